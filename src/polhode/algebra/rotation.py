@@ -1,0 +1,1088 @@
+"""Rotations over arrays: the public border of the algebra, as ``polhode.rotation`` and ``polhode.so3``.
+
+Every function takes array_like with any leading axes, which broadcast against each other, and returns float64 arrays
+with the same leading axes; a vector is the last axis of length 3, a quaternion the last axis of length 4 (w, x, y, z),
+a matrix the last two axes of length 3. Angles are radians. Attitudes turn body into space, ``x_space = R(q) x_body``.
+
+Where a quaternion stands for an attitude it need not be normalised, and q and -q are the same. Input that has the wrong
+shape, is not finite, or cannot mean a rotation raises ``polhode.errors.InvalidInput``.
+
+The formulas are the tuple kernels of ``quaternion``, ``so3`` and ``euler``; this file loops them over arrays. A loop is
+compiled when it is first called, and kept on disk for the next process. Rotation vectors become quaternions and come
+back with ``exp_quaternion`` and ``log_quaternion``, matrices with ``exp_matrix`` and ``log_matrix``.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode.algebra import euler, quaternion, so3
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel import jit
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+Array = NDArray[np.float64]
+
+__all__ = [
+    "Ad",
+    "angle_between",
+    "angular_velocity_from_euler_rates",
+    "axis_angle_from_quaternion",
+    "cay_matrix",
+    "cay_quaternion",
+    "cayinv_matrix",
+    "cayinv_quaternion",
+    "conjugate",
+    "dcay",
+    "dcayinv",
+    "dexp",
+    "dexpinv",
+    "euler_from_quaternion",
+    "euler_rates",
+    "exp_matrix",
+    "exp_quaternion",
+    "from_scipy",
+    "from_xyzw",
+    "hat",
+    "log_matrix",
+    "log_quaternion",
+    "matrix_from_quaternion",
+    "multiply",
+    "normalize",
+    "quaternion_from_axis_angle",
+    "quaternion_from_euler",
+    "quaternion_from_matrix",
+    "rotate",
+    "rotate_inverse",
+    "to_scipy",
+    "to_xyzw",
+    "vee",
+]
+
+LARGEST = 1e100
+"""Numbers beyond this would overflow when squared."""
+
+MATRIX_TOLERANCE = 1e-6
+"""How far a matrix may be from orthogonal (any entry of R R^T - 1), or from skew relative to its largest entry."""
+
+HALF_TURN = 1e-15
+"""|w| of a unit quaternion below which it is a half turn, which has no Cayley vector."""
+
+
+# Loops: each template is compiled once for every kernel bound into it.
+
+
+def read3(a, i):
+    """Row i as 3 numbers."""
+    return (a[i, 0], a[i, 1], a[i, 2])
+
+
+def read4(a, i):
+    """Row i as 4 numbers."""
+    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3])
+
+
+def read9(a, i):
+    """Row i as 9 numbers."""
+    return (a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5], a[i, 6], a[i, 7], a[i, 8])
+
+
+def write1(out, i, r):
+    """One number into row i."""
+    out[i, 0] = r
+
+
+def write_all(out, i, r):
+    """As many numbers as there are into row i."""
+    for k in range(len(r)):
+        out[i, k] = r[k]
+
+
+def formula(*numbers):  # replaced by bind
+    """Stand-in for the bound kernel; calling it unbound is a mistake."""
+    raise RuntimeError("a loop runs only with a kernel bound into it")
+
+
+read = read_second = write = formula
+
+
+def each(a, out):
+    """out = formula(a), row by row."""
+    for i in range(out.shape[0]):
+        write(out, i, formula(read(a, i)))
+
+
+def each_pair(a, b, out):
+    """out = formula(a, b), row by row."""
+    for i in range(out.shape[0]):
+        write(out, i, formula(read(a, i), read_second(b, i)))
+
+
+def each_planned(a, order, out):
+    """out = formula(a, plan), row by row, for an Euler sequence."""
+    plan = (order[0], order[1], order[2], order[3])
+    for i in range(out.shape[0]):
+        write(out, i, formula(read(a, i), plan))
+
+
+def each_pair_planned(a, b, order, out):
+    """out = formula(a, b, plan), row by row, for an Euler sequence."""
+    plan = (order[0], order[1], order[2], order[3])
+    for i in range(out.shape[0]):
+        write(out, i, formula(read(a, i), read_second(b, i), plan))
+
+
+TEMPLATES = {(1, False): each, (2, False): each_pair, (1, True): each_planned, (2, True): each_pair_planned}
+READERS = {3: read3, 4: read4, 9: read9}
+
+
+@functools.cache
+def loop_for(kernel, takes, gives, planned):
+    """The compiled loop of a kernel that takes tuples of the lengths ``takes`` and gives one of length ``gives``."""
+    values = {"formula": kernel, "write": write1 if gives == 1 else write_all}
+    values.update(zip(("read", "read_second"), (READERS[length] for length in takes), strict=False))
+    rows = ["f8[:, ::1]"] * len(takes)
+    plan = ["i8[::1]"] * planned
+    signature = f"void({', '.join([*rows, *plan, 'f8[:, ::1]'])})"
+    return jit.compile_kernel(jit.bind(TEMPLATES[len(takes), planned], **values), signature)
+
+
+def _apply(kernel, gives: tuple[int, ...], *operands: Array, plan: tuple[int, ...] | None = None) -> Array:
+    """Run a kernel over operands (…, k); the result has their broadcast leading axes and then the shape ``gives``."""
+    try:
+        leading = np.broadcast_shapes(*(a.shape[:-1] for a in operands))
+    except ValueError:
+        shapes = " and ".join(str(a.shape[:-1]) for a in operands)
+        raise InvalidInput(
+            f"leading axes {shapes} do not broadcast; give arguments the same leading axes, or one of them none"
+        ) from None
+    takes = tuple(a.shape[-1] for a in operands)
+    count = int(np.prod(leading, dtype=np.int64))
+    length = int(np.prod(gives, dtype=np.int64))
+    rows = [
+        np.require(np.broadcast_to(a, leading + a.shape[-1:]).reshape(count, a.shape[-1]), requirements=("C", "A", "W"))
+        for a in operands
+    ]
+    out = np.empty((count, length))
+    order = () if plan is None else (np.array(plan, dtype=np.int64),)
+    loop_for(kernel, takes, length, plan is not None)(*rows, *order, out)
+    result: Array = out.reshape(leading + gives)[()]
+    return result
+
+
+# Input.
+
+
+def _numbers(value: ArrayLike, name: str) -> Array:
+    try:
+        raw = np.asarray(value)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError
+        a = raw.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} is not an array of real numbers; give numbers, rows of equal length") from None
+    if not np.isfinite(a).all():
+        raise InvalidInput(f"{name} has entries that are not finite; remove nan and inf first")
+    return a
+
+
+def _vectors(value: ArrayLike, name: str) -> Array:
+    a = _numbers(value, name)
+    if a.shape[-1:] != (3,):
+        raise InvalidInput(f"{name} has shape {a.shape}; its last axis must have length 3")
+    if a.size and np.abs(a).max() > LARGEST:
+        raise InvalidInput(f"{name} has entries beyond {LARGEST:g}; check its units")
+    return a
+
+
+def _quaternions(value: ArrayLike, name: str) -> Array:
+    a = _numbers(value, name)
+    if a.shape[-1:] != (4,):
+        raise InvalidInput(f"{name} has shape {a.shape}; its last axis must have length 4, ordered w, x, y, z")
+    return a
+
+
+def _attitudes(value: ArrayLike, name: str) -> Array:
+    """Quaternions that stand for attitudes: not zero, and scaled by a power of two so that squares do not overflow."""
+    a = _quaternions(value, name)
+    largest = np.abs(a).max(axis=-1, keepdims=True, initial=0.0)
+    if not largest.all():
+        raise InvalidInput(f"{name} contains a zero quaternion, which is no attitude; the identity is (1, 0, 0, 0)")
+    exponent = np.frexp(largest)[1]
+    return np.ldexp(a, np.where(np.abs(exponent) > 300, -exponent, 0))
+
+
+def _matrices(value: ArrayLike, name: str) -> Array:
+    a = _numbers(value, name)
+    if a.shape[-2:] != (3, 3):
+        raise InvalidInput(f"{name} has shape {a.shape}; its last two axes must be 3 by 3")
+    return a
+
+
+def _flat(a: Array) -> Array:
+    return a.reshape((*a.shape[:-2], 9))
+
+
+def _rotations(value: ArrayLike, name: str) -> Array:
+    """Rotation matrices as rows of 9."""
+    a = _matrices(value, name)
+    if a.size:
+        if np.abs(a).max() > 2.0:
+            raise InvalidInput(f"{name} is not a rotation matrix: it has entries beyond 1; orthogonalise it first")
+        defect = np.abs(a @ np.swapaxes(a, -1, -2) - np.eye(3)).max()
+        if defect > MATRIX_TOLERANCE:
+            raise InvalidInput(
+                f"{name} is not a rotation matrix: R R^T differs from 1 by {defect:.1e}; orthogonalise it first"
+            )
+        if np.linalg.det(a).min() < 0.0:
+            raise InvalidInput(f"{name} is a reflection (determinant -1), not a rotation; flip the sign of one column")
+    return _flat(a)
+
+
+def _plan(sequence: str) -> tuple[int, ...]:
+    if sequence not in euler.SEQUENCES:
+        raise unknown_name("Euler sequence", sequence, euler.SEQUENCES)
+    return euler.plan(sequence)
+
+
+# The Lie algebra.
+
+
+def hat(v: ArrayLike) -> Array:
+    """Skew matrix of a vector: ``hat(v) @ w`` is the cross product v x w.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Vectors.
+
+    Returns
+    -------
+    array (..., 3, 3)
+        Skew matrices, exact.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape or not finite.
+    """
+    return _apply(so3.hat, (3, 3), _vectors(v, "v"))
+
+
+def vee(matrix: ArrayLike) -> Array:
+    """Vector of a skew matrix, the inverse of ``hat``.
+
+    Parameters
+    ----------
+    matrix : array_like (..., 3, 3)
+        Skew matrices.
+
+    Returns
+    -------
+    array (..., 3)
+        Vectors; exact where the matrix is exactly skew, else those of its skew part.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or not skew within 1e-6 of its largest entry.
+    """
+    a = _matrices(matrix, "matrix")
+    if a.size:
+        defect = np.abs(a + np.swapaxes(a, -1, -2)).max(axis=(-1, -2))
+        if (defect > MATRIX_TOLERANCE * np.abs(a).max(axis=(-1, -2))).any():
+            raise InvalidInput("matrix is not skew; pass its skew part (A - A^T)/2 if that is what you mean")
+    return _apply(so3.vee, (3,), _flat(a))
+
+
+def Ad(matrix: ArrayLike, w: ArrayLike) -> Array:
+    """Adjoint action of a rotation on the Lie algebra, Ad_R w = R w: the vector of ``R hat(w) R^T``.
+
+    For an attitude given as a quaternion use ``rotate``.
+
+    Parameters
+    ----------
+    matrix : array_like (..., 3, 3)
+        Rotation matrices.
+    w : array_like (..., 3)
+        Vectors.
+
+    Returns
+    -------
+    array (..., 3)
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or ``matrix`` is not a rotation within 1e-6.
+    """
+    return _apply(so3.Ad, (3,), _rotations(matrix, "matrix"), _vectors(w, "w"))
+
+
+# Exponential and Cayley map, and back.
+
+
+def exp_quaternion(v: ArrayLike) -> Array:
+    """Unit quaternion of a rotation vector.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Rotation vectors, angle in radians times axis.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions (w, x, y, z), each component to 2e-16 up to the angle pi; beyond, the error grows as that of
+        the angle itself, 1e-16 times the angle. No loss of accuracy near the angle 0.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+
+    Examples
+    --------
+    >>> exp_quaternion((0.0, 0.0, 0.0))
+    array([1., 0., 0., 0.])
+    """
+    return _apply(so3.exp_quaternion, (4,), _vectors(v, "v"))
+
+
+def exp_matrix(v: ArrayLike) -> Array:
+    """Rotation matrix of a rotation vector, exp(hat v).
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Rotation vectors, angle in radians times axis.
+
+    Returns
+    -------
+    array (..., 3, 3)
+        Rotation matrices, each entry to 1e-15 up to the angle pi.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _apply(so3.exp_matrix, (3, 3), _vectors(v, "v"))
+
+
+def log_quaternion(q: ArrayLike) -> Array:
+    """Rotation vector of an attitude quaternion, the inverse of ``exp_quaternion``.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Quaternions (w, x, y, z) of any sign and norm but zero.
+
+    Returns
+    -------
+    array (..., 3)
+        Rotation vectors of length at most pi, to 1e-15. Near the angle 0 they keep the relative accuracy of x, y, z.
+        At exactly a half turn, where v and -v are the same attitude, the first component that is not zero is positive.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    return _apply(so3.log_quaternion, (3,), _attitudes(q, "q"))
+
+
+def log_matrix(matrix: ArrayLike) -> Array:
+    """Rotation vector of a rotation matrix, the inverse of ``exp_matrix``.
+
+    Parameters
+    ----------
+    matrix : array_like (..., 3, 3)
+        Rotation matrices.
+
+    Returns
+    -------
+    array (..., 3)
+        Rotation vectors of length at most pi, to 2e-15 at every angle, near 0 and pi too. At a half turn, within
+        round-off, v and -v are the same attitude and either may be returned.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or not a rotation within 1e-6.
+    """
+    return _apply(so3.log_matrix, (3,), _rotations(matrix, "matrix"))
+
+
+def cay_quaternion(v: ArrayLike) -> Array:
+    """Unit quaternion of a Cayley vector: cay(hat v) = (1 - hat v/2)^-1 (1 + hat v/2), a turn by ``2 atan(|v|/2)``.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Cayley vectors, which agree with rotation vectors to second order.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions (w, x, y, z), each component to 3 ulp.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _apply(so3.cay_quaternion, (4,), _vectors(v, "v"))
+
+
+def cay_matrix(v: ArrayLike) -> Array:
+    """Rotation matrix of a Cayley vector: (1 - hat v/2)^-1 (1 + hat v/2).
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Cayley vectors, which agree with rotation vectors to second order.
+
+    Returns
+    -------
+    array (..., 3, 3)
+        Rotation matrices, each entry to 1e-15.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _apply(so3.cay_matrix, (3, 3), _vectors(v, "v"))
+
+
+def _refuse_half_turns(q: Array, name: str) -> None:
+    if q.size and (np.abs(q[..., 0]) <= HALF_TURN * np.linalg.norm(q, axis=-1)).any():
+        raise InvalidInput(f"{name} contains a half turn, which has no Cayley vector; use log_quaternion or log_matrix")
+
+
+def cayinv_quaternion(q: ArrayLike) -> Array:
+    """Cayley vector of an attitude quaternion, the inverse of ``cay_quaternion``: 2 (x, y, z)/w.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Quaternions (w, x, y, z) of any sign and norm but zero, and not half turns.
+
+    Returns
+    -------
+    array (..., 3)
+        Cayley vectors, to 2 ulp of the quotient; near the half turn they grow without bound, and a relative error of
+        the angle is magnified by ``|v|``.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, a zero quaternion, or a half turn (``|w|`` at most 1e-15 of the norm).
+    """
+    a = _attitudes(q, "q")
+    _refuse_half_turns(a, "q")
+    return _apply(so3.cayinv_quaternion, (3,), a)
+
+
+def cayinv_matrix(matrix: ArrayLike) -> Array:
+    """Cayley vector of a rotation matrix, the inverse of ``cay_matrix``.
+
+    Parameters
+    ----------
+    matrix : array_like (..., 3, 3)
+        Rotation matrices, not half turns.
+
+    Returns
+    -------
+    array (..., 3)
+        Cayley vectors, to ``2e-15 (1 + |v|^2/4)``; near the half turn they grow without bound.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, not a rotation within 1e-6, or a half turn.
+    """
+    rows = _rotations(matrix, "matrix")
+    _refuse_half_turns(_apply(quaternion.from_matrix, (4,), rows), "matrix")
+    return _apply(so3.cayinv_matrix, (3,), rows)
+
+
+# Tangent operators.
+
+
+def _tangent(on_vector, as_matrix, v: ArrayLike, w: ArrayLike | None) -> Array:
+    if w is None:
+        return _apply(as_matrix, (3, 3), _vectors(v, "v"))
+    return _apply(on_vector, (3,), _vectors(v, "v"), _vectors(w, "w"))
+
+
+def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
+    """Tangent operator of the exponential map: d/dt exp(hat v) = hat(dexp_v v') exp(hat v) [krysl2006, eq. 9].
+
+    ``dexp_v w = w + (1 - cos t)/t^2 v x w + (t - sin t)/t^3 v x (v x w)`` with ``t = |v|``. Where exp(hat v) is an
+    attitude, ``dexp(v, dv/dt)`` is its angular velocity in space and ``dexp(-v, dv/dt)`` that in the body.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Rotation vectors, radians.
+    w : array_like (..., 3), optional
+        Vectors to act on.
+
+    Returns
+    -------
+    array (..., 3) or (..., 3, 3)
+        The operator applied to ``w``, or its matrix when ``w`` is not given; entries to 1e-15 of the largest,
+        near v = 0 too. The operator is singular where ``|v|`` is a multiple of 2 pi.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _tangent(so3.dexp, so3.dexp_matrix, v, w)
+
+
+def dexpinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
+    """Inverse of the tangent operator of the exponential map [iserles2000].
+
+    ``dexp_v^-1 w = w - v x w / 2 + (1 - (t/2) cot(t/2))/t^2 v x (v x w)`` with ``t = |v|``: the rate of a rotation
+    vector at the space-frame angular velocity w; ``dexpinv(-v, w)`` is that at the body-frame one.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Rotation vectors, radians.
+    w : array_like (..., 3), optional
+        Vectors to act on.
+
+    Returns
+    -------
+    array (..., 3) or (..., 3, 3)
+        The operator applied to ``w``, or its matrix when ``w`` is not given; entries to 1e-15 of the largest up to
+        ``|v|`` = pi, near v = 0 too. It has a pole at ``|v|`` = 2 pi and loses accuracy as ``1/|2 pi - t|`` before.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _tangent(so3.dexpinv, so3.dexpinv_matrix, v, w)
+
+
+def dcay(v: ArrayLike, w: ArrayLike | None = None) -> Array:
+    """Tangent operator of the Cayley map: d/dt cay(hat v) = hat(dcay_v v') cay(hat v) [iserles2000].
+
+    ``dcay_v w = (w + v x w / 2)/(1 + |v|^2/4)``.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Cayley vectors.
+    w : array_like (..., 3), optional
+        Vectors to act on.
+
+    Returns
+    -------
+    array (..., 3) or (..., 3, 3)
+        The operator applied to ``w``, or its matrix when ``w`` is not given; entries to 1e-15 of the largest.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _tangent(so3.dcay, so3.dcay_matrix, v, w)
+
+
+def dcayinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
+    """Inverse of the tangent operator of the Cayley map [iserles2000].
+
+    ``dcay_v^-1 w = w - v x w / 2 + v (v . w)/4``; regular at every v.
+
+    Parameters
+    ----------
+    v : array_like (..., 3)
+        Cayley vectors.
+    w : array_like (..., 3), optional
+        Vectors to act on.
+
+    Returns
+    -------
+    array (..., 3) or (..., 3, 3)
+        The operator applied to ``w``, or its matrix when ``w`` is not given; entries to 1e-15 of the largest.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or entries beyond 1e100.
+    """
+    return _tangent(so3.dcayinv, so3.dcayinv_matrix, v, w)
+
+
+# Quaternions.
+
+
+def multiply(a: ArrayLike, b: ArrayLike) -> Array:
+    """Hamilton product of quaternions: first the turn ``b``, then the turn ``a``, R(a b) = R(a) R(b).
+
+    Parameters
+    ----------
+    a, b : array_like (..., 4)
+        Quaternions (w, x, y, z) of any norm; they are not normalised.
+
+    Returns
+    -------
+    array (..., 4)
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape or not finite.
+    """
+    return _apply(quaternion.multiply, (4,), _quaternions(a, "a"), _quaternions(b, "b"))
+
+
+def conjugate(q: ArrayLike) -> Array:
+    """Conjugate quaternion (w, -x, -y, -z): the inverse turn, for a unit quaternion.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Quaternions (w, x, y, z) of any norm.
+
+    Returns
+    -------
+    array (..., 4)
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape or not finite.
+    """
+    return _apply(quaternion.conjugate, (4,), _quaternions(q, "q"))
+
+
+def normalize(q: ArrayLike) -> Array:
+    """Quaternion divided by its norm.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Quaternions (w, x, y, z) of any norm but zero.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions of the same sign, each component to 2 ulp.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    return _apply(quaternion.normalize, (4,), _attitudes(q, "q"))
+
+
+def _rotate(q, v):
+    return quaternion.rotate(quaternion.normalize(q), v)
+
+
+def _rotate_inverse(q, v):
+    return quaternion.rotate_inverse(quaternion.normalize(q), v)
+
+
+def _to_matrix(q):
+    return quaternion.to_matrix(quaternion.normalize(q))
+
+
+def rotate(q: ArrayLike, v: ArrayLike) -> Array:
+    """Turn vectors from the body frame into space, R(q) v.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero.
+    v : array_like (..., 3)
+        Vectors in the body frame.
+
+    Returns
+    -------
+    array (..., 3)
+        The same vectors in the space frame, to 1e-15 of their length.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    return _apply(_rotate, (3,), _attitudes(q, "q"), _vectors(v, "v"))
+
+
+def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
+    """Turn vectors from space into the body frame, R(q)^T v.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero.
+    v : array_like (..., 3)
+        Vectors in the space frame.
+
+    Returns
+    -------
+    array (..., 3)
+        The same vectors in the body frame, to 1e-15 of their length.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    return _apply(_rotate_inverse, (3,), _attitudes(q, "q"), _vectors(v, "v"))
+
+
+def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
+    """Angle of the turn that leads from one attitude to the other, between 0 and pi.
+
+    Parameters
+    ----------
+    q1, q2 : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero.
+
+    Returns
+    -------
+    array (...)
+        Angles in radians, to 1e-15. For attitudes that nearly agree the difference of the given numbers is resolved
+        exactly: angles of 1e-15 and below keep several digits, and equal quaternions give 0.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    return _apply(quaternion.angle_between, (), _attitudes(q1, "q1"), _attitudes(q2, "q2"))
+
+
+# Matrices, axis and angle, Euler angles.
+
+
+def matrix_from_quaternion(q: ArrayLike) -> Array:
+    """Rotation matrix of an attitude quaternion, x_space = R x_body.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero.
+
+    Returns
+    -------
+    array (..., 3, 3)
+        Rotation matrices, each entry to 1e-15.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    return _apply(_to_matrix, (3, 3), _attitudes(q, "q"))
+
+
+def quaternion_from_matrix(matrix: ArrayLike) -> Array:
+    """Attitude quaternion of a rotation matrix.
+
+    Parameters
+    ----------
+    matrix : array_like (..., 3, 3)
+        Rotation matrices, x_space = R x_body.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions (w, x, y, z) to 1e-15 at every attitude; the first component that is not zero is positive. For
+        a matrix that is not quite orthogonal the rotation differs from it by as much as it fails to be.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or not a rotation within 1e-6.
+    """
+    return _apply(quaternion.from_matrix, (4,), _rotations(matrix, "matrix"))
+
+
+def quaternion_from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """Attitude quaternion of a turn about an axis.
+
+    Parameters
+    ----------
+    axis : array_like (..., 3)
+        Directions of any length but zero.
+    angle : array_like (...)
+        Angles in radians; counter-clockwise seen from the tip of the axis.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions (w, x, y, z), accurate as those of ``exp_quaternion``.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero axis.
+    """
+    a = _vectors(axis, "axis")
+    if not a.any(axis=-1).all():
+        raise InvalidInput("axis contains a zero vector, which has no direction; give a vector that is not zero")
+    split = _apply(so3.axis_angle, (4,), a)
+    angles = _numbers(angle, "angle")[..., np.newaxis]
+    try:
+        v = split[..., :3] * angles
+    except ValueError:
+        raise InvalidInput(
+            f"leading axes {a.shape[:-1]} of axis and {angles.shape[:-1]} of angle do not broadcast; "
+            "give them the same leading axes, or one of them none"
+        ) from None
+    return exp_quaternion(v)
+
+
+def axis_angle_from_quaternion(q: ArrayLike) -> tuple[Array, Array]:
+    """Axis and angle of an attitude quaternion.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero.
+
+    Returns
+    -------
+    axis : array (..., 3)
+        Unit vectors; (1, 0, 0) where the angle is 0.
+    angle : array (...)
+        Angles in radians between 0 and pi.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    split = _apply(so3.axis_angle, (4,), log_quaternion(q))
+    return split[..., :3], split[..., 3][()]
+
+
+def quaternion_from_euler(angles: ArrayLike, sequence: str = "XYZ") -> Array:
+    """Attitude quaternion of Euler angles.
+
+    Parameters
+    ----------
+    angles : array_like (..., 3)
+        Angles in radians, in the order of the letters of ``sequence``.
+    sequence : str
+        Axes of the three turns, neighbours different: upper case about the axes of the turning body (intrinsic,
+        ``"ZXZ"``), lower case about those of space (extrinsic, ``"zxz"``); the same names as SciPy's.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions (w, x, y, z) to 1e-15 for angles up to pi.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or an unknown sequence.
+    """
+    return _apply(euler.to_quaternion, (4,), _vectors(angles, "angles"), plan=_plan(sequence))
+
+
+def euler_from_quaternion(q: ArrayLike, sequence: str = "XYZ") -> Array:
+    """Euler angles of an attitude quaternion, read off half angles [bernardes2022].
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero.
+    sequence : str
+        Axes of the three turns, see ``quaternion_from_euler``.
+
+    Returns
+    -------
+    array (..., 3)
+        Angles in radians: the first and third in (-pi, pi], the second in [0, pi] where the sequence returns to its
+        first axis and in [-pi/2, pi/2] where it does not. At the ends of that range (gimbal lock) only the sum or the
+        difference of first and third angle is determined: the third is 0 there, by choice, and nothing is warned.
+        Close to it both are uncertain by 1e-16 divided by the distance, but the attitude they stand for is not: it
+        comes back to 2e-15 at every distance.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, a zero quaternion, or an unknown sequence.
+    """
+    return _apply(euler.from_quaternion, (3,), _attitudes(q, "q"), plan=_plan(sequence))
+
+
+def _refuse_lock(angles: Array, sequence: str) -> None:
+    """Refuse middle angles at which the rates of Euler angles have a pole."""
+    middle = angles[..., 1]
+    pole = np.sin(middle) if sequence[0] == sequence[2] else np.cos(middle)
+    if (np.abs(pole) < HALF_TURN).any():
+        raise InvalidInput(
+            f"angles are at the singular middle angle of {sequence!r}, where the rates have a pole; "
+            "use a sequence whose middle angle is elsewhere"
+        )
+
+
+def euler_rates(angles: ArrayLike, angular_velocity: ArrayLike, sequence: str = "XYZ") -> Array:
+    """Time derivatives of the Euler angles of a turning body.
+
+    Parameters
+    ----------
+    angles : array_like (..., 3)
+        Euler angles in radians, see ``quaternion_from_euler``.
+    angular_velocity : array_like (..., 3)
+        Angular velocity in the body frame, radians per unit of time.
+    sequence : str
+        Axes of the three turns.
+
+    Returns
+    -------
+    array (..., 3)
+        Rates of the angles, radians per unit of time. They grow as the inverse of the distance of the middle angle from
+        its singular values, and lose relative accuracy as it does.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, an unknown sequence, or a singular middle angle (within 1e-15).
+    """
+    plan = _plan(sequence)
+    a = _vectors(angles, "angles")
+    _refuse_lock(a, sequence)
+    return _apply(euler.rates, (3,), a, _vectors(angular_velocity, "angular_velocity"), plan=plan)
+
+
+def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, sequence: str = "XYZ") -> Array:
+    """Angular velocity of a body whose Euler angles change at given rates, the inverse of ``euler_rates``.
+
+    Parameters
+    ----------
+    angles : array_like (..., 3)
+        Euler angles in radians, see ``quaternion_from_euler``.
+    rates : array_like (..., 3)
+        Their time derivatives, radians per unit of time.
+    sequence : str
+        Axes of the three turns.
+
+    Returns
+    -------
+    array (..., 3)
+        Angular velocity in the body frame, radians per unit of time, to 1e-15 of the rates.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or an unknown sequence.
+    """
+    plan = _plan(sequence)
+    return _apply(euler.angular_velocity, (3,), _vectors(angles, "angles"), _vectors(rates, "rates"), plan=plan)
+
+
+# Borders to other libraries.
+
+
+def from_xyzw(q: ArrayLike) -> Array:
+    """Quaternions of a library that puts the scalar last (SciPy, ROS, Eigen's storage) in polhode's order.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Quaternions (x, y, z, w).
+
+    Returns
+    -------
+    array (..., 4)
+        Quaternions (w, x, y, z), not normalised.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape or not finite.
+    """
+    return np.roll(_quaternions(q, "q"), 1, axis=-1)
+
+
+def to_xyzw(q: ArrayLike) -> Array:
+    """Quaternions in polhode's order for a library that puts the scalar last (SciPy, ROS, Eigen's storage).
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Quaternions (w, x, y, z).
+
+    Returns
+    -------
+    array (..., 4)
+        Quaternions (x, y, z, w), not normalised.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape or not finite.
+    """
+    return np.roll(_quaternions(q, "q"), -1, axis=-1)
+
+
+def from_scipy(rotation: Rotation) -> Array:
+    """Attitude quaternions of a SciPy ``Rotation``, which is taken to turn body into space.
+
+    Parameters
+    ----------
+    rotation : scipy.spatial.transform.Rotation
+        One rotation or an array of them.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions (w, x, y, z), with the sign SciPy keeps.
+
+    Raises
+    ------
+    InvalidInput
+        Not a ``Rotation``.
+    """
+    from scipy.spatial.transform import Rotation
+
+    if not isinstance(rotation, Rotation):
+        raise InvalidInput(
+            f"rotation is a {type(rotation).__name__}, not a scipy Rotation; for plain numbers use from_xyzw"
+        )
+    return from_xyzw(rotation.as_quat())
+
+
+def to_scipy(q: ArrayLike) -> Rotation:
+    """SciPy ``Rotation`` of attitude quaternions.
+
+    Parameters
+    ----------
+    q : array_like (..., 4)
+        Attitudes (w, x, y, z) of any sign and norm but zero. SciPy before 1.17 takes at most one leading axis.
+
+    Returns
+    -------
+    scipy.spatial.transform.Rotation
+        Turns body into space.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, or a zero quaternion.
+    """
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(to_xyzw(_attitudes(q, "q")))

@@ -1,0 +1,83 @@
+"""The only home of small-angle switches: functions of a squared angle x = theta^2 that are smooth at x = 0.
+
+Up to theta = sqrt(10), just beyond the half turn where most methods stop anyway, each function is one polynomial in x:
+no square root, no division by a small number, no cancellation, and about half the time of the library's sine and cosine
+(18 against 30 ns for ``half_sinc`` with a quaternion product around it, 2.9 GHz Xeon). Beyond, the closed form is used,
+which has lost its cancellation by then. Errors are in units of 2^-52 of the value, measured against 60 digits with x
+taken as exact; where a function has a zero or a pole, near it they grow with the condition number |x f'(x) / f(x)|.
+"""
+
+from math import atan2, cos, factorial, sin, sqrt
+
+from polhode.kernel.jit import inlined
+
+SWITCH = 10.0
+"""Squared angle up to which the polynomials hold: their first neglected term is below 2^-57 of the value there."""
+
+TERMS = range(14)
+SINE = tuple((-1) ** k / (2 * 4**k * factorial(2 * k + 1)) for k in TERMS)
+COSINE = tuple((-1) ** k / (4**k * factorial(2 * k)) for k in TERMS)
+CUBIC = tuple((-1) ** k / factorial(2 * k + 3) for k in TERMS)
+INVERSE = tuple((-1) ** k * (k + 1) / (4 ** (k + 1) * factorial(2 * k + 3)) for k in TERMS)
+"""Taylor coefficients in x of sin(theta/2)/theta, cos(theta/2), (theta - sin theta)/theta^3, and
+(sin(theta/2)/theta - cos(theta/2)/2)/theta^2: all four functions are entire."""
+
+
+@inlined
+def polynomial(c, x):
+    """Sum of c[k] x^k for 14 coefficients; even and odd powers apart, so that the two chains run side by side."""
+    z = x * x
+    even = c[2] + z * (c[4] + z * (c[6] + z * (c[8] + z * (c[10] + z * c[12]))))
+    odd = c[3] + z * (c[5] + z * (c[7] + z * (c[9] + z * (c[11] + z * c[13]))))
+    return c[0] + x * (c[1] + x * (even + x * odd))
+
+
+@inlined
+def half_sinc(x):
+    """sin(theta/2)/theta and cos(theta/2).
+
+    Error: 1 unit up to theta = pi for both (the cosine in units of 1, which is what a quaternion needs).
+    """
+    if x < SWITCH:
+        return polynomial(SINE, x), polynomial(COSINE, x)
+    t = sqrt(x)
+    return sin(0.5 * t) / t, cos(0.5 * t)
+
+
+@inlined
+def sinc(x):
+    """sin(theta)/theta. Error: 1 unit; relative to its condition number near theta = pi, where it vanishes."""
+    return 2.0 * half_sinc(4.0 * x)[0]
+
+
+@inlined
+def versine(x):
+    """(1 - cos theta)/theta^2. Error: 2 units up to theta = pi."""
+    s = half_sinc(x)[0]
+    return 2.0 * s * s
+
+
+@inlined
+def cubic(x):
+    """(theta - sin theta)/theta^3. Error: 1 unit at any angle."""
+    if x < SWITCH:
+        return polynomial(CUBIC, x)
+    t = sqrt(x)
+    return (t - sin(t)) / (x * t)
+
+
+@inlined
+def inverse_cubic(x):
+    """(1 - (theta/2) cot(theta/2))/theta^2. Error: 2 units up to theta = pi; pole at theta = 2 pi."""
+    s, c = half_sinc(x)
+    if x < SWITCH:
+        return polynomial(INVERSE, x) / s
+    return (1.0 - 0.5 * c / s) / x
+
+
+@inlined
+def angle_ratio(n, w):
+    """theta/n where n and w >= 0 are proportional to sin(theta/2) and cos(theta/2), n >= 0. Error: 2 units."""
+    if n == 0.0:
+        return 2.0 / w
+    return 2.0 * atan2(n, w) / n

@@ -1,0 +1,126 @@
+"""The exceptions of polhode: each message says what, where, and what to do. Lowest room: imports nothing of polhode."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class PolhodeError(Exception):
+    """Base of every error polhode raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : int
+        What the command line exits with.
+    trajectory : xarray.Dataset or None
+        What had been computed before the failure; never thrown away.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, trajectory: Any = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+class InvalidInput(PolhodeError, ValueError):
+    """An argument or a scenario key has a value polhode cannot use (exit code 3)."""
+
+    exit_code = 3
+
+
+class MissingExtra(PolhodeError, ImportError):
+    """An optional package is needed; the message names the pip command (exit code 2)."""
+
+    exit_code = 2
+
+
+class StepFailed(PolhodeError):
+    """A step could not be completed. Carries where it happened (exit code 4).
+
+    Attributes
+    ----------
+    step : int
+        Number of the failing step, counted from 0.
+    time : float
+        Time at the start of that step.
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, step: int = -1, time: float = float("nan"), trajectory: Any = None) -> None:
+        super().__init__(message, trajectory=trajectory)
+        self.step = step
+        self.time = time
+
+
+class ConvergenceError(StepFailed):
+    """An implicit solve did not reach round-off.
+
+    Attributes
+    ----------
+    residual : float
+        Size of the last Newton correction relative to the unknown.
+    iterations : int
+        Iterations spent in the failing step.
+    """
+
+    def __init__(self, message: str, *, residual: float = float("nan"), iterations: int = 0, **where: Any) -> None:
+        super().__init__(message, **where)
+        self.residual = residual
+        self.iterations = iterations
+
+
+class StepTooLarge(StepFailed):
+    """A step would turn a body further than the method can represent.
+
+    Attributes
+    ----------
+    largest_step : float
+        The largest step that is safe at the state where the run stopped.
+    """
+
+    def __init__(self, message: str, *, largest_step: float = float("nan"), **where: Any) -> None:
+        super().__init__(message, **where)
+        self.largest_step = largest_step
+
+
+class NotFinite(StepFailed):
+    """The state or a load became infinite or not a number."""
+
+
+class FileProblem(PolhodeError, OSError):
+    """A file or the disk refused (exit code 5)."""
+
+    exit_code = 5
+
+
+class UserFunctionError(PolhodeError):
+    """A function handed in by the user failed; ``__cause__`` carries the user's own traceback (exit code 6)."""
+
+    exit_code = 6
+
+    def __init__(self, message: str, *, step: int = -1, time: float = float("nan"), trajectory: Any = None) -> None:
+        super().__init__(message, trajectory=trajectory)
+        self.step = step
+        self.time = time
+
+
+class Interrupted(PolhodeError):
+    """The run was stopped by Ctrl-C; ``trajectory`` holds what had been computed (exit code 130)."""
+
+    exit_code = 130
+
+
+class SlowFunctionWarning(UserWarning):
+    """A user function could not be compiled and runs as plain Python."""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
+    """Error for an unknown name that answers with the closest known ones."""
+    names = sorted(known)
+    close = difflib.get_close_matches(str(name).lower(), names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
+    return InvalidInput(f"unknown {what} {name!r}; {hint}")

@@ -1,0 +1,34 @@
+"""Vectors in and out of flat memory: tuples on the inside, pointers (or arrays) on the outside."""
+
+from __future__ import annotations
+
+from polhode.kernel.jit import inlined
+
+
+@inlined
+def get3(y, k):
+    """The 3-tuple at ``y[k:k + 3]``."""
+    return (y[k], y[k + 1], y[k + 2])
+
+
+@inlined
+def get4(y, k):
+    """The 4-tuple at ``y[k:k + 4]``."""
+    return (y[k], y[k + 1], y[k + 2], y[k + 3])
+
+
+@inlined
+def put3(y, k, a):
+    """Write a 3-tuple to ``y[k:k + 3]``."""
+    y[k] = a[0]
+    y[k + 1] = a[1]
+    y[k + 2] = a[2]
+
+
+@inlined
+def put4(y, k, a):
+    """Write a 4-tuple to ``y[k:k + 4]``."""
+    y[k] = a[0]
+    y[k + 1] = a[1]
+    y[k + 2] = a[2]
+    y[k + 3] = a[3]

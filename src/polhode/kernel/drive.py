@@ -1,0 +1,129 @@
+"""The loop that repeats a step. One source for every method: the step is bound into it and compiled together with it."""
+
+from __future__ import annotations
+
+import functools
+from math import inf
+
+from polhode.kernel import jit
+from polhode.kernel.jit import pointer
+from polhode.kernel.signatures import (
+    ANGULAR,
+    BODY,
+    CONSTANTS,
+    ENERGIES,
+    INVERSE_INERTIA,
+    ITERATIONS,
+    MARCH,
+    MOMENTUM,
+    NOT_FINITE,
+    OK,
+    RESIDUAL,
+    STEPS_DONE,
+    TOO_LARGE,
+    TOTAL_ITERATIONS,
+    Problem,
+)
+
+
+def step(t, h, p):  # replaced by bind
+    """Stand-in for the bound step; calling it unbound is a mistake."""
+    raise RuntimeError("march runs only with a step bound into it")
+
+
+@jit.inlined
+def squared_speed(N, y, bodies):
+    """Largest squared angular velocity of all bodies; infinite when any momentum is not finite."""
+    largest = 0.0
+    for i in range(N):
+        a, b = BODY * i, CONSTANTS * i
+        x = y[a + ANGULAR] * bodies[b + INVERSE_INERTIA]
+        z = y[a + ANGULAR + 1] * bodies[b + INVERSE_INERTIA + 1]
+        w = y[a + ANGULAR + 2] * bodies[b + INVERSE_INERTIA + 2]
+        s = x * x + z * z + w * w
+        q = y[a + MOMENTUM] + y[a + MOMENTUM + 1] + y[a + MOMENTUM + 2]
+        if not (s + q * q < inf):
+            return inf
+        largest = max(largest, s)
+    return largest
+
+
+def march(
+    first, n, every, t0, h, limit, N, y, bodies, parameters, loads, table, layout, blocks, trial, load, work, report,
+    rows, iterations,
+):
+    """Take ``n`` steps of size ``h``; step number k starts at ``t0 + k h``, whatever slice of the run it is in.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first step to take.
+    n : int
+        How many steps.
+    every : int
+        The state after step k is recorded when k + 1 is a multiple of ``every``.
+    t0, h : float
+        Time of step 0 and step size (negative: backwards).
+    limit : float
+        Largest rotation angle allowed in a step (infinite: no guard).
+    rows, iterations : array
+        Receive the recorded states, and the largest iteration count since the row before.
+    Other parameters are those of ``Problem``.
+
+    Returns
+    -------
+    int
+        Status of the last step taken; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y``
+        is inside the failing step: the caller repeats the good steps from its own copy.
+    """
+    p = Problem(
+        N, blocks.size // 2, pointer(y), pointer(bodies), pointer(parameters), loads, pointer(table), pointer(layout),
+        pointer(blocks), pointer(trial), pointer(load), pointer(work), pointer(report),
+    )  # fmt: skip
+    allowed = limit / abs(h)
+    allowed = allowed * allowed
+    report[STEPS_DONE] = 0.0
+    most = 0.0
+    row = 0
+    if squared_speed(N, p.y, p.bodies) > allowed:
+        return TOO_LARGE
+    for k in range(first, first + n):
+        report[ITERATIONS] = 0.0
+        report[RESIDUAL] = 0.0
+        status = step(t0 + k * h, h, p)
+        if status != OK:
+            return status
+        speed = squared_speed(N, p.y, p.bodies)
+        if not speed < inf:
+            return NOT_FINITE
+        if speed > allowed:
+            return TOO_LARGE
+        report[STEPS_DONE] += 1.0
+        report[TOTAL_ITERATIONS] += report[ITERATIONS]
+        most = max(most, report[ITERATIONS])
+        if (k + 1) % every == 0:
+            for j in range(y.size):
+                rows[row, j] = y[j]
+            iterations[row] = int(most)
+            most = 0.0
+            row += 1
+    return OK
+
+
+def potential_energies(times, rows, bodies, parameters, potential, out):
+    """Potential energy of every recorded state."""
+    N = bodies.size // CONSTANTS
+    for k in range(times.size):
+        out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
+
+
+@functools.cache
+def loop_for(step_function):
+    """The compiled time loop around ``step_function(t, h, p) -> status``."""
+    return jit.compile_kernel(jit.bind(march, step=step_function), MARCH)
+
+
+@functools.cache
+def energy_loop():
+    """The compiled loop over recorded states."""
+    return jit.compile_kernel(potential_energies, ENERGIES)

@@ -1,0 +1,219 @@
+"""The only place that calls numba: compile once, lazily, and keep the machine code across processes.
+
+Three facts shaped this file. A kernel is compiled with an explicit signature, so that nothing is specialised behind
+our back and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
+the time loop is copied with one of its global names replaced, which numba caches, where a closure would be recompiled
+in every process. And numba does not notice when a callee in another file changes, so the cache folder is named by a
+digest of every source a kernel can depend on.
+
+With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions: the debugger and the coverage run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import FunctionType
+
+import numba
+from numba import carray, njit, types
+from numba.core import config
+from numba.core.registry import CPUDispatcher
+from numba.extending import intrinsic
+
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
+"""FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
+
+ROOMS = ("kernel", "algebra", "flows", "systems", "methods")
+KEPT_GENERATIONS = 4
+_lock = threading.RLock()
+_generated_names: set[str] = set()
+
+
+class _Helper(CPUDispatcher):
+    """A helper is compiled into kernels only; called from Python it runs as plain Python."""
+
+    def __call__(self, *arguments):
+        return self.py_func(*arguments)
+
+
+def helper(function, **options):
+    """Compile ``function`` as part of the kernels that call it, without entry points of its own (half the time)."""
+    if config.DISABLE_JIT:
+        return function
+    compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options, **OPTIONS)(function)
+    compiled.__class__ = _Helper
+    return compiled
+
+
+def inlined(function):
+    """A helper that is always inlined."""
+    return helper(function, forceinline=True)
+
+
+def disabled() -> bool:
+    """True when NUMBA_DISABLE_JIT asks for plain Python."""
+    return bool(config.DISABLE_JIT)
+
+
+@intrinsic
+def _data_pointer(typing, array):
+    """Address of an array's first element as a typed pointer."""
+
+    def build(context, builder, signature, arguments):
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return types.CPointer(array.dtype)(array), build
+
+
+def _same(array):
+    return array
+
+
+def _leading(array, length):
+    return array[:length]
+
+
+@njit(forceinline=True)
+def _viewed(pointer, length):
+    return carray(pointer, (length,))
+
+
+pointer = _same if config.DISABLE_JIT else _data_pointer
+"""pointer(array) -> typed pointer: what roles and steps index. A pointer costs a call one word where an array costs
+seven and two reference counts; the array must outlive it. Plain arrays stand in when compilation is disabled."""
+
+view = _leading if config.DISABLE_JIT else _viewed
+"""view(pointer, length) -> array over the same memory, for functions that need arrays."""
+
+
+def python_of(function) -> FunctionType:
+    """The plain Python function behind ``function``, compiled or not."""
+    return getattr(function, "py_func", function)
+
+
+def bind(template, /, **values):
+    """Copy ``template`` with some of its global names replaced.
+
+    Plain functions among ``values`` become helpers. The copy has a name of its own, made of the template's and of what
+    was bound, so that it is cached under it.
+    """
+    source = python_of(template)
+    label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
+    for name in values:
+        if name not in source.__code__.co_names:
+            raise TypeError(f"{source.__qualname__} uses no global name {name!r}")
+    bound = {name: helper(value) if isinstance(value, FunctionType) else value for name, value in values.items()}
+    copy = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__, source.__defaults__)
+    copy.__qualname__ = label
+    copy.__module__ = source.__module__
+    copy.__doc__ = source.__doc__
+    return copy
+
+
+def _label(value) -> str:
+    function = python_of(value)
+    if not isinstance(function, FunctionType):
+        return hashlib.sha256(repr(value).encode()).hexdigest()[:12]
+    name = f"{function.__module__}.{function.__qualname__}"
+    if not function.__module__.startswith("polhode."):
+        name += source_digest(function)
+    if len(name) > 60:
+        name = function.__name__ + hashlib.sha256(name.encode()).hexdigest()[:16]
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def source_digest(function) -> str:
+    """Short digest of the file a function was defined in, or of its byte code where there is no file."""
+    function = python_of(function)
+    path = function.__code__.co_filename
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        content = function.__code__.co_code + repr(function.__code__.co_consts).encode()
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+@functools.cache
+def digest() -> str:
+    """Digest of every source a kernel can depend on, and of the compiler's version."""
+    total = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
+    package = Path(__file__).parent.parent
+    for room in ROOMS:
+        for path in sorted((package / room).rglob("*.py")):
+            total.update(path.relative_to(package).as_posix().encode())
+            total.update(path.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Where compiled kernels are kept: POLHODE_CACHE_DIR, else the user's cache folder of this platform."""
+    chosen = os.environ.get("POLHODE_CACHE_DIR")
+    if chosen:
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "polhode"
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """The cache folder of exactly these sources; folders of older sources are pruned, the newest few stay."""
+    folder = cache_root() / digest()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="polhode-"))
+    with contextlib.suppress(OSError):
+        os.utime(folder)
+        generations = sorted((p for p in folder.parent.iterdir() if p.is_dir()), key=lambda p: -p.stat().st_mtime)
+        for old in generations[KEPT_GENERATIONS:]:
+            shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def compile_kernel(function, signature):
+    """Compile ``function`` for one explicit signature, or load it from the cache of an earlier process.
+
+    Releases the GIL while it runs. Returns the Python function itself when compilation is disabled.
+    """
+    if disabled():
+        return python_of(function)
+    with _lock:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(cache_folder())
+        try:
+            return njit(signature, cache=_has_file(function), nogil=True, **OPTIONS)(python_of(function))
+        finally:
+            config.CACHE_DIR = before
+
+
+def _has_file(function) -> bool:
+    return Path(python_of(function).__code__.co_filename).is_file()
+
+
+def compile_uncached(function, signature=None):
+    """Compile without the disk cache: for functions that exist in this process only, such as a user's."""
+    if disabled():
+        return python_of(function)
+    arguments = () if signature is None else (signature,)
+    return njit(*arguments, nogil=True, error_model="numpy")(python_of(function))
+
+
+def signature_of(function) -> inspect.Signature:
+    """Call signature of a compiled or plain function."""
+    return inspect.signature(python_of(function))

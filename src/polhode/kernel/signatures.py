@@ -1,0 +1,109 @@
+"""The roles of a run, each a typed function, and the workspace a step sees.
+
+State ``y``, flat: N blocks of 13 numbers, then whatever extra block a method declares (the only memory between steps).
+
+====== ========= ===============================================
+offset length    meaning
+====== ========= ===============================================
+0      3         position, space frame
+3      3         momentum, space frame
+6      4         attitude quaternion (w, x, y, z), body to space
+10     3         angular momentum, principal body frame
+====== ========= ===============================================
+
+``bodies``, flat: N blocks of 8 numbers: mass, three principal moments, and their inverses in the same order. An inverse
+mass of zero pins a body; inverse moments of zero make it a point.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numba import f8, i8, types
+
+BODY = 13
+POSITION, MOMENTUM, ATTITUDE, ANGULAR = 0, 3, 6, 10
+CONSTANTS = 8
+MASS, INERTIA, INVERSE_MASS, INVERSE_INERTIA = 0, 1, 4, 5
+LOAD = 6
+
+ALL, WITHOUT_SOLVED, DISSIPATIVE = 0, 1, 2
+"""Parts of a load: everything; without the term a flow already solves; the dissipative part only."""
+
+TRANSLATION, ROTATION = 0, 1
+"""Kinds of a block of unknowns, see ``Problem.blocks``."""
+
+OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
+"""What a step returns."""
+
+ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ANGLE = 0, 1, 2, 3, 4
+REPORT = 8
+"""Slots of ``Problem.report``: solver iterations of this step, size of the last correction, iterations so far, steps
+completed in this call, largest rotation seen inside the step."""
+
+V3 = types.UniTuple(f8, 3)
+V4 = types.UniTuple(f8, 4)
+A1 = f8[::1]
+A2 = f8[:, ::1]
+I1 = i8[::1]
+P = types.CPointer(f8)
+
+LOADS = types.void(i8, f8, i8, P, P, P, P)
+"""loads(part, t, N, y, bodies, parameters, out): forces (space frame) and torques (body frame), N blocks of 6."""
+POTENTIAL = f8(f8, i8, P, P, P)
+"""potential(t, N, y, bodies, parameters): total potential energy."""
+
+
+class Problem(NamedTuple):
+    """What a step may read and write. ``loads`` is a typed function pointer; what is called an array
+    below is a pointer to its first element (``kernel.jit.pointer``), indexed like one.
+
+    Attributes
+    ----------
+    N : int
+        Number of bodies.
+    B : int
+        Number of blocks.
+    y : array (13 N + extra)
+        State, changed in place by the step.
+    bodies : array (8 N)
+        Masses and principal moments with their inverses.
+    parameters : array
+        The system's numbers, in the system's own order.
+    loads : function
+        The LOADS role.
+    table : array
+        The method's coefficients.
+    layout : int array
+        The method's integers (stage count and the like).
+    blocks : int array (2 B)
+        Pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION.
+    trial : array (13 N + extra)
+        A second state, for stages.
+    load : array (6 N)
+        Where a step lets the loads be written.
+    work : array
+        Scratch memory of the size the method asked for; holds nothing between steps.
+    report : array (8)
+        What the step tells the loop.
+    """
+
+    N: Any
+    B: Any
+    y: Any
+    bodies: Any
+    parameters: Any
+    loads: Any
+    table: Any
+    layout: Any
+    blocks: Any
+    trial: Any
+    load: Any
+    work: Any
+    report: Any
+
+
+MARCH = i8(
+    i8, i8, i8, f8, f8, f8, i8, A1, A1, A1, types.FunctionType(LOADS), A1, I1, I1, A1, A1, A1, A1, A2, I1,
+)
+ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)

@@ -1,0 +1,359 @@
+"""Krysl 2006: midpoint and trapezoid on SO(3) as compositions of Euler steps, and their rivals.
+
+Every implicit map here has the new body angular momentum ``x`` of one body as its unknown, and is described by a
+*rule* of three small functions of it:
+
+* ``stage(x, d) -> (e, m)``: the incremental rotation to the place where the load is evaluated, and the momentum there;
+* ``balance(x, e, T, d)``: what must vanish when T is the torque there;
+* ``slope(x, d)``: the Jacobian of the balance without the derivative of the torque.
+
+The same maps move positions and momenta of a translating body, where the rules reduce to the vector-space
+methods (2)-(5) of the paper. Bodies and blocks that are coupled are swept until none changes.
+
+Legend: ``m`` body angular momentum (Pi), ``q`` attitude, ``j`` inverse principal moments, ``h`` step, ``e`` incremental
+rotation as a quaternion, ``T`` body torque, ``T0`` the torque at the start of the step.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.so3 import axpy, cay_quaternion, cross, dexp, exp_quaternion, scale, times
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import bind, inlined
+from polhode.kernel.signatures import (
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MOMENTUM,
+    NOT_CONVERGED,
+    OK,
+    POSITION,
+    RESIDUAL,
+    ROTATION,
+)
+from polhode.kernel.solve import newton3, norm3
+
+MOST_SWEEPS = 100
+
+
+class Block(NamedTuple):
+    """One body's part of an implicit step: start values, where the load is taken, and the problem."""
+
+    i: Any
+    t: Any
+    h: Any
+    q: Any
+    m: Any
+    j: Any
+    T0: Any
+    p: Any
+
+
+# work: loads at the start (6 N) | unknowns (6 N)
+def work_size(N):
+    """Length of the scratch array of this family."""
+    return 2 * LOAD * N
+
+
+@inlined
+def trial_loads(t, p):
+    p.loads(ALL, t, p.N, p.trial, p.bodies, p.parameters, p.load)
+
+
+@inlined
+def cross_jacobian(s, x, w, j, k):
+    """Rows of 1 - s d(x x j x) - scaled: identity minus s (hat(x) diag(j) - hat(w)) k, with w = j x."""
+    s = s * k
+    return (
+        1.0, -s * (-x[2] * j[1] + w[2]), -s * (x[1] * j[2] - w[1]),
+        -s * (x[2] * j[0] - w[2]), 1.0, -s * (-x[0] * j[2] + w[0]),
+        -s * (-x[1] * j[0] + w[1]), -s * (x[0] * j[1] - w[0]), 1.0,
+    )  # fmt: skip
+
+
+@inlined
+def turned_jacobian(v, psi, h, j):
+    """Rows of 1 - hat(v) dexp_{-psi} h diag(j): the derivative of x - exp(-psi) m where psi = h j x and v = exp(-psi) m."""
+    n = scale(-1.0, psi)
+    a = cross(v, dexp(n, (h * j[0], 0.0, 0.0)))
+    b = cross(v, dexp(n, (0.0, h * j[1], 0.0)))
+    c = cross(v, dexp(n, (0.0, 0.0, h * j[2])))
+    return (1.0 - a[0], -b[0], -c[0], -a[1], 1.0 - b[1], -c[1], -a[2], -b[2], 1.0 - c[2])
+
+
+# ------------------------------------------------------------------ rules
+@inlined
+def end_stage(x, d):
+    return exp_quaternion(scale(d.h, times(d.j, x))), x
+
+
+@inlined
+def rate_balance(x, e, T, d):
+    rate = cross(x, times(d.j, x))
+    return axpy(-d.h, axpy(1.0, rate, T), axpy(-1.0, d.m, x))  # [krysl2006, eq. 12]
+
+
+@inlined
+def rate_slope(x, d):
+    return cross_jacobian(d.h, x, times(d.j, x), d.j, 1.0)
+
+
+@inlined
+def turned_balance(x, e, T, d):
+    return axpy(-d.h, T, axpy(-1.0, rotate_inverse(e, d.m), x))  # [krysl2006, eq. 19]
+
+
+@inlined
+def turned_slope(x, d):
+    psi = scale(d.h, times(d.j, x))
+    return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, d.h, d.j)
+
+
+@inlined
+def mean_turn(x, d):
+    return scale(0.5 * d.h, times(d.j, axpy(1.0, d.m, x)))
+
+
+@inlined
+def middle_stage(x, d):
+    psi = mean_turn(x, d)
+    # The torque of the middle sees the middle attitude and the mean angular velocity psi/h.
+    return exp_quaternion(scale(0.5, psi)), scale(0.5, axpy(1.0, d.m, x))
+
+
+@inlined
+def swc1_balance(x, e, T, d):
+    return axpy(-1.0, rotate_inverse(e, axpy(d.h, T, rotate_inverse(e, d.m))), x)  # [krysl2006, SWC1]
+
+
+@inlined
+def mean_slope(x, d):
+    psi = mean_turn(x, d)
+    return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
+
+
+@inlined
+def mean_stage(x, d):
+    return exp_quaternion(mean_turn(x, d)), x
+
+
+@inlined
+def bbtrap_balance(x, e, T, d):
+    start = axpy(0.5 * d.h, d.T0, d.m)
+    return axpy(-0.5 * d.h, T, axpy(-1.0, rotate_inverse(e, start), x))  # [krysl2006, BBTRAP]
+
+
+@inlined
+def cayley_stage(x, d):
+    return cay_quaternion(mean_turn(x, d)), x
+
+
+@inlined
+def akw_balance(x, e, T, d):
+    mean = scale(0.5, axpy(1.0, d.m, x))
+    rate = cross(mean, times(d.j, mean))
+    return axpy(-d.h, axpy(0.5, axpy(1.0, d.T0, T), rate), axpy(-1.0, d.m, x))  # [krysl2006, AKW]
+
+
+@inlined
+def akw_slope(x, d):
+    mean = scale(0.5, axpy(1.0, d.m, x))
+    return cross_jacobian(d.h, mean, times(d.j, mean), d.j, 0.5)
+
+
+# Translation: where the load is taken, r0 + h (a v0 + b v1); the share g of p0 in the momentum there; the new position,
+# r0 + h (A v0 + B v1); the share w of the load at the start.
+END = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0)
+MIDDLE = (0.25, 0.25, 0.5, 0.5, 0.5, 0.0)
+MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
+
+stage = balance = slope = path = node = squared = residual = along = None  # what implicit_map binds
+
+
+# ------------------------------------------------------------------ the implicit map
+def rotation_residual(x, d):
+    e, m = stage(x, d)
+    k = BODY * d.i
+    put4(d.p.trial, k + ATTITUDE, multiply(d.q, e))
+    put3(d.p.trial, k + ANGULAR, m)
+    trial_loads(d.t, d.p)
+    return balance(x, e, get3(d.p.load, LOAD * d.i + 3), d)
+
+
+def translation_residual(x, d):
+    a, b, g, w = path[0], path[1], path[2], path[5]
+    k = BODY * d.i
+    put3(d.p.trial, k + POSITION, axpy(d.h, times(d.j, axpy(a, d.m, scale(b, x))), (d.q[0], d.q[1], d.q[2])))
+    put3(d.p.trial, k + MOMENTUM, axpy(g, d.m, scale(1.0 - g, x)))
+    trial_loads(d.t, d.p)
+    force = axpy(1.0 - w, get3(d.p.load, LOAD * d.i), scale(w, d.T0))
+    return axpy(-d.h, force, axpy(-1.0, d.m, x))
+
+
+@inlined
+def translation_slope(x, d):
+    return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def implicit(t, h, p):
+    """Solve one implicit map for every block and move the state."""
+    N = p.N
+    guess = LOAD * N
+    for k in range(BODY * N):
+        p.trial[k] = p.y[k]
+    if path[5] > 0.0:
+        trial_loads(t, p)
+        for k in range(LOAD * N):
+            p.work[k] = p.load[k]
+    for i in range(N):
+        put3(p.work, guess + LOAD * i, get3(p.y, BODY * i + MOMENTUM))
+        put3(p.work, guess + LOAD * i + 3, get3(p.y, BODY * i + ANGULAR))
+    count = p.B
+    before = 1.0
+    for _sweep in range(MOST_SWEEPS):
+        change = 0.0
+        for k in range(count):
+            i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
+            a, b = BODY * i, CONSTANTS * i
+            if kind == ROTATION:
+                m = get3(p.y, a + ANGULAR)
+                q = get4(p.y, a + ATTITUDE)
+                j = get3(p.bodies, b + INVERSE_INERTIA)
+                at = guess + LOAD * i + 3
+                d = Block(i, t + node * h, h, q, m, j, get3(p.work, LOAD * i + 3), p)
+                old = get3(p.work, at)
+                status, x = newton3(residual, slope, old, norm3(m), d, p.report)
+            else:
+                m = get3(p.y, a + MOMENTUM)
+                r = get3(p.y, a + POSITION)
+                v = p.bodies[b + INVERSE_MASS]
+                at = guess + LOAD * i
+                c = Block(i, t + node * h, h, (r[0], r[1], r[2], 0.0), m, (v, v, v), get3(p.work, LOAD * i), p)
+                old = get3(p.work, at)
+                status, x = newton3(along, translation_slope, old, norm3(m), c, p.report)
+            if status != OK:
+                return status
+            put3(p.work, at, x)
+            moved = norm3(axpy(-1.0, old, x))
+            size = norm3(x) + norm3(m)
+            if moved > 0.0:
+                change = max(change, moved / size)
+        if count < 2 or change <= 1e-15 or (change <= 1e-13 and change >= 0.5 * before):
+            for k in range(count):
+                i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
+                a, b = BODY * i, CONSTANTS * i
+                if kind == ROTATION:
+                    m = get3(p.y, a + ANGULAR)
+                    q = get4(p.y, a + ATTITUDE)
+                    j = get3(p.bodies, b + INVERSE_INERTIA)
+                    x = get3(p.work, guess + LOAD * i + 3)
+                    e, _ = stage(x, Block(i, t, h, q, m, j, m, p))
+                    q = multiply(q, e)
+                    if squared:
+                        q = multiply(q, e)
+                    put4(p.y, a + ATTITUDE, q)
+                    put3(p.y, a + ANGULAR, x)
+                else:
+                    m = get3(p.y, a + MOMENTUM)
+                    x = get3(p.work, guess + LOAD * i)
+                    move = scale(h * p.bodies[b + INVERSE_MASS], axpy(path[3], m, scale(path[4], x)))
+                    put3(p.y, a + POSITION, axpy(1.0, move, get3(p.y, a + POSITION)))
+                    put3(p.y, a + MOMENTUM, x)
+            return OK
+        before = change
+        p.report[RESIDUAL] = change
+    return NOT_CONVERGED
+
+
+def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
+    """One implicit map from its rule.
+
+    Parameters
+    ----------
+    stage, balance, slope : functions
+        The rule for rotations, see the head of this file.
+    path : 6-tuple
+        The rule for translations.
+    node : float
+        Where in the step the load is taken.
+    squared : bool
+        The incremental rotation of the stage is applied twice (the load was taken in the middle).
+    """
+    turn = bind(rotation_residual, stage=stage, balance=balance)
+    along = bind(translation_residual, path=path)
+    return bind(implicit, residual=turn, along=along, slope=slope, stage=stage, path=path, node=node, squared=squared)
+
+
+# ------------------------------------------------------------------ the explicit maps
+@inlined
+def explicit(turned, t, h, p):
+    """Forward Euler, in rate form [krysl2006, eq. 11] or momentum form [krysl2006, eq. 18]."""
+    N = p.N
+    p.loads(ALL, t, N, p.y, p.bodies, p.parameters, p.load)
+    for i in range(N):
+        a, b, c = BODY * i, CONSTANTS * i, LOAD * i
+        m, q, j = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), get3(p.bodies, b + INVERSE_INERTIA)
+        w = times(j, m)
+        T = get3(p.load, c + 3)
+        e = exp_quaternion(scale(h, w))
+        if turned:
+            new = rotate_inverse(e, axpy(h, T, m))
+        else:
+            new = axpy(h, axpy(1.0, cross(m, w), T), m)
+        put4(p.y, a + ATTITUDE, multiply(q, e))
+        put3(p.y, a + ANGULAR, new)
+        P = get3(p.y, a + MOMENTUM)
+        put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
+        put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), P))
+    return OK
+
+
+# ------------------------------------------------------------------ steps
+@inlined
+def forward_euler(t, h, p):
+    return explicit(False, t, h, p)
+
+
+@inlined
+def forward_euler_m(t, h, p):
+    return explicit(True, t, h, p)
+
+
+backward_euler = inlined(implicit_map(end_stage, rate_balance, rate_slope, END))
+backward_euler_m = inlined(implicit_map(end_stage, turned_balance, turned_slope, END))
+swc1 = implicit_map(middle_stage, swc1_balance, mean_slope, MIDDLE, node=0.5, squared=True)
+bbtrap = implicit_map(mean_stage, bbtrap_balance, mean_slope, MEAN)
+akw = implicit_map(cayley_stage, akw_balance, akw_slope, MEAN)
+
+
+def trap(t, h, p):
+    """Forward then backward Euler over half steps [krysl2006, eq. 14]."""
+    forward_euler(t, 0.5 * h, p)
+    return backward_euler(t + 0.5 * h, 0.5 * h, p)
+
+
+def imid(t, h, p):
+    """Backward then forward Euler over half steps [krysl2006, IMID]."""
+    status = backward_euler(t, 0.5 * h, p)
+    if status != OK:
+        return status
+    return forward_euler(t + 0.5 * h, 0.5 * h, p)
+
+
+def trapm(t, h, p):
+    forward_euler_m(t, 0.5 * h, p)
+    return backward_euler_m(t + 0.5 * h, 0.5 * h, p)
+
+
+def imidm(t, h, p):
+    status = backward_euler_m(t, 0.5 * h, p)
+    if status != OK:
+        return status
+    return forward_euler_m(t + 0.5 * h, 0.5 * h, p)

@@ -1,0 +1,269 @@
+"""Munthe-Kaas Runge-Kutta methods with any tableau, explicit or implicit, and either coordinate map [krysl2006, MKRK].
+
+A step writes the attitude as ``q0 turn(psi)`` and the body angular momentum as ``turn(psi)^-1 mu``; a tableau of the
+registry then integrates
+
+    psi' = dturn^-1_{-psi} (j turn(psi)^-1 mu),     mu' = turn(psi) T,
+
+together with position and momentum of bodies that translate, where the method is the plain Runge-Kutta method. Torque
+free, ``mu`` does not change, so the spatial angular momentum is kept to round-off whatever the tableau.
+
+Legend: ``psi`` local coordinate, ``mu`` angular momentum in the body frame of the start of the step, ``j`` inverse
+principal moments, ``T`` body torque, ``e`` = turn(psi).
+"""
+
+from __future__ import annotations
+
+from math import inf, pi
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.so3 import cay_quaternion, dcayinv, dexpinv, dot, exp_quaternion, scale, times
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.signatures import (
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    ITERATIONS,
+    LOAD,
+    MOMENTUM,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    POSITION,
+    RESIDUAL,
+    ROTATION,
+    TOO_LARGE,
+)
+from polhode.kernel.solve import factor, norm3, substitute
+
+UNKNOWNS = 6
+MOST_ITERATIONS = 50
+FULL_TURN = 4.0 * pi * pi
+
+turn = tangent = field = finish = None  # what bind puts in
+
+
+# table: A by rows (s s) | b (s) | c (s);   layout: s
+def table(tableau):
+    """The numbers of a tableau as the kernels read them: float table and integer layout."""
+    numbers = np.concatenate([tableau.A.ravel(), tableau.b, tableau.c])
+    return np.ascontiguousarray(numbers, dtype=np.float64), np.array([tableau.stages], dtype=np.int64)
+
+
+# work: z of the start (d) | z of a stage (d) | slopes (s d) | Newton: residual (s d) | scales (d) | J (s d d) | matrix (s d)^2 | pivots
+def work_size(blocks, tableau):
+    """Length of the scratch array for this many blocks."""
+    d = UNKNOWNS * blocks
+    n = tableau.stages * d
+    if tableau.explicit:
+        return 2 * d + n
+    return 3 * d + 2 * n + n * d + n * n + n
+
+
+@inlined
+def start_values(p):
+    """Local coordinates of the present state: (position, momentum), or (0, angular momentum)."""
+    for k in range(p.B):
+        a, z = BODY * p.blocks[2 * k], UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            put3(p.work, z, (0.0, 0.0, 0.0))
+            put3(p.work, z + 3, get3(p.y, a + ANGULAR))
+        else:
+            put3(p.work, z, get3(p.y, a + POSITION))
+            put3(p.work, z + 3, get3(p.y, a + MOMENTUM))
+
+
+def local_field(t, at, to, p):
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; False beyond the chart."""
+    for k in range(p.B):
+        a, z = BODY * p.blocks[2 * k], at + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            psi = get3(p.work, z)
+            if not dot(psi, psi) < FULL_TURN:
+                return False
+            e = turn(psi)
+            put4(p.trial, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), e))
+            put3(p.trial, a + ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
+        else:
+            put3(p.trial, a + POSITION, get3(p.work, z))
+            put3(p.trial, a + MOMENTUM, get3(p.work, z + 3))
+    p.loads(ALL, t, p.N, p.trial, p.bodies, p.parameters, p.load)
+    for k in range(p.B):
+        i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            psi = get3(p.work, z)
+            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), get3(p.trial, BODY * i + ANGULAR))
+            put3(p.work, dz, tangent(scale(-1.0, psi), omega))
+            put3(p.work, dz + 3, rotate(turn(psi), get3(p.load, LOAD * i + 3)))
+        else:
+            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + 3)))
+            put3(p.work, dz + 3, get3(p.load, LOAD * i))
+    return True
+
+
+def move(p):
+    """State from the local coordinates at the head of ``work``."""
+    for k in range(p.B):
+        a, z = BODY * p.blocks[2 * k], UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            e = turn(get3(p.work, z))
+            put4(p.y, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), e))
+            put3(p.y, a + ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
+        else:
+            put3(p.y, a + POSITION, get3(p.work, z))
+            put3(p.y, a + MOMENTUM, get3(p.work, z + 3))
+
+
+@inlined
+def advance(weights, count, h, slopes, to, p):
+    """Start values plus h times the first ``count`` slopes weighted by ``table[weights:]``, into ``work[to:]``."""
+    d = UNKNOWNS * p.B
+    for k in range(d):
+        z = 0.0
+        for j in range(count):
+            z += p.table[weights + j] * p.work[slopes + j * d + k]
+        p.work[to + k] = p.work[k] + h * z
+
+
+def explicit_step(t, h, p):
+    """One step with a strictly lower triangular tableau."""
+    s = p.layout[0]
+    d = UNKNOWNS * p.B
+    start_values(p)
+    for i in range(s):
+        advance(i * s, i, h, 2 * d, d, p)
+        if not field(t + p.table[s * s + s + i] * h, d, (2 + i) * d, p):
+            return TOO_LARGE
+    advance(s * s, s, h, 2 * d, 0, p)
+    finish(p)
+    return OK
+
+
+@inlined
+def group_size(work, at):
+    return norm3(get3(work, at))
+
+
+def local_jacobian(t, h, base, to, scales, p):
+    """Jacobian of the field at the stage values ``work[d:]`` by forward differences, by rows into ``work[to:]``.
+
+    ``base`` holds the field there.
+    """
+    d = UNKNOWNS * p.B
+    spare = to + d * d
+    for c in range(d):
+        kept = p.work[d + c]
+        step = 1.5e-8 * p.work[scales + c]
+        p.work[d + c] = kept + step
+        inside = field(t, d, spare, p)
+        p.work[d + c] = kept
+        if not inside:
+            return False
+        for r in range(d):
+            p.work[to + r * d + c] = (p.work[spare + r] - p.work[base + r]) / step
+    return True
+
+
+def implicit_step(t, h, p):
+    """One step with any tableau: Newton on all stage slopes at once, to round-off."""
+    s = p.layout[0]
+    d = UNKNOWNS * p.B
+    n = s * d
+    slopes, residual = 2 * d, 2 * d + n
+    scales = residual + n
+    jacobians = scales + d
+    matrix = jacobians + n * d
+    pivots = matrix + n * n
+    start_values(p)
+    for k in range(d):
+        p.work[d + k] = p.work[k]
+    if not field(t, d, slopes, p):
+        return TOO_LARGE
+    for k in range(p.B):
+        z = UNKNOWNS * k
+        for g in range(2):
+            size = group_size(p.work, z + 3 * g) + abs(h) * group_size(p.work, slopes + z + 3 * g)
+            if g == 0 and p.blocks[2 * k + 1] == ROTATION:
+                size = 1.0
+            if not size < inf:
+                return NOT_FINITE
+            for c in range(3):
+                p.work[scales + z + 3 * g + c] = size if size > 0.0 else 1.0
+    # The field's Jacobian at the start serves every stage; its scratch row lies in the second stage's place.
+    if not jacobian(t, h, slopes, jacobians, scales, p):
+        return TOO_LARGE
+    for i in range(1, s):
+        for k in range(d):
+            p.work[slopes + i * d + k] = p.work[slopes + k]
+        for k in range(d * d):
+            p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
+    fresh = True
+    renewed = 0
+    before = inf
+    for _iteration in range(MOST_ITERATIONS):
+        if fresh:
+            for i in range(s):
+                for r in range(d):
+                    for j in range(s):
+                        for c in range(d):
+                            entry = -h * p.table[i * s + j] * p.work[jacobians + i * d * d + r * d + c]
+                            if i == j and r == c:
+                                entry += 1.0
+                            p.work[matrix + (i * d + r) * n + j * d + c] = entry
+            if not factor(p.work, matrix, n, pivots):
+                return NOT_CONVERGED
+            fresh = False
+        for i in range(s):
+            advance(i * s, s, h, slopes, d, p)
+            if not field(t + p.table[s * s + s + i] * h, d, residual + i * d, p):
+                return TOO_LARGE
+            for k in range(d):
+                p.work[residual + i * d + k] -= p.work[slopes + i * d + k]
+        substitute(p.work, matrix, n, pivots, residual)
+        correction = 0.0
+        for i in range(s):
+            for k in range(d):
+                e = p.work[residual + i * d + k]
+                p.work[slopes + i * d + k] += e
+                correction = max(correction, abs(h * e) / p.work[scales + k])
+                if not abs(e) < inf:
+                    return NOT_CONVERGED
+        p.report[ITERATIONS] += 1.0
+        p.report[RESIDUAL] = correction
+        small = correction <= 2e-16 or (before < 1e-3 and correction * correction <= 2e-17 * before)
+        if small or (correction <= 1e-14 and correction >= 0.5 * before):
+            advance(s * s, s, h, slopes, 0, p)
+            finish(p)
+            return OK
+        if correction > 0.1 * before and renewed < 10:
+            for i in range(s):
+                advance(i * s, s, h, slopes, d, p)
+                at = t + p.table[s * s + s + i] * h
+                if not field(at, d, residual, p) or not jacobian(at, h, residual, jacobians + i * d * d, scales, p):
+                    return TOO_LARGE
+            fresh = True
+            renewed += 1
+        before = correction
+    return NOT_CONVERGED
+
+
+def _steps(turn, tangent):
+    field = helper(bind(local_field, turn=turn, tangent=tangent))
+    finish = inlined(bind(move, turn=turn))
+    jacobian = helper(bind(local_jacobian, field=field))
+    return (
+        bind(explicit_step, field=field, finish=finish),
+        bind(implicit_step, field=field, finish=finish, jacobian=jacobian),
+    )
+
+
+exp_explicit, exp_implicit = _steps(exp_quaternion, dexpinv)
+cayley_explicit, cayley_implicit = _steps(cay_quaternion, dcayinv)
+MAPS = {"exp": (exp_explicit, exp_implicit), "cayley": (cayley_explicit, cayley_implicit)}

@@ -1,0 +1,864 @@
+r"""Runge-Kutta tableaux as data: the numbers A, b, c of a method, and what follows from them.
+
+A row is a :class:`Tableau`: a name, the numbers, whom to cite. Nothing else is declared: the number of stages, whether
+the method is explicit, its order, whether it is symmetric or symplectic are derived from the numbers when they
+are asked for. The same row serves a Munthe-Kaas method on a group and a Runge-Kutta method on a vector space.
+
+One step of size h of y' = f(t, y) is
+
+.. math::
+
+    Y_i = y_0 + h \sum_j a_{ij} f(t_0 + c_j h, Y_j), \qquad y_1 = y_0 + h \sum_j b_j f(t_0 + c_j h, Y_j).
+
+Rows with a name of their own
+
+=======================  ============  =========  ======================================
+name                 orders p      stages     kept
+===================  ============  =========  ======================================
+``gauss{p}``         2, 4, 6, ...  p/2        symmetric, symplectic
+``radau_iia{p}``     1, 3, 5, ...  (p + 1)/2  stiffly accurate
+``lobatto_iiia{p}``  2, 4, 6, ...  p/2 + 1    symmetric, stiffly accurate
+``lobatto_iiib{p}``  2, 4, 6, ...  p/2 + 1    symmetric; with IIIA a symplectic pair
+``lobatto_iiic{p}``  2, 4, 6, ...  p/2 + 1    stiffly accurate
+===================  ============  =========  ======================================
+
+The families are computed in decimal arithmetic of at least 50 digits and rounded once, so that every entry is the
+double nearest to the true number.
+
+Pure Python and numpy; sources: [butcher2016], [hairer1993, II], [hairer1996, IV.5 and IV.6], [hairer2006, II.1].
+"""
+
+from __future__ import annotations
+
+import decimal
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache, cached_property
+from math import comb, prod
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from polhode.errors import InvalidInput, unknown_name
+
+__all__ = [
+    "LARGEST_FAMILY_ORDER",
+    "LARGEST_TREE_ORDER",
+    "TABLEAUX",
+    "Assumptions",
+    "Tableau",
+    "add_tableau",
+    "order_residuals",
+    "rooted_trees",
+    "simplifying_assumptions",
+    "tableau",
+    "tableau_names",
+]
+
+# An identity between coefficients counts as true when it holds to this, relative to the sum of the absolute values of
+# its terms: far above what rounding to doubles leaves (1e-15), far below what a wrong digit in print does (1e-10).
+TOLERANCE = 1e-12
+
+# Order conditions are evaluated tree by tree up to this order (1205 trees).
+LARGEST_TREE_ORDER = 10
+
+# A guard against typing errors such as gauss4000, which would compute for hours; not a limit of the arithmetic.
+LARGEST_FAMILY_ORDER = 100
+
+# Larger coefficients are slips of the pen, and their products in the order conditions would overflow.
+_LARGEST_ENTRY = 1e6
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_FAMILY_NAME = re.compile(r"([a-z_]+)([0-9]*)")
+
+Tree = tuple[Any, ...]  # a rooted tree is the tuple of the trees hanging from its root
+
+
+# --- the record -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tableau:
+    """The coefficients of one Runge-Kutta method; checked when built, immutable afterwards.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case name; letters, digits and underscores.
+    A : array_like, shape (s, s)
+        Stage coefficients. An explicit method may be given as it is printed, by its rows below the diagonal only
+        (row i has i entries, the first row is ``()``).
+    b : array_like, shape (s,)
+        Weights; their sum is 1.
+    c : array_like, shape (s,), optional
+        Nodes; must be the row sums of `A`, from which they are derived where not given.
+    cite : str, optional
+        Key of the source in the bibliography.
+    description : str, optional
+        One line for tables of methods.
+
+    Attributes
+    ----------
+    A, b, c : ndarray of float64, read-only
+        As above; `c` is always present.
+
+    Raises
+    ------
+    InvalidInput
+        The shapes do not fit, an entry is not a finite real number, the weights do not sum to 1, or a node is not the
+        sum of its row. Sums are compared to 1e-12, relative to the absolute values summed.
+
+    Notes
+    -----
+    Two tableaux are equal when name, numbers, citation and description are; they can be used as keys of a dictionary.
+    """
+
+    name: str
+    A: Any
+    b: Any
+    c: Any = None
+    cite: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise InvalidInput(
+                f"{self.name!r} cannot name a tableau: use lower-case letters, digits and underscores, a letter first"
+            )
+        b = self._checked_vector("b", self.b)
+        A = self._checked_matrix(self.A, b.size)
+        sums = A.sum(axis=1)
+        c = sums if self.c is None else self._checked_vector("c", self.c)
+        if c.size != b.size:
+            raise InvalidInput(f"tableau {self.name!r}: c has {c.size} entries but b has {b.size}")
+        if abs(b.sum() - 1.0) > TOLERANCE * np.abs(b).sum() or not b.any():
+            raise InvalidInput(f"tableau {self.name!r}: the weights b sum to {b.sum():.17g}, they must sum to 1")
+        wrong = np.flatnonzero(np.abs(c - sums) > TOLERANCE * (np.abs(A).sum(axis=1) + np.abs(c)))
+        if wrong.size:
+            i = int(wrong[0])
+            raise InvalidInput(
+                f"tableau {self.name!r}: row {i + 1} of A sums to {sums[i]:.17g} but c gives {c[i]:.17g} there; "
+                "correct one of them, or leave c out"
+            )
+        for key, numbers in (("A", A), ("b", b), ("c", c)):
+            numbers = numbers + 0.0  # a copy of our own, and -0.0 becomes 0.0
+            numbers.flags.writeable = False
+            object.__setattr__(self, key, numbers)
+
+    def _checked_vector(self, what: str, values: Any) -> np.ndarray:
+        """One row of finite floats from whatever was given."""
+        try:
+            if np.iscomplexobj(values):
+                raise TypeError
+            row = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(f"tableau {self.name!r}: {what} must be a plain list of real numbers") from None
+        if row.ndim != 1:
+            raise InvalidInput(f"tableau {self.name!r}: {what} must be a plain list of real numbers")
+        usable = np.abs(row) < _LARGEST_ENTRY  # False for NaN
+        if not usable.all():
+            j = int(np.flatnonzero(~usable)[0])
+            raise InvalidInput(
+                f"tableau {self.name!r}: entry {j + 1} of {what} is {row[j]}, it must be finite "
+                f"and smaller than {_LARGEST_ENTRY:g}"
+            )
+        return row
+
+    def _checked_matrix(self, rows: Any, stages: int) -> np.ndarray:
+        """The full (s, s) matrix, from full rows or from the rows below the diagonal."""
+        if isinstance(rows, str) or not (hasattr(rows, "__len__") and hasattr(rows, "__getitem__")):
+            raise InvalidInput(f"tableau {self.name!r}: A must be a list of rows of real numbers")
+        if len(rows) != stages:
+            raise InvalidInput(f"tableau {self.name!r}: A has {len(rows)} rows but b has {stages} entries")
+        given = [self._checked_vector(f"row {i + 1} of A", rows[i]) for i in range(stages)]
+        lengths = [row.size for row in given]
+        if lengths != [stages] * stages and lengths != list(range(stages)):
+            raise InvalidInput(
+                f"tableau {self.name!r}: the rows of A have {', '.join(map(str, lengths))} entries; "
+                f"each must have {stages}, or only those below the diagonal"
+            )
+        A = np.zeros((stages, stages))
+        for i, row in enumerate(given):
+            A[i, : row.size] = row
+        return A
+
+    def _key(self) -> tuple[Any, ...]:
+        return (self.name, self.A.tobytes(), self.b.tobytes(), self.c.tobytes(), self.cite, self.description)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Tableau) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a pickled copy is checked and read-only as well.
+        return (Tableau, (self.name, self.A, self.b, self.c, self.cite, self.description))
+
+    def __repr__(self) -> str:
+        kind = "explicit" if self.explicit else "diagonally implicit" if self.diagonally_implicit else "implicit"
+        return f"<Tableau {self.name}: order {self.order}, {kind}, stages {self.stages}>"
+
+    @property
+    def stages(self) -> int:
+        """Number of stages s."""
+        return int(self.b.size)
+
+    @cached_property
+    def explicit(self) -> bool:
+        """Every stage needs earlier stages only: A is strictly lower triangular."""
+        return not np.triu(self.A).any()
+
+    @cached_property
+    def diagonally_implicit(self) -> bool:
+        """Implicit, but each stage can be solved on its own: A is lower triangular with a diagonal that is not zero."""
+        return not self.explicit and not np.triu(self.A, 1).any()
+
+    @cached_property
+    def order(self) -> int:
+        """Order of convergence on smooth problems, derived from the order conditions.
+
+        It is at most the order of the quadrature b, c, and at least what the simplifying assumptions guarantee
+        (:func:`simplifying_assumptions`). Where the two meet, as in all the implicit families, that is the order;
+        between them the conditions of the rooted trees decide, up to order 10. A method of higher order whose
+        simplifying assumptions do not show it is reported with order 10.
+        """
+        known = simplifying_assumptions(self)
+        order = known.guaranteed_order
+        while order < min(known.B, LARGEST_TREE_ORDER) and _conditions_hold(self, order + 1):
+            order += 1
+        return order
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """The step of -h undoes the step of h: b_i = b_(s+1-i) and a_(s+1-i, s+1-j) + a_ij = b_j.
+
+        Sufficient for every method, and necessary for those whose stages are distinct and in the order of their nodes
+        [hairer2006, V.2].
+        """
+        A, b = self.A, self.b
+        return _vanishes(b - b[::-1], b) and _vanishes(A + A[::-1, ::-1] - b, A)
+
+    @cached_property
+    def symplectic(self) -> bool:
+        """Quadratic invariants are kept: b_i a_ij + b_j a_ji = b_i b_j [hairer2006, IV.2 and VI.4].
+
+        Sufficient for every method, and necessary for those whose stages are distinct.
+        """
+        M = self.b[:, None] * self.A
+        return _vanishes(M + M.T - np.outer(self.b, self.b), M)
+
+    @cached_property
+    def stiffly_accurate(self) -> bool:
+        """The last stage is the result: the last row of A is b [hairer1996, IV.3]."""
+        return _vanishes(self.A[-1] - self.b, self.b)
+
+
+def _vanishes(residual: np.ndarray, scale: np.ndarray) -> bool:
+    return bool(np.abs(residual).max() <= TOLERANCE * max(1.0, np.abs(scale).max()))
+
+
+# --- order: rooted trees ----------------------------------------------------------------------------------------------
+
+
+@cache
+def rooted_trees(order: int) -> tuple[Tree, ...]:
+    """All rooted trees with a given number of vertices.
+
+    Parameters
+    ----------
+    order : int
+        Number of vertices, at least 1.
+
+    Returns
+    -------
+    tuple of trees
+        A tree is the tuple of the trees that hang from its root; ``()`` is the single vertex. There are
+        1, 1, 2, 4, 9, 20, 48, 115, 286, 719 of orders 1 to 10.
+    """
+    smaller = [(tree, size) for size in range(1, order) for tree in rooted_trees(size)]
+
+    def forests(vertices: int, last: int) -> list[Tree]:
+        # Multisets with that many vertices in all, taken from smaller[: last + 1]; falling index keeps them distinct.
+        if vertices == 0:
+            return [()]
+        found = []
+        for index in range(last, -1, -1):
+            tree, size = smaller[index]
+            if size <= vertices:
+                found += [(tree, *rest) for rest in forests(vertices - size, index)]
+        return found
+
+    return tuple(forests(order - 1, len(smaller) - 1))
+
+
+@cache
+def _vertices(tree: Tree) -> int:
+    return 1 + sum(map(_vertices, tree))
+
+
+@cache
+def _density(tree: Tree) -> int:
+    """gamma(tree): the product of the sizes of all its subtrees."""
+    return _vertices(tree) * prod(map(_density, tree))
+
+
+def _elementary_weights(A: np.ndarray, b: np.ndarray, order: int) -> np.ndarray:
+    """Phi(tree) = b . g(tree), g(tree) = product over the branches of A g(branch); one number per tree."""
+    raised: dict[Tree, np.ndarray] = {}
+
+    def branch(tree: Tree) -> np.ndarray:
+        if tree not in raised:
+            raised[tree] = A @ stage_weights(tree)
+        return raised[tree]
+
+    def stage_weights(tree: Tree) -> np.ndarray:
+        weights = np.ones(b.size)
+        for child in tree:
+            weights = weights * branch(child)
+        return weights
+
+    return np.array([b @ stage_weights(tree) for tree in rooted_trees(order)])
+
+
+def order_residuals(method: Tableau, order: int) -> np.ndarray:
+    """How far the order conditions of one order are from being satisfied.
+
+    Parameters
+    ----------
+    method : Tableau
+    order : int
+        Number of vertices of the trees, at least 1.
+
+    Returns
+    -------
+    ndarray
+        Phi(tree) - 1/gamma(tree) for each tree of ``rooted_trees(order)`` [hairer1993, II.2]. A method
+        has order p when all of them vanish for the orders 1 to p.
+    """
+    exact = np.array([1.0 / _density(tree) for tree in rooted_trees(order)], dtype=np.float64)
+    return _elementary_weights(method.A, method.b, order) - exact
+
+
+def _conditions_hold(method: Tableau, order: int) -> bool:
+    scale = _elementary_weights(np.abs(method.A), np.abs(method.b), order)
+    return bool((np.abs(order_residuals(method, order)) <= TOLERANCE * np.maximum(scale, 1.0)).all())
+
+
+# --- order: simplifying assumptions -----------------------------------------------------------------------------------
+
+
+class Assumptions(NamedTuple):
+    """How far Butcher's simplifying assumptions B(p), C(eta), D(zeta) hold; C and D are counted up to s.
+
+    B is the order of the quadrature formula b, c and bounds the order of the method from above.
+    """
+
+    B: int
+    C: int
+    D: int
+
+    @property
+    def guaranteed_order(self) -> int:
+        """The order that B, C and D imply [hairer1996, IV.5]; the true one may be higher, up to B."""
+        return min(self.B, 2 * self.C + 2, self.C + self.D + 1)
+
+
+def simplifying_assumptions(method: Tableau) -> Assumptions:
+    r"""The largest p, eta, zeta for which B(p), C(eta), D(zeta) hold.
+
+    For all polynomials q of degree below p, eta, zeta respectively,
+
+    .. math::
+
+        \sum_i b_i q(c_i) = \int_0^1 q, \qquad
+        \sum_j a_{ij} q(c_j) = \int_0^{c_i} q, \qquad
+        \sum_i b_i q(c_i) a_{ij} = b_j \int_{c_j}^1 q .
+
+    The usual form has q = x^(k-1). Here q runs through the Legendre polynomials of [0, 1], which is equivalent and
+    stays well conditioned: in powers, a Gauss method of 12 stages violates its first condition by 5e-15 only.
+
+    Parameters
+    ----------
+    method : Tableau
+
+    Returns
+    -------
+    Assumptions
+        B, at most 2 s, and C and D, counted up to the number of stages s.
+    """
+    A, b, c, s = method.A, method.b, method.c, method.stages
+    P = legendre.legvander(2.0 * c - 1.0, 2 * s + 1).T  # P[k, i] = P_k(2 c_i - 1)
+    integral = np.empty((2 * s + 1, s))  # over [0, c_i]
+    integral[0] = c
+    for k in range(1, 2 * s + 1):
+        integral[k] = (P[k + 1] - P[k - 1]) / (4 * k + 2)
+    full = np.eye(2 * s + 1)[0]  # over [0, 1]
+
+    def holds(left: np.ndarray, right: np.ndarray, terms: np.ndarray) -> bool:
+        return bool((np.abs(left - right) <= TOLERANCE * np.maximum(terms, 1.0)).all())
+
+    def count(condition: Callable[[int], bool], most: int) -> int:
+        return next((k for k in range(most) if not condition(k)), most)
+
+    return Assumptions(
+        B=count(lambda k: holds(P[k] @ b, full[k], np.abs(P[k]) @ np.abs(b)), 2 * s),
+        C=count(lambda k: holds(A @ P[k], integral[k], np.abs(A) @ np.abs(P[k])), s),
+        D=count(
+            lambda k: holds((b * P[k]) @ A, b * (full[k] - integral[k]), np.abs(b * P[k]) @ np.abs(A)),
+            s,
+        ),
+    )
+
+
+# --- the implicit families --------------------------------------------------------------------------------------------
+
+
+def _legendre_coefficients(n: int) -> list[int]:
+    """The Legendre polynomial of [0, 1]: integer coefficients of x^0 ... x^n (Rodrigues' formula)."""
+    return [(-1) ** (n + k) * comb(n, k) * comb(n + k, k) for k in range(n + 1)]
+
+
+def _value(coefficients: Sequence[Any], x: Decimal) -> Decimal:
+    """Horner's rule, constant term first."""
+    total = Decimal(0)
+    for a in reversed(coefficients):
+        total = total * x + a
+    return total
+
+
+def _nodes(stages: int, below: int) -> list[Decimal]:
+    """The zeros of P_s (below = 0: Gauss) or of P_s - P_(s - below) on [0, 1] (1: right Radau; 2: Lobatto), rising.
+
+    Eigenvalues give them to about 13 digits, Newton's method on the exact integer coefficients gives the rest.
+    """
+    series = np.eye(stages + 1)[stages]
+    p = _legendre_coefficients(stages)
+    if below:
+        series[stages - below] = -1.0
+        for k, a in enumerate(_legendre_coefficients(stages - below)):
+            p[k] -= a
+    slope = [k * a for k, a in enumerate(p)][1:]
+    zeros = []
+    for start in np.sort(np.real(legendre.legroots(series))):
+        x = (Decimal(float(start)) + 1) / 2
+        for _ in range(8):  # 13 -> 20 -> 35 -> 65 -> 125 -> ... digits, with room to spare
+            x -= _value(p, x) / _value(slope, x)
+        zeros.append(x)
+    return zeros
+
+
+def _lagrange_basis(nodes: Sequence[Decimal]) -> list[list[Decimal]]:
+    """The polynomials that are 1 at one node and 0 at the others, constant term first."""
+    master = [Decimal(1)]
+    for x in nodes:
+        master = [low - x * high for low, high in zip([Decimal(0), *master], [*master, Decimal(0)], strict=True)]
+    basis = []
+    for x in nodes:
+        quotient = [Decimal(0)] * len(nodes)  # master / (t - x), by synthetic division
+        carry = Decimal(0)
+        for k in range(len(nodes), 0, -1):
+            carry = master[k] + x * carry
+            quotient[k - 1] = carry
+        norm = _value(quotient, x)
+        basis.append([a / norm for a in quotient])
+    return basis
+
+
+def _integral(p: Sequence[Decimal], x: Decimal) -> Decimal:
+    """The integral of a polynomial over [0, x]."""
+    return x * _value([a / (k + 1) for k, a in enumerate(p)], x)
+
+
+Numbers = tuple[list[list[Decimal]], list[Decimal], list[Decimal]]
+
+
+def _collocation(nodes: list[Decimal]) -> Numbers:
+    """A, b, c of the collocation method: the Lagrange polynomials integrated [hairer1993, II.7]."""
+    basis = _lagrange_basis(nodes)
+    return [[_integral(p, x) for p in basis] for x in nodes], [_integral(p, Decimal(1)) for p in basis], nodes
+
+
+def _gauss(stages: int) -> Numbers:
+    return _collocation(_nodes(stages, 0))
+
+
+def _radau_iia(stages: int) -> Numbers:
+    return _collocation(_nodes(stages, 1))
+
+
+def _lobatto_iiia(stages: int) -> Numbers:
+    return _collocation(_nodes(stages, 2))
+
+
+def _lobatto_iiib(stages: int) -> Numbers:
+    """The partner of IIIA in a symplectic pair: b_i a'_ij + b_j a_ji = b_i b_j [hairer2006, IV.2 and VI.4].
+
+    With two stages the row sums are (1/2, 1/2), not the Lobatto nodes (0, 1); on its own it is the midpoint rule.
+    """
+    A, b, c = _lobatto_iiia(stages)
+    A = [[b[j] - b[j] * A[j][i] / b[i] for j in range(stages)] for i in range(stages)]
+    return A, b, [sum(row, Decimal(0)) for row in A] if stages == 2 else c
+
+
+def _lobatto_iiic(stages: int) -> Numbers:
+    """a_i1 = b_1 and C(s - 1) [hairer1996, IV.5]: the other columns interpolate on the nodes after the first."""
+    nodes = _nodes(stages, 2)
+    b = [_integral(p, Decimal(1)) for p in _lagrange_basis(nodes)]
+    basis = _lagrange_basis(nodes[1:])
+    return [[b[0]] + [_integral(p, x) - b[0] * p[0] for p in basis] for x in nodes], b, nodes
+
+
+class _Family(NamedTuple):
+    first: int  # smallest order; the others follow in steps of 2
+    stages_of: Callable[[int], int]
+    numbers: Callable[[int], Numbers]
+    cite: str
+    description: str
+
+    def contains(self, order: int) -> bool:
+        return self.first <= order <= LARGEST_FAMILY_ORDER and (order - self.first) % 2 == 0
+
+
+_FAMILIES: Mapping[str, _Family] = MappingProxyType(
+    {
+        "gauss": _Family(
+            2, lambda p: p // 2, _gauss, "butcher1964", "Gauss collocation: implicit, symmetric, symplectic, A-stable"
+        ),
+        "radau_iia": _Family(
+            1, lambda p: (p + 1) // 2, _radau_iia, "axelsson1969", "Radau IIA collocation: implicit, L-stable"
+        ),
+        "lobatto_iiia": _Family(
+            2,
+            lambda p: p // 2 + 1,
+            _lobatto_iiia,
+            "ehle1969",
+            "Lobatto IIIA collocation: implicit with explicit first stage, symmetric, A-stable",
+        ),
+        "lobatto_iiib": _Family(
+            2,
+            lambda p: p // 2 + 1,
+            _lobatto_iiib,
+            "ehle1969",
+            "Lobatto IIIB: implicit, symmetric, A-stable, symplectic partner of Lobatto IIIA",
+        ),
+        "lobatto_iiic": _Family(
+            2, lambda p: p // 2 + 1, _lobatto_iiic, "chipman1971", "Lobatto IIIC: implicit, L-stable"
+        ),
+    }
+)
+
+
+def _rounded(x: Decimal) -> float:
+    """Nearest double; what is zero but for the last digits of the decimal arithmetic is zero."""
+    return 0.0 if abs(x) < Decimal("1e-35") else float(x)
+
+
+@cache
+def _family_numbers(stem: str, stages: int, digits: int = 50) -> tuple[Any, Any, Any]:
+    """A, b, c of one member, rounded once from `digits` correct digits."""
+    with decimal.localcontext() as context:
+        context.prec = digits + 3 * stages  # powers of x cancel: up to 0.8 digits per stage, twice
+        A, b, c = _FAMILIES[stem].numbers(stages)
+        return tuple(tuple(map(_rounded, row)) for row in A), tuple(map(_rounded, b)), tuple(map(_rounded, c))
+
+
+@cache
+def _family_member(stem: str, order: int) -> Tableau:
+    family = _FAMILIES[stem]
+    A, b, c = _family_numbers(stem, family.stages_of(order))
+    return Tableau(f"{stem}{order}", A, b, c, family.cite, family.description)
+
+
+def _in_family(name: str) -> Tableau | None:
+    """The member of a family that a name means, None where it means no family; a nonsense number is an error."""
+    parts = _FAMILY_NAME.fullmatch(name)
+    if parts is None or parts[1] not in _FAMILIES:
+        return None
+    stem, digits = parts[1], parts[2]
+    family = _FAMILIES[stem]
+    orders = f"{stem}{family.first}, {stem}{family.first + 2}, {stem}{family.first + 4}, ... up to "
+    orders += f"{stem}{LARGEST_FAMILY_ORDER - family.first % 2} (the number is the order)"
+    if not digits:
+        raise InvalidInput(f"the tableau {name!r} needs a number: there are {orders}")
+    if len(digits) > 6 or digits[0] == "0" or not family.contains(int(digits)):
+        raise InvalidInput(f"there is no tableau {name!r}: there are {orders}")
+    return _family_member(stem, int(digits))
+
+
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+_rows: dict[str, Tableau] = {}
+
+TABLEAUX: Mapping[str, Tableau] = MappingProxyType(_rows)
+"""The rows with a name of their own, those added by users included; read-only. Families: see :func:`tableau`."""
+
+
+def tableau(name: str | Tableau) -> Tableau:
+    """The tableau of a name.
+
+    Parameters
+    ----------
+    name : str or Tableau
+        A name of :func:`tableau_names`, or a family with any order that it has, such as ``"gauss14"``.
+        A tableau is returned as it is.
+
+    Returns
+    -------
+    Tableau
+
+    Raises
+    ------
+    InvalidInput
+        Unknown name, or an order which the family does not have.
+
+    Examples
+    --------
+    >>> tableau("rk4")
+    <Tableau rk4: order 4, explicit, stages 4>
+    >>> tableau("gauss6").symplectic
+    True
+    """
+    if isinstance(name, Tableau):
+        return name
+    if not isinstance(name, str):
+        raise unknown_name("tableau", name, tableau_names())
+    found = _rows.get(name) or _in_family(name)
+    if found is None:
+        raise unknown_name("tableau", name, tableau_names())
+    return found
+
+
+def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
+    """All names that :func:`tableau` knows.
+
+    Parameters
+    ----------
+    largest_order : int, optional
+        The families are listed up to this order; they go on beyond it.
+
+    Returns
+    -------
+    tuple of str
+        First the rows with a name of their own, in the order in which they were added, then the families.
+    """
+    return tuple(_rows) + tuple(
+        f"{stem}{order}"
+        for stem, family in _FAMILIES.items()
+        for order in range(family.first, min(largest_order, LARGEST_FAMILY_ORDER) + 1, 2)
+    )
+
+
+def add_tableau(name: str, A: Any, b: Any, c: Any = None, cite: str = "", description: str = "") -> Tableau:
+    """Add a Runge-Kutta method under a name, from then on valid wherever a tableau is named.
+
+    Parameters
+    ----------
+    name, A, b, c, cite, description
+        As for :class:`Tableau`.
+
+    Returns
+    -------
+    Tableau
+
+    Raises
+    ------
+    InvalidInput
+        The numbers are not a tableau, or the name already belongs to a different one. Adding the same row twice does
+        nothing.
+
+    Examples
+    --------
+    >>> add_tableau("ralston2", [[], [2 / 3]], [1 / 4, 3 / 4], description="Ralston, explicit")
+    <Tableau ralston2: order 2, explicit, stages 2>
+    """
+    new = Tableau(name, A, b, c, cite, description)
+    old = _rows.get(name)
+    if old is None:
+        try:
+            old = _in_family(name)
+        except InvalidInput:
+            raise InvalidInput(
+                f"{name!r} cannot be added: such names belong to a family; choose another name"
+            ) from None
+    if old is None:
+        _rows[name] = new
+        return new
+    if old != new:
+        raise InvalidInput(f"there already is a different tableau {name!r} ({old.description}); choose another name")
+    return old
+
+
+# --- rows: explicit ---------------------------------------------------------------------------------------------------
+
+add_tableau("forward_euler", [[]], [1], cite="hairer1993", description="Euler, explicit")
+
+add_tableau(
+    "explicit_midpoint",
+    [[], [1 / 2]],
+    [0, 1],
+    cite="runge1895",
+    description="midpoint rule with an Euler predictor, explicit",
+)
+
+add_tableau(
+    "heun",
+    [[], [1]],
+    [1 / 2, 1 / 2],
+    cite="heun1900",
+    description="trapezoidal rule with an Euler predictor, explicit",
+)
+
+add_tableau(
+    "heun3",
+    [[], [1 / 3], [0, 2 / 3]],
+    [1 / 4, 0, 3 / 4],
+    cite="heun1900",
+    description="Heun's method of order 3, explicit",
+)
+
+add_tableau(
+    "kutta3",
+    [[], [1 / 2], [-1, 2]],
+    [1 / 6, 2 / 3, 1 / 6],
+    cite="kutta1901",
+    description="Kutta's method of order 3 with Simpson weights, explicit",
+)
+
+add_tableau(
+    "rk4",
+    [[], [1 / 2], [0, 1 / 2], [0, 0, 1]],
+    [1 / 6, 1 / 3, 1 / 3, 1 / 6],
+    cite="kutta1901",
+    description="the classical Runge-Kutta method, explicit",
+)
+
+add_tableau(
+    "rk4_38",
+    [[], [1 / 3], [-1 / 3, 1], [1, -1, 1]],
+    [1 / 8, 3 / 8, 3 / 8, 1 / 8],
+    cite="kutta1901",
+    description="Kutta's 3/8 rule, explicit",
+)
+
+add_tableau(
+    "dp5",
+    [
+        [],
+        [1 / 5],
+        [3 / 40, 9 / 40],
+        [44 / 45, -56 / 15, 32 / 9],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+    ],
+    [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    c=[0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1],
+    cite="dormand1980",
+    description="Dormand-Prince RK5(4)7M without its seventh stage, explicit",
+)
+
+
+def _surds(root: int, entries: Sequence[tuple[int, int, int]]) -> list[float]:
+    """(p + q sqrt(root)) / r of each (p, q, r), rounded once."""
+    with decimal.localcontext() as context:
+        context.prec = 50
+        return [float((p + q * Decimal(root).sqrt()) / r) for p, q, r in entries]
+
+
+_ZERO = (0, 0, 1)
+
+# Entries (p, q, r) stand for (p + q sqrt(21)) / r.
+_COOPER_VERNER_C = (
+    _ZERO,
+    (1, 0, 2),
+    (1, 0, 2),
+    (7, 1, 14),
+    (7, 1, 14),
+    (1, 0, 2),
+    (7, -1, 14),
+    (7, -1, 14),
+    (1, 0, 2),
+    (7, 1, 14),
+    (1, 0, 1),
+)
+_COOPER_VERNER_A: tuple[tuple[tuple[int, int, int], ...], ...] = (
+    (),
+    ((1, 0, 2),),
+    ((1, 0, 4), (1, 0, 4)),
+    ((1, 0, 7), (-7, -3, 98), (21, 5, 49)),
+    ((11, 1, 84), _ZERO, (18, 4, 63), (21, -1, 252)),
+    ((5, 1, 48), _ZERO, (9, 1, 36), (-231, 14, 360), (63, -7, 80)),
+    ((10, -1, 42), _ZERO, (-432, 92, 315), (633, -145, 90), (-504, 115, 70), (63, -13, 35)),
+    ((1, 0, 14), _ZERO, _ZERO, _ZERO, (14, -3, 126), (13, -3, 63), (1, 0, 9)),
+    ((1, 0, 32), _ZERO, _ZERO, _ZERO, (91, -21, 576), (11, 0, 72), (-385, -75, 1152), (63, 13, 128)),
+    (
+        (1, 0, 14),
+        _ZERO,
+        _ZERO,
+        _ZERO,
+        (1, 0, 9),
+        (-733, -147, 2205),
+        (515, 111, 504),
+        (-51, -11, 56),
+        (132, 28, 245),
+    ),
+    (
+        _ZERO,
+        _ZERO,
+        _ZERO,
+        _ZERO,
+        (-42, 7, 18),
+        (-18, 28, 45),
+        (-273, -53, 72),
+        (301, 53, 72),
+        (28, -28, 45),
+        (49, -7, 18),
+    ),
+)
+_COOPER_VERNER_B = ((1, 0, 20), *[_ZERO] * 6, (49, 0, 180), (16, 0, 45), (49, 0, 180), (1, 0, 20))
+
+add_tableau(
+    "cv8",
+    [_surds(21, row) for row in _COOPER_VERNER_A],
+    _surds(21, _COOPER_VERNER_B),
+    c=_surds(21, _COOPER_VERNER_C),
+    cite="cooper1972",
+    description="Cooper-Verner method of order 8 with 11 stages, explicit",
+)
+
+# --- rows: implicit ---------------------------------------------------------------------------------------------------
+
+add_tableau("backward_euler", [[1]], [1], cite="hairer1996", description="Euler, implicit, L-stable")
+
+add_tableau(
+    "midpoint", [[1 / 2]], [1], cite="hairer2006", description="implicit midpoint rule: symmetric, symplectic, A-stable"
+)
+
+add_tableau(
+    "trapezoid",
+    [[0, 0], [1 / 2, 1 / 2]],
+    [1 / 2, 1 / 2],
+    cite="hairer2006",
+    description="implicit trapezoidal rule: symmetric, A-stable",
+)
+
+add_tableau(
+    "sdirk2",
+    [_surds(2, [(2, -1, 2), _ZERO]), _surds(2, [(0, 1, 2), (2, -1, 2)])],
+    _surds(2, [(0, 1, 2), (2, -1, 2)]),
+    cite="alexander1977",
+    description="diagonally implicit of order 2, L-stable",
+)
+
+add_tableau(
+    "sdirk3",
+    [_surds(3, [(3, 1, 6), _ZERO]), _surds(3, [(0, -1, 3), (3, 1, 6)])],
+    [1 / 2, 1 / 2],
+    c=_surds(3, [(3, 1, 6), (3, -1, 6)]),
+    cite="crouzeix1975",
+    description="diagonally implicit of order 3, A-stable",
+)
