@@ -114,7 +114,7 @@ def test_trees_and_simplifying_assumptions_agree(name):
 
 @pytest.mark.parametrize("s", [1, 2, 3, 6, 7])
 def test_simplifying_assumptions_of_the_families(s):
-    # [hairer1996, IV.5, tables of the fully implicit methods]
+    # [hairer1996, IV.5]
     assert simplifying_assumptions(tableau(f"gauss{2 * s}")) == (2 * s, s, s)
     assert simplifying_assumptions(tableau(f"radau_iia{2 * s - 1}")) == (2 * s - 1, s, s - 1)
     if s > 1:
@@ -163,7 +163,7 @@ def top(t, y):
 
 # Several tops at once: the error of a single one may pass through zero and fake any slope.
 STARTS = np.array([[0.8, 1.1, -0.6], [1.2, -0.3, 0.5], [-0.4, 0.9, 1.0], [0.2, 1.3, 0.1], [-1.0, -0.7, 0.3]])
-SPAN = 4.0
+SPAN = 1.0
 
 
 def integrate(row, steps, t_end):
@@ -196,12 +196,12 @@ def reference():
 def test_observed_order(name, reference):
     row = tableau(name)
     errors = []
-    for steps in (8, 16, 32, 64, 128):
+    for steps in (4, 8, 16, 32, 64, 128):
         errors.append(np.linalg.norm(integrate(row, steps, SPAN) - reference))
-        if errors[-1] < 1e-10:
+        if errors[-1] < 1e-11:
             break
     assert errors[-1] > 1e-13  # above round-off
-    assert np.log2(errors[-2] / errors[-1]) == pytest.approx(row.order, abs=0.3)
+    assert np.log2(errors[-2] / errors[-1]) == pytest.approx(row.order, abs=0.2)
 
 
 def test_one_step_against_the_methods_as_written_out():
@@ -315,7 +315,7 @@ def test_gauss_entries_against_mpmath(s):
 
 
 def test_printed_tables():
-    """The closed forms of [hairer1996, IV.5, tables 5.2 to 5.13] and [hairer2006, II.1]."""
+    """The closed forms of [hairer1996, IV.5] and [hairer2006, II.1]."""
     root = sqrt(3)
     gauss4 = tableau("gauss4")
     np.testing.assert_allclose(gauss4.A, [[1 / 4, 1 / 4 - root / 6], [1 / 4 + root / 6, 1 / 4]], rtol=0, atol=1e-16)

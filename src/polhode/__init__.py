@@ -1,1 +1,56 @@
-"""draft"""
+"""polhode: structure-preserving integration of things that rotate and orbit.
+
+    import polhode as ph
+
+    top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    ds = ph.integrate(top, "trapm", step=1e-3, t_end=20.0, every=10,
+                      attitude=ph.so3.exp_quaternion((0.3, 0, 0)), angular_velocity=(0, 0, 50))
+
+Everything is loaded when it is first used; importing polhode costs a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+_HOMES = {
+    "free_body": "systems", "heavy_top": "systems", "particle": "systems", "rigid_body": "systems",
+    "soft_wall": "systems", "problem": "systems", "System": "systems", "SYSTEMS": "systems", "PROBLEMS": "systems",
+    "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
+    "Method": "methods", "tableau": "methods",
+    "integrate": "runs.single", "rerun": "runs.single", "Progress": "runs.single",
+    "compare": "runs.compare", "read_scenario": "runs.scenario", "check_method": "runs.check",
+    "check_system": "runs.check",
+    "save": "trajectory", "load": "trajectory", "cite": "references",
+    "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
+    "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
+    "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
+}  # fmt: skip
+_MODULES = {
+    "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "trajectory": "trajectory", "errors": "errors",
+}  # fmt: skip
+
+try:
+    __version__ = version("polhode")
+except PackageNotFoundError:  # a source tree that was never installed
+    __version__ = "0+unknown"
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        value = importlib.import_module(f"polhode.{_MODULES[name]}")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'polhode' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

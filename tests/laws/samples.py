@@ -1,4 +1,4 @@
-"""Where the laws are tried: rotation vectors from 0 to pi, dense near both ends and on both sides of the series switch."""
+"""Where the laws are tried: rotation vectors from 0 to pi, dense near both ends and about the series switch."""
 
 from math import pi, sqrt
 

@@ -37,18 +37,13 @@ BOUND = {"sinc": 1.5, "half_sinc": 1.0, "half_cosine": 1.0, "versine": 2.5, "cub
 """Largest error up to theta = pi in units of 2^-52 of the value and of its condition number, where that exceeds 1."""
 
 
-def around(x, count=40):
-    """Floats next to x on both sides, and further and further away."""
+def around(x):
+    """The six floats next to x on both sides, and others further and further away."""
     near = [x]
     for _ in range(6):
-        near += [np.nextafter(near[-2] if len(near) > 1 else x, 0.0), np.nextafter(near[-1], np.inf)]
-    return sorted(
-        {
-            *near,
-            *(x * (1 + d) for d in np.geomspace(1e-14, 0.1, count)),
-            *(x * (1 - d) for d in np.geomspace(1e-14, 0.1, count)),
-        }
-    )
+        near = [np.nextafter(near[0], 0.0), *near, np.nextafter(near[-1], np.inf)]
+    away = np.geomspace(1e-14, 0.1, 40)
+    return [*near, *(x * (1 + away)), *(x * (1 - away))]
 
 
 def squared_angles(largest):
@@ -66,12 +61,13 @@ def worst_error(function, name, xs):
     exact, worst, h = EXACT[name], 0.0, mp.mpf(10) ** -20
     with mp.workdps(90):
         for x in xs:
-            X = mp.mpf(x)
-            value = exact(X)
-            condition = abs((exact(X * (1 + h)) - exact(X * (1 - h))) / (2 * h) / value)
-            unit = EPS * abs(value) * max(1, condition)
             if x < 1e-25:  # the limit is nearer than the closed form in 90 digits
                 value, unit = mp.mpf(AT_ZERO[name]), EPS * AT_ZERO[name]
+            else:
+                X = mp.mpf(x)
+                value = exact(X)
+                condition = abs((exact(X * (1 + h)) - exact(X * (1 - h))) / (2 * h) / value)
+                unit = EPS * abs(value) * max(1, condition)
             worst = max(worst, float(abs(mp.mpf(float(function(x))) - value) / unit))
     return worst
 
@@ -114,7 +110,7 @@ def test_angle_ratio():
 @pytest.mark.parametrize(
     ("name", "table", "k", "change"),
     [("cubic", "CUBIC", k, 1e-10) for k in (1, 3, 5)]
-    + [("inverse_cubic", "INVERSE", 2, 1e-10), ("half_sinc", "SINE", 4, 1e-10), ("half_sinc", "COSINE", 13, 1e3)],
+    + [("inverse_cubic", "INVERSE", 2, 1e-10), ("half_sinc", "SINE", 4, 1e-10), ("half_sinc", "COSINE", 2, 1e-10)],
 )
 def test_the_check_notices_a_spoiled_coefficient(name, table, k, change):
     good = getattr(series, table)

@@ -46,7 +46,7 @@ def half_sinc(x):
 
 @inlined
 def sinc(x):
-    """sin(theta)/theta. Error: 1 unit; relative to its condition number near theta = pi, where it vanishes."""
+    """sin(theta)/theta. Error: 1.5 units; near theta = pi, where it vanishes, of its condition number."""
     return 2.0 * half_sinc(4.0 * x)[0]
 
 
@@ -59,7 +59,7 @@ def versine(x):
 
 @inlined
 def cubic(x):
-    """(theta - sin theta)/theta^3. Error: 1 unit at any angle."""
+    """(theta - sin theta)/theta^3. Error: 1.5 units at any angle."""
     if x < SWITCH:
         return polynomial(CUBIC, x)
     t = sqrt(x)

@@ -1,1 +1,78 @@
-"""draft"""
+"""Words typed in a shell. One file per command; a command's file is imported only when the command runs.
+
+Exit codes: 0 ok, 2 usage, 3 invalid scenario or value, 4 did not converge or step too large, 5 file or disk, 6 the
+user's function failed, 130 interrupted. Results go to stdout, everything said to a person goes to stderr.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+COMMANDS = {
+    "run": "Integrate a scenario and write the trajectory and its picture.",
+    "methods": "List the methods and what they keep.",
+    "systems": "List the systems and ready-made problems.",
+    "compare": "Compare methods on a scenario: errors, orders, cost.",
+    "reproduce": "Recompute the figures and claims of a paper.",
+    "schema": "Print the JSON schema of scenario files.",
+    "cite": "Print what to cite for a trajectory.",
+}
+"""Every command and the line ``--help`` shows for it; the command itself is ``polhode.cli.<name>.command``."""
+
+
+class _Commands(click.Group):
+    """Commands that load when they run, so that help is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"polhode.cli.{name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            from polhode.errors import unknown_name
+
+            raise click.UsageError(str(unknown_name("command", args[0], COMMANDS)), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="polhode")
+def group() -> None:
+    """Structure-preserving integration of things that rotate and orbit.
+
+    A first run:
+
+        polhode run examples/fast-top.toml
+
+    Exit codes: 0 ok, 2 usage, 3 invalid scenario or value, 4 did not converge or step too large, 5 file or disk,
+    6 your function failed, 130 interrupted.
+    """
+
+
+def main() -> None:
+    """Entry point of the ``polhode`` command."""
+    from polhode.errors import PolhodeError
+
+    try:
+        group(prog_name="polhode", standalone_mode=True)
+    except PolhodeError as problem:
+        click.echo(f"polhode: {problem}", err=True)
+        sys.exit(problem.exit_code)
+    except KeyboardInterrupt:
+        click.echo("polhode: interrupted", err=True)
+        sys.exit(130)

@@ -22,7 +22,7 @@ from polhode.kernel.signatures import (
     STEPS_DONE,
     TOO_LARGE,
     TOTAL_ITERATIONS,
-    Problem,
+    Workspace,
 )
 
 
@@ -49,8 +49,26 @@ def squared_speed(N, y, bodies):
 
 
 def march(
-    first, n, every, t0, h, limit, N, y, bodies, parameters, loads, table, layout, blocks, trial, load, work, report,
-    rows, iterations,
+    first,
+    n,
+    every,
+    t0,
+    h,
+    limit,
+    N,
+    y,
+    bodies,
+    parameters,
+    loads,
+    table,
+    layout,
+    blocks,
+    trial,
+    load,
+    work,
+    report,
+    rows,
+    iterations,
 ):
     """Take ``n`` steps of size ``h``; step number k starts at ``t0 + k h``, whatever slice of the run it is in.
 
@@ -68,7 +86,7 @@ def march(
         Largest rotation angle allowed in a step (infinite: no guard).
     rows, iterations : array
         Receive the recorded states, and the largest iteration count since the row before.
-    Other parameters are those of ``Problem``.
+    Other parameters are those of ``Workspace``.
 
     Returns
     -------
@@ -76,7 +94,7 @@ def march(
         Status of the last step taken; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y``
         is inside the failing step: the caller repeats the good steps from its own copy.
     """
-    p = Problem(
+    p = Workspace(
         N, blocks.size // 2, pointer(y), pointer(bodies), pointer(parameters), loads, pointer(table), pointer(layout),
         pointer(blocks), pointer(trial), pointer(load), pointer(work), pointer(report),
     )  # fmt: skip

@@ -31,14 +31,14 @@ ALL, WITHOUT_SOLVED, DISSIPATIVE = 0, 1, 2
 """Parts of a load: everything; without the term a flow already solves; the dissipative part only."""
 
 TRANSLATION, ROTATION = 0, 1
-"""Kinds of a block of unknowns, see ``Problem.blocks``."""
+"""Kinds of a block of unknowns, see ``Workspace.blocks``."""
 
 OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
 """What a step returns."""
 
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ANGLE = 0, 1, 2, 3, 4
 REPORT = 8
-"""Slots of ``Problem.report``: solver iterations of this step, size of the last correction, iterations so far, steps
+"""Slots of ``Workspace.report``: solver iterations of this step, size of the last correction, iterations so far, steps
 completed in this call, largest rotation seen inside the step."""
 
 V3 = types.UniTuple(f8, 3)
@@ -54,7 +54,7 @@ POTENTIAL = f8(f8, i8, P, P, P)
 """potential(t, N, y, bodies, parameters): total potential energy."""
 
 
-class Problem(NamedTuple):
+class Workspace(NamedTuple):
     """What a step may read and write. ``loads`` is a typed function pointer; what is called an array
     below is a pointer to its first element (``kernel.jit.pointer``), indexed like one.
 
@@ -104,6 +104,25 @@ class Problem(NamedTuple):
 
 
 MARCH = i8(
-    i8, i8, i8, f8, f8, f8, i8, A1, A1, A1, types.FunctionType(LOADS), A1, I1, I1, A1, A1, A1, A1, A2, I1,
+    i8,
+    i8,
+    i8,
+    f8,
+    f8,
+    f8,
+    i8,
+    A1,
+    A1,
+    A1,
+    types.FunctionType(LOADS),
+    A1,
+    I1,
+    I1,
+    A1,
+    A1,
+    A1,
+    A1,
+    A2,
+    I1,
 )
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)

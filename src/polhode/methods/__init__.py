@@ -1,1 +1,111 @@
-"""draft"""
+"""Methods: rows of data and the step functions they name. They know no system.
+
+One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
+the group), ``tableaux`` (the numbers). ``record`` says what a row is. Same step, other numbers: a table row. Another
+step: one file.
+
+Here may not live: time loops, systems, Datasets, files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polhode.errors import InvalidInput, unknown_name
+from polhode.methods import krysl, munthe_kaas
+from polhode.methods.record import Chosen, Method, Option, Prepared, Promises
+from polhode.methods.tableaux import add_tableau, tableau, tableau_names
+
+__all__ = [
+    "METHODS",
+    "Chosen",
+    "Method",
+    "Option",
+    "Prepared",
+    "Promises",
+    "add_method",
+    "add_tableau",
+    "each_default",
+    "method",
+    "method_table",
+    "tableau",
+    "tableau_names",
+]
+
+METHODS: dict[str, Method] = {row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS)}
+"""Every method by name."""
+
+
+def method(text: str, **options: str) -> Chosen:
+    """Resolve a method string ``name[/flow][:option...]``.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``.
+    **options : str
+        The same options by name, such as ``tableau="gauss4"``.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown name, flow or option; the message names the closest known ones.
+    """
+    if not isinstance(text, str) or not text:
+        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {text!r}")
+    head, *words = text.split(":")
+    name, slash, flow = head.partition("/")
+    if name not in METHODS:
+        if name in tableau_names():
+            raise InvalidInput(
+                f"unknown method {name!r}; a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
+            )
+        raise unknown_name("method", name, METHODS)
+    if slash:
+        raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")
+    row = METHODS[name]
+    return Chosen(row, row.settle(words, **options))
+
+
+def add_method(row: Method) -> Method:
+    """Add a row to the table; returns it.
+
+    Raises
+    ------
+    InvalidInput
+        When another method has that name.
+    """
+    if METHODS.get(row.name, row) is not row:
+        raise InvalidInput(f"there is already a method {row.name!r}; choose another name")
+    METHODS[row.name] = row
+    return row
+
+
+def each_default() -> Iterator[Chosen]:
+    """Every row with its default options."""
+    for name in METHODS:
+        yield method(name)
+
+
+def method_table() -> str:
+    """A table of all methods: order, what is kept, cost in load evaluations, citation."""
+    head = ("method", "order", "kept, free body", "kept, heavy top", "symmetric", "symplectic", "loads", "cite")
+    rows = [head]
+    for chosen in each_default():
+        p = chosen.promises
+        rows.append(
+            (
+                chosen.label,
+                str(p.order),
+                ", ".join(p.keeps_free) or "-",
+                ", ".join(p.keeps_top) or "-",
+                "yes" if p.time_symmetric else "no",
+                "yes" if p.symplectic else "no",
+                f"{p.evaluations}/iteration" if p.implicit else str(p.evaluations),
+                chosen.method.cite,
+            )
+        )
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cay_quaternion, cross, dexp, exp_quaternion, scale, times
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined
@@ -39,6 +39,7 @@ from polhode.kernel.signatures import (
     ROTATION,
 )
 from polhode.kernel.solve import newton3, norm3
+from polhode.methods.record import Method, Prepared, Promises
 
 MOST_SWEEPS = 100
 
@@ -57,11 +58,6 @@ class Block(NamedTuple):
 
 
 # work: loads at the start (6 N) | unknowns (6 N)
-def work_size(N):
-    """Length of the scratch array of this family."""
-    return 2 * LOAD * N
-
-
 @inlined
 def trial_loads(t, p):
     p.loads(ALL, t, p.N, p.trial, p.bodies, p.parameters, p.load)
@@ -174,7 +170,8 @@ END = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0)
 MIDDLE = (0.25, 0.25, 0.5, 0.5, 0.5, 0.0)
 MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 
-stage = balance = slope = path = node = squared = residual = along = None  # what implicit_map binds
+# What bind puts in:
+stage = balance = slope = path = node = squared = residual = along = first = second = None
 
 
 # ------------------------------------------------------------------ the implicit map
@@ -315,14 +312,76 @@ def explicit(turned, t, h, p):
     return OK
 
 
+# ------------------------------------------------------------------ the explicit midpoint Lie algorithm
+@inlined
+def free_residual(x, d):
+    """x - exp(-h j x / 2) m: x is the angular momentum in the middle of a free midpoint Lie step."""
+    e = exp_quaternion(scale(0.5 * d.h, times(d.j, x)))
+    return axpy(-1.0, rotate_inverse(e, d.m), x)
+
+
+@inlined
+def free_slope(x, d):
+    psi = scale(0.5 * d.h, times(d.j, x))
+    return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
+
+
+@inlined
+def coast(h, p):
+    """Free motion: bodies turn by the midpoint Lie algorithm without torque, and drift."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        a, b = BODY * i, CONSTANTS * i
+        if p.blocks[2 * k + 1] == ROTATION:
+            m, q, j = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), get3(p.bodies, b + INVERSE_INERTIA)
+            status, x = newton3(free_residual, free_slope, m, norm3(m), Block(i, 0.0, h, q, m, j, m, p), p.report)
+            if status != OK:
+                return status
+            e = exp_quaternion(scale(0.5 * h, times(j, x)))
+            put4(p.y, a + ATTITUDE, multiply(multiply(q, e), e))
+            put3(p.y, a + ANGULAR, rotate_inverse(e, x))
+        else:
+            P = get3(p.y, a + MOMENTUM)
+            put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
+    return OK
+
+
+@inlined
+def kick(t, h, p):
+    """Impulse of the loads at the present state."""
+    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    for i in range(p.N):
+        a, c = BODY * i, LOAD * i
+        put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), get3(p.y, a + MOMENTUM)))
+        put3(p.y, a + ANGULAR, axpy(h, get3(p.load, c + 3), get3(p.y, a + ANGULAR)))
+
+
+@inlined
+def resting_stage(x, d):
+    return (1.0, 0.0, 0.0, 0.0), x
+
+
+@inlined
+def kick_balance(x, e, T, d):
+    return axpy(-d.h, T, axpy(-1.0, d.m, x))
+
+
+# The adjoint of the kick: the loads see the momenta they lead to.
+adjoint_kick = inlined(
+    implicit_map(resting_stage, kick_balance, translation_slope, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), node=0.0)
+)
+
+
 # ------------------------------------------------------------------ steps
 @inlined
 def forward_euler(t, h, p):
+    """Rate form [krysl2006, eq. 11]; on a vector space [krysl2006, eq. 2]."""
     return explicit(False, t, h, p)
 
 
 @inlined
 def forward_euler_m(t, h, p):
+    """Momentum form [krysl2006, eq. 18]."""
     return explicit(True, t, h, p)
 
 
@@ -333,27 +392,72 @@ bbtrap = implicit_map(mean_stage, bbtrap_balance, mean_slope, MEAN)
 akw = implicit_map(cayley_stage, akw_balance, akw_slope, MEAN)
 
 
-def trap(t, h, p):
-    """Forward then backward Euler over half steps [krysl2006, eq. 14]."""
-    forward_euler(t, 0.5 * h, p)
-    return backward_euler(t + 0.5 * h, 0.5 * h, p)
+@inlined
+def liemid_e1(t, h, p):
+    """The impulse at the start, then free motion [krysl2005]."""
+    kick(t, h, p)
+    return coast(h, p)
 
 
-def imid(t, h, p):
-    """Backward then forward Euler over half steps [krysl2006, IMID]."""
-    status = backward_euler(t, 0.5 * h, p)
+@inlined
+def liemid_e2(t, h, p):
+    """Free motion, then the impulse at the end: the adjoint of ``liemid_e1`` [krysl2005]."""
+    status = coast(h, p)
     if status != OK:
         return status
-    return forward_euler(t + 0.5 * h, 0.5 * h, p)
+    return adjoint_kick(t + h, h, p)
 
 
-def trapm(t, h, p):
-    forward_euler_m(t, 0.5 * h, p)
-    return backward_euler_m(t + 0.5 * h, 0.5 * h, p)
-
-
-def imidm(t, h, p):
-    status = backward_euler_m(t, 0.5 * h, p)
+def one_after_the_other(t, h, p):
+    """Two steps of half the size [krysl2006, section 3]."""
+    status = first(t, 0.5 * h, p)
     if status != OK:
         return status
-    return forward_euler_m(t + 0.5 * h, 0.5 * h, p)
+    return second(t + 0.5 * h, 0.5 * h, p)
+
+
+# ------------------------------------------------------------------ rows
+RIGID_FREE = ("momentum_length", "spatial_momentum")
+
+
+def _row(
+    name, step, description, cite, order, *, free=(), top=(), symmetric=False, symplectic=False, implicit=True, loads=1
+):
+    promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
+    prepared = Prepared(step, lambda bodies, blocks: 2 * LOAD * bodies)
+    return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises)
+
+
+def _pair(first, second):
+    return bind(one_after_the_other, first=first, second=second)
+
+
+ROWS = (
+    _row("forward_euler", forward_euler, "forward Euler, rate form", "krysl2006", 1, top=("axial_momentum",), implicit=False),
+    _row("backward_euler", backward_euler, "backward Euler, rate form", "krysl2006", 1, top=("axial_momentum",)),
+    _row("forward_euler_m", forward_euler_m, "forward Euler, momentum form", "krysl2006", 1, free=RIGID_FREE,
+         top=("vertical_momentum",), implicit=False),
+    _row("backward_euler_m", backward_euler_m, "backward Euler, momentum form", "krysl2006", 1, free=RIGID_FREE,
+         top=("vertical_momentum",)),
+    _row("trap", _pair(forward_euler, backward_euler), "trapezoidal rule, rate form", "krysl2006", 2,
+         free=("midpoint_energy",), top=("axial_momentum",), symmetric=True),
+    _row("imid", _pair(backward_euler, forward_euler), "midpoint rule, rate form", "krysl2006", 2,
+         free=("energy", "momentum_length"), top=("axial_momentum",), symmetric=True),
+    _row("trapm", _pair(forward_euler_m, backward_euler_m), "trapezoidal rule, momentum form", "krysl2006", 2,
+         free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
+    _row("imidm", _pair(backward_euler_m, forward_euler_m), "midpoint rule, momentum form", "krysl2006", 2,
+         free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
+    _row("swc1", swc1, "Simo and Wong's ALGO_C1", "simo1991", 2, free=("energy", *RIGID_FREE), top=("vertical_momentum",),
+         symmetric=True),
+    _row("akw", akw, "midpoint rule of Austin, Krishnaprasad and Wang", "austin1993", 2, free=("energy", *RIGID_FREE),
+         top=("energy", "vertical_momentum", "axial_momentum"), symmetric=True, loads=1),
+    _row("bbtrap", bbtrap, "Bottasso and Borri's energy-conserving trapezoid", "bottasso1998", 2,
+         free=("energy", *RIGID_FREE), top=("vertical_momentum",), symmetric=True),
+    _row("liemid_e1", liemid_e1, "explicit midpoint Lie, impulse at the start", "krysl2005", 1, free=RIGID_FREE,
+         top=("vertical_momentum",)),
+    _row("liemid_e2", liemid_e2, "adjoint of liemid_e1, impulse at the end", "krysl2005", 1, free=RIGID_FREE,
+         top=("vertical_momentum",)),
+    _row("liemid_ea", _pair(liemid_e1, liemid_e2), "explicit Newmark: liemid_e1 and its adjoint in half steps",
+         "krysl2005", 2, free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
+)  # fmt: skip
+"""The methods of Krysl 2006, apart from those that are a tableau of ``mkrk``."""

@@ -42,6 +42,9 @@ from polhode.kernel.signatures import (
     TOO_LARGE,
 )
 from polhode.kernel.solve import factor, norm3, substitute
+from polhode.methods.record import Method, Option, Prepared, Promises
+from polhode.methods.tableaux import is_tableau, tableau_names
+from polhode.methods.tableaux import tableau as find_tableau
 
 UNKNOWNS = 6
 MOST_ITERATIONS = 50
@@ -267,3 +270,38 @@ def _steps(turn, tangent):
 exp_explicit, exp_implicit = _steps(exp_quaternion, dexpinv)
 cayley_explicit, cayley_implicit = _steps(cay_quaternion, dcayinv)
 MAPS = {"exp": (exp_explicit, exp_implicit), "cayley": (cayley_explicit, cayley_implicit)}
+
+
+def prepare(tableau="rk4", map="exp"):
+    """The step for a tableau and a coordinate map."""
+    chosen = find_tableau(tableau)
+    numbers, layout = table(chosen)
+    step = MAPS[map][0 if chosen.explicit else 1]
+    return Prepared(step, lambda bodies, blocks: work_size(blocks, chosen), numbers, layout)
+
+
+def promises(tableau="rk4", map="exp"):
+    """What follows from the tableau; only the implicit midpoint rule is time-symmetric for both maps."""
+    chosen = find_tableau(tableau)
+    middle = chosen.stages == 1 and chosen.order == 2
+    return Promises(
+        order=chosen.order,
+        keeps_free=("momentum_length", "spatial_momentum"),
+        keeps_top=("vertical_momentum",),
+        time_symmetric=middle,
+        implicit=not chosen.explicit,
+        evaluations=chosen.stages,
+    )
+
+
+OPTIONS = {
+    "tableau": Option("rk4", is_tableau, tableau_names, "Runge-Kutta tableau"),
+    "map": Option("exp", MAPS.__contains__, MAPS.keys, "coordinate map of the rotation group"),
+}
+
+ROWS = (
+    Method("mkrk", "munthe_kaas", "Munthe-Kaas Runge-Kutta with any tableau", "munthekaas1998", prepare, promises, OPTIONS),
+    Method("bbtrapwd", "munthe_kaas", "Bottasso and Borri's trapezoid with the full tangent map: mkrk:trapezoid",
+           "bottasso1998", lambda: prepare("trapezoid"), lambda: promises("trapezoid")),
+)  # fmt: skip
+"""The Munthe-Kaas methods; the second is the one of the paper that has a name of its own."""

@@ -12,7 +12,28 @@ One step of size h of y' = f(t, y) is
 
 Rows with a name of their own
 
-=======================  ============  =========  ======================================
+=====================  ======  =====  ===================================================
+name                   stages  order  remark
+=====================  ======  =====  ===================================================
+``forward_euler``      1       1      explicit
+``explicit_midpoint``  2       2      explicit
+``heun``               2       2      explicit trapezoid
+``heun3``              3       3      explicit
+``kutta3``             3       3      explicit, Simpson weights
+``rk4``                4       4      explicit, "the" Runge-Kutta method
+``rk4_38``             4       4      explicit, 3/8 rule
+``dp5``                6       5      explicit, Dormand-Prince without the error estimate
+``cv8``                11      8      explicit, Cooper-Verner
+``backward_euler``     1       1      implicit, the same numbers as ``radau_iia1``
+``midpoint``           1       2      implicit, the same numbers as ``gauss2``
+``trapezoid``          2       2      implicit, the same numbers as ``lobatto_iiia2``
+``sdirk2``             2       2      diagonally implicit, stiffly accurate
+``sdirk3``             2       3      diagonally implicit
+=====================  ======  =====  ===================================================
+
+Families of any size, named by their order
+
+===================  ============  =========  ======================================
 name                 orders p      stages     kept
 ===================  ============  =========  ======================================
 ``gauss{p}``         2, 4, 6, ...  p/2        symmetric, symplectic
@@ -561,8 +582,8 @@ def _rounded(x: Decimal) -> float:
 @cache
 def _family_numbers(stem: str, stages: int, digits: int = 50) -> tuple[Any, Any, Any]:
     """A, b, c of one member, rounded once from `digits` correct digits."""
-    with decimal.localcontext() as context:
-        context.prec = digits + 3 * stages  # powers of x cancel: up to 0.8 digits per stage, twice
+    # Powers of x cancel: up to 0.8 digits per stage, twice.
+    with decimal.localcontext(decimal.Context(prec=digits + 3 * stages)):
         A, b, c = _FAMILIES[stem].numbers(stages)
         return tuple(tuple(map(_rounded, row)) for row in A), tuple(map(_rounded, b)), tuple(map(_rounded, c))
 
@@ -631,6 +652,17 @@ def tableau(name: str | Tableau) -> Tableau:
     if found is None:
         raise unknown_name("tableau", name, tableau_names())
     return found
+
+
+def is_tableau(name: str) -> bool:
+    """True where a name means a tableau.
+
+    Raises
+    ------
+    InvalidInput
+        For a family with an order it does not have, such as ``gauss3``: nothing else can be meant.
+    """
+    return name in _rows or _in_family(name) is not None
 
 
 def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
@@ -764,8 +796,7 @@ add_tableau(
 
 def _surds(root: int, entries: Sequence[tuple[int, int, int]]) -> list[float]:
     """(p + q sqrt(root)) / r of each (p, q, r), rounded once."""
-    with decimal.localcontext() as context:
-        context.prec = 50
+    with decimal.localcontext(decimal.Context(prec=50)):
         return [float((p + q * Decimal(root).sqrt()) / r) for p, q, r in entries]
 
 

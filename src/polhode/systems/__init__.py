@@ -1,1 +1,36 @@
-"""draft"""
+"""Systems: bodies with mass and inertia, the loads on them, and what they conserve. They know no method and no step.
+
+One file each; the docstring of a file is its page in the documentation: equations of motion, invariants, parameters
+with units, source. ``inertia`` builds and checks inertia tensors, ``user`` turns plain Python functions into loads,
+``problems`` holds the ready-made problems of the papers, ``record`` says what a system is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polhode.systems.free_body import free_body
+from polhode.systems.heavy_top import heavy_top
+from polhode.systems.particle import particle
+from polhode.systems.problems import PROBLEMS, ReadyMade, problem
+from polhode.systems.record import System
+from polhode.systems.rigid_body import rigid_body
+from polhode.systems.soft_wall import soft_wall
+
+__all__ = [
+    "PROBLEMS",
+    "SYSTEMS",
+    "ReadyMade",
+    "System",
+    "free_body",
+    "heavy_top",
+    "particle",
+    "problem",
+    "rigid_body",
+    "soft_wall",
+]
+
+SYSTEMS: dict[str, Callable[..., System]] = {
+    build.__name__: build for build in (particle, free_body, rigid_body, heavy_top, soft_wall)
+}
+"""Every system by the name of the function that builds it."""

@@ -1,0 +1,168 @@
+"""What a method is: a row of data and the name of one step function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from math import inf, pi
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, unknown_name
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A method with its options settled: what the time loop needs.
+
+    Attributes
+    ----------
+    step : function
+        ``step(t, h, workspace) -> status``.
+    table, layout : arrays
+        Coefficients and integers the step reads.
+    work : function
+        ``work(bodies, blocks) -> length`` of the scratch array.
+    """
+
+    step: Callable[..., int]
+    work: Callable[[int, int], int]
+    table: Any = field(default_factory=lambda: np.zeros(1))
+    layout: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a method: its default and the test of whether a word is one of its values."""
+
+    default: str
+    known: Callable[[str], bool]
+    choices: Callable[[], Iterable[str]]
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What a method promises; every entry is kept by a test.
+
+    Attributes
+    ----------
+    order : int
+        Order of accuracy.
+    keeps_free, keeps_top : tuple of str
+        What stays constant to round-off for a free body and for a symmetric heavy top. Names: ``energy``,
+        ``midpoint_energy`` (of the state pushed half a step by forward Euler), ``momentum_length``,
+        ``spatial_momentum``, ``vertical_momentum``, ``axial_momentum`` (along the body's symmetry axis).
+    time_symmetric : bool
+        A step back undoes a step.
+    symplectic : bool
+        The step preserves the symplectic form of T*SO(3).
+    implicit : bool
+        A nonlinear system is solved in each step.
+    evaluations : int
+        Load evaluations in a step; of an implicit method, in an iteration with the analytic Jacobian.
+    """
+
+    order: int
+    keeps_free: tuple[str, ...] = ()
+    keeps_top: tuple[str, ...] = ()
+    time_symmetric: bool = False
+    symplectic: bool = False
+    implicit: bool = False
+    evaluations: int = 1
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the method table.
+
+    Attributes
+    ----------
+    name : str
+        What a user types.
+    family : str
+        The file of ``polhode.methods`` its step is in.
+    description : str
+        One line.
+    cite : str
+        Key in ``references.bib``.
+    prepare : function
+        ``prepare(**options) -> Prepared``.
+    promises : function
+        ``promises(**options) -> Promises``.
+    options : mapping of str to Option
+        In the order in which they are written after colons.
+    range : float
+        Largest rotation in a step the method can represent, rad; the step guard refuses more.
+    """
+
+    name: str
+    family: str
+    description: str
+    cite: str
+    prepare: Callable[..., Prepared]
+    promises: Callable[..., Promises]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    range: float = pi
+
+    def settle(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
+        """Values of all options from words after colons and from keywords.
+
+        Raises
+        ------
+        InvalidInput
+            For a word that is no value of any option, an unknown keyword, or an option given twice.
+        """
+        settled: dict[str, str] = {}
+        for word in words:
+            matching = [name for name, option in self.options.items() if option.known(word)]
+            if not matching:
+                known = [choice for option in self.options.values() for choice in option.choices()]
+                if not known:
+                    raise InvalidInput(f"method {self.name!r} takes no options, but {word!r} was given; leave it out")
+                raise unknown_name(f"option of method {self.name!r}", word, known)
+            if matching[0] in settled:
+                raise InvalidInput(f"option {matching[0]!r} of method {self.name!r} is given twice; keep one of them")
+            settled[matching[0]] = word
+        for name, value in chosen.items():
+            if name not in self.options:
+                raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
+            if not self.options[name].known(value):
+                raise unknown_name(f"{name} of method {self.name!r}", value, self.options[name].choices())
+            if settled.get(name, value) != value:
+                raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
+            settled[name] = value
+        return {name: settled.get(name, option.default) for name, option in self.options.items()}
+
+    def label(self, settled: Mapping[str, str]) -> str:
+        """The method string with these options, defaults left out where nothing after them differs."""
+        words = [settled[name] for name in self.options]
+        while words and words[-1] == list(self.options.values())[len(words) - 1].default:
+            words.pop()
+        return ":".join([self.name, *words])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A method string resolved: the row, its options, and what follows from them."""
+
+    method: Method
+    options: Mapping[str, str]
+
+    @property
+    def label(self) -> str:
+        """The same string a user could have typed."""
+        return self.method.label(self.options)
+
+    @property
+    def promises(self) -> Promises:
+        """What the method promises with these options."""
+        return self.method.promises(**self.options)
+
+    def prepare(self) -> Prepared:
+        """What the time loop needs."""
+        return self.method.prepare(**self.options)
+
+
+UNGUARDED = inf

@@ -1,0 +1,51 @@
+"""A rigid body without torque.
+
+Equations of motion, in the body frame, with angular momentum ``m``, moments ``I`` and attitude ``R`` (body to space):
+
+    m' = m x I^-1 m,        R' = R hat(I^-1 m)                                            [krysl2006, eq. 7]
+
+Conserved: the kinetic energy ``m . I^-1 m / 2`` and the spatial angular momentum ``R m`` (so also ``|m|``).
+
+========= ========================================== ==============================
+parameter meaning                                    unit
+========= ========================================== ==============================
+inertia   3 principal moments in any order, or 3 x 3 mass length^2, any consistent set
+========= ========================================== ==============================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.systems.inertia import principal
+from polhode.systems.record import System, plain
+
+
+def free_body(inertia: Any) -> System:
+    """A rigid body turning freely.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Principal moments in any order, or the full tensor in the user's body frame.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        The inertia is not that of a body; the message names the entry.
+    """
+    moments, frame = principal(inertia)
+    return System(
+        name="free_body",
+        arguments={"inertia": plain(inertia)},
+        mass=np.array([np.inf]),
+        moments=moments[None],
+        frames=frame[None],
+        conserves=("energy", "angular_momentum_space"),
+    )

@@ -1,0 +1,104 @@
+"""A rigid body with a fixed point, in uniform gravity.
+
+    m' = m x I^-1 m - weight c x u,     u = R^T up,     up = (0, 0, 1)                     [krysl2006, 5.2]
+
+with the centre of mass ``c`` seen from the fixed point, in the body frame. Potential ``U = weight (R c) . up``.
+
+Conserved: energy; the vertical component of the spatial angular momentum; for a symmetric top with its centre of mass
+on the axis, also the angular momentum about that axis.
+
+============== ============================================ ====================================
+parameter      meaning                                      unit
+============== ============================================ ====================================
+inertia        moments or tensor about the fixed point      mass length^2, any consistent set
+center_of_mass from the fixed point, body frame             length
+weight         mass times gravity (negative: gravity up)    force
+============== ============================================ ====================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import rotate_inverse
+from polhode.algebra.so3 import cross, dot, scale
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.signatures import ATTITUDE
+from polhode.systems.inertia import principal
+from polhode.systems.record import System, number, plain, vector
+
+# parameters: weight, then the centre of mass in the principal frame
+
+
+def top_loads(part, t, N, y, bodies, parameters, out):
+    """Torque of the weight about the fixed point."""
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, scale(-parameters[0], cross(get3(parameters, 1), u)))
+
+
+def top_potential(t, N, y, bodies, parameters):
+    """Weight times the height of the centre of mass."""
+    return parameters[0] * dot(get3(parameters, 1), rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0)))
+
+
+def symmetry_axis(inertia: Any, center: Any) -> Any:
+    """The body axis that carries the centre of mass and about which the inertia is symmetric, or None."""
+    tensor = np.asarray(inertia, dtype=float)
+    tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
+    length = float(np.linalg.norm(center))
+    if length == 0.0:
+        return None
+    axis = center / length
+    along = axis @ tensor @ axis
+    across = (np.trace(tensor) - along) / 2
+    symmetric = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
+    return axis if np.abs(tensor - symmetric).max() <= 1e-15 * np.abs(tensor).max() else None
+
+
+def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
+    """A body turning about a fixed point under its weight.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Principal moments in any order or full tensor, about the fixed point, in the user's body frame.
+    center_of_mass : array_like (3,)
+        From the fixed point, in the user's body frame.
+    weight : float
+        Mass times the acceleration of gravity, which points along -z in space.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument and entry that is wrong.
+
+    Examples
+    --------
+    >>> heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0).conserves
+    ('energy', 'vertical_angular_momentum', 'axial_angular_momentum')
+    """
+    moments, frame = principal(inertia)
+    center = vector(center_of_mass, "center_of_mass")
+    weight = number(weight, "weight")
+    axis = symmetry_axis(inertia, center)
+    conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
+    inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
+    return System(
+        name="heavy_top",
+        arguments={"inertia": plain(inertia), "center_of_mass": center.tolist(), "weight": weight},
+        mass=np.array([np.inf]),
+        moments=moments[None],
+        frames=frame[None],
+        loads=top_loads,
+        potential=top_potential,
+        parameters=np.concatenate([[weight], inside]),
+        conserves=conserves,
+        axis=axis,
+    )

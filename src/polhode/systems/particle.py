@@ -1,0 +1,135 @@
+"""A point mass in a potential or under a force.
+
+    p' = F(t, r, v),       r' = p / mass                                                  [krysl2006, eq. 1]
+
+``F`` is the sum of a spring to the origin, ``-stiffness r``, a uniform ``gravity`` (acceleration), and the user's own
+force or the derivative of the user's potential. The methods of bodies act on it as their vector-space forms.
+
+Conserved: energy, unless a force is given; the angular momentum about the origin with one stiffness and no gravity;
+the momentum of a free particle.
+
+========== ============================================================= ================================
+parameter  meaning                                                       unit
+========== ============================================================= ================================
+mass       of the particle                                               mass, any consistent set
+stiffness  of the spring, one number or one for each axis                force / length
+gravity    uniform acceleration, 3 numbers                               length / time^2
+force      function (t, position, velocity, parameters) -> (x, y, z)     force
+potential  function (t, position, parameters) -> number                  energy
+parameters numbers handed to the functions                               -
+========== ============================================================= ================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.kernel.access import get3, put3
+from polhode.kernel.signatures import POSITION
+from polhode.systems.record import IDENTITY, System, no_loads, number, numbers, plain, vector
+from polhode.systems.user import FORMS, UserFunction, force_loads, position_gradient_loads, position_potential
+
+# parameters of the built-in field: stiffness (3), weight (3)
+
+
+def field_loads(part, t, N, y, bodies, parameters, out):
+    """Spring and weight."""
+    r = get3(y, POSITION)
+    for k in range(3):
+        out[k] = parameters[3 + k] - parameters[k] * r[k]
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+def field_potential(t, N, y, bodies, parameters):
+    """Potential of spring and weight."""
+    total = 0.0
+    for k in range(3):
+        total += (0.5 * parameters[k] * y[POSITION + k] - parameters[3 + k]) * y[POSITION + k]
+    return total
+
+
+def particle(
+    mass: float = 1.0,
+    stiffness: Any = None,
+    gravity: Any = None,
+    force: Callable[..., Any] | None = None,
+    potential: Callable[..., Any] | None = None,
+    parameters: Any = None,
+) -> System:
+    """A point mass.
+
+    Parameters
+    ----------
+    mass : float
+        Mass.
+    stiffness : float or array_like (3,), optional
+        Spring to the origin.
+    gravity : array_like (3,), optional
+        Uniform acceleration.
+    force : function, optional
+        ``force(t, position, velocity, parameters) -> (x, y, z)``; instead of stiffness and gravity.
+    potential : function, optional
+        ``potential(t, position, parameters) -> float``; without a force, the force is its derivative by central
+        differences of order 6 (relative error about 1e-13).
+    parameters : sequence of float, optional
+        Handed to the functions as an array.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    mass = number(mass, "mass", positive=True)
+    arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness), "gravity": plain(gravity)}
+    functions = {}
+    conserves: tuple[str, ...]
+    loads: Any
+    role: Any
+    if force is not None or potential is not None:
+        if stiffness is not None or gravity is not None:
+            raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
+        values = numbers(parameters, "parameters")
+        if force is not None:
+            functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values)
+        if potential is not None:
+            form = FORMS["position_potential"]
+            functions["potential"] = UserFunction(form, potential, position_potential, IDENTITY, values)
+        loads = functions.get("force")
+        if potential is not None and loads is None:
+            loads = UserFunction(FORMS["position_potential"], potential, position_gradient_loads, IDENTITY, values)
+        role = functions.get("potential")
+        conserves = ("energy",) if force is None else ()
+        arguments |= {"parameters": plain(parameters)} | {key: f.record() for key, f in functions.items()}
+    else:
+        if parameters is not None:
+            raise InvalidInput("parameters are handed to a force or a potential, but neither is given")
+        spring = np.zeros(3) if stiffness is None else np.array(stiffness, dtype=float)
+        spring = np.full(3, number(stiffness, "stiffness")) if spring.ndim == 0 else vector(spring, "stiffness")
+        pull = np.zeros(3) if gravity is None else vector(gravity, "gravity")
+        values = np.concatenate([spring, mass * pull])
+        loads, role = (field_loads, field_potential) if values.any() else (no_loads, None)
+        conserves = ("energy",)
+        if not pull.any() and np.ptp(spring) == 0.0:
+            conserves += ("angular_momentum_space",)
+        if not values.any():
+            conserves += ("momentum",)
+    return System(
+        name="particle",
+        arguments=arguments,
+        mass=np.array([mass]),
+        moments=np.full((1, 3), np.inf),
+        frames=np.array([IDENTITY]),
+        loads=loads,
+        potential=role,
+        parameters=values if len(values) else np.zeros(1),
+        conserves=conserves,
+        functions=functions,
+    )

@@ -1,0 +1,85 @@
+"""Ready-made problems: a system with the initial state, step and span of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polhode.errors import unknown_name
+from polhode.systems.free_body import free_body
+from polhode.systems.heavy_top import heavy_top
+from polhode.systems.record import System
+from polhode.systems.soft_wall import soft_wall
+
+
+@dataclass(frozen=True)
+class ReadyMade:
+    """A problem as printed in a paper.
+
+    Attributes
+    ----------
+    description, cite : str
+        One line, and the key in ``references.bib``.
+    build : function
+        Builds the system.
+    initial : mapping
+        Initial state: ``rotation_vector`` (rad) and ``angular_velocity`` or ``angular_momentum`` (body frame).
+    step, t_end : float
+        A step that suits it, and the span of the paper.
+    """
+
+    description: str
+    cite: str
+    build: Callable[[], System]
+    initial: Mapping[str, Any]
+    step: float
+    t_end: float
+
+
+def _lagrange() -> System:
+    return heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)
+
+
+PROBLEMS: dict[str, ReadyMade] = {
+    "krysl_free_body": ReadyMade(
+        "Torque-free motion of McLachlan and Zanna's body", "krysl2006",
+        lambda: free_body((0.9144, 1.098, 1.66)),
+        {"angular_velocity": (0.45549, 0.82623, 0.03476)}, 0.125, 100.0,
+    ),
+    "krysl_slow_top": ReadyMade(
+        "Slow Lagrangian top", "krysl2006", _lagrange,
+        {"rotation_vector": (0.05, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 5.0)}, 0.0125, 20.0,
+    ),
+    "krysl_fast_top": ReadyMade(
+        "Fast Lagrangian top", "krysl2006", _lagrange,
+        {"rotation_vector": (0.3, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 50.0)}, 0.0025, 20.0,
+    ),
+    "asymmetric_top": ReadyMade(
+        "Asymmetric heavy top with its centre of mass off every axis", "celledoni2008",
+        lambda: heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0),
+        {"rotation_vector": (0.3, 0.1, 0.2), "angular_momentum": (0.6, 1.0, 0.5)}, 0.01, 20.0,
+    ),
+    "krysl_soft_wall": ReadyMade(
+        "Coulomb potential with soft wall contact, sign as printed", "krysl2006", soft_wall,
+        {"angular_momentum": (2.0, 2.0, 2.0)}, 0.5, 20000.0,
+    ),
+    "krysl_soft_wall_physical": ReadyMade(
+        "Coulomb potential with soft wall contact, attractive with a repelling wall", "krysl2006",
+        lambda: soft_wall(sign="physical"),
+        {"angular_momentum": (2.0, 2.0, 2.0)}, 0.005, 200.0,
+    ),
+}  # fmt: skip
+
+
+def problem(name: str) -> ReadyMade:
+    """The ready-made problem of this name.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown name; the message names the closest.
+    """
+    if name not in PROBLEMS:
+        raise unknown_name("problem", name, PROBLEMS)
+    return PROBLEMS[name]

@@ -1,0 +1,192 @@
+"""What a system is: bodies, the loads on them, and what it conserves. It knows nothing of time steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+from polhode.kernel.signatures import LOADS, POTENTIAL, ROTATION, TRANSLATION
+from polhode.systems.user import UserFunction
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+def no_loads(part, t, N, y, bodies, parameters, out):
+    """Loads of a free system."""
+    for k in range(6 * N):
+        out[k] = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Bodies and the loads on them.
+
+    Attributes
+    ----------
+    name : str
+        The name it is built by.
+    arguments : mapping
+        What it was built from, in JSON's types; with the user's functions it rebuilds the system.
+    mass : array (N,)
+        Masses; infinite where a body is pinned.
+    moments : array (N, 3)
+        Principal moments of inertia; infinite for a point, which does not turn.
+    frames : array (N, 4)
+        Quaternion from each principal frame to the user's body frame.
+    loads : function or UserFunction
+        The LOADS role.
+    potential : function, UserFunction or None
+        The POTENTIAL role; None where the loads have no stated potential.
+    parameters : array
+        The numbers the roles read.
+    conserves : tuple of str
+        Names of what the exact motion keeps: ``energy``, ``angular_momentum_space``, ``vertical_angular_momentum``,
+        ``axial_angular_momentum``, ``momentum``.
+    axis : array (3,) or None
+        The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
+    functions : mapping of str to UserFunction
+        The user's functions by keyword.
+    recommended : str
+        The method ``integrate`` takes when none is named, from the measured tables.
+    """
+
+    name: str
+    arguments: Mapping[str, Any]
+    mass: Any
+    moments: Any
+    frames: Any
+    loads: Callable[..., Any] | UserFunction = no_loads
+    potential: Callable[..., Any] | UserFunction | None = None
+    parameters: Any = field(default_factory=lambda: np.zeros(1))
+    conserves: tuple[str, ...] = ()
+    axis: Any = None
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    recommended: str = "mkrk:gauss6"
+
+    @property
+    def N(self) -> int:
+        """Number of bodies."""
+        return len(self.mass)
+
+    @property
+    def bodies(self) -> Any:
+        """Masses, moments and their inverses as the kernels read them, flat (8 N)."""
+        constants = np.column_stack([self.mass, self.moments])
+        with np.errstate(divide="ignore"):
+            return np.ascontiguousarray(np.column_stack([constants, 1.0 / constants]).ravel())
+
+    @property
+    def translates(self) -> bool:
+        """True when some body moves through space."""
+        return bool(np.isfinite(self.mass).any())
+
+    @property
+    def rotates(self) -> bool:
+        """True when some body turns."""
+        return bool(np.isfinite(self.moments).any())
+
+    @property
+    def blocks(self) -> Any:
+        """Pairs (body, kind) of what moves, flat."""
+        pairs: list[tuple[int, int]] = []
+        for i in range(self.N):
+            if np.isfinite(self.mass[i]):
+                pairs.append((i, TRANSLATION))
+            if np.isfinite(self.moments[i]).any():
+                pairs.append((i, ROTATION))
+        return np.array(pairs, dtype=np.int64).ravel()
+
+    def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
+        """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state."""
+        return _compiled(self, self.loads, LOADS, t, y)
+
+    def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
+        """The POTENTIAL role ready for a compiled loop, or None."""
+        return None if self.potential is None else _compiled(self, self.potential, POTENTIAL, t, y)
+
+    def bridged_loads(self) -> Callable[..., Any] | None:
+        """The LOADS role with the user's function as plain Python; None when there is no user function."""
+        return self.loads.bridge() if isinstance(self.loads, UserFunction) else None
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if value is not None)
+        return f"{self.name}({inside})"
+
+
+def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
+    kept = system.__dict__.setdefault("_compiled", {})
+    key = (id(role), str(signature))
+    if key not in kept:
+        if isinstance(role, UserFunction):
+            kept[key] = role.compile(t, y, system.bodies)
+        else:
+            kept[key] = jit.compile_kernel(role, signature)
+    return kept[key]
+
+
+def vector(value: Any, name: str, length: int = 3) -> Any:
+    """``value`` as a finite float array of this length.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong length, not numbers, not finite; the sentence names the argument and the entry.
+    """
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be {length} numbers, not {value!r}") from None
+    if array.shape != (length,):
+        raise InvalidInput(f"{name} must be {length} numbers, but has shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InvalidInput(f"{name}[{where}] is {array[where]}; every entry must be a finite number")
+    return array
+
+
+def number(value: Any, name: str, *, positive: bool = False) -> float:
+    """``value`` as a finite float, positive where asked.
+
+    Raises
+    ------
+    InvalidInput
+        Not a number, not finite, or not positive.
+    """
+    try:
+        if isinstance(value, str | bool):
+            raise TypeError
+        result = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+    if not np.isfinite(result):
+        raise InvalidInput(f"{name} is {result}; it must be a finite number")
+    if positive and not result > 0.0:
+        raise InvalidInput(f"{name} is {result:g}; it must be positive")
+    return result
+
+
+def numbers(value: Any, name: str) -> Any:
+    """``value`` as a flat float array of any length (at least one entry is kept for the kernels)."""
+    if value is None:
+        return np.zeros(0)
+    try:
+        array = np.atleast_1d(np.array(value, dtype=float))
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a sequence of numbers, not {value!r}") from None
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise InvalidInput(f"{name} must be a flat sequence of finite numbers, not {value!r}")
+    return array
+
+
+def plain(value: Any) -> Any:
+    """``value`` in JSON's types."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    return np.asarray(value, dtype=float).tolist()

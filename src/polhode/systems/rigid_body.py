@@ -1,0 +1,119 @@
+"""A rigid body under the user's own torque, potential or load.
+
+    m' = m x I^-1 m + T(t, q, omega),       R' = R hat(I^-1 m)                            [krysl2006, eq. 7]
+
+and, where a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, where only a potential is given.
+
+========== ================================================================== =============================
+parameter  meaning                                                            unit
+========== ================================================================== =============================
+inertia    moments or tensor (about the centre of mass, or the fixed point)   mass length^2, any consistent set
+torque     function (t, q, omega, parameters) -> (x, y, z), body frame        mass length^2 / time^2
+potential  function (t, q, parameters) -> number                              mass length^2 / time^2
+mass       of a body that also moves through space                            mass
+load       function (t, position, velocity, q, omega, parameters)             force (space), torque (body)
+           -> (force, torque)
+parameters numbers handed to the functions                                    -
+========== ================================================================== =============================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.systems.inertia import principal
+from polhode.systems.record import System, no_loads, number, numbers, plain
+from polhode.systems.user import (
+    FORMS,
+    UserFunction,
+    attitude_gradient_loads,
+    attitude_potential,
+    general_loads,
+    torque_loads,
+)
+
+
+def rigid_body(
+    inertia: Any,
+    torque: Callable[..., Any] | None = None,
+    potential: Callable[..., Any] | None = None,
+    parameters: Any = None,
+    mass: float | None = None,
+    load: Callable[..., Any] | None = None,
+) -> System:
+    """A rigid body with loads written by the user in plain Python.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Principal moments in any order or full tensor; functions see the user's body frame only.
+    torque : function, optional
+        ``torque(t, q, omega, parameters) -> (x, y, z)`` in the body frame; ``q`` the attitude (w, x, y, z), ``omega``
+        the angular velocity in the body frame.
+    potential : function, optional
+        ``potential(t, q, parameters) -> float``. Given without a torque, the torque is its derivative by central
+        differences of order 6 (relative error about 1e-13); given with one, it only enters the reported energy.
+    parameters : sequence of float, optional
+        Handed to the functions as an array.
+    mass : float, optional
+        Makes the body move through space as well; then ``load`` may act on it.
+    load : function, optional
+        ``load(t, position, velocity, q, omega, parameters) -> (force, torque)``: force in the space frame, torque in
+        the body frame.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        Wrong inertia, a function with other arguments, or both ``torque`` and ``load``.
+    """
+    moments, frame = principal(inertia)
+    values = numbers(parameters, "parameters")
+    inside = (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3]))
+    if load is not None and torque is not None:
+        raise InvalidInput("torque and load are both given; a load contains its torque, so leave torque out")
+    if load is not None and mass is None:
+        raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
+    if load is not None and potential is not None:
+        raise InvalidInput(
+            "potential and load are both given; polhode cannot tell which part of the load it belongs to"
+        )
+    functions = {}
+    if torque is not None:
+        functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values)
+    if potential is not None:
+        functions["potential"] = UserFunction(FORMS["potential"], potential, attitude_potential, inside, values)
+    if load is not None:
+        functions["load"] = UserFunction(FORMS["load"], load, general_loads, inside, values)
+    loads: Any = functions.get("load") or functions.get("torque")
+    if loads is None and potential is not None:
+        loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
+    free = not functions
+    return System(
+        name="rigid_body",
+        arguments={
+            "inertia": plain(inertia),
+            "parameters": plain(parameters),
+            "mass": mass,
+            **{key: function.record() for key, function in functions.items()},
+        },
+        mass=np.array([np.inf if mass is None else number(mass, "mass", positive=True)]),
+        moments=moments[None],
+        frames=frame[None],
+        loads=no_loads if free else loads,
+        potential=functions.get("potential"),
+        parameters=values if len(values) else np.zeros(1),
+        conserves=("energy", "angular_momentum_space")
+        if free
+        else ("energy",)
+        if list(functions) == ["potential"]
+        else (),
+        functions=functions,
+    )

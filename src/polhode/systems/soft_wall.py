@@ -1,0 +1,90 @@
+"""A pinned body in a Coulomb potential with a soft wall.
+
+The body's third axis carries the force; with ``d = 1.1 + R33`` and ``s = +1`` (``sign="printed"``) or ``-1``
+(``"physical"``),
+
+    V = s (1/d - 0.001/d^10),     spatial torque  V'(R33) (-R23, R13, 0)                   [krysl2006, 5.4]
+
+The paper's text speaks of an attractive Coulomb force and a repelling wall, which is ``"physical"``; its printed torque
+has the opposite sign, and it is the printed sign that gives the published figures at a step of 0.5. The wall of the
+physical problem needs steps of 0.05 and less.
+
+Conserved: energy, and the vertical component of the spatial angular momentum.
+
+========= ============================================= =================
+parameter meaning                                       unit
+========= ============================================= =================
+inertia   principal moments, (2, 3, 4.5) in the paper   dimensionless
+sign      "printed" or "physical"                       -
+========= ============================================= =================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import cross, dot, scale
+from polhode.errors import unknown_name
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.signatures import ATTITUDE
+from polhode.systems.inertia import principal
+from polhode.systems.record import System, plain
+
+SIGNS = {"printed": 1.0, "physical": -1.0}
+
+# parameters: s, then the body's third axis in the principal frame
+
+
+def wall_loads(part, t, N, y, bodies, parameters, out):
+    """Torque V'(R33) u x e3 in the body frame, u the vertical seen from the body."""
+    e = get3(parameters, 1)
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    d = 1.1 + dot(u, e)
+    slope = parameters[0] * (0.01 * d**-11 - d**-2)
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, scale(slope, cross(u, e)))
+
+
+def wall_potential(t, N, y, bodies, parameters):
+    """Coulomb potential and wall."""
+    d = 1.1 + rotate(get4(y, ATTITUDE), get3(parameters, 1))[2]
+    return parameters[0] * (1.0 / d - 0.001 * d**-10)
+
+
+def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
+    """The body with soft wall contact of Krysl's section 5.4.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Principal moments or tensor.
+    sign : {"printed", "physical"}
+        Sign of the potential, see the head of this page.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        Wrong inertia or unknown sign.
+    """
+    moments, frame = principal(inertia)
+    if sign not in SIGNS:
+        raise unknown_name("sign", sign, SIGNS)
+    third = np.array(rotate_inverse(tuple(frame), (0.0, 0.0, 1.0)))
+    return System(
+        name="soft_wall",
+        arguments={"inertia": plain(inertia), "sign": sign},
+        mass=np.array([np.inf]),
+        moments=moments[None],
+        frames=frame[None],
+        loads=wall_loads,
+        potential=wall_potential,
+        parameters=np.concatenate([[SIGNS[sign]], third]),
+        conserves=("energy", "vertical_angular_momentum"),
+    )

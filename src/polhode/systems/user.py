@@ -1,0 +1,377 @@
+"""Plain Python functions of the user, turned into roles a compiled loop can call.
+
+A function is first tried compiled with tuples, then with arrays, and else run as Python through a bridge, slower, with
+one warning. It is always called once in plain Python first, with arrays, so that a mistake shows with the user's own
+traceback, and a compiled form is used only where it returns the same numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import textwrap
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.so3 import scale, times
+from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
+from polhode.kernel import jit
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import bind, inlined, python_of, view
+from polhode.kernel.signatures import (
+    A1,
+    ANGULAR,
+    ATTITUDE,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOADS,
+    MOMENTUM,
+    POSITION,
+    POTENTIAL,
+    f8,
+    types,
+)
+
+TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
+
+# What bind puts in.
+user = call = frame = back = count = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """One kind of user function: what it takes and returns, in words and in numbers."""
+
+    what: str
+    arguments: str
+    returns: str
+    numbers: int
+
+
+FORMS = {
+    "torque": Form("torque", "t, q, omega, parameters", "3 numbers (x, y, z) in the body frame", 3),
+    "force": Form("force", "t, position, velocity, parameters", "3 numbers (x, y, z) in the space frame", 3),
+    "load": Form(
+        "load",
+        "t, position, velocity, q, omega, parameters",
+        "a force (x, y, z) in the space frame and a torque (x, y, z) in the body frame",
+        6,
+    ),
+    "potential": Form("potential", "t, q, parameters", "one number", 1),
+    "position_potential": Form("potential", "t, position, parameters", "one number", 1),
+}
+
+
+# ------------------------------------------------------------------ ways to call the user's function
+@inlined
+def three(r):
+    return (float(r[0]), float(r[1]), float(r[2]))
+
+
+@inlined
+def six(r):
+    return (float(r[0][0]), float(r[0][1]), float(r[0][2]), float(r[1][0]), float(r[1][1]), float(r[1][2]))
+
+
+def two_tuples(t, a, b, p):
+    return three(user(t, a, b, p))
+
+
+def two_arrays(t, a, b, p):
+    return three(user(t, np.array(a), np.array(b), p))
+
+
+def four_tuples(t, a, b, c, d, p):
+    return six(user(t, a, b, c, d, p))
+
+
+def four_arrays(t, a, b, c, d, p):
+    return six(user(t, np.array(a), np.array(b), np.array(c), np.array(d), p))
+
+
+def one_tuple(t, a, p):
+    return float(user(t, a, p))
+
+
+def one_array(t, a, p):
+    return float(user(t, np.array(a), p))
+
+
+CALLS = {1: (one_tuple, one_array), 3: (two_tuples, two_arrays), 6: (four_tuples, four_arrays)}
+
+
+# ------------------------------------------------------------------ roles around it: one body, the user's own frame
+@inlined
+def user_attitude(y, back):
+    return multiply(get4(y, ATTITUDE), back)
+
+
+@inlined
+def user_rate(y, bodies, frame):
+    return rotate(frame, times(get3(bodies, INVERSE_INERTIA), get3(y, ANGULAR)))
+
+
+def torque_loads(part, t, N, y, bodies, parameters, out):
+    T = call(t, user_attitude(y, back), user_rate(y, bodies, frame), view(parameters, count))
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, rotate_inverse(frame, T))
+
+
+def force_loads(part, t, N, y, bodies, parameters, out):
+    F = call(t, get3(y, POSITION), scale(bodies[INVERSE_MASS], get3(y, MOMENTUM)), view(parameters, count))
+    put3(out, 0, F)
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+def general_loads(part, t, N, y, bodies, parameters, out):
+    velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+    attitude, rate = user_attitude(y, back), user_rate(y, bodies, frame)
+    L = call(t, get3(y, POSITION), velocity, attitude, rate, view(parameters, count))
+    put3(out, 0, (L[0], L[1], L[2]))
+    put3(out, 3, rotate_inverse(frame, (L[3], L[4], L[5])))
+
+
+def attitude_potential(t, N, y, bodies, parameters):
+    return call(t, user_attitude(y, back), view(parameters, count))
+
+
+def position_potential(t, N, y, bodies, parameters):
+    return call(t, get3(y, POSITION), view(parameters, count))
+
+
+DIFFERENCE = 1e-2
+# Central differences of order 6: error about DIFFERENCE^6/140 of the seventh derivative, and round-off of 1e-14.
+STENCIL = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
+
+
+def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
+    q = user_attitude(y, back)
+    p = view(parameters, count)
+    total = (0.0, 0.0, 0.0)
+    for k in range(3):
+        d = 0.0
+        for n in range(3):
+            a = 0.5 * DIFFERENCE * (n + 1)
+            c, s = np.cos(a), np.sin(a)
+            forth = multiply(q, (c, s * (k == 0), s * (k == 1), s * (k == 2)))
+            other = multiply(q, (c, -s * (k == 0), -s * (k == 1), -s * (k == 2)))
+            d += STENCIL[n] * (call(t, forth, p) - call(t, other, p))
+        d /= -DIFFERENCE
+        total = (total[0] + d * (k == 0), total[1] + d * (k == 1), total[2] + d * (k == 2))
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, rotate_inverse(frame, total))
+
+
+def position_gradient_loads(part, t, N, y, bodies, parameters, out):
+    r = get3(y, POSITION)
+    p = view(parameters, count)
+    size = np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
+    h = DIFFERENCE * size if size > 0.0 else DIFFERENCE
+    for k in range(3):
+        d = 0.0
+        for n in range(3):
+            e = h * (n + 1)
+            forth = (r[0] + e * (k == 0), r[1] + e * (k == 1), r[2] + e * (k == 2))
+            other = (r[0] - e * (k == 0), r[1] - e * (k == 1), r[2] - e * (k == 2))
+            d += STENCIL[n] * (call(t, forth, p) - call(t, other, p))
+        out[k] = -d / h
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+# ------------------------------------------------------------------ the adapter
+@dataclass(frozen=True)
+class UserFunction:
+    """A function handed in by the user, with the role it will play.
+
+    Attributes
+    ----------
+    form : Form
+        What the function must take and return.
+    function : callable
+        The user's function, or its compiled form.
+    template : function
+        The role that calls it.
+    frame : 4-tuple
+        Quaternion from the principal to the user's body frame.
+    parameters : array
+        Handed to the function.
+    """
+
+    form: Form
+    function: Callable[..., Any]
+    template: Callable[..., Any]
+    frame: tuple[float, float, float, float]
+    parameters: Any
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {self.function!r}")
+        try:
+            inspect.signature(python_of(self.function)).bind(*self.form.arguments.split(","))
+        except TypeError:
+            raise InvalidInput(
+                f"{self.described} must take the arguments ({self.form.arguments}), in this order"
+            ) from None
+        except ValueError:  # some callables hide their signature; the first call will tell
+            pass
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        return getattr(python_of(self.function), "__name__", type(self.function).__name__)
+
+    @property
+    def described(self) -> str:
+        """The function in words, with the place where it is written."""
+        code = getattr(python_of(self.function), "__code__", None)
+        place = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})" if code else ""
+        return f"{self.form.what} {self.name!r}{place}"
+
+    def record(self) -> dict[str, str]:
+        """Name, source and digest, for reading; the source is never executed."""
+        try:
+            source = textwrap.dedent(inspect.getsource(python_of(self.function)))
+        except (OSError, TypeError):
+            source = f"(no source: {self.name})"
+        return {"function": self.name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+
+    @property
+    def _signature(self) -> Any:
+        return POTENTIAL if self.template in (attitude_potential, position_potential) else LOADS
+
+    def _role(self, calling: Callable[..., Any]) -> Callable[..., Any]:
+        w, x, y, z = self.frame
+        wanted = {"call": calling, "count": len(self.parameters), "frame": self.frame, "back": (w, -x, -y, -z)}
+        used = python_of(self.template).__code__.co_names
+        return bind(self.template, **{name: value for name, value in wanted.items() if name in used})
+
+    def checked(self, *arguments: Any) -> Any:
+        """Call the plain function with arrays and check what it returns.
+
+        Raises
+        ------
+        UserFunctionError
+            The function failed, or returned something else than the numbers it must return.
+        """
+        t = arguments[0]
+        inputs = [np.array(a, dtype=float) for a in arguments[1:]]
+        try:
+            result = python_of(self.function)(t, *inputs)
+        except Exception as problem:
+            raise UserFunctionError(
+                f"{self.described} raised {type(problem).__name__}: {problem} (at t = {t:g})", time=t
+            ) from problem
+        try:
+            numbers = np.array(result, dtype=float)
+        except (TypeError, ValueError):
+            numbers = None
+        shape = {1: (), 3: (3,), 6: (2, 3)}[self.form.numbers]
+        if numbers is not None and self.form.numbers == 1 and numbers.size == 1:
+            numbers = numbers.reshape(())
+        if numbers is None or numbers.shape != shape:
+            shown = repr(result)
+            shown = shown if len(shown) < 60 else shown[:57] + "..."
+            raise UserFunctionError(
+                f"{self.described} returned {shown} at t = {t:g}; it must return {self.form.returns}", time=t
+            )
+        if not np.isfinite(numbers).all():
+            raise UserFunctionError(
+                f"{self.described} returned {np.array2string(numbers)} at t = {t:g}; every number must be finite",
+                time=t,
+            )
+        if self.form.numbers == 1:
+            return float(numbers)
+        return tuple(float(x) for x in numbers.ravel())
+
+    def bridge(self) -> Callable[..., Any]:
+        """The role that calls the plain Python function, with every result checked."""
+        function = self.checked
+        if self.form.numbers == 6:
+            calling = jit.python_bridge(lambda t, a, b, c, d, p: function(t, a, b, c, d, p), 6)
+        elif self.form.numbers == 3:
+            calling = jit.python_bridge(lambda t, a, b, p: function(t, a, b, p), 3)
+        else:
+            calling = jit.python_bridge(lambda t, a, p: function(t, a, p), 1)
+        role, reason = jit.compile_uncached(self._role(calling), self._signature)
+        if role is None:
+            raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
+        return role
+
+    def compile(self, t: float, y: Any, bodies: Any) -> Callable[..., Any]:
+        """The role, compiled where possible; ``t``, ``y``, ``bodies`` are where it is tried out.
+
+        Warns
+        -----
+        SlowFunctionWarning
+            When the function has to run as Python.
+        """
+        expected = self._in_python(t, y, bodies)
+        if jit.disabled():
+            return self.bridge()
+        reason = ""
+        for form in CALLS[self.form.numbers]:
+            calling = bind(form, user=inlined(python_of(self.function)))
+            role, why = jit.compile_uncached(self._role(calling), self._signature)
+            reason = why or reason
+            if role is not None and np.allclose(self._evaluate(role, t, y, bodies), expected, rtol=1e-9, atol=1e-300):
+                return role
+        bridge = self.bridge()
+        self._evaluate(bridge, t, y, bodies)
+        start = time.perf_counter()
+        for _ in range(20):
+            self._evaluate(bridge, t, y, bodies)
+        each = (time.perf_counter() - start) / 20
+        reason = reason or "compiled it returned other numbers"
+        warnings.warn(
+            f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
+            f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})",
+            SlowFunctionWarning,
+            stacklevel=2,
+        )
+        return bridge
+
+    def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
+        """What the role gives in plain Python, nothing compiled."""
+
+        def calling(*arguments: Any) -> Any:
+            return self.checked(*arguments)
+
+        def leading(array: Any, length: int) -> Any:
+            return array[:length]
+
+        role = bind(python_of(self._role(calling)), view=leading)
+        out = np.zeros(6)
+        if self._signature is POTENTIAL:
+            return np.array([role(t, 1, y, bodies, self.parameters)])
+        role(0, t, 1, y, bodies, self.parameters, out)
+        return out
+
+    def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any) -> Any:
+        if self._signature is POTENTIAL:
+            return np.array([once(POTENTIAL)(role, t, y, bodies, self.parameters, np.zeros(6))])
+        out = np.zeros(6)
+        once(LOADS)(role, t, y, bodies, self.parameters, out)
+        return out
+
+
+def _load_once(role, t, y, bodies, parameters, out):
+    role(0, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+    return 0.0
+
+
+def _potential_once(role, t, y, bodies, parameters, out):
+    return role(t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
+
+
+@functools.cache
+def once(signature: Any) -> Callable[..., Any]:
+    """A compiled function that calls a role once."""
+    template = _potential_once if signature is POTENTIAL else _load_once
+    return jit.compile_kernel(template, f8(types.FunctionType(signature), f8, A1, A1, A1, A1))

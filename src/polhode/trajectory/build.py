@@ -1,0 +1,102 @@
+"""From recorded states to the Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.algebra import rotation
+from polhode.kernel import drive
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
+from polhode.systems.record import System
+from polhode.trajectory.schema import AXES, MEANING, QUATERNION, UNITS
+
+
+def dataset(
+    system: System,
+    times: Any,
+    states: Any,
+    iterations: Any,
+    potential: Any,
+    attributes: Mapping[str, Any],
+    units: str = "consistent",
+) -> xr.Dataset:
+    """The Dataset of a run.
+
+    Parameters
+    ----------
+    system : System
+        What was run.
+    times : array (n,)
+        Times of the rows.
+    states : array (n, 13 N + extra)
+        States as the kernels keep them.
+    iterations : array (n,) of int
+        Solver iterations of each row.
+    potential : function or None
+        The compiled POTENTIAL role.
+    attributes : mapping
+        Attributes of the Dataset.
+    units : {"consistent", "SI"}
+        Which units the variables are labelled with.
+    """
+    n, N = len(times), system.N
+    body = states[:, : BODY * N].reshape(n, N, BODY)
+    attitude = np.empty((n, N, 4))
+    m = np.empty((n, N, 3))
+    for i, frame in enumerate(system.frames):
+        attitude[:, i] = rotation.multiply(body[:, i, ATTITUDE : ATTITUDE + 4], rotation.conjugate(frame))
+        m[:, i] = rotation.rotate(frame, body[:, i, ANGULAR : ANGULAR + 3])
+    inside = body[:, :, ANGULAR : ANGULAR + 3] / system.moments
+    omega = np.stack([rotation.rotate(frame, inside[:, i]) for i, frame in enumerate(system.frames)], axis=1)
+    r, p = body[:, :, POSITION : POSITION + 3], body[:, :, MOMENTUM : MOMENTUM + 3]
+    spatial = rotation.rotate(attitude, m) + np.cross(r, p)
+    kinetic = 0.5 * np.sum(body[:, :, ANGULAR : ANGULAR + 3] * inside, axis=(1, 2))
+    kinetic += 0.5 * np.sum(p * p / system.mass[:, None], axis=(1, 2))
+    energy = kinetic.copy()
+    quantities: dict[str, Any] = {}
+    if system.rotates:
+        quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
+    if system.translates:
+        quantities |= {"position": r, "momentum": p, "velocity": p / system.mass[:, None]}
+    quantities["angular_momentum_space"] = spatial
+    if "vertical_angular_momentum" in system.conserves:
+        quantities["vertical_angular_momentum"] = spatial[:, :, 2].sum(axis=1)
+    if "axial_angular_momentum" in system.conserves:
+        quantities["axial_angular_momentum"] = (m @ system.axis).sum(axis=1)
+    quantities["kinetic_energy"] = kinetic
+    if potential is not None:
+        stored = np.zeros(n)
+        rows = np.ascontiguousarray(states, dtype=float)
+        drive.energy_loop()(np.asarray(times, dtype=float), rows, system.bodies, system.parameters, potential, stored)
+        quantities["potential_energy"] = stored
+        energy += stored
+    change = energy - energy[0] if n else energy
+    scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
+    quantities |= {"energy": energy, "energy_change": change, "energy_error": change / scale}
+    quantities["iterations"] = np.asarray(iterations)
+    variables = {}
+    for name, values in quantities.items():
+        single = values.ndim == 3
+        if single and N == 1:
+            values = values[:, 0]
+        dims = ["time"] + (["body"] if single and N > 1 else [])
+        if single:
+            dims.append("quaternion" if name == "attitude" else "axis")
+        variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
+    note = (
+        "" if system.potential is not None or system.conserves else "kinetic energy only: the loads state no potential"
+    )
+    if note:
+        for name in ("energy", "energy_error", "energy_change"):
+            variables[name][2]["note"] = note
+    coordinates: dict[str, Any] = {
+        "time": ("time", np.asarray(times, dtype=float), {"long_name": "time", "units": UNITS[units]["time"]}),
+        "axis": ("axis", list(AXES)),
+    }
+    if system.rotates:
+        coordinates["quaternion"] = ("quaternion", list(QUATERNION))
+    return xr.Dataset(variables, coordinates, dict(attributes))

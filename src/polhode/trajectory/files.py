@@ -1,0 +1,100 @@
+"""Trajectories to and from disk: netCDF-4 or a Zarr folder, chosen by the suffix."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import xarray as xr
+
+from polhode.errors import FileProblem, InvalidInput
+
+SUFFIXES = (".nc", ".zarr")
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The suffix of an output, checked.
+
+    Raises
+    ------
+    InvalidInput
+        Neither ``.nc`` nor ``.zarr``.
+    """
+    suffix = Path(path).suffix
+    if suffix not in SUFFIXES:
+        raise InvalidInput(f"{str(path)!r} must end in .nc (netCDF) or .zarr (Zarr folder)")
+    return suffix
+
+
+def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
+    """Write a trajectory; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        The trajectory.
+    path : path
+        Ends in ``.nc`` or ``.zarr``; its folder is made when missing; an older result is replaced.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput
+        Another suffix.
+    FileProblem
+        The disk is full, the folder not writable, and the like.
+    """
+    suffix = suffix_of(path)
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
+            draft = Path(folder) / target.name
+            if suffix == ".nc":
+                ds.to_netcdf(draft, engine="h5netcdf")
+                with draft.open("rb") as written:
+                    os.fsync(written.fileno())
+            else:
+                ds.to_zarr(draft, mode="w", consolidated=False)
+            if target.is_dir():
+                shutil.rmtree(target)
+            os.replace(draft, target)
+    except OSError as problem:
+        raise FileProblem(
+            f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
+        ) from problem
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> xr.Dataset:
+    """Read a trajectory into memory.
+
+    Raises
+    ------
+    FileProblem
+        The file is missing, torn, or not a trajectory.
+    InvalidInput
+        Another suffix.
+    """
+    suffix = suffix_of(path)
+    if not Path(path).exists():
+        raise FileProblem(f"there is no file {str(path)!r}; check the name")
+    try:
+        if suffix == ".nc":
+            with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as ds:
+                found = ds.load()
+        else:
+            with xr.open_zarr(path, decode_times=False, consolidated=False) as ds:
+                found = ds.load()
+    except Exception as problem:
+        raise FileProblem(
+            f"cannot read {str(path)!r}: it is torn or not a trajectory ({type(problem).__name__})"
+        ) from problem
+    if "polhode_version" not in found.attrs:
+        raise FileProblem(f"{str(path)!r} was not written by polhode: it has no attribute 'polhode_version'")
+    return found

@@ -1,0 +1,92 @@
+"""The trajectory as a written specification: names, dimensions, units and attributes of the Dataset.
+
+======================== ==================== =====================================================================
+variable                 dimensions           meaning
+======================== ==================== =====================================================================
+attitude                 time, quaternion     unit quaternion (w, x, y, z), body to space: x_space = R(q) x_body
+angular_momentum         time, axis           body frame
+angular_velocity         time, axis           body frame
+angular_momentum_space   time, axis           about the origin, space frame: R m + r x p
+position, momentum       time, axis           space frame; of bodies that translate
+velocity                 time, axis           space frame; of bodies that translate
+kinetic_energy           time                 of all bodies
+potential_energy         time                 where the system states a potential
+energy                   time                 kinetic + potential
+energy_error             time                 (energy - energy[0]) / |energy[0]|, or the change where energy[0] = 0
+energy_change            time                 energy - energy[0]
+vertical_angular_momentum time                z component of the spatial angular momentum, where the system keeps it
+axial_angular_momentum   time                 along the body's symmetry axis, where the system keeps it
+iterations               time                 most solver iterations of a step since the row before
+======================== ==================== =====================================================================
+
+With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then.
+"""
+
+from __future__ import annotations
+
+QUATERNION = ("w", "x", "y", "z")
+AXES = ("x", "y", "z")
+
+CONVENTIONS = (
+    "attitude: unit quaternion, scalar first (w, x, y, z), Hamilton product, body to space, x_space = R(q) x_body; "
+    "angular momentum and velocity in the body frame unless the name ends in _space; "
+    "position, momentum and velocity in the space frame; angles in radians"
+)
+
+UNITS = {
+    "consistent": {
+        "time": "time",
+        "attitude": "1",
+        "angular_momentum": "mass length2 / time",
+        "angular_velocity": "rad / time",
+        "angular_momentum_space": "mass length2 / time",
+        "vertical_angular_momentum": "mass length2 / time",
+        "axial_angular_momentum": "mass length2 / time",
+        "position": "length",
+        "momentum": "mass length / time",
+        "velocity": "length / time",
+        "kinetic_energy": "mass length2 / time2",
+        "potential_energy": "mass length2 / time2",
+        "energy": "mass length2 / time2",
+        "energy_error": "1",
+        "energy_change": "mass length2 / time2",
+        "iterations": "1",
+    },
+    "SI": {
+        "time": "s",
+        "attitude": "1",
+        "angular_momentum": "kg m2 s-1",
+        "angular_velocity": "rad s-1",
+        "angular_momentum_space": "kg m2 s-1",
+        "vertical_angular_momentum": "kg m2 s-1",
+        "axial_angular_momentum": "kg m2 s-1",
+        "position": "m",
+        "momentum": "kg m s-1",
+        "velocity": "m s-1",
+        "kinetic_energy": "J",
+        "potential_energy": "J",
+        "energy": "J",
+        "energy_error": "1",
+        "energy_change": "J",
+        "iterations": "1",
+    },
+}
+"""Units of the variables: of any consistent set, or SI."""
+
+MEANING = {
+    "attitude": "attitude quaternion, body to space",
+    "angular_momentum": "angular momentum, body frame",
+    "angular_velocity": "angular velocity, body frame",
+    "angular_momentum_space": "angular momentum about the origin, space frame",
+    "vertical_angular_momentum": "vertical component of the spatial angular momentum",
+    "axial_angular_momentum": "angular momentum about the body's symmetry axis",
+    "position": "position, space frame",
+    "momentum": "momentum, space frame",
+    "velocity": "velocity, space frame",
+    "kinetic_energy": "kinetic energy",
+    "potential_energy": "potential energy",
+    "energy": "total energy",
+    "energy_error": "relative energy error, (H - H0)/|H0|",
+    "energy_change": "energy change, H - H0",
+    "iterations": "most solver iterations in a step since the previous row",
+}
