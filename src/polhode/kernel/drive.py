@@ -1,4 +1,4 @@
-"""The loop that repeats a step. One source for every method: the step is bound into it and compiled together with it."""
+"""The loop that repeats a step: one source for every method, compiled together with the step bound into it."""
 
 from __future__ import annotations
 

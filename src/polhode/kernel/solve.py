@@ -12,6 +12,7 @@ from polhode.kernel.jit import helper, inlined
 from polhode.kernel.signatures import ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK, RESIDUAL
 
 MOST_ITERATIONS = 50
+DIFFERENCE = 1.5e-8
 SLOW = 0.05
 """A correction that shrinks by less than this factor asks for the full numerical Jacobian."""
 
@@ -37,20 +38,9 @@ def solve3(a, b):
 
 
 @inlined
-def difference_jacobian(function, x, f, size, data):
-    """Jacobian of ``function`` by forward differences of relative size 1.5e-8, as a 9-tuple of rows."""
-    d = 1.5e-8 * size
-    c0 = c1 = c2 = (0.0, 0.0, 0.0)
-    for k in range(3):
-        g = function((x[0] + d * (k == 0), x[1] + d * (k == 1), x[2] + d * (k == 2)), data)
-        column = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
-        if k == 0:
-            c0 = column
-        elif k == 1:
-            c1 = column
-        else:
-            c2 = column
-    return (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
+def square3(a):
+    """Squared length of a 3-tuple."""
+    return a[0] * a[0] + a[1] * a[1] + a[2] * a[2]
 
 
 @inlined
@@ -68,7 +58,7 @@ def newton3(function, slope, x, size, data, report):
     x : 3-tuple
         Start; the solution connected to it is followed.
     size : float
-        Magnitude of the unknown, for the tolerance and the differences.
+        Squared magnitude of the unknown, for the tolerance and the differences.
     data : tuple
         Handed on.
     report : array
@@ -79,35 +69,52 @@ def newton3(function, slope, x, size, data, report):
     status : int
     x : 3-tuple
     """
+    # Lengths are compared squared: three square roots would cost as much as the rest of an iteration.
     previous = inf
     full = False
     residual = inf
+    status = NOT_CONVERGED
+    f = c0 = c1 = c2 = (0.0, 0.0, 0.0)
     for k in range(MOST_ITERATIONS):
-        f = function(x, data)
-        length = norm3(f)
-        if not length < inf:
-            return (NOT_FINITE if k == 0 else NOT_CONVERGED), x
+        # One place calls the function, for its value and for its differences: half the code to compile and to run.
+        d = 0.0
+        for c in range(4 if full else 1):
+            g = function((x[0] + d * (c == 1), x[1] + d * (c == 2), x[2] + d * (c == 3)), data)
+            if c == 0:
+                f = g
+                if full:
+                    d = DIFFERENCE * (sqrt(size) + norm3(f))
+            elif c == 1:
+                c0 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
+            elif c == 2:
+                c1 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
+            else:
+                c2 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
         if full:
-            a = difference_jacobian(function, x, f, size + length, data)
+            a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
         else:
             a = slope(x, data)
         dx = solve3(a, f)
         x = (x[0] - dx[0], x[1] - dx[1], x[2] - dx[2])
         report[ITERATIONS] += 1.0
-        correction = norm3(dx)
-        scale = size + norm3(x)
+        correction = square3(dx)
+        scale = size + square3(x)
         residual = correction / scale if scale > 0.0 else correction
-        report[RESIDUAL] = max(report[RESIDUAL], residual) if k == 0 else residual
         if not correction < inf:
-            return NOT_CONVERGED, x
-        if correction <= 1e-15 * scale or (k > 0 and correction * correction <= 1e-16 * scale * previous):
-            return OK, x
-        if correction >= 0.5 * previous and correction <= 1e-13 * scale:
-            return OK, x
-        if correction > SLOW * previous:
+            if k == 0 and not square3(f) < inf:
+                status = NOT_FINITE
+            break
+        if correction <= 1e-30 * scale or (k > 0 and correction * correction <= 1e-32 * scale * previous):
+            status = OK
+            break
+        if correction >= 0.25 * previous and correction <= 1e-26 * scale:
+            status = OK
+            break
+        if correction > SLOW * SLOW * previous:
             full = True
         previous = correction
-    return NOT_CONVERGED, x
+    report[RESIDUAL] = max(report[RESIDUAL], residual)
+    return status, x
 
 
 @helper

@@ -19,7 +19,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
-from polhode.algebra.so3 import axpy, cay_quaternion, cross, dexp, exp_quaternion, scale, times
+from polhode.algebra.so3 import axpy, cay_quaternion, cross, exp_quaternion, scale, times
+from polhode.flows.drift import drift
+from polhode.flows.kick import kick
+from polhode.flows.midpoint_lie import turn, turned_jacobian
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined
 from polhode.kernel.signatures import (
@@ -38,7 +41,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROTATION,
 )
-from polhode.kernel.solve import newton3, norm3
+from polhode.kernel.solve import newton3, norm3, square3
 from polhode.methods.record import Method, Prepared, Promises
 
 MOST_SWEEPS = 100
@@ -65,23 +68,13 @@ def trial_loads(t, p):
 
 @inlined
 def cross_jacobian(s, x, w, j, k):
-    """Rows of 1 - s d(x x j x) - scaled: identity minus s (hat(x) diag(j) - hat(w)) k, with w = j x."""
+    """Rows of the derivative of x - s (y x j y) where y moves with x at the rate k, at y = ``x``, w = j y."""
     s = s * k
     return (
         1.0, -s * (-x[2] * j[1] + w[2]), -s * (x[1] * j[2] - w[1]),
         -s * (x[2] * j[0] - w[2]), 1.0, -s * (-x[0] * j[2] + w[0]),
         -s * (-x[1] * j[0] + w[1]), -s * (x[0] * j[1] - w[0]), 1.0,
     )  # fmt: skip
-
-
-@inlined
-def turned_jacobian(v, psi, h, j):
-    """Rows of 1 - hat(v) dexp_{-psi} h diag(j): the derivative of x - exp(-psi) m where psi = h j x and v = exp(-psi) m."""
-    n = scale(-1.0, psi)
-    a = cross(v, dexp(n, (h * j[0], 0.0, 0.0)))
-    b = cross(v, dexp(n, (0.0, h * j[1], 0.0)))
-    c = cross(v, dexp(n, (0.0, 0.0, h * j[2])))
-    return (1.0 - a[0], -b[0], -c[0], -a[1], 1.0 - b[1], -c[1], -a[2], -b[2], 1.0 - c[2])
 
 
 # ------------------------------------------------------------------ rules
@@ -169,6 +162,7 @@ def akw_slope(x, d):
 END = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0)
 MIDDLE = (0.25, 0.25, 0.5, 0.5, 0.5, 0.0)
 MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
+REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 # What bind puts in:
 stage = balance = slope = path = node = squared = residual = along = first = second = None
@@ -226,7 +220,7 @@ def implicit(t, h, p):
                 at = guess + LOAD * i + 3
                 d = Block(i, t + node * h, h, q, m, j, get3(p.work, LOAD * i + 3), p)
                 old = get3(p.work, at)
-                status, x = newton3(residual, slope, old, norm3(m), d, p.report)
+                status, x = newton3(residual, slope, old, square3(m), d, p.report)
             else:
                 m = get3(p.y, a + MOMENTUM)
                 r = get3(p.y, a + POSITION)
@@ -234,7 +228,7 @@ def implicit(t, h, p):
                 at = guess + LOAD * i
                 c = Block(i, t + node * h, h, (r[0], r[1], r[2], 0.0), m, (v, v, v), get3(p.work, LOAD * i), p)
                 old = get3(p.work, at)
-                status, x = newton3(along, translation_slope, old, norm3(m), c, p.report)
+                status, x = newton3(along, translation_slope, old, square3(m), c, p.report)
             if status != OK:
                 return status
             put3(p.work, at, x)
@@ -314,46 +308,17 @@ def explicit(turned, t, h, p):
 
 # ------------------------------------------------------------------ the explicit midpoint Lie algorithm
 @inlined
-def free_residual(x, d):
-    """x - exp(-h j x / 2) m: x is the angular momentum in the middle of a free midpoint Lie step."""
-    e = exp_quaternion(scale(0.5 * d.h, times(d.j, x)))
-    return axpy(-1.0, rotate_inverse(e, d.m), x)
-
-
-@inlined
-def free_slope(x, d):
-    psi = scale(0.5 * d.h, times(d.j, x))
-    return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
-
-
-@inlined
 def coast(h, p):
-    """Free motion: bodies turn by the midpoint Lie algorithm without torque, and drift."""
+    """Free motion of every block: bodies turn by the midpoint Lie algorithm, positions drift."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        a, b = BODY * i, CONSTANTS * i
         if p.blocks[2 * k + 1] == ROTATION:
-            m, q, j = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), get3(p.bodies, b + INVERSE_INERTIA)
-            status, x = newton3(free_residual, free_slope, m, norm3(m), Block(i, 0.0, h, q, m, j, m, p), p.report)
+            status = turn(i, h, p)
             if status != OK:
                 return status
-            e = exp_quaternion(scale(0.5 * h, times(j, x)))
-            put4(p.y, a + ATTITUDE, multiply(multiply(q, e), e))
-            put3(p.y, a + ANGULAR, rotate_inverse(e, x))
         else:
-            P = get3(p.y, a + MOMENTUM)
-            put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
+            drift(i, h, p)
     return OK
-
-
-@inlined
-def kick(t, h, p):
-    """Impulse of the loads at the present state."""
-    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
-    for i in range(p.N):
-        a, c = BODY * i, LOAD * i
-        put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), get3(p.y, a + MOMENTUM)))
-        put3(p.y, a + ANGULAR, axpy(h, get3(p.load, c + 3), get3(p.y, a + ANGULAR)))
 
 
 @inlined
@@ -367,9 +332,7 @@ def kick_balance(x, e, T, d):
 
 
 # The adjoint of the kick: the loads see the momenta they lead to.
-adjoint_kick = inlined(
-    implicit_map(resting_stage, kick_balance, translation_slope, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), node=0.0)
-)
+adjoint_kick = inlined(implicit_map(resting_stage, kick_balance, translation_slope, REST, node=0.0))
 
 
 # ------------------------------------------------------------------ steps
@@ -433,7 +396,8 @@ def _pair(first, second):
 
 
 ROWS = (
-    _row("forward_euler", forward_euler, "forward Euler, rate form", "krysl2006", 1, top=("axial_momentum",), implicit=False),
+    _row("forward_euler", forward_euler, "forward Euler, rate form", "krysl2006", 1, top=("axial_momentum",),
+         implicit=False),
     _row("backward_euler", backward_euler, "backward Euler, rate form", "krysl2006", 1, top=("axial_momentum",)),
     _row("forward_euler_m", forward_euler_m, "forward Euler, momentum form", "krysl2006", 1, free=RIGID_FREE,
          top=("vertical_momentum",), implicit=False),
@@ -447,8 +411,8 @@ ROWS = (
          free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
     _row("imidm", _pair(backward_euler_m, forward_euler_m), "midpoint rule, momentum form", "krysl2006", 2,
          free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
-    _row("swc1", swc1, "Simo and Wong's ALGO_C1", "simo1991", 2, free=("energy", *RIGID_FREE), top=("vertical_momentum",),
-         symmetric=True),
+    _row("swc1", swc1, "Simo and Wong's ALGO_C1", "simo1991", 2, free=("energy", *RIGID_FREE),
+         top=("vertical_momentum",), symmetric=True),
     _row("akw", akw, "midpoint rule of Austin, Krishnaprasad and Wang", "austin1993", 2, free=("energy", *RIGID_FREE),
          top=("energy", "vertical_momentum", "axial_momentum"), symmetric=True, loads=1),
     _row("bbtrap", bbtrap, "Bottasso and Borri's energy-conserving trapezoid", "bottasso1998", 2,

@@ -50,7 +50,7 @@ UNKNOWNS = 6
 MOST_ITERATIONS = 50
 FULL_TURN = 4.0 * pi * pi
 
-turn = tangent = field = finish = None  # what bind puts in
+turn = tangent = field = jacobian = finish = None  # what bind puts in
 
 
 # table: A by rows (s s) | b (s) | c (s);   layout: s
@@ -60,7 +60,8 @@ def table(tableau):
     return np.ascontiguousarray(numbers, dtype=np.float64), np.array([tableau.stages], dtype=np.int64)
 
 
-# work: z of the start (d) | z of a stage (d) | slopes (s d) | Newton: residual (s d) | scales (d) | J (s d d) | matrix (s d)^2 | pivots
+# work: z of the start (d) | z of a stage (d) | slopes (s d), and for Newton: residual (s d) | scales (d) |
+# Jacobians (s d d) | matrix (s d)^2 | pivots (s d)
 def work_size(blocks, tableau):
     """Length of the scratch array for this many blocks."""
     d = UNKNOWNS * blocks
@@ -300,7 +301,8 @@ OPTIONS = {
 }
 
 ROWS = (
-    Method("mkrk", "munthe_kaas", "Munthe-Kaas Runge-Kutta with any tableau", "munthekaas1998", prepare, promises, OPTIONS),
+    Method("mkrk", "munthe_kaas", "Munthe-Kaas Runge-Kutta with any tableau", "munthekaas1998",
+           prepare, promises, OPTIONS),
     Method("bbtrapwd", "munthe_kaas", "Bottasso and Borri's trapezoid with the full tangent map: mkrk:trapezoid",
            "bottasso1998", lambda: prepare("trapezoid"), lambda: promises("trapezoid")),
 )  # fmt: skip

@@ -82,9 +82,7 @@ def rigid_body(
     if load is not None and mass is None:
         raise InvalidInput("a load acts on a body that moves through space; give its mass too, or use torque")
     if load is not None and potential is not None:
-        raise InvalidInput(
-            "potential and load are both given; polhode cannot tell which part of the load it belongs to"
-        )
+        raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
     functions = {}
     if torque is not None:
         functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values)
@@ -96,6 +94,9 @@ def rigid_body(
     if loads is None and potential is not None:
         loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
     free = not functions
+    conserves: tuple[str, ...] = ("energy", "angular_momentum_space") if free else ()
+    if list(functions) == ["potential"]:
+        conserves = ("energy",)
     return System(
         name="rigid_body",
         arguments={
@@ -110,10 +111,6 @@ def rigid_body(
         loads=no_loads if free else loads,
         potential=functions.get("potential"),
         parameters=values if len(values) else np.zeros(1),
-        conserves=("energy", "angular_momentum_space")
-        if free
-        else ("energy",)
-        if list(functions) == ["potential"]
-        else (),
+        conserves=conserves,
         functions=functions,
     )

@@ -42,7 +42,7 @@ from polhode.kernel.signatures import (
 TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
 
 # What bind puts in.
-user = call = frame = back = count = None
+user = call = frame = back = turned = count = None
 
 
 @dataclass(frozen=True)
@@ -109,19 +109,25 @@ CALLS = {1: (one_tuple, one_array), 3: (two_tuples, two_arrays), 6: (four_tuples
 
 # ------------------------------------------------------------------ roles around it: one body, the user's own frame
 @inlined
-def user_attitude(y, back):
-    return multiply(get4(y, ATTITUDE), back)
+def user_attitude(y, back, turned):
+    return multiply(get4(y, ATTITUDE), back) if turned else get4(y, ATTITUDE)
 
 
 @inlined
-def user_rate(y, bodies, frame):
-    return rotate(frame, times(get3(bodies, INVERSE_INERTIA), get3(y, ANGULAR)))
+def user_rate(y, bodies, frame, turned):
+    omega = times(get3(bodies, INVERSE_INERTIA), get3(y, ANGULAR))
+    return rotate(frame, omega) if turned else omega
+
+
+@inlined
+def principal_torque(T, frame, turned):
+    return rotate_inverse(frame, T) if turned else T
 
 
 def torque_loads(part, t, N, y, bodies, parameters, out):
-    T = call(t, user_attitude(y, back), user_rate(y, bodies, frame), view(parameters, count))
+    T = call(t, user_attitude(y, back, turned), user_rate(y, bodies, frame, turned), view(parameters, count))
     put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, rotate_inverse(frame, T))
+    put3(out, 3, principal_torque(T, frame, turned))
 
 
 def force_loads(part, t, N, y, bodies, parameters, out):
@@ -132,14 +138,14 @@ def force_loads(part, t, N, y, bodies, parameters, out):
 
 def general_loads(part, t, N, y, bodies, parameters, out):
     velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-    attitude, rate = user_attitude(y, back), user_rate(y, bodies, frame)
+    attitude, rate = user_attitude(y, back, turned), user_rate(y, bodies, frame, turned)
     L = call(t, get3(y, POSITION), velocity, attitude, rate, view(parameters, count))
     put3(out, 0, (L[0], L[1], L[2]))
-    put3(out, 3, rotate_inverse(frame, (L[3], L[4], L[5])))
+    put3(out, 3, principal_torque((L[3], L[4], L[5]), frame, turned))
 
 
 def attitude_potential(t, N, y, bodies, parameters):
-    return call(t, user_attitude(y, back), view(parameters, count))
+    return call(t, user_attitude(y, back, turned), view(parameters, count))
 
 
 def position_potential(t, N, y, bodies, parameters):
@@ -152,7 +158,7 @@ STENCIL = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
 
 
 def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
-    q = user_attitude(y, back)
+    q = user_attitude(y, back, turned)
     p = view(parameters, count)
     total = (0.0, 0.0, 0.0)
     for k in range(3):
@@ -166,7 +172,7 @@ def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
         d /= -DIFFERENCE
         total = (total[0] + d * (k == 0), total[1] + d * (k == 1), total[2] + d * (k == 2))
     put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, rotate_inverse(frame, total))
+    put3(out, 3, principal_torque(total, frame, turned))
 
 
 def position_gradient_loads(part, t, N, y, bodies, parameters, out):
@@ -249,6 +255,7 @@ class UserFunction:
     def _role(self, calling: Callable[..., Any]) -> Callable[..., Any]:
         w, x, y, z = self.frame
         wanted = {"call": calling, "count": len(self.parameters), "frame": self.frame, "back": (w, -x, -y, -z)}
+        wanted["turned"] = self.frame != (1.0, 0.0, 0.0, 0.0)
         used = python_of(self.template).__code__.co_names
         return bind(self.template, **{name: value for name, value in wanted.items() if name in used})
 

@@ -1,7 +1,7 @@
 """The trajectory: a plain xarray Dataset with its invariants in it.
 
 ``schema`` is the specification of names, dimensions and units; ``build`` makes a Dataset of recorded states; ``files``
-writes and reads netCDF and Zarr; ``errors_between`` (``convergence``) compares trajectories. Dataset is never subclassed.
+writes and reads netCDF and Zarr; ``convergence`` compares trajectories. Dataset is never subclassed.
 """
 
 from __future__ import annotations

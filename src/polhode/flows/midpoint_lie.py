@@ -1,0 +1,62 @@
+"""Free rotation by the midpoint Lie algorithm, LIEMID[I] without torque [krysl2006, IMIDM], [krysl2005].
+
+Order 2, time-symmetric; keeps the spatial angular momentum and the unit quaternion to round-off, the energy to order 2.
+
+Legend: ``x`` body angular momentum in the middle of the step, ``m`` at its start, ``j`` inverse principal moments.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.algebra.so3 import axpy, cross, dexp, exp_quaternion, scale, times
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import inlined
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
+from polhode.kernel.solve import newton3, square3
+
+
+class Middle(NamedTuple):
+    """What the equation of the middle momentum needs."""
+
+    h: Any
+    m: Any
+    j: Any
+
+
+@inlined
+def turned_jacobian(v, psi, h, j):
+    """Rows of 1 - hat(v) dexp_{-psi} h diag(j): derivative of x - exp(-psi) m, psi = h j x, v = exp(-psi) m."""
+    n = scale(-1.0, psi)
+    a = cross(v, dexp(n, (h * j[0], 0.0, 0.0)))
+    b = cross(v, dexp(n, (0.0, h * j[1], 0.0)))
+    c = cross(v, dexp(n, (0.0, 0.0, h * j[2])))
+    return (1.0 - a[0], -b[0], -c[0], -a[1], 1.0 - b[1], -c[1], -a[2], -b[2], 1.0 - c[2])
+
+
+@inlined
+def balance(x, d):
+    e = exp_quaternion(scale(0.5 * d.h, times(d.j, x)))
+    return axpy(-1.0, rotate_inverse(e, d.m), x)  # x = exp(-psi/2) m, psi = h j x
+
+
+@inlined
+def slope(x, d):
+    psi = scale(0.5 * d.h, times(d.j, x))
+    return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
+
+
+@inlined
+def turn(i, h, p):
+    """Turn body i for a time h; returns the status of the solve."""
+    a = BODY * i
+    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
+    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+    status, x = newton3(balance, slope, m, square3(m), Middle(h, m, j), p.report)
+    if status != OK:
+        return status
+    e = exp_quaternion(scale(0.5 * h, times(j, x)))
+    put4(p.y, a + ATTITUDE, multiply(multiply(q, e), e))
+    put3(p.y, a + ANGULAR, rotate_inverse(e, x))
+    return OK
