@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Any
 
 import click
 
@@ -45,6 +46,15 @@ class _Commands(click.Group):
             raise click.UsageError(str(unknown_name("command", args[0], COMMANDS)), ctx)
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; Ctrl-C is an error of ours, since click would exit with 1."""
+        from polhode.errors import Interrupted
+
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -73,6 +83,3 @@ def main() -> None:
     except PolhodeError as problem:
         click.echo(f"polhode: {problem}", err=True)
         sys.exit(problem.exit_code)
-    except KeyboardInterrupt:
-        click.echo("polhode: interrupted", err=True)
-        sys.exit(130)

@@ -14,7 +14,7 @@ from polhode.algebra.so3 import axpy, cross, dexp, exp_quaternion, scale, times
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
-from polhode.kernel.solve import newton3, square3
+from polhode.kernel.solve import newton3, norm3, pieces_of, square3
 
 
 class Middle(NamedTuple):
@@ -53,9 +53,12 @@ def turn(i, h, p):
     a = BODY * i
     m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
     j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
-    status, x = newton3(balance, slope, m, square3(m), Middle(h, m, j), p.report)
-    if status != OK:
-        return status
+    x = m
+    pieces = pieces_of(abs(h) * norm3(times(j, m)))
+    for piece in range(1, pieces + 1):
+        status, x = newton3(balance, slope, x, square3(m), Middle(h * piece / pieces, m, j), p.report)
+        if status != OK:
+            return status
     e = exp_quaternion(scale(0.5 * h, times(j, x)))
     put4(p.y, a + ATTITUDE, multiply(multiply(q, e), e))
     put3(p.y, a + ANGULAR, rotate_inverse(e, x))

@@ -19,11 +19,15 @@ from polhode.kernel.signatures import (
     NOT_FINITE,
     OK,
     RESIDUAL,
+    ROW_ITERATIONS,
     STEPS_DONE,
     TOO_LARGE,
     TOTAL_ITERATIONS,
     Workspace,
 )
+
+HUGE = 1e200
+"""A squared speed or momentum beyond this counts as infinite: what is computed from it would overflow."""
 
 
 def step(t, h, p):  # replaced by bind
@@ -33,7 +37,7 @@ def step(t, h, p):  # replaced by bind
 
 @jit.inlined
 def squared_speed(N, y, bodies):
-    """Largest squared angular velocity of all bodies; infinite when any momentum is not finite."""
+    """Largest squared angular velocity of all bodies; infinite when any momentum is beyond reason."""
     largest = 0.0
     for i in range(N):
         a, b = BODY * i, CONSTANTS * i
@@ -42,7 +46,7 @@ def squared_speed(N, y, bodies):
         w = y[a + ANGULAR + 2] * bodies[b + INVERSE_INERTIA + 2]
         s = x * x + z * z + w * w
         q = y[a + MOMENTUM] + y[a + MOMENTUM + 1] + y[a + MOMENTUM + 2]
-        if not (s + q * q < inf):
+        if not (s + q * q < HUGE):
             return inf
         largest = max(largest, s)
     return largest
@@ -101,7 +105,6 @@ def march(
     allowed = limit / abs(h)
     allowed = allowed * allowed
     report[STEPS_DONE] = 0.0
-    most = 0.0
     row = 0
     if squared_speed(N, p.y, p.bodies) > allowed:
         return TOO_LARGE
@@ -118,12 +121,12 @@ def march(
             return TOO_LARGE
         report[STEPS_DONE] += 1.0
         report[TOTAL_ITERATIONS] += report[ITERATIONS]
-        most = max(most, report[ITERATIONS])
+        report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
         if (k + 1) % every == 0:
             for j in range(y.size):
                 rows[row, j] = y[j]
-            iterations[row] = int(most)
-            most = 0.0
+            iterations[row] = int(report[ROW_ITERATIONS])
+            report[ROW_ITERATIONS] = 0.0
             row += 1
     return OK
 

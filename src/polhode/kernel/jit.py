@@ -11,21 +11,25 @@ With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions: the
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import threading
+import warnings
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 
 import numba
+import numpy as np
 from numba import carray, njit, objmode, types
 from numba.core import config
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaWarning
 from numba.core.registry import CPUDispatcher
 from numba.extending import intrinsic
 
@@ -35,10 +39,9 @@ OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 ROOMS = ("kernel", "algebra", "flows", "systems", "methods")
 KEPT_GENERATIONS = 4
 _lock = threading.RLock()
-_generated_names: set[str] = set()
 
 
-class _Helper(CPUDispatcher):
+class _Helper(CPUDispatcher):  # type: ignore[misc]
     """A helper is compiled into kernels only; called from Python it runs as plain Python."""
 
     def __call__(self, *arguments):
@@ -157,24 +160,68 @@ def bind(template, /, **values):
 def _label(value) -> str:
     function = python_of(value)
     if not isinstance(function, FunctionType):
-        return hashlib.sha256(repr(value).encode()).hexdigest()[:12]
+        return fingerprint(value)
     name = f"{function.__module__}.{function.__qualname__}"
-    if not function.__module__.startswith("polhode."):
-        name += source_digest(function)
+    if not _is_ours(function):
+        name += fingerprint(function)
     if len(name) > 60:
         name = function.__name__ + hashlib.sha256(name.encode()).hexdigest()[:16]
     return "".join(c if c.isalnum() else "_" for c in name)
 
 
-def source_digest(function) -> str:
-    """Short digest of the file a function was defined in, or of its byte code where there is no file."""
-    function = python_of(function)
-    path = function.__code__.co_filename
-    try:
-        content = Path(path).read_bytes()
-    except OSError:
-        content = function.__code__.co_code + repr(function.__code__.co_consts).encode()
-    return hashlib.sha256(content).hexdigest()[:12]
+def _is_ours(function) -> bool:
+    return str(function.__module__).startswith("polhode.")
+
+
+def fingerprint(value) -> str:
+    """Short digest of a value, or of all a function is made of: code, defaults, closure and the globals it uses.
+
+    Functions and modules it uses are followed; those of polhode are known by name, their sources being in ``digest``.
+    """
+    total = hashlib.sha256()
+    _feed(total, value, set())
+    return total.hexdigest()[:12]
+
+
+def _feed(total, value, seen) -> None:
+    value = python_of(value)
+    total.update(type(value).__name__.encode())
+    if isinstance(value, FunctionType):
+        total.update(f"{value.__module__}.{value.__qualname__}".encode())
+        if _is_ours(value) or id(value) in seen:
+            return
+        seen.add(id(value))
+        cells = []
+        for cell in value.__closure__ or ():
+            with contextlib.suppress(ValueError):  # an empty cell
+                cells.append(cell.cell_contents)
+        for part in (value.__code__, value.__defaults__, value.__kwdefaults__, cells):
+            _feed(total, part, seen)
+        for name in sorted(_names(value.__code__)):
+            if name in value.__globals__:
+                _feed(total, (name, value.__globals__[name]), seen)
+    elif isinstance(value, CodeType):
+        total.update(value.co_code)
+        for part in (value.co_names, value.co_varnames, value.co_freevars, value.co_consts):
+            _feed(total, part, seen)
+    elif isinstance(value, ModuleType):
+        total.update(value.__name__.encode())
+        with contextlib.suppress(OSError, TypeError):
+            total.update(Path(str(value.__file__)).read_bytes())
+    elif isinstance(value, tuple | list):
+        total.update(str(len(value)).encode())
+        for part in value:
+            _feed(total, part, seen)
+    elif isinstance(value, np.ndarray):
+        total.update(f"{value.dtype} {value.shape}".encode())
+        total.update(np.ascontiguousarray(value).tobytes())
+    else:
+        total.update(repr(value).encode())
+
+
+def _names(code) -> set[str]:
+    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
 
 
 @functools.cache
@@ -205,18 +252,24 @@ def cache_root() -> Path:
 
 @functools.cache
 def cache_folder() -> Path:
-    """The cache folder of exactly these sources; folders of older sources are pruned, the newest few stay."""
+    """The cache folder of exactly these sources; folders of older sources are pruned, the newest few stay.
+
+    Where nothing can be written, a temporary folder that goes when the process ends.
+    """
     folder = cache_root() / digest()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError:
-        return Path(tempfile.mkdtemp(prefix="polhode-"))
+        temporary = tempfile.mkdtemp(prefix="polhode-")
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        return Path(temporary)
     with contextlib.suppress(OSError):
         os.utime(folder)
-        generations = sorted((p for p in folder.parent.iterdir() if p.is_dir()), key=lambda p: -p.stat().st_mtime)
-        for old in generations[KEPT_GENERATIONS:]:
+        # Only folders that a digest has named: the root may be a place with other things in it.
+        generations = [p for p in folder.parent.iterdir() if re.fullmatch("[0-9a-f]{16}", p.name) and p.is_dir()]
+        for old in sorted(generations, key=lambda p: -p.stat().st_mtime)[KEPT_GENERATIONS:]:
             shutil.rmtree(old, ignore_errors=True)
     return folder
 
@@ -249,12 +302,16 @@ def compile_uncached(function, signature):
     if config.DISABLE_JIT:
         return python_of(function), ""
     try:
-        return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
-    except NumbaError as problem:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NumbaWarning)  # about a user's style; what counts is what it returns
+            return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
+    except Exception as problem:  # numba's own errors, and now and then one of its internals
         return None, _reason(problem)
 
 
 def _reason(problem: Exception) -> str:
     lines = [line.strip() for line in str(problem).splitlines()]
     told = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "-"))]
+    if len(told) > 1 and told[0].endswith(":"):
+        return f"{told[0]} {told[1].removeprefix('>>> ')}"
     return told[0] if told else type(problem).__name__

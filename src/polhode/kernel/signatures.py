@@ -36,10 +36,10 @@ TRANSLATION, ROTATION = 0, 1
 OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
 """What a step returns."""
 
-ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ANGLE = 0, 1, 2, 3, 4
+ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
 REPORT = 8
 """Slots of ``Workspace.report``: solver iterations of this step, size of the last correction, iterations so far, steps
-completed in this call, largest rotation seen inside the step."""
+completed in this call, most iterations of a step since the row before (kept from one call to the next)."""
 
 V3 = types.UniTuple(f8, 3)
 V4 = types.UniTuple(f8, 4)
@@ -126,3 +126,5 @@ MARCH = i8(
     I1,
 )
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)
+REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)
+REPEATED_POTENTIAL = types.void(types.FunctionType(POTENTIAL), i8, f8, A1, A1, A1, A1)

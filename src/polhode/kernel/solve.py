@@ -44,6 +44,17 @@ def square3(a):
 
 
 @inlined
+def pieces_of(angle):
+    """In how many pieces a step that turns by this angle (rad) is solved.
+
+    Newton's method from the start of the step may converge to another solution, or not at all, when a body turns by
+    more than a radian. The solution that belongs to the step is the one connected to a vanishing step, so it is
+    followed there in pieces of half a radian.
+    """
+    return 1 if angle <= 1.0 else 1 + int(2.0 * min(angle, 100.0))
+
+
+@inlined
 def newton3(function, slope, x, size, data, report):
     """Solve ``function(x, data) = 0`` for a 3-tuple, to round-off.
 

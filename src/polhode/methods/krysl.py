@@ -16,6 +16,7 @@ rotation as a quaternion, ``T`` body torque, ``T0`` the torque at the start of t
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
@@ -41,7 +42,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROTATION,
 )
-from polhode.kernel.solve import newton3, norm3, square3
+from polhode.kernel.solve import newton3, norm3, pieces_of, square3
 from polhode.methods.record import Method, Prepared, Promises
 
 MOST_SWEEPS = 100
@@ -165,24 +166,39 @@ MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 # What bind puts in:
-stage = balance = slope = path = node = squared = residual = along = first = second = None
+stage = balance = slope = path = node = squared = residual = along = None
+place = put_turned = put_moved = first = second = None
 
 
 # ------------------------------------------------------------------ the implicit map
-def rotation_residual(x, d):
+@inlined
+def place_turned(x, d):
+    """Put the body where its loads are evaluated; returns the incremental rotation to there."""
     e, m = stage(x, d)
     k = BODY * d.i
     put4(d.p.trial, k + ATTITUDE, multiply(d.q, e))
     put3(d.p.trial, k + ANGULAR, m)
+    return e
+
+
+@inlined
+def place_moved(x, d):
+    """The same for a body's position."""
+    a, b, g = path[0], path[1], path[2]
+    k = BODY * d.i
+    put3(d.p.trial, k + POSITION, axpy(d.h, times(d.j, axpy(a, d.m, scale(b, x))), (d.q[0], d.q[1], d.q[2])))
+    put3(d.p.trial, k + MOMENTUM, axpy(g, d.m, scale(1.0 - g, x)))
+
+
+def rotation_residual(x, d):
+    e = place(x, d)
     trial_loads(d.t, d.p)
     return balance(x, e, get3(d.p.load, LOAD * d.i + 3), d)
 
 
 def translation_residual(x, d):
-    a, b, g, w = path[0], path[1], path[2], path[5]
-    k = BODY * d.i
-    put3(d.p.trial, k + POSITION, axpy(d.h, times(d.j, axpy(a, d.m, scale(b, x))), (d.q[0], d.q[1], d.q[2])))
-    put3(d.p.trial, k + MOMENTUM, axpy(g, d.m, scale(1.0 - g, x)))
+    w = path[5]
+    place(x, d)
     trial_loads(d.t, d.p)
     force = axpy(1.0 - w, get3(d.p.load, LOAD * d.i), scale(w, d.T0))
     return axpy(-d.h, force, axpy(-1.0, d.m, x))
@@ -208,7 +224,7 @@ def implicit(t, h, p):
         put3(p.work, guess + LOAD * i + 3, get3(p.y, BODY * i + ANGULAR))
     count = p.B
     before = 1.0
-    for _sweep in range(MOST_SWEEPS):
+    for sweep in range(MOST_SWEEPS):
         change = 0.0
         for k in range(count):
             i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
@@ -218,9 +234,20 @@ def implicit(t, h, p):
                 q = get4(p.y, a + ATTITUDE)
                 j = get3(p.bodies, b + INVERSE_INERTIA)
                 at = guess + LOAD * i + 3
-                d = Block(i, t + node * h, h, q, m, j, get3(p.work, LOAD * i + 3), p)
-                old = get3(p.work, at)
-                status, x = newton3(residual, slope, old, square3(m), d, p.report)
+                old = x = get3(p.work, at)
+                T0 = get3(p.work, LOAD * i + 3)
+                pieces = 1
+                if sweep == 0:
+                    pieces = pieces_of(abs(h) * norm3(times(j, m)))
+                status = OK
+                for piece in range(1, pieces + 1):
+                    g = h * piece / pieces
+                    d = Block(i, t + node * g, g, q, m, j, T0, p)
+                    status, x = newton3(residual, slope, x, square3(m), d, p.report)
+                    if status != OK:
+                        break
+                if count > 1:  # the solver leaves its last trial behind, which the other blocks must not see
+                    put_turned(x, Block(i, t + node * h, h, q, m, j, T0, p))
             else:
                 m = get3(p.y, a + MOMENTUM)
                 r = get3(p.y, a + POSITION)
@@ -229,13 +256,14 @@ def implicit(t, h, p):
                 c = Block(i, t + node * h, h, (r[0], r[1], r[2], 0.0), m, (v, v, v), get3(p.work, LOAD * i), p)
                 old = get3(p.work, at)
                 status, x = newton3(along, translation_slope, old, square3(m), c, p.report)
+                if count > 1:
+                    put_moved(x, c)
             if status != OK:
                 return status
             put3(p.work, at, x)
-            moved = norm3(axpy(-1.0, old, x))
-            size = norm3(x) + norm3(m)
-            if moved > 0.0:
-                change = max(change, moved / size)
+            correction = norm3(axpy(-1.0, old, x))
+            if correction > 0.0:
+                change = max(change, correction / (norm3(x) + norm3(m)))
         if count < 2 or change <= 1e-15 or (change <= 1e-13 and change >= 0.5 * before):
             for k in range(count):
                 i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
@@ -277,9 +305,14 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
     squared : bool
         The incremental rotation of the stage is applied twice (the load was taken in the middle).
     """
-    turn = bind(rotation_residual, stage=stage, balance=balance)
-    along = bind(translation_residual, path=path)
-    return bind(implicit, residual=turn, along=along, slope=slope, stage=stage, path=path, node=node, squared=squared)
+    put_turned = inlined(bind(place_turned, stage=stage))
+    put_moved = inlined(bind(place_moved, path=path))
+    turn = bind(rotation_residual, place=put_turned, balance=balance)
+    along = bind(translation_residual, place=put_moved, path=path)
+    return bind(
+        implicit, residual=turn, along=along, slope=slope, stage=stage, path=path, node=node, squared=squared,
+        put_turned=put_turned, put_moved=put_moved,
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------ the explicit maps
@@ -383,12 +416,18 @@ def one_after_the_other(t, h, p):
 RIGID_FREE = ("momentum_length", "spatial_momentum")
 
 
+# Rods turned by more than this in one implicit solve have several solutions, and the one connected to a vanishing step
+# can no longer be told from the others (measured on 1200 random bodies: none wrong up to 2.2 rad, 4 in 400 at 2.8).
+ONE_SOLUTION = 2.0
+
+
 def _row(
-    name, step, description, cite, order, *, free=(), top=(), symmetric=False, symplectic=False, implicit=True, loads=1
-):
+    name, step, description, cite, order, *, free=(), top=(), symmetric=False, symplectic=False, implicit=True, loads=1,
+    angle=pi,
+):  # fmt: skip
     promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
     prepared = Prepared(step, lambda bodies, blocks: 2 * LOAD * bodies)
-    return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises)
+    return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
 
 def _pair(first, second):
@@ -398,11 +437,12 @@ def _pair(first, second):
 ROWS = (
     _row("forward_euler", forward_euler, "forward Euler, rate form", "krysl2006", 1, top=("axial_momentum",),
          implicit=False),
-    _row("backward_euler", backward_euler, "backward Euler, rate form", "krysl2006", 1, top=("axial_momentum",)),
+    _row("backward_euler", backward_euler, "backward Euler, rate form", "krysl2006", 1, top=("axial_momentum",),
+         angle=ONE_SOLUTION),
     _row("forward_euler_m", forward_euler_m, "forward Euler, momentum form", "krysl2006", 1, free=RIGID_FREE,
          top=("vertical_momentum",), implicit=False),
     _row("backward_euler_m", backward_euler_m, "backward Euler, momentum form", "krysl2006", 1, free=RIGID_FREE,
-         top=("vertical_momentum",)),
+         top=("vertical_momentum",), angle=ONE_SOLUTION),
     _row("trap", _pair(forward_euler, backward_euler), "trapezoidal rule, rate form", "krysl2006", 2,
          free=("midpoint_energy",), top=("axial_momentum",), symmetric=True),
     _row("imid", _pair(backward_euler, forward_euler), "midpoint rule, rate form", "krysl2006", 2,
@@ -412,16 +452,16 @@ ROWS = (
     _row("imidm", _pair(backward_euler_m, forward_euler_m), "midpoint rule, momentum form", "krysl2006", 2,
          free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
     _row("swc1", swc1, "Simo and Wong's ALGO_C1", "simo1991", 2, free=("energy", *RIGID_FREE),
-         top=("vertical_momentum",), symmetric=True),
+         top=("vertical_momentum",), symmetric=True, angle=ONE_SOLUTION),
     _row("akw", akw, "midpoint rule of Austin, Krishnaprasad and Wang", "austin1993", 2, free=("energy", *RIGID_FREE),
          top=("energy", "vertical_momentum", "axial_momentum"), symmetric=True, loads=1),
     _row("bbtrap", bbtrap, "Bottasso and Borri's energy-conserving trapezoid", "bottasso1998", 2,
-         free=("energy", *RIGID_FREE), top=("vertical_momentum",), symmetric=True),
+         free=("energy", *RIGID_FREE), top=("vertical_momentum",), symmetric=True, angle=ONE_SOLUTION),
     _row("liemid_e1", liemid_e1, "explicit midpoint Lie, impulse at the start", "krysl2005", 1, free=RIGID_FREE,
-         top=("vertical_momentum",)),
+         top=("vertical_momentum", "axial_momentum")),
     _row("liemid_e2", liemid_e2, "adjoint of liemid_e1, impulse at the end", "krysl2005", 1, free=RIGID_FREE,
-         top=("vertical_momentum",)),
+         top=("vertical_momentum", "axial_momentum")),
     _row("liemid_ea", _pair(liemid_e1, liemid_e2), "explicit Newmark: liemid_e1 and its adjoint in half steps",
-         "krysl2005", 2, free=RIGID_FREE, top=("vertical_momentum",), symmetric=True),
+         "krysl2005", 2, free=RIGID_FREE, top=("vertical_momentum", "axial_momentum"), symmetric=True),
 )  # fmt: skip
 """The methods of Krysl 2006, apart from those that are a tableau of ``mkrk``."""

@@ -41,7 +41,7 @@ from polhode.kernel.signatures import (
     ROTATION,
     TOO_LARGE,
 )
-from polhode.kernel.solve import factor, norm3, substitute
+from polhode.kernel.solve import factor, norm3, pieces_of, substitute
 from polhode.methods.record import Method, Option, Prepared, Promises
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
@@ -50,7 +50,7 @@ UNKNOWNS = 6
 MOST_ITERATIONS = 50
 FULL_TURN = 4.0 * pi * pi
 
-turn = tangent = field = jacobian = finish = None  # what bind puts in
+turn = tangent = field = jacobian = stages = finish = None  # what bind puts in
 
 
 # table: A by rows (s s) | b (s) | c (s);   layout: s
@@ -85,13 +85,14 @@ def start_values(p):
 
 
 def local_field(t, at, to, p):
-    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; False beyond the chart."""
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; TOO_LARGE beyond the chart."""
     for k in range(p.B):
         a, z = BODY * p.blocks[2 * k], at + UNKNOWNS * k
         if p.blocks[2 * k + 1] == ROTATION:
             psi = get3(p.work, z)
-            if not dot(psi, psi) < FULL_TURN:
-                return False
+            angle = dot(psi, psi)
+            if not angle < FULL_TURN:
+                return TOO_LARGE if angle >= FULL_TURN else NOT_FINITE
             e = turn(psi)
             put4(p.trial, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), e))
             put3(p.trial, a + ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
@@ -109,7 +110,7 @@ def local_field(t, at, to, p):
         else:
             put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + 3)))
             put3(p.work, dz + 3, get3(p.load, LOAD * i))
-    return True
+    return OK
 
 
 def move(p):
@@ -143,19 +144,15 @@ def explicit_step(t, h, p):
     start_values(p)
     for i in range(s):
         advance(i * s, i, h, 2 * d, d, p)
-        if not field(t + p.table[s * s + s + i] * h, d, (2 + i) * d, p):
-            return TOO_LARGE
+        status = field(t + p.table[s * s + s + i] * h, d, (2 + i) * d, p)
+        if status != OK:
+            return status
     advance(s * s, s, h, 2 * d, 0, p)
     finish(p)
     return OK
 
 
-@inlined
-def group_size(work, at):
-    return norm3(get3(work, at))
-
-
-def local_jacobian(t, h, base, to, scales, p):
+def local_jacobian(t, base, to, scales, p):
     """Jacobian of the field at the stage values ``work[d:]`` by forward differences, by rows into ``work[to:]``.
 
     ``base`` holds the field there.
@@ -166,17 +163,17 @@ def local_jacobian(t, h, base, to, scales, p):
         kept = p.work[d + c]
         step = 1.5e-8 * p.work[scales + c]
         p.work[d + c] = kept + step
-        inside = field(t, d, spare, p)
+        status = field(t, d, spare, p)
         p.work[d + c] = kept
-        if not inside:
-            return False
+        if status != OK:
+            return status
         for r in range(d):
             p.work[to + r * d + c] = (p.work[spare + r] - p.work[base + r]) / step
-    return True
+    return OK
 
 
-def implicit_step(t, h, p):
-    """One step with any tableau: Newton on all stage slopes at once, to round-off."""
+def solve_stages(t, h, p):
+    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``."""
     s = p.layout[0]
     d = UNKNOWNS * p.B
     n = s * d
@@ -185,29 +182,6 @@ def implicit_step(t, h, p):
     jacobians = scales + d
     matrix = jacobians + n * d
     pivots = matrix + n * n
-    start_values(p)
-    for k in range(d):
-        p.work[d + k] = p.work[k]
-    if not field(t, d, slopes, p):
-        return TOO_LARGE
-    for k in range(p.B):
-        z = UNKNOWNS * k
-        for g in range(2):
-            size = group_size(p.work, z + 3 * g) + abs(h) * group_size(p.work, slopes + z + 3 * g)
-            if g == 0 and p.blocks[2 * k + 1] == ROTATION:
-                size = 1.0
-            if not size < inf:
-                return NOT_FINITE
-            for c in range(3):
-                p.work[scales + z + 3 * g + c] = size if size > 0.0 else 1.0
-    # The field's Jacobian at the start serves every stage; its scratch row lies in the second stage's place.
-    if not jacobian(t, h, slopes, jacobians, scales, p):
-        return TOO_LARGE
-    for i in range(1, s):
-        for k in range(d):
-            p.work[slopes + i * d + k] = p.work[slopes + k]
-        for k in range(d * d):
-            p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
     fresh = True
     renewed = 0
     before = inf
@@ -226,8 +200,9 @@ def implicit_step(t, h, p):
             fresh = False
         for i in range(s):
             advance(i * s, s, h, slopes, d, p)
-            if not field(t + p.table[s * s + s + i] * h, d, residual + i * d, p):
-                return TOO_LARGE
+            status = field(t + p.table[s * s + s + i] * h, d, residual + i * d, p)
+            if status != OK:
+                return status
             for k in range(d):
                 p.work[residual + i * d + k] -= p.work[slopes + i * d + k]
         substitute(p.work, matrix, n, pivots, residual)
@@ -241,30 +216,79 @@ def implicit_step(t, h, p):
                     return NOT_CONVERGED
         p.report[ITERATIONS] += 1.0
         p.report[RESIDUAL] = correction
-        small = correction <= 2e-16 or (before < 1e-3 and correction * correction <= 2e-17 * before)
-        if small or (correction <= 1e-14 and correction >= 0.5 * before):
-            advance(s * s, s, h, slopes, 0, p)
-            finish(p)
+        if correction <= 2e-16 or (before < 1e-3 and correction * correction <= 2e-17 * before):
+            return OK
+        if correction <= 1e-14 and correction >= 0.5 * before:
             return OK
         if correction > 0.1 * before and renewed < 10:
             for i in range(s):
                 advance(i * s, s, h, slopes, d, p)
                 at = t + p.table[s * s + s + i] * h
-                if not field(at, d, residual, p) or not jacobian(at, h, residual, jacobians + i * d * d, scales, p):
-                    return TOO_LARGE
+                status = field(at, d, residual, p)
+                if status == OK:
+                    status = jacobian(at, residual, jacobians + i * d * d, scales, p)
+                if status != OK:
+                    return status
             fresh = True
             renewed += 1
         before = correction
     return NOT_CONVERGED
 
 
+def implicit_step(t, h, p):
+    """One step with any tableau. Large rotations are reached in pieces, so that the solution followed is the one
+    connected to a vanishing step."""
+    s = p.layout[0]
+    d = UNKNOWNS * p.B
+    n = s * d
+    slopes, scales = 2 * d, 2 * d + 2 * n
+    jacobians = scales + d
+    start_values(p)
+    for k in range(d):
+        p.work[d + k] = p.work[k]
+    status = field(t, d, slopes, p)
+    if status != OK:
+        return status
+    fastest = 0.0
+    for k in range(p.B):
+        z = UNKNOWNS * k
+        for g in range(2):
+            speed = norm3(get3(p.work, slopes + z + 3 * g))
+            size = norm3(get3(p.work, z + 3 * g)) + abs(h) * speed
+            if g == 0 and p.blocks[2 * k + 1] == ROTATION:
+                size = 1.0
+                fastest = max(fastest, speed)
+            if not size + speed < inf:
+                return NOT_FINITE
+            for c in range(3):
+                p.work[scales + z + 3 * g + c] = size if size > 0.0 else 1.0
+    # The field's Jacobian at the start serves every stage; its scratch row lies in the second stage's place.
+    status = jacobian(t, slopes, jacobians, scales, p)
+    if status != OK:
+        return status
+    for i in range(1, s):
+        for k in range(d):
+            p.work[slopes + i * d + k] = p.work[slopes + k]
+        for k in range(d * d):
+            p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
+    pieces = pieces_of(abs(h) * fastest)
+    for piece in range(1, pieces + 1):
+        status = stages(t, h * piece / pieces, p)
+        if status != OK:
+            return status
+    advance(s * s, s, h, slopes, 0, p)
+    finish(p)
+    return OK
+
+
 def _steps(turn, tangent):
     field = helper(bind(local_field, turn=turn, tangent=tangent))
     finish = inlined(bind(move, turn=turn))
     jacobian = helper(bind(local_jacobian, field=field))
+    stages = bind(solve_stages, field=field, jacobian=jacobian)
     return (
         bind(explicit_step, field=field, finish=finish),
-        bind(implicit_step, field=field, finish=finish, jacobian=jacobian),
+        bind(implicit_step, field=field, finish=finish, jacobian=jacobian, stages=stages),
     )
 
 
@@ -282,9 +306,14 @@ def prepare(tableau="rk4", map="exp"):
 
 
 def promises(tableau="rk4", map="exp"):
-    """What follows from the tableau; only the implicit midpoint rule is time-symmetric for both maps."""
+    """What follows from the tableau.
+
+    The chart is centred on the start of the step, so that a step is time-symmetric only where it is the implicit
+    midpoint rule with exp, whose two half turns are one turn; Cayley's are not.
+    """
     chosen = find_tableau(tableau)
-    middle = chosen.stages == 1 and chosen.order == 2
+    one_stage = not np.ptp(chosen.A, axis=0).any()  # equal rows of A are one stage written several times
+    middle = one_stage and chosen.order == 2 and map == "exp"
     return Promises(
         order=chosen.order,
         keeps_free=("momentum_length", "spatial_momentum"),

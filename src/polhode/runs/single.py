@@ -6,22 +6,23 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import floor, inf, isfinite, pi, sqrt
+from math import floor, inf, isfinite, log10, sqrt
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from polhode.algebra import rotation
+from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.errors import (
     ConvergenceError,
     Interrupted,
     InvalidInput,
     NotFinite,
     PolhodeError,
+    StepFailed,
     StepTooLarge,
     UserFunctionError,
     unknown_name,
@@ -39,6 +40,7 @@ from polhode.kernel.signatures import (
     POSITION,
     REPORT,
     RESIDUAL,
+    ROW_ITERATIONS,
     STEPS_DONE,
     TOO_LARGE,
 )
@@ -49,6 +51,7 @@ from polhode.systems.record import vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 
 SLICE_SECONDS = 0.2
+FIRST_SLICE = 16
 LARGEST_ROWS = 2**31
 
 
@@ -140,20 +143,31 @@ def start_state(
                 raise InvalidInput(f"attitude has length {length:g}; give a unit quaternion (w, x, y, z)")
             body[i, ATTITUDE : ATTITUDE + 4] = q / length
         q = body[i, ATTITUDE : ATTITUDE + 4]
-        body[i, ATTITUDE : ATTITUDE + 4] = rotation.multiply(q, frame)
+        body[i, ATTITUDE : ATTITUDE + 4] = multiply(q, frame)
         if angular_velocity is not None:
-            omega = rotation.rotate_inverse(frame, _of_body(angular_velocity, "angular_velocity", i, N, 3))
-            body[i, ANGULAR : ANGULAR + 3] = system.moments[i] * omega
+            omega = rotate_inverse(frame, _of_body(angular_velocity, "angular_velocity", i, N, 3))
+            body[i, ANGULAR : ANGULAR + 3] = _heavy(system.moments[i], omega, "angular_velocity", i, "turn")
         if angular_momentum is not None:
-            m = rotation.rotate_inverse(frame, _of_body(angular_momentum, "angular_momentum", i, N, 3))
+            m = rotate_inverse(frame, _of_body(angular_momentum, "angular_momentum", i, N, 3))
             body[i, ANGULAR : ANGULAR + 3] = m
         if position is not None:
             body[i, POSITION : POSITION + 3] = _of_body(position, "position", i, N, 3)
         if velocity is not None:
-            body[i, MOMENTUM : MOMENTUM + 3] = system.mass[i] * _of_body(velocity, "velocity", i, N, 3)
+            v = _of_body(velocity, "velocity", i, N, 3)
+            body[i, MOMENTUM : MOMENTUM + 3] = _heavy(
+                np.full(3, system.mass[i]), v, "velocity", i, "move through space"
+            )
         if momentum is not None:
             body[i, MOMENTUM : MOMENTUM + 3] = _of_body(momentum, "momentum", i, N, 3)
     return y
+
+
+def _heavy(inertia: Any, rate: Any, name: str, i: int, does: str) -> Any:
+    """inertia times rate; what has infinite inertia stays at rest."""
+    fixed = ~np.isfinite(inertia)
+    if (fixed & (rate != 0.0)).any():
+        raise InvalidInput(f"{name} of body {i} is not zero, but that body does not {does}")
+    return np.where(fixed, 0.0, inertia) * rate
 
 
 def _of_body(value: Any, name: str, i: int, N: int, length: int) -> Any:
@@ -167,60 +181,202 @@ def _of_body(value: Any, name: str, i: int, N: int, length: int) -> Any:
 
 
 # ------------------------------------------------------------------ the run
+class _Record:
+    """Rows recorded so far."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        size = f"{rows} rows would need {rows * width * 8 / 1e9:.0f} GB of memory; record less with every="
+        if rows * width > LARGEST_ROWS:
+            raise InvalidInput(size)
+        try:
+            self.times = np.empty(rows)
+            self.states = np.empty((rows, width))
+            self.iterations = np.zeros(rows, dtype=np.int64)
+        except MemoryError:
+            raise InvalidInput(size) from None
+        self.count = 0
+
+    def add(self, times: Any, states: Any, iterations: Any) -> None:
+        """Add one row or several."""
+        here = slice(self.count, self.count + np.size(times))
+        self.times[here], self.states[here], self.iterations[here] = times, states, iterations
+        self.count = here.stop
+
+
 class _Run:
-    """The arrays of one run and the slices it takes."""
+    """One run: its arrays, how far it is, and the slices it takes."""
 
     def __init__(self, system: System, chosen: Chosen, y: Any, t0: float, h: float, guard: bool) -> None:
-        self.system, self.chosen, self.t0, self.h = system, chosen, t0, h
+        self.system, self.chosen, self.t0, self.h, self.guard = system, chosen, t0, h, guard
         self.prepared = chosen.prepare()
         self.limit = chosen.method.range if guard else inf
-        blocks = system.blocks
-        self.blocks = blocks if blocks.size else np.zeros(0, dtype=np.int64)
+        self.blocks = system.blocks
         self.bodies = system.bodies
         self.y = y
         self.trial = y.copy()
         self.load = np.zeros(LOAD * system.N)
-        self.work = np.zeros(max(1, self.prepared.work(system.N, blocks.size // 2)))
+        self.work = np.zeros(max(1, self.prepared.work(system.N, self.blocks.size // 2)))
         self.report = np.zeros(REPORT)
         self.loads = system.compiled_loads(t0, y)
         self.loop = drive.loop_for(self.prepared.step)
+        self.done = 0
+        self.seconds = 0.0
+        self.slice = FIRST_SLICE
+
+    def time(self, k: Any) -> Any:
+        """Time of the grid state after ``k`` steps."""
+        return self.t0 + k * self.h
 
     def march(self, first: int, n: int, every: int, rows: Any, iterations: Any, **other: Any) -> int:
         """Take steps; returns the status. ``other`` may replace the start time, step, state or loads."""
-        y = other.get("y", self.y)
         return int(
             self.loop(
-                first, n, every, other.get("t0", self.t0), other.get("h", self.h), self.limit, self.system.N, y,
-                self.bodies, self.system.parameters, other.get("loads", self.loads), self.prepared.table,
-                self.prepared.layout, self.blocks, self.trial, self.load, self.work, self.report, rows, iterations,
+                first, n, every, other.get("t0", self.t0), other.get("h", self.h), self.limit, self.system.N,
+                other.get("y", self.y), self.bodies, self.system.parameters, other.get("loads", self.loads),
+                self.prepared.table, self.prepared.layout, self.blocks, self.trial, self.load, self.work, self.report,
+                rows, iterations,
             )
         )  # fmt: skip
 
-    def failure(self, status: int, step: int, y: Any, t: float, h: float) -> PolhodeError:
-        """The error for a status; ``y`` is the state before the failing step."""
-        where = f"in step {step} (t = {t:.9g})"
+    def advance(self, n: int, every: int, record: _Record | None, look: Callable[[], None]) -> None:
+        """Take ``n`` steps in slices; states after a multiple of ``every`` steps go to ``record``.
+
+        Raises
+        ------
+        StepFailed, UserFunctionError
+            A step failed; the state is the one before it.
+        """
+        last = self.done + n
+        while self.done < last:
+            count = min(self.slice, last - self.done)
+            kept, before = self.y.copy(), self.done
+            made = (before + count) // every - before // every if record else 0
+            rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)
+            begun = time.perf_counter()
+            status, problem = OK, None
+            try:
+                status = self.march(before, count, every if record else last + 1, rows, iterations)
+            except Exception as caught:
+                problem = caught
+            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
+                self.y[:] = kept
+                raise
+            elapsed = time.perf_counter() - begun
+            self.seconds += elapsed
+            self.done += int(self.report[STEPS_DONE])
+            if record:
+                usable = self.done // every - before // every
+                numbers = every * np.arange(before // every + 1, before // every + 1 + usable)
+                record.add(self.time(numbers), rows[:usable], iterations[:usable])
+            if status != OK or problem is not None:
+                after = self.y.copy()
+                self._back(before, kept)
+                raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
+            look()
+            if elapsed < SLICE_SECONDS / 2:
+                self.slice *= 2
+            elif elapsed > 2 * SLICE_SECONDS:
+                self.slice = max(1, self.slice // 2)
+
+    def _back(self, before: int, kept: Any) -> None:
+        """Find the last good state of a failed slice: take its good steps again."""
+        report = self.report.copy()
+        self.y[:] = kept
+        try:
+            self.march(before, self.done - before, self.done + 1, np.empty((0, kept.size)), np.zeros(0, dtype=np.int64))
+        except Exception:  # a function of the user that does something else the second time
+            self.y[:] = kept
+            self.done = before
+        self.report[:] = report
+
+    def aside(self, t: float) -> Any:
+        """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
+        y, grid, total = self.y.copy(), self.time(self.done), self.report[ROW_ITERATIONS]
+        status, problem = OK, None
+        try:
+            status = self.march(0, 1, 2, np.empty((0, y.size)), np.zeros(0, dtype=np.int64), y=y, t0=grid, h=t - grid)
+        except Exception as caught:
+            problem = caught
+        if status != OK or problem is not None:
+            raise self.failure(status, self.done, self.y, grid, t - grid, y, problem)
+        most = int(self.report[ROW_ITERATIONS])
+        self.report[ROW_ITERATIONS] = total
+        return y, most
+
+    def failure(
+        self,
+        status: int,
+        step: int,
+        y: Any,
+        t: float,
+        h: float,
+        after: Any = None,
+        problem: Exception | None = None,
+    ) -> PolhodeError:
+        """The error for a step that returned ``status`` or raised ``problem``.
+
+        ``y`` is the state before it, ``after`` (else the run's own) what it left behind.
+        """
+        where: dict[str, Any] = {"step": step, "time": t}
+        iterations, residual = int(self.report[ITERATIONS]), float(self.report[RESIDUAL])
+        told = self._user_failure(problem, y, h, where)
+        if told is not None:
+            return told
+        place = f"in step {step} (t = {t:.9g})"
         label = self.chosen.label
         if status == NOT_CONVERGED:
-            count, residual = int(self.report[ITERATIONS]), float(self.report[RESIDUAL])
             return ConvergenceError(
-                f"{label!r} did not converge {where}: {count} iterations, last relative correction {residual:.1e}; "
-                f"take a smaller step than {abs(h):g}",
-                residual=residual, iterations=count, step=step, time=t,
+                f"{label!r} did not converge {place}: {iterations} iterations, last relative correction "
+                f"{residual:.1e}; take a smaller step than {abs(h):g}",
+                residual=residual, iterations=iterations, **where,
             )  # fmt: skip
         if status == TOO_LARGE:
-            speed = sqrt(drive.squared_speed(self.system.N, y, self.bodies))
-            after = sqrt(drive.squared_speed(self.system.N, self.y, self.bodies))
-            fastest = max(speed, after if isfinite(after) else 0.0)
-            largest = min(abs(h) / 2, pi / fastest) if fastest * abs(h) <= pi else pi / fastest
-            return StepTooLarge(
-                f"a step of {abs(h):g} turns the body by {max(speed, fastest) * abs(h):.3g} rad {where}, more than "
-                f"{label!r} can represent; the largest safe step there is about {largest:.3g} (guard=False takes it anyway)",
-                largest_step=largest, step=step, time=t,
-            )  # fmt: skip
+            return self._too_large(place, h, (y, self.y if after is None else after), where)
         return NotFinite(
-            f"the state or a load is infinite or not a number {where}; check the loads and initial values, or take a "
-            f"smaller step than {abs(h):g}", step=step, time=t,
+            f"the state or a load is infinite or not a number {place}; check the loads and initial values, or take a "
+            f"smaller step than {abs(h):g}", **where,
         )  # fmt: skip
+
+    def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
+        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.bodies)) for y in states]
+        fastest = max(filter(isfinite, speeds), default=0.0)
+        largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
+        angle = f"by {fastest * abs(h):.3g} rad"
+        if not largest < abs(h):  # it was a stage inside the step that turned too far
+            largest, angle = abs(h) / 2, "too far in one of its stages"
+        digits = 10.0 ** (floor(log10(largest)) - 2)
+        largest = float(f"{floor(largest / digits) * digits:.3g}")  # rounded down, so that what is printed is safe
+        anyway = " (guard=False takes it anyway)" if self.guard else ""
+        return StepTooLarge(
+            f"a step of {abs(h):g} turns the body {angle} {place}, more than {self.chosen.label!r} can represent; "
+            f"the largest safe step there is about {largest:g}{anyway}",
+            largest_step=largest, **where,
+        )  # fmt: skip
+
+    def _user_failure(
+        self, problem: Exception | None, y: Any, h: float, where: dict[str, Any]
+    ) -> UserFunctionError | None:
+        """The failure of a user's function, with the user's traceback: the step is taken again with plain Python.
+
+        None when no function of the user's failed.
+        """
+        bridge = None if isinstance(problem, UserFunctionError) else self.system.bridged_loads()
+        if bridge is not None:
+            nothing, none = np.empty((0, y.size)), np.zeros(0, dtype=np.int64)
+            try:
+                self.march(0, 1, 2, nothing, none, y=y.copy(), loads=bridge, t0=where["time"], h=h)
+            except Exception as again:
+                problem = again
+        if problem is None:
+            return None
+        place = f"in step {where['step']}"
+        if isinstance(problem, UserFunctionError):
+            error = UserFunctionError(f"{problem} {place}", **where)
+            error.__cause__ = problem.__cause__
+        else:
+            error = UserFunctionError(f"a load raised {type(problem).__name__}: {problem} {place}", **where)
+            error.__cause__ = problem
+        return error
 
 
 def integrate(
@@ -289,11 +445,11 @@ def integrate(
     InvalidInput
         An argument is wrong; the sentence names it.
     ConvergenceError, StepTooLarge, NotFinite
-        A step failed; ``.trajectory`` holds the run so far.
+        A step failed; ``.trajectory`` holds the run so far and the state before that step.
     UserFunctionError
         A function of the user failed; ``__cause__`` is its own exception, ``.trajectory`` the run so far.
     Interrupted
-        Ctrl-C; ``.trajectory`` holds the run so far.
+        Ctrl-C; ``.trajectory`` holds the run so far and the state where it stopped.
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
@@ -303,12 +459,8 @@ def integrate(
         raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
     if units not in UNITS:
         raise unknown_name("units", units, UNITS)
-    samples = None if t_eval is None else _samples(t_eval, every, start, h, n)
+    samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
     y = start_state(system, attitude, angular_velocity, angular_momentum, position, velocity, momentum)
-    tell = progress or (lambda state: None)
-    tell(Progress(0, n, 0.0, "compiling"))
-    run = _Run(system, chosen, y.copy(), start, h, guard)
-    potential = system.compiled_potential(start, y)
     recipe = {
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
@@ -322,14 +474,10 @@ def integrate(
         "units": units,
         "state": y.tolist(),
     }
-    if samples is None:
-        record, recorder = _grid(run, n, int(every), tell)
-    else:
-        record, recorder = _sampled(run, n, samples, tell)
-    return _finish(run, recipe, potential, record, recorder, units)
+    return _carry_out(system, chosen, recipe, progress)
 
 
-def _samples(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
+def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
     if every != 1:
         raise InvalidInput("every and t_eval are both given; t_eval alone says what is recorded")
     try:
@@ -344,35 +492,6 @@ def _samples(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
     if along[0] < 0 or along[-1] > n * (1 + 1e-12):
         raise InvalidInput(f"t_eval must lie between t0 = {start:g} and the end of the run, {start + n * h:g}")
     return times
-
-
-class _Record:
-    """Rows recorded so far."""
-
-    def __init__(self, rows: int, width: int) -> None:
-        if rows * width > LARGEST_ROWS:
-            raise InvalidInput(
-                f"{rows} rows would need {rows * width * 8 / 1e9:.0f} GB of memory; record less with every="
-            )
-        self.times = np.empty(rows)
-        self.states = np.empty((rows, width))
-        self.iterations = np.zeros(rows, dtype=np.int64)
-        self.count = 0
-
-    def add(self, t: float, y: Any, iterations: int = 0) -> None:
-        self.times[self.count], self.states[self.count], self.iterations[self.count] = t, y, iterations
-        self.count += 1
-
-
-@dataclass
-class _Outcome:
-    """How a run ended: None, or the error to raise, and what it cost."""
-
-    error: PolhodeError | None = None
-    cause: BaseException | None = None
-    seconds: float = 0.0
-    done: int = 0
-    iterations: float = 0.0
 
 
 class _Watch:
@@ -395,189 +514,75 @@ class _Watch:
             signal.signal(signal.SIGINT, self.previous)
 
 
-def _slices(
-    run: _Run,
-    n: int,
-    every: int,
-    record: _Record,
-    outcome: _Outcome,
-    tell: Callable[[Progress], None],
-    first: int = 0,
-    total: int = 0,
-) -> bool:
-    """Take ``n`` steps from step ``first`` in slices; False when the run is over. Rows at multiples of ``every``."""
-    width = run.y.size
-    size = 16
-    last = first + n
-    k = first
-    while k < last:
-        count = min(size, last - k)
-        kept = run.y.copy()
-        made = (k + count) // every - k // every
-        rows, iterations = np.empty((made, width)), np.zeros(made, dtype=np.int64)
-        begun = time.perf_counter()
-        status, problem = OK, None
-        try:
-            status = run.march(k, count, every, rows, iterations)
-        except KeyboardInterrupt:
-            raise
-        except Exception as caught:
-            problem = caught
-        elapsed = time.perf_counter() - begun
-        outcome.seconds += elapsed
-        good = int(run.report[STEPS_DONE])
-        usable = (k + good) // every - k // every
-        times = run.t0 + run.h * every * np.arange(k // every + 1, k // every + 1 + usable)
-        record.times[record.count : record.count + usable] = times
-        record.states[record.count : record.count + usable] = rows[:usable]
-        record.iterations[record.count : record.count + usable] = iterations[:usable]
-        record.count += usable
-        outcome.done = k + good
-        if status != OK or problem is not None:
-            _explain(run, kept, k, good, status, problem, record, outcome)
-            return False
-        k += count
-        tell(Progress(k, total or last, outcome.seconds, "running"))
-        if elapsed < SLICE_SECONDS / 2:
-            size *= 2
-        elif elapsed > 2 * SLICE_SECONDS:
-            size = max(1, size // 2)
-    return True
-
-
-def _explain(
-    run: _Run, kept: Any, k: int, good: int, status: int, problem: Exception | None, record: _Record, outcome: _Outcome
-) -> None:
-    """Find the last good state again, add it to the record, and say what went wrong."""
-    step = k + good
-    t = run.t0 + step * run.h
-    bad, report = run.y.copy(), run.report.copy()
-    none, nothing = np.empty((good + 1, kept.size)), np.zeros(good + 1, dtype=np.int64)
-    run.y[:] = kept
-    if good:
-        run.march(k, good, good + 1 if (k + good) % (good + 1) else good + 2, none, nothing)
-    state = run.y.copy()
-    if not record.count or record.times[record.count - 1] != t:
-        _grow(record)
-        record.add(t, state)
-    run.y[:] = bad
-    run.report[:] = report
-    if problem is None:
-        outcome.error = run.failure(status, step, state, t, run.h)
-        run.y[:] = state
-        return
-    outcome.error, outcome.cause = _user_failure(run, state, step, t, problem)
-    run.y[:] = state
-
-
-def _user_failure(
-    run: _Run, state: Any, step: int, t: float, problem: Exception
-) -> tuple[PolhodeError, BaseException | None]:
-    """The user's exception with the user's traceback: the failing step is taken again with the plain function."""
-    if isinstance(problem, UserFunctionError):
-        seen: Exception = problem
-    else:
-        seen = problem
-        bridge = run.system.bridged_loads()
-        if bridge is not None:
-            rows, iterations = np.empty((1, state.size)), np.zeros(1, dtype=np.int64)
-            try:
-                run.march(step, 1, step + 2, rows, iterations, y=state.copy(), loads=bridge)
-            except Exception as again:
-                seen = again
-    if isinstance(seen, UserFunctionError):
-        error = UserFunctionError(f"{seen} in step {step}", step=step, time=t)
-        return error, seen.__cause__
-    return UserFunctionError(
-        f"a load raised {type(seen).__name__}: {seen} in step {step} (t = {t:g})", step=step, time=t
-    ), seen
-
-
-def _grow(record: _Record) -> None:
-    if record.count == len(record.times):
-        record.times = np.append(record.times, 0.0)
-        record.states = np.vstack([record.states, np.zeros(record.states.shape[1])])
-        record.iterations = np.append(record.iterations, 0)
-
-
-def _grid(run: _Run, n: int, every: int, tell: Callable[[Progress], None]) -> tuple[_Record, _Outcome]:
-    record, outcome = _Record(n // every + 2, run.y.size), _Outcome()
-    record.add(run.t0, run.y)
+def _carry_out(
+    system: System, chosen: Chosen, recipe: Mapping[str, Any], progress: Callable[[Progress], None] | None
+) -> xr.Dataset:
+    """Run a recipe; raises what went wrong with the trajectory so far on it."""
+    n, every = recipe["steps"], recipe["every"]
+    samples = None if recipe["t_eval"] is None else np.array(recipe["t_eval"])
+    y = np.array(recipe["state"])
+    record = _Record((n // every if samples is None else len(samples)) + 2, y.size)
+    tell = progress or (lambda state: None)
+    tell(Progress(0, n, 0.0, "compiling"))
+    h = -recipe["step"] if recipe["backwards"] else recipe["step"]
+    run = _Run(system, chosen, y.copy(), recipe["t0"], h, recipe["guard"])
+    potential = system.compiled_potential(run.t0, y)
+    error: PolhodeError | None = None
     with _Watch() as watch:
+        told = time.perf_counter()
 
-        def look(state: Progress) -> None:
-            tell(state)
+        def look() -> None:
+            nonlocal told
+            now = time.perf_counter()
+            if run.done == n or now - told >= SLICE_SECONDS / 2:
+                told = now
+                tell(Progress(run.done, n, run.seconds, "running"))
             if watch.flag:
                 raise KeyboardInterrupt
 
         try:
-            finished = _slices(run, n, every, record, outcome, look)
+            if samples is None:
+                record.add(run.t0, run.y, 0)
+                run.advance(n, every, record, look)
+            else:
+                _sample(run, n, samples, record, look)
+        except (StepFailed, UserFunctionError) as failed:
+            error = failed
         except KeyboardInterrupt:
-            finished = False
-            outcome.error = Interrupted(
-                f"interrupted after {outcome.done} of {n} steps (t = {run.t0 + outcome.done * run.h:g})"
-            )
-        if (outcome.error is None and finished and n % every) or isinstance(outcome.error, Interrupted):
-            t = run.t0 + outcome.done * run.h
-            if record.times[record.count - 1] != t:
-                _grow(record)
-                record.add(t, run.y)
-    return record, outcome
+            error = Interrupted(f"interrupted after {run.done} of {n} steps (t = {run.time(run.done):g})")
+    if samples is None or error is not None:
+        t = run.time(run.done)
+        if not record.count or (t - record.times[record.count - 1]) * h > 0.0:
+            record.add(t, run.y, int(run.report[ROW_ITERATIONS]))
+    return _finish(run, recipe, potential, record, error)
 
 
-def _sampled(run: _Run, n: int, samples: Any, tell: Callable[[Progress], None]) -> tuple[_Record, _Outcome]:
+def _sample(run: _Run, n: int, samples: Any, record: _Record, look: Callable[[], None]) -> None:
     """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
-    record, outcome = _Record(len(samples) + 1, run.y.size), _Outcome()
-    h = run.h
-    nothing, none = np.empty((1, run.y.size)), np.zeros(1, dtype=np.int64)
-    at = 0
-    with _Watch() as watch:
-
-        def look(state: Progress) -> None:
-            tell(state)
-            if watch.flag:
-                raise KeyboardInterrupt
-
-        scratch = _Record(2, run.y.size)
-        try:
-            for t in samples:
-                along = (t - run.t0) / h
-                k = round(along)
-                on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
-                if not on_grid:
-                    k = min(n - 1, floor(along))
-                if k > at:
-                    scratch.count = 0
-                    if not _slices(run, k - at, n + k + 1, scratch, outcome, look, first=at, total=n):
-                        break
-                    at = k
-                if on_grid:
-                    record.add(t, run.y, int(run.report[ITERATIONS]))
-                    continue
-                y = run.y.copy()
-                grid = run.t0 + at * h
-                try:
-                    status = run.march(0, 1, 2, nothing, none, y=y, t0=grid, h=t - grid)
-                except Exception as problem:
-                    outcome.error, outcome.cause = _user_failure(run, run.y.copy(), at, grid, problem)
-                    break
-                if status != OK:
-                    outcome.error = run.failure(status, at, run.y, grid, t - grid)
-                    break
-                record.add(t, y, int(run.report[ITERATIONS]))
-            if outcome.error is None and at < n:
-                scratch.count = 0
-                _slices(run, n - at, n + n + 1, scratch, outcome, look, first=at, total=n)
-        except KeyboardInterrupt:
-            outcome.error = Interrupted(
-                f"interrupted after {outcome.done} of {n} steps (t = {run.t0 + outcome.done * h:g})"
-            )
-    return record, outcome
+    for t in samples:
+        along = (t - run.t0) / run.h
+        k = round(along)
+        on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
+        run.advance((k if on_grid else min(n - 1, floor(along))) - run.done, 1, None, look)
+        if on_grid:
+            record.add(t, run.y, int(run.report[ROW_ITERATIONS]))
+        else:
+            record.add(t, *run.aside(t))
+        run.report[ROW_ITERATIONS] = 0.0
+    run.advance(n - run.done, 1, None, look)
 
 
 def _finish(
-    run: _Run, recipe: dict[str, Any], potential: Any, record: _Record, outcome: _Outcome, units: str
+    run: _Run, recipe: Mapping[str, Any], potential: Any, record: _Record, error: PolhodeError | None
 ) -> xr.Dataset:
+    times, states, iterations = (a[: record.count] for a in (record.times, record.states, record.iterations))
+    energies = None
+    if potential is not None:
+        energies, problem = _potential_energies(run, potential, times, states)
+        if len(energies) < len(times):
+            # A run that had failed before tells of that.
+            error = error or problem
+            times, states, iterations = times[: len(energies)], states[: len(energies)], iterations[: len(energies)]
     attributes = {
         "title": f"{run.system.name}, {run.chosen.label}, step {abs(run.h):g}",
         "system": run.system.name,
@@ -586,24 +591,53 @@ def _finish(
         "order": run.chosen.promises.order,
         "citation": run.chosen.method.cite,
         "step": abs(run.h),
-        "steps": outcome.done,
+        "steps": run.done,
         "conserves": ", ".join(run.system.conserves),
         "conventions": CONVENTIONS,
-        "units": units,
+        "units": recipe["units"],
         "polhode_version": version("polhode"),
         "run": json.dumps(recipe),
     }
-    if outcome.error is not None:
-        attributes["incomplete"] = str(outcome.error)
-    count = record.count
-    ds = dataset(
-        run.system, record.times[:count], record.states[:count], record.iterations[:count], potential, attributes, units
-    )
-    ds.encoding["seconds"] = outcome.seconds
-    if outcome.error is not None:
-        outcome.error.trajectory = ds
-        raise outcome.error from outcome.cause
+    if error is not None:
+        attributes["incomplete"] = str(error)
+    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"])
+    ds.encoding["seconds"] = run.seconds
+    if error is not None:
+        error.trajectory = ds
+        raise error
     return ds
+
+
+def _potential_energies(
+    run: _Run, potential: Any, times: Any, states: Any
+) -> tuple[Any, UserFunctionError | NotFinite | None]:
+    """Potential energy of the rows, up to the first where it fails, and that failure."""
+    system = run.system
+    energies = np.full(len(times), np.nan)
+    problem: Exception | None = None
+    try:
+        drive.energy_loop()(times, states, run.bodies, system.parameters, potential, energies)
+    except Exception as caught:
+        problem = caught
+    failed = np.flatnonzero(~np.isfinite(energies))
+    if not failed.size:
+        return energies, None
+    k = int(failed[0])
+    t = float(times[k])
+    where: dict[str, Any] = {"step": round((t - run.t0) / run.h), "time": t}
+    bridge = system.bridged_potential()
+    if bridge is not None and not isinstance(problem, UserFunctionError):
+        try:
+            drive.energy_loop()(
+                times[k : k + 1], states[k : k + 1], run.bodies, system.parameters, bridge, energies[k : k + 1]
+            )
+        except Exception as again:
+            problem = again
+    if problem is None:
+        return energies[:k], NotFinite(f"the potential energy is not finite at t = {t:.9g}", **where)
+    error = UserFunctionError(str(problem), **where)
+    error.__cause__ = problem.__cause__ or problem
+    return energies[:k], error
 
 
 def rerun(
@@ -629,21 +663,13 @@ def rerun(
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
     recipe = json.loads(ds.attrs["run"])
     system = rebuild(recipe["system"], functions)
-    y = np.array(recipe["state"])
-    h, n, start = (-1.0 if recipe["backwards"] else 1.0) * recipe["step"], recipe["steps"], recipe["t0"]
-    tell = progress or (lambda state: None)
-    tell(Progress(0, n, 0.0, "compiling"))
-    run = _Run(system, find_method(recipe["method"]), y.copy(), start, h, recipe["guard"])
-    potential = system.compiled_potential(start, y)
-    if recipe["t_eval"] is None:
-        record, outcome = _grid(run, n, recipe["every"], tell)
-    else:
-        record, outcome = _sampled(run, n, np.array(recipe["t_eval"]), tell)
-    return _finish(run, recipe, potential, record, outcome, recipe["units"])
+    return _carry_out(system, find_method(recipe["method"]), recipe, progress)
 
 
 def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
     """The system of a recipe, with the user's functions handed in again."""
+    if recipe["name"] not in SYSTEMS:
+        raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; use integrate instead")
     arguments = dict(recipe["arguments"])
     wanted = {key for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
     for key in sorted(wanted - set(functions)):

@@ -1,1 +1,36 @@
-"""draft"""
+"""Studies: what a paper claims, computed again and judged in numbers.
+
+One folder per paper, each with a README (figure, file, claim, verdict, how our numbers differ), one short file per
+figure (parameters as printed, compute, judge, draw) and a ``STUDY``. ``study`` says what a study, a figure and a claim
+are, ``measure`` holds the measurements they share, ``drawing`` their pictures, ``report`` turns results into files.
+
+Here may not live: methods, systems, anything a user needs for a run of their own.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from polhode.errors import unknown_name
+from polhode.studies.study import Study
+
+STUDIES = {"krysl2006": "Dynamically equivalent implicit algorithms for rigid body rotations"}
+"""Every study and its subject; the study itself is ``polhode.studies.<name>.STUDY``."""
+
+
+def study(name: str) -> Study:
+    """The study of this name.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown name; the message names the closest.
+    """
+    if name not in STUDIES:
+        raise unknown_name("study", name, STUDIES)
+    found = importlib.import_module(f"polhode.studies.{name}").STUDY
+    assert isinstance(found, Study)
+    return found
+
+
+__all__ = ["STUDIES", "Study", "study"]

@@ -55,7 +55,7 @@ def symmetry_axis(inertia: Any, center: Any) -> Any:
     along = axis @ tensor @ axis
     across = (np.trace(tensor) - along) / 2
     symmetric = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
-    return axis if np.abs(tensor - symmetric).max() <= 1e-15 * np.abs(tensor).max() else None
+    return axis if np.abs(tensor - symmetric).max() <= 1e-14 * np.abs(tensor).max() else None
 
 
 def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:

@@ -70,6 +70,7 @@ PROBLEMS: dict[str, ReadyMade] = {
         {"angular_momentum": (2.0, 2.0, 2.0)}, 0.005, 200.0,
     ),
 }  # fmt: skip
+"""Every ready-made problem by its name."""
 
 
 def problem(name: str) -> ReadyMade:

@@ -113,6 +113,10 @@ class System:
         """The LOADS role with the user's function as plain Python; None when there is no user function."""
         return self.loads.bridge() if isinstance(self.loads, UserFunction) else None
 
+    def bridged_potential(self) -> Callable[..., Any] | None:
+        """The POTENTIAL role with the user's function as plain Python; None when there is no user function."""
+        return self.potential.bridge() if isinstance(self.potential, UserFunction) else None
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if value is not None)
         return f"{self.name}({inside})"
@@ -123,7 +127,9 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
     key = (id(role), str(signature))
     if key not in kept:
         if isinstance(role, UserFunction):
-            kept[key] = role.compile(t, y, system.bodies)
+            told = system.__dict__.setdefault("_told", set())
+            kept[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in told)
+            told.add(id(role.function))
         else:
             kept[key] = jit.compile_kernel(role, signature)
     return kept[key]

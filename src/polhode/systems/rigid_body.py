@@ -102,7 +102,7 @@ def rigid_body(
         arguments={
             "inertia": plain(inertia),
             "parameters": plain(parameters),
-            "mass": mass,
+            "mass": plain(mass),
             **{key: function.record() for key, function in functions.items()},
         },
         mass=np.array([np.inf if mass is None else number(mass, "mass", positive=True)]),

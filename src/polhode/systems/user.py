@@ -1,12 +1,14 @@
 """Plain Python functions of the user, turned into roles a compiled loop can call.
 
 A function is first tried compiled with tuples, then with arrays, and else run as Python through a bridge, slower, with
-one warning. It is always called once in plain Python first, with arrays, so that a mistake shows with the user's own
-traceback, and a compiled form is used only where it returns the same numbers.
+one warning. It is always called in plain Python first, with arrays, so that a mistake shows with the user's own
+traceback, and a compiled form is used only where it returns the same numbers: at the start and, because there
+``omega + omega`` of tuples and of arrays may agree by accident, at two states of no special kind.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -15,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -26,17 +29,18 @@ from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, inlined, python_of, view
 from polhode.kernel.signatures import (
-    A1,
     ANGULAR,
     ATTITUDE,
+    INERTIA,
     INVERSE_INERTIA,
     INVERSE_MASS,
     LOADS,
+    MASS,
     MOMENTUM,
     POSITION,
     POTENTIAL,
-    f8,
-    types,
+    REPEATED_LOADS,
+    REPEATED_POTENTIAL,
 )
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
@@ -72,11 +76,15 @@ FORMS = {
 # ------------------------------------------------------------------ ways to call the user's function
 @inlined
 def three(r):
+    if len(r) != 3:
+        raise ValueError("not 3 numbers")
     return (float(r[0]), float(r[1]), float(r[2]))
 
 
 @inlined
 def six(r):
+    if len(r) != 2 or len(r[0]) != 3 or len(r[1]) != 3:
+        raise ValueError("not two times 3 numbers")
     return (float(r[0][0]), float(r[0][1]), float(r[0][2]), float(r[1][0]), float(r[1][1]), float(r[1][2]))
 
 
@@ -275,10 +283,7 @@ class UserFunction:
             raise UserFunctionError(
                 f"{self.described} raised {type(problem).__name__}: {problem} (at t = {t:g})", time=t
             ) from problem
-        try:
-            numbers = np.array(result, dtype=float)
-        except (TypeError, ValueError):
-            numbers = None
+        numbers = _numbers(result)
         shape = {1: (), 3: (3,), 6: (2, 3)}[self.form.numbers]
         if numbers is not None and self.form.numbers == 1 and numbers.size == 1:
             numbers = numbers.reshape(())
@@ -288,7 +293,8 @@ class UserFunction:
             raise UserFunctionError(
                 f"{self.described} returned {shown} at t = {t:g}; it must return {self.form.returns}", time=t
             )
-        if not np.isfinite(numbers).all():
+        # From a state that is not finite itself nothing better can come: the time loop tells that.
+        if not np.isfinite(numbers).all() and all(np.isfinite(a).all() for a in inputs):
             raise UserFunctionError(
                 f"{self.described} returned {np.array2string(numbers)} at t = {t:g}; every number must be finite",
                 time=t,
@@ -311,38 +317,69 @@ class UserFunction:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
         return role
 
-    def compile(self, t: float, y: Any, bodies: Any) -> Callable[..., Any]:
+    def compile(self, t: float, y: Any, bodies: Any, warn: bool = True) -> Callable[..., Any]:
         """The role, compiled where possible; ``t``, ``y``, ``bodies`` are where it is tried out.
 
         Warns
         -----
         SlowFunctionWarning
-            When the function has to run as Python.
+            When the function has to run as Python (not where ``warn`` is False: the function has been told of before).
         """
-        expected = self._in_python(t, y, bodies)
+        trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
         if jit.disabled():
             return self.bridge()
-        reason = ""
-        for form in CALLS[self.form.numbers]:
-            calling = bind(form, user=inlined(python_of(self.function)))
-            role, why = jit.compile_uncached(self._role(calling), self._signature)
+        function, reason = python_of(self.function), ""
+        if not isinstance(function, FunctionType):
+            reason = f"it is no plain function but of type {type(function).__name__!r}"
+        for form in CALLS[self.form.numbers] if not reason else ():
+            role, why = jit.compile_uncached(self._role(bind(form, user=inlined(function))), self._signature)
             reason = why or reason
-            if role is not None and np.allclose(self._evaluate(role, t, y, bodies), expected, rtol=1e-9, atol=1e-300):
+            if role is not None and self._agrees(role, trials, bodies):
                 return role
         bridge = self.bridge()
         self._evaluate(bridge, t, y, bodies)
         start = time.perf_counter()
-        for _ in range(20):
-            self._evaluate(bridge, t, y, bodies)
+        self._evaluate(bridge, t, y, bodies, 20)
         each = (time.perf_counter() - start) / 20
         reason = reason or "compiled it returned other numbers"
-        warnings.warn(
-            f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
-            f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})",
-            SlowFunctionWarning,
-            stacklevel=2,
-        )
+        if warn:
+            warnings.warn(
+                f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
+                f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})",
+                SlowFunctionWarning,
+                stacklevel=2,
+            )
         return bridge
+
+    def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
+        """Two more states near the given one, of no special kind, with what the plain function gives there."""
+        trials = []
+        for k in (1, 2):
+            at, other = t + 0.37 * k, y.copy()
+            other[POSITION : POSITION + 3] += 0.1 * (1.0 + abs(y[POSITION : POSITION + 3])) * np.cos((k, k + 1, k + 2))
+            rate = np.sin((2 * k, 3 * k, 5 * k))
+            if bodies[INVERSE_MASS] > 0.0:
+                other[MOMENTUM : MOMENTUM + 3] += bodies[MASS] * rate
+            if bodies[INVERSE_INERTIA] > 0.0:
+                other[ANGULAR : ANGULAR + 3] += bodies[INERTIA : INERTIA + 3] * rate
+            turned = np.array(multiply(tuple(y[ATTITUDE : ATTITUDE + 4]), (1.0, *(0.2 * rate))))
+            other[ATTITUDE : ATTITUDE + 4] = turned / np.linalg.norm(turned)
+            # What the function makes of states it was not asked to serve is no concern of the user's.
+            with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.suppress(UserFunctionError):
+                warnings.simplefilter("ignore")
+                trials.append((at, other, self._in_python(at, other, bodies)))
+        return trials
+
+    def _agrees(self, role: Callable[..., Any], trials: list[tuple[float, Any, Any]], bodies: Any) -> bool:
+        size = max(np.abs(expected).max() for _, _, expected in trials)
+        for t, y, expected in trials:
+            try:
+                found = self._evaluate(role, t, y, bodies)
+            except Exception:
+                return False
+            if not np.abs(found - expected).max() <= 1e-9 * size:
+                return False
+        return True
 
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
         """What the role gives in plain Python, nothing compiled."""
@@ -360,25 +397,36 @@ class UserFunction:
         role(0, t, 1, y, bodies, self.parameters, out)
         return out
 
-    def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any) -> Any:
-        if self._signature is POTENTIAL:
-            return np.array([once(POTENTIAL)(role, t, y, bodies, self.parameters, np.zeros(6))])
-        out = np.zeros(6)
-        once(LOADS)(role, t, y, bodies, self.parameters, out)
+    def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
+        out = np.zeros(1 if self._signature is POTENTIAL else 6)
+        repeated(self._signature)(role, times, t, y, bodies, self.parameters, out)
         return out
 
 
-def _load_once(role, t, y, bodies, parameters, out):
-    role(0, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
-    return 0.0
+def _numbers(result: Any) -> Any:
+    """``result`` as an array of floats, or None when something in it is no number."""
+    try:
+        array = np.asarray(result)
+        if array.dtype.kind == "O":
+            return np.array([float(x) for x in array.ravel()]).reshape(array.shape)
+        return array.astype(float) if array.dtype.kind in "biuf" else None
+    except (TypeError, ValueError):
+        return None
 
 
-def _potential_once(role, t, y, bodies, parameters, out):
-    return role(t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
+def _loads_repeated(role, times, t, y, bodies, parameters, out):
+    for _ in range(times):
+        role(0, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+
+
+def _potential_repeated(role, times, t, y, bodies, parameters, out):
+    for _ in range(times):
+        out[0] = role(t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
 
 
 @functools.cache
-def once(signature: Any) -> Callable[..., Any]:
-    """A compiled function that calls a role once."""
-    template = _potential_once if signature is POTENTIAL else _load_once
-    return jit.compile_kernel(template, f8(types.FunctionType(signature), f8, A1, A1, A1, A1))
+def repeated(signature: Any) -> Callable[..., Any]:
+    """A compiled function that calls a role a number of times and keeps what it gives."""
+    if signature is POTENTIAL:
+        return jit.compile_kernel(_potential_repeated, REPEATED_POTENTIAL)
+    return jit.compile_kernel(_loads_repeated, REPEATED_LOADS)

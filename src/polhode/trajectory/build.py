@@ -36,8 +36,8 @@ def dataset(
         States as the kernels keep them.
     iterations : array (n,) of int
         Solver iterations of each row.
-    potential : function or None
-        The compiled POTENTIAL role.
+    potential : function, array (n,) or None
+        The compiled POTENTIAL role, or its values of the rows.
     attributes : mapping
         Attributes of the Dataset.
     units : {"consistent", "SI"}
@@ -69,11 +69,14 @@ def dataset(
         quantities["axial_angular_momentum"] = (m @ system.axis).sum(axis=1)
     quantities["kinetic_energy"] = kinetic
     if potential is not None:
-        stored = np.zeros(n)
-        rows = np.ascontiguousarray(states, dtype=float)
-        drive.energy_loop()(np.asarray(times, dtype=float), rows, system.bodies, system.parameters, potential, stored)
-        quantities["potential_energy"] = stored
-        energy += stored
+        if callable(potential):
+            stored, rows = np.zeros(n), np.ascontiguousarray(states, dtype=float)
+            drive.energy_loop()(
+                np.asarray(times, dtype=float), rows, system.bodies, system.parameters, potential, stored
+            )
+            potential = stored
+        quantities["potential_energy"] = potential
+        energy += potential
     change = energy - energy[0] if n else energy
     scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
     quantities |= {"energy": energy, "energy_change": change, "energy_error": change / scale}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -60,8 +61,12 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
                 with draft.open("rb") as written:
                     os.fsync(written.fileno())
             else:
-                ds.to_zarr(draft, mode="w", consolidated=False)
+                # Strings of fixed length have no specification in Zarr 3; those of variable length do.
+                strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
+                ds.assign_coords(strings).to_zarr(draft, mode="w", consolidated=False)
             if target.is_dir():
+                if suffix == ".nc" or (any(target.iterdir()) and not (target / "zarr.json").exists()):
+                    raise FileExistsError(errno.EEXIST, "there is a folder of that name with other things in it")
                 shutil.rmtree(target)
             os.replace(draft, target)
     except OSError as problem:

@@ -1,23 +1,23 @@
 """The trajectory as a written specification: names, dimensions, units and attributes of the Dataset.
 
-======================== ==================== =====================================================================
-variable                 dimensions           meaning
-======================== ==================== =====================================================================
-attitude                 time, quaternion     unit quaternion (w, x, y, z), body to space: x_space = R(q) x_body
-angular_momentum         time, axis           body frame
-angular_velocity         time, axis           body frame
-angular_momentum_space   time, axis           about the origin, space frame: R m + r x p
-position, momentum       time, axis           space frame; of bodies that translate
-velocity                 time, axis           space frame; of bodies that translate
-kinetic_energy           time                 of all bodies
-potential_energy         time                 where the system states a potential
-energy                   time                 kinetic + potential
-energy_error             time                 (energy - energy[0]) / |energy[0]|, or the change where energy[0] = 0
-energy_change            time                 energy - energy[0]
-vertical_angular_momentum time                z component of the spatial angular momentum, where the system keeps it
-axial_angular_momentum   time                 along the body's symmetry axis, where the system keeps it
-iterations               time                 most solver iterations of a step since the row before
-======================== ==================== =====================================================================
+========================= ==================== =====================================================================
+variable                  dimensions           meaning
+========================= ==================== =====================================================================
+attitude                  time, quaternion     unit quaternion (w, x, y, z), body to space: x_space = R(q) x_body
+angular_momentum          time, axis           body frame
+angular_velocity          time, axis           body frame
+angular_momentum_space    time, axis           about the origin, space frame: R m + r x p
+position, momentum        time, axis           space frame; of bodies that translate
+velocity                  time, axis           space frame; of bodies that translate
+kinetic_energy            time                 of all bodies
+potential_energy          time                 where the system states a potential
+energy                    time                 kinetic + potential
+energy_error              time                 (energy - energy[0]) / |energy[0]|, or the change where energy[0] = 0
+energy_change             time                 energy - energy[0]
+vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
+axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
+iterations                time                 most solver iterations of a step since the row before
+========================= ==================== =====================================================================
 
 With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then.
 """

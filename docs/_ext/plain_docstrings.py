@@ -1,0 +1,56 @@
+"""Docstrings as they are written here: an indented block is shown as it stands, and |x| is a length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_STARTS_SOMETHING = re.compile(r"\s*([-*+] |\d+\. |\.\. |>>> |=+( =+)*$|-{3,}|\||:)")
+
+
+def literal_blocks(lines: Sequence[str]) -> list[str]:
+    """Lines in which every indented block at the start or under an unindented paragraph has become a literal block."""
+    result: list[str] = []
+    before = ""  # the last line that is not empty
+    for k, line in enumerate(lines):
+        opens = line.startswith("    ") and k > 0 and not lines[k - 1].strip()
+        continues = before.startswith(" ") or before.endswith("::") or _STARTS_SOMETHING.match(before)
+        if opens and not continues:
+            result += [".. code-block:: text", ""]
+        result.append(re.sub(r" {6,}\[", "    [", line))
+        if line.strip():
+            before = line.rstrip()
+    return result
+
+
+def plain_bars(lines: Sequence[str]) -> list[str]:
+    """Lines with every ``|`` of the prose escaped; code, literal blocks and formulas stay."""
+    result: list[str] = []
+    inside: int | None = None  # indentation of the line that opened a block
+    for line in lines:
+        depth = len(line) - len(line.lstrip())
+        if inside is not None and line.strip() and depth <= inside:
+            inside = None
+        if inside is None:
+            pieces = re.split(r"(``.*?``|:math:`.*?`)", line)
+            result.append("".join(p if k % 2 else p.replace("|", "\\|") for k, p in enumerate(pieces)))
+            if line.rstrip().endswith("::") or line.lstrip().startswith((".. math::", ".. code-block::")):
+                inside = depth
+        else:
+            result.append(line)
+    return result
+
+
+def as_rst(text: str) -> str:
+    """A module docstring, or a part of one, as reStructuredText."""
+    return "\n".join(plain_bars(literal_blocks(text.splitlines())))
+
+
+def _process(app, what, name, obj, options, lines):
+    lines[:] = plain_bars(literal_blocks(lines) if what == "module" else lines)
+
+
+def setup(app):
+    """Look at every module docstring before it is parsed."""
+    app.connect("autodoc-process-docstring", _process)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

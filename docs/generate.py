@@ -1,0 +1,498 @@
+"""Writes the pages that follow from the registries: methods, systems, tableaux, studies, commands, errors, references.
+
+``conf.py`` calls ``write`` before every build. Nothing here is a list of names: a new row, system, command or study
+has its page in the next build.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from math import isfinite, pi
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path[:0] = [str(HERE / "_ext")]
+
+import bibliography  # noqa: E402
+from plain_docstrings import as_rst  # noqa: E402
+
+import polhode  # noqa: E402
+from polhode import errors  # noqa: E402
+from polhode.kernel.jit import python_of  # noqa: E402
+from polhode.methods import METHODS, Chosen, method, tableau  # noqa: E402
+from polhode.methods.tableaux import TABLEAUX  # noqa: E402
+from polhode.studies import STUDIES  # noqa: E402
+from polhode.systems import PROBLEMS, SYSTEMS  # noqa: E402
+
+CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
+
+ROOMS = {
+    "runs.single": "Running",
+    "systems": "Systems",
+    "methods": "Methods",
+    "trajectory": "Trajectories and citations",
+    "references": "Trajectories and citations",
+    "runs.scenario": "Scenarios",
+    "runs.compare": "Comparing and checking",
+    "runs.check": "Comparing and checking",
+}
+"""Heading of the API page for each home of public names; a home that is not here gets its own name as heading."""
+
+KEPT = {
+    "energy": "the total energy",
+    "midpoint_energy": "the energy of the state pushed half a step by forward Euler",
+    "momentum_length": "the length of the angular momentum",
+    "spatial_momentum": "the angular momentum vector in space",
+    "vertical_momentum": "the vertical component of the spatial angular momentum",
+    "axial_momentum": "the angular momentum about the body's symmetry axis",
+}
+
+
+def write(folder: Path) -> list[Path]:
+    """Write all pages below ``folder``; untouched where nothing changed, removed where no longer generated."""
+    pages: dict[str, str] = {}
+    pages |= method_pages() | {"tableaux.md": tableaux_page()} | system_pages() | study_pages() | example_pages()
+    pages |= {
+        "cli.md": cli_page(),
+        "errors_table.md": errors_table(),
+        "dataset.md": dataset_page(),
+        "api.md": api_page(),
+        "inertia.md": module_page("Inertia", "polhode.systems.inertia", "polhode.inertia"),
+        "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),
+        "references.md": references_page(),
+        "changelog.md": changelog_page(),
+    }
+    for name, text in pages.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in folder.rglob("*.md"):
+        if path.relative_to(folder).as_posix() not in pages:
+            path.unlink()
+    return sorted(folder / name for name in pages)
+
+
+# ------------------------------------------------------------------ small words
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def cited(key: str) -> str:
+    """A link to an entry of the references page."""
+    return f"[{key}](#ref-{key})"
+
+
+def citations(text: str) -> list[str]:
+    """Keys of ``[key, ...]`` markers, in order, each once."""
+    return list(dict.fromkeys(CITATION.findall(text)))
+
+
+def rst(text: str) -> str:
+    """reStructuredText inside a Markdown page."""
+    return f"````{{eval-rst}}\n{text.strip()}\n````\n"
+
+
+def code(text: str, language: str = "text") -> str:
+    """A block shown as it stands."""
+    return f"````{{code-block}} {language}\n{text.rstrip()}\n````\n"
+
+
+def toctree(*names: str, depth: int = 1, hidden: bool = True) -> str:
+    """A table of contents."""
+    options = f":maxdepth: {depth}\n" + (":hidden:\n" if hidden else "")
+    return "```{toctree}\n" + options + "\n" + "\n".join(names) + "\n```\n"
+
+
+def first_line(thing: Any) -> str:
+    """First line of a docstring."""
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("``", "`")
+
+
+def call(function: Any) -> str:
+    """How a function is called: its name, arguments and defaults."""
+    parts = []
+    for argument in inspect.signature(function).parameters.values():
+        default = argument.default
+        parts.append(argument.name if default is argument.empty else f"{argument.name}={default!r}")
+    return f"{function.__name__}({', '.join(parts)})"
+
+
+# ------------------------------------------------------------------ methods
+def loads_of(chosen: Chosen) -> str:
+    """Cost of a step in load evaluations."""
+    p = chosen.promises
+    return f"{p.evaluations} an iteration" if p.implicit else str(p.evaluations)
+
+
+def yes(value: bool) -> str:
+    """In a table."""
+    return "yes" if value else "no"
+
+
+def character(symmetric: bool, symplectic: bool) -> str:
+    """In a table."""
+    return ", ".join(["symmetric"] * symmetric + ["symplectic"] * symplectic) or "-"
+
+
+def words(names: tuple[str, ...]) -> str:
+    """Names of what is kept, in a table."""
+    return ", ".join(name.replace("_", " ") for name in names) or "-"
+
+
+def range_of(chosen: Chosen) -> str:
+    """Largest rotation of a step."""
+    largest = chosen.method.range
+    if not isfinite(largest):
+        return "no limit"
+    return "pi (180 degrees)" if largest == pi else f"{largest:.4g} rad"
+
+
+def method_pages() -> dict[str, str]:
+    """One page a row, and the table of all."""
+    formulas = (HERE / "formulas.md").read_text(encoding="utf-8")
+    rows = []
+    for name in METHODS:
+        chosen = method(name)
+        p = chosen.promises
+        rows.append(
+            (
+                f"[{name}]({name}.md)", chosen.method.description, str(p.order), words(p.keeps_free),
+                words(p.keeps_top), character(p.time_symmetric, p.symplectic), loads_of(chosen),
+                cited(chosen.method.cite),
+            )
+        )  # fmt: skip
+    head = ("method", "what it is", "order", "kept, free body", "kept, heavy top", "besides",
+            "loads", "from")  # fmt: skip
+    kept = "".join(f"{name.replace('_', ' ')}\n: {meaning}\n\n" for name, meaning in KEPT.items())
+    index = (
+        "# Methods\n\n"
+        "Every row of the method table, with its default options. What a row promises here is kept by a test: the\n"
+        "order is measured, what is kept is kept to round-off, and a yes is as tested as a no. The same table in a\n"
+        "shell: `polhode methods`; in Python: `polhode.method_table()` prints it and `polhode.METHODS` holds it.\n"
+        "The maps behind the names are written out on the page [Formulas](../../formulas.md).\n\n"
+        f"{table(head, rows)}\n## What is kept\n\n{kept}"
+        "## Cost\n\n"
+        "The column *loads* counts evaluations of all torques and forces in a step, of an implicit method in a Newton\n"
+        "iteration; the variable `iterations` of a trajectory says how many of these there were.\n\n"
+        f"{toctree(*METHODS)}"
+    )
+    return {"methods/index.md": index} | {
+        f"methods/{name}.md": method_page(method(name), f"(formula-{name})=" in formulas) for name in METHODS
+    }
+
+
+def method_page(chosen: Chosen, has_formula: bool) -> str:
+    """The page of one row."""
+    row, p = chosen.method, chosen.promises
+    facts = [
+        ("order", str(p.order)),
+        ("kept to round-off, free body", words(p.keeps_free)),
+        ("kept to round-off, symmetric heavy top", words(p.keeps_top)),
+        ("time-symmetric", yes(p.time_symmetric)),
+        ("symplectic", yes(p.symplectic)),
+        ("solves equations", "yes, by Newton's method to round-off" if p.implicit else "no, explicit"),
+        ("load evaluations in a step", loads_of(chosen)),
+        ("largest rotation in a step", range_of(chosen)),
+        ("citation", cited(row.cite)),
+    ]
+    text = f"(method-{row.name})=\n# `{row.name}`\n\n{row.description[0].upper()}{row.description[1:]}.\n\n"
+    text += table(("promise", "with default options"), facts) + "\n"
+    text += "Names of what is kept are explained [in the overview](index.md#what-is-kept).\n\n"
+    if row.options:
+        text += "## Options\n\nWritten after colons in this order, or by name as keywords of `polhode.integrate`.\n\n"
+        options = [
+            (f"`{name}`", option.description, f"`{option.default}`", ", ".join(f"`{c}`" for c in option.choices()))
+            for name, option in row.options.items()
+        ]
+        text += table(("option", "what", "default", "values"), options) + "\n"
+        if "tableau" in row.options:
+            text += "Families such as `gauss{p}` go to any order; see [Tableaux](../tableaux.md).\n\n"
+    step = python_of(row.prepare(**chosen.options).step)
+    file = f"src/{row.prepare.__module__.replace('.', '/')}.py"
+    family = importlib.import_module(f"polhode.methods.{row.family}")
+    text += "## Formulas\n\n"
+    if has_formula:
+        text += f"Written out in [Formulas](#formula-{row.name}). "
+    text += f"In the code: `{file}`, whose step is `{step.__name__}`"
+    about = first_line(step)
+    text += f" ({about[0].lower()}{about[1:].rstrip('.')}).\n\n" if about else ".\n\n"
+    sources = [key for key in citations(family.__doc__ or "") if key != row.cite]
+    if sources:
+        text += "The family also draws on " + ", ".join(map(cited, sources)) + ".\n\n"
+    text += "## Use\n\n" + code(f'ds = ph.integrate(system, "{chosen.label}", step=1e-3, t_end=1.0)', "python")
+    text += "\n" + code(f"polhode run scenario.toml --method {chosen.label}", "shell")
+    return text
+
+
+def tableaux_page() -> str:
+    """All tableaux: the docstring of their room, and a table of the named rows."""
+    module = importlib.import_module("polhode.methods.tableaux")
+    rows = []
+    for name in TABLEAUX:
+        t = tableau(name)
+        rows.append(
+            (f"`{name}`", t.description, str(t.stages), str(t.order), character(t.symmetric, t.symplectic),
+             cited(t.cite) if t.cite else "-")
+        )  # fmt: skip
+    head = ("name", "remark", "stages", "order", "besides", "from")
+    body = inspect.getdoc(module) or ""
+    body = body.partition("Rows with a name of their own")
+    families = body[2].partition("Families of any size")
+    return (
+        "# Tableaux\n\n"
+        "The numbers that `mkrk` takes as its option, on the rotation group as in vector spaces. Use one as\n"
+        '`"mkrk:gauss4"`; add one with [`polhode.add_tableau`](api.md).\n\n'
+        + rst(as_rst(body[0].partition("\n")[2]))
+        + "\n## Rows with a name of their own\n\nStages, order and the rest are derived from the numbers, "
+        "not declared. Symmetric and\nsymplectic are properties of the tableau on a vector space; what `mkrk` keeps of "
+        "them on the rotation group\nis on [its page](methods/mkrk.md).\n\n"
+        + table(head, rows)
+        + "\n## Families of any size\n\n"
+        + rst(as_rst("Families of any size" + families[2]))
+    )
+
+
+# ------------------------------------------------------------------ systems
+def system_pages() -> dict[str, str]:
+    """One page a system from the docstring of its file, and an overview with the ready-made problems."""
+    pages, rows = {}, []
+    for name, build in SYSTEMS.items():
+        module = importlib.import_module(build.__module__)
+        text = inspect.getdoc(module) or ""
+        title, _, rest = text.partition("\n")
+        rows.append((f"[{name}]({name}.md)", title.rstrip("."), f"`{call(build)}`"))
+        page = f"(system-{name})=\n# `{name}`\n\n{title}\n\n"
+        page += rst(as_rst(rest))
+        keys = citations(text)
+        if keys:
+            page += "\nSources: " + ", ".join(map(cited, keys)) + ".\n"
+        page += "\n## Building it\n\n" + rst(f".. autofunction:: polhode.{name}\n   :no-index:")
+        pages[f"systems/{name}.md"] = page
+    problems = [
+        (f"`{key}`", ready.description, f"{ready.step:g}", f"{ready.t_end:g}", cited(ready.cite))
+        for key, ready in PROBLEMS.items()
+    ]
+    index = (
+        "# Systems\n\n"
+        "A system is its bodies and the loads on them; it knows nothing of time steps. In a shell: `polhode systems`.\n"
+        "In Python: `polhode.SYSTEMS`.\n\n"
+        f"{table(('system', 'what it is', 'built by'), rows)}\n"
+        "## Ready-made problems\n\n"
+        "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
+        "scenario, `polhode.problem(name)` in Python.\n\n"
+        f"{table(('problem', 'what it is', 'step', 'until', 'from'), problems)}\n"
+        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md).\n\n"
+        f"{toctree(*SYSTEMS)}"
+    )
+    return {"systems/index.md": index, **pages}
+
+
+# ------------------------------------------------------------------ studies, examples
+def linked(text: str, source: Path, target: Path) -> str:
+    """Markdown of another folder for use here: pictures that exist are copied, other relative links become plain."""
+
+    def picture(found: re.Match[str]) -> str:
+        file = source / found[2]
+        if not file.is_file():
+            return f"*{found[1]}*"
+        target.mkdir(parents=True, exist_ok=True)
+        (target / file.name).write_bytes(file.read_bytes())
+        return f"![{found[1]}]({file.name})"
+
+    text = re.sub(r"!\[([^\]]*)\]\((?!https?:)([^)\s]+)\)", picture, text)
+    return re.sub(r"(?<!!)\[([^\]]+)\]\((?!https?:|#)[^)\s]+\)", r"\1", text)
+
+
+def study_pages() -> dict[str, str]:
+    """The README of every study, where it has one."""
+    pages = {}
+    for name, subject in STUDIES.items():
+        folder = ROOT / "src" / "polhode" / "studies" / name
+        readme = folder / "README.md"
+        if readme.exists():
+            text = linked(readme.read_text(encoding="utf-8"), folder, HERE / "generated" / "studies")
+        else:
+            text = f"# {name}\n\n{subject}. {cited(name)}\n\n"
+            text += "Recompute its figures and claims with " + f"`polhode reproduce {name}`.\n"
+        pages[f"studies/{name}.md"] = text
+    index = (
+        "# Studies\n\n"
+        "A study recomputes the figures and claims of a paper with the paper's parameters and says, in numbers,\n"
+        "whether each claim holds. `polhode reproduce NAME` runs one and writes its pictures, tables and report; a\n"
+        "claim that fails is reported as failing.\n\n"
+        + table(("study", "subject", "paper"), [(f"[{n}]({n}.md)", s, cited(n)) for n, s in STUDIES.items()])
+        + "\n"
+        + toctree(*STUDIES)
+    )
+    return {"studies/index.md": index, **pages}
+
+
+def example_pages() -> dict[str, str]:
+    """The files of ``examples/``, as they are."""
+    text = "# Examples\n\nScenario files and scripts from the folder `examples/`, as they are.\n"
+    for path in sorted((ROOT / "examples").glob("*.toml")):
+        script = path.with_suffix(".py")
+        needs = " --allow-code" if re.search(r'\.py:\w+"', path.read_text(encoding="utf-8")) else ""
+        text += f"\n## {path.name}\n\n" + code(f"polhode run examples/{path.name}{needs}", "shell")
+        text += "\n" + listing(path)
+        if script.exists():
+            text += f"\n`{script.name}`:\n\n{listing(script)}"
+    others = [p for p in sorted((ROOT / "examples").glob("*.py")) if not p.with_suffix(".toml").exists()]
+    return {"examples.md": text + "".join(f"\n## {path.name}\n\n{listing(path)}" for path in others)}
+
+
+def listing(path: Path) -> str:
+    """A file of the examples, included."""
+    language = {".toml": "toml", ".py": "python"}[path.suffix]
+    return f"```{{literalinclude}} ../../examples/{path.name}\n:language: {language}\n```\n"
+
+
+# ------------------------------------------------------------------ command line, errors
+def cli_page() -> str:
+    """Every ``--help``, run."""
+    from click.testing import CliRunner
+
+    from polhode.cli import COMMANDS, group
+
+    def help_of(*arguments: str) -> str:
+        result = CliRunner().invoke(group, [*arguments, "--help"], prog_name="polhode", env={"COLUMNS": "88"})
+        if result.exit_code:
+            raise RuntimeError(f"polhode {' '.join(arguments)} --help failed: {result.output} {result.exception!r}")
+        return code(result.output)
+
+    text = (
+        "# The command line\n\n"
+        "`polhode` and `python -m polhode` are the same command. Results go to standard output, everything said to a\n"
+        "person goes to standard error, and the exit code says how it ended: [Errors and exit codes](../errors.md).\n"
+        "What a scenario file may contain is listed by `polhode schema`; [examples](examples.md) show some.\n\n"
+        "## polhode\n\n" + help_of()
+    )
+    for name, line in COMMANDS.items():
+        if not (ROOT / "src" / "polhode" / "cli" / f"{name}.py").exists():
+            continue
+        text += f"\n## polhode {name}\n\n{line}\n\n" + help_of(name)
+    return text
+
+
+def errors_table() -> str:
+    """The exceptions, from the most general to the most special, with their exit codes."""
+    kinds = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, errors.PolhodeError)]
+    kinds.sort(key=lambda kind: (kind is not errors.PolhodeError, kind.exit_code))
+    rows = [
+        (f"`{kind.__name__}`", re.sub(r" \(exit code \d+\)", "", first_line(kind)).rstrip("."), str(kind.exit_code),
+         ", ".join(f"`{base.__name__}`" for base in kind.__bases__))
+        for kind in kinds
+    ]  # fmt: skip
+    return table(("exception", "when", "exit code", "is also a"), rows)
+
+
+# ------------------------------------------------------------------ reference
+def dataset_page() -> str:
+    """The specification of the trajectory."""
+    from polhode.trajectory import schema
+
+    title, _, rest = (inspect.getdoc(schema) or "").partition("\n")
+    units = [(f"`{key}`", schema.UNITS["consistent"][key], si) for key, si in schema.UNITS["SI"].items()]
+    return (
+        f"# The trajectory\n\n{title}\n\n"
+        + rst(as_rst(rest))
+        + "\n## Conventions written into every file\n\n"
+        + "".join(f"* {part}\n" for part in schema.CONVENTIONS.split("; "))
+        + "\n## Units\n\nNo number is ever converted; the argument `units` of `integrate` is a label.\n\n"
+        + table(("variable", '`units="consistent"`', '`units="SI"`'), units)
+    )
+
+
+def public(home: str, name: str) -> str:
+    """The directive that documents one public name."""
+    thing = getattr(polhode, name)
+    if inspect.isclass(thing):
+        return f".. autoclass:: polhode.{name}\n   :members:\n   :show-inheritance:\n"
+    if inspect.isroutine(thing) or inspect.isfunction(thing):
+        return f".. autofunction:: polhode.{name}\n"
+    return f".. autodata:: {home_of_data(home, name)}.{name}\n   :no-value:\n"
+
+
+def home_of_data(home: str, name: str) -> str:
+    """The module in which a public table is written down."""
+    for path in sorted((ROOT / "src" / "polhode" / home.replace(".", "/")).glob("*.py")):
+        if re.search(rf"^{name}\b[^=\n]*= ", path.read_text(encoding="utf-8"), re.MULTILINE):
+            return f"polhode.{home}" + ("" if path.stem == "__init__" else f".{path.stem}")
+    return f"polhode.{home}"
+
+
+def api_page() -> str:
+    """Every public name, grouped by the room it lives in."""
+    groups: dict[str, list[str]] = {heading: [] for heading in ROOMS.values()}
+    for name, home in polhode._HOMES.items():
+        if home == "errors":
+            continue
+        try:
+            importlib.import_module(f"polhode.{home}")
+        except ModuleNotFoundError:
+            continue
+        groups.setdefault(ROOMS.get(home, home), []).append(public(home, name))
+    text = "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used.\n"
+    for heading, parts in groups.items():
+        if parts:
+            text += f"\n## {heading}\n\n" + rst("\n".join(parts))
+    text += "\n## Pictures\n\n" + rst(".. autofunction:: polhode.plots.dashboard")
+    text += "\n## Exceptions\n\nWhen each is raised: [Errors and exit codes](../errors.md).\n\n"
+    text += rst("\n".join(public(home, name) for name, home in polhode._HOMES.items() if home == "errors"))
+    return text
+
+
+def module_page(title: str, module: str, known_as: str) -> str:
+    """A module users reach under a short name: its docstring and its public functions."""
+    thing = importlib.import_module(module)
+    names = getattr(thing, "__all__", None) or [
+        name
+        for name, value in vars(thing).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module
+    ]
+    text = inspect.getdoc(thing) or ""
+    parts = []
+    for name in names:
+        value = getattr(thing, name)
+        kind = "autoclass" if inspect.isclass(value) else "autofunction"
+        members = inspect.isclass(value) and not issubclass(value, tuple)
+        parts.append(f".. {kind}:: {known_as}.{name}\n" + ("   :members:\n" if members else ""))
+    return f"# {title}\n\n" + rst(as_rst(text)) + "\n## Functions\n\n" + rst("\n".join(parts))
+
+
+def bib_text() -> str:
+    """The BibTeX file."""
+    for path in (ROOT / "src" / "polhode" / "references.bib", ROOT / "references.bib"):
+        if path.exists():
+            return path.read_text(encoding="utf-8")
+    raise FileNotFoundError("references.bib")
+
+
+def references_page() -> str:
+    """All references, each a target of links."""
+    text = "# References\n\n"
+    text += "`polhode cite OUT` prints the BibTeX entry that belongs to a trajectory, `polhode.cite(key)` any entry.\n"
+    for key, entry in sorted(bibliography.entries(bib_text()).items()):
+        text += f"\n(ref-{key})=\n`{key}`\n: {bibliography.sentence(entry)}\n"
+    return text
+
+
+def changelog_page() -> str:
+    """The changelog of the repository, where there is one."""
+    path = ROOT / "CHANGELOG.md"
+    if not path.exists():
+        return "# Changes\n\nThis is the first version.\n"
+    return linked(path.read_text(encoding="utf-8"), ROOT, HERE / "generated")
+
+
+if __name__ == "__main__":
+    for page in write(HERE / "generated"):
+        print(page.relative_to(HERE))

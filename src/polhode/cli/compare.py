@@ -1,0 +1,225 @@
+"""``polhode compare``: errors, orders and cost of several methods on a scenario."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode.errors import FileProblem, Interrupted, InvalidInput, SlowFunctionWarning
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+METHODS = ("trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrapwd", "liemid_ea", "mkrk:rk4")
+"""What is compared unless told otherwise: the methods of order 2 that rotate bodies, and one of order 4."""
+POINT_METHODS = ("trap", "imid", "mkrk:rk4", "mkrk:gauss4")
+"""The same for point masses, on which most of the others are one and the same."""
+ERRORS = {
+    "attitude_error": "attitude",
+    "angular_momentum_error": "angular momentum",
+    "position_error": "position",
+    "momentum_error": "momentum",
+    "energy_error": "energy",
+}
+
+
+@click.command("compare", short_help="Compare methods on a scenario: errors, orders, cost.")
+@click.argument("scenario", type=click.Path(path_type=Path))
+@click.option("--methods", help="Methods, separated by commas. Default: those of order 2, and mkrk:rk4.")
+@click.option("--steps", help="Steps, separated by commas. Default: 4, 2, 1 and 1/2 times the scenario's.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="CSV file, or a folder; the picture beside it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table for machines instead.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but the results.")
+@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+def command(
+    scenario: Path,
+    methods: str | None,
+    steps: str | None,
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+    allow_code: bool,
+) -> None:
+    """Run several methods at several steps on SCENARIO and tell errors at its end, observed orders, and cost.
+
+    \b
+    Examples:
+        polhode compare examples/free-body.toml
+        polhode compare examples/fast-top.toml --methods trapm,imidm,mkrk:gauss4 --steps 0.004,0.002,0.001
+
+    The reference is computed by two methods of order 8 that must agree; errors below its accuracy are shown as bounds
+    ("<"). A run that fails is a mark in the table. A table (CSV) and a picture (PNG) are written, named after the
+    scenario, in the current folder unless -o says otherwise.
+    """
+    from polhode.runs.compare import compare, records
+    from polhode.runs.scenario import read_scenario
+
+    read = read_scenario(scenario, allow_code)
+    arguments, step, t_end = _span(read.arguments)
+    t0 = arguments.get("t0", 0.0)
+    chosen = _words(methods, "--methods") if methods else list(METHODS if read.system.rotates else POINT_METHODS)
+    sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
+    target = _target(output, Path(scenario).stem)
+
+    def tell(words: str) -> None:
+        if not quiet:
+            click.echo(words, err=True)
+
+    stopped = False
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", SlowFunctionWarning)
+        try:
+            found = compare(read.system, chosen, sizes, t_end=t_end, tell=tell, **arguments)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted before the first run was done; nothing was written") from None
+        except Interrupted as interrupted:
+            if interrupted.trajectory is None or "status" not in interrupted.trajectory:
+                raise Interrupted("interrupted before the first run was done; nothing was written") from None
+            stopped, found = True, interrupted.trajectory
+    for message in dict.fromkeys(str(warning.message) for warning in said):
+        click.echo(f"polhode: note: {message}", err=True)
+    found.attrs["title"] = f"{read.title}: errors at t = {t_end:g}"
+    rows = records(found)
+    _write(rows, target)
+    picture = target.with_suffix(".png")
+    from polhode.plots import work_precision
+
+    work_precision(found, picture)
+    if as_json:
+        facts = {
+            "title": found.attrs["title"], "reference": found.attrs["reference"], "scenario": str(scenario),
+            "rows": rows, "written": [str(target), str(picture)],
+        }  # fmt: skip
+        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+    else:
+        _show(found, rows)
+    tell(f"written: {target}, {picture}")
+    if stopped:
+        raise Interrupted(f"interrupted; the runs so far are in {target}", trajectory=found)
+
+
+def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
+    """Arguments of a comparison, the scenario's step, and its end time."""
+    arguments = {name: value for name, value in given.items() if name not in ("every", "t_eval", "progress")}
+    step = float(arguments.pop("step"))
+    count = arguments.pop("steps", None)
+    t_end = arguments.pop("t_end", None)
+    if t_end is None:
+        t_end = arguments.get("t0", 0.0) + step * count
+    return arguments, step, float(t_end)
+
+
+def _words(text: str, option: str) -> list[str]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise InvalidInput(f"{option} {text!r}: expected names separated by commas, such as trapm,imidm")
+    return words
+
+
+def _sizes(text: str) -> list[float]:
+    found = []
+    for word in text.split(","):
+        try:
+            found.append(float(word))
+        except ValueError:
+            raise InvalidInput(f"--steps {text!r}: {word.strip()!r} is no number; expected such as 0.1,0.05") from None
+    return found
+
+
+def _usual(step: float, t_end: float, t0: float, quiet: bool) -> list[float]:
+    """Steps around the scenario's own, with a note where they had to be moved to divide the span."""
+    from polhode.runs.compare import FACTORS, fitting_steps
+
+    sizes = fitting_steps(step, t_end, t0)
+    moved = [size for size in sizes if not any(abs(size - step * factor) <= 1e-9 * size for factor in FACTORS)]
+    if moved and not quiet:
+        click.echo(
+            "note: steps moved so that they divide the span: " + ", ".join(f"{size:.6g}" for size in moved), err=True
+        )
+    return sizes
+
+
+def _target(output: Path | None, stem: str) -> Path:
+    """The CSV file, in a place that can be written."""
+    target = output if output is not None else Path(f"{stem}-compare.csv")
+    if target.suffix == "" or target.is_dir():
+        target = target / f"{stem}-compare.csv"
+    elif target.suffix.lower() != ".csv":
+        raise InvalidInput(f"-o {str(output)!r} must end in .csv or be a folder; the picture goes beside the table")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(target.parent, os.W_OK):
+            raise PermissionError(13, "the folder is not writable")
+    except OSError as refused:
+        raise FileProblem(f"cannot write {target}: {refused.strerror}; choose another place with -o") from refused
+    return target
+
+
+def _write(rows: list[dict[str, Any]], target: Path) -> None:
+    """Write the table; the file appears whole or not at all."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
+            draft = Path(folder) / target.name
+            draft.write_text(text.getvalue(), encoding="utf-8")
+            os.replace(draft, target)
+    except OSError as refused:
+        raise FileProblem(
+            f"cannot write {target}: {refused.strerror or refused}; choose another place with -o"
+        ) from refused
+
+
+# ------------------------------------------------------------------ words
+def _show(found: xr.Dataset, rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from polhode.cli.text import show
+
+    shown = {name: words for name, words in ERRORS.items() if any(row.get(name) is not None for row in rows)}
+    table = Table(title=found.attrs["title"], title_justify="left", box=None, pad_edge=False)
+    table.add_column("method")
+    for words in ("step", *shown.values(), "iterations", "loads/step", "ns/step", "seconds"):
+        table.add_column(words, justify="right")
+    for k, row in enumerate(rows):
+        if row["status"] == "ok":
+            cells = [_error(row, name) for name in shown]
+            cells += [
+                _number(row["iterations"], ".2f") if row["iterations"] else "-",
+                _number(row["load_evaluations"], ".1f"), _number(row["ns_per_step"], ".0f"),
+                _number(row["seconds"], ".2e"),
+            ]  # fmt: skip
+        else:
+            cells = [row["status"], *[""] * (len(shown) + 3)]
+        last = k + 1 == len(rows) or rows[k + 1]["method"] != row["method"]
+        table.add_row(row["method"], f"{row['step']:g}", *cells)
+        if last:
+            orders = [_number(row.get(f"{name}_order"), ".2f") for name in shown]
+            table.add_row("", "order", *orders, *[""] * 4, style="bold", end_section=True)
+    show(table)
+    click.echo()
+    for row in rows:
+        if row["message"]:
+            click.echo(f"{row['method']}, step {row['step']:g}: {row['message']}")
+    click.echo(f"Reference: {found.attrs['reference']}.")
+    click.echo("Errors at the end, 2-norms (attitude: of R - R_ref); energy: largest of the run, relative.")
+    if any(row.get(f"{name}_is_bound") for row in rows for name in shown):
+        click.echo("<: at most so much; the reference tells no more.")
+
+
+def _error(row: dict[str, Any], name: str) -> str:
+    return ("<" if row.get(f"{name}_is_bound") else "") + _number(row[name], ".2e")
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

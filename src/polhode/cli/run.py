@@ -1,0 +1,343 @@
+"""``polhode run``: integrate a scenario, show how far it is, write the trajectory and its picture."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, SlowFunctionWarning, UserFunctionError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from polhode.runs.scenario import Scenario
+    from polhode.runs.single import Progress
+
+SECONDS_BETWEEN_LINES = 5.0
+SPOKEN = {
+    "angular_momentum_space": "spatial momentum",
+    "vertical_angular_momentum": "vertical momentum",
+    "axial_angular_momentum": "axial momentum",
+}
+"""What the table calls the conserved quantities."""
+PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+@click.command("run", short_help="Integrate a scenario and write the trajectory and its picture.")
+@click.argument("scenario", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory to write: .nc (netCDF) or .zarr.")
+@click.option("--method", help="Method instead of the scenario's, such as mkrk:gauss4.")
+@click.option("--step", type=float, help="Step instead of the scenario's.")
+@click.option("--from", "start", type=click.Path(path_type=Path), help="Go on where this trajectory stopped.")
+@click.option("--no-picture", is_flag=True, help="Write no PNG.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+def command(
+    scenario: Path,
+    output: Path | None,
+    method: str | None,
+    step: float | None,
+    start: Path | None,
+    no_picture: bool,
+    as_json: bool,
+    quiet: bool,
+    allow_code: bool,
+) -> None:
+    """Integrate SCENARIO, a TOML file, and write the trajectory and its picture.
+
+    \b
+    Examples:
+        polhode run examples/fast-top.toml
+        polhode run examples/fast-top.toml --method mkrk:gauss4 --step 0.001 -o gauss.nc
+        polhode run examples/satellite.toml --allow-code
+
+    The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the
+    picture beside it. Ctrl-C stops the run and keeps what was computed; --from goes on from there. In Python:
+    polhode.read_scenario("fast-top.toml").integrate().
+    """
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", SlowFunctionWarning)
+        try:
+            ds, out, failed, read = _computed(scenario, output, method, step, start, quiet, allow_code)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted before the first step; nothing was computed") from None
+        except UserFunctionError as wrong:
+            _show_traceback(wrong)
+            raise
+    for warning in said:
+        click.echo(f"polhode: note: {warning.message}", err=True)
+    with _undisturbed():
+        _save(ds, out)
+    written = [out]
+    if failed is None and not no_picture:
+        written.append(_picture(ds, read.output.picture or out.with_suffix(".png")))
+    facts = summary(ds)
+    facts |= {"scenario": str(scenario), "written": [str(path) for path in written]}
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+    if not quiet:
+        click.echo(table(facts), err=True)
+    if failed is not None:
+        _report(failed, facts, read, out, allow_code)
+
+
+def _computed(
+    path: Path,
+    output: Path | None,
+    method: str | None,
+    step: float | None,
+    start: Path | None,
+    quiet: bool,
+    allow_code: bool,
+) -> tuple[xr.Dataset, Path, PolhodeError | None, Scenario]:
+    """The trajectory, whole or up to a failure, with the place it is to be written to."""
+    with _Display(quiet) as display:
+        from polhode.runs.scenario import read_scenario
+
+        scenario = read_scenario(path, allow_code, method=method, step=step)
+        out = output or scenario.output.file or Path(f"{path.stem}.nc")
+        _check_place(out)
+        if start is not None:
+            from polhode.trajectory import load
+
+            if start.resolve() == out.resolve():
+                raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
+            scenario = scenario.continued(load(start))
+        try:
+            return scenario.integrate(progress=display), out, None, scenario
+        except PolhodeError as failed:
+            if failed.trajectory is None:
+                raise
+            display.stopped()
+            return failed.trajectory, out, failed, scenario
+
+
+# ------------------------------------------------------------------ how far it is
+class _Display:
+    """Tells a person how far the run is: a bar in a terminal, a line now and then elsewhere, nothing when quiet."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet, self.bar, self.task, self.told = quiet, None, None, 0.0  # type: Any, Any, Any, float
+        self.running = False
+
+    def __enter__(self) -> _Display:
+        if self.quiet:
+            return self
+        if not sys.stderr.isatty():
+            click.echo("compiling (the first run of a method takes some seconds longer)", err=True)
+            return self
+        from rich import progress as rich
+        from rich.console import Console
+
+        self.bar = rich.Progress(
+            rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TaskProgressColumn(),
+            rich.TextColumn("{task.fields[rate]}"), rich.TimeRemainingColumn(elapsed_when_finished=True),
+            console=Console(stderr=True),
+        )  # fmt: skip
+        self.bar.start()
+        self.task = self.bar.add_task("compiling", total=None, rate="")
+        return self
+
+    def __call__(self, progress: Progress) -> None:
+        rate = f"{progress.done / progress.seconds:,.0f} steps/s" if progress.seconds > 0.0 else ""
+        if self.bar is not None:
+            total = progress.total if progress.stage == "running" else None
+            self.bar.update(self.task, description=progress.stage, completed=progress.done, total=total, rate=rate)
+        elif not self.quiet and progress.stage == "running":
+            now = time.perf_counter()
+            if not self.running or progress.done == progress.total or now - self.told > SECONDS_BETWEEN_LINES:
+                self.told = now
+                share = f"{100.0 * progress.done / max(1, progress.total):5.1f} %"
+                left = (progress.total - progress.done) * progress.seconds / max(1, progress.done)
+                pace = f", {rate}, {left:.0f} s to go" if progress.seconds > 0.1 else ""
+                click.echo(f"running {share}  {progress.done} of {progress.total} steps{pace}", err=True)
+            self.running = True
+
+    def stopped(self) -> None:
+        """The run ended early: the bar stays where it was."""
+        if self.bar is not None:
+            self.bar.update(self.task, description="stopped")
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+# ------------------------------------------------------------------ results
+def _check_place(out: Path) -> None:
+    """Refuse a place that cannot be written before anything is computed."""
+    from polhode.trajectory import suffix_of
+
+    suffix_of(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(out.parent, os.W_OK):
+            raise PermissionError(13, "the folder is not writable")
+    except OSError as refused:
+        raise FileProblem(f"cannot write {out}: {refused.strerror}; choose another place with -o") from refused
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C waits: an impatient second one must not lose what the first one asked to keep."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _save(ds: xr.Dataset, out: Path) -> None:
+    """Write the trajectory; when its place refuses, keep it in the temporary folder and say so."""
+    from polhode.trajectory import save
+
+    try:
+        save(ds, out)
+    except FileProblem as refused:
+        elsewhere = Path(tempfile.mkdtemp(prefix="polhode-")) / out.name
+        try:
+            save(ds, elsewhere)
+        except FileProblem:
+            raise refused from None
+        raise FileProblem(f"{refused}; the trajectory was kept in {elsewhere}", trajectory=ds) from refused
+
+
+def _picture(ds: xr.Dataset, path: Path) -> Path:
+    from polhode.plots import dashboard
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        dashboard(ds, path)
+    except OSError as refused:
+        why = refused.strerror or refused
+        raise FileProblem(f"cannot write the picture {path}: {why}; --no-picture does without") from refused
+    return path
+
+
+def summary(ds: xr.Dataset) -> dict[str, Any]:
+    """What a run is judged by, in JSON's types: largest errors, iterations, cost."""
+    import numpy as np
+
+    def largest(values: Any) -> float | None:
+        found = float(np.max(np.abs(values)))
+        return found if np.isfinite(found) else None
+
+    conserves = [name for name in str(ds.attrs["conserves"]).split(", ") if name]
+    momenta = {}
+    for name in conserves:
+        if name == "energy":
+            continue
+        value = ds[name].sum("body") if "body" in ds[name].dims else ds[name]
+        rows = value.values.reshape(len(ds.time), -1)
+        size = float(np.linalg.norm(rows[0])) or 1.0
+        momenta[name] = largest(np.linalg.norm(rows - rows[0], axis=1) / size)
+    steps = int(ds.attrs["steps"])
+    seconds = ds.encoding.get("seconds")
+    counts = ds.iterations.values[1:]
+    solved = bool(counts.size and counts.max() > 0)
+    return {
+        "title": ds.attrs["title"],
+        "system": ds.attrs["system"],
+        "method": ds.attrs["method"],
+        "order": int(ds.attrs["order"]),
+        "citation": ds.attrs["citation"],
+        "step": float(ds.attrs["step"]),
+        "steps": steps,
+        "t": [float(ds.time[0]), float(ds.time[-1])],
+        "rows": len(ds.time),
+        "complete": "incomplete" not in ds.attrs,
+        "error": ds.attrs.get("incomplete"),
+        "energy_conserved": "energy" in conserves,
+        "energy_error": largest(ds.energy_error),
+        "energy_change": largest(ds.energy_change),
+        "momentum_errors": momenta,
+        "attitude_norm_error": largest(np.linalg.norm(ds.attitude.values, axis=-1) - 1.0) if "attitude" in ds else None,
+        "iterations": {"mean": float(counts.mean()), "most": int(counts.max())} if solved else None,
+        "seconds": seconds,
+        "ns_per_step": 1e9 * seconds / steps if seconds is not None and steps else None,
+        "polhode_version": ds.attrs["polhode_version"],
+    }
+
+
+def table(facts: dict[str, Any]) -> str:
+    """The summary as a short table for people."""
+
+    def size(value: float | None) -> str:
+        return "not finite" if value is None else f"{value:.1e}"
+
+    start, end = facts["t"]
+    rows = [
+        ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
+        ("span", f"t = {start:g} to {end:g}, {facts['steps']} steps of {facts['step']:g}, {facts['rows']} rows"),
+    ]
+    if facts["energy_conserved"]:
+        rows.append(("energy error", f"{size(facts['energy_error'])} relative"))
+    else:
+        rows.append(("energy change", f"{size(facts['energy_change'])}, not conserved by this system"))
+    for name, error in facts["momentum_errors"].items():
+        rows.append((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative"))
+    if facts["attitude_norm_error"] is not None:
+        rows.append(("|q| - 1", size(facts["attitude_norm_error"])))
+    if facts["iterations"]:
+        rows.append(("iterations", f"{facts['iterations']['mean']:.2f} mean, {facts['iterations']['most']} most"))
+    if facts["ns_per_step"] is not None:
+        rows.append(("time", f"{facts['ns_per_step']:.0f} ns per step, {facts['seconds']:.3g} s"))
+    rows.append(("written", ", ".join(facts["written"])))
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+
+
+# ------------------------------------------------------------------ what went wrong
+def _show_traceback(failed: UserFunctionError) -> None:
+    """The user's own exception, from the user's own first line on."""
+    cause = failed.__cause__
+    if cause is None:
+        return
+    at = cause.__traceback__
+    while at is not None and at.tb_next is not None and _ours(at.tb_frame.f_code.co_filename):
+        at = at.tb_next
+    click.echo("".join(traceback.format_exception(type(cause), cause, at, chain=False)).rstrip(), err=True)
+
+
+def _ours(file: str) -> bool:
+    return file.startswith((PACKAGE, "<frozen importlib"))
+
+
+def _report(failed: PolhodeError, facts: dict[str, Any], scenario: Scenario, out: Path, allow_code: bool) -> None:
+    """Raise the failure again, saying where the trajectory so far is and how to go on."""
+    if isinstance(failed, UserFunctionError):
+        _show_traceback(failed)
+    message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {out}"
+    if isinstance(failed, Interrupted):
+        words = ["polhode", "run", str(scenario.path)]
+        words += [word for name in ("method", "step") for word in _option(name, scenario.changes.get(name))]
+        words += ["--allow-code"] if allow_code else []
+        if "t_eval" in scenario.arguments:  # the last row need not be on the grid of steps
+            message += f"; run it again with: {shlex.join(words)}"
+        else:
+            words += ["--from", str(out), "-o", str(out.with_name(f"{out.stem}-rest{out.suffix}"))]
+            message += f"; go on with: {shlex.join(words)}"
+    failed.args = (message,)
+    raise failed
+
+
+def _option(name: str, value: object) -> list[str]:
+    return [] if value is None else [f"--{name}", str(value)]

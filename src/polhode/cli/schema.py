@@ -1,0 +1,25 @@
+"""``polhode schema``: what a scenario may say, for editors and other programs."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("schema", short_help="Print the JSON schema of scenario files.")
+def command() -> None:
+    """Print the JSON schema of scenario files.
+
+    \b
+    Example:
+        polhode schema > scenario.schema.json
+
+    Editors that know TOML schemas complete and check keys with it; put this on the first line of a scenario:
+
+    \b
+        #:schema scenario.schema.json
+    """
+    from polhode.runs.scenario import schema
+
+    click.echo(json.dumps(schema(), indent=2))

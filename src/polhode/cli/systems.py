@@ -1,0 +1,86 @@
+"""``polhode systems``: the systems and the ready-made problems."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Any
+
+import click
+
+EXAMPLE = """\
+Use a problem, or a system of your own, in a scenario:
+
+    problem = "krysl_fast_top"            [system]
+                                          type = "heavy_top"
+    [run]                                 inertia = [5.0, 5.0, 1.0]
+    step = 0.001                          center_of_mass = [0.0, 0.0, 1.0]
+                                          weight = 20.0
+
+In Python: polhode.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)."""
+
+
+@click.command("systems", short_help="List the systems and ready-made problems.")
+@click.option("--json", "as_json", is_flag=True, help="Print the tables for machines.")
+def command(as_json: bool) -> None:
+    """List the systems with their arguments, and the ready-made problems of the papers.
+
+    \b
+    Examples:
+        polhode systems
+        polhode systems --json
+    """
+    found = facts()
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    from rich.table import Table
+
+    from polhode.cli.text import show
+
+    table = Table("system", "what", "arguments (optional)", box=None)
+    for row in found["systems"]:
+        arguments = [
+            name if about["required"] else f"({name})" for name, about in row["arguments"].items()
+        ]  # fmt: skip
+        table.add_row(row["name"], row["description"], ", ".join(arguments))
+    show(table)
+    click.echo()
+    table = Table("problem", "what", "step", "t_end", "cite", box=None)
+    for row in found["problems"]:
+        table.add_row(row["name"], row["description"], f"{row['step']:g}", f"{row['t_end']:g}", row["cite"])
+    show(table)
+    click.echo(f"\n{EXAMPLE}")
+
+
+def facts() -> dict[str, list[dict[str, Any]]]:
+    """Systems and problems, in JSON's types."""
+    from polhode.systems import PROBLEMS, SYSTEMS
+
+    systems = [
+        {
+            "name": name,
+            "description": (inspect.getdoc(build) or "").split("\n")[0],
+            "arguments": {
+                argument.name: {
+                    "required": argument.default is argument.empty,
+                    "default": None if argument.default is argument.empty else argument.default,
+                }
+                for argument in inspect.signature(build).parameters.values()
+            },
+        }
+        for name, build in SYSTEMS.items()
+    ]
+    problems = [
+        {
+            "name": name,
+            "description": ready.description,
+            "system": ready.build().name,
+            "initial": {key: list(value) for key, value in ready.initial.items()},
+            "step": ready.step,
+            "t_end": ready.t_end,
+            "cite": ready.cite,
+        }
+        for name, ready in PROBLEMS.items()
+    ]
+    return {"systems": systems, "problems": problems}

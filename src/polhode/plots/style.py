@@ -1,0 +1,158 @@
+"""How every picture looks, and how it reaches the disk: colours, sizes, direct labels, atomic PNG files."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polhode.errors import FileProblem, InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK = "#262626"
+GREY = "#8a8a8a"
+FAINT = "#d9d9d9"
+BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9"
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
+"""Okabe and Ito's palette (the purple darkened), told apart by colour-blind readers; yellow is left out."""
+MARKERS = "osD^vPX"
+DPI = 100
+
+RC: Any = {
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 7.0,
+    "axes.labelsize": 9.5,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": GREY,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.limits": (-3, 6),
+    "axes.formatter.use_mathtext": True,
+    "grid.color": "#ececec",
+    "grid.linewidth": 0.8,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "lines.linewidth": 1.2,
+    "lines.solid_joinstyle": "round",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+"""Matplotlib settings in force while a picture is made."""
+
+_POWER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def pretty_units(units: str) -> str:
+    """Units as a person writes them: ``kg m2 s-1`` becomes ``kg m² s⁻¹``."""
+    return re.sub(r"(?<=[A-Za-z])-?\d+", lambda found: found.group().translate(_POWER), units)
+
+
+def with_units(words: str, units: str) -> str:
+    """An axis label: the words, with the units behind where there are any to tell."""
+    return words if units in ("", "1", words) else f"{words} ({pretty_units(units)})"
+
+
+def scientific(value: float, digits: int = 2) -> str:
+    """A number in short form for a person: ``3.2e-04`` as ``3.2×10⁻⁴``."""
+    if value == 0.0 or 1e-2 <= abs(value) < 1e4 or not isfinite(value):
+        return f"{value:.3g}".replace("-", "−")
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    if "." in mantissa and digits > 2:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return mantissa.replace("-", "−") + "×10" + str(int(exponent)).translate(_POWER)
+
+
+def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0.085) -> None:
+    """Write each curve's name beside its right end, in its colour, moved apart where they would overlap.
+
+    Parameters
+    ----------
+    axes : Axes
+        With its limits settled.
+    ends : sequence of (y, text, colour)
+        Height of each end in data coordinates.
+    gap : float
+        Least distance between two labels as a fraction of the height.
+    """
+    low, high = axes.get_ylim()
+    place = axes.transData.transform
+    bottom, top = place((0, low))[1], place((0, high))[1]
+    wanted = sorted(((place((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
+    for height, (_, text, colour) in zip(spread([entry[0] for entry in wanted], gap), wanted, strict=True):
+        axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Increasing heights between 0 and 1, moved as little as possible so that neighbours are ``gap`` apart."""
+    groups: list[list[float]] = []
+    for k, height in enumerate(heights):
+        groups.append([min(max(height, 0.0), 1.0) - k * gap, 1.0])
+        while len(groups) > 1 and groups[-2][0] > groups[-1][0]:
+            value, count = groups.pop()
+            before = groups[-1]
+            before[0] = (before[0] * before[1] + value * count) / (before[1] + count)
+            before[1] += count
+    placed = [value for value, count in groups for _ in range(round(count))]
+    last = len(placed) - 1
+    inside = [min(value + k * gap, 1.0 - (last - k) * gap) for k, value in enumerate(placed)]
+    return [max(value, k * gap) for k, value in enumerate(inside)]
+
+
+def png_path(path: str | os.PathLike[str]) -> Path:
+    """``path`` checked to name a PNG.
+
+    Raises
+    ------
+    InvalidInput
+        Another suffix.
+    """
+    target = Path(path)
+    if target.suffix.lower() != ".png":
+        raise InvalidInput(f"{str(path)!r} must end in .png: pictures are written as PNG")
+    return target
+
+
+def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a picture; the file appears whole or not at all, its folder is made when missing.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The picture.
+    path : path
+        Ends in ``.png``.
+
+    Raises
+    ------
+    InvalidInput
+        Another suffix.
+    FileProblem
+        The disk is full, the folder not writable, and the like.
+    """
+    target = png_path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
+            draft = Path(folder) / target.name
+            figure.savefig(draft, format="png", dpi=DPI)
+            os.replace(draft, target)
+    except OSError as problem:
+        raise FileProblem(
+            f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
+        ) from problem
+    return target

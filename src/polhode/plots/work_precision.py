@@ -1,0 +1,190 @@
+"""The picture of a comparison: errors against the step and against the wall time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.plots import style
+from polhode.plots.style import COLOURS, GREY, MARKERS
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+PANELS = (
+    ("attitude_error", "Attitude error, |R − R_ref|"),
+    ("angular_momentum_error", "Error of the angular momentum, body frame"),
+    ("position_error", "Position error"),
+    ("momentum_error", "Momentum error"),
+)
+"""The errors that are drawn, the first two of those present."""
+
+
+def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw a comparison: the errors at the end of the run against the step and against the wall time.
+
+    Hollow points are upper bounds (the reference tells no more); the grey area is below the reference. Runs that
+    failed are crosses on the upper edge, at their step.
+
+    Parameters
+    ----------
+    table : xarray.Dataset
+        From ``polhode.compare``.
+    path : path, optional
+        Also write a PNG of 1200 x 900 pixels here; it appears whole or not at all.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InvalidInput
+        The Dataset is no comparison, or ``path`` does not end in ``.png``.
+    FileProblem
+        The file cannot be written.
+    """
+    shown = [(name, words) for name, words in PANELS if name in table][:2]
+    if not shown or "status" not in table:
+        raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")
+    if path is not None:
+        style.png_path(path)
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(style.RC):
+        figure = Figure(figsize=(12, 9), dpi=style.DPI)
+        figure.text(
+            0.022, 0.968, str(table.attrs.get("title", "comparison")), fontsize=15, fontweight="bold", va="center"
+        )
+        note = f"reference {table.attrs.get('reference', '')}"
+        figure.text(0.022, 0.938, note, fontsize=10, color="#5a5a5a", va="center")
+        grid = figure.add_gridspec(
+            len(shown), 2, left=0.075, right=0.86, top=0.87, bottom=0.075, hspace=0.34, wspace=0.2
+        )
+        for row, (name, words) in enumerate(shown):
+            left, right = figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])
+            right.sharey(left)
+            _panel(left, table, name, "step")
+            _panel(right, table, name, "seconds")
+            left.set_title(style.with_units(words, table[name].attrs.get("units", "")))
+            left.set_xlabel("step")
+            right.set_xlabel("wall time (s)")
+            _finish(left, right, table, name)
+        if path is not None:
+            style.write(figure, path)
+    return figure
+
+
+def _panel(axes: Any, table: xr.Dataset, name: str, against: str) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for i in range(table.sizes["integrator"]):
+        x = table["step"].values if against == "step" else table["seconds"].values[i]
+        y = table[name].values[i]
+        bound = table[f"{name}_is_bound"].values[i] if f"{name}_is_bound" in table else np.zeros(len(y), dtype=bool)
+        with np.errstate(invalid="ignore"):
+            drawn = np.isfinite(y) & (y > 0.0) & np.isfinite(x)
+        order = np.argsort(table["step"].values[drawn])
+        colour, marker = _look(i)
+        axes.plot(x[drawn][order], y[drawn][order], color=colour, linewidth=1.2, linestyle=_dash(i))
+        for hollow in (False, True):
+            at = drawn & (bound == hollow)
+            axes.plot(
+                x[at], y[at], linestyle="", marker=marker, markersize=5.5, markeredgecolor=colour,
+                markerfacecolor="white" if hollow else colour, zorder=3,
+            )  # fmt: skip
+
+
+def _look(i: int) -> tuple[str, str]:
+    return COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+
+
+def _dash(i: int) -> Any:
+    return ("-", (0, (5, 2)), (0, (1.5, 1.5)))[(i // len(COLOURS)) % 3]
+
+
+def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
+    """Limits, the reference, failures, an order to compare with, and the names of the methods."""
+    values = table[name].values
+    good = values[np.isfinite(values) & (values > 0.0)]
+    steps = np.sort(table["step"].values)
+    accuracy = float(table[name].attrs.get("reference_accuracy", 0.0))
+    low, high = (float(good.min()), float(good.max())) if good.size else (1e-16, 1.0)
+    left.set_ylim(low / 3, high * 4)
+    left.set_xlim(steps[0] / 1.25, steps[-1] * 1.25)
+    times = table["seconds"].values
+    times = times[np.isfinite(times) & (times > 0.0)]
+    if times.size:
+        right.set_xlim(times.min() / 1.4, times.max() * 1.4)
+    if accuracy > low / 3:
+        for axes in (left, right):
+            axes.axhspan(low / 3, accuracy, color="#eeeeee", zorder=0)
+    for i, method in enumerate(table["status"].values):
+        failed = table["step"].values[(method != "ok") & (method != "not run")]
+        if len(failed):
+            nudge = 1.0 + 0.025 * (i - table.sizes["integrator"] / 2)
+            left.plot(
+                failed * nudge, np.full(len(failed), high * 2.8), linestyle="", marker="x", markersize=6,
+                markeredgewidth=1.6, color=_look(i)[0],
+            )  # fmt: skip
+    if (~np.isin(table["status"].values, ("ok", "not run"))).any():
+        left.text(0.01, 0.985, "×  failed", color=GREY, fontsize=8.5, transform=left.transAxes, va="top")
+    if len(steps) <= 6:
+        left.set_xticks(steps, [f"{step:.4g}" for step in steps])
+        left.minorticks_off()
+    _slopes(left, table, name, steps)
+    ends: list[tuple[float, str, int]] = []
+    for i, label in enumerate(table["integrator"].values):
+        y, x = values[i], table["seconds"].values[i]
+        drawn = np.flatnonzero(np.isfinite(y) & (y > 0.0) & np.isfinite(x))
+        order = f"{name}_order"
+        seen = float(table[order].values[i]) if order in table else float("nan")
+        text = f"{label}  {seen:.1f}" if np.isfinite(seen) else str(label)
+        if drawn.size:
+            ends.append((float(np.log10(y[drawn[np.argmax(x[drawn])]])), text, i))
+        else:
+            ends.append((float(np.log10(high)), f"{label}  failed", i))
+    _names(right, ends)
+
+
+def _names(axes: Any, ends: list[tuple[float, str, int]]) -> None:
+    """Each method with its observed order at the height of its most expensive run."""
+    low, high = np.log10(axes.get_ylim())
+    ends = sorted(ends)
+    placed = style.spread([(height - low) / (high - low) for height, _, _ in ends], 0.062)
+    for height, (_, text, i) in zip(placed, ends, strict=True):
+        colour, marker = _look(i)
+        axes.plot(
+            [1.025], [height], marker=marker, color=colour, markersize=5.5, transform=axes.transAxes, clip_on=False
+        )
+        axes.text(1.045, height, text, color=colour, transform=axes.transAxes, va="center", fontsize=9)
+    axes.text(1.02, 1.045, "method, observed order", color="#5a5a5a", transform=axes.transAxes, fontsize=8.5)
+
+
+def _slopes(axes: Any, table: xr.Dataset, name: str, steps: Any) -> None:
+    """A short guide of each promised order."""
+    if len(steps) < 2 or "order" not in table:
+        return
+    values = table[name].values
+    for order in sorted(set(table["order"].values.tolist())):
+        rows = values[table["order"].values == order]
+        rows = rows[np.isfinite(rows).any(axis=1)]
+        if not len(rows):
+            continue
+        two = rows[:, np.argsort(table["step"].values)[-2:]]
+        if not (np.isfinite(two).any(axis=0) & (two > 0.0).any(axis=0)).all():
+            continue
+        lowest = float(np.nanmin(two[:, 1]))
+        x = np.array([steps[-2], steps[-1]])
+        y = lowest * 0.3 * (x / x[-1]) ** order
+        axes.plot(x, y, color=GREY, linewidth=0.9)
+        axes.annotate(
+            f"order {order}", (np.sqrt(x[0] * x[1]), np.sqrt(y[0] * y[1])), (4, -3), textcoords="offset points",
+            fontsize=8, color=GREY, va="top",
+            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        )  # fmt: skip

@@ -1,0 +1,87 @@
+"""What to cite: the entries of ``references.bib``, which travels with the package.
+
+One entry a line, ``@kind{key, field={...}, ...}``; methods, problems and comments name entries by their key.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib.resources import files
+from typing import Any
+
+from polhode.errors import InvalidInput, unknown_name
+
+_FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
+
+
+@functools.cache
+def entries() -> dict[str, str]:
+    """Every BibTeX entry by its key, in the order of the file."""
+    text = files("polhode").joinpath("references.bib").read_text(encoding="utf-8")
+    found = {}
+    for block in re.split(r"^(?=@)", text, flags=re.MULTILINE):
+        head = re.match(r"@\w+\{\s*([^,\s]+)\s*,", block)
+        if head:
+            found[head[1]] = block.strip()
+    return found
+
+
+def bibtex(key: str) -> str:
+    """One entry, a field a line.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown key; the message names the closest.
+    """
+    if key not in entries():
+        raise unknown_name("reference", key, entries())
+    entry = entries()[key]
+    kind = entry[1 : entry.index("{")]
+    fields = _FIELD.findall(entry)
+    width = max(len(name) for name, _ in fields)
+    return f"@{kind}{{{key},\n" + "".join(f"  {name.ljust(width)} = {{{value}}},\n" for name, value in fields) + "}"
+
+
+def cite(what: Any) -> str:
+    """BibTeX for a trajectory, or for the key of a reference.
+
+    Parameters
+    ----------
+    what : xarray.Dataset or str
+        A trajectory (its attributes name the method, its paper and the version of polhode), or a key such as
+        ``"krysl2006"``.
+
+    Returns
+    -------
+    str
+        A sentence about the software as a BibTeX comment, and the entry.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown key, or something that records no citation.
+
+    Examples
+    --------
+    >>> print(cite("goldstein2002").splitlines()[0])
+    @book{goldstein2002,
+    """
+    if isinstance(what, str):
+        return bibtex(what)
+    attributes = getattr(what, "attrs", {})
+    if "citation" not in attributes:
+        raise InvalidInput("only a trajectory or the key of a reference can be cited; this has no attribute 'citation'")
+    about = sentence(
+        attributes.get("polhode_version", "(unknown version)"),
+        attributes.get("method", "?"),
+        attributes.get("method_description", ""),
+    )
+    return f"% {about}\n{bibtex(str(attributes['citation']))}"
+
+
+def sentence(release: str, method: str, description: str) -> str:
+    """What to write about the software."""
+    described = f" ({description})" if description else ""
+    return f"Computed with polhode {release}, method {method}{described}."

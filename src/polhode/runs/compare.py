@@ -1,0 +1,447 @@
+"""Several methods at several steps on one problem: errors against a checked reference, orders, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from math import ceil, nan
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name
+from polhode.methods import method as find_method
+from polhode.runs.single import integrate, span
+from polhode.systems import System
+from polhode.trajectory.convergence import errors_between, observed_order
+from polhode.trajectory.schema import CONVENTIONS
+
+REFERENCE_METHODS = ("mkrk:gauss8", "mkrk:cv8:cayley")
+"""The reference and what it is checked by: another tableau, explicit where the first is implicit, another chart."""
+REFERENCE_LIMIT = 2**22
+"""Most steps of a reference."""
+GOOD_ENOUGH = 3e-14
+"""Relative agreement of the two references at which they are refined no further."""
+CLAIM = 3.0
+"""An error is claimed where it is this many times the accuracy of the reference; below, only a bound is given."""
+TIMED_STEPS = 4000
+"""Least number of steps of a timed run, where a run of the span takes less than SHORT seconds."""
+SHORT = 5e-3
+REPEATS, LEAST_SECONDS, MOST_SECONDS = 3, 0.1, 1.0
+"""A run is timed at least so many times and for so many seconds, unless it alone takes the most."""
+FACTORS = (4.0, 2.0, 1.0, 0.5)
+"""Usual steps of a comparison, in units of a problem's own."""
+ROWS = 100_000
+"""Most rows recorded of one run."""
+
+ENERGY_FLOOR = 1e-12
+"""Energy errors below are round-off: no order is read from them."""
+
+STATE = ("attitude", "angular_momentum", "position", "momentum")
+ERRORS = ("angular_momentum_error", "attitude_error", "attitude_angle", "position_error", "momentum_error")
+_NOT_HERE = ("step", "every", "t_eval", "progress", "tableau", "map")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The state all runs are compared with.
+
+    Attributes
+    ----------
+    state : xarray.Dataset
+        One row of a trajectory, at the end time.
+    accuracy : mapping of str to float
+        By the name of an error, how far the reference may be off; 0 where it was given.
+    description : str
+        Where it comes from, in one sentence.
+    """
+
+    state: xr.Dataset
+    accuracy: Mapping[str, float]
+    description: str
+
+
+def compare(
+    system: System,
+    methods: str | Iterable[str],
+    steps: float | Iterable[float],
+    *,
+    t_end: float,
+    t0: float = 0.0,
+    reference: Any = None,
+    tell: Callable[[str], None] | None = None,
+    **arguments: Any,
+) -> xr.Dataset:
+    """Run each method at each step from the same state and tell errors, orders and cost.
+
+    Parameters
+    ----------
+    system : System
+        What moves.
+    methods : str or sequence of str
+        Method strings.
+    steps : float or sequence of float
+        Step sizes, positive; each must divide the span as in ``polhode.integrate``.
+    t_end, t0 : float
+        End and start; the errors are those at the end.
+    reference : xarray.Dataset or mapping, optional
+        The state at the end: a trajectory with a row there, or ``attitude``, ``angular_momentum`` (body frame),
+        ``position``, ``momentum`` (space frame) by name. It is taken to be exact. Without one polhode computes it:
+        by Gauss of order 8 in exponential coordinates, refined until an explicit method of order 8 in Cayley
+        coordinates agrees; their difference is the accuracy of the reference.
+    tell : function, optional
+        Called with a sentence before each method and each try of a reference.
+    **arguments
+        Initial state and other arguments of ``polhode.integrate`` (``attitude``, ``angular_velocity``, ``guard``...).
+
+    Returns
+    -------
+    xarray.Dataset
+        Along ``integrator`` (the method string; ``method`` is a word of ``Dataset.sel``) and ``step``:
+        ``angular_momentum_error`` (2-norm, body frame), ``attitude_error`` (spectral norm of R - R_ref),
+        ``attitude_angle`` (rad), ``position_error`` and ``momentum_error`` (2-norms, space frame), of several bodies
+        the largest; ``energy_error`` (largest relative error of the run, where the system conserves energy);
+        ``seconds`` (wall time without recording, the best of some repeats), ``ns_per_step``, ``iterations`` (mean of a
+        step), ``load_evaluations`` (mean of a step and body); ``status`` (``ok`` or the kind of failure) and
+        ``message``. Errors that the reference is too coarse to tell are upper bounds, marked by
+        ``<name>_is_bound``. Along ``integrator``: ``order`` (promised) and ``<name>_order`` (observed, without
+        bounds). Along ``step``: ``steps``, their number.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown method, a step that does not divide the span, a reference without the end time.
+    UserFunctionError
+        A function of the user failed.
+    StepFailed
+        No reference could be computed.
+    Interrupted
+        Ctrl-C; ``.trajectory`` holds the table so far.
+    """
+    names = [methods] if isinstance(methods, str) else list(methods)
+    given = list(steps) if isinstance(steps, Iterable) else [steps]
+    if not names or not given:
+        raise InvalidInput("give at least one method and one step to compare")
+    for name in _NOT_HERE:
+        if name in arguments:
+            raise InvalidInput(f"{name} has no place in a comparison; leave it out")
+    chosen = [find_method(name) for name in names]
+    counts = [span(size, t_end, None, t0)[1] for size in given]
+    sizes = [float(size) for size in given]
+    labels = [row.label for row in chosen]
+    for keys, what in ((labels, "method"), (sizes, "step")):
+        twice = next((k for k, key in enumerate(keys) if key in keys[:k]), None)
+        if twice is not None:
+            raise InvalidInput(f"{what} {keys[twice]!r} is given twice; keep one of them")
+    if min(counts) == 0:
+        raise InvalidInput("t_end equals t0: there is nothing to compare")
+    say = tell or (lambda words: None)
+    if reference is None:
+        goal = compute_reference(
+            system, t_end=t_end, t0=t0, largest=max(sizes), smallest=min(sizes), tell=say, **arguments
+        )
+    else:
+        goal = given_reference(system, reference, t_end)
+    table = _Table(system, names, sizes, counts)
+    try:
+        for i, row in enumerate(chosen):
+            say(f"{names[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
+            for k in range(len(sizes)):
+                table.fill(i, k, row, goal, t_end=t_end, t0=t0, **arguments)
+    except (KeyboardInterrupt, Interrupted):
+        partial = table.dataset(goal, t_end, t0)
+        raise Interrupted("interrupted; the runs so far are in .trajectory", trajectory=partial) from None
+    return table.dataset(goal, t_end, t0)
+
+
+# ------------------------------------------------------------------ the reference
+def compute_reference(
+    system: System,
+    *,
+    t_end: float,
+    t0: float = 0.0,
+    largest: float,
+    smallest: float,
+    tell: Callable[[str], None] | None = None,
+    **arguments: Any,
+) -> Reference:
+    """A state at the end time that two methods of order 8 agree on.
+
+    The number of steps is doubled from that of ``largest`` until both agree to round-off, or to something better than
+    1e-8 that no longer improves, or four times as many steps as with ``smallest`` are reached.
+
+    Parameters
+    ----------
+    system : System
+        What moves.
+    t_end, t0 : float
+        End and start.
+    largest, smallest : float
+        Largest and smallest step that is to be judged.
+    tell : function, optional
+        Called with a sentence before each try.
+    **arguments
+        Initial state and other arguments of ``polhode.integrate``.
+
+    Raises
+    ------
+    StepFailed
+        Not one try succeeded.
+    """
+    length = abs(t_end - t0)
+    n = max(8, ceil(length / largest * (1.0 - 1e-9)))
+    limit = min(REFERENCE_LIMIT, max(2**14, 4 * ceil(length / smallest)))
+    best: tuple[float, int, xr.Dataset, dict[str, float]] | None = None
+    failed: StepFailed | None = None
+    while n <= limit:
+        if tell is not None:
+            tell(f"reference, {n} steps")
+        try:
+            first, second = (
+                integrate(system, name, step=length / n, t_end=t_end, t0=t0, every=n, **arguments).isel(time=-1)
+                for name in REFERENCE_METHODS
+            )
+        except StepFailed as problem:
+            failed, n = problem, 2 * n
+            continue
+        gaps = _worst(errors_between(first, second))
+        scales = {name: _size(first, name) for name in gaps}
+        gap = max(gaps[name] / scales[name] for name in gaps)
+        previous = best
+        if best is None or gap < best[0]:
+            floor = 4.0 * float(np.finfo(float).eps)
+            best = (gap, n, first, {name: max(gaps[name], floor * scales[name]) for name in gaps})
+        if gap <= GOOD_ENOUGH or (previous is not None and previous[0] < 1e-8 and gap > previous[0] / 4.0):
+            break
+        n *= 2
+    if best is None:
+        raise failed or StepFailed("no reference could be computed: the span is too long for the steps allowed")
+    gap, n, state, accuracy = best
+    return Reference(
+        state, accuracy,
+        f"computed by {REFERENCE_METHODS[0]} with {n} steps; {REFERENCE_METHODS[1]} agrees to {gap:.1e} relative",
+    )  # fmt: skip
+
+
+def given_reference(system: System, reference: Any, t_end: float) -> Reference:
+    """The user's own reference: a trajectory with a row at the end time, or a mapping of states.
+
+    Raises
+    ------
+    InvalidInput
+        No row at the end time, an unknown name, or a wrong shape.
+    """
+    if isinstance(reference, xr.Dataset):
+        if "time" in reference.dims:
+            rows = np.flatnonzero(np.abs(reference["time"].values - t_end) <= 1e-9 * max(abs(t_end), 1e-300))
+            if not rows.size:
+                raise InvalidInput(f"the reference has no row at t = {t_end:g}, where the errors are taken")
+            reference = reference.isel(time=int(rows[-1]))
+        state = reference
+    elif isinstance(reference, Mapping):
+        known = [name for name in STATE if (system.rotates if name in STATE[:2] else system.translates)]
+        variables = {}
+        for name, value in reference.items():
+            if name not in known:
+                raise unknown_name("part of the reference", name, known)
+            width = 4 if name == "attitude" else 3
+            shape = (width,) if system.N == 1 else (system.N, width)
+            try:
+                array = np.array(value, dtype=float)
+            except (TypeError, ValueError):
+                raise InvalidInput(f"{name} of the reference must be numbers, not {value!r}") from None
+            if array.shape != shape or not np.isfinite(array).all():
+                raise InvalidInput(f"{name} of the reference must be finite and of shape {shape}, not {array.shape}")
+            last = "quaternion" if name == "attitude" else "axis"
+            variables[name] = ([last] if system.N == 1 else ["body", last], array)
+        if not variables:
+            raise InvalidInput(f"the reference is empty; give one of {', '.join(known)}")
+        state = xr.Dataset(variables)
+    else:
+        raise InvalidInput(f"reference must be a Dataset or a mapping of states, not {type(reference).__name__}")
+    return Reference(state, dict.fromkeys(ERRORS, 0.0), "given, taken to be exact")
+
+
+def _worst(errors: xr.Dataset) -> dict[str, float]:
+    """Largest error of all bodies, by name."""
+    return {name: float(errors[name].max()) for name in ERRORS if name in errors}
+
+
+def _size(state: xr.Dataset, error: str) -> float:
+    """What an error is to be measured by: the size of the vector; 1 of an attitude."""
+    if error.startswith("attitude"):
+        return 1.0
+    return float(np.linalg.norm(state[error.removesuffix("_error")].values)) or 1.0
+
+
+# ------------------------------------------------------------------ the table
+class _Table:
+    """Results by method and step as they come in."""
+
+    def __init__(self, system: System, labels: list[str], sizes: list[float], counts: list[int]) -> None:
+        self.system, self.labels, self.sizes, self.counts = system, labels, sizes, counts
+        shape = (len(labels), len(sizes))
+        self.errors = [name for name in ERRORS if _has(system, name)]
+        self.numbers: dict[str, Any] = {
+            name: np.full(shape, nan)
+            for name in (*self.errors, "energy_error", "seconds", "ns_per_step", "iterations", "load_evaluations")
+        }
+        self.bounds: dict[str, Any] = {name: np.zeros(shape, dtype=bool) for name in self.errors}
+        self.status: list[list[str]] = [["not run"] * shape[1] for _ in labels]
+        self.message: list[list[str]] = [[""] * shape[1] for _ in labels]
+        self.units: dict[str, str] = {}
+
+    def fill(self, i: int, k: int, chosen: Any, goal: Reference, **arguments: Any) -> None:
+        """Run one method at one step."""
+        size, n = self.sizes[k], self.counts[k]
+        try:
+            ds = integrate(self.system, chosen.label, step=size, every=max(1, n // ROWS), **arguments)
+            seconds = self.seconds(chosen.label, size, n, ds.encoding["seconds"], arguments)
+        except StepFailed as problem:
+            self.status[i][k], self.message[i][k] = type(problem).__name__, str(problem)
+            return
+        self.status[i][k] = "ok"
+        errors = errors_between(ds.isel(time=-1), goal.state)
+        self.units |= {name: errors[name].attrs["units"] for name in self.errors if name in errors}
+        for name, error in _worst(errors).items():
+            accuracy = goal.accuracy[name]
+            bound = error < CLAIM * accuracy
+            self.bounds[name][i, k] = bound
+            self.numbers[name][i, k] = error + accuracy if bound else error
+        put = self.numbers
+        if "energy" in self.system.conserves:
+            put["energy_error"][i, k] = float(np.abs(ds["energy_error"]).max())
+        put["seconds"][i, k], put["ns_per_step"][i, k] = seconds * n, 1e9 * seconds
+        rounds = float(ds["iterations"].values[1:].mean())
+        put["iterations"][i, k] = rounds
+        put["load_evaluations"][i, k] = chosen.promises.evaluations * (rounds if chosen.promises.implicit else 1.0)
+
+    def seconds(self, label: str, size: float, n: int, first: float, arguments: dict[str, Any]) -> float:
+        """Wall time of a step, the best of some repeats.
+
+        Short runs are timed over more steps, beyond the end: the cost of calling the loop would hide that of the steps.
+        """
+        forward = 1.0 if arguments["t_end"] >= arguments["t0"] else -1.0
+        best, spent = float("inf"), 0.0
+        count = max(n, TIMED_STEPS) if first < SHORT else n
+        done = 0
+        while spent < MOST_SECONDS and (done < REPEATS or spent < LEAST_SECONDS):
+            longer = arguments | ({} if count == n else {"t_end": arguments["t0"] + forward * size * count})
+            try:
+                ds = integrate(self.system, label, step=size, every=count, **longer)
+            except (StepFailed, UserFunctionError):
+                if count == n:
+                    raise
+                count, best = n, float("inf")
+                continue
+            best = min(best, ds.encoding["seconds"] / count)
+            spent += ds.encoding["seconds"]
+            done += 1
+        return best
+
+    def dataset(self, goal: Reference, t_end: float, t0: float) -> xr.Dataset:
+        """The table as a Dataset."""
+        both, along = ["integrator", "step"], ["integrator"]
+        variables: dict[str, Any] = {}
+        for name, values in self.numbers.items():
+            if name in self.errors and np.isnan(values).all() and goal.accuracy.get(name) == 0.0:
+                continue
+            variables[name] = (both, values, {"long_name": WORDS[name], "units": self.units.get(name, UNITS[name])})
+        for name in [name for name in self.errors if name in variables]:
+            variables[f"{name}_is_bound"] = (
+                both, self.bounds[name], {"long_name": "the error is only an upper bound: the reference tells no more"},
+            )  # fmt: skip
+            good = np.where(self.bounds[name], nan, self.numbers[name])
+            orders = [observed_order(self.sizes, row, CLAIM * goal.accuracy[name]) for row in good]
+            variables[f"{name}_order"] = (along, np.array(orders), {"long_name": "observed order", "units": "1"})
+            variables[name][2]["reference_accuracy"] = goal.accuracy[name]
+        orders = [observed_order(self.sizes, row, ENERGY_FLOOR) for row in self.numbers["energy_error"]]
+        variables["energy_error_order"] = (along, np.array(orders), {"long_name": "observed order", "units": "1"})
+        variables["steps"] = ("step", np.array(self.counts), {"long_name": "number of steps"})
+        promised = [find_method(label).promises.order for label in self.labels]
+        variables["order"] = (along, np.array(promised), {"long_name": "order the method promises", "units": "1"})
+        variables["status"] = (both, np.array(self.status), {"long_name": "ok, or the kind of failure"})
+        variables["message"] = (both, np.array(self.message), {"long_name": "what failed"})
+        coordinates = {
+            "integrator": ("integrator", np.array(self.labels), {"long_name": "method"}),
+            "step": ("step", np.array(self.sizes), {"long_name": "step"}),
+        }
+        attributes = {
+            "title": f"{self.system.name}, {len(self.labels)} methods, errors at t = {t_end:g}",
+            "system": self.system.name,
+            "t0": float(t0),
+            "t_end": float(t_end),
+            "reference": goal.description,
+            "conventions": CONVENTIONS,
+            "polhode_version": version("polhode"),
+        }
+        return xr.Dataset(variables, coordinates, attributes)
+
+
+def _has(system: System, error: str) -> bool:
+    return system.rotates if error.startswith(("angular", "attitude")) else system.translates
+
+
+WORDS = {
+    "angular_momentum_error": "error of the angular momentum, body frame",
+    "attitude_error": "attitude error, spectral norm of R − R_ref",
+    "attitude_angle": "attitude error, angle",
+    "position_error": "error of the position",
+    "momentum_error": "error of the momentum",
+    "energy_error": "largest relative energy error",
+    "seconds": "wall time",
+    "ns_per_step": "wall time of a step",
+    "iterations": "solver iterations of a step, mean",
+    "load_evaluations": "load evaluations of a step and body, mean",
+}
+UNITS = {
+    "attitude_error": "1", "attitude_angle": "rad", "energy_error": "1", "seconds": "s", "ns_per_step": "ns",
+    "iterations": "1", "load_evaluations": "1", "angular_momentum_error": "mass length2 / time",
+    "position_error": "length", "momentum_error": "mass length / time",
+}  # fmt: skip
+
+
+def records(table: xr.Dataset) -> list[dict[str, Any]]:
+    """The rows of a comparison in JSON's types, one for each method and step; what is unknown is None."""
+    rows = []
+    for i, name in enumerate(table["integrator"].values):
+        for k, size in enumerate(table["step"].values):
+            row: dict[str, Any] = {"method": str(name), "step": float(size), "steps": int(table["steps"][k])}
+            for key, values in table.data_vars.items():
+                if values.dims == ("integrator", "step"):
+                    row[str(key)] = _plain(values.values[i, k])
+                elif values.dims == ("integrator",):
+                    row[str(key)] = _plain(values.values[i])
+            rows.append(row)
+    return rows
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, np.floating):
+        return float(value) if np.isfinite(value) else None
+    return str(value)
+
+
+def fitting_steps(step: float, t_end: float, t0: float = 0.0, factors: Iterable[float] = FACTORS) -> list[float]:
+    """Multiples of a step that divide the span; where one does not, the nearest step that does.
+
+    Raises
+    ------
+    InvalidInput
+        The step itself does not divide the span.
+    """
+    _, n, _ = span(step, t_end, None, t0)
+    length = abs(t_end - t0)
+    found: list[float] = []
+    for factor in factors:
+        count = max(1, round(n / factor))
+        size = step * factor if abs(count * factor - n) < 1e-9 else length / count
+        if not any(abs(size - other) <= 1e-12 * size for other in found):
+            found.append(size)
+    return found

@@ -1,0 +1,898 @@
+"""Scenarios: a run written down as a TOML file, checked before anything is computed.
+
+    title = "Fast Lagrangian top"
+    problem = "krysl_fast_top"        # or a [system] of one's own
+    method = "trapm"                  # or [method] with name, tableau, map; left out: the recommended one
+
+    [run]
+    step = 2e-5
+    t_end = 20.0
+    every = 100
+
+Every mistake in a file is reported at once, each with file, line and key. Python code named by a scenario
+(``torque = "satellite.py:torque"``) is loaded only where the caller allows it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+import os
+import re
+import sys
+import tomllib
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+import xarray as xr
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
+
+from polhode.algebra import rotation
+from polhode.algebra.so3 import exp_quaternion
+from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError
+from polhode.methods import method as find_method
+from polhode.runs.single import Progress, integrate, sample_times, span, start_state
+from polhode.systems import SYSTEMS, System, inertia, problem
+from polhode.trajectory import UNITS, suffix_of
+
+# ------------------------------------------------------------------ what a file may say
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Matrix = Annotated[list[Vector], Field(min_length=3, max_length=3)]
+Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
+FUNCTION = r"^[^:]+\.py:[A-Za-z_]\w*$"
+Function = Annotated[
+    str, Field(pattern=FUNCTION, description="Python function as 'file.py:function', the file beside the scenario")
+]
+Numbers = Annotated[list[Number], Field(description="numbers handed to the functions")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class Box(_Table):
+    """Homogeneous box."""
+
+    mass: Number
+    sides: Vector
+
+
+class Ellipsoid(_Table):
+    """Homogeneous ellipsoid."""
+
+    mass: Number
+    semi_axes: Vector
+
+
+class Sphere(_Table):
+    """Homogeneous sphere or shell."""
+
+    mass: Number
+    radius: Number
+    inner_radius: Number = 0.0
+
+
+class Cylinder(_Table):
+    """Homogeneous cylinder or tube, axis along z."""
+
+    mass: Number
+    radius: Number
+    height: Number
+    inner_radius: Number = 0.0
+
+
+class Disk(_Table):
+    """Flat disk or ring, axis along z."""
+
+    mass: Number
+    radius: Number
+    inner_radius: Number = 0.0
+
+
+class ThinRod(_Table):
+    """Rod along z without thickness."""
+
+    mass: Number
+    length: Number
+
+
+class PointMasses(_Table):
+    """Rigidly connected point masses."""
+
+    masses: list[Number]
+    positions: list[Vector]
+
+
+class Body(_Table):
+    """Inertia from a shape: exactly one of the shapes, and the point it is about (default: the centre of mass)."""
+
+    box: Box | None = None
+    ellipsoid: Ellipsoid | None = None
+    sphere: Sphere | None = None
+    cylinder: Cylinder | None = None
+    disk: Disk | None = None
+    thin_rod: ThinRod | None = None
+    point_masses: PointMasses | None = None
+    about: Vector | None = None
+
+
+def _kind_of_inertia(value: Any) -> str:
+    if isinstance(value, Mapping | BaseModel):
+        return "<body>"
+    return "<tensor>" if isinstance(value, list) and value and isinstance(value[0], list) else "<moments>"
+
+
+Inertia = Annotated[
+    Annotated[Vector, Tag("<moments>")] | Annotated[Matrix, Tag("<tensor>")] | Annotated[Body, Tag("<body>")],
+    Discriminator(_kind_of_inertia),
+    Field(description="3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"),
+]
+
+
+class Particle(_Table):
+    """A point mass in a potential or under a force."""
+
+    type: Literal["particle"]
+    mass: Number = 1.0
+    stiffness: (
+        Annotated[
+            Annotated[Number, Tag("<number>")] | Annotated[Vector, Tag("<vector>")],
+            Discriminator(lambda value: "<vector>" if isinstance(value, list) else "<number>"),
+        ]
+        | None
+    ) = None
+    gravity: Vector | None = None
+    force: Function | None = None
+    potential: Function | None = None
+    parameters: Numbers | None = None
+
+
+class FreeBody(_Table):
+    """A rigid body without torque."""
+
+    type: Literal["free_body"]
+    inertia: Inertia
+
+
+class RigidBody(_Table):
+    """A rigid body under the user's torque, potential or load."""
+
+    type: Literal["rigid_body"]
+    inertia: Inertia
+    torque: Function | None = None
+    potential: Function | None = None
+    parameters: Numbers | None = None
+    mass: Number | None = None
+    load: Function | None = None
+
+
+class HeavyTop(_Table):
+    """A rigid body with a fixed point, in uniform gravity; its inertia is about that point."""
+
+    type: Literal["heavy_top"]
+    inertia: Inertia
+    center_of_mass: Vector
+    weight: Number
+
+
+class SoftWall(_Table):
+    """The pinned body with soft wall contact of Krysl's section 5.4."""
+
+    type: Literal["soft_wall"]
+    inertia: Inertia | None = None
+    sign: Literal["printed", "physical"] = "printed"
+
+
+class Initial(_Table):
+    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space."""
+
+    attitude: Annotated[Quaternion, Field(description="unit quaternion (w, x, y, z), body to space")] | None = None
+    rotation_vector: Annotated[Vector, Field(description="rad")] | None = None
+    euler_angles: Annotated[Vector, Field(description="rad, in the order of the sequence")] | None = None
+    euler_angles_deg: Annotated[Vector, Field(description="degrees, in the order of the sequence")] | None = None
+    sequence: Annotated[str, Field(description="'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'")] | None = None
+    angular_velocity: Annotated[Vector, Field(description="body frame")] | None = None
+    angular_momentum: Annotated[Vector, Field(description="body frame")] | None = None
+    angular_velocity_space: Annotated[Vector, Field(description="space frame")] | None = None
+    angular_momentum_space: Annotated[Vector, Field(description="space frame")] | None = None
+    position: Annotated[Vector, Field(description="space frame")] | None = None
+    velocity: Annotated[Vector, Field(description="space frame")] | None = None
+    momentum: Annotated[Vector, Field(description="space frame")] | None = None
+
+
+class MethodTable(_Table):
+    """A method with its options by name."""
+
+    name: Annotated[str, Field(description="such as 'trapm' or 'mkrk:gauss4:cayley'; see `polhode methods`")]
+    tableau: str | None = None
+    map: str | None = None
+
+
+class Run(_Table):
+    """Step, span, and what is recorded."""
+
+    step: Annotated[Number, Field(description="positive")] | None = None
+    t_end: Annotated[Number, Field(description="a whole number of steps from t0")] | None = None
+    steps: Annotated[int, Field(description="instead of t_end")] | None = None
+    t0: Number = 0.0
+    every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
+    t_eval: Annotated[list[Number], Field(description="record at exactly these times instead")] | None = None
+    guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
+    units: Annotated[Literal[tuple(UNITS)], Field(description="how variables are labelled")] = "consistent"  # type: ignore[valid-type]
+
+
+class Output(_Table):
+    """Where results go, relative to the folder one is in."""
+
+    file: Annotated[str, Field(description="ends in .nc or .zarr")] | None = None
+    picture: Annotated[str, Field(description="ends in .png")] | None = None
+
+
+class ScenarioFile(_Table):
+    """A polhode scenario: one run, written down."""
+
+    title: str | None = None
+    problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
+    system: Annotated[Particle | FreeBody | RigidBody | HeavyTop | SoftWall, Field(discriminator="type")] | None = None
+    initial: Initial = Field(default_factory=Initial)
+    method: (
+        Annotated[
+            Annotated[str, Tag("<string>")] | Annotated[MethodTable, Tag("<table>")],
+            Discriminator(lambda value: "<string>" if isinstance(value, str) else "<table>"),
+        ]
+        | None
+    ) = None
+    run: Run = Field(default_factory=Run)
+    output: Output = Field(default_factory=Output)
+
+
+class _Schema(GenerateJsonSchema):
+    """TOML has no null: what may be left out is not null."""
+
+    def nullable_schema(self, schema: Any) -> Any:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> Any:
+        made = super().default_schema(schema)
+        return {key: value for key, value in made.items() if (key, value) != ("default", None)}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of scenario files."""
+    made = ScenarioFile.model_json_schema(schema_generator=_Schema)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+# ------------------------------------------------------------------ the scenario
+@dataclass(frozen=True)
+class Files:
+    """Where the results of a scenario go; None where it does not say."""
+
+    file: Path | None = None
+    picture: Path | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    text : str
+        What it says.
+    title : str
+        Its title, or what the ready-made problem is, or the name of the system.
+    system : System
+        What moves.
+    method : str
+        Method string; the recommended one where the file names none.
+    arguments : dict
+        Keyword arguments of ``polhode.integrate`` besides system and method.
+    output : Files
+        Where results go.
+    changes : dict
+        What the caller changed (``method``, ``step``).
+    """
+
+    path: Path
+    text: str
+    title: str
+    system: System
+    method: str
+    arguments: dict[str, Any]
+    output: Files
+    changes: dict[str, Any]
+
+    def integrate(self, progress: Callable[[Progress], None] | None = None) -> xr.Dataset:
+        """Run it; the trajectory carries the text of the scenario and its title.
+
+        Raises
+        ------
+        PolhodeError
+            As ``polhode.integrate``.
+        """
+        try:
+            return self._label(integrate(self.system, self.method, progress=progress, **self.arguments))
+        except PolhodeError as failed:
+            if failed.trajectory is not None:
+                self._label(failed.trajectory)
+            raise
+
+    def continued(self, ds: xr.Dataset) -> Scenario:
+        """The rest of this scenario, from where a trajectory of it stopped.
+
+        The numbers agree with those of an uninterrupted run to round-off, not bit for bit.
+
+        Parameters
+        ----------
+        ds : xarray.Dataset
+            What had been computed, such as the ``trajectory`` of an ``Interrupted``.
+
+        Raises
+        ------
+        InvalidInput
+            A trajectory of something else, or one with nothing left to compute.
+        """
+        if ds.attrs.get("system") != self.system.name:
+            raise InvalidInput(
+                f"that trajectory is of {ds.attrs.get('system')!r}, but {self.path} describes {self.system.name!r}"
+            )
+        keep = dict(self.arguments)
+        h, n, start = span(keep["step"], keep.pop("t_end", None), keep.pop("steps", None), keep["t0"])
+        last = ds.isel(time=-1)
+        now = float(last.time)
+        left = n - (now - start) / h
+        if not 0.5 <= left <= n + 0.5:
+            raise InvalidInput(
+                f"nothing is left to compute: that trajectory ends at t = {now:g}, the run at t = {start + n * h:g}"
+            )
+        keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
+        keep |= {name: last[name].values.tolist() for name in STATE if name in last}
+        keep |= {"t0": now, "t_end": start + n * h}
+        if "t_eval" in keep:
+            keep["t_eval"] = [t for t in keep["t_eval"] if (t - now) * h > 0] or [keep["t_end"]]
+        return replace(self, arguments=keep, changes=self.changes | {"continued_from": now})
+
+    def _label(self, ds: xr.Dataset) -> xr.Dataset:
+        ds.attrs |= {"title": self.title, "scenario": self.text}
+        if self.changes:
+            ds.attrs["scenario_changes"] = json.dumps(self.changes)
+        return ds
+
+
+def read_scenario(
+    path: str | os.PathLike[str], allow_code: bool = False, *, method: str | None = None, step: float | None = None
+) -> Scenario:
+    """Read and check a scenario.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file; ``polhode schema`` describes it.
+    allow_code : bool
+        Whether Python functions named in it may be loaded, which runs their file.
+    method, step : str, float, optional
+        Instead of the file's.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    FileProblem
+        The file cannot be read.
+    InvalidInput
+        All mistakes in it, one a line: file, line, key, what was expected, what was found.
+    UserFunctionError
+        The Python file it names cannot be loaded.
+
+    Examples
+    --------
+    >>> read_scenario("examples/fast-top.toml").integrate()                                       # doctest: +SKIP
+    """
+    return _Reader(Path(path), allow_code).scenario(method, step)
+
+
+# ------------------------------------------------------------------ reading
+Key = tuple[str | int, ...]
+
+
+class _Reader:
+    """Reads one file, collecting what is wrong with it."""
+
+    def __init__(self, path: Path, allow_code: bool) -> None:
+        self.path, self.allow_code = path, allow_code
+        try:
+            self.text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as wrong:
+            raise InvalidInput(f"{path} is not a text file in UTF-8 (byte {wrong.start})") from None
+        except OSError as refused:
+            why = "there is no such file; check the name" if not path.exists() else refused.strerror
+            raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
+        try:
+            self.raw: dict[str, Any] = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as torn:
+            line = re.search(r"line (\d+)", str(torn))
+            number = int(line[1]) if line else self.text.count("\n") + 1
+            said = re.sub(r"\s*\(at .*\)$", "", str(torn))
+            raise InvalidInput(
+                f"{path}:{number}: not valid TOML: {said[:1].lower() + said[1:]}; see https://toml.io for the syntax"
+            ) from None
+        self.lines = key_lines(self.text)
+        self.problems: list[tuple[int, str]] = []
+        self.bad: set[str | int] = set()  # sections whose shape is wrong
+
+    def wrong(self, key: Key, message: str) -> None:
+        """Note a mistake at a key."""
+        at = key
+        while at and at not in self.lines:
+            at = at[:-1]
+        line = self.lines.get(at, 1)
+        name = _dotted(key)
+        place = f"{self.path}:{line}: {name}" if name else f"{self.path}:{line}"
+        self.problems.append((line, f"{place}: {message}"))
+
+    def refused(self, section: Key, problem: PolhodeError) -> None:
+        """Note what another part of polhode says about a section, at the key it speaks of."""
+        table: Any = self.raw
+        for part in section:
+            table = table.get(part, {}) if isinstance(table, dict) else {}
+        words = re.findall(r"\w+", str(problem)) if isinstance(table, dict) else []
+        named = next((word for word in words if word in table), None)
+        self.wrong((*section, named) if named else section, str(problem))
+
+    def scenario(self, method: str | None, step: float | None) -> Scenario:
+        """The whole file."""
+        parsed = self.parsed()
+        if method is not None:
+            parsed.method = method
+        if step is not None:
+            parsed.run.step = step
+        sound = {name for name in ScenarioFile.model_fields if name not in self.bad}
+        ready = None
+        if parsed.problem is not None:
+            try:
+                ready = problem(parsed.problem)
+            except InvalidInput as unknown:
+                self.refused(("problem",), unknown)
+        if "problem" in sound and "system" in sound:
+            if "problem" in self.raw and "system" in self.raw:
+                self.wrong(("system",), "a system is given, but problem brings its own; keep one of them")
+            elif "problem" not in self.raw and "system" not in self.raw:
+                self.wrong((), "no system; write a [system] table, or name a problem (`polhode systems` lists both)")
+        system = self.system(parsed.system) if parsed.system is not None else ready.build() if ready else None
+        label = self.method(parsed, system) if "method" in sound else ""
+        state: dict[str, Any] = {}
+        if "initial" in sound:
+            state = self.state(parsed.initial, ready.initial if ready else {}, system)
+        times = self.times(parsed.run, ready) if "run" in sound and (ready or "problem" not in self.raw) else {}
+        output = self.output(parsed.output) if "output" in sound else Files()
+        if self.problems:
+            self.problems.sort(key=lambda found: found[0])
+            told = [message for _, message in self.problems]
+            if len(told) > 1:
+                told.insert(0, f"{len(told)} mistakes in {self.path}:")
+            raise InvalidInput("\n".join(told))
+        assert system is not None
+        title = parsed.title or (ready.description if ready else system.name)
+        changes = {key: value for key, value in (("method", method), ("step", step)) if value is not None}
+        return Scenario(self.path, self.text, title, system, label, times | state, output, changes)
+
+    # -------------------------------------------------------------- shape
+    def parsed(self) -> ScenarioFile:
+        """The file as tables; sections with mistakes are left out after noting them."""
+        try:
+            return _validated(self.raw)
+        except ValidationError as wrong:
+            for error in wrong.errors(include_url=False):
+                key = _plain_key(error["loc"])
+                self.bad.add(key[0])
+                self.wrong(key, _expected(error))
+        return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
+
+    # -------------------------------------------------------------- meaning
+    def system(self, table: Any) -> System | None:
+        """Build the system of the [system] table."""
+        arguments: dict[str, Any] = {}
+        before = len(self.problems)
+        for name in type(table).model_fields:
+            value = getattr(table, name)
+            if name == "type" or value is None:
+                continue
+            if isinstance(value, Body):
+                value = self.body(value)
+            elif name in ("torque", "force", "potential", "load"):
+                value = self.function(("system", name), value)
+            arguments[name] = value
+        if len(self.problems) > before:
+            return None
+        try:
+            return SYSTEMS[table.type](**arguments)
+        except InvalidInput as refused:
+            self.refused(("system",), refused)
+            return None
+
+    def body(self, table: Body) -> Any:
+        """The inertia tensor of a shape."""
+        at: Key = ("system", "inertia")
+        shapes = [name for name in Body.model_fields if name != "about"]
+        given = [name for name in shapes if getattr(table, name) is not None]
+        if len(given) != 1:
+            self.wrong(at, f"expected one shape of {', '.join(shapes)} (got {' and '.join(given) or 'none'})")
+            return None
+        try:
+            made = getattr(inertia, given[0])(**getattr(table, given[0]).model_dump())
+        except InvalidInput as refused:
+            self.refused((*at, given[0]), refused)
+            return None
+        return made.inertia if table.about is None else made.about(table.about)
+
+    def function(self, key: Key, name: str) -> Callable[..., Any] | None:
+        """The function ``file.py:function``, loaded when that is allowed."""
+        file, _, wanted = name.partition(":")
+        if not self.allow_code:
+            self.wrong(
+                key,
+                f"{name!r} is Python code, which a scenario runs only when allowed; read {file}, then add --allow-code "
+                "(in Python: allow_code=True)",
+            )
+            return None
+        source = self.path.parent / file
+        if not source.is_file():
+            self.wrong(key, f"there is no file {str(source)!r}; the path is relative to the scenario")
+            return None
+        module = _load(source)
+        if not callable(getattr(module, wanted, None)):
+            known = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
+            close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known) or 'no functions'}"
+            self.wrong(key, f"{file} has no function {wanted!r}{hint}")
+            return None
+        return getattr(module, wanted)  # type: ignore[no-any-return]
+
+    def method(self, parsed: ScenarioFile, system: System | None) -> str:
+        """The method string, checked."""
+        chosen = parsed.method
+        if chosen is None:
+            return system.recommended if system else ""
+        options = {}
+        if isinstance(chosen, MethodTable):
+            options = {key: value for key, value in (("tableau", chosen.tableau), ("map", chosen.map)) if value}
+            chosen = chosen.name
+        try:
+            return find_method(chosen, **options).label
+        except InvalidInput as refused:
+            self.refused(("method",), refused)
+            return ""
+
+    def state(self, table: Initial, ready: Mapping[str, Any], system: System | None) -> dict[str, Any]:
+        """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
+        at: Key = ("initial",)
+        given: dict[str, Any] = {name: getattr(table, name) for name in Initial.model_fields}
+        given = {name: value for name, value in given.items() if value is not None}
+        before = len(self.problems)
+        for group in (ATTITUDES, TURNING, MOVING):
+            several = [name for name in group if name in given]
+            if len(several) > 1:
+                self.wrong((*at, several[1]), f"{' and '.join(several)} are given; keep one of them")
+            if not several:
+                given |= {name: value for name, value in ready.items() if name in group}
+        if "sequence" in given and not {"euler_angles", "euler_angles_deg"} & set(given):
+            self.wrong((*at, "sequence"), "a sequence belongs to euler_angles or euler_angles_deg; leave it out")
+        if len(self.problems) > before:
+            return {}
+        try:
+            state = _state(given)
+            if system is not None:
+                start_state(system, **state)
+        except InvalidInput as refused:
+            self.refused(at, refused)
+            return {}
+        return state
+
+    def times(self, table: Run, ready: Any) -> dict[str, Any]:
+        """Step, span and recording as arguments of ``integrate``."""
+        at: Key = ("run",)
+        if table.step is None:
+            if ready is None:
+                self.wrong(at, "expected a step (got none); write step = 0.01 or the like under [run]")
+                return {}
+            table.step = ready.step
+        if table.t_end is None and table.steps is None and ready is not None:
+            table.t_end = table.t0 + ready.t_end
+        times = {name: getattr(table, name) for name in Run.model_fields}
+        times = {name: value for name, value in times.items() if value is not None}
+        try:
+            h, n, start = span(table.step, table.t_end, table.steps, table.t0)
+            if table.t_eval is not None:
+                sample_times(table.t_eval, table.every, start, h, n)
+        except InvalidInput as refused:
+            self.refused(at, refused)
+        return times
+
+    def output(self, table: Output) -> Files:
+        """Where results go, with their suffixes checked."""
+        if table.file is not None:
+            try:
+                suffix_of(table.file)
+            except InvalidInput as refused:
+                self.refused(("output", "file"), refused)
+        if table.picture is not None and Path(table.picture).suffix != ".png":
+            self.wrong(("output", "picture"), f"expected a name that ends in .png (got {table.picture!r})")
+        return Files(Path(table.file) if table.file else None, Path(table.picture) if table.picture else None)
+
+
+ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
+TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space")
+MOVING = ("velocity", "momentum")
+STATE = ("attitude", "angular_momentum", "position", "momentum")
+
+
+def _state(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``integrate`` from the keys of [initial]: attitude as a quaternion, turning in the body frame."""
+    state = {name: value for name, value in given.items() if name in ("attitude", "position", *TURNING[:2], *MOVING)}
+    sequence = given.get("sequence", "XYZ")
+    if "rotation_vector" in given:
+        state["attitude"] = list(exp_quaternion(tuple(given["rotation_vector"])))
+    elif "euler_angles" in given:
+        state["attitude"] = rotation.quaternion_from_euler(given["euler_angles"], sequence).tolist()
+    elif "euler_angles_deg" in given:
+        radians = np.deg2rad(given["euler_angles_deg"])
+        state["attitude"] = rotation.quaternion_from_euler(radians, sequence).tolist()
+    for name in TURNING[2:]:
+        if name in given:
+            body = rotation.rotate_inverse(state.get("attitude", (1.0, 0.0, 0.0, 0.0)), given[name])
+            state[name.removesuffix("_space")] = body.tolist()
+    return state
+
+
+def _load(source: Path) -> types.ModuleType:
+    """Run a Python file as a module of its own; its folder can be imported from while it runs."""
+    name = f"polhode_scenario_{source.stem}_{sha256(str(source.resolve()).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, source)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    folder = str(source.parent.resolve())
+    sys.modules[name] = module
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as failed:
+        del sys.modules[name]
+        raise UserFunctionError(f"loading {source} raised {type(failed).__name__}: {failed}") from failed
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+# ------------------------------------------------------------------ mistakes in words
+def _validated(raw: Mapping[str, Any]) -> ScenarioFile:
+    return ScenarioFile.model_validate_json(json.dumps(raw, default=str), strict=True)
+
+
+def _plain_key(loc: tuple[str | int, ...]) -> Key:
+    """Where pydantic found a mistake, without the tags of its unions."""
+    key = [part for part in loc if not str(part).startswith("<")]
+    if key[:1] == ["system"] and len(key) > 1 and key[1] in SYSTEMS:
+        del key[1]
+    return tuple(key)
+
+
+def _dotted(key: Key) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).lstrip(".")
+
+
+SHAPES = {
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text in quotes",
+    "bool_type": "true or false",
+    "finite_number": "a finite number",
+    "list_type": "a list",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "dict_type": "a table",
+}
+
+
+def _expected(error: Any) -> str:
+    """What a mistake is, in the words of the file."""
+    kind, context, found = error["type"], error.get("ctx", {}), _shown(error["input"])
+    if kind == "extra_forbidden":
+        known = sorted(_known_keys(error["loc"][:-1]))
+        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=2, cutoff=0.6)
+        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
+        return f"unknown key; {hint}"
+    if kind == "missing":
+        return "expected this key (got nothing); add it"
+    if kind in ("too_short", "too_long"):
+        wanted = context.get("min_length", context.get("max_length"))
+        return f"expected {wanted} entries (got {context['actual_length']}: {found})"
+    if kind == "literal_error":
+        return f"expected {context['expected']} (got {found}){_near(error['input'], context['expected'])}"
+    if kind == "union_tag_invalid":
+        tags, tag = context["expected_tags"], context["tag"]
+        return f"expected type = {tags} (got {tag!r}){_near(tag, tags)}"
+    if kind == "union_tag_not_found":
+        return f"expected a key type, one of {', '.join(sorted(SYSTEMS))} (got {found})"
+    if kind == "string_pattern_mismatch":
+        return f"expected 'file.py:function' (got {found})"
+    if kind == "greater_than_equal":
+        return f"expected a whole number, {context['ge']} or more (got {found})"
+    return f"expected {SHAPES.get(kind, error['msg'])} (got {found})"
+
+
+def _near(found: object, expected: str) -> str:
+    close = difflib.get_close_matches(str(found), re.findall(r"'([^']+)'", expected), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _shown(value: Any) -> str:
+    """A value as TOML would write it, shortened."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _known_keys(loc: Iterable[str | int]) -> set[str]:
+    """The keys a table may have, found by walking the models along a pydantic location."""
+    models: list[type[BaseModel]] = [ScenarioFile]
+    for part in loc:
+        if isinstance(part, int):
+            continue
+        fields = [model.model_fields[part] for model in models if part in model.model_fields]
+        inside = [model for field in fields for model in _models(field.annotation)]
+        chosen = [model for model in models if part in _tags(model)]
+        models = inside or chosen or models
+    return {name for model in models for name in model.model_fields}
+
+
+def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
+    field = model.model_fields.get("type")
+    return get_args(field.annotation) if field else ()
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, types.UnionType, Annotated):
+        for inner in get_args(annotation):
+            yield from _models(inner)
+
+
+# ------------------------------------------------------------------ lines of keys
+def key_lines(text: str) -> dict[Key, int]:
+    """The line of every key and every list entry of a TOML text that is known to be valid.
+
+    Parameters
+    ----------
+    text : str
+        What ``tomllib`` has accepted.
+
+    Returns
+    -------
+    dict
+        From the path of a key, such as ``("system", "inertia", 0)``, to its line, counted from 1.
+    """
+    return _Locator(text).lines
+
+
+class _Locator:
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.line = text, 0, 1
+        self.lines: dict[Key, int] = {}
+        self.lists: dict[Key, int] = {}
+        table: Key = ()
+        while self.skip("\n"):
+            if self.here("["):
+                table = self.header()
+            else:
+                self.pair(table)
+
+    def here(self, start: str) -> bool:
+        return self.text.startswith(start, self.at)
+
+    def advance(self, count: int) -> str:
+        passed = self.text[self.at : self.at + count]
+        self.line += passed.count("\n")
+        self.at += count
+        return passed
+
+    def skip(self, also: str = "") -> bool:
+        """Pass blanks and comments; False at the end of the text."""
+        while self.at < len(self.text):
+            if self.here("#"):
+                end = self.text.find("\n", self.at)
+                self.advance((end if end >= 0 else len(self.text)) - self.at)
+            elif self.text[self.at] in " \t\r" + also:
+                self.advance(1)
+            else:
+                return True
+        return False
+
+    def header(self) -> Key:
+        many = self.here("[[")
+        line = self.line
+        self.advance(2 if many else 1)
+        parts = self.key()
+        key: Key = ()
+        for depth, part in enumerate(parts):
+            key += (part,)
+            if many and depth == len(parts) - 1:
+                self.lists[key] = self.lists.get(key, -1) + 1
+            if key in self.lists:
+                key += (self.lists[key],)
+        self.advance(2 if many else 1)
+        self.note(key, line)
+        return key
+
+    def note(self, key: Key, line: int) -> None:
+        for length in range(1, len(key) + 1):
+            self.lines.setdefault(key[:length], line)
+
+    def key(self) -> list[str]:
+        parts = []
+        while True:
+            self.skip()
+            if self.text[self.at] in "\"'":
+                parts.append(self.string()[1:-1])
+            else:
+                found = re.compile(r"[A-Za-z0-9_-]*").match(self.text, self.at)
+                assert found is not None
+                parts.append(self.advance(len(found[0])))
+            self.skip()
+            if not self.here("."):
+                return parts
+            self.advance(1)
+
+    def pair(self, table: Key) -> None:
+        line = self.line
+        key = (*table, *self.key())
+        self.note(key, line)
+        self.advance(1)  # the sign =
+        self.value(key)
+
+    def string(self) -> str:
+        mark = self.text[self.at]
+        mark = mark * 3 if self.here(mark * 3) else mark
+        start = self.at
+        self.advance(len(mark))
+        while not self.here(mark):
+            self.advance(2 if mark[0] == '"' and self.here("\\") else 1)
+        self.advance(len(mark))
+        while len(mark) == 3 and self.here(mark[0]):  # quotes may stand right before the closing ones
+            self.advance(1)
+        return self.text[start : self.at]
+
+    def value(self, key: Key) -> None:
+        self.skip()
+        if self.here('"') or self.here("'"):
+            self.string()
+        elif self.here("["):
+            self.advance(1)
+            count = 0
+            while self.skip("\n,") and not self.here("]"):
+                self.note((*key, count), self.line)
+                self.value((*key, count))
+                count += 1
+            self.advance(1)
+        elif self.here("{"):
+            self.advance(1)
+            while self.skip("\n,") and not self.here("}"):
+                self.pair(key)
+            self.advance(1)
+        else:
+            found = re.compile(r"[^,\]}\n#]*").match(self.text, self.at)
+            assert found is not None
+            self.advance(len(found[0]))

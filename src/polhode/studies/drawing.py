@@ -1,0 +1,84 @@
+"""Pictures that studies share, in the house style of ``polhode.plots.style``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from polhode.plots.style import COLOURS, GREY, INK, MARKERS
+
+
+def canvas(rows: int, columns: int, width: float = 9.0, height: float = 4.2, **shared: Any) -> tuple[Picture, Any]:
+    """An empty picture and its axes, shape (rows, columns)."""
+    picture = Picture(figsize=(width, height * rows), layout="constrained")
+    return picture, picture.subplots(rows, columns, squeeze=False, **shared)
+
+
+def style(index: int, filled: bool = True) -> dict[str, Any]:
+    """Colour and marker of the method with this index; ``filled`` tells two groups apart."""
+    colour = (*COLOURS, GREY)[index % (len(COLOURS) + 1)]
+    return {
+        "color": colour, "marker": (*MARKERS, "*")[index % (len(MARKERS) + 1)], "markersize": 5.5,
+        "markerfacecolor": colour if filled else "white", "linestyle": "-" if filled else "--",
+    }  # fmt: skip
+
+
+def triangle(ax: Axes, order: int) -> None:
+    """A triangle of this slope under the data of a log-log panel, in the lower right."""
+    (left, right), (low, high) = np.log10(ax.get_xlim()), np.log10(ax.get_ylim())
+    run = 0.18 * (right - left)
+    x, y = right - 1.5 * run, low + 0.07 * (high - low)
+    corners = np.array([[x, y], [x + run, y], [x + run, y + order * run], [x, y]])
+    ax.plot(*(10**corners.T), color=INK, linewidth=0.9)
+    ax.annotate(
+        str(order), 10 ** (corners[1] + [0.0, order * run / 2]), (3, 0), textcoords="offset points", va="center"
+    )
+
+
+def convergence_panel(
+    ax: Axes, data: xr.Dataset, variable: str, labels: tuple[str, str], solid: Sequence[str], order: int = 2
+) -> None:
+    """Errors against the step, one line for each method, with a triangle of the expected order.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        ``variable`` over (method, step).
+    labels : tuple of str
+        Labels of the two axes.
+    solid : sequence of str
+        Methods drawn with full lines and filled marks; the others are dashed and open.
+    """
+    for i, label in enumerate(data.method.values):
+        full = str(label) in solid
+        line = data[variable].sel({"method": label})
+        ax.loglog(data.step, line, label=str(label), **style(i, full))
+    low, high = float(data[variable].min()), float(data[variable].max())
+    ax.set_ylim(low / 20, high * 2)
+    triangle(ax, order)
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+
+
+def legend_below(picture: Picture, ax: Axes, columns: int) -> None:
+    """One legend for all panels, under them."""
+    picture.legend(
+        *ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False
+    )  # fmt: skip
+
+
+def series_panel(
+    ax: Axes, x: Any, lines: Mapping[str, Any], window: tuple[float, float], labels: tuple[str, str], title: str = ""
+) -> None:
+    """Long time series as dots in a fixed window."""
+    for i, (label, y) in enumerate(lines.items()):
+        ax.plot(x, y, ",", color=COLOURS[i], label=label, rasterized=True)
+    ax.set_ylim(*window)
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    ax.set_title(title)

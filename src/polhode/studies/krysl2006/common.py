@@ -1,0 +1,205 @@
+"""What the figures of this paper share: its methods, its two kinds of picture, the runs of the soft wall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.plots.style import COLOURS
+from polhode.studies import drawing
+from polhode.studies.measure import NORMS, attempt, observed_orders
+from polhode.studies.study import Finding, Tell
+from polhode.systems import soft_wall
+
+RIVALS = ("AKW", "BBTRAP", "SWC1")
+PRESENT = ("TRAP", "IMID", "TRAPM", "IMIDM")
+PRINTED = {label: label.lower() for label in (*RIVALS, *PRESENT)}
+ALL = PRINTED | {"BBTRAPWD": "bbtrapwd"}
+"""The seven methods of the paper's figures, and the one it describes without plotting it."""
+
+AXIS = {
+    "angular_momentum_error": r"error in body momentum, $\|\Pi-\Pi_c\|_2$",
+    "attitude_error": r"error in attitude matrix, $\|R-R_c\|_2$",
+}
+
+
+def by_method(data: xr.DataArray, methods: Sequence[str] = ()) -> dict[str, float]:
+    """Values over methods as a mapping."""
+    chosen = data.sel({"method": list(methods)}) if methods else data
+    return {str(label): float(value) for label, value in zip(chosen.method.values, chosen.values, strict=True)}
+
+
+# ------------------------------------------------------------------ figures 1 to 3
+def second_order(data: xr.Dataset) -> Finding:
+    """Every method of the figures converges with order 2 in both norms, over the three smallest steps."""
+    data = data.isel(step=slice(-3, None))
+    printed = data.sel({"method": list(PRINTED)})
+    parts: dict[str, bool] = {}
+    numbers: dict[str, object] = {}
+    for norm, word in NORMS.items():
+        orders = observed_orders(data, norm)
+        parts[f"order 2 in {word}"] = all(abs(orders[str(label)] - 2.0) < 0.1 for label in printed.method.values)
+        numbers[f"order in {word}"] = orders
+    return Finding(parts, numbers)
+
+
+def convergence_picture(rows: Mapping[str, xr.Dataset]) -> Picture:
+    """Body momentum on the left, attitude on the right, one row for each title."""
+    picture, axes = drawing.canvas(len(rows), 2)
+    for pair, (title, data) in zip(axes, rows.items(), strict=True):
+        for ax, norm in zip(pair, NORMS, strict=True):
+            drawing.convergence_panel(ax, data, norm, (r"step $\Delta t$", AXIS[norm]), PRESENT)
+            ax.set_title(title)
+    drawing.legend_below(picture, axes[0, 0], 8)
+    return picture
+
+
+# ------------------------------------------------------------------ figures 4 and 5
+INERTIA = (2.0, 3.0, 4.5)  # [krysl2006, 5.4]
+MOMENTUM = (2.0, 2.0, 2.0)
+STEP, STEPS = 0.5, 40_000
+FELL = 0.1  # |H/H0 - 1| of a body that has left the range of the published pictures
+NUDGE = 1e-13  # relative change of the start from one run of an ensemble to the next
+USABLE = 0.05  # the largest step at which the wall of the physical sign is resolved
+
+
+def kept(ratio: np.ndarray) -> int:
+    """Steps until the body has fallen into the well, or the run ended."""
+    out = np.flatnonzero(~(np.abs(ratio - 1.0) <= FELL))
+    return int(out[0]) if out.size else len(ratio) - 1
+
+
+def half_range(ratio: np.ndarray) -> float:
+    """Half of the distance between the extremes."""
+    return float(ratio.max() - ratio.min()) / 2.0
+
+
+def mean_frequency(values: np.ndarray, step: float) -> float:
+    """Mean of the spectrum of a series, weighted with its power (Hann window)."""
+    power = np.abs(np.fft.rfft((values - values.mean()) * np.hanning(len(values)))) ** 2
+    return float((np.fft.rfftfreq(len(values), step) * power).sum() / power.sum())
+
+
+def wander(ratio: np.ndarray) -> float:
+    """How far the mean moves from one tenth of the run to another, relative to the half-range of the whole."""
+    means = [tenth.mean() for tenth in np.array_split(ratio, 10)]
+    return float(max(means) - min(means)) / half_range(ratio)
+
+
+_KNOWN: dict[bool, xr.Dataset] = {}
+"""Both figures show the same runs."""
+
+
+def shown(methods: Sequence[str]) -> Callable[[bool, Tell], xr.Dataset]:
+    """The runs of the soft wall with H/H0 of these methods only, along a dimension of its own."""
+
+    def compute(quick: bool, tell: Tell) -> xr.Dataset:
+        data = soft_wall_runs(quick, tell)
+        series = data.energy_ratio.sel({"method": list(methods)}).rename(method="shown")
+        return data.drop_vars("energy_ratio").assign(energy_ratio=series)
+
+    return compute
+
+
+def soft_wall_runs(quick: bool, tell: Tell) -> xr.Dataset:
+    """H/H0 of all methods at the paper's step, from nudged starts too, and the physical sign on a ladder of steps."""
+    if quick in _KNOWN:
+        return _KNOWN[quick]
+    labels, printed, physical = list(PRINTED), soft_wall(INERTIA, "printed"), soft_wall(INERTIA, "physical")
+    ratios = np.full((len(labels), STEPS + 1), np.nan)
+    starts = range(8 if quick else 64)
+    falls, ranges = np.full((2, len(labels), len(starts)), np.nan)
+    single: dict[str, list[float]] = {
+        name: []
+        for name in ("mean_frequency", "wander", "rotation_median_deg", "rotation_max_deg", "share_over_30_deg")
+    }
+    outcomes, lowest = [], []
+    for i, label in enumerate(labels):
+        tell(f"{label}, sign as printed")
+        for k in starts if label in RIVALS else starts[:4]:
+            nudged = (MOMENTUM[0] * (1.0 + k * NUDGE), *MOMENTUM[1:])
+            ds, outcome = attempt(printed, PRINTED[label], step=STEP, steps=STEPS, angular_momentum=nudged)
+            ratio = ds.energy.values / ds.energy.values[0]
+            falls[i, k] = kept(ratio)
+            good = ratio[: kept(ratio) + (kept(ratio) == STEPS)]
+            ranges[i, k] = half_range(good)
+            if k:
+                continue
+            ratios[i, : len(ratio)] = ratio
+            outcomes.append(outcome)
+            single["mean_frequency"].append(mean_frequency(good, STEP))
+            single["wander"].append(wander(good))
+            angle = np.degrees(np.linalg.norm(ds.angular_velocity.values[: len(good)], axis=1) * STEP)
+            single["rotation_median_deg"].append(float(np.median(angle)))
+            single["rotation_max_deg"].append(float(angle.max()))
+            single["share_over_30_deg"].append(float((angle > 30.0).mean()))
+            lowest.append(float(ds.energy[0]))
+    ladder = (0.5, 0.1, 0.05, 0.02) if quick else (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005)
+    span = 100.0 if quick else 2000.0
+    worst, done = np.zeros((2, len(labels), len(ladder)))
+    ends = np.full(worst.shape, "", dtype=object)
+    for i, label in enumerate(labels):
+        tell(f"{label}, physical sign, steps from {ladder[0]} to {ladder[-1]}")
+        for j, h in enumerate(ladder):
+            steps = max(round(span / h), 0 if quick or h < STEP else STEPS)
+            ds, ends[i, j] = attempt(physical, PRINTED[label], step=h, steps=steps, angular_momentum=MOMENTUM)
+            worst[i, j], done[i, j] = float(np.abs(ds.energy_error).max()), ds.attrs["steps"]
+    both, of = ("method", "physical_step"), ("method", "start")
+    _KNOWN[quick] = xr.Dataset(
+        {
+            "energy_ratio": (("method", "time"), ratios),
+            "steps_kept": (of, falls),
+            "half_range": (of, ranges),
+            "outcome": ("method", outcomes),
+            **{name: ("method", values) for name, values in single.items()},
+            "physical_largest_error": (both, worst),
+            "physical_steps_done": (both, done.astype(int)),
+            "physical_outcome": (both, ends.astype(str)),
+        },
+        {"method": labels, "time": STEP * np.arange(STEPS + 1), "start": list(starts), "physical_step": list(ladder)},
+        {
+            "H0 of the printed sign": repr(lowest[0]),
+            "H0 of the physical sign": repr(float(ds.energy[0])),
+            "starts": f"{len(starts)} for the reference methods, 4 for the others: the printed one, and others whose "
+            f"first momentum component grows by {NUDGE:g} of itself from one to the next",
+            "step guard": "on; it refuses rotations over half a turn and acts on no run of the printed sign in the "
+            "range of the picture",
+            "span of the physical runs": f"t = {span:g}",
+        },
+    )
+    return _KNOWN[quick]
+
+
+def by_step(counts: xr.DataArray) -> dict[str, int]:
+    """Counts over the physical steps as a mapping."""
+    return {f"{float(h):g}": int(n) for h, n in zip(counts.physical_step.values, counts.values, strict=True)}
+
+
+def wall_pictures(
+    data: xr.Dataset, stem: str, methods: Sequence[str], columns: int, window: tuple[float, float]
+) -> dict[str, Picture]:
+    """H/H0 in the paper's window, and the physical sign: largest error against the step."""
+    rows = len(methods) // columns
+    main, axes = drawing.canvas(rows, columns, height=2.6, sharex=True, sharey=True)
+    for k, (ax, label) in enumerate(zip(axes.flat, methods, strict=True)):
+        steps = int(data.steps_kept.sel({"method": label, "start": 0}))
+        fell = "" if steps == STEPS else f", lost at step {steps}"
+        x = data.time / STEP / 1000
+        names = ("steps / 1000" if k >= len(methods) - columns else "", "$H/H_0$" if k % columns == 0 else "")
+        drawing.series_panel(ax, x, {label: data.energy_ratio.sel(shown=label)}, window, names, label + fell)
+        ax.set_xlim(0, STEPS / 1000)
+    other, ((ax,),) = drawing.canvas(1, 1, width=4.6)
+    for i, label in enumerate(methods):
+        line = data.sel({"method": label})
+        ended = line.physical_outcome != "completed"
+        ax.loglog(line.physical_step, line.physical_largest_error.where(~ended), label=label, **drawing.style(i))
+        ax.loglog(line.physical_step, line.physical_largest_error.where(ended), "x", color=COLOURS[i])
+    ax.axvline(USABLE, color="0.5", linewidth=0.8, linestyle=":")
+    ax.set_xlabel(r"step $\Delta t$")
+    ax.set_ylabel(r"largest $|H/H_0-1|$")
+    ax.set_title("physical sign; crosses: the run ended early")
+    drawing.legend_below(other, ax, 4)
+    return {stem: main, f"{stem}_physical": other}

@@ -1,0 +1,59 @@
+"""Figure 5: soft wall, H/H0 of the present algorithms over 40,000 steps of 0.5, one fifth of figure 4's scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.studies.krysl2006.common import PRESENT, RIVALS, STEPS, by_method, shown, wall_pictures
+from polhode.studies.krysl2006.fig04 import WINDOW as WINDOW_OF_4
+from polhode.studies.study import Claim, Figure, Finding
+
+WINDOW = tuple(1.0 + (edge - 1.0) / 5.0 for edge in WINDOW_OF_4)
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    return wall_pictures(data, "fig05", PRESENT, 2, (WINDOW[0], WINDOW[1]))
+
+
+def one_fifth(data: xr.Dataset) -> Finding:
+    ranges = by_method(data.half_range.median("start"))
+    ratio = np.mean([ranges[label] for label in PRESENT]) / np.mean([ranges[label] for label in RIVALS])
+    inside = bool(((data.energy_ratio >= WINDOW[0]) & (data.energy_ratio <= WINDOW[1])).all())
+    parts = {"all present methods stay in one fifth of figure 4's window": inside,
+             "mean error between 1/10 and 1/3 of the reference methods'": bool(0.1 < ratio < 1 / 3)}  # fmt: skip
+    return Finding(parts, {"half-range (median of the starts)": ranges, "mean of present / mean of reference": ratio})
+
+
+def clean(data: xr.Dataset) -> Finding:
+    moved, steps = by_method(data.wander, PRESENT), data.steps_kept.sel({"method": list(PRESENT)})
+    parts = {"none is lost, from any start": not bool((steps < STEPS).any()),
+             "the mean of H does not wander": max(moved.values()) < 0.1}  # fmt: skip
+    spread = data.half_range.max("start") / data.half_range.min("start") - 1.0
+    return Finding(parts, {"distance of the means of tenths of the run, in half-ranges": moved,
+                           "spread of the half-range over the starts": by_method(spread, PRESENT)})  # fmt: skip
+
+
+def trapezoids(data: xr.Dataset) -> Finding:
+    f, r = by_method(data.mean_frequency, PRESENT), by_method(data.half_range.sel(start=0), PRESENT)
+    pairs = (("TRAP", "IMID"), ("TRAPM", "IMIDM"))
+    parts = {"lower frequency": all(f[a] < f[b] for a, b in pairs), "higher error": all(r[a] > r[b] for a, b in pairs)}
+    return Finding(parts, {"mean frequency of H, power-weighted": f, "half-range": r})
+
+
+def superior(data: xr.Dataset) -> Finding:
+    ranges, moved = by_method(data.half_range.median("start")), by_method(data.wander)
+    parts = {f"every present method has the smaller {name}": max(x[a] for a in PRESENT) < min(x[a] for a in RIVALS)
+             for name, x in (("half-range", ranges), ("wandering mean", moved))}  # fmt: skip
+    series = {label: data.energy_ratio.sel(shown=label).values for label in PRESENT}
+    extremes = {label: f"[{values.min():.5g}, {values.max():.5g}]" for label, values in series.items()}
+    return Finding(parts, {"half-range (median of the starts)": ranges, "extremes of H/H0": extremes})
+
+
+FIGURE = Figure("fig05", "soft wall, 40,000 steps of 0.5: H/H0 of the present methods", shown(PRESENT), draw, (
+    Claim("On 1/5 of figure 4's scale: the error in the Hamiltonian is generally much smaller", "5.4", one_fifth),
+    Claim("The present algorithms yield very clean and well behaved solutions", "5.4", clean),
+    Claim("Trapezoids show lower frequency and somewhat higher error than midpoints", "5.4", trapezoids),
+    Claim("All of the present algorithms are superior to the reference algorithms here", "5.4", superior),
+))  # fmt: skip

@@ -1,0 +1,200 @@
+"""Results of a study as files and words: pictures (PNG), data (CSV), a report (Markdown), JSON."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import xarray as xr
+
+from polhode.errors import FileProblem
+from polhode.plots import style
+from polhode.studies.study import VERDICTS, Figure, Study, Tell, Verdict
+
+
+@dataclass(frozen=True)
+class Result:
+    """A figure computed: its verdicts, remarks and files."""
+
+    figure: Figure
+    verdicts: tuple[Verdict, ...]
+    remarks: Mapping[str, str]
+    pictures: tuple[Path, ...]
+    tables: tuple[Path, ...]
+    seconds: float
+
+
+def reproduce(
+    study: Study, folder: str | os.PathLike[str], figures: Sequence[Figure] = (), quick: bool = False,
+    tell: Tell = lambda line: None, done: Callable[[Result], None] = lambda result: None,
+) -> tuple[list[Result], Path]:  # fmt: skip
+    """Compute figures, judge their claims, and write everything into a folder.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+        Which; all of the study by default.
+    quick : bool
+        The reduced form.
+    tell, done : function
+        Called with a line about what is being computed, and with every figure that is finished.
+
+    Returns
+    -------
+    list of Result, Path
+        The report is ``report.md``, or ``<figure>.md`` when only one was asked for.
+
+    Raises
+    ------
+    FileProblem
+        The folder cannot be written.
+    """
+    target = Path(folder)
+    results: list[Result] = []
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for figure in figures or study.figures:
+            begun = time.perf_counter()
+            data = figure.compute(quick, partial(_tell, tell, figure.name))
+            tell(f"{figure.name}: files")
+            verdicts = figure.judge(data)
+            remarks = {str(key): str(value) for key, value in data.attrs.items()}
+            tables = write_tables(data, target, figure.name)
+            pictures = write_pictures(figure, data, target)
+            results.append(Result(figure, verdicts, remarks, pictures, tables, time.perf_counter() - begun))
+            done(results[-1])
+        report = target / (f"{figures[0].name}.md" if len(figures) == 1 else "report.md")
+        report.write_text(markdown(study, results, quick), encoding="utf-8")
+    except OSError as problem:
+        if isinstance(problem, FileProblem):
+            raise
+        raise FileProblem(
+            f"cannot write into {target}: {problem.strerror or problem}; choose another folder with -o"
+        ) from problem
+    return results, report
+
+
+def _tell(tell: Tell, name: str, line: str) -> None:
+    tell(f"{name}: {line}")
+
+
+def write_tables(data: xr.Dataset, folder: Path, stem: str) -> tuple[Path, ...]:
+    """Variables as CSV, one file for each set of dimensions; the largest set has the plain name."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, variable in data.data_vars.items():
+        groups.setdefault(tuple(map(str, variable.dims)), []).append(str(name))
+    paths: list[Path] = []
+    for dims in sorted(groups, key=lambda dims: -data[groups[dims][0]].size):
+        path = folder / (f"{stem}_by_{'_'.join(dims)}.csv" if paths else f"{stem}.csv")
+        data[groups[dims]].to_dataframe().reset_index().to_csv(path, index=False, float_format="%.10g")
+        paths.append(path)
+    return tuple(paths)
+
+
+def write_pictures(figure: Figure, data: xr.Dataset, folder: Path) -> tuple[Path, ...]:
+    """The pictures of a figure."""
+    with matplotlib.rc_context(style.RC):
+        return tuple(style.write(picture, folder / f"{stem}.png") for stem, picture in figure.draw(data).items())
+
+
+# ------------------------------------------------------------------ words
+def words(value: Any) -> str:
+    """A number, a word, or a mapping of such, as a person reads it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {words(inner)}" for key, inner in value.items())
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    return f"{float(value):#.3g}"
+
+
+def details(verdict: Verdict) -> list[str]:
+    """The parts, where they do not all agree with the verdict, and the numbers."""
+    lines = []
+    if len(verdict.parts) > 1:
+        lines += [f"{'yes' if true else 'no'}: {part}" for part, true in verdict.parts.items()]
+    return lines + [f"{name}: {words(value)}" for name, value in verdict.numbers.items()]
+
+
+def counts(results: Sequence[Result]) -> str:
+    """How many claims hold, hold partly and fail."""
+    found = [verdict.verdict for result in results for verdict in result.verdicts]
+    return ", ".join(
+        f"{found.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in VERDICTS
+    )
+
+
+def plain(result: Result) -> str:
+    """A figure's claims, verdicts and numbers as text."""
+    lines = [f"{result.figure.name}  {result.figure.title}"]
+    for verdict in result.verdicts:
+        lines += ["", f"  {verdict.verdict:<12}  [{verdict.claim.where}] {verdict.claim.text}"]
+        lines += [f"{'':<16}{line}" for line in details(verdict)]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
+    """The report."""
+    form = "reduced (--quick)" if quick else "full"
+    lines = [
+        f"# {study.title}", "",
+        f"Study `{study.name}`, {form} form, computed with polhode {version('polhode')}. "
+        f"Of the paper's claims {counts(results)}.",
+        "", "| figure | where | claim | verdict |", "| --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for result in results:
+        for verdict in result.verdicts:
+            lines.append(f"| {result.figure.name} | {verdict.claim.where} | {verdict.claim.text} | {verdict.verdict} |")
+    for result in results:
+        lines += ["", f"## {result.figure.name}: {result.figure.title}", ""]
+        lines += [f"![{path.stem}]({path.name})" for path in result.pictures]
+        lines += ["", "Data: " + ", ".join(f"[{path.name}]({path.name})" for path in result.tables) + ".", ""]
+        lines += [f"* {key.replace('_', ' ')}: {value}" for key, value in result.remarks.items()]
+        for verdict in result.verdicts:
+            lines += ["", f"**{verdict.verdict}** ({verdict.claim.where}): {verdict.claim.text}", ""]
+            lines += [f"* {line}" for line in details(verdict)]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) -> dict[str, Any]:
+    """The results for machines."""
+    return {
+        "study": study.name,
+        "quick": quick,
+        "report": str(report),
+        "figures": {
+            result.figure.name: {
+                "title": result.figure.title,
+                "seconds": round(result.seconds, 3),
+                "files": [str(path) for path in (*result.pictures, *result.tables)],
+                "remarks": dict(result.remarks),
+                "claims": [
+                    {
+                        "claim": verdict.claim.text, "where": verdict.claim.where, "verdict": verdict.verdict,
+                        "parts": {part: bool(true) for part, true in verdict.parts.items()},
+                        "numbers": bare(verdict.numbers),
+                    }
+                    for verdict in result.verdicts
+                ],
+            }
+            for result in results
+        },
+    }  # fmt: skip
+
+
+def bare(value: Any) -> Any:
+    """Numbers and words that JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(key): bare(inner) for key, inner in value.items()}
+    if isinstance(value, str | int):
+        return value
+    return float(value) if isfinite(value) else None

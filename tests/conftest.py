@@ -1,0 +1,33 @@
+"""What every test shares: a folder for compiled kernels that is not the user's, and fresh Python processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Before polhode is imported, for this process, its children and every xdist worker. One folder for all of them, kept
+# between sessions: kernels are named by a digest of the sources, so an old one is never taken for a new one.
+os.environ.setdefault("POLHODE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
+
+
+@pytest.fixture(scope="session")
+def python():
+    """``python(code, cwd=None, **environment)``: the JSON that ``code`` prints last, run in a process of its own."""
+
+    def run(code, cwd=None, **environment):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+            cwd=cwd, env=os.environ | environment, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run

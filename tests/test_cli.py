@@ -1,0 +1,259 @@
+"""The command line: what it prints, writes and exits with."""
+
+import json
+import os
+import re
+import runpy
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode import cli
+from polhode.references import bibtex, cite, entries
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = """\
+title = "A top"
+problem = "krysl_fast_top"
+method = "trapm"
+[run]
+step = 0.001
+t_end = 0.1
+every = 10
+"""
+HEAVY = ("numba", "numpy", "xarray", "matplotlib", "pydantic", "rich", "scipy")
+
+
+@pytest.fixture
+def polhode(monkeypatch, capsys, tmp_path):
+    """Call the command in a folder of its own; returns exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "top.toml").write_text(SCENARIO)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["polhode", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        return ended.value.code or 0, said.out, said.err
+
+    return call
+
+
+# ------------------------------------------------------------------ help
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["cite", "--help"], ["--version"]], ids=" ".join)
+def test_help_loads_nothing_heavy(words):
+    code = (
+        "import sys; from polhode.cli import main; sys.argv = ['polhode', *sys.argv[1:]]\n"
+        "try:\n    main()\nfinally:\n"
+        f"    print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]" and "polhode" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["run", "methods", "systems", "schema", "cite"])
+def test_help_teaches_by_example(polhode, name):
+    code, out, _ = polhode(name, "--help")
+    assert code == 0 and re.search(r"Examples?:\n +polhode " + name, out)
+
+
+def test_help_names_every_command_and_exit_code(polhode):
+    code, out, _ = polhode("--help")
+    assert code == 0
+    for name in cli.COMMANDS:
+        assert re.search(rf"^  {name} ", out, re.MULTILINE)
+    for number in ("0", "2", "3", "4", "5", "6", "130"):
+        assert re.search(rf"\b{number} [a-z]", out)
+
+
+# ------------------------------------------------------------------ run
+def test_run_writes_trajectory_and_picture(polhode, tmp_path):
+    code, out, err = polhode("run", "top.toml")
+    assert code == 0 and out == ""
+    ds = ph.load(tmp_path / "top.nc")
+    assert len(ds.time) == 11 and ds.attrs["title"] == "A top" and ds.attrs["scenario"] == SCENARIO
+    assert (tmp_path / "top.png").read_bytes()[:4] == b"\x89PNG"
+    for words in ("compiling", "running 100.0 %", "A top", "trapm, order 2; cite krysl2006", "energy error",
+                  "vertical momentum error", "axial momentum error", "|q| - 1", "iterations", "ns per step",
+                  "top.nc, top.png"):  # fmt: skip
+        assert words in err
+
+
+def test_run_in_silence_and_for_machines(polhode, tmp_path):
+    assert polhode("run", "top.toml", "-q", "--no-picture", "-o", "a/b.zarr") == (0, "", "")
+    assert ph.load("a/b.zarr").equals(ph.read_scenario("top.toml").integrate())
+    assert not list(tmp_path.rglob("*.png"))
+    code, out, err = polhode("run", "top.toml", "--json", "-q", "--no-picture", "--method", "imid", "--step", "0.002")
+    facts = json.loads(out)
+    assert code == 0 and err == ""
+    assert (facts["method"], facts["step"], facts["steps"], facts["rows"]) == ("imid", 0.002, 50, 6)
+    assert facts["complete"] and facts["error"] is None and facts["written"] == ["top.nc"]
+    assert 0 < facts["energy_error"] < 1e-3 and facts["attitude_norm_error"] < 1e-14
+    assert set(facts["momentum_errors"]) == {"vertical_angular_momentum", "axial_angular_momentum"}
+    assert facts["iterations"]["most"] >= facts["iterations"]["mean"] > 1 and facts["ns_per_step"] > 0
+    ds = ph.load("top.nc")
+    assert json.loads(ds.attrs["scenario_changes"]) == {"method": "imid", "step": 0.002}
+    vertical = ds.vertical_angular_momentum
+    error = float(abs(vertical - vertical[0]).max() / abs(vertical[0]))
+    assert facts["momentum_errors"]["vertical_angular_momentum"] == pytest.approx(error, rel=1e-12, abs=1e-300)
+
+
+def test_output_named_by_the_scenario(polhode, tmp_path):
+    Path("named.toml").write_text(SCENARIO + '[output]\nfile = "out/run.nc"\npicture = "out/look.png"\n')
+    assert polhode("run", "named.toml", "-q")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["look.png", "run.nc"]
+
+
+def test_energy_that_need_not_stay(polhode):
+    Path("mine.py").write_text("def torque(t, q, omega, parameters):\n    return (0.0, 0.0, 1.0)\n")
+    Path("mine.toml").write_text(
+        'method = "trapm"\n[system]\ntype = "rigid_body"\ninertia = [2, 3, 4]\ntorque = "mine.py:torque"\n'
+        "[run]\nstep = 0.001\nsteps = 20\n"
+    )
+    code, out, err = polhode("run", "mine.toml", "--allow-code", "--no-picture", "--json")
+    assert code == 0 and "energy change" in err and "not conserved by this system" in err
+    assert json.loads(out)["energy_conserved"] is False
+
+
+def test_slow_user_function_is_noted(polhode):
+    text = "def torque(t, q, omega, parameters):\n    names = {'T': open}\n    return tuple(0.0 for _ in names) * 3\n"
+    Path("slow.py").write_text(text)
+    Path("slow.toml").write_text(
+        'method = "trapm"\n[system]\ntype = "rigid_body"\ninertia = [2, 3, 4]\ntorque = "slow.py:torque"\n'
+        "[run]\nstep = 0.001\nsteps = 5\n"
+    )
+    code, _, err = polhode("run", "slow.toml", "--allow-code", "--no-picture")
+    assert code == 0 and "polhode: note: torque 'torque' (slow.py:1) could not be compiled" in err
+
+
+def test_ctrl_c_keeps_what_was_computed(tmp_path):
+    (tmp_path / "long.toml").write_text(SCENARIO.replace("t_end = 0.1", "t_end = 1e7").replace("= 10\n", "= 10_000\n"))
+    run = subprocess.Popen(
+        [sys.executable, "-m", "polhode", "run", "long.toml", "--step", "0.002"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for line in run.stderr:
+        if line.startswith("running"):
+            break
+    time.sleep(0.3)
+    run.send_signal(signal.SIGINT)
+    said = run.stderr.read().splitlines()[-1]
+    run.stderr.close()
+    assert run.wait(timeout=30) == 130
+    ds = ph.load(tmp_path / "long.nc")
+    steps = int(ds.attrs["steps"])
+    assert len(ds.time) >= steps // 10_000 + 1 and float(ds.time[-1]) == pytest.approx(0.002 * steps)
+    assert said.startswith(f"polhode: interrupted after {steps} of 5000000000 steps")
+    assert f"{len(ds.time)} rows up to t = " in said and "are in long.nc" in said
+    on = shlex.split(said.partition("; go on with: ")[2])
+    assert on == ["polhode", "run", "long.toml", "--step", "0.002", "--from", "long.nc", "-o", "long-rest.nc"]
+    assert "interrupted" in ds.attrs["incomplete"]
+
+
+def test_going_on_after_an_interruption(polhode, tmp_path):
+    Path("half.toml").write_text(SCENARIO.replace("t_end = 0.1", "t_end = 0.05"))
+    assert polhode("run", "half.toml", "-q", "--no-picture")[0] == 0
+    assert polhode("run", "top.toml", "-q", "--no-picture", "--from", "half.nc", "-o", "rest.nc")[0] == 0
+    assert polhode("run", "top.toml", "-q", "--no-picture")[0] == 0
+    rest, whole = ph.load("rest.nc"), ph.load("top.nc")
+    assert float(rest.time[0]) == 0.05
+    np.testing.assert_allclose(rest.attitude[-1], whole.attitude[-1], atol=1e-13)
+
+
+def test_trajectory_survives_a_full_disk(polhode, monkeypatch):
+    from polhode import trajectory
+    from polhode.errors import FileProblem
+
+    kept = []
+
+    def full(ds, path):
+        kept.append(path)
+        if len(kept) == 1:
+            raise FileProblem(f"cannot write {path}: No space left on device")
+        return trajectory.files.save(ds, path)
+
+    monkeypatch.setattr(trajectory, "save", full)
+    code, _, err = polhode("run", "top.toml", "-q", "--no-picture")
+    assert code == 5 and "No space left on device; the trajectory was kept in" in err
+    assert len(ph.load(kept[1]).time) == 11
+
+
+# ------------------------------------------------------------------ tables
+def test_methods(polhode):
+    code, out, err = polhode("methods")
+    assert code == 0 and err == ""
+    for name in ph.METHODS:
+        assert re.search(rf"^ *{name} ", out, re.MULTILINE)
+    rows = json.loads(polhode("methods", "--json")[1])
+    assert [row["name"] for row in rows] == list(ph.METHODS)
+    assert {row["cite"] for row in rows} <= set(entries())
+    tableau = next(row for row in rows if row["name"] == "mkrk")["options"]["tableau"]
+    assert tableau["default"] == "rk4" and "gauss6" in tableau["choices"]
+
+
+def test_systems(polhode):
+    code, out, err = polhode("systems")
+    assert code == 0 and err == ""
+    for name in [*ph.SYSTEMS, *ph.PROBLEMS]:
+        assert re.search(rf"^ *{name} ", out, re.MULTILINE)
+    found = json.loads(polhode("systems", "--json")[1])
+    assert [row["name"] for row in found["systems"]] == list(ph.SYSTEMS)
+    assert [row["name"] for row in found["problems"]] == list(ph.PROBLEMS)
+    assert {row["cite"] for row in found["problems"]} <= set(entries())
+
+
+def test_schema(polhode):
+    code, out, _ = polhode("schema")
+    assert code == 0 and json.loads(out) == json.loads((ROOT / "schema" / "scenario.schema.json").read_text())
+
+
+# ------------------------------------------------------------------ references
+def test_cite(polhode):
+    assert polhode("run", "top.toml", "-q", "--no-picture")[0] == 0
+    code, out, _ = polhode("cite", "top.nc")
+    assert code == 0 and out.startswith(f"% Computed with polhode {ph.__version__}, method trapm (trapezoidal rule")
+    assert "\n@article{krysl2006,\n" in out and out.rstrip().endswith("}")
+    assert out.strip() == cite(ph.load("top.nc"))
+    code, out, _ = polhode("cite", "mkrk:gauss4")
+    assert code == 0 and "method mkrk:gauss4" in out and "@article{munthekaas1998," in out
+
+
+@pytest.mark.parametrize("key", entries())
+def test_every_field_of_an_entry_is_printed(key):
+    given = entries()[key]
+    shown = bibtex(key)
+    assert re.sub(r"\s|,(?=\s*\})", "", shown) == re.sub(r"\s|,(?=\s*\})", "", given)
+    assert shown.count("{") == shown.count("}")
+
+
+# ------------------------------------------------------------------ examples
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_run(polhode, path, tmp_path):
+    code, _, err = polhode("run", path, "--allow-code")
+    assert code == 0, err
+    ds = ph.load(tmp_path / f"{path.stem}.nc")
+    assert np.isfinite(ds.energy).all() and (tmp_path / f"{path.stem}.png").stat().st_size > 10_000
+
+
+def test_satellite_script(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(os.fspath(ROOT / "examples"))
+    runpy.run_path(os.fspath(ROOT / "examples" / "satellite_script.py"))
+    errors = [float(line.split()[1]) for line in capsys.readouterr().out.splitlines()[-4:]]
+    orders = np.log2(errors[:-1]) - np.log2(errors[1:])
+    assert (abs(orders - 4) < 0.3).all()
+
+
+def test_satellite_script_is_the_scenario():
+    scenario = ph.read_scenario(ROOT / "examples" / "satellite.toml", allow_code=True)
+    script = (ROOT / "examples" / "satellite_script.py").read_text()
+    for row in scenario.system.arguments["inertia"]:
+        assert str(row) in script
+    assert str(scenario.arguments["angular_velocity"]) in script

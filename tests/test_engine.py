@@ -1,0 +1,465 @@
+"""The engine: what is compiled when, where it is kept, and Newton's method."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from math import cos, inf, nan, sin
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.algebra import so3
+from polhode.kernel import drive, jit, solve
+from polhode.kernel.signatures import A1, ANGULAR, ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK, REPORT, RESIDUAL, f8, i8
+from polhode.methods import METHODS, Method, Prepared, Promises
+
+TOP = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
+
+
+def top():
+    return ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+
+
+# ------------------------------------------------------------------ the cache across processes
+WARM = """
+    import json, os
+    import polhode as ph
+    from polhode.kernel import drive
+    from polhode.methods import method
+
+    def spin(t, q, omega, parameters):
+        return (0.1 * omega[1], 0.0, parameters[0])
+
+    final = []
+    kernels = []
+    for system in (
+        ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0),
+        ph.rigid_body((1, 2, 2.5), torque=spin, parameters=[0.5]),
+    ):
+        ds = ph.integrate(system, "forward_euler_m", step=0.01, steps=5, angular_velocity=(0.1, 0.2, 0.3))
+        final += ds.angular_momentum.values[-1].tolist()
+        kernels += [k for k in system.__dict__["_compiled"].values() if k._cache.cache_path]
+    kernels += [drive.loop_for(method("forward_euler_m").prepare().step), drive.energy_loop()]
+    root = os.environ["POLHODE_CACHE_DIR"]
+    print(json.dumps({
+        "final": final,
+        "hits": sum(sum(k.stats.cache_hits.values()) for k in kernels),
+        "misses": sum(sum(k.stats.cache_misses.values()) for k in kernels),
+        "kernels": len(kernels),
+        "files": sorted(os.path.join(place, name) for place, _, names in os.walk(root) for name in names),
+    }))
+"""
+
+
+def test_a_second_process_finds_every_kernel_and_leaves_no_file(python, tmp_path):
+    cold = python(WARM, POLHODE_CACHE_DIR=str(tmp_path))
+    assert cold["misses"] == cold["kernels"] and cold["hits"] == 0
+    assert cold["files"]
+    warm = python(WARM, POLHODE_CACHE_DIR=str(tmp_path))
+    assert warm["misses"] == 0 and warm["hits"] == warm["kernels"]
+    assert warm["files"] == cold["files"]
+    assert warm["final"] == cold["final"]
+
+
+TORQUE = """
+    import json
+    import numpy as np
+    import polhode as ph
+    from polhode.kernel import jit
+    from polhode.kernel.signatures import LOADS
+    from polhode.systems.user import repeated
+
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+    y, out = np.zeros(13), np.zeros(6)
+    y[6:10] = (0.8, 0.6, 0.0, 0.0)
+    repeated(LOADS)(top.compiled_loads(0.0, y), 1, 0.0, y, top.bodies, top.parameters, out)
+    print(json.dumps([ph.__file__, jit.digest(), str(jit.cache_folder()), out.tolist()]))
+"""
+
+
+def test_an_edited_callee_gives_the_new_numbers(python, tmp_path):
+    package = tmp_path / "polhode"
+    shutil.copytree(Path(ph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    places = {"PYTHONPATH": str(tmp_path), "POLHODE_CACHE_DIR": str(tmp_path / "cache")}
+    file, first, _, before = python(TORQUE, **places)
+    assert Path(file).parent == package
+    digests = {first}
+    for factor, (path, old, new) in enumerate(
+        (
+            ("systems/heavy_top.py", "scale(-parameters[0]", "scale(-2.0 * parameters[0]"),
+            (
+                "algebra/so3.py",
+                "def cross(a, b):\n",
+                "def cross(a, b):\n    a = (1.5 * a[0], 1.5 * a[1], 1.5 * a[2])\n",
+            ),
+        ),
+        start=2,
+    ):
+        source = (package / path).read_text()
+        assert old in source
+        (package / path).write_text(source.replace(old, new, 1))
+        _, digest, _, after = python(TORQUE, **places)
+        assert digest not in digests
+        digests.add(digest)
+        np.testing.assert_allclose(after, np.array(before) * factor, rtol=1e-14)
+
+
+def test_old_generations_are_pruned_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path))
+    names = [f"{k:016x}" for k in range(7)]
+    for k, name in enumerate(names):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (1000.0 + k, 1000.0 + k))
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("not ours")
+    assert jit.cache_folder.__wrapped__() == tmp_path / jit.digest()
+    kept = {jit.digest(), *names[-(jit.KEPT_GENERATIONS - 1) :], "thesis"}
+    assert {path.name for path in tmp_path.iterdir()} == kept
+    assert (tmp_path / "thesis" / "chapter1.tex").exists()
+
+
+def test_where_the_cache_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path / "mine"))
+    assert jit.cache_root() == tmp_path / "mine"
+    monkeypatch.delenv("POLHODE_CACHE_DIR")
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert jit.cache_root() == tmp_path / "polhode"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert jit.cache_root().parts[-3:] == ("Library", "Caches", "polhode")
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    assert jit.cache_root() == tmp_path / "polhode"
+
+
+def test_an_unwritable_cache_folder_costs_time_only(python, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    _, _, folder, torque = python(TORQUE, POLHODE_CACHE_DIR=str(tmp_path / "file" / "cache"))
+    assert Path(folder).name.startswith("polhode-")
+    assert not Path(folder).exists()  # gone with the process
+    np.testing.assert_allclose(torque, [0, 0, 0, 20.0 * 0.96, 0, 0], rtol=1e-15)
+
+
+# ------------------------------------------------------------------ steps that a user writes
+def growing(factor):
+    def step(t, h, p):
+        p.y[10] = p.y[10] * factor
+        return 0
+
+    return step
+
+
+def in_one_step(step, name):
+    """Angular momentum (1, 1, 1) after one of these steps."""
+    row = Method(name, "test", "a step of a test", "none", lambda: Prepared(step, lambda bodies, blocks: 1),
+                 lambda: Promises(1))  # fmt: skip
+    METHODS[name] = row
+    try:
+        ds = ph.integrate(ph.free_body((1, 1, 1)), name, step=0.1, steps=1, angular_momentum=(1, 1, 1))
+    finally:
+        del METHODS[name]
+    return ds.angular_momentum.values[-1]
+
+
+def test_steps_of_one_factory_are_not_confused():
+    np.testing.assert_array_equal(in_one_step(growing(2.0), "twice"), [2, 1, 1])
+    np.testing.assert_array_equal(in_one_step(growing(3.0), "thrice"), [3, 1, 1])
+
+
+@pytest.mark.parametrize(("function", "factor"), [("sin", 2.0), ("cos", 2.0), ("cos", 3.0)])
+def test_a_step_without_a_file(function, factor):
+    names = {"sin": sin, "cos": cos, "factor": factor}
+    exec(f"def step(t, h, p):\n    p.y[10] = factor * {function}(p.y[10])\n    return 0", names)
+    expected = factor * names[function](1.0)
+    np.testing.assert_allclose(in_one_step(names["step"], "nowhere"), [expected, 1, 1], rtol=1e-15)
+
+
+def test_fingerprints_tell_functions_apart_and_do_not_change():
+    def made(source, **names):
+        exec(source, names)
+        return names["f"]
+
+    one = made("def f(x):\n    return g(x) + k", g=sin, k=1.0)
+    assert jit.fingerprint(one) == jit.fingerprint(made("def f(x):\n    return g(x) + k", g=sin, k=1.0))
+    others = [
+        made("def f(x):\n    return g(x) + k", g=sin, k=2.0),
+        made("def f(x):\n    return g(x) + k", g=cos, k=1.0),
+        made("def f(x):\n    return g(x) - k", g=sin, k=1.0),
+        made("def f(x, y=1):\n    return g(x) + k", g=sin, k=1.0),
+        made("def f(x, y=2):\n    return g(x) + k", g=sin, k=1.0),
+        made("def f(x):\n    return g(x) + k", g=made("def f(x):\n    return x"), k=1.0),
+        made("def f(x):\n    return g(x) + k", g=made("def f(x):\n    return 2 * x"), k=1.0),
+        made("def f(x):\n    return (lambda y: g(y))(x) + k", g=sin, k=1.0),
+        made("def f(x):\n    return (lambda y: k(y))(x) + g", g=1.0, k=sin),
+        made("def f(x):\n    return g(x) + k", g=np.sin, k=np.arange(3.0)),
+        made("def f(x):\n    return g(x) + k", g=np.sin, k=np.arange(4.0)),
+        made("def f(x):\n    return f(x - 1)"),
+        growing(2.0),
+        growing(3.0),
+    ]
+    assert len({jit.fingerprint(f) for f in [one, *others]}) == len(others) + 1
+
+
+# ------------------------------------------------------------------ binding and helpers
+def test_bind_refuses_a_name_the_template_does_not_use():
+    with pytest.raises(TypeError, match=r"march uses no global name 'stepp'"):
+        jit.bind(drive.march, stepp=growing(2.0))
+
+
+def test_an_unbound_loop_says_so():
+    with pytest.raises(RuntimeError, match="bound"):
+        drive.step(0.0, 0.1, None)
+
+
+def test_bound_copies_leave_the_template_alone():
+    copy = jit.bind(drive.march, step=growing(2.0))
+    assert copy.__globals__["step"] is not drive.step
+    assert copy.__qualname__ != drive.march.__qualname__
+    assert copy.__code__ is drive.march.__code__
+
+
+def test_helpers_called_from_python_are_plain_python():
+    result = so3.cross((1, 0, 0), (0, 1, 0))
+    assert result == (0, 0, 1)
+    assert all(type(x) is int for x in result)  # compiled, they would be floats
+
+
+# ------------------------------------------------------------------ without compilation
+PLAIN = """
+    import json
+    import numpy as np
+    import polhode as ph
+    from polhode.kernel import jit
+
+    def spin(t, q, omega, parameters):
+        return omega + np.array([t, parameters[0], q[1]])
+
+    def lift(t, q, parameters):
+        return parameters[0] * q[1] * q[2]
+
+    systems = (
+        ph.heavy_top((5, 5, 1), (0.1, 0, 1), 20.0),
+        ph.rigid_body([[2, 0.1, 0], [0.1, 1.5, 0.2], [0, 0.2, 1]], torque=spin, parameters=[0.5]),
+        ph.rigid_body((1, 2, 2.5), potential=lift, parameters=[0.5]),
+    )
+    results = []
+    for method in ("trapm", "akw", "mkrk:rk4", "mkrk:gauss4"):
+        for system in systems:
+            ds = ph.integrate(system, method, step=0.02, steps=4, angular_velocity=(0.3, -0.2, 4.0), every=3)
+            results.append(ds.attitude.values[-1].tolist() + ds.angular_momentum.values[-1].tolist())
+    def fail(t, q, omega, parameters):
+        if t > 0.03:
+            raise ValueError("on purpose")
+        return (0.0, 0.0, 0.0)
+    try:
+        ph.integrate(ph.rigid_body((1, 2, 2.5), torque=fail), "mkrk:rk4", step=0.02, steps=4)
+    except ph.UserFunctionError as problem:
+        failure = [type(problem.__cause__).__name__, problem.step, problem.trajectory.sizes["time"]]
+    print(json.dumps([jit.disabled(), results, failure]))
+"""
+
+
+def test_without_compilation_the_numbers_are_the_same(python):
+    plain, slow, failure = python(PLAIN, NUMBA_DISABLE_JIT="1")
+    compiled, fast, same_failure = python(PLAIN)
+    assert plain and not compiled
+    np.testing.assert_allclose(slow, fast, rtol=0, atol=1e-13)
+    assert failure == same_failure == ["ValueError", 1, 2]
+
+
+# ------------------------------------------------------------------ threads
+def test_two_threads_get_what_one_gets():
+    def spin(t, q, omega, parameters):
+        return (0.1 * omega[1], sin(t), 0.0)
+
+    def work(k):
+        system = top() if k % 2 else ph.rigid_body((1, 2, 2.5), torque=spin)
+        return ph.integrate(system, "trapm", step=0.01, steps=2000, **TOP)
+
+    alone = [work(k) for k in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(work, range(4)))
+    for one, other in zip(alone, together, strict=True):
+        assert one.identical(other)
+
+
+# ------------------------------------------------------------------ import
+def test_import_is_light(python):
+    seconds, loaded, lazy = python(
+        """
+        import json, sys, time
+        start = time.perf_counter()
+        import polhode
+        seconds = time.perf_counter() - start
+        heavy = ("numba", "numpy", "scipy", "xarray", "matplotlib", "zarr", "dask")
+        loaded = [name for name in heavy if name in sys.modules]
+        before = "heavy_top" in vars(polhode)
+        polhode.heavy_top
+        print(json.dumps([seconds, loaded, [before, "heavy_top" in vars(polhode), "xarray" in sys.modules]]))
+        """
+    )
+    assert loaded == []
+    assert seconds < 0.5
+    assert lazy == [False, True, False]
+
+
+def test_the_package_says_what_it_has():
+    assert "integrate" in dir(ph) and "so3" in dir(ph)
+    with pytest.raises(AttributeError, match="no attribute 'integrat'"):
+        ph.integrat  # noqa: B018
+
+
+# ------------------------------------------------------------------ linear equations
+@pytest.mark.parametrize("n", range(1, 10))
+def test_factor_and_substitute_against_numpy(n):
+    generator = np.random.default_rng(n)
+    for matrix in (generator.normal(size=(n, n)), np.eye(n)[::-1], np.diag(10.0 ** -np.arange(n))):
+        right = generator.normal(size=n)
+        work = np.concatenate([[7.0], matrix.ravel(), right, np.zeros(n), [7.0]])
+        a, b, pivots = 1, 1 + n * n, 1 + n * n + n
+        assert solve.factor(work, a, n, pivots)
+        solve.substitute(work, a, n, pivots, b)
+        found, expected = work[b : b + n], np.linalg.solve(matrix, right)
+        assert np.abs(found - expected).max() <= 1e-14 * np.linalg.cond(matrix) * np.abs(expected).max()
+        assert work[0] == work[-1] == 7.0
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((3, 3)), np.outer((1.0, 2, 4), (1.0, 1, 2)), np.full((2, 2), nan)])
+def test_factor_refuses_a_singular_matrix(matrix):
+    n = len(matrix)
+    work = np.concatenate([matrix.ravel(), np.zeros(n)])
+    assert not solve.factor(work, 0, n, n * n)
+
+
+def test_solve3_against_numpy():
+    generator = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = generator.normal(size=(3, 3)), generator.normal(size=3)
+        found = solve.solve3(tuple(a.ravel()), tuple(b))
+        np.testing.assert_allclose(found, np.linalg.solve(a, b), rtol=1e-13 * np.linalg.cond(a))
+
+
+# ------------------------------------------------------------------ Newton's method
+def quadratic(x, data):
+    return (x[0] * x[0] - data[0], x[1] * x[0] - data[1], x[2] + x[1] * x[1] - data[2])
+
+
+def quadratic_slope(x, data):
+    return (2 * x[0], 0.0, 0.0, x[1], x[0], 0.0, 0.0, 2 * x[1], 1.0)
+
+
+def poor_slope(x, data):
+    return (3.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0)
+
+
+def no_root(x, data):
+    return (x[0] * x[0] + 1.0, x[1], x[2])
+
+
+def no_root_slope(x, data):
+    return (2 * x[0], 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def not_a_number(x, data):
+    return (data[0], 0.0, 0.0)
+
+
+def flat(x, data):
+    return (0.0,) * 9
+
+
+def newton(function, slope, x, data=(0.0, 0.0, 0.0)):
+    report = np.zeros(REPORT)
+    status, found = solve.newton3(function, slope, x, 1.0, data, report)
+    return status, found, report
+
+
+@pytest.mark.parametrize("slope", [quadratic_slope, poor_slope])
+def test_newton_reaches_round_off(slope):
+    status, x, report = newton(quadratic, slope, (1.3, 1.0, 0.5), (2.0, 3.0, 1.0))
+    exact = (2**0.5, 3 / 2**0.5, 1.0 - 4.5)
+    assert status == OK
+    np.testing.assert_allclose(x, exact, rtol=1e-15)
+    assert 3 <= report[ITERATIONS] <= 12
+    assert report[RESIDUAL] < 1e-7
+
+
+def test_newton_at_the_solution_takes_one_iteration():
+    status, x, report = newton(quadratic, quadratic_slope, (1.0, 1.0, 0.0), (1.0, 1.0, 1.0))
+    assert status == OK and x == (1.0, 1.0, 0.0) and report[ITERATIONS] == 1
+
+
+def test_newton_says_when_there_is_no_root():
+    status, _, report = newton(no_root, no_root_slope, (0.7, 1.0, 1.0))
+    assert status == NOT_CONVERGED
+    assert report[ITERATIONS] <= solve.MOST_ITERATIONS
+    assert report[RESIDUAL] > 1e-10
+
+
+@pytest.mark.parametrize("bad", [nan, inf])
+def test_newton_says_when_the_function_is_not_finite(bad):
+    assert newton(not_a_number, quadratic_slope, (1.0, 1.0, 1.0), (bad, 0.0, 0.0))[0] == NOT_FINITE
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_newton_says_when_the_jacobian_is_singular():
+    function = jit.compile_kernel(singular, i8(A1))
+    assert function(np.zeros(REPORT)) == NOT_CONVERGED
+
+
+flat_helper = jit.inlined(flat)
+quadratic_helper, slope_helper = jit.inlined(quadratic), jit.inlined(quadratic_slope)
+
+
+def singular(report):
+    return solve.newton3(quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, (2.0, 3.0, 1.0), report)[0]
+
+
+def compiled_root(report):
+    _, x = solve.newton3(quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, (2.0, 3.0, 1.0), report)
+    return x[0] + x[1] + x[2]
+
+
+def test_newton_compiled_and_plain():
+    compiled, plain = np.zeros(REPORT), np.zeros(REPORT)
+    total = jit.compile_kernel(compiled_root, f8(A1))(compiled)
+    assert abs(total - compiled_root(plain)) < 1e-14
+    assert compiled[ITERATIONS] == plain[ITERATIONS]
+
+
+# ------------------------------------------------------------------ the loop
+def test_kernels_release_the_gil():
+    """While one thread integrates, another one runs."""
+    ticks = []
+
+    def tick():
+        while not done:
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    done = []
+    ph.integrate(ph.free_body((1, 2, 2.5)), "mkrk:rk4", step=0.01, steps=1, angular_velocity=(1, 2, 3))
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(tick)
+        start = time.perf_counter()
+        ph.integrate(
+            ph.free_body((1, 2, 2.5)), "mkrk:rk4", step=0.01, steps=300_000, every=300_000, angular_velocity=(1, 2, 3)
+        )
+        end = time.perf_counter()
+        done.append(True)
+    assert sum(start < t < end for t in ticks) > 3
+
+
+def test_squared_speed_of_the_fastest_body():
+    bodies = np.array([1.0, 1, 2, 4, 1, 1, 0.5, 0.25, 2.0, 1, 1, 1, 0.5, 1, 1, 1])
+    y = np.zeros(26)
+    y[ANGULAR : ANGULAR + 3] = (1, 2, 4)
+    y[13 + ANGULAR : 13 + ANGULAR + 3] = (0, 2, 0)
+    assert drive.squared_speed(2, y, bodies) == 4.0
+    y[13 + 3] = inf
+    assert drive.squared_speed(2, y, bodies) == inf

@@ -1,0 +1,305 @@
+"""Pictures: the right content, nothing lost by drawing fewer rows, files whole, matplotlib's global state untouched."""
+
+import subprocess
+import sys
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+import polhode as ph
+from polhode.plots import dashboard as draw
+from polhode.plots import style, work_precision
+from polhode.plots.dashboard import conserved_errors, extremes, inverse_inertia, level_curves, opening, scattered
+
+
+def start(name):
+    ready = ph.problem(name)
+    state = dict(ready.initial)
+    if "rotation_vector" in state:
+        state["attitude"] = ph.so3.exp_quaternion(state.pop("rotation_vector"))
+    return ready, state
+
+
+@pytest.fixture(scope="module")
+def body():
+    ready, state = start("krysl_free_body")
+    return ph.integrate(ready.build(), "trapm", step=0.125, t_end=20.0, units="SI", **state)
+
+
+@pytest.fixture(scope="module")
+def top():
+    ready, state = start("krysl_fast_top")
+    return ph.integrate(ready.build(), "trapm", step=0.0025, t_end=2.5, **state)
+
+
+@pytest.fixture(scope="module")
+def point():
+    return ph.integrate(
+        ph.particle(2.0, stiffness=(1.0, 2.0, 3.5)), "trapm", step=0.05, t_end=10.0, position=(1, 0.2, 0.3),
+        velocity=(0, 0.7, 0.2),
+    )  # fmt: skip
+
+
+def panel(figure, title):
+    found = [axes for axes in figure.axes if title in axes.get_title(loc="left")]
+    assert len(found) == 1, [axes.get_title(loc="left") for axes in figure.axes]
+    return found[0]
+
+
+def words(axes):
+    return {text.get_text() for text in axes.texts}
+
+
+def said(figure):
+    return " ".join(text.get_text() for text in figure.texts)
+
+
+# ------------------------------------------------------------------ content
+def test_body_has_all_its_panels(body, tmp_path):
+    figure = draw(body, tmp_path / "new" / "body.png")
+    assert "free_body" in said(figure) and "trapm" in said(figure) and "0.125" in said(figure)
+    energy = panel(figure, "Relative energy error")
+    assert energy.get_xlabel() == "time (s)"
+    np.testing.assert_array_equal(energy.lines[0].get_ydata(), body.energy_error.values)
+    momenta = panel(figure, "spatial angular momentum")
+    assert momenta.get_yscale() == "log" and {"spatial", "round-off"} <= words(momenta)
+    attitude = panel(figure, "Attitude quaternion")
+    assert set("wxyz") <= words(attitude) and len(attitude.lines) == 4
+    for k, line in enumerate(attitude.lines):
+        np.testing.assert_array_equal(line.get_ydata(), body.attitude.values[:, k])
+    polhode = panel(figure, "Polhode")
+    assert {"x", "y", "z", "start", "end"} <= words(polhode) and len(polhode.lines) > 20
+    assert panel(figure, "z axis in space")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["body.png"]
+
+
+def test_png_is_whole_and_not_blank(body, tmp_path):
+    path = tmp_path / "body.png"
+    draw(body, path)
+    pixels = imread(path)
+    assert pixels.shape[:2] == (900, 1200)
+    for rows, columns in (
+        (slice(110, 330), slice(80, 660)), (slice(380, 590), slice(80, 660)), (slice(640, 860), slice(80, 660)),
+        (slice(100, 480), slice(760, 1190)), (slice(500, 880), slice(760, 1190)),
+    ):  # fmt: skip
+        assert pixels[rows, columns, :3].var() > 1e-3
+    edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])[:, :3]
+    assert edge.min() == 1.0, "something is cut off at the edge"
+
+
+def test_top_shows_each_conserved_momentum_and_the_beginning_of_its_turning(top):
+    figure = draw(top)
+    assert {"vertical", "axial"} <= words(panel(figure, "conserved momenta"))
+    assert panel(figure, "Polhode").child_axes, "a small polhode is enlarged"
+    long = ph.integrate(
+        ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), "trapm", step=0.0025, t_end=25.0, angular_velocity=(0, 0.1, 50),
+    )  # fmt: skip
+    shown = panel(draw(long), "Attitude quaternion")
+    assert any("the beginning" in text for text in words(shown))
+    assert shown.lines[0].get_xdata()[-1] < 13.0
+
+
+def test_particle_has_orbit_and_phase_plane(point, tmp_path):
+    figure = draw(point, tmp_path / "point.png")
+    assert any(axes.name == "3d" for axes in figure.axes)
+    phase = panel(figure, "Phase plane of x")
+    assert phase.get_xlabel() == "position x (length)"
+    np.testing.assert_array_equal(phase.lines[0].get_xdata(), point.position.values[:, 0])
+    assert set("xyz") <= words(panel(figure, "Position in space"))
+    assert "not conserved by this system" in words(panel(figure, "Angular momentum in space"))
+
+
+def test_units_and_titles_of_what_is_not_conserved():
+    ds = ph.integrate(
+        ph.rigid_body((1.0, 1.7, 2.4), torque=lambda t, q, omega, p: (-0.1 * omega[0], 0.0, 0.02)), "trapm", step=0.1,
+        t_end=3.0, angular_velocity=(0.3, 0.5, 0.2), units="SI",
+    )  # fmt: skip
+    figure = draw(ds)
+    assert panel(figure, "Relative energy change")
+    assert panel(figure, "Angular momentum in space").get_ylabel() == "kg m² s⁻¹"
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_incomplete_runs_are_drawn(top, rows):
+    part = top.isel(time=slice(0, rows)).assign_attrs(incomplete="step too large")
+    figure = draw(part)
+    figure.canvas.draw()
+    assert "Incomplete run: step too large" in said(figure)
+    assert panel(figure, "Relative energy error").lines[0].get_marker() == "o"
+
+
+def test_odd_trajectories_are_drawn_without_a_warning(body, point):
+    zero = body.copy(deep=True)
+    zero.energy_error[:] = 0.0
+    zero.angular_momentum_space[:] = zero.angular_momentum_space[0]
+    still = body.copy(deep=True)
+    still.angular_momentum[:] = 0.0
+    bad = body.copy(deep=True)
+    bad.energy_error[-1], bad.angular_momentum_space[-1] = np.inf, np.nan
+    explosion = body.copy(deep=True)
+    explosion.energy_error[:] = 1e-9 * 10.0 ** (np.arange(len(body.time)) / 10)
+    resting = point.copy(deep=True)
+    resting.position[:], resting.momentum[:] = 0.0, 0.0
+    backwards = body.isel(time=slice(None, None, -1))
+    for ds in (zero, still, bad, explosion, resting, backwards):
+        draw(ds).canvas.draw()
+    assert "exactly zero" in words(panel(draw(zero), "Relative energy"))
+    assert panel(draw(explosion), "Relative energy").get_yscale() == "symlog"
+    times = panel(draw(backwards), "Relative energy").lines[0].get_xdata()
+    assert (np.diff(times) > 0).all()
+
+
+def test_several_bodies_show_the_first_and_the_sum(body):
+    single = ("attitude", "angular_momentum", "angular_velocity", "angular_momentum_space")
+    both = body.drop_vars(single)
+    for name in single:
+        twice = np.stack([body[name].values, body[name].values * (1.0 if name == "attitude" else 2.0)], axis=1)
+        both[name] = (("time", "body", body[name].dims[-1]), twice, body[name].attrs)
+    figure = draw(both)
+    assert "body 1 of 2" in panel(figure, "Polhode").get_title(loc="left")
+    polhode = conserved_errors(both)["spatial"][0]
+    np.testing.assert_allclose(polhode, conserved_errors(body)["spatial"][0], rtol=0, atol=1e-15)
+
+
+# ------------------------------------------------------------------ refusals and files
+def test_what_is_refused(body, tmp_path):
+    with pytest.raises(ph.InvalidInput, match="no trajectory"):
+        draw(body.drop_vars("energy_error"))
+    with pytest.raises(ph.InvalidInput, match="no rows"):
+        draw(body.isel(time=slice(0, 0)))
+    with pytest.raises(ph.InvalidInput, match=r"\.png"):
+        draw(body, tmp_path / "body.pdf")
+    with pytest.raises(ph.InvalidInput, match="no comparison"):
+        work_precision(body)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ph.FileProblem, match="cannot write"):
+        draw(body, tmp_path / "file" / "body.png")
+
+
+def test_a_failed_write_leaves_the_old_picture(body, tmp_path, monkeypatch):
+    path = tmp_path / "body.png"
+    draw(body, path)
+    old = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
+    with pytest.raises(ph.FileProblem, match="No space left"):
+        draw(body, path)
+    assert path.read_bytes() == old and [item.name for item in tmp_path.iterdir()] == ["body.png"]
+
+
+def test_pyplot_and_settings_stay_as_they_are(body):
+    before = dict(matplotlib.rcParams)
+    draw(body)
+    assert dict(matplotlib.rcParams) == before
+    code = (
+        "import sys, polhode as ph; ph.plots; assert 'matplotlib' not in sys.modules;"
+        "ph.plots.dashboard(ph.integrate(ph.particle(), 'trapm', step=0.1, steps=3, velocity=(1, 0, 0)));"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ------------------------------------------------------------------ fewer rows
+def test_extremes_keeps_every_spike():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=123_457)
+    for at, spike in ((17, 90.0), (60_000, -80.0), (123_455, 70.0)):
+        values[at] = spike
+    chosen = extremes(values, bins=500)
+    assert len(chosen) <= 1002 and (np.diff(chosen) > 0).all()
+    assert {0, 17, 60_000, 123_455, 123_456} <= set(chosen.tolist())
+    size = -(-len(values) // 500)
+    for first in range(0, len(values), size):
+        inside = values[first : first + size]
+        kept = values[chosen[(chosen >= first) & (chosen < first + size)]]
+        assert kept.max() == inside.max() and kept.min() == inside.min()
+
+
+def test_extremes_leaves_short_series_and_passes_over_nan():
+    np.testing.assert_array_equal(extremes(np.arange(100.0)), np.arange(100))
+    values = np.sin(np.arange(100_000.0))
+    values[500] = np.nan
+    values[700] = np.inf
+    chosen = extremes(values, bins=100)
+    assert 500 not in chosen and 700 not in chosen
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        extremes(np.full(100_000, np.nan))
+
+
+def test_a_spike_in_a_long_run_is_drawn(body):
+    n = 200_000
+    times = np.arange(n) * 0.1
+    long = body.isel(time=np.zeros(n, dtype=int)).assign_coords(time=("time", times, body.time.attrs))
+    error = 1e-6 * np.sin(times)
+    error[123_457] = 3e-5
+    long["energy_error"] = ("time", error, body.energy_error.attrs)
+    long["angular_momentum_space"][54_321, 0] += 1e-3
+    figure = draw(long)
+    line = panel(figure, "Relative energy").lines[0]
+    assert line.get_ydata().max() == 3e-5 and len(line.get_ydata()) < 3000
+    size = np.linalg.norm(body.angular_momentum_space[0])
+    momenta = panel(figure, "spatial angular momentum").lines[0]
+    assert momenta.get_ydata().max() == pytest.approx(1e-3 / size, rel=1e-9) and len(momenta.get_ydata()) < 3000
+
+
+def test_scattered_rows_hit_no_period():
+    chosen = scattered(1_000_000, 5000)
+    assert chosen[0] == 0 and chosen[-1] == 999_999 and len(chosen) <= 5000
+    for period in (100, 200, 400, 1000):
+        phase = np.bincount(chosen % period * 10 // period, minlength=10)
+        assert phase.min() > 0.8 * phase.mean()
+
+
+def test_opening_counts_turning_points_not_round_off():
+    t = np.linspace(0.0, 1000.0, 100_001)
+    curves = np.column_stack([np.sin(t), 1e-17 * np.random.default_rng(0).normal(size=len(t))])
+    assert t[opening(curves, 60) - 1] == pytest.approx(60.5 * np.pi, abs=0.1)
+    assert opening(curves[:2000], 60) == 2000
+
+
+def test_labels_are_apart_in_order_and_inside():
+    for heights in (
+        [0.5, 0.5, 0.5, 0.5],
+        [0.0, 0.01, 0.02],
+        [0.98, 0.99, 1.0],
+        [0.1, 0.4, 0.41, 0.9],
+        [-3.0, 0.5, 9.0],
+    ):
+        placed = style.spread(heights, 0.08)
+        assert (np.diff(placed) > 0.08 - 1e-12).all() and placed[0] >= 0.0 and placed[-1] <= 1.0
+    assert style.spread([0.1, 0.5], 0.08) == pytest.approx([0.1, 0.5])
+    assert np.mean(style.spread([0.5, 0.5, 0.5], 0.1)) == pytest.approx(0.5)
+
+
+def test_numbers_and_units_for_people():
+    assert style.scientific(3.21e-7) == "3.2×10⁻⁷" and style.scientific(-0.0865) == "−0.0865"
+    assert style.scientific(-1.5e-7, 3) == "−1.5×10⁻⁷" and style.scientific(0.0) == "0"
+    assert style.pretty_units("kg m2 s-1") == "kg m² s⁻¹" and style.with_units("time", "time") == "time"
+
+
+# ------------------------------------------------------------------ numbers behind the pictures
+def test_conserved_errors_against_plain_arithmetic(top):
+    errors = conserved_errors(top)
+    assert set(errors) == {"vertical", "axial"}
+    axial = top.angular_momentum.values[:, 2]
+    np.testing.assert_allclose(errors["axial"][0], abs(axial - axial[0]) / abs(axial[0]), rtol=0, atol=1e-16)
+
+
+def test_inertia_and_level_curves_from_the_trajectory(body):
+    J = inverse_inertia(body.angular_momentum.values, body.angular_velocity.values)
+    np.testing.assert_allclose(np.linalg.eigvalsh(J), sorted(1 / np.array([0.9144, 1.098, 1.66])), rtol=1e-10)
+    curves = level_curves(J)
+    assert len(curves) == 2 + 2 * 2 * 3
+    for curve in curves:
+        np.testing.assert_allclose(np.linalg.norm(curve, axis=1), 1.0, atol=1e-12)
+        energy = np.einsum("ij,jk,ik->i", curve, J, curve)
+        assert np.ptp(energy) < 1e-12
+    assert level_curves(np.eye(3)) == []
+    assert inverse_inertia(np.ones((10, 3)), np.ones((10, 3))) is None

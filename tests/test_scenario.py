@@ -1,0 +1,292 @@
+"""Scenarios: what a file means, where its mistakes are, and that it runs as the Python interface does."""
+
+import inspect
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.errors import InvalidInput
+from polhode.runs import scenario as scenarios
+from polhode.runs.scenario import key_lines, read_scenario
+from polhode.systems import SYSTEMS
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+TOP = """\
+[system]
+type = "heavy_top"
+inertia = [5.0, 5.0, 1.0]
+center_of_mass = [0.0, 0.0, 1.0]
+weight = 20.0
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write a scenario and read it."""
+
+    def write_and_read(text, **options):
+        path = tmp_path / "scenario.toml"
+        path.write_text(text)
+        return read_scenario(path, **options)
+
+    return write_and_read
+
+
+# ------------------------------------------------------------------ the specification
+def test_systems_of_scenarios_are_those_of_python():
+    tables = {
+        table.model_fields["type"].annotation.__args__[0]: set(table.model_fields) - {"type"}
+        for table in scenarios._models(scenarios.ScenarioFile.model_fields["system"].annotation)
+    }
+    assert tables == {name: set(inspect.signature(build).parameters) for name, build in SYSTEMS.items()}
+
+
+def test_committed_schema_is_the_generated_one():
+    committed = json.loads((ROOT / "schema" / "scenario.schema.json").read_text())
+    assert committed == scenarios.schema(), "run: polhode schema > schema/scenario.schema.json"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_valid(path):
+    scenario = read_scenario(path, allow_code=True)
+    assert scenario.title and scenario.text == path.read_text() and scenario.path == path
+
+
+# ------------------------------------------------------------------ lines
+TRICKY = '''\
+# a comment with = and [brackets]
+title = "a = [1, 2] # no comment" # a comment
+"quoted.key" = 'single "quotes"'
+dotted.inner = 1
+
+[table]
+list = [
+    1, # one
+    2,
+
+    [3,
+     4], { a = 1, b = { c = [5,
+       6] } },
+]
+text = """
+[not.a.table]
+x = 1 \\""" y = 2
+"""
+literal = \'\'\'
+[nor.this]\'\'\'
+date = 2020-01-02T03:04:05Z
+last = true
+
+[table.sub."odd key"]
+x=1e-3
+[[many]]
+name = 1
+[[many]]
+name = 2
+[many.part]
+deep = 3
+[[many.more]]
+z = 4'''
+
+
+def walk(value, key=()):
+    if key:
+        yield key
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in inside:
+        yield from walk(inner, (*key, name))
+
+
+@pytest.mark.parametrize("text", [TRICKY, "", "a=1", *(path.read_text() for path in EXAMPLES)])
+def test_every_key_has_a_line(text):
+    assert set(key_lines(text)) == set(walk(tomllib.loads(text)))
+
+
+def test_lines_of_keys():
+    lines = key_lines(TRICKY)
+    places = {
+        ("title",): 2, ("quoted.key",): 3, ("dotted", "inner"): 4, ("table", "list"): 7, ("table", "list", 0): 8,
+        ("table", "list", 2): 11, ("table", "list", 2, 1): 12, ("table", "list", 3, "b", "c", 1): 13,
+        ("table", "text"): 15, ("table", "literal"): 19, ("table", "last"): 22, ("table", "sub", "odd key", "x"): 25,
+        ("many", 1): 28, ("many", 1, "name"): 29, ("many", 1, "part", "deep"): 31, ("many", 1, "more", 0, "z"): 33,
+    }  # fmt: skip
+    assert {key: lines[key] for key in places} == places
+
+
+def test_all_mistakes_at_once(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text(
+        """\
+ttle = "x"
+method = "trapmm"
+[system]
+type = "heavy_top"
+inertia = { box = { mass = 1.0, sides = [1,
+   2, -3], foo = 2 } }
+weight = true
+[initial]
+attitude = [1, 0, 0, 0]
+rotation_vector = [0, 0, 0]
+[run]
+step = "0.1"
+every = 0
+[output]
+file = "a.txt"
+"""
+    )
+    with pytest.raises(InvalidInput) as caught:
+        read_scenario(path)
+    found = [line.removeprefix(str(path)) for line in str(caught.value).splitlines()]
+    assert found == [
+        f"9 mistakes in {path}:",
+        ":1: ttle: unknown key; did you mean 'title'?",
+        ":2: method: unknown method 'trapmm'; did you mean 'trapm' or 'trap' or 'bbtrap'?",
+        ":3: system.center_of_mass: expected this key (got nothing); add it",
+        ":6: system.inertia.box.foo: unknown key; known here: mass, sides",
+        ":7: system.weight: expected a number (got true)",
+        ":10: initial.rotation_vector: attitude and rotation_vector are given; keep one of them",
+        ":12: run.step: expected a number (got \"0.1\")",
+        ":13: run.every: expected a whole number, 1 or more (got 0)",
+        ":15: output.file: 'a.txt' must end in .nc (netCDF) or .zarr (Zarr folder)",
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------ meaning
+RUN = "[run]\nstep = 0.001\nsteps = 10\n"
+
+
+def test_attitude_in_four_forms(read):
+    angles = np.array([0.1, -0.2, 0.3])
+    expected = ph.rotation.quaternion_from_euler(angles, "zyx")
+    forms = [
+        f"attitude = {expected.tolist()}",
+        f"rotation_vector = {ph.rotation.log_quaternion(expected).tolist()}",
+        f'euler_angles = {angles.tolist()}\nsequence = "zyx"',
+        f'euler_angles_deg = {np.rad2deg(angles).tolist()}\nsequence = "zyx"',
+    ]
+    for form in forms:
+        found = read(f"{TOP}[initial]\n{form}\n{RUN}").arguments["attitude"]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=4e-16)
+
+
+@pytest.mark.parametrize("name", ["angular_velocity", "angular_momentum"])
+def test_turning_given_in_space(read, name):
+    scenario = read(f"{TOP}[initial]\nrotation_vector = [0.3, 0.1, 0.0]\n{name}_space = [1.0, 2.0, 3.0]\n{RUN}")
+    seen = ph.rotation.rotate(scenario.arguments["attitude"], scenario.arguments[name])
+    np.testing.assert_allclose(seen, [1.0, 2.0, 3.0], rtol=1e-15)
+
+
+def test_particle_with_one_stiffness_or_three(read):
+    start = f"[initial]\nposition = [1, 0, 0]\nvelocity = [0, 1, 0]\n{RUN}"
+    one = read(f'[system]\ntype = "particle"\nmass = 2\nstiffness = 3\n{start}')
+    three = read(f'[system]\ntype = "particle"\nmass = 2\nstiffness = [3, 3, 3.0]\n{start}')
+    assert (one.system.parameters == three.system.parameters).all()
+    assert one.arguments["velocity"] == [0.0, 1.0, 0.0]
+
+
+def test_inertia_from_shapes(read):
+    shapes = {
+        "box": ({"mass": 2.0, "sides": [1.0, 2.0, 3.0]}, "{ mass = 2.0, sides = [1, 2, 3] }"),
+        "cylinder": (
+            {"mass": 2.0, "radius": 0.3, "height": 1.0, "inner_radius": 0.1},
+            "{ mass = 2.0, radius = 0.3, height = 1.0, inner_radius = 0.1 }",
+        ),
+        "ellipsoid": ({"mass": 2.0, "semi_axes": [1.0, 2.0, 3.0]}, "{ mass = 2.0, semi_axes = [1, 2, 3] }"),
+        "sphere": ({"mass": 2.0, "radius": 0.3}, "{ mass = 2.0, radius = 0.3 }"),
+        "disk": ({"mass": 2.0, "radius": 0.3}, "{ mass = 2.0, radius = 0.3 }"),
+        "point_masses": (
+            {"masses": [1.0, 2.0, 1.0], "positions": [[0, 0, 0], [1, 0, 0], [0, 1, 0]]},
+            "{ masses = [1, 2, 1], positions = [[0, 0, 0], [1, 0, 0], [0, 1, 0]] }",
+        ),
+    }
+    for name, (arguments, text) in shapes.items():
+        body = getattr(ph.inertia, name)(**arguments)
+        made = read(f'[system]\ntype = "free_body"\ninertia = {{ {name} = {text} }}\n{RUN}').system
+        assert made.arguments["inertia"] == body.inertia.tolist()
+        made = read(f'[system]\ntype = "free_body"\ninertia.{name} = {text}\ninertia.about = [0, 0, 1]\n{RUN}').system
+        assert made.arguments["inertia"] == body.about([0, 0, 1]).tolist()
+
+
+def test_ready_made_problem_and_what_overrides_it(read):
+    ready = ph.problem("krysl_slow_top")
+    plain = read('problem = "krysl_slow_top"')
+    assert plain.title == ready.description and plain.method == plain.system.recommended
+    assert plain.arguments["step"] == ready.step and plain.arguments["t_end"] == ready.t_end
+    assert tuple(plain.arguments["angular_velocity"]) == ready.initial["angular_velocity"]
+    assert plain.arguments["attitude"] == ph.so3.exp_quaternion(ready.initial["rotation_vector"]).tolist()
+    changed = read(
+        'title = "mine"\nproblem = "krysl_slow_top"\nmethod = "imid"\n[initial]\nangular_momentum = [0, 0, 2.0]\n'
+        '[run]\nsteps = 7\nt0 = 1.0\nguard = false\nunits = "SI"'
+    )
+    assert changed.title == "mine" and changed.method == "imid"
+    assert changed.arguments["angular_momentum"] == [0, 0, 2] and "angular_velocity" not in changed.arguments
+    assert changed.arguments["attitude"] == plain.arguments["attitude"]
+    assert changed.arguments["steps"] == 7 and "t_end" not in changed.arguments
+    assert (changed.arguments["t0"], changed.arguments["guard"], changed.arguments["units"]) == (1.0, False, "SI")
+    later = read('problem = "krysl_slow_top"\n[run]\nt0 = 1.0')
+    assert later.arguments["t_end"] == 1.0 + ready.t_end
+
+
+def test_method_as_string_and_as_table(read):
+    problem = 'problem = "krysl_slow_top"\n'
+    table = read(problem + '[method]\nname = "mkrk"\ntableau = "gauss4"\nmap = "cayley"').method
+    assert table == read(problem + 'method = "mkrk:gauss4:cayley"').method == "mkrk:gauss4:cayley"
+
+
+def test_changes_by_the_caller(read):
+    scenario = read('problem = "krysl_slow_top"\nmethod = "imid"', method="trapm", step=0.025)
+    assert (scenario.method, scenario.arguments["step"]) == ("trapm", 0.025)
+    assert scenario.changes == {"method": "trapm", "step": 0.025}
+    with pytest.raises(InvalidInput, match="the nearest step that fits"):
+        read('problem = "krysl_slow_top"', step=0.03)
+
+
+# ------------------------------------------------------------------ running
+def test_runs_as_integrate_does(read):
+    text = f'title = "A top"\nmethod = "trapm"\n{TOP}[initial]\nrotation_vector = [0.3, 0, 0]\n{RUN}'
+    ds = read(text).integrate()
+    start = ph.so3.exp_quaternion((0.3, 0.0, 0.0))
+    top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    assert ds.equals(ph.integrate(top, "trapm", step=0.001, steps=10, attitude=start))
+    assert ds.attrs["scenario"] == text and ds.attrs["title"] == "A top"
+    assert ds.equals(ph.rerun(ds))
+
+
+def test_going_on_from_what_was_computed(read):
+    text = f'method = "trapm"\n{TOP}[initial]\nrotation_vector = [0.3, 0, 0]\nangular_velocity = [0, 0, 5]\n[run]\n'
+    whole = read(text + "step = 0.001\nt_end = 0.05\nevery = 10")
+    half = read(text + "step = 0.001\nt_end = 0.02\nevery = 10").integrate()
+    rest = whole.continued(half)
+    assert rest.arguments["t0"] == 0.02 and rest.changes == {"continued_from": 0.02}
+    found, expected = rest.integrate(), whole.integrate()
+    assert json.loads(found.attrs["scenario_changes"]) == {"continued_from": 0.02}
+    np.testing.assert_allclose(found.time, expected.time[2:], rtol=1e-14)
+    np.testing.assert_allclose(found.attitude, expected.attitude[2:], atol=1e-14)
+    np.testing.assert_allclose(found.angular_momentum, expected.angular_momentum[2:], atol=1e-13)
+    with pytest.raises(InvalidInput, match="nothing is left"):
+        whole.continued(expected)
+    with pytest.raises(InvalidInput, match="is of 'heavy_top'"):
+        read('problem = "krysl_free_body"').continued(half)
+
+
+# ------------------------------------------------------------------ the user's code
+CODE = "from pathlib import Path\nfrom beside import SIZE\n\nPath(__file__).with_suffix('.ran').touch()\n\n\n"
+CODE += "def torque(t, q, omega, parameters):\n    return (0.0, 0.0, SIZE * parameters[0])\n"
+WITH_CODE = f'method = "trapm"\n[system]\ntype = "rigid_body"\ninertia = [2, 3, 4]\ntorque = "mine.py:torque"\n{RUN}'
+
+
+def test_code_runs_only_when_allowed(read, tmp_path):
+    (tmp_path / "mine.py").write_text(CODE)
+    (tmp_path / "beside.py").write_text("SIZE = 0.5\n")
+    text = WITH_CODE.replace("torque =", "parameters = [4.0]\ntorque =")
+    with pytest.raises(InvalidInput, match=r"scenario\.toml:6: system\.torque: .* add --allow-code"):
+        read(text)
+    assert not (tmp_path / "mine.ran").exists()
+    ds = read(text, allow_code=True).integrate()
+    assert (tmp_path / "mine.ran").exists()
+    np.testing.assert_allclose(ds.angular_momentum[-1], [0, 0, 2.0 * 0.01], rtol=1e-12)

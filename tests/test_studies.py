@@ -1,0 +1,310 @@
+"""Studies: the quick form end to end, the judges on made-up data, the names a user types."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+from click.testing import CliRunner
+
+from polhode import studies
+from polhode.cli.reproduce import command
+from polhode.errors import FileProblem, InvalidInput
+from polhode.studies import report
+from polhode.studies.krysl2006 import claims, common, fig01, fig02, fig03, fig04, fig05
+from polhode.studies.study import FAILS, HOLDS, PARTLY, Claim, Figure, Finding
+
+STUDY = studies.study("krysl2006")
+
+
+# ------------------------------------------------------------------ the quick form, once
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    results, written = report.reproduce(STUDY, folder, quick=True)
+    return {result.figure.name: result for result in results}, folder, written
+
+
+def numbers_of(quick, figure, words):
+    (found,) = [v for v in quick[0][figure].verdicts if words in v.claim.text]
+    return found.verdict, found.numbers
+
+
+def test_all_files_are_there(quick):
+    results, folder, written = quick
+    assert list(results) == ["fig01", "fig02", "fig03", "fig04", "fig05", "claims"]
+    for result in results.values():
+        assert result.pictures and result.tables
+        for path in (*result.pictures, *result.tables):
+            assert path.stat().st_size > 500, path
+        assert (folder / f"{result.figure.name}.png").read_bytes().startswith(b"\x89PNG")
+        with (folder / f"{result.figure.name}.csv").open() as lines:
+            header, *rows = csv.reader(lines)
+        assert len(rows) >= 9 and all(len(row) == len(header) for row in rows)
+    assert written == folder / "report.md"
+
+
+def test_every_claim_is_judged_and_reported(quick):
+    results, _, written = quick
+    text = written.read_text()
+    for result in results.values():
+        assert len(result.verdicts) == len(result.figure.claims)
+        for verdict in result.verdicts:
+            assert verdict.verdict in (HOLDS, PARTLY, FAILS)
+            assert verdict.numbers
+            assert f"| {verdict.claim.text} | {verdict.verdict} |" in text
+
+
+EXPECTED = {
+    "fig01": {"IMID is": PARTLY, "most accurate algorithm": PARTLY},
+    "fig02": {"absolute accuracy": PARTLY},
+    "fig04": {"blow up": (HOLDS, FAILS), "repelling wall": FAILS},
+    "claims": {"IMIDM is symplectic": FAILS, "TRAPM is symplectic": FAILS},
+}
+"""Verdicts other than "holds". Whether a chaotic run is lost is a matter of round-off."""
+
+
+def test_verdicts(quick):
+    for name, result in quick[0].items():
+        for verdict in result.verdicts:
+            known = [x for words, x in EXPECTED.get(name, {}).items() if words in verdict.claim.text] or [HOLDS]
+            assert verdict.verdict in known[0] if isinstance(known[0], tuple) else verdict.verdict == known[0], verdict
+
+
+# Values measured by an independent program: momentum and attitude.
+KNOWN = {
+    "fig01": (fig01, 0.125, {
+        "TRAP": (1.26e-3, 5.13e-3), "IMID": (6.16e-4, 5.64e-3), "TRAPM": (5.26e-3, 6.15e-3),
+        "IMIDM": (6.92e-3, 7.91e-3), "SWC1": (1.94e-2, 2.02e-2), "BBTRAP": (1.94e-2, 2.02e-2),
+        "AKW": (6.16e-4, 1.17e-1), "BBTRAPWD": (9.90e-3, 1.11e-2),
+    }),
+    "fig02": (fig02, 0.0125, {
+        "TRAP": (1.86e-2, 9.4e-3), "IMID": (1.74e-2, 9.4e-3), "TRAPM": (1.12e-2, 1.52e-2),
+        "IMIDM": (1.15e-2, 1.52e-2), "SWC1": (5.8e-3, 1.12e-2), "AKW": (3.7e-2, 3.9e-2), "BBTRAP": (1.35e-2, 2.2e-2),
+    }),
+    "fig03": (fig03, 0.005, {
+        "TRAP": (8.8e-2, 2.1e-3), "IMID": (8.5e-2, 2.1e-3), "TRAPM": (8.6e-3, 1.7e-4), "IMIDM": (8.2e-3, 1.6e-4),
+        "SWC1": (5.0e-2, 9.7e-4), "AKW": (2.5e-1, 2.6e-1), "BBTRAP": (4.9e-2, 9.7e-4), "BBTRAPWD": (8.8e-3, 1.7e-4),
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_errors_are_the_known_ones(quick, name):
+    figure, step, known = KNOWN[name]
+    with (quick[1] / f"{name}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    for row in rows:
+        if float(row["step"]) == step and row["method"] in known and float(row.get("t_end", 1)) == 1.0:
+            found = float(row["angular_momentum_error"]), float(row["attitude_error"])
+            # One unit of the last digit of the known values.
+            assert found == pytest.approx(known[row["method"]], rel=0.01 if figure is fig01 else 0.035), row
+            known = {label: value for label, value in known.items() if label != row["method"]}
+    assert not known
+
+
+def test_references_agree(quick):
+    for name in ("fig01", "fig02", "fig03"):
+        remarks = [text for key, text in quick[0][name].remarks.items() if "reference" in key]
+        assert remarks and all(float(text.rsplit(" ", 1)[1]) < 1e-9 for text in remarks)
+    known = [text for key, text in quick[0]["fig01"].remarks.items() if "known" in key]
+    assert len(known) == 2 and all(float(text.split()[2]) < 1e-12 for text in known)
+
+
+def test_soft_wall_numbers(quick):
+    _, numbers = numbers_of(quick, "fig05", "superior")
+    ranges = numbers["half-range (median of the starts)"]
+    for label, value in {"TRAP": 0.0078, "IMID": 0.0039, "TRAPM": 0.0091, "IMIDM": 0.0042}.items():
+        assert ranges[label] == pytest.approx(value, rel=0.02)
+    assert numbers["extremes of H/H0"]["TRAP"] == "[0.99094, 1.0064]"
+    remarks = quick[0]["fig04"].remarks
+    assert float(remarks["H0 of the printed sign"]) == pytest.approx(2.587300987776925, rel=1e-15)
+    assert float(remarks["H0 of the physical sign"]) == pytest.approx(1.634921234445296, rel=1e-15)
+
+
+def test_symplectic_numbers(quick):
+    _, numbers = numbers_of(quick, "claims", "IMIDM is symplectic")
+    assert 1e-4 < numbers["defect of the form, free"]["IMIDM"] < 1e-2
+    floor = quick[0]["claims"].remarks["symplectic defect of the exact flow"]
+    assert float(floor.split()[0]) < 1e-11
+
+
+# ------------------------------------------------------------------ verdicts can fail
+def test_a_verdict_follows_from_its_parts():
+    assert Finding({"a": True, "b": True}, {}).verdict == HOLDS
+    assert Finding({"a": True, "b": False}, {}).verdict == PARTLY
+    assert Finding({"a": False, "b": False}, {}).verdict == FAILS
+    with pytest.raises(ValueError, match="at least one part"):
+        _ = Finding({}, {}).verdict
+
+
+def errors(power, **sizes):
+    """Made-up convergence: size * step^power in both norms, unless a pair of sizes is given."""
+    steps = np.array([0.25, 0.125, 0.0625, 0.0125, 0.005, 0.0025, 0.00125])
+    table = np.array([np.broadcast_to(sizes.get(label, 1.0), 2) for label in common.ALL])
+    values = table[:, :, None] * steps**power
+    return xr.Dataset(
+        {norm: (("method", "step"), values[:, k]) for k, norm in enumerate(common.NORMS)},
+        {"method": list(common.ALL), "step": steps},
+    )
+
+
+def verdict_of(figure, words, data):
+    (found,) = [v for v in figure.FIGURE.claims if words in v.text]
+    return found.judge(data).verdict
+
+
+def test_orders_are_judged():
+    assert common.second_order(errors(2.0)).verdict == HOLDS
+    assert common.second_order(errors(1.0)).verdict == FAILS
+    data = errors(2.0)
+    data.attitude_error.loc[{"method": "AKW"}] = errors(1.7).attitude_error.sel({"method": "AKW"})
+    assert common.second_order(data).verdict == PARTLY
+
+
+def test_accuracy_is_judged():
+    assert verdict_of(fig01, "most accurate", errors(2.0, IMID=0.5)) == HOLDS
+    assert verdict_of(fig01, "most accurate", errors(2.0, IMID=(0.5, 2.0))) == PARTLY
+    assert verdict_of(fig01, "most accurate", errors(2.0, IMID=2.0)) == FAILS
+    assert verdict_of(fig01, "AKW matches", errors(2.0, AKW=(1.0, 20.0))) == HOLDS
+    assert verdict_of(fig01, "AKW matches", errors(2.0)) == PARTLY
+    assert verdict_of(fig01, "AKW matches", errors(2.0, AKW=(2.0, 100.0))) == FAILS
+    assert verdict_of(fig01, "TRAP is slightly", errors(2.0, TRAP=2.0)) == HOLDS
+    assert verdict_of(fig01, "TRAP is slightly", errors(2.0, TRAP=4.0)) == FAILS
+    assert verdict_of(fig02, "outstanding", errors(2.0, AKW=9, BBTRAP=9, SWC1=9)) == HOLDS
+    assert verdict_of(fig02, "outstanding", errors(2.0, AKW=0.1)) == FAILS
+    fast = xr.concat(
+        [errors(2.0, TRAPM=0.1, IMIDM=0.1), errors(2.0)], xr.DataArray([1.0, 20.0], dims="t_end", name="t_end")
+    )
+    assert verdict_of(fig03, "significantly", fast) == PARTLY
+
+
+def wall(lost=(), wander=0.5, ours=0.005):
+    """Made-up runs of the soft wall."""
+    labels, ladder = list(common.PRINTED), [0.5, 0.05]
+    present = np.array([label in common.PRESENT for label in labels])
+    n = len(labels)
+    return xr.Dataset(
+        {
+            "energy_ratio": (("shown", "time"), 1.0 + ours * np.sin(np.arange(100.0)) * np.ones((n, 1))),
+            "steps_kept": (("method", "start"), [[40_000.0, 100.0 if label in lost else 40_000.0] for label in labels]),
+            "half_range": (("method", "start"), np.where(present, ours, 0.03)[:, None] * np.ones(2)),
+            "outcome": ("method", ["completed"] * n),
+            "mean_frequency": ("method", [1.0, 1.0, 1.0, 0.2, 0.3, 0.2, 0.3]),
+            "wander": ("method", np.where(present, 0.01, wander)),
+            "rotation_median_deg": ("method", [33.0] * n),
+            "rotation_max_deg": ("method", [40.0] * n),
+            "share_over_30_deg": ("method", [0.8] * n),
+            "physical_largest_error": (("method", "physical_step"), np.ones((n, 2))),
+            "physical_steps_done": (("method", "physical_step"), np.ones((n, 2))),
+            "physical_outcome": (("method", "physical_step"), [["StepTooLarge in step 3", "completed"]] * n),
+        },
+        {"method": labels, "shown": labels, "start": [0, 1], "time": np.arange(100.0), "physical_step": ladder},
+    )
+
+
+def test_the_soft_wall_is_judged():
+    assert verdict_of(fig04, "30 degrees", wall()) == HOLDS
+    assert verdict_of(fig04, "30 degrees", wall().assign(rotation_median_deg=("method", [20.0] * 7))) == FAILS
+    assert verdict_of(fig04, "exactly", wall(ours=0.0)) == FAILS
+    assert verdict_of(fig04, "blow up", wall()) == HOLDS
+    assert verdict_of(fig04, "blow up", wall(lost=["SWC1"])) == FAILS
+    assert verdict_of(fig04, "irregular", wall()) == HOLDS
+    assert verdict_of(fig04, "irregular", wall(wander=0.02)) == FAILS
+    assert verdict_of(fig04, "repelling wall", wall()) == FAILS
+    assert verdict_of(fig05, "1/5", wall()) == HOLDS
+    assert verdict_of(fig05, "1/5", wall(ours=0.015)) == PARTLY
+    assert verdict_of(fig05, "1/5", wall(ours=0.05)) == FAILS
+    assert verdict_of(fig05, "clean", wall(lost=["TRAP"])) == PARTLY
+    assert verdict_of(fig05, "Trapezoids", wall()) == PARTLY
+    assert verdict_of(fig05, "superior", wall(ours=0.05, wander=0.001)) == FAILS
+
+
+def test_falling_into_the_well_is_seen():
+    steady = 1.0 + 0.01 * np.sin(np.arange(1000.0))
+    assert common.kept(steady) == 999
+    steady[400] = 1.5
+    assert common.kept(steady) == 400
+    steady[300] = np.nan
+    assert common.kept(steady) == 300
+    assert common.half_range(np.array([0.9, 1.1])) == pytest.approx(0.1)
+    tone = np.sin(2 * np.pi * 0.2 * 0.5 * np.arange(4096))
+    assert common.mean_frequency(tone, 0.5) == pytest.approx(0.2, rel=1e-3)
+
+
+@pytest.mark.parametrize("label", common.ALL)
+def test_a_spoiled_step_does_not_satisfy_the_printed_equations(label):
+    from polhode.runs.check import stepper
+    from polhode.runs.single import start_state
+
+    y = start_state(claims.TORQUED, **claims.START)
+    end = stepper(common.ALL[label], claims.TORQUED, y)(y, 0.0, claims.H)
+    assert claims.printed_residual(label, claims.H, y, end) < claims.EXACT
+    spoiled = end.copy()
+    spoiled[-1] += 1e-9
+    assert claims.printed_residual(label, claims.H, y, spoiled) > 1e-10
+
+
+# ------------------------------------------------------------------ names and the command
+def test_names():
+    for word in ("fig1", "fig01", "figure1", "FIG1"):
+        assert STUDY.figure(word) is fig01.FIGURE
+    assert STUDY.figure("claims") is claims.FIGURE
+    with pytest.raises(InvalidInput, match="did you mean 'fig0"):
+        STUDY.figure("fig6")
+    with pytest.raises(InvalidInput, match="did you mean 'krysl2006'"):
+        studies.study("krysl2007")
+
+
+def made_up():
+    """A study without integration."""
+    data = xr.Dataset({"x": ("n", [1.0, np.nan])}, {"n": [0, 1]}, {"remark": "made up"})
+    good = Claim("one is one", "1", lambda d: Finding({"one": float(d.x[0]) == 1.0}, {"x": {"first": 1.0}, "n": 2}))
+    bad = Claim("one is two", "2", lambda d: Finding({"one": float(d.x[0]) == 2.0}, {"x": float("nan")}))
+    figure = Figure("fig01", "made up", lambda quick, tell: data, lambda d: {}, (good, bad))
+    return studies.Study("made2026", "Made up", (figure,))
+
+
+def test_report_of_a_made_up_study(tmp_path):
+    study = made_up()
+    results, written = report.reproduce(study, tmp_path / "deep" / "folder")
+    assert [v.verdict for v in results[0].verdicts] == [HOLDS, FAILS]
+    assert "1 hold, 0 hold partly, 1 fail" in written.read_text()
+    assert "remark: made up" in written.read_text()
+    facts = report.as_json(study, results, False, written)
+    assert json.loads(json.dumps(facts, allow_nan=False))["figures"]["fig01"]["claims"][1]["numbers"] == {"x": None}
+    assert "fails" in report.plain(results[0])
+    single, other = report.reproduce(study, tmp_path, study.figures)
+    assert other.name == "fig01.md" and len(single) == 1
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileProblem, match="choose another folder"):
+        report.reproduce(made_up(), tmp_path / "file")
+
+
+def run_command(monkeypatch, *arguments):
+    monkeypatch.setattr(studies, "study", lambda name: made_up())
+    return CliRunner().invoke(command, arguments)
+
+
+def test_command(monkeypatch, tmp_path):
+    shown = run_command(monkeypatch, "made2026", "-o", str(tmp_path))
+    assert shown.exit_code == 0
+    assert "fails         [2] one is two" in shown.stdout
+    assert "1 of 1: fig01 done" in shown.stderr
+    facts = run_command(monkeypatch, "made2026/fig1", "-o", str(tmp_path), "--json", "--quiet")
+    assert facts.stderr == ""
+    assert json.loads(facts.stdout)["figures"]["fig01"]["claims"][0]["verdict"] == HOLDS
+
+
+def test_command_names():
+    wrong = CliRunner().invoke(command, ["krysl2005"])
+    assert isinstance(wrong.exception, InvalidInput) and wrong.exception.exit_code == 3
+    wrong = CliRunner().invoke(command, ["krysl2006/figg1"])
+    assert isinstance(wrong.exception, InvalidInput) and "did you mean" in str(wrong.exception)
+    assert CliRunner().invoke(command, []).exit_code == 2
