@@ -190,6 +190,17 @@ def test_parameters_are_the_users_own():
     assert given == [2.0, 3.0]
 
 
+def test_a_function_that_writes_into_its_parameters_spoils_no_other_run():
+    def greedy(t, q, omega, parameters):
+        parameters[0] += 1.0
+        return (0.0, 0.0, 0.3)
+
+    system = ph.rigid_body((1, 2, 2.5), torque=greedy, parameters=[2.0])
+    first = ph.integrate(system, METHOD, step=0.05, steps=12, **START)
+    np.testing.assert_array_equal(system.parameters, [2.0])
+    assert ph.rerun(first, torque=greedy).identical(first)
+
+
 # ------------------------------------------------------------------ what goes wrong
 def fails_late(t, q, omega, parameters):
     if t > 0.31:

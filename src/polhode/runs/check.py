@@ -697,13 +697,15 @@ def _kept_line(chosen: Chosen, what: str, problem: tuple[System, Any], promised:
     said = [f"{name} changes by {worst[name]:.1e}" for name in lost]
     said += [f"{name} is kept too ({worst[name]:.1e})" for name in extra]
     said += [f"{name} changes by {worst[name]:.1e} only, too little to tell" for name in unclear]
-    largest = max((worst[name] for name in promised), default=0.0)
     least = min((worst[name] for name in QUANTITIES if name not in {*promised, *implied}), default=inf)
+    told = f"others change by {least:.1e} and more"
+    if promised:
+        told = f"within {max(worst[name] for name in promised):.1e}, {told}"
     return Line(
         what,
         bool(sizes) and not said,
         ", ".join(promised) or "nothing",
-        "; ".join(said) or (f"within {largest:.1e}, others by {least:.1e} and more" if sizes else "no step works"),
+        "; ".join(said) or (told if sizes else "no step works"),
         {"drifts": worst, "steps": tuple(sizes)},
     )
 

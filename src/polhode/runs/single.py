@@ -212,6 +212,7 @@ class _Run:
         self.limit = chosen.method.range if guard else inf
         self.blocks = system.blocks
         self.bodies = system.bodies
+        self.parameters = system.parameters.copy()  # a user's function could write into them
         self.y = y
         self.trial = y.copy()
         self.load = np.zeros(LOAD * system.N)
@@ -232,7 +233,7 @@ class _Run:
         return int(
             self.loop(
                 first, n, every, other.get("t0", self.t0), other.get("h", self.h), self.limit, self.system.N,
-                other.get("y", self.y), self.bodies, self.system.parameters, other.get("loads", self.loads),
+                other.get("y", self.y), self.bodies, self.parameters, other.get("loads", self.loads),
                 self.prepared.table, self.prepared.layout, self.blocks, self.trial, self.load, self.work, self.report,
                 rows, iterations,
             )

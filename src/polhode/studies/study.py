@@ -123,7 +123,7 @@ class Study:
         InvalidInput
             Unknown name; the message names the closest.
         """
-        numbered = re.fullmatch(r"fig(?:ure)?0*(\d+)", word.lower())
+        numbered = re.fullmatch(r"(?:figure|fig)0*(\d+)", word.lower())
         name = f"fig{int(numbered[1]):02d}" if numbered else word.lower()
         known = {figure.name: figure for figure in self.figures}
         if name not in known:

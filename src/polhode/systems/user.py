@@ -399,7 +399,7 @@ class UserFunction:
 
     def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
         out = np.zeros(1 if self._signature is POTENTIAL else 6)
-        repeated(self._signature)(role, times, t, y, bodies, self.parameters, out)
+        repeated(self._signature)(role, times, t, y, bodies, self.parameters.copy(), out)
         return out
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.plots.style import COLOURS
+from polhode.plots.style import GREY
 from polhode.studies import drawing
 from polhode.studies.measure import NORMS, attempt, observed_orders
 from polhode.studies.study import Finding, Tell
@@ -191,15 +191,17 @@ def wall_pictures(
         names = ("steps / 1000" if k >= len(methods) - columns else "", "$H/H_0$" if k % columns == 0 else "")
         drawing.series_panel(ax, x, {label: data.energy_ratio.sel(shown=label)}, window, names, label + fell)
         ax.set_xlim(0, STEPS / 1000)
-    other, ((ax,),) = drawing.canvas(1, 1, width=4.6)
-    for i, label in enumerate(methods):
-        line = data.sel({"method": label})
-        ended = line.physical_outcome != "completed"
-        ax.loglog(line.physical_step, line.physical_largest_error.where(~ended), label=label, **drawing.style(i))
-        ax.loglog(line.physical_step, line.physical_largest_error.where(ended), "x", color=COLOURS[i])
-    ax.axvline(USABLE, color="0.5", linewidth=0.8, linestyle=":")
+    other, ((ax,),) = drawing.canvas(1, 1, width=5.2)
+    for label in methods:
+        line, look = data.sel({"method": label}), drawing.style(list(PRINTED).index(label))
+        completed = line.physical_outcome == "completed"
+        ax.loglog(line.physical_step, line.physical_largest_error.where(completed), label=label, **look)
+        early = line.physical_largest_error.where(~completed)
+        ax.loglog(line.physical_step, early, "x", color=look["color"], markersize=6)
+    ax.axvline(USABLE, color=GREY, linewidth=0.8, linestyle=":")
+    ax.annotate("usable", (USABLE, 1.0), (-4, -4), ("data", "axes fraction"), "offset points", ha="right", va="top")
     ax.set_xlabel(r"step $\Delta t$")
     ax.set_ylabel(r"largest $|H/H_0-1|$")
-    ax.set_title("physical sign; crosses: the run ended early")
+    ax.set_title("physical sign (crosses: ended early)")
     drawing.legend_below(other, ax, 4)
     return {stem: main, f"{stem}_physical": other}
