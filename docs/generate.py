@@ -6,6 +6,7 @@ has its page in the next build.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
 import re
@@ -415,7 +416,10 @@ def public(home: str, name: str) -> str:
     """The directive that documents one public name."""
     thing = getattr(polhode, name)
     if inspect.isclass(thing):
-        return f".. autoclass:: polhode.{name}\n   :members:\n   :show-inheritance:\n"
+        fields = ", ".join(field.name for field in dataclasses.fields(thing)) if dataclasses.is_dataclass(thing) else ""
+        besides = f"   :exclude-members: {fields}\n" if fields else ""  # described in the docstring
+        shown = "   :show-inheritance:\n" if issubclass(thing, Exception) else ""
+        return f".. autoclass:: polhode.{name}\n   :members:\n{besides}{shown}"
     if inspect.isroutine(thing) or inspect.isfunction(thing):
         return f".. autofunction:: polhode.{name}\n"
     return f".. autodata:: {home_of_data(home, name)}.{name}\n   :no-value:\n"

@@ -148,7 +148,7 @@ def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
     lines = [
         f"# {study.title}", "",
         f"Study `{study.name}`, {form} form, computed with polhode {version('polhode')}. "
-        f"Of the paper's claims {counts(results)}.",
+        f"Of the claims below {counts(results)}.",
         "", "| figure | where | claim | verdict |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for result in results:

@@ -31,7 +31,7 @@ def clean(data: xr.Dataset) -> Finding:
     parts = {"none is lost, from any start": not bool((steps < STEPS).any()),
              "the mean of H does not wander": max(moved.values()) < 0.1}  # fmt: skip
     spread = data.half_range.max("start") / data.half_range.min("start") - 1.0
-    return Finding(parts, {"distance of the means of tenths of the run, in half-ranges": moved,
+    return Finding(parts, {"moves of the mean, in half-ranges": moved,
                            "spread of the half-range over the starts": by_method(spread, PRESENT)})  # fmt: skip
 
 
