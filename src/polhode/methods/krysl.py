@@ -49,8 +49,12 @@ MOST_SWEEPS = 100
 
 
 class Block(NamedTuple):
-    """One body's part of an implicit step: start values, where the load is taken, and the problem."""
+    """One body's rotation or translation in an implicit step: start values, where the load is taken, the workspace.
 
+    Of a translation, ``q`` holds the position, ``m`` the momentum and ``j`` the inverse mass.
+    """
+
+    kind: Any
     i: Any
     t: Any
     h: Any
@@ -61,7 +65,6 @@ class Block(NamedTuple):
     p: Any
 
 
-# work: loads at the start (6 N) | unknowns (6 N)
 @inlined
 def trial_loads(t, p):
     p.loads(ALL, t, p.N, p.trial, p.bodies, p.parameters, p.load)
@@ -166,129 +169,112 @@ MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 # What bind puts in:
-stage = balance = slope = path = node = squared = residual = along = None
-place = put_turned = put_moved = first = second = None
+stage = balance = slope = path = node = squared = place = residual = jacobian = move_block = first = second = None
 
 
 # ------------------------------------------------------------------ the implicit map
 @inlined
-def place_turned(x, d):
-    """Put the body where its loads are evaluated; returns the incremental rotation to there."""
-    e, m = stage(x, d)
+def block_at(k, t, h, p):
+    """Block k of the step: its values at the start, and the load there where the rule wants it."""
+    i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
+    a, b = BODY * i, CONSTANTS * i
+    T0 = get3(p.work, LOAD * i + 3 * kind)
+    if kind == ROTATION:
+        j = get3(p.bodies, b + INVERSE_INERTIA)
+        return Block(kind, i, t, h, get4(p.y, a + ATTITUDE), get3(p.y, a + ANGULAR), j, T0, p)
+    r, v = get3(p.y, a + POSITION), p.bodies[b + INVERSE_MASS]
+    return Block(kind, i, t, h, (r[0], r[1], r[2], 0.0), get3(p.y, a + MOMENTUM), (v, v, v), T0, p)
+
+
+def place_block(x, d):
+    """Put a body where its loads are evaluated; returns the incremental rotation to there."""
     k = BODY * d.i
-    put4(d.p.trial, k + ATTITUDE, multiply(d.q, e))
-    put3(d.p.trial, k + ANGULAR, m)
-    return e
-
-
-@inlined
-def place_moved(x, d):
-    """The same for a body's position."""
+    if d.kind == ROTATION:
+        e, m = stage(x, d)
+        put4(d.p.trial, k + ATTITUDE, multiply(d.q, e))
+        put3(d.p.trial, k + ANGULAR, m)
+        return e
     a, b, g = path[0], path[1], path[2]
-    k = BODY * d.i
     put3(d.p.trial, k + POSITION, axpy(d.h, times(d.j, axpy(a, d.m, scale(b, x))), (d.q[0], d.q[1], d.q[2])))
     put3(d.p.trial, k + MOMENTUM, axpy(g, d.m, scale(1.0 - g, x)))
+    return (1.0, 0.0, 0.0, 0.0)
 
 
-def rotation_residual(x, d):
+def block_residual(x, d):
+    """What must vanish for the new momentum x of a block."""
     e = place(x, d)
     trial_loads(d.t, d.p)
-    return balance(x, e, get3(d.p.load, LOAD * d.i + 3), d)
-
-
-def translation_residual(x, d):
+    load = get3(d.p.load, LOAD * d.i + 3 * d.kind)
+    if d.kind == ROTATION:
+        return balance(x, e, load, d)
     w = path[5]
-    place(x, d)
-    trial_loads(d.t, d.p)
-    force = axpy(1.0 - w, get3(d.p.load, LOAD * d.i), scale(w, d.T0))
-    return axpy(-d.h, force, axpy(-1.0, d.m, x))
+    return axpy(-d.h, axpy(1.0 - w, load, scale(w, d.T0)), axpy(-1.0, d.m, x))
 
 
-@inlined
-def translation_slope(x, d):
+def block_jacobian(x, d):
+    """Its Jacobian without the derivative of the loads."""
+    if d.kind == ROTATION:
+        return slope(x, d)
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
+# work: loads at the start (6 N) | unknowns (6 N)
 def implicit(t, h, p):
     """Solve one implicit map for every block and move the state."""
-    N = p.N
-    guess = LOAD * N
-    for k in range(BODY * N):
+    guess = LOAD * p.N
+    for k in range(BODY * p.N):
         p.trial[k] = p.y[k]
     if path[5] > 0.0:
         trial_loads(t, p)
-        for k in range(LOAD * N):
+        for k in range(LOAD * p.N):
             p.work[k] = p.load[k]
-    for i in range(N):
-        put3(p.work, guess + LOAD * i, get3(p.y, BODY * i + MOMENTUM))
-        put3(p.work, guess + LOAD * i + 3, get3(p.y, BODY * i + ANGULAR))
-    count = p.B
     before = 1.0
     for sweep in range(MOST_SWEEPS):
         change = 0.0
-        for k in range(count):
-            i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-            a, b = BODY * i, CONSTANTS * i
-            if kind == ROTATION:
-                m = get3(p.y, a + ANGULAR)
-                q = get4(p.y, a + ATTITUDE)
-                j = get3(p.bodies, b + INVERSE_INERTIA)
-                at = guess + LOAD * i + 3
-                old = x = get3(p.work, at)
-                T0 = get3(p.work, LOAD * i + 3)
-                pieces = 1
-                if sweep == 0:
-                    pieces = pieces_of(abs(h) * norm3(times(j, m)))
-                status = OK
-                for piece in range(1, pieces + 1):
-                    g = h * piece / pieces
-                    d = Block(i, t + node * g, g, q, m, j, T0, p)
-                    status, x = newton3(residual, slope, x, square3(m), d, p.report)
-                    if status != OK:
-                        break
-                if count > 1:  # the solver leaves its last trial behind, which the other blocks must not see
-                    put_turned(x, Block(i, t + node * h, h, q, m, j, T0, p))
-            else:
-                m = get3(p.y, a + MOMENTUM)
-                r = get3(p.y, a + POSITION)
-                v = p.bodies[b + INVERSE_MASS]
-                at = guess + LOAD * i
-                c = Block(i, t + node * h, h, (r[0], r[1], r[2], 0.0), m, (v, v, v), get3(p.work, LOAD * i), p)
-                old = get3(p.work, at)
-                status, x = newton3(along, translation_slope, old, square3(m), c, p.report)
-                if count > 1:
-                    put_moved(x, c)
-            if status != OK:
-                return status
+        for k in range(p.B):
+            d = block_at(k, t + node * h, h, p)
+            at = guess + LOAD * d.i + 3 * d.kind
+            old = x = d.m if sweep == 0 else get3(p.work, at)
+            pieces = 1
+            if sweep == 0 and d.kind == ROTATION:
+                pieces = pieces_of(abs(h) * norm3(times(d.j, d.m)))
+            for piece in range(1, pieces + 1):
+                g = h * piece / pieces
+                part = Block(d.kind, d.i, t + node * g, g, d.q, d.m, d.j, d.T0, p)
+                status, x = newton3(residual, jacobian, x, square3(d.m), part, p.report)
+                if status != OK:
+                    return status
+            if p.B > 1:  # the solver leaves its last trial behind, which the other blocks must not see
+                place(x, d)
             put3(p.work, at, x)
             correction = norm3(axpy(-1.0, old, x))
             if correction > 0.0:
-                change = max(change, correction / (norm3(x) + norm3(m)))
-        if count < 2 or change <= 1e-15 or (change <= 1e-13 and change >= 0.5 * before):
-            for k in range(count):
-                i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-                a, b = BODY * i, CONSTANTS * i
-                if kind == ROTATION:
-                    m = get3(p.y, a + ANGULAR)
-                    q = get4(p.y, a + ATTITUDE)
-                    j = get3(p.bodies, b + INVERSE_INERTIA)
-                    x = get3(p.work, guess + LOAD * i + 3)
-                    e, _ = stage(x, Block(i, t, h, q, m, j, m, p))
-                    q = multiply(q, e)
-                    if squared:
-                        q = multiply(q, e)
-                    put4(p.y, a + ATTITUDE, q)
-                    put3(p.y, a + ANGULAR, x)
-                else:
-                    m = get3(p.y, a + MOMENTUM)
-                    x = get3(p.work, guess + LOAD * i)
-                    move = scale(h * p.bodies[b + INVERSE_MASS], axpy(path[3], m, scale(path[4], x)))
-                    put3(p.y, a + POSITION, axpy(1.0, move, get3(p.y, a + POSITION)))
-                    put3(p.y, a + MOMENTUM, x)
+                change = max(change, correction / (norm3(x) + norm3(d.m)))
+        if p.B < 2 or change <= 1e-15 or (change <= 1e-13 and change >= 0.5 * before):
+            for k in range(p.B):
+                move_block(k, t, h, p)
             return OK
         before = change
         p.report[RESIDUAL] = change
     return NOT_CONVERGED
+
+
+def move_one(k, t, h, p):
+    """Write the new state of a block from its solved momentum."""
+    d = block_at(k, t, h, p)
+    a = BODY * d.i
+    x = get3(p.work, LOAD * p.N + LOAD * d.i + 3 * d.kind)
+    if d.kind == ROTATION:
+        e, _ = stage(x, d)
+        q = multiply(d.q, e)
+        if squared:
+            q = multiply(q, e)
+        put4(p.y, a + ATTITUDE, q)
+        put3(p.y, a + ANGULAR, x)
+    else:
+        move = axpy(path[3], d.m, scale(path[4], x))
+        put3(p.y, a + POSITION, axpy(h, times(d.j, move), get3(p.y, a + POSITION)))
+        put3(p.y, a + MOMENTUM, x)
 
 
 def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
@@ -305,14 +291,16 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
     squared : bool
         The incremental rotation of the stage is applied twice (the load was taken in the middle).
     """
-    put_turned = inlined(bind(place_turned, stage=stage))
-    put_moved = inlined(bind(place_moved, path=path))
-    turn = bind(rotation_residual, place=put_turned, balance=balance)
-    along = bind(translation_residual, place=put_moved, path=path)
+    place = inlined(bind(place_block, stage=stage, path=path))
     return bind(
-        implicit, residual=turn, along=along, slope=slope, stage=stage, path=path, node=node, squared=squared,
-        put_turned=put_turned, put_moved=put_moved,
-    )  # fmt: skip
+        implicit,
+        place=place,
+        residual=inlined(bind(block_residual, place=place, balance=balance, path=path)),
+        jacobian=inlined(bind(block_jacobian, slope=slope)),
+        move_block=inlined(bind(move_one, stage=stage, path=path, squared=squared)),
+        path=path,
+        node=node,
+    )
 
 
 # ------------------------------------------------------------------ the explicit maps
@@ -364,8 +352,13 @@ def kick_balance(x, e, T, d):
     return axpy(-d.h, T, axpy(-1.0, d.m, x))
 
 
+@inlined
+def kick_slope(x, d):
+    return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
 # The adjoint of the kick: the loads see the momenta they lead to.
-adjoint_kick = inlined(implicit_map(resting_stage, kick_balance, translation_slope, REST, node=0.0))
+adjoint_kick = inlined(implicit_map(resting_stage, kick_balance, kick_slope, REST, node=0.0))
 
 
 # ------------------------------------------------------------------ steps
