@@ -7,6 +7,7 @@ Legend: ``x`` body angular momentum in the middle of the step, ``m`` at its star
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
@@ -56,7 +57,7 @@ def turn(i, h, p):
     x = m
     pieces = pieces_of(abs(h) * norm3(times(j, m)))
     for piece in range(1, pieces + 1):
-        status, x = newton3(balance, slope, x, square3(m), Middle(h * piece / pieces, m, j), p.report)
+        status, x = newton3(balance, slope, x, square3(m), inf, Middle(h * piece / pieces, m, j), p.report)
         if status != OK:
             return status
     e = exp_quaternion(scale(0.5 * h, times(j, x)))

@@ -13,6 +13,9 @@ from polhode.kernel.signatures import ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK,
 
 MOST_ITERATIONS = 50
 DIFFERENCE = 1.5e-8
+GRAIN = 1e-15
+"""Rotation in a step (rad), or movement relative to the position, that is round-off of the state and of its loads."""
+
 SLOW = 0.05
 """A correction that shrinks by less than this factor asks for the full numerical Jacobian."""
 
@@ -55,7 +58,20 @@ def pieces_of(angle):
 
 
 @inlined
-def newton3(function, slope, x, size, data, report):
+def turning_rate(h, j):
+    """Rotation (rad) in a step h that a unit of angular momentum about the heaviest axis makes.
+
+    Changes of an angular momentum that turn the body by less than GRAIN are round-off of its loads.
+    """
+    slowest = inf
+    for c in range(3):
+        if j[c] > 0.0:
+            slowest = min(slowest, j[c])
+    return abs(h) * slowest
+
+
+@inlined
+def newton3(function, slope, x, size, rate, data, report):
     """Solve ``function(x, data) = 0`` for a 3-tuple, to round-off.
 
     ``slope(x, data)`` is a cheap analytic Jacobian that may leave out the derivative of the loads; when corrections
@@ -70,6 +86,10 @@ def newton3(function, slope, x, size, data, report):
         Start; the solution connected to it is followed.
     size : float
         Squared magnitude of the unknown, for the tolerance and the differences.
+    rate : float
+        Movement that a unit of the unknown makes in the step. Corrections that no longer shrink and move less than
+        GRAIN are round-off of the loads, whatever the size of the unknown: at rest in an equilibrium the loads cancel,
+        and nothing else says how large they are. Infinite: there are no loads.
     data : tuple
         Handed on.
     report : array
@@ -118,7 +138,8 @@ def newton3(function, slope, x, size, data, report):
         if correction <= 1e-30 * scale or (k > 0 and correction * correction <= 1e-32 * scale * previous):
             status = OK
             break
-        if correction >= 0.25 * previous and correction <= 1e-26 * scale:
+        still = correction <= 1e-26 * scale or correction * rate * rate <= GRAIN * GRAIN
+        if still and correction >= 0.25 * previous:
             status = OK
             break
         if correction > SLOW * SLOW * previous:

@@ -16,7 +16,7 @@ rotation as a quaternion, ``T`` body torque, ``T0`` the torque at the start of t
 
 from __future__ import annotations
 
-from math import pi
+from math import inf, pi
 from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
@@ -42,7 +42,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROTATION,
 )
-from polhode.kernel.solve import newton3, norm3, pieces_of, square3
+from polhode.kernel.solve import GRAIN, newton3, norm3, pieces_of, square3, turning_rate
 from polhode.methods.record import Method, Prepared, Promises
 
 MOST_SWEEPS = 100
@@ -231,26 +231,34 @@ def implicit(t, h, p):
     before = 1.0
     for sweep in range(MOST_SWEEPS):
         change = 0.0
+        settled = True
         for k in range(p.B):
             d = block_at(k, t + node * h, h, p)
             at = guess + LOAD * d.i + 3 * d.kind
             old = x = d.m if sweep == 0 else get3(p.work, at)
+            rate = turning_rate(h, d.j)
+            if d.kind != ROTATION:  # relative to the position
+                place_size = norm3((d.q[0], d.q[1], d.q[2]))
+                rate = rate / place_size if place_size > 0.0 else inf
             pieces = 1
             if sweep == 0 and d.kind == ROTATION:
                 pieces = pieces_of(abs(h) * norm3(times(d.j, d.m)))
             for piece in range(1, pieces + 1):
                 g = h * piece / pieces
                 part = Block(d.kind, d.i, t + node * g, g, d.q, d.m, d.j, d.T0, p)
-                status, x = newton3(residual, jacobian, x, square3(d.m), part, p.report)
+                status, x = newton3(residual, jacobian, x, square3(d.m), rate, part, p.report)
                 if status != OK:
                     return status
-            if p.B > 1:  # the solver leaves its last trial behind, which the other blocks must not see
-                place(x, d)
             put3(p.work, at, x)
+            if p.B < 2:
+                break
+            place(x, d)  # the solver leaves its last trial behind, which the other blocks must not see
             correction = norm3(axpy(-1.0, old, x))
             if correction > 0.0:
-                change = max(change, correction / (norm3(x) + norm3(d.m)))
-        if p.B < 2 or change <= 1e-15 or (change <= 1e-13 and change >= 0.5 * before):
+                size = norm3(x) + norm3(d.m)
+                change = max(change, correction / size)
+                settled = settled and (correction <= 1e-13 * size or correction * rate <= GRAIN)
+        if p.B < 2 or change <= 1e-15 or (settled and change >= 0.5 * before):
             for k in range(p.B):
                 move_block(k, t, h, p)
             return OK

@@ -41,7 +41,7 @@ from polhode.kernel.signatures import (
     ROTATION,
     TOO_LARGE,
 )
-from polhode.kernel.solve import factor, norm3, pieces_of, substitute
+from polhode.kernel.solve import GRAIN, factor, norm3, pieces_of, substitute, turning_rate
 from polhode.methods.record import Method, Option, Prepared, Promises
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
@@ -172,6 +172,26 @@ def local_jacobian(t, base, to, scales, p):
     return OK
 
 
+@inlined
+def settled(h, corrections, scales, p):
+    """Whether corrections that no longer shrink are round-off: of the unknowns, or of loads that cancel."""
+    d = UNKNOWNS * p.B
+    for n in range(p.layout[0] * d):
+        k = n % d
+        allowed = 1e-14 * p.work[scales + k]
+        if k % UNKNOWNS >= 3:
+            block = k // UNKNOWNS
+            b = CONSTANTS * p.blocks[2 * block]
+            if p.blocks[2 * block + 1] == ROTATION:
+                allowed = max(allowed, GRAIN / turning_rate(h, get3(p.bodies, b + INVERSE_INERTIA)))
+            else:
+                place = p.work[scales + UNKNOWNS * block]
+                allowed = max(allowed, GRAIN * place / (abs(h) * p.bodies[b + INVERSE_MASS]))
+        if not abs(h * p.work[corrections + n]) <= allowed:
+            return False
+    return True
+
+
 def solve_stages(t, h, p):
     """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``."""
     s = p.layout[0]
@@ -218,7 +238,7 @@ def solve_stages(t, h, p):
         p.report[RESIDUAL] = correction
         if correction <= 2e-16 or (before < 1e-3 and correction * correction <= 2e-17 * before):
             return OK
-        if correction <= 1e-14 and correction >= 0.5 * before:
+        if correction >= 0.5 * before and settled(h, residual, scales, p):
             return OK
         if correction > 0.1 * before and renewed < 10:
             for i in range(s):
