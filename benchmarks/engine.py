@@ -135,7 +135,8 @@ def main() -> None:
                 mine = statistics.median(a[0] for a, _ in pairs)
                 other = statistics.median(b[0] for _, b in pairs)
                 apart = np.abs(ours(1000, h)[1] - theirs(1000, h)[1]).max()
-                print(f"{name:<24}{mine:>11.0f}  {label:<22}{other:>8.0f}{ratio:>8.2f}{GOALS[name]:>7.1f}{apart:>12.1e}")
+                figures = f"{other:>8.0f}{ratio:>8.2f}{GOALS[name]:>7.1f}{apart:>12.1e}"
+                print(f"{name:<24}{mine:>11.0f}  {label:<22}{figures}")
 
 
 if __name__ == "__main__":

@@ -310,8 +310,8 @@ def test_import_is_light(python):
 
 def test_the_package_says_what_it_has():
     assert "integrate" in dir(ph) and "so3" in dir(ph)
-    with pytest.raises(AttributeError, match="no attribute 'integrat'"):
-        ph.integrat  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'integrates'"):
+        ph.integrates  # noqa: B018
 
 
 # ------------------------------------------------------------------ linear equations
@@ -375,7 +375,7 @@ def flat(x, data):
 
 def newton(function, slope, x, data=(0.0, 0.0, 0.0)):
     report = np.zeros(REPORT)
-    status, found = solve.newton3(function, slope, x, 1.0, data, report)
+    status, found = solve.newton3(function, slope, x, 1.0, inf, data, report)
     return status, found, report
 
 
@@ -417,11 +417,11 @@ quadratic_helper, slope_helper = jit.inlined(quadratic), jit.inlined(quadratic_s
 
 
 def singular(report):
-    return solve.newton3(quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, (2.0, 3.0, 1.0), report)[0]
+    return solve.newton3(quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, inf, (2.0, 3.0, 1.0), report)[0]
 
 
 def compiled_root(report):
-    _, x = solve.newton3(quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, (2.0, 3.0, 1.0), report)
+    _, x = solve.newton3(quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, inf, (2.0, 3.0, 1.0), report)
     return x[0] + x[1] + x[2]
 
 

@@ -66,7 +66,7 @@ class System:
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
-    recommended: str = "mkrk:gauss6"
+    recommended: str = "mkrk:cv8"
 
     @property
     def N(self) -> int:
