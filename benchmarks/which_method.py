@@ -3,7 +3,7 @@
     python benchmarks/which_method.py [free_body heavy_top soft_wall particle rigid_body]
 
 For each problem and method the step is halved until the error (attitude angle or relative position at the end of the
-run) is below 1e-4, 1e-7 and 1e-10; printed are wall time, best of three, relative to the cheapest method, and the largest
+run) is below 1e-4, 1e-7 and 1e-10; printed are wall time, best of three, relative to the cheapest, and the largest
 relative energy error of that run. The reference is mkrk:gauss10 with far smaller steps, checked against mkrk:cv8.
 """
 
