@@ -51,6 +51,13 @@ void free_splitting(long n, double h, double *y, const double *j) {
     for (int i = 0; i < 4; i++) y[3 + i] = b.q[i];
 }
 
+/* q = q e at unit length, as polhode keeps it. */
+static void compose(double *r) {
+    double n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3];
+    if (fabs(n - 1) > 2e-14)
+        for (int i = 0; i < 4; i++) r[i] *= 1.5 - .5 * n;
+}
+
 #define TORQUE(f) { double w[3] = {j[0] * b.m[0], j[1] * b.m[1], j[2] * b.m[2]}; f; }
 
 #define STRANG(NAME, CALL, ...)                                                             \
@@ -108,12 +115,12 @@ static void turned(const double *q, const double *w, double a, double *r) {
                 before = step;                                                                             \
             }                                                                                              \
             for (int i = 0; i < 3; i++) w[i] = j[i] * x[i];                                                \
-            turned(q, w, g, r);                                                                            \
+            turned(q, w, g, r); compose(r);                                                                \
             CALL((k + .5) * h, r, w, p, T);                                                                \
             m[0] = x[0] + g * (x[1] * w[2] - x[2] * w[1] + T[0]);                                          \
             m[1] = x[1] + g * (x[2] * w[0] - x[0] * w[2] + T[1]);                                          \
             m[2] = x[2] + g * (x[0] * w[1] - x[1] * w[0] + T[2]);                                          \
-            turned(r, w, g, q);                                                                            \
+            turned(r, w, g, q); compose(q);                                                                \
         }                                                                                                  \
         for (int i = 0; i < 3; i++) y[i] = m[i];                                                           \
         for (int i = 0; i < 4; i++) y[3 + i] = q[i];                                                       \

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
-from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dexp, exp_quaternion, scale, times
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
@@ -61,6 +61,6 @@ def turn(i, h, p):
         if status != OK:
             return status
     e = exp_quaternion(scale(0.5 * h, times(j, x)))
-    put4(p.y, a + ATTITUDE, multiply(multiply(q, e), e))
+    put4(p.y, a + ATTITUDE, compose(multiply(q, e), e))
     put3(p.y, a + ANGULAR, rotate_inverse(e, x))
     return OK

@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import inf, pi
 from typing import Any, NamedTuple
 
-from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cay_quaternion, cross, exp_quaternion, scale, times
 from polhode.flows.drift import drift
 from polhode.flows.kick import kick
@@ -274,9 +274,9 @@ def move_one(k, t, h, p):
     x = get3(p.work, LOAD * p.N + LOAD * d.i + 3 * d.kind)
     if d.kind == ROTATION:
         e, _ = stage(x, d)
-        q = multiply(d.q, e)
+        q = compose(d.q, e)
         if squared:
-            q = multiply(q, e)
+            q = compose(q, e)
         put4(p.y, a + ATTITUDE, q)
         put3(p.y, a + ANGULAR, x)
     else:
@@ -315,23 +315,25 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
 @inlined
 def explicit(turned, t, h, p):
     """Forward Euler, in rate form [krysl2006, eq. 11] or momentum form [krysl2006, eq. 18]."""
-    N = p.N
-    p.loads(ALL, t, N, p.y, p.bodies, p.parameters, p.load)
-    for i in range(N):
+    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    for k in range(p.B):
+        i = p.blocks[2 * k]
         a, b, c = BODY * i, CONSTANTS * i, LOAD * i
-        m, q, j = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), get3(p.bodies, b + INVERSE_INERTIA)
-        w = times(j, m)
-        T = get3(p.load, c + 3)
-        e = exp_quaternion(scale(h, w))
-        if turned:
-            new = rotate_inverse(e, axpy(h, T, m))
+        if p.blocks[2 * k + 1] == ROTATION:
+            m, q, j = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), get3(p.bodies, b + INVERSE_INERTIA)
+            w = times(j, m)
+            T = get3(p.load, c + 3)
+            e = exp_quaternion(scale(h, w))
+            if turned:
+                new = rotate_inverse(e, axpy(h, T, m))
+            else:
+                new = axpy(h, axpy(1.0, cross(m, w), T), m)
+            put4(p.y, a + ATTITUDE, compose(q, e))
+            put3(p.y, a + ANGULAR, new)
         else:
-            new = axpy(h, axpy(1.0, cross(m, w), T), m)
-        put4(p.y, a + ATTITUDE, multiply(q, e))
-        put3(p.y, a + ANGULAR, new)
-        P = get3(p.y, a + MOMENTUM)
-        put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
-        put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), P))
+            P = get3(p.y, a + MOMENTUM)
+            put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
+            put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), P))
     return OK
 
 

@@ -18,7 +18,7 @@ from math import inf, pi
 
 import numpy as np
 
-from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.quaternion import compose, multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import cay_quaternion, dcayinv, dexpinv, dot, exp_quaternion, scale, times
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
@@ -119,7 +119,7 @@ def move(p):
         a, z = BODY * p.blocks[2 * k], UNKNOWNS * k
         if p.blocks[2 * k + 1] == ROTATION:
             e = turn(get3(p.work, z))
-            put4(p.y, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), e))
+            put4(p.y, a + ATTITUDE, compose(get4(p.y, a + ATTITUDE), e))
             put3(p.y, a + ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
         else:
             put3(p.y, a + POSITION, get3(p.work, z))
