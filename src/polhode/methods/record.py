@@ -59,7 +59,7 @@ class Promises:
     symplectic : bool
         The step preserves the symplectic form of T*SO(3).
     implicit : bool
-        A nonlinear system is solved in each step.
+        The loads enter a nonlinear system that is solved in each step.
     evaluations : int
         Load evaluations in a step; of an implicit method, in an iteration with the analytic Jacobian.
     """

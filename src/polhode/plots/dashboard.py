@@ -171,13 +171,13 @@ def _heading(figure: Any, ds: xr.Dataset) -> None:
     attrs = ds.attrs
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))
-    figure.text(
-        0.022, 0.968, f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  step {_number(attrs.get('step'))}",
-        fontsize=15, fontweight="bold", va="center",
-    )  # fmt: skip
+    what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  step {_number(attrs.get('step'))}"
+    titled = "scenario" in attrs and attrs.get("title")  # a person's own words go first
+    head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
+    figure.text(0.022, 0.968, head, fontsize=15, fontweight="bold", va="center")
     times = ds["time"].values
     unit = "" if attrs.get("units", "consistent") == "consistent" else f" {ds['time'].attrs.get('units', '')}"
-    parts = [described] if described else []
+    parts = [what] if titled else [described] if described else []
     if "steps" in attrs:
         parts.append(f"{int(attrs['steps']):,} steps")
     rows = (

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from polhode.algebra.quaternion import to_matrix
 from polhode.errors import InvalidInput
 
 Array = NDArray[np.float64]
@@ -108,18 +109,6 @@ def _check_triangle(moments: Sequence[float], labels: Sequence[str], remedy: str
             )
 
 
-def _rotation_matrix(q: Array) -> Array:
-    """R(q) of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = (float(part) for part in q)
-    return np.array(
-        [
-            [w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z],
-        ]
-    )
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Principal moments and frame
 
@@ -191,9 +180,7 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
         moments, frame = _jacobi(tensor)
         labels = [f"principal {name}[{k}]" for k in range(3)]
     if triangle:
-        _check_triangle(
-            moments, labels, "check the entries and their signs (only the exact free_motion takes such moments)"
-        )
+        _check_triangle(moments, labels, "check the entries and their signs")
     return Principal(np.array(moments), frame)
 
 
@@ -470,7 +457,7 @@ class MassProperties:
         norm = float(np.linalg.norm(quaternion))
         if abs(norm - 1.0) > RELATIVE_TOLERANCE:
             raise InvalidInput(f"q has norm {norm:.10g}, but a rotation needs a unit quaternion (w, x, y, z)")
-        rotation = _rotation_matrix(quaternion / norm)
+        rotation = np.array(to_matrix(tuple(quaternion / norm))).reshape(3, 3)
         return MassProperties(self.mass, rotation @ self.center_of_mass, rotation @ self.inertia @ rotation.T)
 
     def translated(self, v: ArrayLike) -> MassProperties:
