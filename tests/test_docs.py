@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import inspect
 import re
+import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -105,3 +106,23 @@ def test_pages_link_to_what_exists(generate, tmp_path):
             generated = target.removeprefix("generated/")
             place = tmp_path / generated if generated != target else path.parent / target
             assert place.exists(), f"{path.name}: {target}"
+
+
+def snippets(page):
+    """The Python blocks of a Markdown page at the root."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "page, k", [(page, k) for page in ("README.md", "CONTRIBUTING.md") for k in range(len(snippets(page)))]
+)
+def test_snippets_run_as_printed(page, k, tmp_path):
+    file = tmp_path / "snippet.py"  # a file, because the step of a new method is read from it
+    file.write_text(snippets(page)[k], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, file], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "FAIL" not in done.stdout
+    if "check_method" in snippets(page)[k]:
+        assert re.search(r"(\d+) of \1 checks passed", done.stdout)

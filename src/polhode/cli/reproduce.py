@@ -26,7 +26,7 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
     \b
     Examples:
         polhode reproduce krysl2006
-        polhode reproduce krysl2006/fig3 -o /tmp/fig3
+        polhode reproduce krysl2006/fig3 -o fig3
         polhode reproduce krysl2006/claims --quick --json
 
     Pictures (PNG), data (CSV) and a report (Markdown) go into the folder; every claim of the paper is printed with
