@@ -84,11 +84,13 @@ def cross_jacobian(s, x, w, j, k):
 # ------------------------------------------------------------------ rules
 @inlined
 def end_stage(x, d):
+    """The load at the end, turned there by psi = h j x."""
     return exp_quaternion(scale(d.h, times(d.j, x))), x
 
 
 @inlined
 def rate_balance(x, e, T, d):
+    """x - m - h (x x j x + T)."""
     rate = cross(x, times(d.j, x))
     return axpy(-d.h, axpy(1.0, rate, T), axpy(-1.0, d.m, x))  # [krysl2006, eq. 12]
 
@@ -100,6 +102,7 @@ def rate_slope(x, d):
 
 @inlined
 def turned_balance(x, e, T, d):
+    """x - exp(-psi) m - h T."""
     return axpy(-d.h, T, axpy(-1.0, rotate_inverse(e, d.m), x))  # [krysl2006, eq. 19]
 
 
@@ -111,11 +114,13 @@ def turned_slope(x, d):
 
 @inlined
 def mean_turn(x, d):
+    """psi = h j (m + x) / 2, the rotation by the mean angular velocity."""
     return scale(0.5 * d.h, times(d.j, axpy(1.0, d.m, x)))
 
 
 @inlined
 def middle_stage(x, d):
+    """The load in the middle, turned there by half of psi."""
     psi = mean_turn(x, d)
     # The torque of the middle sees the middle attitude and the mean angular velocity psi/h.
     return exp_quaternion(scale(0.5, psi)), scale(0.5, axpy(1.0, d.m, x))
@@ -123,6 +128,7 @@ def middle_stage(x, d):
 
 @inlined
 def swc1_balance(x, e, T, d):
+    """x - exp(-psi) m - h exp(-psi/2) T."""
     return axpy(-1.0, rotate_inverse(e, axpy(d.h, T, rotate_inverse(e, d.m))), x)  # [krysl2006, SWC1]
 
 
@@ -134,22 +140,26 @@ def mean_slope(x, d):
 
 @inlined
 def mean_stage(x, d):
+    """The load at the end, turned there by the mean angular velocity."""
     return exp_quaternion(mean_turn(x, d)), x
 
 
 @inlined
 def bbtrap_balance(x, e, T, d):
+    """x - exp(-psi) (m + h T0 / 2) - h T / 2."""
     start = axpy(0.5 * d.h, d.T0, d.m)
     return axpy(-0.5 * d.h, T, axpy(-1.0, rotate_inverse(e, start), x))  # [krysl2006, BBTRAP]
 
 
 @inlined
 def cayley_stage(x, d):
+    """The load at the end, turned there by the Cayley map of the mean angular velocity."""
     return cay_quaternion(mean_turn(x, d)), x
 
 
 @inlined
 def akw_balance(x, e, T, d):
+    """x - m - h (y x j y) - h (T0 + T) / 2 with the mean momentum y = (m + x) / 2."""
     mean = scale(0.5, axpy(1.0, d.m, x))
     rate = cross(mean, times(d.j, mean))
     return axpy(-d.h, axpy(0.5, axpy(1.0, d.T0, T), rate), axpy(-1.0, d.m, x))  # [krysl2006, AKW]
