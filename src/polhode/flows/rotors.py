@@ -15,7 +15,7 @@ from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import exp_quaternion, scale
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
 
 
 @inlined
@@ -55,3 +55,4 @@ def turn(i, h, p):
     m, q = about_1(m, q, d * m[0])
     put3(p.y, a + ANGULAR, m)
     put4(p.y, a + ATTITUDE, q)
+    return OK

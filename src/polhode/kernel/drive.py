@@ -21,6 +21,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROW_ITERATIONS,
     STEPS_DONE,
+    SWEEP,
     TOO_LARGE,
     TOTAL_ITERATIONS,
     Workspace,
@@ -33,6 +34,11 @@ HUGE = 1e200
 def step(t, h, p):  # replaced by bind
     """Stand-in for the bound step; calling it unbound is a mistake."""
     raise RuntimeError("march runs only with a step bound into it")
+
+
+def turn(i, h, p):  # replaced by bind
+    """Stand-in for the bound flow; calling it unbound is a mistake."""
+    raise RuntimeError("sweep runs only with a flow bound into it")
 
 
 @jit.inlined
@@ -131,6 +137,37 @@ def march(
     return OK
 
 
+def sweep(n, h, y, bodies, report, status, iterations):
+    """Repeat a flow of one body for many bodies, each with a time of its own and none knowing of another.
+
+    Parameters
+    ----------
+    n : int
+        How often the flow is applied.
+    h : array (K,)
+        Time of each application.
+    y : array (K, 13)
+        States, changed in place; where a flow fails, the state of the failure.
+    bodies : array (K, 8)
+        Masses and principal moments with their inverses.
+    report : array
+        As in ``Workspace``; its slots of what a step is told are the caller's.
+    status, iterations : int array (K,)
+        Receive the last status and the number of solver iterations.
+    """
+    for k in range(h.size):
+        p = Workspace(
+            1, 1, pointer(y[k]), pointer(bodies[k]), None, None, None, None, None, None, None, None, pointer(report)
+        )
+        report[ITERATIONS] = 0.0
+        status[k] = OK
+        for _ in range(n):
+            status[k] = turn(0, h[k], p)
+            if status[k] != OK:
+                break
+        iterations[k] = int(report[ITERATIONS])
+
+
 def potential_energies(times, rows, bodies, parameters, potential, out):
     """Potential energy of every recorded state."""
     N = bodies.size // CONSTANTS
@@ -142,6 +179,12 @@ def potential_energies(times, rows, bodies, parameters, potential, out):
 def loop_for(step_function):
     """The compiled time loop around ``step_function(t, h, p) -> status``."""
     return jit.compile_kernel(jit.bind(march, step=step_function), MARCH)
+
+
+@functools.cache
+def sweep_of(flow):
+    """The compiled ``sweep`` of a flow ``flow(i, h, workspace) -> status``."""
+    return jit.compile_kernel(jit.bind(sweep, turn=flow), SWEEP)
 
 
 @functools.cache

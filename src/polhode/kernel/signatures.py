@@ -27,8 +27,9 @@ CONSTANTS = 8
 MASS, INERTIA, INVERSE_MASS, INVERSE_INERTIA = 0, 1, 4, 5
 LOAD = 6
 
-ALL, WITHOUT_SOLVED, DISSIPATIVE = 0, 1, 2
-"""Parts of a load: everything; without the term a flow already solves; the dissipative part only."""
+ALL, WITHOUT_SOLVED, DISSIPATIVE, COMMUTATOR = 0, 1, 2, 3
+"""Parts of a load: everything; without the term a flow already solves; the dissipative part only; the load of the
+commutator [V, [T, V]], which is the gradient of F . M^-1 F: asked for only where a system says it provides it."""
 
 TRANSLATION, ROTATION = 0, 1
 """Kinds of a block of unknowns, see ``Workspace.blocks``."""
@@ -37,9 +38,14 @@ OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
 """What a step returns."""
 
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
-REPORT = 8
-"""Slots of ``Workspace.report``: solver iterations of this step, size of the last correction, iterations so far, steps
-completed in this call, most iterations of a step since the row before (kept from one call to the next)."""
+EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
+GUARDED, SLOPED, COMMUTATES = 8, 9, 10
+REPORT = 12
+"""Slots of ``Workspace.report``. What a step tells the loop: solver iterations of this step, size of the last
+correction, iterations so far, steps completed in this call, most iterations of a step since the row before (kept from
+one call to the next); load evaluations so far; 1 when ``load`` holds all loads of the present state and time. What it
+is told: the time at its end, exactly as the next step will see it; 1 when steps out of a method's range are to be
+refused; 1 when the loads depend on velocities; 1 when the system provides COMMUTATOR loads."""
 
 V3 = types.UniTuple(f8, 3)
 V4 = types.UniTuple(f8, 4)
@@ -125,6 +131,7 @@ MARCH = i8(
     A2,
     I1,
 )
+SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)
 REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)
 REPEATED_POTENTIAL = types.void(types.FunctionType(POTENTIAL), i8, f8, A1, A1, A1, A1)
