@@ -24,7 +24,7 @@ from polhode.algebra.so3 import exp_quaternion
 from polhode.flows import rotors
 from polhode.flows.kick import kick
 from polhode.kernel import drive
-from polhode.kernel.signatures import OK, REPORT
+from polhode.kernel.signatures import MARCHING, OK, REPORT
 from polhode.methods import method
 from polhode.systems import free_body, rigid_body
 
@@ -34,14 +34,14 @@ GOALS = {"free splitting": 1.3, "Strang top": 1.2, "implicit midpoint top": 1.0}
 
 def free_splitting(t, h, p):
     """Free rotation by exact rotations."""
-    rotors.turn(0, h, p)
+    rotors.turn_symmetric(0, h, p)
     return OK
 
 
 def strang_top(t, h, p):
     """Kick, free rotation, kick."""
     kick(t, 0.5 * h, p)
-    rotors.turn(0, h, p)
+    rotors.turn_symmetric(0, h, p)
     kick(t + h, 0.5 * h, p)
     return OK
 
@@ -85,7 +85,7 @@ class Polhode:
         rows, iterations = np.empty((1, 13)), np.zeros(1, np.int64)
         begun = time.perf_counter()
         status = self.loop(
-            0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.loads, *self.arrays,
+            MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.loads, *self.arrays,
             report, rows, iterations,
         )  # fmt: skip
         assert status == OK

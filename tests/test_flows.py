@@ -1,4 +1,4 @@
-"""The free rotations: the rotor splitting, and implicit maps that follow the right solution through large rotations."""
+"""The rotor splittings, and implicit maps that follow the right solution through large rotations."""
 
 from __future__ import annotations
 
@@ -13,26 +13,22 @@ from polhode.kernel.signatures import REPORT
 BODY = np.array([0.9144, 1.098, 1.66])
 OMEGA = np.array([0.45549, 0.82623, 0.03476])
 GENERIC = np.array([0.7, -0.4, 0.9])
+SPLITTINGS = {
+    "three rotations": rotors.turn_three,
+    "McLachlan-Reich": rotors.turn_mclachlan_reich,
+    "symmetric": rotors.turn_symmetric,
+}
 
 
-def rotor_step(t, h, p):
-    """One body turning by the rotor splitting."""
-    rotors.turn(0, h, p)
-    return 0
-
-
-def turned(inertia, omega, h, n):
-    """Body angular momentum and attitude after ``n`` steps from the identity."""
-    system = ph.free_body(inertia)
-    y = np.zeros(13)
-    y[6], y[10:13] = 1.0, np.asarray(inertia) * omega
-    nothing, none = np.empty((0, 13)), np.zeros(0, dtype=np.int64)
-    status = drive.loop_for(rotor_step)(
-        0, n, n + 1, 0.0, h, np.inf, 1, y, system.bodies, system.parameters, system.compiled_loads(0.0, y), np.zeros(1),
-        np.zeros(1, np.int64), system.blocks, np.zeros(13), np.zeros(6), np.zeros(1), np.zeros(REPORT), nothing, none,
-    )  # fmt: skip
-    assert status == 0
-    return y[10:13].copy(), y[6:10].copy()
+def turned(flow, inertia, omega, h, n):
+    """Body angular momentum and attitude after ``n`` applications from the identity."""
+    inertia = np.asarray(inertia, dtype=float)
+    y, bodies = np.zeros((1, 13)), np.array([[1.0, *inertia, 1.0, *1.0 / inertia]])
+    y[0, 6], y[0, 10:] = 1.0, inertia * omega
+    status, iterations = np.full(1, -1), np.zeros(1, dtype=np.int64)
+    drive.sweep_of(flow)(n, np.array([h]), y, bodies, np.zeros(REPORT), status, iterations)
+    assert status[0] == 0
+    return y[0, 10:], y[0, 6:10]
 
 
 def exact(inertia, omega, t):
@@ -41,29 +37,46 @@ def exact(inertia, omega, t):
     return ds.angular_momentum.values[-1], ds.attitude.values[-1]
 
 
-def test_rotors_are_of_order_2_and_keep_the_spatial_momentum():
+@pytest.mark.parametrize("name", SPLITTINGS)
+def test_rotors_are_of_order_2_time_symmetric_and_keep_the_spatial_momentum(name):
+    flow = SPLITTINGS[name]
     m, q = exact(BODY, OMEGA, 10.0)
     errors = []
     for n in (100, 200, 400):
-        found, attitude = turned(BODY, OMEGA, 10.0 / n, n)
+        found, attitude = turned(flow, BODY, OMEGA, 10.0 / n, n)
         errors.append([np.linalg.norm(found - m), ph.so3.angle_between(attitude, q)])
         assert np.allclose(ph.so3.rotate(attitude, found), BODY * OMEGA, rtol=0, atol=2e-14)
     assert np.abs(np.log2(np.array(errors[1]) / errors[2]) - 2.0).max() < 0.05
+    there = turned(flow, BODY, OMEGA, 0.8, 1)[0]
+    assert np.linalg.norm(turned(flow, BODY, there / BODY, -0.8, 1)[0] - BODY * OMEGA) < 1e-15
 
 
-@pytest.mark.parametrize("inertia", [(2.0, 2.0, 1.3), (1.3, 2.0, 2.0), (2.0, 2.0, 2.0)])
-def test_rotors_are_exact_where_the_middle_moment_is_double(inertia):
-    """The case I1 = I3 is not exact: the two parts do not commute there."""
+@pytest.mark.parametrize("inertia", [(2.0, 2.0, 1.3), (1.3, 2.0, 2.0), (2.0, 1.3, 2.0), (2.0, 2.0, 2.0)])
+def test_the_symmetric_splitting_is_exact_for_symmetric_bodies(inertia):
     m, q = exact(inertia, GENERIC, 2.0)
-    found, attitude = turned(inertia, GENERIC, 2.0, 1)
+    found, attitude = turned(rotors.turn_symmetric, inertia, GENERIC, 2.0, 1)
     assert np.linalg.norm(found - m) < 1e-13 and ph.so3.angle_between(attitude, q) < 1e-13
-    aside = turned((2.0, 1.3, 2.0), GENERIC, 2.0, 1)[1]
-    assert ph.so3.angle_between(aside, exact((2.0, 1.3, 2.0), GENERIC, 2.0)[1]) > 1e-3
 
 
-def test_rotors_are_time_symmetric():
-    there = turned(BODY, OMEGA, 0.8, 1)[0]
-    assert np.linalg.norm(turned(BODY, there / BODY, -0.8, 1)[0] - BODY * OMEGA) < 1e-15
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_symmetric_splitting_pairs_the_closest_axes(place):
+    """Its error goes with their difference, whichever axis is the odd one."""
+    errors = []
+    for difference in (1e-3, 1e-4):
+        inertia = np.roll([2.0, 2.0 * (1.0 + difference), 1.3], place)
+        errors.append(ph.so3.angle_between(turned(rotors.turn_symmetric, inertia, GENERIC, 1.0, 1)[1],
+                                           exact(inertia, GENERIC, 1.0)[1]))  # fmt: skip
+    assert errors[0] < 1e-3 and errors[0] / errors[1] == pytest.approx(10.0, rel=0.05)
+
+
+@pytest.mark.parametrize("order", [4, 6, 8])
+def test_triple_jumps_raise_the_order(order):
+    flow = rotors.boosted(rotors.turn_mclachlan_reich, order)
+    fractions = np.array(rotors.triple_jumps(order))
+    assert len(fractions) == 3 ** (order // 2 - 1) and abs(fractions.sum() - 1.0) < 1e-14
+    m, _ = exact(BODY, OMEGA, 10.0)
+    coarse, fine = (np.linalg.norm(turned(flow, BODY, OMEGA, 10.0 / n, n)[0] - m) for n in (40, 80))
+    assert np.log2(coarse / fine) == pytest.approx(order, abs=0.3)
 
 
 # ------------------------------------------------------------------ large rotations

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
+import numba
 import numpy as np
 import pytest
 
@@ -43,6 +45,8 @@ POTENTIALS = {
     "soft wall, printed": lambda: ph.soft_wall(),
     "soft wall, physical": lambda: ph.soft_wall(sign="physical"),
     "soft wall, tensor": lambda: ph.soft_wall(TENSOR),
+    "gravity gradient": lambda: ph.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.7),
+    "gravity gradient, tensor": lambda: ph.gravity_gradient(TENSOR, 2.0, 1.7),
 }
 
 
@@ -93,7 +97,7 @@ def test_ready_made_problems_run_and_keep_what_they_say(name):
     if "rotation_vector" in initial:
         initial["attitude"] = ph.so3.exp_quaternion(initial.pop("rotation_vector"))
     system = ready.build()
-    step = min(ready.step, 0.005)
+    step = min(ready.step, 0.0025)
     ds = ph.integrate(system, METHOD, step=step, steps=400, **initial)
     assert "energy" in system.conserves
     for quantity in system.conserves:
@@ -197,6 +201,93 @@ def test_a_system_describes_itself():
 
 
 def test_every_system_is_in_the_table():
-    assert set(ph.SYSTEMS) == {"particle", "free_body", "rigid_body", "heavy_top", "soft_wall"}
+    assert set(ph.SYSTEMS) == {"particle", "free_body", "rigid_body", "heavy_top", "gravity_gradient", "soft_wall"}
     for name, build in ph.SYSTEMS.items():
         assert getattr(ph, name) is build
+
+
+# ------------------------------------------------------------------ velocities
+def reads(t, q, omega, parameters):
+    return (q[1], -omega[1], 0.0)
+
+
+def passes_on(t, q, omega, parameters):
+    return reads(t, q, omega, parameters)
+
+
+def renames(t, q, omega, parameters):
+    both = q, omega
+    return (both[1][0], 0.0, 0.0)
+
+
+def encloses(t, q, omega, parameters):
+    return tuple((lambda k: -omega[k])(k) for k in range(3))
+
+
+def comprehends(t, q, omega, parameters):
+    return [-omega[k] for k in range(3)]
+
+
+def looks_around(t, q, omega, parameters):
+    return locals()["omega"]
+
+
+def takes_any(t, q, *rest):
+    return rest[0]
+
+
+def names_another_thing_so(t, q, rate, parameters):
+    omega = q[1]
+    return (omega, 0.0, 0.0)
+
+
+def only_place(t, q, omega, parameters):
+    return (q[1] * q[2], parameters[0], np.sin(t))
+
+
+class Callable:
+    def __call__(self, t, q, omega, parameters):
+        return (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("torque", [reads, passes_on, renames, encloses, comprehends, looks_around, takes_any,
+                                    Callable(), functools.partial(only_place)])  # fmt: skip
+def test_torques_that_may_read_the_angular_velocity(torque):
+    assert ph.rigid_body((1, 2, 2.5), torque=torque).velocity_dependent
+
+
+@pytest.mark.parametrize("torque", [only_place, names_another_thing_so, numba.njit(only_place)])
+def test_torques_that_cannot_read_it(torque):
+    assert not ph.rigid_body((1, 2, 2.5), torque=torque).velocity_dependent
+
+
+def test_forces_loads_and_potentials():
+    assert ph.particle(force=lambda t, r, v, p: (-v[0], 0.0, 0.0)).velocity_dependent
+    assert not ph.particle(force=lambda t, r, v, p: (-r[0], 0.0, 0.0)).velocity_dependent
+    zero = (0.0, 0.0, 0.0)
+    for load, depends in (
+        (lambda t, r, v, q, w, p: (zero, w), True),
+        (lambda t, r, v, q, w, p: (v, zero), True),
+        (lambda t, r, v, q, w, p: (r, zero), False),
+    ):
+        assert ph.rigid_body((1, 2, 2.5), mass=1.0, load=load).velocity_dependent is depends
+    assert not ph.rigid_body((1, 2, 2.5), potential=lambda t, q, p: q[1]).velocity_dependent
+    assert not ph.particle(potential=lambda t, r, p: r[0]).velocity_dependent
+    assert ph.rigid_body((1, 2, 2.5), torque=reads, potential=lambda t, q, p: q[1]).velocity_dependent
+    assert not any(ready.build().velocity_dependent for ready in ph.PROBLEMS.values())
+    unknown = ph.System("x", {}, np.ones(1), np.full((1, 3), np.inf), np.eye(4)[:1])
+    assert unknown.velocity_dependent
+
+
+def drag(part, t, N, y, bodies, parameters, out):
+    """Friction."""
+    for k in range(6):
+        out[k] = 0.0
+    out[3] = -1e-9 * y[10]
+
+
+def test_a_system_that_denies_its_friction_is_found():
+    top = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)
+    spoiled = dataclasses.replace(top, loads=drag, commutator=None, conserves=())
+    assert [line.what for line in ph.check_system(spoiled).failures] == ["loads and velocities"]
+    assert ph.check_system(dataclasses.replace(spoiled, velocity_dependent=True)).passed

@@ -17,19 +17,23 @@ from typing import Any
 
 _HOMES = {
     "free_body": "systems", "heavy_top": "systems", "particle": "systems", "rigid_body": "systems",
-    "soft_wall": "systems", "problem": "systems", "System": "systems", "SYSTEMS": "systems", "PROBLEMS": "systems",
+    "gravity_gradient": "systems", "soft_wall": "systems", "problem": "systems", "System": "systems",
+    "SYSTEMS": "systems", "PROBLEMS": "systems",
     "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
-    "Method": "methods", "tableau": "methods",
+    "Method": "methods", "tableau": "methods", "Scheme": "methods", "splitting": "methods",
     "integrate": "runs.single", "rerun": "runs.single", "Progress": "runs.single",
     "compare": "runs.compare", "read_scenario": "runs.scenario", "check_method": "runs.check",
     "check_system": "runs.check",
+    "free_motion": "runs.free_motion", "free_motion_periods": "runs.free_motion",
+    "polhode_curve": "runs.free_motion", "herpolhode_curve": "runs.free_motion",
+    "to_constrained": "systems.constrained", "from_constrained": "systems.constrained",
     "save": "trajectory", "load": "trajectory", "cite": "references",
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
     "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
     "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
 }  # fmt: skip
 _MODULES = {
-    "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "elliptic": "algebra.elliptic", "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
     "trajectory": "trajectory", "errors": "errors",
 }  # fmt: skip
 

@@ -47,7 +47,11 @@ PRINTED |= {f"mkrk:{name}:cayley": tableau_step(name, **CAYLEY) for name in ("rk
 
 
 def test_every_row_has_a_transcription():
-    assert {name.partition(":")[0] for name in PRINTED} == set(METHODS)
+    assert {name.partition(":")[0] for name in PRINTED} == {
+        name
+        for name, row in METHODS.items()
+        if row.family != "splitting"  # these have a file of their own
+    }
 
 
 @pytest.mark.parametrize("terms", [(), ALL], ids=["free", "all loads"])

@@ -42,7 +42,7 @@ from polhode.runs.check import (
     trial_problem,
 )
 from polhode.runs.single import start_state
-from polhode.systems import SYSTEMS, System, free_body, heavy_top, particle, rigid_body, soft_wall
+from polhode.systems import SYSTEMS, System, free_body, gravity_gradient, heavy_top, particle, rigid_body, soft_wall
 
 FAMILIES = ("gauss", "radau_iia", "lobatto_iiia", "lobatto_iiib", "lobatto_iiic")
 NAMED = [name for name in tableau_names() if not name.startswith(FAMILIES)]
@@ -346,6 +346,8 @@ SOUND = {
     "tensor": lambda: (free_body([[1.5, 0.1, 0.2], [0.1, 1.8, -0.1], [0.2, -0.1, 2.0]]), {}),
     "symmetric top": lambda: (heavy_top((5, 5, 1), (0, 0, 1), 20.0), {"angular_velocity": (0, 0, 5)}),
     "asymmetric top": lambda: (heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0), {}),
+    "gravity gradient": lambda: (gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.7), {"angular_velocity": (0.3, 1.0, 0.2)}),
+    "symmetric body, gravity gradient": lambda: (gravity_gradient((2.0, 1.2, 2.0), 2.0, 1.7), {}),
     "soft wall, printed": lambda: (soft_wall(), {}),
     "soft wall, physical": lambda: (soft_wall(sign="physical"), {}),
     "particle": lambda: (particle(), {}),

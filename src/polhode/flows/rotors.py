@@ -1,58 +1,164 @@
-"""Free rotation split into exact rotations: one about axis 1, the motion of a symmetric top, one about axis 1 again.
+"""Free rotation split into exact rotations about body axes and the motion of a symmetric top.
 
-The splitting of [vilmart2013, alg. 2] with its coefficients corrected. Order 2, time-symmetric, explicit; keeps the
-spatial angular momentum and the unit quaternion to round-off, the energy to order 2. Exact for bodies with I1 = I2 or
-I2 = I3.
+========================= ==========================================================================================
+``turn_three``            about axis 3, 2, 1, 2, 3 [vilmart2013, three rotation splitting], its last factors corrected
+``turn_mclachlan_reich``  about axis 1, 2, 3, 2, 1 [celledoni2008, 3.3], [dullweber1997]
+``turn_symmetric``        one axis, a symmetric top, the axis again [vilmart2013, alg. 2], its coefficients corrected
+========================= ==========================================================================================
 
-Legend: ``m`` body angular momentum, ``q`` attitude, ``j`` inverse principal moments.
+All are of order 2, time-symmetric, explicit and symplectic; they keep the spatial angular momentum and the unit
+quaternion to round-off, the energy to their order. ``turn_symmetric`` pairs the two axes whose inverse moments are
+closest, is exact for symmetric bodies and errs in proportion to that difference. ``boosted`` raises the order by
+triple jumps.
+
+Legend: ``m`` body angular momentum, ``q`` attitude, ``j`` inverse principal moments, ``a`` rotation angle.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from math import cos, sin
 
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import exp_quaternion, scale
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import inlined
+from polhode.kernel.jit import bind, inlined
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
+
+
+@inlined
+def half_and_whole(a):
+    """Cosine and sine of a/2 and of a; cos a as 1 - 2 s^2, which keeps the length of q best."""
+    c, s = cos(0.5 * a), sin(0.5 * a)
+    return c, s, 1.0 - 2.0 * s * s, 2.0 * c * s
 
 
 @inlined
 def about_1(m, q, a):
     """Exact flow of the kinetic energy m1^2/2 with rotation angle a about the first body axis."""
-    c, s = cos(0.5 * a), sin(0.5 * a)
-    C, S = 1.0 - 2.0 * s * s, 2.0 * c * s
+    c, s, C, S = half_and_whole(a)
     m = (m[0], C * m[1] + S * m[2], C * m[2] - S * m[1])
     return m, (q[0] * c - q[1] * s, q[1] * c + q[0] * s, q[2] * c + q[3] * s, q[3] * c - q[2] * s)
 
 
 @inlined
+def about_2(m, q, a):
+    """Exact flow of m2^2/2 with rotation angle a about the second body axis."""
+    c, s, C, S = half_and_whole(a)
+    m = (C * m[0] - S * m[2], m[1], C * m[2] + S * m[0])
+    return m, (q[0] * c - q[2] * s, q[1] * c - q[3] * s, q[2] * c + q[0] * s, q[3] * c + q[1] * s)
+
+
+@inlined
 def about_3(m, q, a):
     """Exact flow of m3^2/2 with rotation angle a about the third body axis."""
-    c, s = cos(0.5 * a), sin(0.5 * a)
-    C, S = 1.0 - 2.0 * s * s, 2.0 * c * s
+    c, s, C, S = half_and_whole(a)
     m = (C * m[0] + S * m[1], C * m[1] - S * m[0], m[2])
     return m, (q[0] * c - q[3] * s, q[1] * c + q[2] * s, q[2] * c - q[1] * s, q[3] * c + q[0] * s)
 
 
 @inlined
-def symmetric(m, q, h, j):
-    """Exact flow of a symmetric top with inverse moments (j2, j2, j3): about the momentum, then about its axis."""
-    q = multiply(q, exp_quaternion(scale(h * j[1], m)))
-    return about_3(m, q, h * (j[2] - j[1]) * m[2])
+def symmetric_top(m, q, h, across, along):
+    """Exact flow of a top with inverse moments (across, across, along): about the momentum, then about its axis."""
+    q = multiply(q, exp_quaternion(scale(h * across, m)))
+    return about_3(m, q, h * (along - across) * m[2])
 
 
 @inlined
-def turn(i, h, p):
+def three_rotation(m, q, h, j):
+    """Axes 3, 2, 1, 2, 3, the outer ones for half the time."""
+    d = 0.5 * h
+    m, q = about_3(m, q, d * j[2] * m[2])
+    m, q = about_2(m, q, d * j[1] * m[1])
+    m, q = about_1(m, q, h * j[0] * m[0])
+    m, q = about_2(m, q, d * j[1] * m[1])
+    return about_3(m, q, d * j[2] * m[2])
+
+
+@inlined
+def mclachlan_reich(m, q, h, j):
+    """Axes 1, 2, 3, 2, 1, the outer ones for half the time."""
+    d = 0.5 * h
+    m, q = about_1(m, q, d * j[0] * m[0])
+    m, q = about_2(m, q, d * j[1] * m[1])
+    m, q = about_3(m, q, h * j[2] * m[2])
+    m, q = about_2(m, q, d * j[1] * m[1])
+    return about_1(m, q, d * j[0] * m[0])
+
+
+@inlined
+def symmetric_and_rotation(m, q, h, j):
+    """A rotation about one of the two closest axes, a symmetric top, the rotation again.
+
+    The axes are renumbered cyclically, which keeps them right-handed, until the two closest are the first two.
+    """
+    d12, d23, d31 = abs(j[0] - j[1]), abs(j[1] - j[2]), abs(j[2] - j[0])
+    n = 0
+    if d23 < d12 or d31 < d12:
+        n = 1 if d23 <= d31 else 2
+    for _ in range(n):
+        m, j, q = (m[1], m[2], m[0]), (j[1], j[2], j[0]), (q[0], q[2], q[3], q[1])
+    # Of the two, the lighter one is rotated about: the result does not depend on how axes are numbered.
+    d = 0.5 * h * (j[0] - j[1])
+    first = d * h >= 0.0
+    for part in range(3):
+        if part == 1:
+            m, q = symmetric_top(m, q, h, j[1] if first else j[0], j[2])
+        elif first:
+            m, q = about_1(m, q, d * m[0])
+        else:
+            m, q = about_2(m, q, -d * m[1])
+    for _ in range((3 - n) % 3):
+        m, q = (m[1], m[2], m[0]), (q[0], q[2], q[3], q[1])
+    return m, q
+
+
+def rotate_body(m, q, h, j):  # replaced by bind
+    """Stand-in for one of the splittings above."""
+    raise RuntimeError("turn_body runs only with a splitting bound into it")
+
+
+def turn_body(i, h, p):
     """Turn body i for a time h."""
     a = BODY * i
     m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
-    d = 0.5 * h * (j[0] - j[1])
-    m, q = about_1(m, q, d * m[0])
-    m, q = symmetric(m, q, h, j)
-    m, q = about_1(m, q, d * m[0])
+    m, q = rotate_body(m, q, h, get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA))
     put3(p.y, a + ANGULAR, m)
     put4(p.y, a + ATTITUDE, q)
     return OK
+
+
+turn_three = bind(turn_body, rotate_body=three_rotation)
+turn_mclachlan_reich = bind(turn_body, rotate_body=mclachlan_reich)
+turn_symmetric = bind(turn_body, rotate_body=symmetric_and_rotation)
+
+FRACTIONS = (1.0,)
+
+
+def turn(i, h, p):  # replaced by bind
+    """Stand-in for the flow that is repeated."""
+    raise RuntimeError("repeat runs only with a flow bound into it")
+
+
+def repeat(i, h, p):
+    """A flow applied for fractions of the time, one after the other."""
+    for k in range(len(FRACTIONS)):
+        status = turn(i, FRACTIONS[k] * h, p)
+        if status != OK:
+            return status
+    return OK
+
+
+def triple_jumps(order: int) -> tuple[float, ...]:
+    """Fractions of the step by which a symmetric map of order 2 becomes one of this even order [yoshida1990]."""
+    fractions = (1.0,)
+    for known in range(2, order, 2):
+        outer = 1.0 / (2.0 - 2.0 ** (1.0 / (known + 1)))
+        fractions = tuple(f * g for f in (outer, 1.0 - 2.0 * outer, outer) for g in fractions)
+    return fractions
+
+
+@cache
+def boosted(flow, order: int):
+    """A symmetric flow of order 2 raised to an even order by triple jumps: 3 applications for 4, 9 for 6, 27 for 8."""
+    return flow if order == 2 else bind(repeat, turn=flow, FRACTIONS=triple_jumps(order))

@@ -14,10 +14,14 @@ from polhode.kernel.signatures import (
     ENERGIES,
     INVERSE_INERTIA,
     ITERATIONS,
+    LOADED,
     MARCH,
+    MARCHING,
     MOMENTUM,
+    NEXT_TIME,
     NOT_FINITE,
     OK,
+    PRESENTING,
     RESIDUAL,
     ROW_ITERATIONS,
     STEPS_DONE,
@@ -34,6 +38,18 @@ HUGE = 1e200
 def step(t, h, p):  # replaced by bind
     """Stand-in for the bound step; calling it unbound is a mistake."""
     raise RuntimeError("march runs only with a step bound into it")
+
+
+@jit.inlined
+def processed(p):  # replaced by bind
+    """Whether the method works on states that ``convert`` makes; this stand-in serves those that do not."""
+    return False
+
+
+@jit.inlined
+def convert(task, t, h, p):  # replaced by bind
+    """Turn the state into the one a processed method works on (PREPARING), or back (PRESENTING)."""
+    return OK
 
 
 def turn(i, h, p):  # replaced by bind
@@ -59,6 +75,7 @@ def squared_speed(N, y, bodies):
 
 
 def march(
+    task,
     first,
     n,
     every,
@@ -84,6 +101,8 @@ def march(
 
     Parameters
     ----------
+    task : int
+        MARCHING; or PREPARING or PRESENTING, which convert the state at ``t0`` for steps of ``h`` and take none.
     first : int
         Number of the first step to take.
     n : int
@@ -95,8 +114,11 @@ def march(
     limit : float
         Largest rotation angle allowed in a step (infinite: no guard).
     rows, iterations : array
-        Receive the recorded states, and the largest iteration count since the row before.
+        Receive the recorded states (of a processed method, turned back), and the largest iteration count since the row
+        before.
     Other parameters are those of ``Workspace``.
+
+    ``report[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
 
     Returns
     -------
@@ -108,6 +130,8 @@ def march(
         N, blocks.size // 2, pointer(y), pointer(bodies), pointer(parameters), loads, pointer(table), pointer(layout),
         pointer(blocks), pointer(trial), pointer(load), pointer(work), pointer(report),
     )  # fmt: skip
+    if task != MARCHING:
+        return convert(task, t0, h, p)
     allowed = limit / abs(h)
     allowed = allowed * allowed
     report[STEPS_DONE] = 0.0
@@ -117,6 +141,7 @@ def march(
     for k in range(first, first + n):
         report[ITERATIONS] = 0.0
         report[RESIDUAL] = 0.0
+        report[NEXT_TIME] = t0 + (k + 1) * h
         status = step(t0 + k * h, h, p)
         if status != OK:
             return status
@@ -131,6 +156,13 @@ def march(
         if (k + 1) % every == 0:
             for j in range(y.size):
                 rows[row, j] = y[j]
+            if processed(p):
+                status = convert(PRESENTING, report[NEXT_TIME], h, p)
+                if status != OK:
+                    return status
+                for j in range(y.size):
+                    y[j], rows[row, j] = rows[row, j], y[j]
+                report[LOADED] = 0.0
             iterations[row] = int(report[ROW_ITERATIONS])
             report[ROW_ITERATIONS] = 0.0
             row += 1
@@ -176,9 +208,15 @@ def potential_energies(times, rows, bodies, parameters, potential, out):
 
 
 @functools.cache
-def loop_for(step_function):
-    """The compiled time loop around ``step_function(t, h, p) -> status``."""
-    return jit.compile_kernel(jit.bind(march, step=step_function), MARCH)
+def loop_for(step_function, converter=None):
+    """The compiled time loop around ``step_function(t, h, p) -> status``.
+
+    ``converter`` is None, or the pair (processed, convert) of a family of methods of which some are processed.
+    """
+    bound = {"step": step_function}
+    if converter is not None:
+        bound |= {"processed": converter[0], "convert": converter[1]}
+    return jit.compile_kernel(jit.bind(march, **bound), MARCH)
 
 
 @functools.cache

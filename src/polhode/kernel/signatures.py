@@ -109,7 +109,11 @@ class Workspace(NamedTuple):
     report: Any
 
 
+MARCHING, PREPARING, PRESENTING = 0, 1, 2
+"""What the time loop is asked for: steps; the state a processed method works on; the state of the system again."""
+
 MARCH = i8(
+    i8,
     i8,
     i8,
     i8,

@@ -1,8 +1,9 @@
 """Methods: rows of data and the step functions they name. They know no system.
 
 One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
-the group), ``tableaux`` (the numbers). ``record`` says what a row is. Same step, other numbers: a table row. Another
-step: one file.
+the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
+``free_flows``: the free rotations by name). ``record`` says what a row is. Same step, other numbers: a table row.
+Another step: one file.
 
 Here may not live: time loops, systems, Datasets, files.
 """
@@ -13,26 +14,33 @@ from collections.abc import Iterator
 
 from polhode.errors import InvalidInput, unknown_name
 from polhode.methods import krysl, munthe_kaas
+from polhode.methods import splitting as splittings
+from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.record import Chosen, Method, Option, Prepared, Promises
+from polhode.methods.splitting import splitting
+from polhode.methods.splitting_tables import Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
 
 __all__ = [
+    "FLOW_NAMES",
     "METHODS",
     "Chosen",
     "Method",
     "Option",
     "Prepared",
     "Promises",
+    "Scheme",
     "add_method",
     "add_tableau",
     "each_default",
     "method",
     "method_table",
+    "splitting",
     "tableau",
     "tableau_names",
 ]
 
-METHODS: dict[str, Method] = {row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS)}
+METHODS: dict[str, Method] = {row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS, *splittings.ROWS)}
 """Every method by name."""
 
 
@@ -42,7 +50,7 @@ def method(text: str, **options: str) -> Chosen:
     Parameters
     ----------
     text : str
-        Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``.
+        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"`` or ``"s6_10/mr6"``.
     **options : str
         The same options by name, such as ``tableau="gauss4"``.
 
@@ -61,9 +69,11 @@ def method(text: str, **options: str) -> Chosen:
                 f"unknown method {name!r}; a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
             )
         raise unknown_name("method", name, METHODS)
-    if slash:
-        raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")
     row = METHODS[name]
+    if slash:
+        if row.with_flow is None:
+            raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")
+        row = row.with_flow(flow)
     return Chosen(row, row.settle(words, **options))
 
 

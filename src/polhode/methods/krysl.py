@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cay_quaternion, cross, exp_quaternion, scale, times
 from polhode.flows.drift import drift
-from polhode.flows.kick import kick
+from polhode.flows.kick import kick, loads_at
 from polhode.flows.midpoint_lie import turn, turned_jacobian
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined
@@ -67,7 +67,7 @@ class Block(NamedTuple):
 
 @inlined
 def trial_loads(t, p):
-    p.loads(ALL, t, p.N, p.trial, p.bodies, p.parameters, p.load)
+    loads_at(ALL, t, p.trial, p.load, p)
 
 
 @inlined
@@ -325,7 +325,7 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
 @inlined
 def explicit(turned, t, h, p):
     """Forward Euler, in rate form [krysl2006, eq. 11] or momentum form [krysl2006, eq. 18]."""
-    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    loads_at(ALL, t, p.y, p.load, p)
     for k in range(p.B):
         i = p.blocks[2 * k]
         a, b, c = BODY * i, CONSTANTS * i, LOAD * i

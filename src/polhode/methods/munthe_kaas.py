@@ -20,6 +20,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import compose, multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import cay_quaternion, dcayinv, dexpinv, dot, exp_quaternion, scale, times
+from polhode.flows.kick import loads_at
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import (
@@ -99,7 +100,7 @@ def local_field(t, at, to, p):
         else:
             put3(p.trial, a + POSITION, get3(p.work, z))
             put3(p.trial, a + MOMENTUM, get3(p.work, z + 3))
-    p.loads(ALL, t, p.N, p.trial, p.bodies, p.parameters, p.load)
+    loads_at(ALL, t, p.trial, p.load, p)
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
         if p.blocks[2 * k + 1] == ROTATION:

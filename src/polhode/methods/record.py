@@ -24,12 +24,23 @@ class Prepared:
         Coefficients and integers the step reads.
     work : function
         ``work(bodies, blocks) -> length`` of the scratch array.
+    converter : pair of functions, optional
+        ``processed(workspace) -> bool`` and ``convert(task, t, h, workspace) -> status`` of a family with processed
+        methods, which work on states other than the system's.
+    processed : bool
+        Whether this method is one.
+    largest : function, optional
+        ``largest(momentum, inverse_moments) -> step``: the largest step in which the method's own guard lets a body
+        with this body angular momentum turn; for the message of a step that was refused.
     """
 
     step: Callable[..., int]
     work: Callable[[int, int], int]
     table: Any = field(default_factory=lambda: np.zeros(1))
     layout: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    converter: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+    processed: bool = False
+    largest: Callable[[Any, Any], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,19 +60,30 @@ class Promises:
     Attributes
     ----------
     order : int
-        Order of accuracy.
+        Order of accuracy under loads that depend on time and configuration.
     keeps_free, keeps_top : tuple of str
         What stays constant to round-off for a free body and for a symmetric heavy top. Names: ``energy``,
         ``midpoint_energy`` (of the state pushed half a step by forward Euler), ``momentum_length``,
         ``spatial_momentum``, ``vertical_momentum``, ``axial_momentum`` (along the body's symmetry axis).
     time_symmetric : bool
-        A step back undoes a step.
+        A step back undoes a step, under loads that depend on time and configuration.
     symplectic : bool
         The step preserves the symplectic form of T*SO(3).
     implicit : bool
         The loads enter a nonlinear system that is solved in each step.
     evaluations : int
         Load evaluations in a step; of an implicit method, in an iteration with the analytic Jacobian.
+    order_free : int or inf, optional
+        Order for a free body, infinite where its motion is exact; ``order`` unless given.
+    order_velocity : int, optional
+        Order under loads that also depend on velocities; ``order`` unless given.
+    generalised : tuple of int
+        Of a method for H = A + eps B: the orders of the errors of first, second, ... order in eps, the last one for all
+        that follow.
+    requires : str
+        What the system must provide for that order, in words; empty where nothing is needed.
+    numbered : bool
+        The result depends on the numbering of the body's axes, within the error of the method.
     """
 
     order: int
@@ -71,6 +93,16 @@ class Promises:
     symplectic: bool = False
     implicit: bool = False
     evaluations: int = 1
+    order_free: float = 0
+    order_velocity: int = 0
+    generalised: tuple[int, ...] = ()
+    requires: str = ""
+    numbered: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("order_free", "order_velocity"):
+            if not getattr(self, name):
+                object.__setattr__(self, name, self.order)
 
 
 @dataclass(frozen=True)
@@ -95,6 +127,8 @@ class Method:
         In the order in which they are written after colons.
     range : float
         Largest rotation in a step the method can represent, rad; the step guard refuses more.
+    with_flow : function, optional
+        ``with_flow(name) -> Method``: the row with another free flow, which stands after a slash.
     """
 
     name: str
@@ -105,6 +139,7 @@ class Method:
     promises: Callable[..., Promises]
     options: Mapping[str, Option] = field(default_factory=dict)
     range: float = pi
+    with_flow: Callable[[str], Method] | None = None
 
     def settle(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
         """Values of all options from words after colons and from keywords.

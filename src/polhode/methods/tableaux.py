@@ -504,7 +504,7 @@ def _collocation(nodes: list[Decimal]) -> Numbers:
     return [[_integral(p, x) for p in basis] for x in nodes], [_integral(p, Decimal(1)) for p in basis], nodes
 
 
-def _gauss(stages: int) -> Numbers:
+def gauss_numbers(stages: int) -> Numbers:
     return _collocation(_nodes(stages, 0))
 
 
@@ -512,7 +512,7 @@ def _radau_iia(stages: int) -> Numbers:
     return _collocation(_nodes(stages, 1))
 
 
-def _lobatto_iiia(stages: int) -> Numbers:
+def lobatto_numbers(stages: int) -> Numbers:
     return _collocation(_nodes(stages, 2))
 
 
@@ -521,7 +521,7 @@ def _lobatto_iiib(stages: int) -> Numbers:
 
     With two stages the row sums are (1/2, 1/2), not the Lobatto nodes (0, 1); on its own it is the midpoint rule.
     """
-    A, b, c = _lobatto_iiia(stages)
+    A, b, c = lobatto_numbers(stages)
     A = [[b[j] - b[j] * A[j][i] / b[i] for j in range(stages)] for i in range(stages)]
     return A, b, [sum(row, Decimal(0)) for row in A] if stages == 2 else c
 
@@ -548,7 +548,11 @@ class _Family(NamedTuple):
 _FAMILIES: Mapping[str, _Family] = MappingProxyType(
     {
         "gauss": _Family(
-            2, lambda p: p // 2, _gauss, "butcher1964", "Gauss collocation: implicit, symmetric, symplectic, A-stable"
+            2,
+            lambda p: p // 2,
+            gauss_numbers,
+            "butcher1964",
+            "Gauss collocation: implicit, symmetric, symplectic, A-stable",
         ),
         "radau_iia": _Family(
             1, lambda p: (p + 1) // 2, _radau_iia, "axelsson1969", "Radau IIA collocation: implicit, L-stable"
@@ -556,7 +560,7 @@ _FAMILIES: Mapping[str, _Family] = MappingProxyType(
         "lobatto_iiia": _Family(
             2,
             lambda p: p // 2 + 1,
-            _lobatto_iiia,
+            lobatto_numbers,
             "ehle1969",
             "Lobatto IIIA collocation: implicit with explicit first stage, symmetric, A-stable",
         ),

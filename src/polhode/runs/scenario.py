@@ -183,6 +183,15 @@ class HeavyTop(_Table):
     weight: Number
 
 
+class GravityGradient(_Table):
+    """A rigid body in the gravity gradient of a distant centre along z of space."""
+
+    type: Literal["gravity_gradient"]
+    inertia: Inertia
+    mu: Annotated[Number, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
+    radius: Annotated[Number, Field(description="distance of the centre, m in SI")]
+
+
 class SoftWall(_Table):
     """The pinned body with soft wall contact of Krysl's section 5.4."""
 
@@ -241,7 +250,10 @@ class ScenarioFile(_Table):
 
     title: str | None = None
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
-    system: Annotated[Particle | FreeBody | RigidBody | HeavyTop | SoftWall, Field(discriminator="type")] | None = None
+    system: (
+        Annotated[Particle | FreeBody | RigidBody | HeavyTop | GravityGradient | SoftWall, Field(discriminator="type")]
+        | None
+    ) = None
     initial: Initial = Field(default_factory=Initial)
     method: (
         Annotated[

@@ -33,19 +33,19 @@ from polhode.kernel.signatures import (
     ATTITUDE,
     BODY,
     ITERATIONS,
-    LOAD,
     MOMENTUM,
     NOT_CONVERGED,
     OK,
     POSITION,
-    REPORT,
     RESIDUAL,
     ROW_ITERATIONS,
     STEPS_DONE,
     TOO_LARGE,
+    TOTAL_ITERATIONS,
 )
 from polhode.methods import Chosen
 from polhode.methods import method as find_method
+from polhode.runs.bench import Bench
 from polhode.systems import SYSTEMS, System
 from polhode.systems.record import vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
@@ -208,36 +208,41 @@ class _Run:
 
     def __init__(self, system: System, chosen: Chosen, y: Any, t0: float, h: float, guard: bool) -> None:
         self.system, self.chosen, self.t0, self.h, self.guard = system, chosen, t0, h, guard
-        self.prepared = chosen.prepare()
-        self.limit = chosen.method.range if guard else inf
-        self.blocks = system.blocks
-        self.bodies = system.bodies
-        self.parameters = system.parameters.copy()  # a user's function could write into them
-        self.y = y
-        self.trial = y.copy()
-        self.load = np.zeros(LOAD * system.N)
-        self.work = np.zeros(max(1, self.prepared.work(system.N, self.blocks.size // 2)))
-        self.report = np.zeros(REPORT)
-        self.loads = system.compiled_loads(t0, y)
-        self.loop = drive.loop_for(self.prepared.step)
+        self.bench = Bench(system, chosen, y, t0, chosen.method.range if guard else None)
+        self.report = self.bench.report
+        self.start = np.array(y)
         self.done = 0
         self.seconds = 0.0
         self.slice = FIRST_SLICE
 
+    @property
+    def y(self) -> Any:
+        """The state the method works on; see ``state``."""
+        return self.bench.y
+
+    def prepare(self) -> None:
+        """Make the state the method works on from the start."""
+        status, problem = OK, None
+        try:
+            status = self.bench.prepare(self.t0, self.h)
+        except Exception as caught:
+            problem = caught
+        if status != OK or problem is not None:
+            raise self.failure(status, 0, self.start, self.t0, self.h, self.y.copy(), problem)
+
+    def state(self) -> Any:
+        """The state of the system after the steps done; a processed method's own where it cannot be turned back."""
+        if self.done == 0:
+            return self.start.copy()
+        try:
+            status, shown = self.bench.present(self.time(self.done), self.h)
+        except Exception:  # a function of the user's, whose failure the caller tells
+            return self.y.copy()
+        return shown if status == OK else self.y.copy()
+
     def time(self, k: Any) -> Any:
         """Time of the grid state after ``k`` steps."""
         return self.t0 + k * self.h
-
-    def march(self, first: int, n: int, every: int, rows: Any, iterations: Any, **other: Any) -> int:
-        """Take steps; returns the status. ``other`` may replace the start time, step, state or loads."""
-        return int(
-            self.loop(
-                first, n, every, other.get("t0", self.t0), other.get("h", self.h), self.limit, self.system.N,
-                other.get("y", self.y), self.bodies, self.parameters, other.get("loads", self.loads),
-                self.prepared.table, self.prepared.layout, self.blocks, self.trial, self.load, self.work, self.report,
-                rows, iterations,
-            )
-        )  # fmt: skip
 
     def advance(self, n: int, every: int, record: _Record | None, look: Callable[[], None]) -> None:
         """Take ``n`` steps in slices; states after a multiple of ``every`` steps go to ``record``.
@@ -256,7 +261,9 @@ class _Run:
             begun = time.perf_counter()
             status, problem = OK, None
             try:
-                status = self.march(before, count, every if record else last + 1, rows, iterations)
+                status = self.bench.march(
+                    before, count, every if record else last + 1, self.t0, self.h, rows, iterations
+                )
             except Exception as caught:
                 problem = caught
             except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
@@ -275,7 +282,7 @@ class _Run:
                 raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
             look()
             if elapsed < SLICE_SECONDS / 2:
-                self.slice *= 2
+                self.slice *= 16 if elapsed < SLICE_SECONDS / 32 else 2
             elif elapsed > 2 * SLICE_SECONDS:
                 self.slice = max(1, self.slice // 2)
 
@@ -284,7 +291,7 @@ class _Run:
         report = self.report.copy()
         self.y[:] = kept
         try:
-            self.march(before, self.done - before, self.done + 1, np.empty((0, kept.size)), np.zeros(0, dtype=np.int64))
+            self.bench.march(before, self.done - before, self.done + 1, self.t0, self.h)
         except Exception:  # a function of the user that does something else the second time
             self.y[:] = kept
             self.done = before
@@ -292,16 +299,21 @@ class _Run:
 
     def aside(self, t: float) -> Any:
         """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
-        y, grid, total = self.y.copy(), self.time(self.done), self.report[ROW_ITERATIONS]
+        grid, before = self.time(self.done), self.report.copy()
+        y, h = self.state(), t - grid
         status, problem = OK, None
         try:
-            status = self.march(0, 1, 2, np.empty((0, y.size)), np.zeros(0, dtype=np.int64), y=y, t0=grid, h=t - grid)
+            status = self.bench.prepare(grid, h, y)
+            if status == OK:
+                status = self.bench.march(0, 1, 2, grid, h, y=y)
+            if status == OK:
+                status, y = self.bench.present(t, h, y)
         except Exception as caught:
             problem = caught
         if status != OK or problem is not None:
-            raise self.failure(status, self.done, self.y, grid, t - grid, y, problem)
+            raise self.failure(status, self.done, self.state(), grid, h, y, problem)
         most = int(self.report[ROW_ITERATIONS])
-        self.report[ROW_ITERATIONS] = total
+        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
         return y, most
 
     def failure(
@@ -339,9 +351,11 @@ class _Run:
         )  # fmt: skip
 
     def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
-        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.bodies)) for y in states]
+        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.bench.bodies)) for y in states]
         fastest = max(filter(isfinite, speeds), default=0.0)
         largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
+        if self.bench.prepared.largest is not None:
+            largest = min(largest, self._largest_of_flow(states))
         angle = f"by {fastest * abs(h):.3g} rad"
         if not largest < abs(h):  # it was a stage inside the step that turned too far
             largest, angle = abs(h) / 2, "too far in one of its stages"
@@ -354,6 +368,16 @@ class _Run:
             largest_step=largest, **where,
         )  # fmt: skip
 
+    def _largest_of_flow(self, states: Sequence[Any]) -> float:
+        """Largest step in which the method's own guard lets every body turn, from either state."""
+        found = [inf]
+        for y in states:
+            for i, moments in enumerate(self.system.moments):
+                m = y[BODY * i + ANGULAR : BODY * (i + 1)]
+                if np.isfinite(m).all() and np.isfinite(moments).all():
+                    found.append(self.bench.prepared.largest(m, 1.0 / moments))  # type: ignore[misc]
+        return min(found)
+
     def _user_failure(
         self, problem: Exception | None, y: Any, h: float, where: dict[str, Any]
     ) -> UserFunctionError | None:
@@ -363,9 +387,8 @@ class _Run:
         """
         bridge = None if isinstance(problem, UserFunctionError) else self.system.bridged_loads()
         if bridge is not None:
-            nothing, none = np.empty((0, y.size)), np.zeros(0, dtype=np.int64)
             try:
-                self.march(0, 1, 2, nothing, none, y=y.copy(), loads=bridge, t0=where["time"], h=h)
+                self.bench.march(0, 1, 2, where["time"], h, y=y.copy(), loads=bridge)
             except Exception as again:
                 problem = again
         if problem is None:
@@ -543,9 +566,11 @@ def _carry_out(
 
         try:
             if samples is None:
-                record.add(run.t0, run.y, 0)
+                record.add(run.t0, run.start, 0)
+                run.prepare()
                 run.advance(n, every, record, look)
             else:
+                run.prepare()
                 _sample(run, n, samples, record, look)
         except (StepFailed, UserFunctionError) as failed:
             error = failed
@@ -554,7 +579,7 @@ def _carry_out(
     if samples is None or error is not None:
         t = run.time(run.done)
         if not record.count or (t - record.times[record.count - 1]) * h > 0.0:
-            record.add(t, run.y, int(run.report[ROW_ITERATIONS]))
+            record.add(t, run.state(), int(run.report[ROW_ITERATIONS]))
     return _finish(run, recipe, potential, record, error)
 
 
@@ -566,7 +591,7 @@ def _sample(run: _Run, n: int, samples: Any, record: _Record, look: Callable[[],
         on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
         run.advance((k if on_grid else min(n - 1, floor(along))) - run.done, 1, None, look)
         if on_grid:
-            record.add(t, run.y, int(run.report[ROW_ITERATIONS]))
+            record.add(t, run.state(), int(run.report[ROW_ITERATIONS]))
         else:
             record.add(t, *run.aside(t))
         run.report[ROW_ITERATIONS] = 0.0
@@ -593,6 +618,7 @@ def _finish(
         "citation": run.chosen.method.cite,
         "step": abs(run.h),
         "steps": run.done,
+        "load_evaluations": run.bench.evaluations,
         "conserves": ", ".join(run.system.conserves),
         "conventions": CONVENTIONS,
         "units": recipe["units"],
@@ -617,7 +643,7 @@ def _potential_energies(
     energies = np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        drive.energy_loop()(times, states, run.bodies, system.parameters, potential, energies)
+        drive.energy_loop()(times, states, run.bench.bodies, system.parameters, potential, energies)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(energies))
@@ -630,7 +656,7 @@ def _potential_energies(
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:
             drive.energy_loop()(
-                times[k : k + 1], states[k : k + 1], run.bodies, system.parameters, bridge, energies[k : k + 1]
+                times[k : k + 1], states[k : k + 1], run.bench.bodies, system.parameters, bridge, energies[k : k + 1]
             )
         except Exception as again:
             problem = again

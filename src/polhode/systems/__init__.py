@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polhode.systems.free_body import free_body
+from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
@@ -23,6 +24,7 @@ __all__ = [
     "ReadyMade",
     "System",
     "free_body",
+    "gravity_gradient",
     "heavy_top",
     "particle",
     "problem",
@@ -31,6 +33,6 @@ __all__ = [
 ]
 
 SYSTEMS: dict[str, Callable[..., System]] = {
-    build.__name__: build for build in (particle, free_body, rigid_body, heavy_top, soft_wall)
+    build.__name__: build for build in (particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall)
 }
 """Every system by the name of the function that builds it."""

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from polhode.systems.inertia import principal
-from polhode.systems.record import System, plain
+from polhode.systems.record import System, no_loads, plain
 
 
 def free_body(inertia: Any) -> System:
@@ -47,5 +47,7 @@ def free_body(inertia: Any) -> System:
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
+        commutator=no_loads,
+        velocity_dependent=False,
         conserves=("energy", "angular_momentum_space"),
     )

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.algebra.so3 import cross, dot, scale
+from polhode.algebra.so3 import cross, dot, scale, times
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import ATTITUDE
+from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
 from polhode.systems.inertia import principal
 from polhode.systems.record import System, number, plain, vector
 
@@ -37,6 +37,18 @@ def top_loads(part, t, N, y, bodies, parameters, out):
     u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, scale(-parameters[0], cross(get3(parameters, 1), u)))
+
+
+def top_commutator(part, t, N, y, bodies, parameters, out):
+    """Gradient of T . I^-1 T, T the torque: 2 weight (c x w) x u with w = I^-1 T.
+
+    The commutator of [vilmart2013], whose printed components are not this gradient.
+    """
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    g = scale(parameters[0], get3(parameters, 1))
+    w = times(get3(bodies, INVERSE_INERTIA), cross(u, g))
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, scale(2.0, cross(cross(g, w), u)))
 
 
 def top_potential(t, N, y, bodies, parameters):
@@ -98,6 +110,8 @@ def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
         frames=frame[None],
         loads=top_loads,
         potential=top_potential,
+        commutator=top_commutator,
+        velocity_dependent=False,
         parameters=np.concatenate([[weight], inside]),
         conserves=conserves,
         axis=axis,

@@ -29,7 +29,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import POSITION
+from polhode.kernel.signatures import INVERSE_MASS, POSITION
 from polhode.systems.record import IDENTITY, System, no_loads, number, numbers, plain, vector
 from polhode.systems.user import FORMS, UserFunction, force_loads, position_gradient_loads, position_potential
 
@@ -41,6 +41,14 @@ def field_loads(part, t, N, y, bodies, parameters, out):
     r = get3(y, POSITION)
     for k in range(3):
         out[k] = parameters[3 + k] - parameters[k] * r[k]
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+def field_commutator(part, t, N, y, bodies, parameters, out):
+    """Gradient of F . F / mass."""
+    r = get3(y, POSITION)
+    for k in range(3):
+        out[k] = -2.0 * parameters[k] * bodies[INVERSE_MASS] * (parameters[3 + k] - parameters[k] * r[k])
     put3(out, 3, (0.0, 0.0, 0.0))
 
 
@@ -93,6 +101,7 @@ def particle(
     conserves: tuple[str, ...]
     loads: Any
     role: Any
+    commutator: Any = None
     if force is not None or potential is not None:
         if stiffness is not None or gravity is not None:
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
@@ -115,7 +124,9 @@ def particle(
         spring = np.full(3, number(stiffness, "stiffness")) if spring.ndim == 0 else vector(spring, "stiffness")
         pull = np.zeros(3) if gravity is None else vector(gravity, "gravity")
         values = np.concatenate([spring, mass * pull])
-        loads, role = (field_loads, field_potential) if values.any() else (no_loads, None)
+        loads, role, commutator = no_loads, None, no_loads
+        if values.any():
+            loads, role, commutator = field_loads, field_potential, field_commutator
         conserves = ("energy",)
         if not pull.any() and np.ptp(spring) == 0.0:
             conserves += ("angular_momentum_space",)
@@ -129,6 +140,8 @@ def particle(
         frames=np.array([IDENTITY]),
         loads=loads,
         potential=role,
+        commutator=commutator,
+        velocity_dependent=isinstance(loads, UserFunction) and loads.velocity_dependent,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

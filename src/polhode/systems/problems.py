@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 from polhode.errors import unknown_name
 from polhode.systems.free_body import free_body
+from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
 from polhode.systems.record import System
 from polhode.systems.soft_wall import soft_wall
@@ -68,6 +70,21 @@ PROBLEMS: dict[str, ReadyMade] = {
         "Coulomb potential with soft wall contact, attractive with a repelling wall", "krysl2006",
         lambda: soft_wall(sign="physical"),
         {"angular_momentum": (2.0, 2.0, 2.0)}, 0.005, 200.0,
+    ),
+    "celledoni_satellite": ReadyMade(
+        "Satellite in the gravity gradient, spinning fast", "celledoni2008",
+        lambda: gravity_gradient((1.7e4, 3.7e4, 5.4e4), mu=3.986e14, radius=1.5e5),  # as printed: within the Earth
+        {"angular_velocity": (15.0, -15.0, 15.0)}, 0.1, 400.0,
+    ),
+    # The paper averages over random bodies with I1 = 1, momenta of kinetic energy 1, and its seeds are not printed.
+    "celledoni_perturbed_body": ReadyMade(
+        "Body in gravity too weak to matter, one instance of the paper's random ones", "celledoni2008",
+        lambda: heavy_top((1.0, 1.6, 2.1), (0.0, 0.0, 1.0), 1e-3),
+        {"angular_momentum": (0.6, 0.8, sqrt(2.604))}, 0.1, 20.0,
+    ),
+    "vilmart_free_body": ReadyMade(
+        "Torque-free motion of a book", "vilmart2013", lambda: free_body((0.376, 0.627, 1.0)),
+        {"angular_momentum": (0.0, 0.6, -0.8)}, 0.01, 40.0,
     ),
 }  # fmt: skip
 """Every ready-made problem by its name."""

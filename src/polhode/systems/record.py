@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
-from polhode.kernel.signatures import LOADS, POTENTIAL, ROTATION, TRANSLATION
+from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, TRANSLATION
 from polhode.systems.user import UserFunction
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -20,6 +20,17 @@ def no_loads(part, t, N, y, bodies, parameters, out):
     """Loads of a free system."""
     for k in range(6 * N):
         out[k] = 0.0
+
+
+plain_loads = commutator_loads = None  # what bind puts in
+
+
+def either_loads(part, t, N, y, bodies, parameters, out):
+    """The loads, or those of the commutator where asked for."""
+    if part == COMMUTATOR:
+        commutator_loads(part, t, N, y, bodies, parameters, out)
+    else:
+        plain_loads(part, t, N, y, bodies, parameters, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +53,12 @@ class System:
         The LOADS role.
     potential : function, UserFunction or None
         The POTENTIAL role; None where the loads have no stated potential.
+    commutator : function or None
+        Arguments as LOADS. Writes the gradient of W = F . M^-1 F, the sum over all bodies of force^2 / mass and
+        torque . inertia^-1 torque: for a place its derivatives along the axes of space, for an attitude those under
+        turns about the body's axes (q -> q exp(s e_i)), with a plus sign. None where nobody has written it.
+    velocity_dependent : bool
+        Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
     parameters : array
         The numbers the roles read.
     conserves : tuple of str
@@ -62,11 +79,22 @@ class System:
     frames: Any
     loads: Callable[..., Any] | UserFunction = no_loads
     potential: Callable[..., Any] | UserFunction | None = None
+    commutator: Callable[..., Any] | None = None
+    velocity_dependent: bool = True
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
     recommended: str = "mkrk:cv8"
+
+    def __post_init__(self) -> None:
+        if self.commutator is not None and isinstance(self.loads, UserFunction):
+            raise InvalidInput("a commutator belongs to loads that are a role; leave it out beside a user's function")
+
+    @property
+    def commutates(self) -> bool:
+        """True when the compiled loads answer to the part COMMUTATOR."""
+        return self.commutator is not None
 
     @property
     def N(self) -> int:
@@ -102,7 +130,10 @@ class System:
         return np.array(pairs, dtype=np.int64).ravel()
 
     def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
-        """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state."""
+        """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state.
+
+        Where there is a commutator, it is in this role too, under the part COMMUTATOR.
+        """
         return _compiled(self, self.loads, LOADS, t, y)
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
@@ -131,6 +162,8 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
             kept[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in told)
             told.add(id(role.function))
         else:
+            if role is system.loads and system.commutator not in (None, role):
+                role = jit.bind(either_loads, plain_loads=role, commutator_loads=system.commutator)
             kept[key] = jit.compile_kernel(role, signature)
     return kept[key]
 

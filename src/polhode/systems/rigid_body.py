@@ -110,6 +110,8 @@ def rigid_body(
         frames=frame[None],
         loads=no_loads if free else loads,
         potential=functions.get("potential"),
+        commutator=no_loads if free else None,
+        velocity_dependent=not free and loads.velocity_dependent,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import cross, dot, scale
+from polhode.algebra.so3 import axpy, cross, dot, scale, times
 from polhode.errors import unknown_name
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import ATTITUDE
+from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
 from polhode.systems.inertia import principal
 from polhode.systems.record import System, plain
 
@@ -46,6 +46,19 @@ def wall_loads(part, t, N, y, bodies, parameters, out):
     slope = parameters[0] * (0.01 * d**-11 - d**-2)
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, scale(slope, cross(u, e)))
+
+
+def wall_commutator(part, t, N, y, bodies, parameters, out):
+    """Gradient of T . I^-1 T, T the torque: 2 (V' e x w + V'' (e . w x u) e) x u with w = I^-1 T."""
+    e = get3(parameters, 1)
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    d = 1.1 + dot(u, e)
+    slope = parameters[0] * (0.01 * d**-11 - d**-2)
+    curve = parameters[0] * (2.0 * d**-3 - 0.11 * d**-12)
+    w = times(get3(bodies, INVERSE_INERTIA), scale(slope, cross(u, e)))
+    G = axpy(curve * dot(e, cross(w, u)), e, scale(slope, cross(e, w)))
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, scale(2.0, cross(G, u)))
 
 
 def wall_potential(t, N, y, bodies, parameters):
@@ -85,6 +98,8 @@ def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
         frames=frame[None],
         loads=wall_loads,
         potential=wall_potential,
+        commutator=wall_commutator,
+        velocity_dependent=False,
         parameters=np.concatenate([[SIGNS[sign]], third]),
         conserves=("energy", "vertical_angular_momentum"),
     )

@@ -9,6 +9,7 @@ traceback, and a compiled form is used only where it returns the same numbers: a
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 import hashlib
 import inspect
@@ -257,6 +258,12 @@ class UserFunction:
         return {"function": self.name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
 
     @property
+    def velocity_dependent(self) -> bool:
+        """Whether the loads of this function may depend on velocities; False only where it cannot see them."""
+        names = [name.strip() for name in self.form.arguments.split(",")]
+        return any(may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega"))
+
+    @property
     def _signature(self) -> Any:
         return POTENTIAL if self.template in (attitude_potential, position_potential) else LOADS
 
@@ -401,6 +408,24 @@ class UserFunction:
         out = np.zeros(1 if self._signature is POTENTIAL else 6)
         repeated(self._signature)(role, times, t, y, bodies, self.parameters.copy(), out)
         return out
+
+
+REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
+"""Names that give a function its arguments by another way than their names."""
+
+
+def may_read(function: Any, position: int) -> bool:
+    """Whether a function may read its positional argument of this number; False only where its code never names it."""
+    function = python_of(function)
+    if not isinstance(function, FunctionType) or position >= function.__code__.co_argcount:
+        return True
+    code = function.__code__
+    name = code.co_varnames[position]
+    if name in code.co_cellvars or REVEALING & {*code.co_names, *code.co_freevars}:
+        return True
+    # Some versions of Python load two variables by one instruction, whose argument is then a pair.
+    mentioned = (step.argval for step in dis.get_instructions(code) if "FAST" in step.opname)
+    return any(name in (value if isinstance(value, tuple) else (value,)) for value in mentioned)
 
 
 def _numbers(result: Any) -> Any:

@@ -1,0 +1,352 @@
+"""Free rotation of an asymmetric body by the closed forms of the literature, for comparison and for teaching.
+
+Legend, in sorted axes (I1 <= I2 <= I3, momentum m with m1, m3 >= 0, see ``sort``), with the differences of inverse
+moments d_jk = 1/I_j - 1/I_k and every sum made of terms that are not negative:
+
+====== ============================================================================================================
+G      length of the momentum; the papers set it to 1, their time is G t, their energy T/G^2
+L      d12 m1^2 - d23 m3^2, constant: its sign s tells the cases. s = +1, case (i), 2 T I2 > G^2: the momentum goes
+       round axis 1 and (x, y, z) = (m1, m2, m3), (r, w) = (d12, d23). s = -1, case (ii), round axis 3: (x, y, z) =
+       (m3, m2, m1), (r, w) = (d23, d12). L = 0 is the separatrix, case (iii), taken with case (i). p = d13
+M, N   p x^2 + w y^2 and r y^2 + p z^2, constants
+motion x = X dn(u), y = Y sn(u), z = Z cn(u), u = u0 + lam t, X^2 = M/p, Y^2 = N/r, Z^2 = N/p, lam^2 = M r, and the
+       complementary parameter mc = p |L| / (M r)                                 [celledoni2008, prop. 2.1]
+phi    amplitude am(u); f, g the complementary characteristic 1 - n of a third-kind integral and its factor
+====== ============================================================================================================
+
+The signs sigma and sigma' of the papers are those of m1 and m3: half turns of the axes, which ``sort`` makes. On the
+separatrix that gives all four branches, m = (sigma sigma' X sech, tanh, sigma' Z sech), right too where the paper has
+only sigma' in the first component.
+
+The attitude is Q(t) = Q0 P(0)^T exp(psi e3) P(t), where P turns the momentum into e3. Each form has its own P and psi:
+
+``turn_matrix``
+    P has the rows m'/|m'|, m x m'/|m x m'|, m/G. psi = 2 T t/G - s |L|/(G lam) [Pi], n = w G^2/M
+    [celledoni2008, cor. 2.3]; printed with n to the power 1/2, and with + in case (i), which is right in case (ii).
+``turn_kosenko``
+    P is the smallest rotation. psi = G t/I3 + p G/lam [Pi] - [atan2(m2, m1)], n = -N/M in case (i)
+    [celledoni2008, cor. 2.7]. There the last term is written B13 B31/B21 arctan(B21/B13 sd) times I31/(I1 I3 lam),
+    with the sign wrong; the factor is 1 and the arc tangent this angle.
+``turn_van_zon``
+    P has the first row m x e3/|m x e3|. psi = G t/I3 + p G/lam [Pi] [vanzon2007], [celledoni2008, sec. 2.6]; printed
+    with n = -B31^-2 B13^-2 for -B31^2 B13^-2 = -N/M.
+``turn_jacobi``
+    The momentum by [vilmart2013, alg. 1] as printed, which forms k^2 and knows case (ii) only (case (i) follows by
+    exchanging 1 and 3); the attitude as ``turn_kosenko``.
+
+In case (ii) the last three take the same psi with n = 1 - Y^2/Z^2 = -w/r: axis 3, which P refers to, is the axis of dn
+then. [Pi] is the difference of the integral of the third kind between both amplitudes, by Carlson's RF and RJ and
+continued over half turns with the complete integral.
+
+All keep Q m and the unit quaternion to round-off at any step, and have no truncation error. Their limits, which the
+flow in common use need not have:
+
+* the phase u0 is recovered by an integral of the first kind in every step, and RF is as large as K: errors of 1e-16 u0
+  in every step, which small steps accumulate in the energy too;
+* psi is a difference of integrals that may be large against it: for flat or rod-like bodies (p G/lam large) and near
+  the separatrix, where n tends to 1 in ``turn_matrix``;
+* P of ``turn_matrix`` has no direction at the six equilibria; ``turn_van_zon`` none where m is along axis 3;
+  ``turn_kosenko`` none along -axis 3, which in case (i) is passed closely when I2 and I3 nearly agree.
+
+At an equilibrium, and for two equal moments where the momentum stays put, the rotation is uniform and taken so.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, inf, sin, sqrt
+from typing import Any, NamedTuple
+
+from polhode.algebra.elliptic import F_part, Pi_carlson, Pi_complete_kernel, half_turns, jacobi_kernel
+from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply, to_matrix
+from polhode.algebra.so3 import Ad, axpy, columns, cross, dot, exp_quaternion, scale, times
+from polhode.kernel import jit
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import inlined
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, NOT_FINITE, OK
+
+# Axes in ascending order.
+
+
+class Axes(NamedTuple):
+    """How a body's own axes and the sorted ones are related: exchanges by quarter turns, then half turns."""
+
+    first: Any
+    second: Any
+    third: Any
+    signs: Any
+
+
+@inlined
+def exchange_12(v, wanted):
+    """v seen from axes turned by a quarter turn about axis 3."""
+    return (v[1], -v[0], v[2]) if wanted else v
+
+
+@inlined
+def exchange_23(v, wanted):
+    """v seen from axes turned by a quarter turn about axis 1."""
+    return (v[0], v[2], -v[1]) if wanted else v
+
+
+@inlined
+def sort(m, moments):
+    """(m, moments, axes) in right-handed axes with ascending moments, turned so that m1 and m3 are not negative."""
+    a, b, c = moments
+    first = a > b
+    if first:
+        a, b = b, a
+    second = b > c
+    if second:
+        b, c = c, b
+    third = a > b
+    if third:
+        a, b = b, a
+    m = exchange_12(exchange_23(exchange_12(m, first), second), third)
+    x = -1.0 if m[0] < 0.0 else 1.0
+    z = -1.0 if m[2] < 0.0 else 1.0
+    signs = (x, x * z, z)
+    return times(signs, m), (a, b, c), Axes(first, second, third, signs)
+
+
+@inlined
+def unsort(v, axes):
+    """A vector of the sorted axes in the body's own."""
+    v = times(axes.signs, v)
+    v = (-v[1], v[0], v[2]) if axes.third else v
+    v = (v[0], -v[2], v[1]) if axes.second else v
+    return (-v[1], v[0], v[2]) if axes.first else v
+
+
+# The momentum.
+
+
+class Orbit(NamedTuple):
+    """The constants of a motion, see the legend; ``around_1`` is true for s = +1."""
+
+    around_1: Any
+    x: Any
+    y: Any
+    z: Any
+    r: Any
+    w: Any
+    p: Any
+    L: Any
+    M: Any
+    N: Any
+
+
+@inlined
+def orbit_of(m, moments):
+    """The orbit of a momentum in sorted axes."""
+    a, b, c = moments
+    d12, d23, p = (b - a) / (a * b), (c - b) / (b * c), (c - a) / (a * c)
+    L = d12 * m[0] * m[0] - d23 * m[2] * m[2]
+    around_1 = L > 0.0 or (L == 0.0 and d12 > 0.0)
+    x, z = (m[0], m[2]) if around_1 else (m[2], m[0])
+    r, w = (d12, d23) if around_1 else (d23, d12)
+    y = m[1]
+    return Orbit(around_1, x, y, z, r, w, p, abs(L), p * x * x + w * y * y, r * y * y + p * z * z)
+
+
+@inlined
+def stays(o):
+    """True where the momentum does not move: equilibria, spheres, symmetric bodies turning about their equator."""
+    return not (o.M * o.r > 0.0 and o.N > 0.0 and o.x * o.x + o.z * o.z > 1e-280 * o.y * o.y)
+
+
+class Arc(NamedTuple):
+    """A piece of the motion: sn, cn and amplitude at both ends, sorted momentum at the end.
+
+    ``u`` is the length lam h of the piece; ``mc``, ``lam`` as in the legend.
+    """
+
+    s0: Any
+    c0: Any
+    phi0: Any
+    s1: Any
+    c1: Any
+    phi1: Any
+    m: Any
+    u: Any
+    lam: Any
+    mc: Any
+
+
+@inlined
+def by_phase(o, h):
+    """The arc by the phase: recover u0, evaluate at u0 + lam h [celledoni2008, prop. 2.1]."""
+    lam = sqrt(o.M * o.r)
+    mc = min(o.p * o.L / (o.M * o.r), 1.0)
+    s0, c0 = o.y * sqrt(o.r / o.N), o.z * sqrt(o.p / o.N)
+    u0 = F_part(s0, c0, mc)
+    s1, c1, d1, phi1 = jacobi_kernel(u0 + lam * h, mc)
+    X, Y, Z = sqrt(o.M / o.p), sqrt(o.N / o.r), sqrt(o.N / o.p)
+    m = (X * d1, Y * s1, Z * c1) if o.around_1 else (Z * c1, Y * s1, X * d1)
+    return Arc(s0, c0, atan2(s0, c0), s1, c1, phi1, m, lam * h, lam, mc)
+
+
+@inlined
+def by_algorithm_1(o, h):
+    """The arc with the constants as [vilmart2013, alg. 1] writes them: dn from sn, and 1 - k^2 with k^2 computed."""
+    c1 = o.r / o.p  # [vilmart2013, eq. 10], = I1 (I3 - I2)/(I2 (I3 - I1)) in case (ii)
+    c2 = max(1.0 - c1, 0.0)
+    k1 = sqrt(o.z * o.z + c1 * o.y * o.y)
+    k2 = sqrt(o.z * o.z / c1 + o.y * o.y)
+    k3 = sqrt(c2 * o.y * o.y + o.x * o.x)
+    mc = max(1.0 - c2 * k1 * k1 / (c1 * k3 * k3), 0.0)
+    lam = sqrt(o.r * o.p) * k3
+    s0, c0 = o.y / k2, o.z / k1
+    s1, c_end, _, phi1 = jacobi_kernel(F_part(s0, c0, mc) + lam * h, mc)
+    y = k2 * s1
+    x = sqrt(max(k3 * k3 - c2 * y * y, 0.0))
+    m = (x, y, k1 * c_end) if o.around_1 else (k1 * c_end, y, x)
+    return Arc(s0, c0, atan2(s0, c0), s1, c_end, phi1, m, lam * h, lam, mc)
+
+
+# The integral of the third kind along an arc, for the complementary characteristic nc.
+
+
+@inlined
+def by_carlson(a, nc):
+    """Two incomplete integrals and, where the amplitude has passed a quarter turn, complete ones."""
+    j, rest = half_turns(a.phi1)
+    f = 1.0 - 2.0 * (j % 2)
+    if f * a.c1 < 0.0:  # rounding has moved the amplitude over a quarter turn, where the integral may be steep
+        j, f = j + (1 if rest > 0.0 else -1), -f
+    total = Pi_carlson(f * a.s1, f * a.c1, nc, a.mc) - Pi_carlson(a.s0, a.c0, nc, a.mc)
+    return total if j == 0 else total + 2.0 * j * Pi_complete_kernel(nc, a.mc)
+
+
+# Frames: a quaternion p with p m p^-1 = G e3, and the part of psi that is an angle of the end point.
+
+
+@inlined
+def family(m, c0, c3):
+    """p of the unit momentum m with p0, p3 = c0, c3 times sqrt(1 + m3), c0^2 + c3^2 = 1/2 [celledoni2008, lemma 2.6].
+
+    Any such pair gives the same psi. There is no p at m = -e3, and digits go near it.
+    """
+    f = sqrt(1.0 + m[2])
+    return (c0 * f, (c3 * m[0] + c0 * m[1]) / f, (c3 * m[1] - c0 * m[0]) / f, c3 * f)
+
+
+@inlined
+def constructed(m, g1, g2):
+    """p = (v2 + v1 m)/|v2 + v1 m| for v1 = (g1, g2, 0), v2 = (-g2, g1, 0), g1^2 + g2^2 = 1 [celledoni2008, eq. 2.22].
+
+    Printed with v2 = (g2, -g1, 0), which makes the frame left-handed and sends m to -e3. There is no p at m = +e3. psi
+    has + [atan2(m2, m1)] in the place of - [atan2(m2, m1)].
+    """
+    p = (-g1 * m[0] - g2 * m[1], g2 * m[2] - g2, g1 - g1 * m[2], g1 * m[1] - g2 * m[0])
+    n = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
+    return (p[0] / n, p[1] / n, p[2] / n, p[3] / n)
+
+
+@inlined
+def smallest(m):
+    """Kosenko's frame, p0 = sqrt((1 + m3)/2), p3 = 0, and minus the azimuth of the momentum."""
+    return family(m, sqrt(0.5), 0.0), -atan2(m[1], m[0])
+
+
+@inlined
+def across(m):
+    """Van Zon and Schofield's frame, first row of P along m x e3: p0 and p3 from its entries, no angle.
+
+    4 p0^2 and 4 p3^2 are (1 + m3)(1 +- m2/rho), 4 p0 p3 = (1 + m3) m1/rho, rho^2 = m1^2 + m2^2 [celledoni2008, sec.
+    2.6], where the product is printed with the other sign. The larger of both comes from its square, the smaller from
+    the product; from its square it would lose half its digits.
+    """
+    rho = sqrt(m[0] * m[0] + m[1] * m[1])
+    c = sqrt(0.25 * (1.0 + abs(m[1]) / rho))
+    e = 0.25 * m[0] / (rho * c)
+    return (family(m, c, e) if m[1] >= 0.0 else family(m, e, c)), 0.0
+
+
+# Steps. Replaced by bind: how the momentum moves, how the third kind is integrated, the frame, the product of two
+# attitudes.
+motion, third_kind, frame, product = by_phase, by_carlson, smallest, compose
+
+
+@inlined
+def uniform(q, m, moments, h):
+    """The attitude after turning about the momentum that stays, for a time h."""
+    return compose(q, exp_quaternion((h * m[0] / moments[0], h * m[1] / moments[1], h * m[2] / moments[2])))
+
+
+@inlined
+def by_quaternion(i, h, p):
+    """Turn body i for a time h; the attitude as a product of quaternions."""
+    at = BODY * i
+    m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
+    own = get3(p.bodies, CONSTANTS * i + INERTIA)
+    m0, moments, axes = sort(m, own)
+    o = orbit_of(m0, moments)
+    if stays(o):
+        put4(p.y, at + ATTITUDE, uniform(q, m, own, h))
+        return OK
+    a = motion(o, h)
+    if not abs(a.phi1) < inf:
+        return NOT_FINITE
+    G = sqrt(dot(m, m))
+    nc = G * G / (o.M / o.p) if o.around_1 else o.p / o.r
+    p0, start = frame(scale(1.0 / G, m0))
+    p1, end = frame(scale(1.0 / G, a.m))
+    psi = G * h / moments[2] + o.p * G / a.lam * third_kind(a, nc) + (end - start)
+    e = multiply(conjugate(p0), multiply((cos(0.5 * psi), 0.0, 0.0, sin(0.5 * psi)), p1))
+    x, y, z = unsort((e[1], e[2], e[3]), axes)
+    put4(p.y, at + ATTITUDE, product(q, (e[0], x, y, z)))
+    put3(p.y, at + ANGULAR, unsort(a.m, axes))
+    return OK
+
+
+@inlined
+def rows_of(m, G, o, axes):
+    """The rows m'/|m'|, m x m'/|m x m'|, m/G of P, in the body's own axes."""
+    unit = scale(1.0 / G, m)
+    d12, d23 = (o.r, o.w) if o.around_1 else (o.w, o.r)
+    v = (-d23 * unit[1] * unit[2], o.p * unit[2] * unit[0], -d12 * unit[0] * unit[1])
+    v = scale(1.0 / sqrt(dot(v, v)), v)
+    return unsort(v, axes), unsort(cross(unit, v), axes), unsort(unit, axes)
+
+
+@inlined
+def matrix_product(A, B):
+    """A B for matrices of 9 numbers."""
+    a = Ad(A, (B[0], B[3], B[6]))
+    b = Ad(A, (B[1], B[4], B[7]))
+    c = Ad(A, (B[2], B[5], B[8]))
+    return columns(a, b, c)
+
+
+@inlined
+def by_matrix(i, h, p):
+    """Turn body i for a time h; the attitude as a product of matrices, a quaternion only in the state."""
+    at = BODY * i
+    m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
+    own = get3(p.bodies, CONSTANTS * i + INERTIA)
+    m0, moments, axes = sort(m, own)
+    o = orbit_of(m0, moments)
+    if stays(o):
+        put4(p.y, at + ATTITUDE, uniform(q, m, own, h))
+        return OK
+    a = motion(o, h)
+    if not abs(a.phi1) < inf:
+        return NOT_FINITE
+    G = sqrt(dot(m, m))
+    T2 = m0[0] * m0[0] / moments[0] + m0[1] * m0[1] / moments[1] + m0[2] * m0[2] / moments[2]
+    part = o.L / (G * a.lam) * third_kind(a, o.L / o.M)
+    psi = T2 / G * h - part if o.around_1 else T2 / G * h + part  # [celledoni2008, eq. 2.9]
+    c, s = cos(psi), sin(psi)
+    v0, w0, u0 = rows_of(m0, G, o, axes)
+    v, w, u = rows_of(a.m, G, o, axes)
+    turned = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
+    e = matrix_product(columns(v0, w0, u0), turned)
+    put4(p.y, at + ATTITUDE, from_matrix(matrix_product(to_matrix(q), e)))
+    put3(p.y, at + ANGULAR, unsort(a.m, axes))
+    return OK
+
+
+turn_matrix = jit.bind(by_matrix, motion=by_phase, third_kind=by_carlson)
+turn_kosenko = jit.bind(by_quaternion, motion=by_phase, third_kind=by_carlson, frame=smallest)
+turn_van_zon = jit.bind(by_quaternion, motion=by_phase, third_kind=by_carlson, frame=across)
+turn_jacobi = jit.bind(by_quaternion, motion=by_algorithm_1, third_kind=by_carlson, frame=smallest)

@@ -1,0 +1,437 @@
+"""Free rotation of a rigid body, exactly: any principal moments, any momentum, any time, in one step.
+
+Keeps the energy, the spatial angular momentum and the unit quaternion to round-off. The momentum follows Euler's
+equations in Jacobi's elliptic functions [celledoni2008, prop. 2.1]; the attitude is the minimal rotation that carries
+the momentum to the body axis it circles, a turn by an angle psi about that axis, and the minimal rotation back, where
+psi is an integral of a positive function along the motion. Four things make this accurate to the conditioning of the
+data for every body (spheres, symmetric tops, rods, rotations about any axis, the separatrix) and fast:
+
+* Instead of sn(lambda t) and its modulus, sigma(t) = sn(lambda t)/lambda with sigma'^2 = (1 - alpha sigma^2)
+  (1 - beta sigma^2): it has no singular body, alpha and beta being sums of non-negative terms.
+* Changes of the momentum are computed as such, with small relative errors.
+* Short times: a series in the quarter of the time and two doublings; the integral by one Gauss rule centred in the
+  middle, nodes in pairs. Times longer than about an eighth of a period: theta functions, whole half periods of the
+  integral by the trapezoidal rule (which converges exponentially), what remains by panels like the short times.
+* Near the separatrix the theta functions of the complementary nome, so that no case is slow or loses digits.
+
+Legend: ``I``, ``j`` principal moments and their inverses; ``m`` body angular momentum, ``G`` its length; ``x`` its
+component along the axis it circles (made positive), ``y`` along the middle axis, ``z`` along the third; ``r``, ``w``,
+``p`` differences of inverse moments between x and y, y and z, x and z axes; ``lambda`` = sqrt(alpha), the modulus
+k^2 = beta/alpha, ``kp2`` = 1 - k^2; ``rational(x)`` = (k1 x + c0)/(G + x), what the rate of psi is beyond G/I3.
+"""
+
+from __future__ import annotations
+
+from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sin, sqrt
+from typing import Any, NamedTuple
+
+from polhode.algebra.quaternion import multiply
+from polhode.algebra.series import SWITCH, half_sinc
+from polhode.algebra.so3 import add, scale
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, INVERSE_INERTIA, NOT_FINITE, OK
+
+PANEL = 0.9
+"""Largest |lambda t| of one Gauss rule; series and rule are cut off below 1e-16 there."""
+
+HYPERBOLIC = 0.04
+"""Below this k'^2 the theta functions of the complementary nome converge faster; both nomes are below 0.2."""
+
+SEPARATRIX = 1e-139
+"""k'^2 below this counts as zero: the momentum is within 1e-69 of the middle axis whenever the difference shows."""
+
+REST = 160.0
+"""|lambda t| after which a momentum on the separatrix has arrived at the middle axis."""
+
+SMALLEST, LARGEST = 1e-60, 1e60
+"""Momenta and moments outside are scaled by powers of two, so that no product over- or underflows."""
+
+NODES = (0.32425342340380893, 0.6133714327005904, 0.8360311073266358, 0.9681602395076261)
+WEIGHTS = (0.3302393550012598, 0.31234707704000284, 0.26061069640293544, 0.18064816069485740, 0.08127438836157441)
+"""Gauss-Legendre rule of 9 nodes: the positive nodes; the weight of the middle and theirs."""
+
+
+class Motion(NamedTuple):
+    """Constants of one free motion, see the legend."""
+
+    G: Any
+    r: Any
+    w: Any
+    p: Any
+    M: Any
+    alpha: Any
+    beta: Any
+    k1: Any
+    c0: Any
+
+
+@inlined
+def exchanged(flag, a, b):
+    """(b, -a) where the flag is set: two axes in the other order, still right-handed."""
+    if flag:
+        return b, -a
+    return a, b
+
+
+@inlined
+def restored(flag, a, b):
+    """Undoes ``exchanged``."""
+    if flag:
+        return -b, a
+    return a, b
+
+
+@inlined
+def ordered(flag, a, b):
+    """(b, a) where the flag is set."""
+    if flag:
+        return b, a
+    return a, b
+
+
+@inlined
+def series(a, b):
+    """Coefficients c of sigma(tau t) = tau t (1 + sum_n c_n tau^(2n)), a = alpha t^2, b = beta t^2."""
+    e, f = a + b, a * b
+    g = e * e
+    h = f * f
+    return (
+        -e / 6.0,
+        (g + 12.0 * f) / 120.0,
+        -e * (g + 132.0 * f) / 5040.0,
+        (g * (g + 1224.0 * f) + 3024.0 * h) / 362880.0,
+        -e * (g * (g + 11064.0 * f) + 132624.0 * h) / 39916800.0,
+        (g * (g * (g + 99636.0 * f) + 4095792.0 * h) + 4390848.0 * h * f) / 6227020800.0,
+        -e * (g * (g * (g + 896796.0 * f) + 111810672.0 * h) + 490287168.0 * h * f) / 1307674368000.0,
+        (g * (g * (g * (g + 8071248.0 * f) + 2901537504.0 * h) + 35424905472.0 * h * f) + 21224560896.0 * h * h)
+        / 355687428096000.0,
+        -e
+        * (g * (g * (g * (g + 72641328.0 * f) + 73688590944.0 * h) + 2134087471872.0 * h * f) + 4824426168576.0 * h * h)
+        / 121645100408832000.0,
+    )  # fmt: skip
+
+
+@inlined
+def sigma(tau, t, c):
+    """sigma(tau t) from its series."""
+    z = tau * tau
+    v = z * z
+    odd = c[0] + v * (c[2] + v * (c[4] + v * (c[6] + v * c[8])))
+    even = c[1] + v * (c[3] + v * (c[5] + v * c[7]))
+    return tau * t * (1.0 + z * (odd + z * even))
+
+
+@inlined
+def doubled(s, alpha, beta):
+    """sigma, 1 - cn, 1 - dn at twice the time of s = sigma."""
+    A, B = alpha * s * s, beta * s * s
+    a, b = 1.0 - A, 1.0 - B
+    i = 2.0 / (1.0 - A * B)
+    return s * sqrt(a * b) * i, A * b * i, B * a * i
+
+
+@inlined
+def change(x, y, z, s, cb, db, o):
+    """Change of the momentum over the time of which s = sigma, cb = 1 - cn and db = 1 - dn."""
+    t = o.r * o.w * (y * s) * (y * s)
+    i = 1.0 / (1.0 - t)
+    C, D = 1.0 - cb, 1.0 - db
+    return (
+        i * (x * (t - db) - y * z * C * s * o.w),
+        i * (y * (t - cb - C * db) + o.p * s * z * x),
+        i * (z * (t - cb) - y * x * s * D * o.r),
+    )
+
+
+@inlined
+def pair(tau, t, c, x, y, z, o):
+    """Half the sum of rational(x) at the times +-2 tau t from the state (x, y, z)."""
+    s = sigma(tau, t, c)
+    A, B = o.alpha * s * s, o.beta * s * s
+    a, b = 1.0 - A, 1.0 - B
+    n, u = 1.0 - A * B, a * b
+    e = n * n - 4.0 * o.r * o.w * (y * s) * (y * s) * u
+    f = x * n * (n - 2.0 * B * a)
+    g = 2.0 * y * z * o.w * s * sqrt(u) * (n - 2.0 * A * b)  # x = (f -+ g)/e
+    d = o.G * e + f
+    return (o.k1 * (f * d - g * g) + o.c0 * e * d) / ((d - g) * (d + g))
+
+
+@helper
+def mean(t, c, x, y, z, o):
+    """Mean of rational(x) over the times -2 t ... 2 t about the state (x, y, z)."""
+    return (
+        0.5 * WEIGHTS[0] * (o.k1 * x + o.c0) / (o.G + x)
+        + WEIGHTS[1] * pair(NODES[0], t, c, x, y, z, o)
+        + WEIGHTS[2] * pair(NODES[1], t, c, x, y, z, o)
+        + WEIGHTS[3] * pair(NODES[2], t, c, x, y, z, o)
+        + WEIGHTS[4] * pair(NODES[3], t, c, x, y, z, o)
+    )
+
+
+@inlined
+def nome(small, large):
+    """q of the modulus k^2 = small, k'^2 = large >= 0.04."""
+    k = sqrt(large)
+    s = 1.0 + sqrt(k)
+    l = 0.5 * small / ((1.0 + k) * s * s)  # (1 - sqrt k')/(1 + sqrt k')/2
+    v = (l * l) * (l * l)
+    return l * (
+        1.0
+        + v * (2.0 + v * (15.0 + v * (150.0 + v * (1707.0 + v * (20910.0 + v * (268616.0 + v * (3567400.0
+        + v * (48555069.0 + v * 673458874.0))))))))
+    )  # fmt: skip
+
+
+@helper
+def long_turn(x, y, z, h, sign, kp2, o):
+    """State after a long time, and the integral of rational(x)."""
+    rate = sqrt(o.alpha)
+    k2 = min(1.0, o.beta / o.alpha)
+    hyperbolic = kp2 < HYPERBOLIC
+    if kp2 < SEPARATRIX:
+        kp2 = 0.0
+    q = nome(*ordered(hyperbolic, k2, kp2))
+    q2 = q * q
+    q4 = q2 * q2
+    q6, q9, q12, q16 = q4 * q2, q4 * q4 * q, q4 * q4 * q4, (q4 * q4) * (q4 * q4)
+    q20 = q16 * q4
+    # theta_3, theta_4 = C +- X D and theta_1 = sin v (A + X B), theta_2 = cos v (A - X B) with X = cos 2v, the latter
+    # two without their factor 2 q^(1/4). Imaginary v make all cosines hyperbolic.
+    A0, A2, A4 = 1.0 - q2 - q6 + q12 + q20, 4.0 * (q6 - q12) - 12.0 * q20, 16.0 * q20
+    B0, B2 = 2.0 * (q6 - q2) + 4.0 * (q12 - q20), 8.0 * (q20 - q12)
+    C0, C2, C4 = 1.0 - 2.0 * (q4 - q16), 4.0 * q4 - 16.0 * q16, 16.0 * q16
+    D0, D2 = 2.0 * q - 6.0 * q9, 8.0 * q9
+    t2 = 1.0 + q2 + q6 + q12 + q20
+    t3 = 1.0 + 2.0 * (q + q4 + q9 + q16)
+    t4 = 1.0 - 2.0 * (q - q4 + q9 - q16)
+    if hyperbolic:
+        reach = -0.5 * log(q) if q > 0.0 else 1e300
+        to_s, to_c, to_d = t3 / t4, t2 / t4, t2 / t3
+    else:
+        reach = 0.5 * pi
+        to_s, to_c, to_d = t3 / t2, t4 / t2, t4 / t3
+    per = 1.0 / (t3 * t3)  # v = per lambda t
+    K = reach * t3 * t3  # the quarter period in lambda t
+    u = rate * h
+    turns = floor(0.5 * u / K + 0.5)
+    rest = u - 2.0 * K * turns
+    bound = K
+    if K > REST:  # beyond, the momentum is at rest at the middle axis
+        bound = min(REST, 45.0 + log(2.0 * o.G / x)) if x > 0.0 else 0.0
+    rest = min(max(rest, -bound), bound)
+    total = 0.0
+    X = sqrt(o.M / o.p)
+    if turns != 0.0:
+        count = int(K * (1.0 + sqrt(k2))) + 1
+        d = 0.5 * reach / count
+        c = 0.5 * (exp(d) + exp(-d)) if hyperbolic else cos(d)
+        f = 4.0 * c * c - 2.0
+        before, here = c, c
+        for _ in range(count):
+            v = here * here
+            C, D = C0 + v * (C2 + v * C4), here * (D0 + v * D2)
+            below = C - D
+            if hyperbolic:
+                A, B = A0 + v * (A2 + v * A4), here * (B0 + v * B2)
+                below = sqrt(0.5 * (1.0 + here)) * (A - B)
+            dn = to_d * (C + D) / below
+            a, b = X * dn, X * sqrt(kp2) / dn
+            total += (o.k1 * a + o.c0) / (o.G + a) + (o.k1 * b + o.c0) / (o.G + b)
+            before, here = here, f * here - before
+        total *= turns * K / count
+    elif K > REST:
+        total = (u - rest) * o.c0 / o.G
+    count = int(abs(rest) * (1.0 / PANEL)) + 1
+    step = rest / count
+    t = 0.25 * step / rate
+    c = series(o.alpha * t * t, o.beta * t * t)
+    add = 0.0
+    parity = 1.0 - 2.0 * (turns - 2.0 * floor(0.5 * turns))
+    x1, y1, z1 = x, y, z
+    for i in range(count + 1):
+        v = per * ((i + 0.5) * step if i < count else rest)
+        if hyperbolic:
+            a = exp(v)
+            b = 1.0 / a
+            sv, cv = 0.5 * (a - b), 0.5 * (a + b)
+            here = 1.0 + 2.0 * sv * sv
+        else:
+            sv, cv = half_sinc(4.0 * v * v)
+            sv *= 2.0 * v
+            here = 1.0 - 2.0 * sv * sv
+        b = here * here
+        A, B = A0 + b * (A2 + b * A4), here * (B0 + b * B2)
+        C, D = C0 + b * (C2 + b * C4), here * (D0 + b * D2)
+        sn, cn = sv * (A + B), cv * (A - B)
+        dn = C + D
+        if hyperbolic:
+            a = 1.0 / cn
+            cn = C - D
+        else:
+            a = 1.0 / (C - D)
+        sn, cn, dn = to_s * sn * a * sign, to_c * cn * a, to_d * dn * a
+        if i == count:
+            sn *= parity
+            cn *= parity
+        a = 1.0 / (cn * cn + sn * sn * (o.p * x * x / o.M))
+        s = sn / rate
+        x1 = a * (x * dn - y * z * cn * s * o.w)
+        y1 = a * (y * cn * dn + o.p * s * z * x)
+        z1 = a * (z * cn - y * x * s * dn * o.r)
+        if i < count:
+            add += mean(t, c, x1, y1, z1, o)
+    a = o.G / sqrt(x1 * x1 + y1 * y1 + z1 * z1)
+    return a * x1, a * y1, a * z1, (total + step * add) / rate
+
+
+@helper
+def ordinary(j, I, m, h):
+    """``increment`` for a momentum that is not zero and numbers that need no scaling."""
+    first = I[0] > I[1]
+    i0, i1 = ordered(first, I[0], I[1])
+    j0, j1 = ordered(first, j[0], j[1])
+    m0, m1 = exchanged(first, m[0], m[1])
+    second = i1 > I[2]
+    i1, i2 = ordered(second, i1, I[2])
+    j1, j2 = ordered(second, j1, j[2])
+    m1, m2 = exchanged(second, m1, m[2])
+    third = i0 > i1
+    i0, i1 = ordered(third, i0, i1)
+    j0, j1 = ordered(third, j0, j1)
+    m0, m1 = exchanged(third, m0, m1)
+    low, high, p = (i1 - i0) * j0 * j1, (i2 - i1) * j1 * j2, (i2 - i0) * j0 * j2
+    L = low * m0 * m0 - high * m2 * m2
+    about_third = not L > 0.0
+    r, w = ordered(about_third, low, high)
+    x, z = exchanged(about_third, m0, m2)
+    y = m1
+    sign = 1.0 if x >= 0.0 else -1.0
+    x = abs(x)
+    G = sqrt(x * x + y * y + z * z)
+    N, M = r * y * y + p * z * z, p * x * x + w * y * y
+    alpha, beta = M * r, N * w
+    o = Motion(G, r, w, p, M, alpha, beta, 0.0 if about_third else p * G, N if about_third else M)
+    way = -sign if about_third else sign
+    size = alpha * h * h
+    if not size < inf:
+        return (nan, nan, nan), (nan, nan, nan, nan)
+    if size <= PANEL * PANEL:
+        t = 0.25 * h
+        c = series(alpha * t * t, beta * t * t)
+        s, cb, db = doubled(way * sigma(1.0, t, c), alpha, beta)
+        dx, dy, dz = change(x, y, z, s, cb, db, o)
+        psi = h * mean(t, c, x + dx, y + dy, z + dz, o)
+        s, cb, db = doubled(s, alpha, beta)
+        dx, dy, dz = change(x, y, z, s, cb, db, o)
+        x1, y1, z1 = x + dx, y + dy, z + dz
+    else:
+        x1, y1, z1, psi = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)
+        dx, dy, dz = x1 - x, y1 - y, z1 - z
+    psi += h * j2 * G
+    a = psi * psi
+    if a < SWITCH:
+        s, c = half_sinc(a)
+        s *= psi
+    else:
+        s, c = sin(0.5 * psi), cos(0.5 * psi)
+    s *= sign
+    g, g1 = G + x, G + x1
+    cross, along = z * dy - y * dz, z * z1 + y * y1
+    n = 0.5 / (G * sqrt(g * g1))
+    e0 = n * (c * (g * g1 + along) + s * cross)
+    ex = n * (s * (g * g1 - along) + c * cross)
+    ey = n * sign * (c * (g * dz - dx * z) + s * (g * y1 + g1 * y))
+    ez = n * sign * (s * (g * z1 + g1 * z) - c * (g * dy - dx * y))
+    dx *= sign
+    dx, dz = restored(about_third, dx, dz)
+    ex, ez = restored(about_third, ex, ez)
+    dx, dy = restored(third, dx, dy)
+    ex, ey = restored(third, ex, ey)
+    dy, dz = restored(second, dy, dz)
+    ey, ez = restored(second, ey, ez)
+    dx, dy = restored(first, dx, dy)
+    ex, ey = restored(first, ex, ey)
+    return (dx, dy, dz), (e0, ex, ey, ez)
+
+
+@inlined
+def power_of_two(a):
+    """A power of two that brings the largest of three numbers between 1/2 and 1."""
+    return ldexp(1.0, max(-1000, min(1000, -frexp(max(abs(a[0]), abs(a[1]), abs(a[2])))[1])))
+
+
+@helper
+def increment(j, I, m, h):
+    """Change of the body angular momentum in a time h of free rotation, and the turn of the body in that time.
+
+    Both are accurate relative to themselves however short the time, so that they can be added up without bias.
+
+    Parameters
+    ----------
+    j, I : 3 numbers
+        Inverse principal moments and principal moments: positive and finite, in any order; the triangle inequality is
+        not asked for.
+    m : 3 numbers
+        Angular momentum, body frame.
+    h : float
+        Time, of either sign and any length.
+
+    Returns
+    -------
+    dm : 3 numbers
+        Angular momentum after the time h less that before, body frame.
+    e : 4 numbers
+        Quaternion of the turn, which multiplies the attitude on the right: its vector part is accurate relative to
+        itself, e[0] - 1 is best formed from it.
+        Everything is nan where the angle h |m|/I or a ratio of moments squared overflows.
+    """
+    size = max(abs(m[0]), abs(m[1]), abs(m[2]))
+    if size == 0.0:
+        return m, (1.0, 0.0, 0.0, 0.0)
+    if SMALLEST < size < LARGEST and min(I[0], I[1], I[2]) > SMALLEST and max(I[0], I[1], I[2]) < LARGEST:
+        return ordinary(j, I, m, h)
+    f, g = power_of_two(m), power_of_two(I)
+    dm, e = ordinary(scale(1.0 / g, j), scale(g, I), scale(f, m), h * (g / f))
+    return scale(1.0 / f, dm), e
+
+
+@inlined
+def rotate_freely(j, I, m, h):
+    """Body angular momentum after a time h of free rotation, and the quaternion of the turn; see ``increment``."""
+    dm, e = increment(j, I, m, h)
+    return add(m, dm), e
+
+
+@inlined
+def turned(q, e):
+    """q e for unit quaternions, brought back to unit length, as q plus an increment.
+
+    The increment is small for a small turn, so the sum rounds to half an ulp of q, up as often as down. The correction
+    of the length is part of the increment: applied afterwards, it would round the same way in step after step.
+    """
+    vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
+    c = 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
+    d = (-vv / (1.0 + e[0]) if e[0] > 0.0 else e[0] - 1.0) + c * e[0]
+    f = 1.0 + c
+    a = multiply(q, (d, f * e[1], f * e[2], f * e[3]))
+    return (q[0] + a[0], q[1] + a[1], q[2] + a[2], q[3] + a[3])
+
+
+@inlined
+def turn(i, h, p):
+    """Turn body i for a time h; returns NOT_FINITE where the state or the angle is infinite or not a number."""
+    a, b = BODY * i, CONSTANTS * i
+    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
+    j, I = get3(p.bodies, b + INVERSE_INERTIA), get3(p.bodies, b + INERTIA)
+    angle = h * (abs(j[0] * m[0]) + abs(j[1] * m[1]) + abs(j[2] * m[2]))
+    if 0.0 * angle != 0.0:
+        return NOT_FINITE
+    m, e = rotate_freely(j, I, m, h)
+    q = turned(q, e)
+    if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
+        return NOT_FINITE
+    put3(p.y, a + ANGULAR, m)
+    put4(p.y, a + ATTITUDE, q)
+    return OK

@@ -1,0 +1,157 @@
+"""Free rotations by the names that stand after a slash in a method string: rows of data over the maps in ``flows``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from math import inf, pi
+from typing import Any
+
+from polhode.errors import unknown_name
+from polhode.flows import dmv, elliptic_forms, free_rotation, implicit_midpoint, rotors, semiexact
+from polhode.methods.record import Option
+
+
+@dataclass(frozen=True)
+class FreeFlow:
+    """A map of the free rotation.
+
+    Attributes
+    ----------
+    name, description, cite : str
+        What a user types, one line, key in ``references.bib``.
+    build : function
+        ``build(**options) -> turn``, with ``turn(i, h, workspace) -> status``.
+    order : int or inf
+        Order of accuracy; infinite where exact to round-off.
+    keeps_energy, keeps_axial : bool
+        Whether the kinetic energy, and of a symmetric body the angular momentum about its axis, stay constant to
+        round-off. All flows keep the spatial angular momentum.
+    symmetric, symplectic : bool
+        A step back undoes a step; the symplectic form of T*SO(3) is preserved.
+    numbered : bool
+        The result depends on the numbering of the axes, within the error of the flow.
+    range : float
+        Largest rotation in one application, rad, beyond which it cannot represent the motion.
+    options : mapping of str to Option
+        Its options.
+    largest : function or None
+        ``largest(momentum, inverse_moments) -> step``, of flows that refuse larger ones.
+    """
+
+    name: str
+    description: str
+    cite: str
+    build: Callable[..., Any]
+    order: float = inf
+    keeps_energy: bool = True
+    keeps_axial: bool = True
+    symmetric: bool = True
+    symplectic: bool = True
+    numbered: bool = False
+    range: float = inf
+    options: Mapping[str, Option] = field(default_factory=dict)
+    largest: Callable[[Any, Any], float] | None = None
+
+
+def _choice(default: str, *others: str, description: str) -> Option:
+    choices = (default, *others)
+    return Option(default, choices.__contains__, lambda: choices, description)
+
+
+def _published(name: str, turn: Any, description: str, cite: str = "celledoni2008") -> FreeFlow:
+    return FreeFlow(name, description, cite, lambda: turn)
+
+
+_FIXED = {
+    row.name: row
+    for row in (
+        FreeFlow("exact", "exact free rotation", "celledoni2008", lambda: free_rotation.turn),
+        _published("exact_matrix", elliptic_forms.turn_matrix, "exact, rotation matrix in the frame of dm/dt"),
+        _published("kosenko", elliptic_forms.turn_kosenko, "exact, Kosenko's quaternion"),
+        _published("van_zon", elliptic_forms.turn_van_zon, "exact, form of van Zon and Schofield"),
+        _published("jacobi", elliptic_forms.turn_jacobi, "exact, Jacobi's momentum", "vilmart2013"),
+        FreeFlow("three_rotation", "rotations about axes 3, 2, 1, 2, 3", "vilmart2013", lambda: rotors.turn_three, 2,
+                 keeps_energy=False, keeps_axial=False, numbered=True),
+        FreeFlow("symmetric", "rotation and symmetric top, the two closest inertias paired", "vilmart2013",
+                 lambda: rotors.turn_symmetric, 2, keeps_energy=False),
+        FreeFlow("implicit_midpoint", "implicit midpoint rule, attitude by the Cayley map", "vilmart2013",
+                 lambda: implicit_midpoint.turn, 2, symplectic=False, range=pi),
+    )
+}  # fmt: skip
+
+DMV_OPTIONS = {
+    "solver": _choice("newton", "fixed_point", description="how its equation is solved"),
+    "large": _choice("refuse", "substep", description="what happens to a step beyond its range"),
+}
+
+
+def _mr(order: int) -> FreeFlow:
+    name = "mr" if order == 2 else f"mr{order}"
+    boost = "" if order == 2 else f", boosted to order {order} by triple jumps"
+    return FreeFlow(
+        name, f"rotations about axes 1, 2, 3, 2, 1{boost}", "dullweber1997",
+        lambda: rotors.boosted(rotors.turn_mclachlan_reich, order), order, keeps_energy=False, keeps_axial=False,
+        numbered=True,
+    )  # fmt: skip
+
+
+def _dmv(order: int) -> FreeFlow:
+    words = "discrete Moser-Veselov algorithm" + ("" if order == 2 else f", preprocessed to order {order}")
+    return FreeFlow(
+        f"dmv{order}", words, "moser1991" if order == 2 else "hairer2006dmv",
+        lambda solver="newton", large="refuse": dmv.dmv(order, solver, large), order,
+        symplectic=order == 2, options=DMV_OPTIONS, largest=lambda m, j: dmv.largest_step(order, m, j),
+    )  # fmt: skip
+
+
+def _semiexact(order: int, form: str) -> FreeFlow:
+    shape = "" if form == "quaternion" else "_matrix"
+    words = f"exact momentum, angle by {order // 2}-point Gauss quadrature in the amplitude, {form} form"
+    return FreeFlow(
+        f"semiexact{order}{shape}", words, "celledoni2008", lambda: semiexact.semiexact(order // 2, form), order,
+        symplectic=False,
+    )  # fmt: skip
+
+
+def _hermite(order: int) -> FreeFlow:
+    words = f"exact momentum, angle by Hermite quadrature of order {order}"
+    return FreeFlow(
+        f"hermite{order}", words, "vanzon2007b", lambda: semiexact.hermite(order // 2 - 1), order, symplectic=False
+    )
+
+
+_FAMILIES: tuple[tuple[str, Callable[..., FreeFlow], Callable[[int], bool]], ...] = (
+    (r"mr(\d*)", lambda n: _mr(n or 2), lambda n: n in (0, 4, 6, 8, 10)),
+    (r"dmv(\d+)", _dmv, lambda n: n in (2, 4, 6, 8, 10)),
+    (r"semiexact(\d+)", lambda n: _semiexact(n, "quaternion"), lambda n: n % 2 == 0 and 2 <= n <= 60),
+    (r"semiexact(\d+)_matrix", lambda n: _semiexact(n, "matrix"), lambda n: n % 2 == 0 and 2 <= n <= 60),
+    (r"hermite(\d+)", _hermite, lambda n: n in (4, 6, 8)),
+)
+
+FLOW_NAMES = (
+    *_FIXED, "mr", "mr4", "mr6", "mr8", "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "semiexact6", "semiexact8",
+    "semiexact10", "hermite4",
+)  # fmt: skip
+"""Every flow by name. Of ``semiexact`` any other even order works too, with ``_matrix`` in matrix form; ``hermite`` has
+orders 4, 6 and 8."""
+
+
+@cache
+def free_flow(name: str) -> FreeFlow:
+    """The free flow of this name.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown name; the message names the closest ones.
+    """
+    if name in _FIXED:
+        return _FIXED[name]
+    for pattern, build, exists in _FAMILIES:
+        found = re.fullmatch(pattern, name)
+        if found and exists(int(found[1] or 0)):
+            return build(int(found[1] or 0))
+    raise unknown_name("free flow", name, FLOW_NAMES)

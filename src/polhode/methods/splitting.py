@@ -1,0 +1,189 @@
+"""Splitting methods: any scheme of ``splitting_tables`` with any free rotation of ``free_flows``, in one step.
+
+    "s6_10"              kicks by the loads between exact free motions
+    "s6_10/mr6"          the same scheme with McLachlan and Reich's rotations, boosted to order 6
+    "dmv10"              a free flow by its own name, between two half kicks: "v2/dmv10"
+
+The kick (momenta, by the loads at a frozen configuration) and the free motion (drifting positions, turning attitudes)
+alternate as the scheme says. A scheme's stage is a row of the method's table: a fraction of the step, the factor of h^3
+of its commutator load, and the stage's time in steps. The loads at the end of a step are those at the start of the
+next, and are evaluated once; the two kicks stay two additions, so that results do not depend on where a run is cut.
+
+A processed scheme advances states z = pre(y) and shows y = post(z), post being the inverse of pre. Where the
+processor's free motions do not sum to zero, z is ahead of y in time, and so are the times of its loads.
+
+Loads that depend on velocities are integrated by the explicit midpoint rule in each kick, whose errors go with the cube
+of its fraction: the order falls to 2, or to 3 where the cubes cancel.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from polhode.flows.drift import drift
+from polhode.flows.kick import impulse
+from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.signatures import LOAD, LOADED, NEXT_TIME, OK, PREPARING, ROTATION
+from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
+from polhode.methods.record import Method, Prepared, Promises
+from polhode.methods.splitting_tables import SCHEMES, Scheme, scheme, stages_of
+
+KICK, FREE, LAST_KICK = 0, 1, 2
+WIDTH = 3
+COUNTS = 3
+"""Of the layout: stages of the kernel, of the processor and of its inverse; then the kind of every stage."""
+
+
+def free(i, h, p):  # replaced by bind
+    """Stand-in for the free rotation."""
+    raise RuntimeError("a splitting runs only with a free rotation bound into it")
+
+
+def stages(first, last, t, h, p):
+    """Carry out stages of the table."""
+    for s in range(first, last):
+        fraction, factor, place = p.table[WIDTH * s], p.table[WIDTH * s + 1], p.table[WIDTH * s + 2]
+        if p.layout[COUNTS + s] == FREE:
+            for k in range(p.B):
+                i = p.blocks[2 * k]
+                if p.blocks[2 * k + 1] == ROTATION:
+                    status = free(i, fraction * h, p)
+                    if status != OK:
+                        return status
+                else:
+                    drift(i, fraction * h, p)
+            p.report[LOADED] = 0.0
+        else:
+            # The time of a kick that ends the step is computed as the next step computes that of its first.
+            at = (p.report[NEXT_TIME] if p.layout[COUNTS + s] == LAST_KICK else t) + place * h
+            impulse(at, fraction * h, factor * h * h * h, p)
+    return OK
+
+
+def compose_step(t, h, p):
+    """One step: the stages of the kernel."""
+    return run_stages(0, p.layout[0], t, h, p)
+
+
+def convert_state(task, t, h, p):
+    """The processor's stages, or those of its inverse."""
+    first = p.layout[0] + (0 if task == PREPARING else p.layout[1])
+    return run_stages(first, first + p.layout[1 if task == PREPARING else 2], t, h, p)
+
+
+run_stages = stages
+
+
+@inlined
+def is_processed(p):
+    """Whether the table has a processor."""
+    return p.layout[1] > 0
+
+
+@cache
+def functions_of(turn: Any) -> tuple[Any, tuple[Any, Any]]:
+    """Step and converter with a free rotation bound in."""
+    bound = helper(bind(stages, free=turn))
+    return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
+
+
+def tables(rule: Scheme) -> tuple[Any, Any]:
+    """Coefficients and kinds of a scheme's stages as the step reads them."""
+    rows: list[tuple[float, float, float]] = []
+    kinds: list[int] = []
+    ahead = sum(step[1] for step in rule.exact_pre if step[0] == "A")
+    inverse = tuple((step[0], *(-x for x in step[1:])) for step in reversed(rule.exact_pre))
+    for part, place in ((rule.exact_stages, ahead), (rule.exact_pre, 0), (inverse, ahead)):
+        for k, (letter, fraction, *factor) in enumerate(part):
+            last = part is rule.exact_stages and letter == "B" and k == len(part) - 1
+            kinds.append(FREE if letter == "A" else LAST_KICK if last else KICK)
+            place += fraction if letter == "A" else 0
+            rows.append((float(fraction), *map(float, factor or [0]), float(place - 1 if last else place)))  # type: ignore[arg-type]
+    counts = [len(rule.stages), len(rule.pre), len(rule.pre)]
+    return np.array(rows).ravel(), np.array([*counts, *kinds], dtype=np.int64)
+
+
+NEEDS = {
+    "any": "",
+    "near": "",
+    "nystrom": "loads that depend on time and configuration only",
+    "gradient": "loads that depend on time and configuration only, and their commutator load",
+}
+RIGID_FREE = ("momentum_length", "spatial_momentum")
+
+
+def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | None = None) -> Method:
+    """The row of a scheme with a free flow, ready for ``add_method``.
+
+    Parameters
+    ----------
+    chosen : str or Scheme
+        The coefficients, or the name under which they are known.
+    flow : str or FreeFlow
+        The free rotation.
+    name : str, optional
+        Of the row where it is known by its flow; by default the scheme's, with the flow after a slash unless exact.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown scheme or flow.
+
+    Examples
+    --------
+    >>> mine = Scheme("mine", "kicks of a third", "", 2, [("B", "1/3"), ("A", 1), ("B", "2/3")])
+    >>> splitting(mine).promises().order
+    2
+    """
+    rule = scheme(chosen)
+    turning = free_flow(flow) if isinstance(flow, str) else flow
+    table, layout = tables(rule)
+    longest = max(abs(step[1]) for step in rule.stages if step[0] == "A")
+    largest = turning.largest
+    plain = turning.name == "exact"
+
+    def prepare(**options: str) -> Prepared:
+        step, converter = functions_of(turning.build(**options))
+        return Prepared(
+            step, lambda bodies, blocks: 2 * LOAD * bodies, table, layout, converter, bool(rule.pre),
+            None if largest is None else lambda m, j: largest(m, j) / longest,
+        )  # fmt: skip
+
+    order = int(min(rule.order, turning.order))
+    cubes = sum(step[1] ** 3 for step in rule.exact_stages if step[0] == "B")
+    promises = Promises(
+        order=order,
+        order_free=turning.order,
+        order_velocity=min(order, 2 if abs(cubes) > 1e-12 else 3),
+        generalised=rule.generalised,
+        requires=NEEDS[rule.requires],
+        keeps_free=("energy", *RIGID_FREE) if turning.keeps_energy else RIGID_FREE,
+        keeps_top=("vertical_momentum", "axial_momentum") if turning.keeps_axial else ("vertical_momentum",),
+        time_symmetric=rule.symmetric and turning.symmetric,
+        symplectic=turning.symplectic,
+        evaluations=stages_of(rule),
+        numbered=turning.numbered,
+    )
+    known_by_flow = name is not None
+    description = rule.title if plain else f"{rule.title}; {turning.description}"
+    return Method(
+        name or (rule.name if plain else f"{rule.name}/{turning.name}"),
+        "splitting",
+        turning.description if known_by_flow else description,
+        turning.cite if known_by_flow else rule.cite,
+        prepare,
+        lambda **options: promises,
+        turning.options,
+        range=turning.range / longest,
+        with_flow=None if known_by_flow else lambda other: splitting(rule, other),
+    )
+
+
+ROWS = (
+    *(splitting(name) for name in SCHEMES),
+    *(splitting("v2", name, name) for name in FLOW_NAMES),
+)
+"""Every scheme with the exact free rotation, and every free flow by its own name."""

@@ -1,0 +1,105 @@
+"""A method set up over a system: the arrays of a run and the compiled loop that works on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.kernel import drive
+from polhode.kernel.signatures import (
+    COMMUTATES,
+    EVALUATIONS,
+    GUARDED,
+    LOAD,
+    LOADED,
+    MARCHING,
+    OK,
+    PREPARING,
+    PRESENTING,
+    REPORT,
+    SLOPED,
+)
+from polhode.methods import Chosen
+from polhode.systems import System
+
+
+class Bench:
+    """The arrays of one run, and the steps it takes.
+
+    Attributes
+    ----------
+    y : array (13 N)
+        The state the method works on, which of a processed method is not the state of the system: see ``prepare``.
+    report : array
+        See ``polhode.kernel.signatures``.
+
+    With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
+    own. Without one nothing is refused.
+    """
+
+    def __init__(self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None) -> None:
+        self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
+        self.prepared = chosen.prepare()
+        self.y = np.array(y, dtype=float)
+        self.bodies, self.blocks = system.bodies, system.blocks
+        self.parameters = system.parameters.copy()  # a user's function could write into them
+        self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N)
+        self.work = np.zeros(max(1, self.prepared.work(system.N, self.blocks.size // 2)))
+        self.report = np.zeros(REPORT)
+        self.report[GUARDED] = float(limit is not None)
+        self.report[SLOPED] = float(system.velocity_dependent)
+        self.report[COMMUTATES] = float(system.commutates)
+        self.loads = system.compiled_loads(t, self.y)
+        self.loop = drive.loop_for(self.prepared.step, self.prepared.converter)
+        self.left_at: Any = None
+
+    def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
+             y: Any, loads: Any) -> int:  # fmt: skip
+        return int(
+            self.loop(
+                task, first, n, every, t0, h, self.limit, self.system.N, self.y if y is None else y, self.bodies,
+                self.parameters, self.loads if loads is None else loads, self.prepared.table, self.prepared.layout,
+                self.blocks, self.trial, self.load, self.work, self.report, rows, counts,
+            )
+        )  # fmt: skip
+
+    def march(
+        self, first: int, n: int, every: int, t0: float, h: float, rows: Any = None, counts: Any = None, *,
+        y: Any = None, loads: Any = None,
+    ) -> int:  # fmt: skip
+        """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status.
+
+        ``rows`` and ``counts`` receive the states after multiples of ``every`` steps; without them none may fall due.
+        ``y`` and ``loads`` replace those of the run.
+        """
+        rows = np.empty((0, self.y.size)) if rows is None else rows
+        counts = np.zeros(0, dtype=np.int64) if counts is None else counts
+        own = y is None and loads is None
+        if not (own and self.left_at == (first, t0, h)):
+            self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
+        self.left_at = None
+        status = self._run(MARCHING, first, n, every, t0, h, rows, counts, y, loads)
+        if own and status == OK:
+            self.left_at = (first + n, t0, h)
+        return status
+
+    def prepare(self, t: float, h: float, y: Any = None) -> int:
+        """Turn ``y``, else the state, into the one the method works on with steps of ``h``; returns the status."""
+        return self._convert(PREPARING, t, h, y)
+
+    def present(self, t: float, h: float, y: Any = None) -> tuple[int, Any]:
+        """Status, and the state of the system that belongs to ``y``, else to the method's, which stays as it is."""
+        shown = (self.y if y is None else y).copy()
+        return self._convert(PRESENTING, t, h, shown), shown
+
+    def _convert(self, task: int, t: float, h: float, y: Any) -> int:
+        if not self.prepared.processed:
+            return OK
+        self.left_at, self.report[LOADED] = None, 0.0
+        return self._run(task, 0, 0, 1, t, h, np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64), y, None)
+
+    @property
+    def evaluations(self) -> int:
+        """Load evaluations so far."""
+        return int(self.report[EVALUATIONS])

@@ -1,0 +1,163 @@
+r"""The rigid body as a constrained Hamiltonian system in matrices, and the maps to and from momentum and attitude.
+
+RATTLE and its relatives move the attitude Q and the conjugate matrix P = Q' J, where J is the integral of x x^T dm,
+diag(d_1, d_2, d_3) in principal axes [vilmart2013, eq. 7]. With y the body angular momentum and w the angular velocity,
+
+.. math::  P = Q \hat w J, \qquad \hat y = Q^T P - P^T Q, \qquad Q^T P J^{-1} + J^{-1} P^T Q = 0.
+
+The last equation, the hidden constraint, is that P belongs to a motion of the body; it is written here without J^-1, so
+that flat and linear bodies, whose J is singular, are bodies as any other. The cotangent bundle of SO(3) has another
+matrix for the same state, with the constraint Q^T P + P^T Q = 0,
+
+.. math::  \bar P = P - Q (Q^T P + P^T Q) / 2 = Q \hat y / 2,
+
+and (P, Q) -> (P-bar, Q) is symplectic. Everything is in the body frame in which the inertia is given; quaternions are
+scalar first, leading axes broadcast, units are any consistent set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode.algebra import rotation
+from polhode.errors import InvalidInput
+from polhode.systems.inertia import principal
+
+Array = NDArray[np.float64]
+
+
+def to_constrained(inertia: ArrayLike, attitude: ArrayLike, angular_momentum: ArrayLike) -> tuple[Array, Array]:
+    """The matrices (P, Q) of a body's attitude and angular momentum.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Moments in any order or full tensor, body frame, in mass length^2.
+    attitude : array_like (..., 4)
+        Quaternions, body to space; they need not be normalised.
+    angular_momentum : array_like (..., 3)
+        Body frame, in mass length^2 per time.
+
+    Returns
+    -------
+    P : array (..., 3, 3)
+        Q hat(w) J, in mass length^2 per time; each entry to round-off of the largest.
+    Q : array (..., 3, 3)
+        Rotation matrices.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shapes, not finite, a zero quaternion, or an inertia that no body has.
+    """
+    Q = rotation.matrix_from_quaternion(attitude)
+    return _conjugate(inertia, _read(angular_momentum, "angular_momentum", (3,)), Q), Q
+
+
+def from_constrained(P: ArrayLike, Q: ArrayLike) -> tuple[Array, Array]:
+    """Attitude and body angular momentum of the matrices (P, Q), whatever the body.
+
+    Parameters
+    ----------
+    P : array_like (..., 3, 3)
+        Conjugate to Q: of the constrained system, or of the cotangent bundle, as y is the same for both.
+    Q : array_like (..., 3, 3)
+        Rotation matrices, body to space.
+
+    Returns
+    -------
+    attitude : array (..., 4)
+        Unit quaternions, the first component that is not zero positive.
+    angular_momentum : array (..., 3)
+        y with hat(y) = Q^T P - P^T Q, body frame.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shapes, not finite, or Q is not a rotation within 1e-6.
+    """
+    P, Q = _read(P, "P", (3, 3)), _read(Q, "Q", (3, 3))
+    return _attitude(Q), _momentum(P, Q)
+
+
+def to_cotangent(P: ArrayLike, Q: ArrayLike) -> Array:
+    """The matrix P-bar of T*SO(3) for P of the constrained system; the change is symplectic.
+
+    Parameters
+    ----------
+    P, Q : array_like (..., 3, 3)
+        Conjugate matrix and rotation.
+
+    Returns
+    -------
+    array (..., 3, 3)
+        P - Q (Q^T P + P^T Q)/2, which fulfils Q^T P-bar + P-bar^T Q = 0.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shapes, not finite, or Q is not a rotation within 1e-6.
+    """
+    P, Q = _read(P, "P", (3, 3)), _read(Q, "Q", (3, 3))
+    _attitude(Q)
+    return 0.5 * Q @ rotation.hat(_momentum(P, Q))
+
+
+def from_cotangent(inertia: ArrayLike, P_bar: ArrayLike, Q: ArrayLike) -> Array:
+    """The matrix P of the constrained system for P-bar of T*SO(3), the inverse of ``to_cotangent``.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Moments or tensor, body frame.
+    P_bar, Q : array_like (..., 3, 3)
+        Conjugate matrix of the cotangent bundle and rotation.
+
+    Returns
+    -------
+    array (..., 3, 3)
+        Q hat(w) J.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shapes, not finite, Q is not a rotation within 1e-6, or an inertia that no body has.
+    """
+    P_bar, Q = _read(P_bar, "P_bar", (3, 3)), _read(Q, "Q", (3, 3))
+    _attitude(Q)
+    return _conjugate(inertia, _momentum(P_bar, Q), Q)
+
+
+def _read(value: ArrayLike, name: str, last: tuple[int, ...]) -> Array:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be real numbers in a regular array") from None
+    if array.shape[-len(last) :] != last:
+        raise InvalidInput(f"{name} has shape {array.shape}; its last axes must be {last}")
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{name} has entries that are not finite")
+    return array
+
+
+def _conjugate(inertia: ArrayLike, y: Array, Q: Array) -> Array:
+    """Q hat(w) J, formed in principal axes."""
+    moments, frame = principal(inertia)
+    # [vilmart2013, eq. 2], the difference of the large ones first: the small d_k of a thin body keep their digits.
+    others = np.array([moments[[1, 2]], moments[[2, 0]], moments[[0, 1]]])
+    d = 0.5 * ((others.max(axis=1) - moments) + others.min(axis=1))
+    F = rotation.matrix_from_quaternion(frame)
+    return Q @ F @ rotation.hat(y @ F / moments) * d @ F.T
+
+
+def _momentum(P: Array, Q: Array) -> Array:
+    A = np.swapaxes(Q, -1, -2) @ P
+    return np.stack([A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]], axis=-1)
+
+
+def _attitude(Q: Array) -> Array:
+    try:
+        return rotation.quaternion_from_matrix(Q)
+    except InvalidInput as problem:
+        raise InvalidInput(str(problem).replace("matrix is", "Q is", 1)) from None

@@ -1,0 +1,121 @@
+"""A rigid body in the gravity gradient of a distant centre.
+
+    m' = m x I^-1 m + 3 mu / radius^3 u x I u,     u = R^T e3                             [celledoni2008, eq. 3.9]
+
+with ``e3 = (0, 0, 1)`` in space, the direction to the centre. Potential ``U = 3 mu / (2 radius^3) u . I u``
+[celledoni2008, eq. 3.8]. Only the attitude moves: distance and direction of the centre stay as they are, which leaves
+out that the direction turns along an orbit, by ``sqrt(mu / radius^3)`` radians in the unit of time.
+
+Conserved: energy; the vertical component of the spatial angular momentum; for a body with two equal moments, also the
+angular momentum about its axis of symmetry.
+
+========= ==================================================== =======================================================
+parameter meaning                                              unit
+========= ==================================================== =======================================================
+inertia   moments or tensor about the centre of mass           kg m^2 in SI; mass length^2 in any consistent set
+mu        gravity constant times mass of the centre, positive  m^3 / s^2 in SI; length^3 / time^2
+radius    distance of the centre, positive                     m in SI; length
+========= ==================================================== =======================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import dot, scale, times
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.signatures import ATTITUDE, INERTIA, INVERSE_INERTIA
+from polhode.systems.inertia import principal
+from polhode.systems.record import System, number, plain
+
+# parameters: k = 3 mu / radius^3. In the principal frame u x I u is made of differences of moments, which are exact
+# for a nearly spherical body too.
+
+
+def gradient_loads(part, t, N, y, bodies, parameters, out):
+    """Torque k u x I u."""
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    I = get3(bodies, INERTIA)
+    k = parameters[0]
+    put3(out, 0, (0.0, 0.0, 0.0))
+    out[3] = k * (I[2] - I[1]) * u[1] * u[2]
+    out[4] = k * (I[0] - I[2]) * u[2] * u[0]
+    out[5] = k * (I[1] - I[0]) * u[0] * u[1]
+
+
+def gradient_commutator(part, t, N, y, bodies, parameters, out):
+    """Gradient of T . I^-1 T = k^2 (d1 u2^2 u3^2 + d2 u3^2 u1^2 + d3 u1^2 u2^2), d1 = (I3 - I2)^2 / I1 and so on."""
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    I = get3(bodies, INERTIA)
+    a, b, c = I[2] - I[1], I[0] - I[2], I[1] - I[0]
+    d = times((a * a, b * b, c * c), get3(bodies, INVERSE_INERTIA))
+    s = times(u, u)
+    k = 2.0 * parameters[0] * parameters[0]
+    put3(out, 0, (0.0, 0.0, 0.0))
+    out[3] = k * u[1] * u[2] * (d[0] * (s[2] - s[1]) + (d[2] - d[1]) * s[0])
+    out[4] = k * u[2] * u[0] * (d[1] * (s[0] - s[2]) + (d[0] - d[2]) * s[1])
+    out[5] = k * u[0] * u[1] * (d[2] * (s[1] - s[0]) + (d[1] - d[0]) * s[2])
+
+
+def gradient_potential(t, N, y, bodies, parameters):
+    """k u . I u / 2."""
+    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    return dot(scale(0.5 * parameters[0], u), times(get3(bodies, INERTIA), u))
+
+
+def axis_of_symmetry(moments: Any, frame: Any) -> Any:
+    """The body axis (user's frame) across which both moments are equal, or None."""
+    for k in range(3):
+        if abs(moments[k - 1] - moments[k - 2]) <= 1e-14 * max(moments):
+            return np.array(rotate(tuple(frame), tuple(np.eye(3)[k])))
+    return None
+
+
+def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
+    """A body whose attitude feels the gravity gradient of a distant centre.
+
+    Parameters
+    ----------
+    inertia : array_like (3,) or (3, 3)
+        Principal moments in any order or full tensor, about the centre of mass, in the user's body frame.
+    mu : float
+        Gravity constant times the mass of the centre, positive.
+    radius : float
+        Distance of the centre, positive; it lies along z in space.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument and entry that is wrong.
+
+    Examples
+    --------
+    >>> gravity_gradient(inertia=(1.7e4, 3.7e4, 5.4e4), mu=3.986e14, radius=6.9e6).conserves
+    ('energy', 'vertical_angular_momentum')
+    """
+    moments, frame = principal(inertia)
+    mu, radius = number(mu, "mu", positive=True), number(radius, "radius", positive=True)
+    # Divided three times, because a cube may leave the range of numbers where the quotient does not.
+    strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
+    axis = axis_of_symmetry(moments, frame)
+    return System(
+        name="gravity_gradient",
+        arguments={"inertia": plain(inertia), "mu": mu, "radius": radius},
+        mass=np.array([np.inf]),
+        moments=moments[None],
+        frames=frame[None],
+        loads=gradient_loads,
+        potential=gradient_potential,
+        commutator=gradient_commutator,
+        velocity_dependent=False,
+        parameters=np.array([strength]),
+        conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),
+        axis=axis,
+    )

@@ -1,0 +1,230 @@
+"""Loads of the commutator: the gradient of F . M^-1 F, against complex steps, a paper, and the order they buy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import polhode as ph
+from polhode.algebra import rotation
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+from polhode.kernel.signatures import ALL, COMMUTATOR
+from polhode.runs.check import _caller, check_system, exact_state, state_distance
+from polhode.runs.single import start_state
+from polhode.systems import PROBLEMS, SYSTEMS, System
+
+TENSOR = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])
+UP = np.array((0.0, 0.0, 1.0))
+original = None  # what bind puts in
+
+
+def load(system, y, part=ALL):
+    """Force and torque of a system's role, the torque in the user's frame."""
+    out = np.zeros(6)
+    _caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.parameters, out)
+    return np.concatenate([out[:3], rotation.rotate(system.frames[0], out[3:])])
+
+
+# ------------------------------------------------------------------ torques written once more, also of complex matrices
+def top_torque(R):
+    return -3.0 * np.cross((0.1, 0.2, 0.9), R.T @ UP)
+
+
+def wall_torque(sign):
+    def torque(R):
+        d = 1.1 + R[2, 2]
+        V = sign * (-1 / d**2 + 0.01 / d**11)
+        return R.T @ (V * np.array((-R[1, 2], R[0, 2], 0.0 * d)))  # as printed: in space
+
+    return torque
+
+
+def gradient_torque(inertia):
+    return lambda R: 3 * 2.0 / 1.7**3 * np.cross(R.T @ UP, inertia @ R.T @ UP)
+
+
+PINNED = {
+    "top": (lambda: ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 3.0), np.diag((1.0, 1.5, 2.2)), top_torque),
+    "top, tensor": (lambda: ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 3.0), TENSOR, top_torque),
+    "wall, printed": (lambda: ph.soft_wall(), np.diag((2.0, 3.0, 4.5)), wall_torque(1.0)),
+    "wall, physical": (lambda: ph.soft_wall(TENSOR, "physical"), TENSOR, wall_torque(-1.0)),
+    "gradient": (lambda: ph.gravity_gradient((2.2, 1.0, 1.5), 2.0, 1.7), np.diag((2.2, 1.0, 1.5)),
+                 gradient_torque(np.diag((2.2, 1.0, 1.5)))),
+    "gradient, tensor": (lambda: ph.gravity_gradient(TENSOR, 2.0, 1.7), TENSOR, gradient_torque(TENSOR)),
+    "free": (lambda: ph.free_body(TENSOR), TENSOR, lambda R: 0.0 * R[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_pinned_bodies_against_complex_steps(name):
+    """The derivative of T . I^-1 T under Q -> Q exp(s e_i), with no difference in it and so no round-off."""
+    build, inertia, torque = PINNED[name]
+    system, inverse = build(), np.linalg.inv(inertia)
+    for R in Rotation.random(12, rng=3).as_matrix():
+        if "wall" in name and R[2, 2] < -0.3:
+            continue
+        y = start_state(system, attitude=np.roll(Rotation.from_matrix(R).as_quat(), 1))
+        np.testing.assert_allclose(load(system, y)[3:], torque(R), rtol=1e-12, atol=1e-14)
+        expected = []
+        for axis in np.eye(3):
+            T = torque(R @ (np.eye(3) + 1e-30j * np.cross(axis, np.eye(3)).T))
+            expected.append((T @ inverse @ T).imag / 1e-30)
+        found = load(system, y, COMMUTATOR)
+        np.testing.assert_array_equal(found[:3], 0.0)
+        np.testing.assert_allclose(found[3:], expected, rtol=0, atol=1e-13 * max(np.abs(expected)))
+
+
+def test_a_particle():
+    """F_k = m g_k - k_k r_k: the gradient of F . F / m is -2 k_k F_k / m."""
+    system = ph.particle(2.0, stiffness=(1, 2, 3), gravity=(0, 0.5, -9.81))
+    found = load(system, start_state(system, position=(0.3, -0.2, 0.5)), COMMUTATOR)
+    F = np.array((-0.3, 0.4 + 1.0, -1.5 - 19.62))
+    np.testing.assert_allclose(found, [*(-np.array((1, 2, 3)) * F), 0, 0, 0], rtol=1e-15)
+    for free in (ph.particle(3.0), ph.rigid_body((1, 2, 2.5), mass=2.0)):
+        np.testing.assert_array_equal(load(free, start_state(free, position=(1, 2, 3)), COMMUTATOR), 0.0)
+
+
+def test_the_heavy_top_of_vilmart():
+    """For U = Q33 the paper's V = Q32^2/I1 + Q31^2/I2; minus its gradient, with what misprints there are put right."""
+    I = np.array((0.376, 0.627, 1.0))
+    system = ph.heavy_top(I, (0, 0, 1), 1.0)
+    for R in Rotation.random(6, rng=8).as_matrix():
+        y = start_state(system, attitude=np.roll(Rotation.from_matrix(R).as_quat(), 1))
+        a, b, c = R[2]
+        expected = (2 * b * c / I[0], -2 * a * c / I[1], -2 * a * b * (1 / I[0] - 1 / I[1]))
+        np.testing.assert_allclose(load(system, y, COMMUTATOR)[3:], expected, rtol=0, atol=1e-14)
+
+
+# ------------------------------------------------------------------ what they are for
+def fourth_order(system, free, y, h, steps, strength):
+    """Kicks of 1/6, 2/3, 1/6 around two free halves, with h^2/48 of the commutator's loads in the middle: order 4."""
+
+    def kick(y, share, c):
+        F = load(system, y) + (c * h**2 * load(system, y, COMMUTATOR) if c else 0.0)
+        y = y.copy()
+        y[3:6] += share * h * F[:3] * np.isfinite(system.mass[0])
+        y[10:] += share * h * rotation.rotate_inverse(system.frames[0], F[3:])
+        return y
+
+    for _ in range(steps):
+        y = kick(y, 1 / 6, 0.0)
+        y = exact_state(free, y, 0.0, h / 2)
+        y = kick(y, 2 / 3, strength / 48)
+        y = exact_state(free, y, 0.0, h / 2)
+        y = kick(y, 1 / 6, 0.0)
+    return y
+
+
+ORDERS = {
+    "top": (lambda: ph.heavy_top(TENSOR, (0.1, 0.2, 0.9), 3.0), lambda: ph.free_body(TENSOR)),
+    "gradient": (lambda: ph.gravity_gradient((1.0, 1.5, 2.2), 2.0, 1.2),
+                 lambda: ph.free_body((1.0, 1.5, 2.2))),
+    "springs": (lambda: ph.particle(1.3, stiffness=(1, 2, 3), gravity=(0, 0.5, -2)), lambda: ph.particle(1.3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_a_commutator_makes_a_step_of_order_4(name):
+    system, free = (build() for build in ORDERS[name])
+    start = {"position": (0.6, -0.4, 0.9), "velocity": (0.3, 0.5, -0.2)}
+    if system.rotates:
+        start = {"attitude": rotation.exp_quaternion((0.4, -0.7, 0.3)), "angular_momentum": (0.8, -0.5, 1.1)}
+    y = start_state(system, **start)
+    end = exact_state(system, y, 0.0, 1.5)
+    orders = {}
+    for strength in (1.0, 0.0, -1.0):
+        errors = [
+            state_distance(fourth_order(system, free, y, 1.5 / n, n, strength), end, system) for n in (8, 16)
+        ]  # fmt: skip
+        orders[strength] = np.log2(errors[0] / errors[1])
+    assert orders[1.0] == pytest.approx(4.0, abs=0.2)
+    assert orders[0.0] == pytest.approx(2.0, abs=0.2) and orders[-1.0] == pytest.approx(2.0, abs=0.2)
+
+
+# ------------------------------------------------------------------ the role
+BUILT = {
+    "particle": {"stiffness": (1, 2, 3)},
+    "free_body": {"inertia": TENSOR},
+    "rigid_body": {"inertia": TENSOR},
+    "heavy_top": {"inertia": TENSOR, "center_of_mass": (0.1, 0.2, 0.9), "weight": 3.0},
+    "gravity_gradient": {"inertia": TENSOR, "mu": 1.0, "radius": 1.0},
+    "soft_wall": {},
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_built_in_load_has_its_commutator(name):
+    system = SYSTEMS[name](**BUILT[name])
+    assert system.commutates
+    start = {"attitude": (0.8, 0.4, -0.2, 0.4)} if system.rotates else {"position": (1, 2, 3)}
+    y = start_state(system, **start)
+    np.testing.assert_array_equal(load(system, y), load(replace(system, commutator=None), y))
+
+
+def test_users_loads_have_none():
+    def torque(t, q, omega, parameters):
+        return (0.0, 0.0, 1.0)
+
+    assert not ph.rigid_body((1, 2, 2.5), torque=torque).commutates
+    assert not ph.rigid_body((1, 2, 2.5), potential=lambda t, q, p: q[1]).commutates
+    assert not ph.particle(potential=lambda t, r, p: r[0]).commutates
+    bare = System(name="bare", arguments={}, mass=np.ones(1), moments=np.full((1, 3), np.inf), frames=np.eye(4)[:1])
+    assert not bare.commutates
+    top = ph.heavy_top((1, 2, 2.5), (0, 0, 1), 1.0)
+    with pytest.raises(InvalidInput, match="commutator"):
+        replace(ph.rigid_body((1, 2, 2.5), torque=torque), commutator=top.commutator)
+
+
+# ------------------------------------------------------------------ the checker
+def negated(part, t, N, y, bodies, parameters, out):
+    """A commutator of the wrong sign."""
+    original(part, t, N, y, bodies, parameters, out)
+    for k in range(6 * N):
+        out[k] = -out[k]
+
+
+def one_component(part, t, N, y, bodies, parameters, out):
+    """A commutator whose second torque is 1e-6 too large."""
+    original(part, t, N, y, bodies, parameters, out)
+    out[4] *= 1.000001
+
+
+def lazy(part, t, N, y, bodies, parameters, out):
+    """A commutator that writes a part only."""
+    out[3] = 1.0
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_ready_made_problem_is_what_it_says(name):
+    initial = dict(PROBLEMS[name].initial)
+    if "rotation_vector" in initial:
+        initial["attitude"] = rotation.exp_quaternion(initial.pop("rotation_vector"))
+    report = check_system(PROBLEMS[name].build(), **initial)
+    report.raise_for_failure()
+    told = {line.what for line in report.lines}
+    assert {"loads of the commutator", "loads and velocities", "conserves energy"} <= told
+    assert "loads and potential" in told or PROBLEMS[name].build().name == "free_body"
+
+
+TURNING = ("heavy_top", "soft_wall", "gravity_gradient")
+
+
+@pytest.mark.parametrize(
+    "name, spoil", [(name, negated) for name in (*TURNING, "particle")] + [(name, one_component) for name in TURNING]
+)
+def test_a_spoiled_commutator_is_noticed(name, spoil):
+    system = SYSTEMS[name](**BUILT[name])
+    spoiled = replace(system, commutator=jit.bind(spoil, original=system.commutator), conserves=())
+    report = check_system(spoiled, states=1)
+    assert [line.what for line in report.failures] == ["loads of the commutator"]
+    assert check_system(replace(system, conserves=()), states=1).passed
+
+
+def test_a_commutator_that_writes_too_little_is_noticed():
+    system = replace(SYSTEMS["heavy_top"](**BUILT["heavy_top"]), commutator=lazy, conserves=())
+    line = check_system(system, states=1)["loads of the commutator"]
+    assert not line.passed and "not written" in line.measured
