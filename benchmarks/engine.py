@@ -85,8 +85,8 @@ class Polhode:
         rows, iterations = np.empty((1, 13)), np.zeros(1, np.int64)
         begun = time.perf_counter()
         status = self.loop(
-            MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.loads, *self.arrays,
-            report, rows, iterations,
+            MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.loads,
+            *self.arrays, report, rows, iterations,
         )  # fmt: skip
         assert status == OK
         return (time.perf_counter() - begun) / n * 1e9, np.concatenate([y[10:13], y[6:10]])

@@ -33,7 +33,8 @@ _HOMES = {
     "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
 }  # fmt: skip
 _MODULES = {
-    "elliptic": "algebra.elliptic", "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "elliptic": "algebra.elliptic",
+    "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
     "trajectory": "trajectory", "errors": "errors",
 }  # fmt: skip
 

@@ -1,9 +1,9 @@
 """Jacobi's elliptic functions and elliptic integrals, driven by the complementary parameter.
 
 Everything here takes ``mc`` = 1 - m = 1 - k^2 where textbooks take the parameter m or the modulus k. Near the
-separatrix of a rigid body mc is far below 1e-16 and still matters: the period is 4 K with K about ln(4/sqrt(mc)). Formed
-as 1 - m it would be lost, so it is asked for directly. mc = 0 is the separatrix itself (sech and tanh), mc = 1 the
-circle (cosine and sine).
+separatrix of a rigid body mc is far below 1e-16 and still matters: the period is 4 K with K about ln(4/sqrt(mc)).
+Formed as 1 - m it would be lost, so it is asked for directly. mc = 0 is the separatrix itself (sech and tanh), mc = 1
+the circle (cosine and sine).
 
 Two parts. Kernels take and return plain numbers, check nothing, and are what the flows use. The public border
 (``polhode.elliptic``: ``sn`` to ``RD`` below) takes array_like of any shapes that broadcast, returns float64, and

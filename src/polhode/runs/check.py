@@ -446,7 +446,8 @@ def measure_order(method: Any, system: System, y: Any, end: Any, t: float, span:
         if errors[k] < CEILING and errors[k + 2] > FLOOR
     ]
     good = [(log(n), -log(error)) for n, error in zip(steps, errors, strict=True) if FLOOR < error < CEILING]
-    fitted = float(np.polyfit(*np.transpose(good), 1)[0]) if len(good) > 2 else nan
+    x, y_of_x = np.transpose(good) if good else (np.zeros(0), np.zeros(0))
+    fitted = float(np.polyfit(x, y_of_x, 1)[0]) if len(good) > 2 else nan
     return Ladder(tuple(steps), tuple(errors), slopes[-1] if slopes else nan, fitted)
 
 
