@@ -200,8 +200,12 @@ def main() -> None:
         print("\nlargest sweep/C:  " + "  ".join(f"{name} {ratio:.2f}" for name, ratio in worst.items()))
         many = Bodies(*random_bodies(1024))
         runs = (many.polhode("exact"), many.plain(c.exact))
-        print(f"\nexact, mean over 1024 random bodies\n{'':>9}{'one after the other':>27}{'one step of each in turn':>28}")
-        print(f"{'h omega':>9}{'sweep ns':>11}{'C ns':>8}{'ratio':>8}{'sweep ns':>12}{'C ns':>8}{'ratio':>8}{'goal':>7}")
+        print(
+            f"\nexact, mean over 1024 random bodies\n{'':>9}{'one after the other':>27}{'one step of each in turn':>28}"
+        )
+        print(
+            f"{'h omega':>9}{'sweep ns':>11}{'C ns':>8}{'ratio':>8}{'sweep ns':>12}{'C ns':>8}{'ratio':>8}{'goal':>7}"
+        )
         for angle in steps:
             cells = []
             for n in (50, 1):
@@ -209,7 +213,10 @@ def main() -> None:
                 ours, theirs = (min(column) / (1024e-9 * n) for column in zip(*pairs, strict=True))
                 cells += [ours, theirs, ours / theirs]
             a, b, ab, d, e, de = cells
-            print(f"{angle:>9g}{a:>11.0f}{b:>8.0f}{ab:>8.2f}{d:>12.0f}{e:>8.0f}{de:>8.2f}{GOALS[angle > 1.0]:>7.0f}", flush=True)
+            print(
+                f"{angle:>9g}{a:>11.0f}{b:>8.0f}{ab:>8.2f}{d:>12.0f}{e:>8.0f}{de:>8.2f}{GOALS[angle > 1.0]:>7.0f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

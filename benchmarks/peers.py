@@ -44,9 +44,25 @@ from polhode.runs.bench import Bench
 from polhode.runs.single import start_state
 from polhode.systems import System, problem
 
-METHODS = ("rkn6_14a", "rkn6_7", "rkn6_11b", "pmlf6", "fg6_5", "p8", "sp10", "s6_10", "rkn8_17", "aba10_6_4", "mkrk:cv8")
+METHODS = (
+    "rkn6_14a",
+    "rkn6_7",
+    "rkn6_11b",
+    "pmlf6",
+    "fg6_5",
+    "p8",
+    "sp10",
+    "s6_10",
+    "rkn8_17",
+    "aba10_6_4",
+    "mkrk:cv8",
+)
 FORMS = ("momentum", "velocity")
-VARIANTS: dict[str, dict[str, bool]] = {"": {}, " high accuracy": {"high_accuracy": True}, " fast math": {"fast_math": True}}
+VARIANTS: dict[str, dict[str, bool]] = {
+    "": {},
+    " high accuracy": {"high_accuracy": True},
+    " fast math": {"fast_math": True},
+}
 TOLERANCES = [10.0 ** (-k / 3) for k in range(4, 52)]
 TARGETS = [10.0**-k for k in range(3, 14)]
 FINER = 1.25
@@ -159,7 +175,12 @@ def with_heyoka(system: System, y, t_end: float, form: str, tolerance: float, nu
     m, q = np.array(y[10:13], number), np.array(y[6:10], number)
     start = np.concatenate([m if form == "momentum" else m / I, q])
     integrator = hk.taylor_adaptive(
-        equations(system, form, number), list(start), tol=number(tolerance), fp_type=number, compact_mode=False, **options
+        equations(system, form, number),
+        list(start),
+        tol=number(tolerance),
+        fp_type=number,
+        compact_mode=False,
+        **options,
     )
 
     def begin():
@@ -277,7 +298,9 @@ def work_precision(title: str, t_end: float, methods, rounds: int) -> None:
     rivals = {name: front(runs) for name, runs in theirs.items()}
     print(f"\n{title}, t = {t_end:g}: milliseconds. The reference agrees with heyoka's other form to {other.error:.0e}, with "
           f"polhode to {confirmed:.0e}.")  # fmt: skip
-    print(f"{'error':>8}{'polhode':>10}  {'method':<12}{'heyoka':>9}  {'variant':<32}{'heyoka/polhode':>14}{'whole':>9}")
+    print(
+        f"{'error':>8}{'polhode':>10}  {'method':<12}{'heyoka':>9}  {'variant':<32}{'heyoka/polhode':>14}{'whole':>9}"
+    )
     for target in TARGETS:
         name, seconds = label_of({key: at(curve, target) for key, curve in mine.items()})
         rival, rival_seconds = label_of({key: at(curve, target) for key, curve in rivals.items()})

@@ -11,7 +11,6 @@ import importlib
 import inspect
 import re
 import sys
-from math import isfinite, pi
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,17 @@ from plain_docstrings import as_rst  # noqa: E402
 import polhode  # noqa: E402
 from polhode import errors  # noqa: E402
 from polhode.kernel.jit import python_of  # noqa: E402
-from polhode.methods import METHODS, Chosen, method, tableau  # noqa: E402
+from polhode.methods import FLOW_NAMES, METHODS, Chosen, method, tableau  # noqa: E402
+from polhode.methods.free_flows import free_flow  # noqa: E402
+from polhode.methods.listing import (  # noqa: E402
+    commutator_loads,
+    generalised_words,
+    in_full,
+    kicks,
+    kind_of,
+    listings,
+    order_words,
+)
 from polhode.methods.tableaux import TABLEAUX  # noqa: E402
 from polhode.studies import STUDIES  # noqa: E402
 from polhode.systems import PROBLEMS, SYSTEMS  # noqa: E402
@@ -41,6 +50,7 @@ ROOMS = {
     "runs.scenario": "Scenarios",
     "runs.compare": "Comparing and checking",
     "runs.check": "Comparing and checking",
+    "runs.free_motion": "Free motion",
 }
 """Heading of the API page for each home of public names; a home that is not here gets its own name as heading."""
 
@@ -127,83 +137,104 @@ def call(function: Any) -> str:
 
 
 # ------------------------------------------------------------------ methods
-def loads_of(chosen: Chosen) -> str:
-    """Cost of a step in load evaluations."""
-    p = chosen.promises
-    return f"{p.evaluations} an iteration" if p.implicit else str(p.evaluations)
-
-
-def yes(value: bool) -> str:
-    """In a table."""
-    return "yes" if value else "no"
-
-
 def character(symmetric: bool, symplectic: bool) -> str:
     """In a table."""
     return ", ".join(["symmetric"] * symmetric + ["symplectic"] * symplectic) or "-"
 
 
-def words(names: tuple[str, ...]) -> str:
-    """Names of what is kept, in a table."""
-    return ", ".join(name.replace("_", " ") for name in names) or "-"
-
-
-def range_of(chosen: Chosen) -> str:
-    """Largest rotation of a step."""
-    largest = chosen.method.range
-    if not isfinite(largest):
-        return "no limit"
-    return "pi (180 degrees)" if largest == pi else f"{largest:.4g} rad"
+def has_page(chosen: Chosen) -> bool:
+    """Splittings are too many and too much alike for a page each: they have one together, their free rotations too."""
+    return chosen.method.family != "splitting"
 
 
 def method_pages() -> dict[str, str]:
-    """One page a row, and the table of all."""
+    """The tables of methods, and one page a row for those that are not splittings."""
     formulas = (HERE / "formulas.md").read_text(encoding="utf-8")
-    rows = []
-    for name in METHODS:
-        chosen = method(name)
-        p = chosen.promises
-        rows.append(
-            (
-                f"[{name}]({name}.md)", chosen.method.description, str(p.order), words(p.keeps_free),
-                words(p.keeps_top), character(p.time_symmetric, p.symplectic), loads_of(chosen),
-                cited(chosen.method.cite),
-            )
-        )  # fmt: skip
-    head = ("method", "what it is", "order", "kept, free body", "kept, heavy top", "besides",
-            "loads", "from")  # fmt: skip
+    chosen = [method(name) for name in METHODS]
+    alone = [row for row in chosen if has_page(row)]
     kept = "".join(f"{name.replace('_', ' ')}\n: {meaning}\n\n" for name, meaning in KEPT.items())
     index = (
         "# Methods\n\n"
-        "Every row of the method table, with its default options. What a row promises here is kept by a test: the\n"
-        "order is measured, what is kept is kept to round-off, and a yes is as tested as a no. The same table in a\n"
-        "shell: `polhode methods`; in Python: `polhode.method_table()` prints it and `polhode.METHODS` holds it.\n"
-        "The maps behind the names are written out on the page [Formulas](../../formulas.md).\n\n"
-        f"{table(head, rows)}\n## What is kept\n\n{kept}"
+        "Every method, with its default options. What a row promises here is kept by a test: the order is measured, what\n"
+        "is kept is kept to round-off, and a yes is as tested as a no. In a shell: `polhode methods`; in Python:\n"
+        "`polhode.method_table()` prints the tables and `polhode.METHODS` holds the rows. A method is written\n"
+        "`name[/flow][:option...]`, such as `trapm`, `mkrk:gauss4:cayley` or `s6_10/mr6`. The maps behind the names are\n"
+        "written out on the page [Formulas](../../formulas.md).\n\n"
+        "```{contents}\n:local:\n:depth: 1\n```\n\n"
+    )
+    pages = {}
+    for listing in listings(chosen):
+        own = all(has_page(method(name)) for names in listing.members for name in names)
+        rows = [
+            (f"[{row[0]}]({row[0]}.md)" if own else f"`{row[0]}`", *row[1:-1], cited(row[-1])) for row in listing.rows
+        ]
+        index += f"## {listing.title}\n\n{listing.about}\n\n{table(listing.head, rows)}\n"
+    index += (
+        "## What is kept\n\n" + kept + "Symmetric: a step back undoes a step. Symplectic: the step preserves the "
+        "symplectic form. A dash: nothing.\n\n"
         "## Cost\n\n"
         "The column *loads* counts evaluations of all torques and forces in a step, of an implicit method in a Newton\n"
-        "iteration; the variable `iterations` of a trajectory says how many of these there were.\n\n"
-        f"{toctree(*METHODS)}"
+        "iteration; the variable `iterations` of a trajectory says how many of these there were, and its attribute\n"
+        "`load_evaluations` counts them all. `3 + 1 c`: three of the loads and one commutator load. More on\n"
+        "[splittings](../../splitting.md) and [free rotations](../../free_rotations.md).\n\n"
+        + toctree(*(row.method.name for row in alone))
     )
-    return {"methods/index.md": index} | {
-        f"methods/{name}.md": method_page(method(name), f"(formula-{name})=" in formulas) for name in METHODS
+    pages["methods/index.md"] = index
+    pages |= {
+        f"methods/{row.method.name}.md": method_page(row, f"(formula-{row.method.name})=" in formulas) for row in alone
     }
+    pages |= {
+        f"methods/table_{kind}.md": splitting_table(kind, chosen) for kind in ("any", "nystrom", "gradient", "near")
+    }
+    return pages | {"methods/table_flow.md": flow_table()}
+
+
+def splitting_table(kind: str, rows: list[Chosen]) -> str:
+    """All splittings of a kind, for the page about them."""
+    lines = []
+    for row in (row for row in rows if kind_of(row) == kind):
+        prepared, c = row.prepare(), commutator_loads(row)
+        stages, number = int(prepared.layout[0]), len(kicks(prepared))
+        lines.append(
+            (
+                f"`{row.method.name}`", row.method.description, str(row.promises.order),
+                generalised_words(row.promises.generalised), row.promises.requires or "-",
+                f"{stages - number} + {number}", str(row.promises.evaluations), str(c) if c else "-",
+                "yes" if row.promises.time_symmetric else "no", "yes" if prepared.processed else "no",
+                cited(row.method.cite),
+            )
+        )  # fmt: skip
+    head = ("scheme", "what it is", "order", "generalised", "needs", "turns + kicks", "loads", "commutator loads",
+            "symmetric", "processed", "from")  # fmt: skip
+    same = [k for k in (3, 4, 7) if all(line[k] == "-" for line in lines)]
+    keep = [k for k in range(len(head)) if k not in same]
+    return table(tuple(head[k] for k in keep), [tuple(line[k] for k in keep) for line in lines])
+
+
+def flow_table() -> str:
+    """All free rotations."""
+    lines = []
+    for name in FLOW_NAMES:
+        flow = free_flow(name)
+        kept = ["spatial momentum", *["energy"] * flow.keeps_energy, *["axial momentum"] * flow.keeps_axial]
+        limits = ["refuses large steps"] * (flow.largest is not None)
+        limits += ["depends on how axes are numbered"] * flow.numbered
+        options = [f"`:{choice}`" for option in flow.options.values() for choice in option.choices()]
+        lines.append(
+            (
+                f"`{name}`", flow.description, order_words(flow.order), ", ".join(kept),
+                "yes" if flow.symmetric else "no", "yes" if flow.symplectic else "no",
+                ", ".join(limits) or "-", " ".join(options) or "-", cited(flow.cite),
+            )
+        )  # fmt: skip
+    head = ("flow", "what it is", "order", "keeps", "symmetric", "symplectic", "limits", "options", "from")
+    return table(head, lines)
 
 
 def method_page(chosen: Chosen, has_formula: bool) -> str:
     """The page of one row."""
-    row, p = chosen.method, chosen.promises
-    facts = [
-        ("order", str(p.order)),
-        ("kept to round-off, free body", words(p.keeps_free)),
-        ("kept to round-off, symmetric heavy top", words(p.keeps_top)),
-        ("time-symmetric", yes(p.time_symmetric)),
-        ("symplectic", yes(p.symplectic)),
-        ("solves equations", "yes, by Newton's method to round-off" if p.implicit else "no, explicit"),
-        ("load evaluations in a step", loads_of(chosen)),
-        ("largest rotation in a step", range_of(chosen)),
-        ("citation", cited(row.cite)),
-    ]
+    row = chosen.method
+    facts = [*in_full(chosen), ("citation", cited(row.cite))]
     text = f"(method-{row.name})=\n# `{row.name}`\n\n{row.description[0].upper()}{row.description[1:]}.\n\n"
     text += table(("promise", "with default options"), facts) + "\n"
     text += "Names of what is kept are explained [in the overview](index.md#what-is-kept).\n\n"

@@ -16,6 +16,7 @@ import pytest
 
 import polhode as ph
 from polhode import cli
+from polhode.methods import FLOW_NAMES, method
 from polhode.references import bibtex, cite, entries
 
 ROOT = Path(__file__).parents[1]
@@ -59,10 +60,16 @@ def test_help_loads_nothing_heavy(words):
     assert done.stderr.strip() == "[]" and "polhode" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["run", "methods", "systems", "schema", "cite"])
+@pytest.mark.parametrize("name", ["run", "methods", "systems", "schema", "cite", "compare"])
 def test_help_teaches_by_example(polhode, name):
     code, out, _ = polhode(name, "--help")
     assert code == 0 and re.search(r"Examples?:\n +polhode " + name, out)
+    examples = re.findall(r"^ {6,}polhode (?:methods|cite|compare|run) .*$", out, re.MULTILINE)
+    for line in examples:  # what help shows can be typed
+        for methods in re.findall(r"--methods? (\S+)", line):
+            assert all(method(text) for text in methods.split(","))
+        for file in re.findall(r"examples/\S+", line):
+            assert (ROOT / file).exists()
 
 
 def test_help_names_every_command_and_exit_code(polhode):
@@ -188,15 +195,122 @@ def test_trajectory_survives_a_full_disk(polhode, monkeypatch):
 
 # ------------------------------------------------------------------ tables
 def test_methods(polhode):
+    from polhode.methods import each_default
+    from polhode.methods.listing import listings
+
     code, out, err = polhode("methods")
     assert code == 0 and err == ""
-    for name in ph.METHODS:
-        assert re.search(rf"^ *{name} ", out, re.MULTILINE)
+    tables = listings(each_default())
+    assert sorted(name for table in tables for names in table.members for name in names) == sorted(ph.METHODS)
+    for table in tables:
+        assert table.title in out and table.about in out
+        for row in table.rows:
+            assert re.search(rf"^ *{re.escape(row[0])} ", out, re.MULTILINE)
+    assert len(out.splitlines()) < len(ph.METHODS) + 40  # numbered families take one line
     rows = json.loads(polhode("methods", "--json")[1])
     assert [row["name"] for row in rows] == list(ph.METHODS)
     assert {row["cite"] for row in rows} <= set(entries())
     tableau = next(row for row in rows if row["name"] == "mkrk")["options"]["tableau"]
     assert tableau["default"] == "rk4" and "gauss6" in tableau["choices"]
+
+
+def test_methods_of_a_kind_or_with_a_word(polhode):
+    def names(*words):
+        return [row["name"] for row in json.loads(polhode("methods", *words, "--json")[1])]
+
+    flows = names("flows")
+    assert flows == list(FLOW_NAMES) and not set(flows) & set(names("splitting"))
+    assert set(flows) | set(names("splitting")) | set(names("krysl")) | set(names("munthe_kaas")) == set(ph.METHODS)
+    assert names("blanes2002") == ["s4_6", "s6_10", "rkn4_6b", "rkn6_11b", "rkn6_14a"]
+    assert names("Yoshida") == names("yoshida1990") and "yoshida8" in names("yoshida")
+    assert names("trapm", "rkn6_14a", "trapm") == ["trapm", "rkn6_14a"]
+    code, out, _ = polhode("methods", "laskar2001")
+    assert code == 0 and re.search(r"^saba1 \.\.\. saba10 +2 +\(2,2\) \.\.\. \(20,2\) ", out, re.MULTILINE)
+    assert "trapm  " not in out and "rkn6_14a  " not in out.partition("Which one?")[0]
+
+
+def test_one_method_in_full(polhode):
+    code, out, _ = polhode("methods", "pmlf6")
+    facts = dict(re.findall(r"^  (\S.*?)  +(.*)$", out, re.MULTILINE))
+    assert code == 0 and out.startswith("pmlf6: ")
+    assert facts["order"] == "6; exact for a free body; order 2 where loads depend on velocities"
+    assert facts["needs"] == "loads that depend on time and configuration only, and their commutator load"
+    assert facts["load evaluations in a step"] == "3 + 1 c" and facts["processed"] == "yes"
+    assert facts["largest rotation in a step"] == "no limit" and facts["cite"].startswith("blanes2001rkn ")
+    stages = out.partition("one step")[2].partition("other free rotations")[0]
+    assert re.findall(r"turn|kick|c 0\.0164", stages) == [
+        "turn",
+        "kick",
+        "turn",
+        "kick",
+        "c 0.0164",
+        "turn",
+        "kick",
+        "turn",
+    ]
+    assert all(name in out for name in FLOW_NAMES)
+    code, out, _ = polhode("methods", "s6_10/mr6")
+    assert code == 0 and out.startswith("s6_10/mr6: ") and "order 2 where" in out and "numbering" in out
+    assert "exact for a free body" not in out
+    code, out, _ = polhode("methods", "mkrk:gauss6")
+    assert code == 0 and out.startswith("mkrk:gauss6: ") and "3 an iteration" in out and "one step" not in out
+    facts = json.loads(polhode("methods", "v2/dmv6:substep", "--json")[1])[0]
+    assert (facts["flow"], facts["order"], facts["order_free"]) == ("dmv6", 2, 6)
+    assert facts["options"]["large"]["value"] == "substep" and facts["options"]["solver"]["value"] == "newton"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("rnk6_14a", "did you mean 'rkn6_14a'"),
+        ("s6_10/mr5", "unknown free flow 'mr5'; did you mean"),
+        ("trapm/exact", "composes no flows"),
+        ("nothinglikeit", "`polhode methods` lists them all"),
+    ],
+)
+def test_methods_that_do_not_exist(polhode, word, said):
+    code, out, err = polhode("methods", word)
+    assert code == 3 and out == "" and said in err
+
+
+def test_run_answers_an_unknown_flow_with_the_closest(polhode):
+    code, _, err = polhode("run", "top.toml", "--method", "s6_10/mr5")
+    assert code == 3 and re.search(r"unknown free flow 'mr5'; did you mean 'mr'", err)
+
+
+@pytest.mark.parametrize(
+    ("typed", "known"),
+    [
+        ("rkn6_1", ["rkn6_11b", "rkn6_14a"]),
+        ("trap,v2/mr", ["trap,v2/mr", "trap,v2/mr4", "trap,v2/mr6", "trap,v2/mr8"]),
+        ("mkrk:gauss", ["mkrk:gauss2", "mkrk:gauss4", "mkrk:gauss6", "mkrk:gauss8"]),
+        ("v2/dmv6:s", ["v2/dmv6:substep"]),
+        ("trapm/", []),
+        ("nothing:", []),
+    ],
+)
+def test_words_a_shell_completes(typed, known):
+    from polhode.cli.text import complete_method
+
+    assert complete_method(None, None, typed) == known
+
+
+def test_usual_methods_of_a_comparison_fit_the_system():
+    from polhode.cli.compare import usual_methods
+
+    def spun(t, q, omega, parameters):
+        return (-omega[0], 0.0, 0.0)
+
+    def held(t, q, omega, parameters):
+        return (-q[1], 0.0, 0.0)
+
+    for system in (ph.rigid_body((2, 3, 4), torque=spun), ph.rigid_body((2, 3, 4), torque=held), ph.particle()):
+        rows = [method(name) for name in usual_methods(system)]
+        assert len({row.label for row in rows}) == len(rows) <= 9
+        for row in rows:
+            order = row.promises.order_velocity if system.velocity_dependent else row.promises.order
+            assert order == row.promises.order, row.label
+    assert "rkn6_14a" in usual_methods(ph.problem("celledoni_satellite").build())
 
 
 def test_systems(polhode):
@@ -224,6 +338,10 @@ def test_cite(polhode):
     assert out.strip() == cite(ph.load("top.nc"))
     code, out, _ = polhode("cite", "mkrk:gauss4")
     assert code == 0 and "method mkrk:gauss4" in out and "@article{munthekaas1998," in out
+    assert polhode("run", "top.toml", "-q", "--no-picture", "--method", "s4_6/mr")[0] == 0
+    for what in ("top.nc", "s4_6/mr"):  # the splitting, and the free rotation in it
+        code, out, _ = polhode("cite", what)
+        assert code == 0 and re.findall(r"^@\w+\{(\w+)", out, re.MULTILINE) == ["blanes2002", "dullweber1997"]
 
 
 @pytest.mark.parametrize("key", entries())
@@ -241,6 +359,26 @@ def test_examples_run(polhode, path, tmp_path):
     assert code == 0, err
     ds = ph.load(tmp_path / f"{path.stem}.nc")
     assert np.isfinite(ds.energy).all() and (tmp_path / f"{path.stem}.png").stat().st_size > 10_000
+
+
+def test_free_motion_script(capsys):
+    runpy.run_path(os.fspath(ROOT / "examples" / "free_motion_script.py"))
+    lines = capsys.readouterr().out.splitlines()
+    half = float(lines[0].split()[-1])
+    middle = [line.split() for line in lines[3:8]]
+    assert 29 < half < 30 and [int(row[0]) for row in middle] == [0, 1, 2, 1001, 1_000_000]
+    for n, momentum, *errors in middle:
+        assert float(momentum) == pytest.approx(6.0 * (-1) ** int(n), abs=1e-4)
+        assert all(float(error) < 1e-14 for error in errors)
+    strength, verlet, rotors, small = np.array([[float(x) for x in line.split()] for line in lines[-3:]]).T
+    assert (abs(np.log10(verlet[:-1] / verlet[1:]) - 2) < 0.5).all()  # in proportion to the torque,
+    assert rotors.min() > 0.01 and (small < 1e-9).all()  # which it is with the exact rotation only
+
+
+def test_gravity_gradient_example_is_as_accurate_as_the_paper_says():
+    scenario = ph.read_scenario(ROOT / "examples" / "gravity-gradient.toml")
+    assert scenario.method == "rkn6_14a"
+    assert 1e-10 < float(abs(scenario.integrate().energy_error).max()) < 1e-9
 
 
 def test_satellite_script(monkeypatch, capsys):

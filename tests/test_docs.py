@@ -57,12 +57,14 @@ def test_every_public_name_is_described(name):
 
 
 def test_every_citation_resolves(generate):
-    from polhode.methods import METHODS
+    from polhode.methods import FLOW_NAMES, METHODS
+    from polhode.methods.free_flows import free_flow
     from polhode.methods.tableaux import TABLEAUX, tableau
     from polhode.systems import PROBLEMS
 
     known = set(generate.bibliography.entries(generate.bib_text()))
     used = {row.cite: f"method {row.name}" for row in METHODS.values()}
+    used |= {free_flow(name).cite: f"free rotation {name}" for name in FLOW_NAMES}
     used |= {tableau(name).cite: f"tableau {name}" for name in TABLEAUX if tableau(name).cite}
     used |= {ready.cite: f"problem {name}" for name, ready in PROBLEMS.items()}
     for path in SOURCES:
@@ -91,11 +93,45 @@ def test_pages_are_generated(generate, tmp_path):
     from polhode.systems import SYSTEMS
 
     written = {path.relative_to(tmp_path).as_posix() for path in generate.write(tmp_path)}
-    assert written >= {f"methods/{name}.md" for name in METHODS} | {f"systems/{name}.md" for name in SYSTEMS}
+    alone = {name for name, row in METHODS.items() if row.family != "splitting"}
+    assert {"trapm", "mkrk"} <= alone and len(alone) < 30
+    assert written >= {f"methods/{name}.md" for name in alone} | {f"systems/{name}.md" for name in SYSTEMS}
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
     (tmp_path / "methods" / "gone.md").write_text("a method that is no more")
     generate.write(tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
+
+
+def test_every_splitting_and_free_rotation_is_in_a_table(generate, tmp_path):
+    from polhode.methods import FLOW_NAMES, METHODS
+    from polhode.methods.free_flows import free_flow
+
+    generate.write(tmp_path)
+    tables = {}
+    for kind in ("any", "nystrom", "gradient", "near", "flow"):
+        assert f"generated/methods/table_{kind}.md" in "".join(page.read_text() for page in PAGES)
+        head, _, *lines = (tmp_path / "methods" / f"table_{kind}.md").read_text().splitlines()
+        heads = [cell.strip() for cell in head.split("|")[1:-1]]
+        for line in lines:
+            cells = dict(zip(heads, (cell.strip() for cell in line.split("|")[1:-1]), strict=True))
+            tables[cells[heads[0]].strip("`")] = {"kind": kind, **cells}
+    splittings = [name for name, row in METHODS.items() if row.family == "splitting"]
+    assert sorted(tables) == sorted(splittings)
+    assert sorted(name for name, row in tables.items() if row["kind"] == "flow") == sorted(FLOW_NAMES)
+    for name in FLOW_NAMES:
+        order = free_flow(name).order
+        assert tables[name]["order"] == ("exact" if order == float("inf") else str(int(order)))
+    known = {
+        "v2": ("any", "2", "1 + 2", "1"), "s6_10": ("any", "6", "11 + 10", "10"),
+        "rkn6_14a": ("nystrom", "6", "15 + 14", "14"), "rkn4_6b": ("nystrom", "4", "6 + 7", "6"),
+        "pmlf6": ("gradient", "6", "4 + 3", "3"), "saba4": ("near", "2", "5 + 4", "4"),
+    }  # fmt: skip
+    for name, (kind, order, stages, loads) in known.items():
+        row = tables[name]
+        assert (row["kind"], row["order"], row["turns + kicks"], row["loads"]) == (kind, order, stages, loads), name
+    assert tables["pmlf6"]["commutator loads"] == "1" and tables["sabac4"]["commutator loads"] == "1"
+    assert tables["pmlf6"]["processed"] == "yes" and tables["s6_10"]["processed"] == "no"
+    assert tables["aba10_6_4"]["generalised"] == "(10,6,4)"
 
 
 def test_pages_link_to_what_exists(generate, tmp_path):

@@ -19,7 +19,7 @@ COMMANDS = {
     "compare": "Compare methods on a scenario: errors, orders, cost.",
     "reproduce": "Recompute the figures and claims of a paper.",
     "schema": "Print the JSON schema of scenario files.",
-    "cite": "Print what to cite for a trajectory.",
+    "cite": "Print what to cite for a trajectory or a method.",
 }
 """Every command and the line ``--help`` shows for it; the command itself is ``polhode.cli.<name>.command``."""
 
@@ -65,9 +65,15 @@ class _Commands(click.Group):
 def group() -> None:
     """Structure-preserving integration of things that rotate and orbit.
 
-    A first run:
-
+    \b
+    A first run, and which methods there are:
         polhode run examples/fast-top.toml
+        polhode methods
+        polhode methods rkn6_14a
+
+    A method is written name[/flow][:option...]: trapm, mkrk:gauss6, s6_10/dmv10.
+
+    Words complete with the TAB key after eval "$(_POLHODE_COMPLETE=bash_source polhode)" (or zsh_source).
 
     Exit codes: 0 ok, 2 usage, 3 invalid scenario or value, 4 did not converge or step too large, 5 file or disk,
     6 your function failed, 130 interrupted.

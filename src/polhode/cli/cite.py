@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from polhode.cli.text import complete_method
 
-@click.command("cite", short_help="Print what to cite for a trajectory.")
-@click.argument("what")
+if TYPE_CHECKING:
+    from polhode.methods import Chosen
+
+
+@click.command("cite", short_help="Print what to cite for a trajectory or a method.")
+@click.argument("what", shell_complete=complete_method)
 def command(what: str) -> None:
     """Print what to cite for WHAT: a trajectory file, or the name of a method.
 
@@ -16,17 +22,32 @@ def command(what: str) -> None:
     Examples:
         polhode cite fast-top.nc
         polhode cite mkrk:gauss4
+        polhode cite s6_10/dmv6               the splitting, and its free rotation
         polhode cite fast-top.nc >> paper.bib
     """
+    from polhode.methods import method
     from polhode.references import bibtex, cite, sentence
 
     if Path(what).suffix in (".nc", ".zarr") or Path(what).exists():
         from polhode.trajectory import load
 
-        click.echo(cite(load(what)))
+        ds = load(what)
+        click.echo(cite(ds))
+        besides(method(ds.attrs["method"]) if "method" in ds.attrs else None)
         return
     from polhode import __version__
-    from polhode.methods import method
 
     chosen = method(what)
     click.echo(f"% {sentence(__version__, chosen.label, chosen.method.description)}\n{bibtex(chosen.method.cite)}")
+    besides(chosen)
+
+
+def besides(chosen: Chosen | None) -> None:
+    """The source of the free rotation of a splitting, where it is another one."""
+    from polhode.methods.free_flows import free_flow
+    from polhode.methods.listing import flow_of
+    from polhode.references import bibtex
+
+    flow = flow_of(chosen.method) if chosen is not None else None
+    if chosen is not None and flow is not None and free_flow(flow).cite != chosen.method.cite:
+        click.echo(f"% Its free rotation: {free_flow(flow).description}.\n{bibtex(free_flow(flow).cite)}")

@@ -13,15 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.text import complete_method
 from polhode.errors import FileProblem, Interrupted, InvalidInput, SlowFunctionWarning
 
 if TYPE_CHECKING:
     import xarray as xr
 
-METHODS = ("trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrapwd", "liemid_ea", "mkrk:rk4")
-"""What is compared unless told otherwise: the methods of order 2 that rotate bodies, and one of order 4."""
-POINT_METHODS = ("trap", "imid", "mkrk:rk4", "mkrk:gauss4")
-"""The same for point masses, on which most of the others are one and the same."""
+    from polhode.systems import System
+
+METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:cv8")
+"""What is compared unless told otherwise, one of each kind: implicit in rate and in momentum form, explicit, splittings
+of order 2, 4 and 6, one with commutator loads, Runge-Kutta of order 4 and the default method."""
+SLOPED_METHODS = ("trap", "imid", "trapm", "imidm", "liemid_ea", "v2", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
+"""The same for loads that depend on velocities, where splittings lose their order."""
+POINT_METHODS = ("trap", "imid", "v2", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
+"""The same for point masses, on which several of the others are one and the same."""
 ERRORS = {
     "attitude_error": "attitude",
     "angular_momentum_error": "angular momentum",
@@ -33,7 +39,9 @@ ERRORS = {
 
 @click.command("compare", short_help="Compare methods on a scenario: errors, orders, cost.")
 @click.argument("scenario", type=click.Path(path_type=Path))
-@click.option("--methods", help="Methods, separated by commas. Default: those of order 2, and mkrk:rk4.")
+@click.option(
+    "--methods", shell_complete=complete_method, help="Methods, separated by commas. Default: one of each kind."
+)
 @click.option("--steps", help="Steps, separated by commas. Default: 4, 2, 1 and 1/2 times the scenario's.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="CSV file, or a folder; the picture beside it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the table for machines instead.")
@@ -54,6 +62,12 @@ def command(
     Examples:
         polhode compare examples/free-body.toml
         polhode compare examples/fast-top.toml --methods trapm,imidm,mkrk:gauss4 --steps 0.004,0.002,0.001
+        polhode compare examples/gravity-gradient.toml --methods v2/exact,v2/mr,v2/dmv10,v2/mr6
+        polhode compare examples/gravity-gradient.toml --methods s6_10,rkn6_14a,aba10_6_4,pmlf6
+
+    The first line compares one method of each kind; the third one splitting with several free rotations, which go after
+    the slash; the last several splittings with the exact one. Where loads depend on velocities splittings are of order
+    2 or 3, and the usual methods are others.
 
     The reference is computed by two methods of order 8 that must agree; errors below its accuracy are shown as bounds
     ("<"). A run that fails is a mark in the table. A table (CSV) and a picture (PNG) are written, named after the
@@ -65,7 +79,7 @@ def command(
     read = read_scenario(scenario, allow_code)
     arguments, step, t_end = _span(read.arguments)
     t0 = arguments.get("t0", 0.0)
-    chosen = _words(methods, "--methods") if methods else list(METHODS if read.system.rotates else POINT_METHODS)
+    chosen = _words(methods, "--methods") if methods else list(usual_methods(read.system))
     sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
     target = _target(output, Path(scenario).stem)
 
@@ -104,6 +118,13 @@ def command(
     tell(f"written: {target}, {picture}")
     if stopped:
         raise Interrupted(f"interrupted; the runs so far are in {target}", trajectory=found)
+
+
+def usual_methods(system: System) -> tuple[str, ...]:
+    """What is compared unless told otherwise."""
+    if not system.rotates:
+        return POINT_METHODS
+    return SLOPED_METHODS if system.velocity_dependent else METHODS
 
 
 def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:

@@ -1,92 +1,191 @@
-"""``polhode methods``: the table of methods."""
+"""``polhode methods``: the tables of methods, and one method in full."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.text import complete_method
+
+if TYPE_CHECKING:
+    from polhode.methods import Chosen
+
+START = """\
+Which one? Without --method a run takes what measurements recommend for its system. Otherwise, to begin with:
+  loads that depend on time and configuration only   rkn6_14a; pmlf6 where the system provides commutator loads
+  the same, weak beside the free motion              aba10_6_4; pmlf6
+  loads that depend on velocities                    mkrk:cv8
+  very many coarse steps                             v2, trapm, imid
+Then compare: polhode compare scenario.toml --methods rkn6_14a,pmlf6,mkrk:cv8"""
+
 
 @click.command("methods", short_help="List the methods and what they keep.")
-@click.option("--json", "as_json", is_flag=True, help="Print the table for machines.")
-def command(as_json: bool) -> None:
-    """List the methods: order, what they keep, cost, whom to cite.
+@click.argument("words", nargs=-1, metavar="[NAME]...", shell_complete=complete_method)
+@click.option("--json", "as_json", is_flag=True, help="Print the rows for machines.")
+def command(words: tuple[str, ...], as_json: bool) -> None:
+    """List the methods: order, what they keep, cost, whom to cite. With a NAME, tell all about that method, or list the
+    methods of a kind, of a paper, or with that word in their description.
 
     \b
     Examples:
-        polhode methods
+        polhode methods                       everything, a table a kind
+        polhode methods splitting             one family
+        polhode methods flows                 the free rotations that go after a slash
+        polhode methods rkn6_14a              one method in full
+        polhode methods s6_10/dmv6            ... with another free rotation
+        polhode methods yoshida               whatever has that in its name or source
         polhode methods --json
         polhode run examples/fast-top.toml --method mkrk:gauss4:cayley
 
-    Options follow the name after colons, in any order; what is left out takes its default.
+    A method is written name[/flow][:option...]. The free rotation of a splitting follows after a slash; options follow
+    after colons, in any order; what is left out takes its default. "3 + 1 c" loads: three of the loads and one
+    commutator load in a step.
     """
-    rows = facts()
+    found = [chosen for word in words for chosen in matching(word)] if words else everything()
+    found = list({chosen.label: chosen for chosen in found}.values())
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        click.echo(json.dumps([facts_of(chosen) for chosen in found], indent=2, allow_nan=False))
         return
+    if words and len(found) == len(words):
+        click.echo("\n\n".join(in_words(chosen) for chosen in found))
+        return
+    _show(found)
+
+
+def everything() -> list[Chosen]:
+    """Every method with its default options."""
+    from polhode.methods import each_default
+
+    return list(each_default())
+
+
+def matching(word: str) -> list[Chosen]:
+    """The method of this name; else those of a family, of a source, or with the word in name or description.
+
+    Raises
+    ------
+    InvalidInput
+        There is none; the message names the closest.
+    """
+    from polhode.errors import InvalidInput
+    from polhode.methods import FLOW_NAMES, METHODS, method
+
+    if word in ("flow", "flows"):
+        return [method(name) for name in FLOW_NAMES]
+    family = [c for c in everything() if c.method.family == word and c.method.name not in FLOW_NAMES]
+    if family:
+        return family
+    try:
+        return [method(word)]
+    except InvalidInput as unknown:
+        if "/" in word or ":" in word:
+            raise
+        look = word.lower()
+        found = [
+            method(name) for name, row in METHODS.items()
+            if look in name or look in row.cite or look in row.description.lower()
+        ]  # fmt: skip
+        if not found:
+            close = str(unknown).partition("; did you mean")[1:]
+            hint = "".join(close) or "; `polhode methods` lists them all"
+            raise InvalidInput(f"no method, family, source or description has {word!r} in it{hint}") from None
+        return found
+
+
+def facts_of(chosen: Chosen) -> dict[str, Any]:
+    """A method in JSON's types; ``null`` where a number would be infinite."""
+    from math import isfinite
+
+    from polhode.methods import FLOW_NAMES
+    from polhode.methods.listing import commutator_loads, flow_of, kind_of
+
+    row, promises, prepared = chosen.method, chosen.promises, chosen.prepare()
+
+    def finite(number: float) -> float | None:
+        return number if isfinite(number) else None
+
+    return {
+        "name": row.name,
+        "method": chosen.label,
+        "family": row.family,
+        "kind": kind_of(chosen),
+        "description": row.description,
+        "order": promises.order,
+        "order_free": finite(promises.order_free),
+        "order_velocity": promises.order_velocity,
+        "generalised_order": list(promises.generalised),
+        "requires": promises.requires,
+        "keeps_free": list(promises.keeps_free),
+        "keeps_top": list(promises.keeps_top),
+        "time_symmetric": promises.time_symmetric,
+        "symplectic": promises.symplectic,
+        "implicit": promises.implicit,
+        "processed": prepared.processed,
+        "evaluations": promises.evaluations,
+        "commutator_evaluations": commutator_loads(chosen),
+        "largest_rotation_rad": finite(row.range),
+        "flow": flow_of(row),
+        "flows": list(FLOW_NAMES) if row.with_flow is not None else [],
+        "options": {
+            name: {
+                "value": chosen.options[name],
+                "default": option.default,
+                "choices": list(option.choices()),
+                "description": option.description,
+            }
+            for name, option in row.options.items()
+        },
+        "cite": row.cite,
+    }
+
+
+# ------------------------------------------------------------------ for people
+def _show(chosen: list[Chosen]) -> None:
+    from rich import box
     from rich.table import Table
 
     from polhode.cli.text import show
+    from polhode.methods.listing import listings
 
-    table = Table("method", "order", "kept: free body", "kept: heavy top", "traits", "loads", "cite", box=None)
-    for row in rows:
-        traits = [
-            word
-            for word, has in (("symmetric", row["time_symmetric"]), ("symplectic", row["symplectic"]))
-            if has
-        ]  # fmt: skip
-        table.add_row(
-            row["name"], str(row["order"]), _words(row["keeps_free"]), _words(row["keeps_top"]),
-            ", ".join([*traits, "implicit" if row["implicit"] else "explicit"]),
-            f"{row['evaluations']}{'/iteration' if row['implicit'] else ''}", row["cite"],
-        )  # fmt: skip
-    show(table)
-    click.echo()
-    for row in rows:
-        for option, about in row["options"].items():
-            click.echo(
-                f"{row['name']}:{option}  {about['description']}, one of {', '.join(about['choices'])}; default "
-                f"{about['default']}"
-            )
-    click.echo('\nUse one: polhode run scenario.toml --method mkrk:gauss4, or method = "mkrk:gauss4" in the scenario.')
+    for listing in listings(chosen):
+        click.echo(f"{listing.title}\n{listing.about}\n")
+        table = Table(*listing.head, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for row in listing.rows:
+            table.add_row(*row)
+        show(table)
+        click.echo()
+    click.echo(
+        "polhode methods NAME tells all about one, polhode cite NAME what to cite. '1 an iteration': implicit.\n"
+    )
+    click.echo(START)
 
 
-def facts() -> list[dict[str, Any]]:
-    """Every method with its default options, in JSON's types."""
-    from math import isfinite
+def in_words(chosen: Chosen) -> str:
+    """One method in full."""
+    from textwrap import fill
 
-    from polhode.methods import each_default
+    from polhode.methods import FLOW_NAMES
+    from polhode.methods.listing import in_full, step_in_words
 
-    rows = []
-    for chosen in each_default():
-        row, promises = chosen.method, chosen.promises
-        rows.append(
-            {
-                "name": row.name,
-                "family": row.family,
-                "description": row.description,
-                "order": promises.order,
-                "keeps_free": list(promises.keeps_free),
-                "keeps_top": list(promises.keeps_top),
-                "time_symmetric": promises.time_symmetric,
-                "symplectic": promises.symplectic,
-                "implicit": promises.implicit,
-                "evaluations": promises.evaluations,
-                "largest_rotation_rad": row.range if isfinite(row.range) else None,
-                "options": {
-                    name: {
-                        "default": option.default,
-                        "choices": list(option.choices()),
-                        "description": option.description,
-                    }
-                    for name, option in row.options.items()
-                },
-                "cite": row.cite,
-            }
-        )
-    return rows
-
-
-def _words(kept: list[str]) -> str:
-    return ", ".join(kept).replace("_", " ") or "-"
+    row = chosen.method
+    pairs = [*in_full(chosen), ("cite", f"{row.cite} (polhode cite {chosen.label})")]
+    stages = step_in_words(chosen)
+    if stages:
+        pairs.append(("one step", stages.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")))
+    for name, option in row.options.items():
+        choices = ", ".join(option.choices())
+        pairs.append((f":{name}", f"{option.description}: {choices}; default {option.default}"))
+    if row.with_flow is not None:
+        pairs.append(("other free rotations", f"after a slash, such as {row.name.partition('/')[0]}/mr6: "
+                      + ", ".join(FLOW_NAMES)))  # fmt: skip
+    width = max(len(head) for head, _ in pairs) + 2
+    lines = [
+        fill(text, 110, initial_indent="  " + head.ljust(width), subsequent_indent=" " * (width + 2),
+             break_on_hyphens=False, break_long_words=False)
+        for head, text in pairs
+    ]  # fmt: skip
+    use = f"  polhode run scenario.toml --method {chosen.label}"
+    text = "\n".join([f"{chosen.label}: {row.description}", "", *lines, "", use])
+    return text.replace("\N{NO-BREAK SPACE}", " ")

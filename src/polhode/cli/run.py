@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.text import complete_method
 from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, SlowFunctionWarning, UserFunctionError
 
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
 @click.command("run", short_help="Integrate a scenario and write the trajectory and its picture.")
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory to write: .nc (netCDF) or .zarr.")
-@click.option("--method", help="Method instead of the scenario's, such as mkrk:gauss4.")
+@click.option(
+    "--method",
+    shell_complete=complete_method,
+    help="Method instead of the scenario's, such as mkrk:gauss4 or s6_10/mr6.",
+)
 @click.option("--step", type=float, help="Step instead of the scenario's.")
 @click.option("--from", "start", type=click.Path(path_type=Path), help="Go on where this trajectory stopped.")
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
@@ -64,6 +69,7 @@ def command(
     Examples:
         polhode run examples/fast-top.toml
         polhode run examples/fast-top.toml --method mkrk:gauss4 --step 0.001 -o gauss.nc
+        polhode run examples/gravity-gradient.toml --method s6_10/dmv6
         polhode run examples/satellite.toml --allow-code
 
     The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the

@@ -1,10 +1,13 @@
-"""Tables on stdout."""
+"""Tables on stdout, and the words a shell may complete."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from click import Context, Parameter
 
 
 def show(table: Any) -> None:
@@ -13,3 +16,25 @@ def show(table: Any) -> None:
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     Console(width=width).print(table)
+
+
+def complete_method(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Method strings that begin as the last of some, separated by commas: names, flows after a slash, then options."""
+    from polhode.errors import InvalidInput
+    from polhode.methods import FLOW_NAMES, METHODS, method
+
+    before, comma, word = incomplete.rpartition(",")
+    head, colon, _ = word.rpartition(":")
+    name, slash, _ = word.partition("/")
+    if colon:
+        try:
+            rows = method(head).method.options.values()
+        except InvalidInput:
+            return []
+        known = [f"{head}:{choice}" for row in rows for choice in row.choices()]
+    elif slash:
+        takes = name in METHODS and METHODS[name].with_flow is not None
+        known = [f"{name}/{flow}" for flow in FLOW_NAMES if takes]
+    else:
+        known = list(METHODS)
+    return [before + comma + text for text in known if text.startswith(word)]

@@ -2,8 +2,8 @@
 
 One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
 the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
-``free_flows``: the free rotations by name). ``record`` says what a row is. Same step, other numbers: a table row.
-Another step: one file.
+``free_flows``: the free rotations by name). ``record`` says what a row is, ``listing`` puts rows into words. Same step,
+other numbers: a table row. Another step: one file.
 
 Here may not live: time loops, systems, Datasets, files.
 """
@@ -16,6 +16,7 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.methods import krysl, munthe_kaas
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
+from polhode.methods.listing import listings
 from polhode.methods.record import Chosen, Method, Option, Prepared, Promises
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
@@ -98,24 +99,5 @@ def each_default() -> Iterator[Chosen]:
 
 
 def method_table() -> str:
-    """A table of all methods: order, what is kept, cost in load evaluations, citation."""
-    head = ("method", "order", "kept, free body", "kept, heavy top", "symmetric", "symplectic", "loads", "cite")
-    rows = [head]
-    for chosen in each_default():
-        p = chosen.promises
-        rows.append(
-            (
-                chosen.label,
-                str(p.order),
-                ", ".join(p.keeps_free) or "-",
-                ", ".join(p.keeps_top) or "-",
-                "yes" if p.time_symmetric else "no",
-                "yes" if p.symplectic else "no",
-                f"{p.evaluations}/iteration" if p.implicit else str(p.evaluations),
-                chosen.method.cite,
-            )
-        )
-    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    """The table of methods in groups: order, what is kept, cost in load evaluations, citation."""
+    return "\n\n\n".join(table.text() for table in listings(each_default()))

@@ -1,0 +1,302 @@
+"""The methods as a reader sees them: groups of rows with the columns that matter there, and one row in full.
+
+The command line, ``method_table`` and the pages of the documentation print what this file puts into words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from math import isfinite, pi
+from typing import Any
+
+from polhode.methods.free_flows import FLOW_NAMES, free_flow
+from polhode.methods.record import Chosen, Method, Prepared, Promises
+from polhode.methods.splitting import COUNTS, FREE, WIDTH
+
+NONE = "-"
+SIBLINGS = 4
+"""So many rows, numbered one after the other, become one line where the list is to be short."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A table of methods of one kind.
+
+    Attributes
+    ----------
+    title, about : str
+        A heading, and what holds for all rows.
+    head : tuple of str
+        Names of the columns.
+    rows : tuple of tuples of str
+        Cells; the first is the name, the last the key of the reference.
+    members : tuple of tuples of str
+        Of every row, the methods it stands for.
+    """
+
+    title: str
+    about: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    members: tuple[tuple[str, ...], ...]
+
+    def text(self) -> str:
+        """The table in letters of one width."""
+        lines = (self.head, *self.rows)
+        widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
+        table = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+        return "\n".join([self.title, self.about, "", *(line.rstrip() for line in table)])
+
+
+# ------------------------------------------------------------------ words for one thing
+def words(names: Iterable[str]) -> str:
+    """Names of what is kept."""
+    return ", ".join(names).replace("_", " ") or NONE
+
+
+def order_words(order: float) -> str:
+    """An order of accuracy."""
+    return f"{order:g}" if isfinite(order) else "exact"
+
+
+def generalised_words(orders: tuple[int, ...]) -> str:
+    """A generalised order as the papers write it, such as (8,6,4)."""
+    return f"({','.join(map(str, orders))})" if orders else NONE
+
+
+def kicks(prepared: Prepared) -> list[float]:
+    """Of a splitting, the coefficient of the commutator load in every kick of a step."""
+    stages = range(prepared.layout[0])
+    return [float(prepared.table[WIDTH * s + 1]) for s in stages if prepared.layout[COUNTS + s] != FREE]
+
+
+def commutator_loads(chosen: Chosen) -> int:
+    """Evaluations of commutator loads in a step; what the end of a step shares with the next start counts once."""
+    if chosen.method.family != "splitting":
+        return 0
+    found = kicks(chosen.prepare())
+    kick_at_both_ends = len(found) > chosen.promises.evaluations
+    return sum(c != 0.0 for c in found) - (kick_at_both_ends and found[0] != 0.0)
+
+
+def loads_words(chosen: Chosen) -> str:
+    """Cost of a step in load evaluations."""
+    p = chosen.promises
+    if p.implicit:
+        return f"{p.evaluations} an iteration"
+    extra = commutator_loads(chosen)
+    return f"{p.evaluations} + {extra} c" if extra else str(p.evaluations)
+
+
+def traits(p: Promises, *others: str) -> str:
+    """Symmetric, symplectic and so on."""
+    return ", ".join([*["symmetric"] * p.time_symmetric, *["symplectic"] * p.symplectic, *others]) or NONE
+
+
+def range_words(method: Method) -> str:
+    """Largest rotation in a step."""
+    if not isfinite(method.range):
+        return "no limit" if limit_of(method) is None else "that of the free rotation"
+    return "pi (180 degrees)" if method.range == pi else f"{method.range:.4g} rad"
+
+
+def limit_of(method: Method) -> Any:
+    """The function that tells the largest step a free rotation takes, or None."""
+    return method.prepare(**method.settle()).largest
+
+
+def flow_of(method: Method) -> str | None:
+    """Name of the free rotation in a row, None where there is none."""
+    if method.family != "splitting":
+        return None
+    base, _, flow = method.name.partition("/")
+    return flow or (base if base in FLOW_NAMES else "exact")
+
+
+# ------------------------------------------------------------------ tables
+def _one_step(chosen: Chosen) -> tuple[str, ...]:
+    p = chosen.promises
+    return (
+        chosen.label, str(p.order), words(p.keeps_free), words(p.keeps_top),
+        traits(p, "implicit" if p.implicit else "explicit"), loads_words(chosen), chosen.method.cite,
+    )  # fmt: skip
+
+
+def _splitting(chosen: Chosen) -> tuple[str, ...]:
+    p = chosen.promises
+    processed = ["processed"] * chosen.prepare().processed
+    return (
+        chosen.label, str(p.order), loads_words(chosen), traits(p, *processed), chosen.method.description,
+        chosen.method.cite,
+    )  # fmt: skip
+
+
+def _near(chosen: Chosen) -> tuple[str, ...]:
+    needs = (
+        "commutator load" if commutator_loads(chosen) else "configuration only" if chosen.promises.requires else NONE
+    )
+    name, order, *rest = _splitting(chosen)
+    return (name, order, generalised_words(chosen.promises.generalised), needs, *rest)
+
+
+def _flow(chosen: Chosen) -> tuple[str, ...]:
+    flow = free_flow(chosen.method.name)
+    keeps = [name for name, kept in (("energy", flow.keeps_energy), ("axial momentum", flow.keeps_axial)) if kept]
+    other = ["depends on the numbering of axes"] * flow.numbered + ["limited step"] * (flow.largest is not None)
+    return (
+        flow.name, order_words(flow.order), ", ".join(keeps) or NONE, traits(chosen.promises, *other),
+        flow.description, flow.cite,
+    )  # fmt: skip
+
+
+_ONE_STEP = ("method", "order", "kept, free body", "kept, heavy top", "traits", "loads", "cite")
+_SPLITTING = ("method", "order", "loads", "traits", "what it is", "cite")
+_NEAR = ("method", "order", "generalised", "needs", *_SPLITTING[2:])
+_FLOW = ("flow", "order", "keeps besides", "traits", "what it is", "cite")
+
+KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, ...]]]] = {
+    "krysl": (
+        "Trapezoid, midpoint and their rivals on the rotation group",
+        "Implicit ones solve for the new momentum of each body by Newton's method to round-off.", _ONE_STEP, _one_step,
+    ),
+    "munthe_kaas": (
+        "Runge-Kutta on the rotation group",
+        "Any tableau, as an option after a colon: mkrk:gauss6. For loads of any kind.", _ONE_STEP, _one_step,
+    ),
+    "any": (
+        "Splittings: kicks by the loads between free rotations",
+        "Between kicks a body turns exactly; another free rotation goes after a slash: s6_10/mr6. Where loads depend "
+        "on velocities, a kick takes two evaluations and the order is 2 or 3.", _SPLITTING, _splitting,
+    ),
+    "nystrom": (
+        "Splittings for loads that depend on time and configuration only (Nystroem)",
+        "Such as a gravity gradient, a heavy top, a magnet in a field. For other loads the order is 2 or 3.",
+        _SPLITTING, _splitting,
+    ),
+    "gradient": (
+        "The same with the commutator load (modified kicks)",
+        "'3 + 1 c': three loads and one commutator load in a step. Systems of polhode provide it; of your own "
+        "functions it is taken by four more evaluations.", _SPLITTING, _splitting,
+    ),
+    "near": (
+        "Splittings for loads that are small beside the free motion, H = A + eps B",
+        "(8,6,4): errors linear in the loads are of order 8 in the step, quadratic ones of order 6, all others of "
+        "order 4.",
+        _NEAR, _near,
+    ),
+    "flow": (
+        "Free rotations, written after the slash of a splitting",
+        "All keep the spatial angular momentum of a free body. By its own name one stands between two half kicks: "
+        "dmv10 is v2/dmv10.", _FLOW, _flow,
+    ),
+}  # fmt: skip
+"""Title, remark, columns and cells of every kind of method, in the order in which they are shown."""
+
+
+def kind_of(chosen: Chosen) -> str:
+    """In which table a method stands: a key of ``KINDS``, or the name of a family of the user's."""
+    method, p = chosen.method, chosen.promises
+    if method.family != "splitting":
+        return method.family
+    if method.name in FLOW_NAMES:
+        return "flow"
+    if p.generalised:
+        return "near"
+    return "gradient" if commutator_loads(chosen) else "nystrom" if p.requires else "any"
+
+
+def _siblings(chosen: list[Chosen]) -> Iterator[list[Chosen]]:
+    """Runs of rows whose names differ in a number that counts up by 1, otherwise alike; each row else alone."""
+
+    def run(place: tuple[int, Chosen]) -> tuple[Any, ...]:
+        at, row = place
+        stem, number = re.fullmatch(r"(.*?)(\d*)", row.label).groups()  # type: ignore[union-attr]
+        return stem, int(number or 0) - at, row.promises.order, row.method.cite
+
+    for _, found in groupby(enumerate(chosen), run):
+        rows = [row for _, row in found]
+        yield from [rows] if len(rows) >= SIBLINGS else ([row] for row in rows)
+
+
+def _merged(cells: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """One line for several: what differs is given of the first and the last."""
+    return tuple(a if a == b else f"{a} ... {b}" for a, b in zip(cells[0], cells[-1], strict=True))
+
+
+def listings(rows: Iterable[Chosen], brief: bool = True) -> list[Listing]:
+    """Tables of methods, a table a kind.
+
+    Parameters
+    ----------
+    rows : iterable of Chosen
+        The methods.
+    brief : bool
+        Whether numbered families, such as saba1 to saba10, take one line.
+    """
+    by_kind: dict[str, list[Chosen]] = {kind: [] for kind in KINDS}
+    for row in rows:
+        by_kind.setdefault(kind_of(row), []).append(row)
+    found = []
+    for kind, chosen in by_kind.items():
+        if not chosen:
+            continue
+        title, about, head, cells = KINDS.get(kind, (f"Of the family {kind!r}", "Added by you.", _ONE_STEP, _one_step))
+        groups = list(_siblings(chosen)) if brief and kind != "flow" else [[row] for row in chosen]
+        lines = tuple(_merged([cells(row) for row in group]) for group in groups)
+        members = tuple(tuple(row.method.name for row in group) for group in groups)
+        found.append(Listing(title, about, head, lines, members))
+    return found
+
+
+# ------------------------------------------------------------------ one row
+def in_full(chosen: Chosen) -> list[tuple[str, str]]:
+    """Everything a row promises, as pairs of a heading and words."""
+    method, p = chosen.method, chosen.promises
+    prepared = chosen.prepare()
+    order = [order_words(p.order)]
+    if p.order_free != p.order:
+        order.append(f"{'exact' if not isfinite(p.order_free) else f'order {p.order_free:g}'} for a free body")
+    if p.order_velocity != p.order:
+        order.append(f"order {p.order_velocity} where loads depend on velocities")
+    found = [("order", "; ".join(order))]
+    if p.generalised:
+        found.append(("generalised order", f"{generalised_words(p.generalised)}, for loads that are small"))
+    flow = flow_of(method)
+    if flow is not None:
+        found += [("needs", p.requires or "nothing of the loads"), ("free rotation", free_flow(flow).description)]
+    found += [
+        ("kept, free body", words(p.keeps_free)),
+        ("kept, symmetric heavy top", words(p.keeps_top)),
+        ("time-symmetric", _yes(p.time_symmetric)),
+        ("symplectic", _yes(p.symplectic)),
+    ]
+    if flow is not None:
+        found.append(("processed", _yes(prepared.processed)))
+    found += [
+        ("solves equations", "yes, by Newton's method to round-off" if p.implicit else "no, explicit in the loads"),
+        ("load evaluations in a step", loads_words(chosen)),
+        ("largest rotation in a step", range_words(method)),
+    ]
+    if p.numbered:
+        found.append(("depends on", "the numbering of the body's axes, within its error"))
+    return found
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def step_in_words(chosen: Chosen) -> str:
+    """The stages of a splitting in fractions of the step; empty for other methods."""
+    if chosen.method.family != "splitting":
+        return ""
+    prepared = chosen.prepare()
+    found = []
+    for s in range(prepared.layout[0]):
+        fraction, factor = prepared.table[WIDTH * s], prepared.table[WIDTH * s + 1]
+        kick = prepared.layout[COUNTS + s] != FREE
+        found.append(f"{'kick' if kick else 'turn'} {fraction:.6g}" + (f" (c {factor:.6g})" if factor else ""))
+    return ", ".join(found)
