@@ -11,7 +11,8 @@ satellite  The same in the gravity gradient, t = 10 and 100.
 
 heyoka gets the equations of body momentum or angular velocity with the quaternion, numbers written into the code, no
 compact mode, each with its defaults, with high accuracy, and with fast math: six integrators, of which the best counts
-at each error. It chooses its steps itself; polhode's are of one size. Formulations with R^T e3 as further unknowns, with
+at each error. It chooses its steps itself; polhode's are of one size. Formulations with R^T e3 as further unknowns,
+with
 AVX-512, and both at once were tried, too, and are slower.
 
 The error of a run is the largest of the attitude's angle (rad) and the momentum's relative error at the end, against a
@@ -296,7 +297,7 @@ def work_precision(title: str, t_end: float, methods, rounds: int) -> None:
             run.clock()
     mine = {name: front(runs) for name, runs in ours.items()}
     rivals = {name: front(runs) for name, runs in theirs.items()}
-    print(f"\n{title}, t = {t_end:g}: milliseconds. The reference agrees with heyoka's other form to {other.error:.0e}, with "
+    print(f"\n{title}, t = {t_end:g}: milliseconds. The reference agrees with heyoka's other form to {other.error:.0e}, with "  # noqa: E501
           f"polhode to {confirmed:.0e}.")  # fmt: skip
     print(
         f"{'error':>8}{'polhode':>10}  {'method':<12}{'heyoka':>9}  {'variant':<32}{'heyoka/polhode':>14}{'whole':>9}"
@@ -307,10 +308,10 @@ def work_precision(title: str, t_end: float, methods, rounds: int) -> None:
         whole = np.nan
         if name != "-":
             runs = sorted(ours[name], key=lambda run: run.cost)
-            n = next((int(r.cost) for r, s in zip(runs, runs[1:], strict=False) if max(r.error, s.error) <= target), 0)
+            n = next((int(r.cost) for r, s in zip(runs, runs[1:], strict=False) if max(r.error, s.error) <= target), 0)  # noqa: RUF007
             whole = whole_call(system, name, t_end, n or int(runs[-1].cost), initial, rounds)
         print(
-            f"{target:>8.0e}{1e3 * seconds:>10.4f}  {name:<12}{1e3 * rival_seconds:>9.4f}  {rival.removeprefix('heyoka, '):<32}"
+            f"{target:>8.0e}{1e3 * seconds:>10.4f}  {name:<12}{1e3 * rival_seconds:>9.4f}  {rival.removeprefix('heyoka, '):<32}"  # noqa: E501
             f"{rival_seconds / seconds:>14.2f}{1e3 * whole:>9.2f}", flush=True,
         )  # fmt: skip
     print("every method:")
@@ -390,8 +391,10 @@ def closed_form(moments, momentum, t: float):
 
     def product(a, k):
         return [
-            a[0] * k[0] - a[1] * k[1] - a[2] * k[2] - a[3] * k[3], a[0] * k[1] + a[1] * k[0] + a[2] * k[3] - a[3] * k[2],
-            a[0] * k[2] - a[1] * k[3] + a[2] * k[0] + a[3] * k[1], a[0] * k[3] + a[1] * k[2] - a[2] * k[1] + a[3] * k[0],
+            a[0] * k[0] - a[1] * k[1] - a[2] * k[2] - a[3] * k[3], a[0] * k[1] + a[1] * k[0] + a[2] * k[3] - a[3] *
+            k[2],
+            a[0] * k[2] - a[1] * k[3] + a[2] * k[0] + a[3] * k[1], a[0] * k[3] + a[1] * k[2] - a[2] * k[1] + a[3] *
+            k[0],
         ]  # fmt: skip
 
     first, last = minimal(m), minimal(after)

@@ -155,10 +155,10 @@ def method_pages() -> dict[str, str]:
     kept = "".join(f"{name.replace('_', ' ')}\n: {meaning}\n\n" for name, meaning in KEPT.items())
     index = (
         "# Methods\n\n"
-        "Every method, with its default options. What a row promises here is kept by a test: the order is measured, what\n"
+        "Every method, with its default options. What a row promises here is kept by a test: the order is measured, what\n"  # noqa: E501
         "is kept is kept to round-off, and a yes is as tested as a no. In a shell: `polhode methods`; in Python:\n"
         "`polhode.method_table()` prints the tables and `polhode.METHODS` holds the rows. A method is written\n"
-        "`name[/flow][:option...]`, such as `trapm`, `mkrk:gauss4:cayley` or `s6_10/mr6`. The maps behind the names are\n"
+        "`name[/flow][:option...]`, such as `trapm`, `mkrk:gauss4:cayley` or `s6_10/mr6`. The maps behind the names are\n"  # noqa: E501
         "written out on the page [Formulas](../../formulas.md).\n\n"
         "```{contents}\n:local:\n:depth: 1\n```\n\n"
     )

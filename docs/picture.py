@@ -1,4 +1,4 @@
-"""The picture of the README: ``python docs/picture.py [file.png]``. Motions without torque are exact, not integrated."""
+"""The picture of the README: ``python docs/picture.py [file.png]``. Motions without torque are exact, not integrated."""  # noqa: E501
 
 from __future__ import annotations
 

@@ -370,7 +370,7 @@ def test_free_motion_script(capsys):
     for n, momentum, *errors in middle:
         assert float(momentum) == pytest.approx(6.0 * (-1) ** int(n), abs=1e-4)
         assert all(float(error) < 1e-14 for error in errors)
-    strength, verlet, rotors, small = np.array([[float(x) for x in line.split()] for line in lines[-3:]]).T
+    strength, verlet, rotors, small = np.array([[float(x) for x in line.split()] for line in lines[-3:]]).T  # noqa: RUF059
     assert (abs(np.log10(verlet[:-1] / verlet[1:]) - 2) < 0.5).all()  # in proportion to the torque,
     assert rotors.min() > 0.01 and (small < 1e-9).all()  # which it is with the exact rotation only
 
