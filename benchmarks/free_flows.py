@@ -2,7 +2,8 @@
 
     python benchmarks/free_flows.py [--flows exact,dmv6] [--steps 0.1,1] [--repeats 15]
 
-Needs gcc. ``free_flows.c``, built here with ``-O3 -march=native -fno-math-errno``, holds each flow as one would write it  # noqa: E501
+Needs gcc. ``free_flows.c``, built here with ``-O3 -march=native -fno-math-errno``, holds each flow as one would
+write it
 in C for a single body. Timed are
 
 sweep   the flow alone, many steps of one body (``drive.sweep_of``)
