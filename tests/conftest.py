@@ -13,6 +13,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
+
+def pytest_collection_modifyitems(config, items):
+    """Long forms run only where they are asked for."""
+    if "full" not in config.getoption("markexpr"):
+        for item in items:
+            if item.get_closest_marker("full"):
+                item.add_marker(pytest.mark.skip(reason="the long form, on demand: -m full"))
+
+
 # Before polhode is imported, for this process, its children and every xdist worker. One folder for all of them, kept
 # between sessions: kernels are named by a digest of the sources, so an old one is never taken for a new one.
 os.environ.setdefault("POLHODE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))

@@ -122,6 +122,11 @@ def test_both_solvers_find_the_same(order):
         assert np.abs(m - m2).max() < 1e-14 and np.abs(q - q2).max() < 1e-14
 
 
+@pytest.mark.parametrize(("angle", "iterations"), [(0.1, 1), (0.3, 2), (0.7, 3)])
+def test_newton_starts_near_the_solution(angle, iterations):
+    assert run(dmv.dmv(10), angle / fastest(INERTIA, M))[3][0] <= iterations
+
+
 @pytest.mark.parametrize("order", [4, 6, 8, 10])
 def test_thin_rods_lose_no_digits(order):
     """In the variables of the paper the terms of order 10 cancel to nothing here: errors of 0.04 rad."""
@@ -181,7 +186,7 @@ def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
         exact = moved(inertia, m, 0.4, order=16)[1]
         for order in (4, 6, 8, 10):
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m)
-            assert angle_between(q, exact)[status == OK].max() < (0.025 if order == 4 else 0.012)
+            assert angle_between(q, exact)[status == OK].max() < (0.03 if order == 4 else 0.014)
             assert set(status) <= {OK, TOO_LARGE}
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m, guarded=False)
             assert (angle_between(q, exact)[status == OK] > 0.05).mean() > share
@@ -230,7 +235,9 @@ def test_large_steps_in_pieces(order):
 def test_there_is_a_largest_number_of_pieces():
     m, q, status, _ = run(dmv.dmv(6, large="substep"), 400.0)
     assert status[0] == TOO_LARGE and np.array_equal(q[0], START) and np.array_equal(m[0], M)
-    assert run(dmv.dmv(6, large="substep"), 60.0)[2][0] == OK
+    largest = dmv.largest_step(6, M, 1 / INERTIA)
+    for pieces, expected in ((dmv.MOST_PIECES - 0.5, OK), (dmv.MOST_PIECES + 0.5, TOO_LARGE)):
+        assert run(dmv.dmv(6, large="substep"), pieces * largest)[2][0] == expected
 
 
 @pytest.mark.parametrize("arguments", [(3,), (12,), ("6",), (6, "newtn"), (6, "newton", "split")])

@@ -61,9 +61,7 @@ def test_promises(label):
 
 @pytest.mark.full
 @pytest.mark.parametrize("label", PRODUCT)
-def test_promises_of_the_full_product(label, request):
-    if "full" not in request.config.getoption("markexpr"):
-        pytest.skip("on demand: -m full")
+def test_promises_of_the_full_product(label):
     check_method(label).raise_for_failure()
 
 

@@ -152,7 +152,7 @@ def Pi_complete_kernel(nc, mc):
     return cel(sqrt(mc), nc, 1.0, 1.0)
 
 
-# Carlson's integrals, by duplication [carlson1995].
+# Carlson's integrals, by duplication [carlson1995], ended by series to the seventh power [dlmf, 19.36.1, 19.36.2].
 
 FAR = 150.0
 """The duplication goes on until the largest relative distance from the mean is below 1/150; the series, up to the
@@ -237,7 +237,7 @@ def RJ_kernel(x, y, z, p):
 
 @inlined
 def RJ_any(x, y, z, p):
-    """RJ with the Cauchy principal value where p < 0 [carlson1995, eq. 2.22]."""
+    """RJ with the Cauchy principal value where p < 0 [dlmf, 19.20.14]."""
     if p > 0.0:
         return RJ_kernel(x, y, z, p)
     low, high = min(x, y), max(x, y)
@@ -282,7 +282,7 @@ def F_part(s, c, mc):
 
 @inlined
 def Pi_carlson(s, c, nc, mc):
-    """The third kind as RF + (n/3) RJ, the form in use [carlson1995]; the two cancel where nc is large."""
+    """The third kind as RF + (n/3) RJ, the form in common use [carlson1995]; the two cancel where nc is large."""
     c2, s2 = c * c, s * s
     d2 = c2 + mc * s2
     return s * (RF_kernel(c2, d2, 1.0) + (1.0 - nc) / 3.0 * s2 * RJ_any(c2, d2, 1.0, c2 + nc * s2))

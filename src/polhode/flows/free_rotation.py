@@ -10,8 +10,9 @@ data for every body (spheres, symmetric tops, rods, rotations about any axis, th
   (1 - beta sigma^2): it has no singular body, alpha and beta being sums of non-negative terms.
 * Changes of the momentum are computed as such, with small relative errors.
 * Short times: a series in the quarter of the time and two doublings; the integral by one Gauss rule centred in the
-  middle, nodes in pairs. Times longer than about an eighth of a period: theta functions, whole half periods of the
-  integral by the trapezoidal rule (which converges exponentially), what remains by panels like the short times.
+  middle, nodes in pairs. Times longer than about an eighth of a period: theta functions; whole half periods of the
+  integral by the trapezoidal rule (which converges exponentially) or, about the first axis, as multiples of pi and a
+  complete elliptic integral; what remains by panels like the short times.
 * Near the separatrix the theta functions of the complementary nome, so that no case is slow or loses digits.
 
 Legend: ``I``, ``j`` principal moments and their inverses; ``m`` body angular momentum, ``G`` its length; ``x`` its
@@ -184,9 +185,31 @@ def nome(small, large):
     )  # fmt: skip
 
 
+@inlined
+def cel(kp, p, a, b):
+    """Complete elliptic integral of (a c^2 + b s^2)/((c^2 + p s^2) sqrt(c^2 + kp^2 s^2)); kp, p > 0 and a, b >= 0.
+
+    Bulirsch's algorithm [bulirsch1969]: no subtraction, so the result is accurate relative to itself.
+    """
+    e, m, p = kp, 1.0, sqrt(p)
+    b /= p
+    for _ in range(20):  # 12 suffice for kp = 1e-160
+        f, g = a, e / p
+        a += b / p
+        b = 2.0 * (b + f * g)
+        p += g
+        g = m
+        m += kp
+        if abs(g - kp) <= 1e-8 * g:
+            break
+        kp = 2.0 * sqrt(e)
+        e = kp * m
+    return 0.5 * pi * (b + a * m) / (m * (m + p))
+
+
 @helper
 def long_turn(x, y, z, h, sign, kp2, o):
-    """State after a long time, and the integral of rational(x)."""
+    """State after a long time, and the integral of rational(x) less so many times pi."""
     rate = sqrt(o.alpha)
     k2 = min(1.0, o.beta / o.alpha)
     hyperbolic = kp2 < HYPERBOLIC
@@ -223,7 +246,14 @@ def long_turn(x, y, z, h, sign, kp2, o):
     rest = min(max(rest, -bound), bound)
     total = 0.0
     X = sqrt(o.M / o.p)
-    if turns != 0.0:
+    windings = 0.0
+    if turns != 0.0 and o.k1 > 0.0:
+        # The circled axis precesses by G w times this beyond G h/I3, and the body winds around it by pi exactly: for a
+        # rod, which winds many times while it hardly precesses, their sum would lose what the data determine.
+        total = 2.0 * turns * o.G * o.w * cel(sqrt(kp2), o.p / o.r, 0.0, o.p / o.r)
+        windings = turns
+    elif turns != 0.0:
+        # Here the sum is the smaller one, and k1 = 0.
         count = int(K * (1.0 + sqrt(k2))) + 1
         d = 0.5 * reach / count
         c = 0.5 * (exp(d) + exp(-d)) if hyperbolic else cos(d)
@@ -238,7 +268,7 @@ def long_turn(x, y, z, h, sign, kp2, o):
                 below = sqrt(0.5 * (1.0 + here)) * (A - B)
             dn = to_d * (C + D) / below
             a, b = X * dn, X * sqrt(kp2) / dn
-            total += (o.k1 * a + o.c0) / (o.G + a) + (o.k1 * b + o.c0) / (o.G + b)
+            total += o.c0 / (o.G + a) + o.c0 / (o.G + b)
             before, here = here, f * here - before
         total *= turns * K / count
     elif K > REST:
@@ -283,7 +313,7 @@ def long_turn(x, y, z, h, sign, kp2, o):
         if i < count:
             add += mean(t, c, x1, y1, z1, o)
     a = o.G / sqrt(x1 * x1 + y1 * y1 + z1 * z1)
-    return a * x1, a * y1, a * z1, (total + step * add) / rate
+    return a * x1, a * y1, a * z1, (total + step * add) / rate, windings - 4.0 * floor(0.25 * windings)
 
 
 @helper
@@ -317,6 +347,7 @@ def ordinary(j, I, m, h):
     size = alpha * h * h
     if not size < inf:
         return (nan, nan, nan), (nan, nan, nan, nan)
+    windings = 0.0
     if size <= PANEL * PANEL:
         t = 0.25 * h
         c = series(alpha * t * t, beta * t * t)
@@ -327,7 +358,7 @@ def ordinary(j, I, m, h):
         dx, dy, dz = change(x, y, z, s, cb, db, o)
         x1, y1, z1 = x + dx, y + dy, z + dz
     else:
-        x1, y1, z1, psi = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)
+        x1, y1, z1, psi, windings = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)
         dx, dy, dz = x1 - x, y1 - y, z1 - z
     psi += h * j2 * G
     a = psi * psi
@@ -336,6 +367,11 @@ def ordinary(j, I, m, h):
         s *= psi
     else:
         s, c = sin(0.5 * psi), cos(0.5 * psi)
+    if windings >= 2.0:
+        s, c = -s, -c
+        windings -= 2.0
+    if windings == 1.0:
+        s, c = c, -s
     s *= sign
     g, g1 = G + x, G + x1
     cross, along = z * dy - y * dz, z * z1 + y * y1

@@ -13,11 +13,15 @@ only.
 
 ``form`` is how the attitude is put together, with the frame, the psi and the limits of ``elliptic_forms``: "matrix"
 (``turn_matrix``) or "quaternion" (``turn_kosenko``). Whole half periods of a long step are integrated exactly, so what
-is left to the rule is less than one: its error is bounded, not small, for any step. Near the separatrix and for
-"matrix" with n near 1 the integrand is peaked and the order is seen for small steps only.
+is left to the rule is less than one: its error is bounded, not small, for any step. Near the separatrix the integrand
+is peaked, and for thin rods the momentum goes round many times while the body turns little: the order is then seen for
+small steps only. For h omega <= 1 five nodes err by 2e-16 in the median and by less than 4e-9 for 99 of 100 ordinary,
+flat and nearly symmetric bodies, ten nodes by less than 7e-16 (bodies as in ``elliptic_forms``).
 
 Two things differ from the closed forms, both for round-off. The momentum moves by the addition theorems, without a
-phase to recover, and in small steps as an increment. The amplitudes are those of the momenta at both ends.
+phase to recover, and in small steps as an increment. The amplitudes are those of the momenta at both ends, and never
+formed: what is formed is the angle between them, which stays accurate close to the unstable axis, where the cosine of
+the amplitude is tiny.
 
 Legend: as in ``elliptic_forms``; ``S, C, D`` are sn, cn, dn of lam h; ``a, b`` nodes and weights on -1/2 ... 1/2.
 """
@@ -50,8 +54,9 @@ def by_addition(o, h):
         near_c, near_d = S * S / (1.0 + C), o.w * o.N / (o.r * o.M) * S * S / (1.0 + D)  # 1 - C, 1 - D
         f = 1.0 / (1.0 - over)
         x = o.x + f * (o.x * (over - near_d) - o.y * o.z * C * wz)
-        y = o.y + f * (o.y * (over - near_c - C * near_d) + py * o.z * o.x)
-        z = o.z + f * (o.z * (over - near_c) - o.y * o.x * D * rz)
+        dy = f * (o.y * (over - near_c - C * near_d) + py * o.z * o.x)
+        dz = f * (o.z * (over - near_c) - o.y * o.x * D * rz)
+        y, z = o.y + dy, o.z + dz
     else:
         f = 1.0 / (C * C + S * S * o.p * o.x * o.x / o.M)
         x = f * (o.x * D - o.y * o.z * C * wz)
@@ -59,14 +64,14 @@ def by_addition(o, h):
         z = f * (o.z * C - o.y * o.x * D * rz)
         g = sqrt((o.x * o.x + o.y * o.y + o.z * o.z) / (x * x + y * y + z * z))
         x, y, z = g * x, g * y, g * z
+        dy, dz = y - o.y, z - o.z
     ry, pz = sqrt(o.r / o.N), sqrt(o.p / o.N)
     s0, c0, s1, c1 = o.y * ry, o.z * pz, y * ry, z * pz
-    phi0 = atan2(s0, c0)
-    # The amplitude moves by am(lam h) and less than a half turn, so the angle between the ends tells the rest.
-    turn = atan2(s1 * c0 - c1 * s0, c1 * c0 + s1 * s0) - phi
-    phi1 = phi0 + phi + (turn - 2.0 * pi * floor(turn / (2.0 * pi) + 0.5))
+    # The amplitude moves by am(lam h), give or take less than a half turn; the angle between both ends is the rest.
+    turned = atan2((dy * o.z - dz * o.y) * ry * pz, c1 * c0 + s1 * s0)
+    turned = turned + 2.0 * pi * floor((phi - turned) / (2.0 * pi) + 0.5)
     m = (x, y, z) if o.around_1 else (z, y, x)
-    return Arc(s0, c0, phi0, s1, c1, phi1, m, lam * h, lam, mc)
+    return Arc(s0, c0, s1, c1, turned, m, lam * h, lam, mc)
 
 
 # The integral of the third kind along an arc.
@@ -77,12 +82,11 @@ HALF_NODES, HALF_WEIGHTS, MID_WEIGHT = (0.0,), (0.0,), 0.0  # replaced by bind
 
 @inlined
 def by_gauss(a, nc):
-    """Gauss-Legendre between the amplitudes of both ends; their middle serves the nodes in pairs."""
-    width = a.phi1 - a.phi0
-    j = int(width / pi) if a.mc > 0.0 else 0
-    width = width - j * pi
-    middle = a.phi0 + 0.5 * width
-    s, c = sin(middle), cos(middle)
+    """Gauss-Legendre between the amplitudes of both ends; the middle of the interval serves the nodes in pairs."""
+    j = int(a.turned / pi) if a.mc > 0.0 else 0
+    width = a.turned - j * pi
+    sb, cb = sin(0.5 * width), cos(0.5 * width)
+    s, c = a.s0 * cb + a.c0 * sb, a.c0 * cb - a.s0 * sb
     s2, c2 = s * s, c * c
     total = MID_WEIGHT / ((c2 + nc * s2) * sqrt(c2 + a.mc * s2))
     for i in range(len(HALF_NODES)):
@@ -119,7 +123,7 @@ def derivatives_of(s, c, nc, mc):
 @inlined
 def by_hermite(a, nc):
     """Two-point Hermite rule: h c0 (f0 + f1) + h^2 c1 (f0' - f1') + h^3 c2 (f0'' + f1'') + ..., h the length in u."""
-    j = int((a.phi1 - a.phi0) / pi) if a.mc > 0.0 else 0
+    j = int(a.turned / pi) if a.mc > 0.0 else 0
     h = a.u if j == 0 else a.u - 2.0 * j * K_kernel(a.mc)
     f, g = derivatives_of(a.s0, a.c0, nc, a.mc), derivatives_of(a.s1, a.c1, nc, a.mc)
     low = WEIGHTS[0] * (f[0] + g[0]) + h * WEIGHTS[1] * (f[1] - g[1])

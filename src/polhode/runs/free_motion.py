@@ -177,7 +177,8 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     y, bodies = y.reshape(-1, BODY), bodies.reshape(-1, CONSTANTS)
     status, iterations = np.zeros((2, len(y)), dtype=np.int64)
     spans = np.array(np.broadcast_to(times, leading)).reshape(-1)
-    drive.sweep_of(free_rotation.turn)(1, spans, y, bodies, np.zeros(REPORT), status, iterations)
+    with np.errstate(over="ignore", invalid="ignore"):  # as plain Python the flow works on numpy's numbers
+        drive.sweep_of(free_rotation.turn)(1, spans, y, bodies, np.zeros(REPORT), status, iterations)
     if (status != OK).any():
         when = spans[np.flatnonzero(status != OK)[0]]
         raise InvalidInput(f"the angle turned by t = {when:g} overflows; check the units of inertia, momentum and t")
@@ -238,23 +239,7 @@ def _orbit(moments: Array, m: Array) -> _Orbit:
     return _Orbit(order, hand, third, force, weight, I, x, y, z, G, r, p, M, N, np.sqrt(alpha), kp2)
 
 
-def _cel(kp: Array, p: Array, a: Array, b: Array) -> Array:
-    """Complete elliptic integral of (a c^2 + b s^2)/((c^2 + p s^2) sqrt(c^2 + kp^2 s^2)) from 0 to pi/2; kp, p > 0.
-
-    Bulirsch's algorithm [bulirsch1969]: with a, b >= 0 no subtraction, every result accurate relative to itself.
-    """
-    e, m, p = kp, np.ones_like(kp), np.sqrt(p)
-    b = b / p
-    for _ in range(20):  # 12 suffice for kp = 1e-160
-        f, g = a, e / p
-        a, b, p = a + b / p, 2.0 * (b + f * g), g + p
-        g, m = m, m + kp
-        if (np.abs(g - kp) <= 1e-8 * g).all():  # converges quadratically: the next step is below round-off
-            break
-        kp = 2.0 * np.sqrt(e)
-        e = kp * m
-    result: Array = 0.5 * np.pi * (b + a * m) / (m * (m + p))
-    return result
+_cel = np.vectorize(free_rotation.cel, otypes=[float])
 
 
 def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPeriods:
@@ -291,8 +276,8 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
 
     Notes
     -----
-    Complete elliptic integrals by Bulirsch's algorithm, all of whose terms are positive here: relative errors are those
-    of the data, which near the separatrix is the logarithm of the distance to it.
+    Complete elliptic integrals by Bulirsch's algorithm [bulirsch1969], all of whose terms are positive here: relative
+    errors are those of the data, to which the distance from the separatrix enters by its logarithm.
 
     Examples
     --------
