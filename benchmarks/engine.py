@@ -23,8 +23,8 @@ import numpy as np
 from polhode.algebra.so3 import exp_quaternion
 from polhode.flows import rotors
 from polhode.flows.kick import kick
-from polhode.kernel import drive
-from polhode.kernel.signatures import MARCHING, OK, REPORT
+from polhode.kernel import drive, jit
+from polhode.kernel.signatures import LOADS, MARCHING, OK, REPORT
 from polhode.methods import method
 from polhode.systems import free_body, rigid_body
 
@@ -32,16 +32,18 @@ STEPS = 200_000
 GOALS = {"free splitting": 1.3, "Strang top": 1.2, "implicit midpoint top": 1.0}
 
 
+turn = jit.helper(rotors.turn_symmetric)
+
+
 def free_splitting(t, h, p):
     """Free rotation by exact rotations."""
-    rotors.turn_symmetric(0, h, p)
-    return OK
+    return turn(0, h, p)
 
 
 def strang_top(t, h, p):
     """Kick, free rotation, kick."""
     kick(t, 0.5 * h, p)
-    rotors.turn_symmetric(0, h, p)
+    turn(0, h, p)
     kick(t + h, 0.5 * h, p)
     return OK
 
@@ -78,6 +80,7 @@ class Polhode:
         self.y = np.zeros(13)
         self.y[6:10], self.y[10:13] = start[3:], start[:3]
         self.loads = system.compiled_loads(0.0, self.y)
+        self.addresses = jit.address_of(self.loads, LOADS)
         self.arrays = (np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13), np.zeros(6), np.zeros(64))
 
     def __call__(self, n, h):
@@ -85,7 +88,7 @@ class Polhode:
         rows, iterations = np.empty((1, 13)), np.zeros(1, np.int64)
         begun = time.perf_counter()
         status = self.loop(
-            MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.loads,
+            MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.addresses,
             *self.arrays, report, rows, iterations,
         )  # fmt: skip
         assert status == OK

@@ -79,9 +79,13 @@ INLINE q4 exp_quaternion(v3 v) {
 #define HYPERBOLIC 0.04
 #define SEPARATRIX 1e-139
 #define REST 160.0
-static const double NODES[] = {0.32425342340380893, 0.6133714327005904, 0.8360311073266358, 0.9681602395076261};
-static const double WEIGHTS[] = {0.3302393550012598, 0.31234707704000284, 0.26061069640293544, 0.18064816069485740,
-                                 0.08127438836157441};
+/* Gauss rules of 3, 5 and 9 nodes: the positive nodes; the weights of the middle and of these. */
+static const double NODES3[] = {0.7745966692414834}, WEIGHTS3[] = {0.8888888888888888, 0.5555555555555556};
+static const double NODES5[] = {0.5384693101056831, 0.906179845938664},
+                    WEIGHTS5[] = {0.5688888888888889, 0.4786286704993665, 0.23692688505618908};
+static const double NODES9[] = {0.32425342340380893, 0.6133714327005904, 0.8360311073266358, 0.9681602395076261},
+                    WEIGHTS9[] = {0.3302393550012598, 0.31234707704000284, 0.26061069640293544, 0.18064816069485740,
+                                  0.08127438836157441};
 typedef struct { double G, r, w, p, M, alpha, beta, k1, c0; } motion;
 typedef struct { double c[9]; } terms;
 
@@ -104,9 +108,12 @@ INLINE terms series(double a, double b) {
         -e * (g * (g * (g * (g + 72641328 * f) + 73688590944. * h) + 2134087471872. * h * f) + 4824426168576. * h * h)
             / 121645100408832000.}};
 }
-INLINE double sigma(double tau, double t, const double *c) {
-    double z = tau * tau, v = z * z;
-    double odd = c[0] + v * (c[2] + v * (c[4] + v * (c[6] + v * c[8]))), even = c[1] + v * (c[3] + v * (c[5] + v * c[7]));
+INLINE double sigma(double tau, double t, const double *c, int count) {
+    double z = tau * tau, v = z * z, odd = 0, even = 0;
+    for (int k = count - 1; k >= 0; k--) {
+        if (k % 2) even = c[k] + v * even;
+        else odd = c[k] + v * odd;
+    }
     return tau * t * (1 + z * (odd + z * even));
 }
 INLINE double doubled(double s, double alpha, double beta, double *cb, double *db) {
@@ -120,17 +127,29 @@ INLINE v3 change(double x, double y, double z, double s, double cb, double db, c
     return (v3){i * (x * (t - db) - y * z * C * s * o->w), i * (y * (t - cb - C * db) + o->p * s * z * x),
                 i * (z * (t - cb) - y * x * s * D * o->r)};
 }
-INLINE double pair(double tau, double t, const double *c, double x, double y, double z, const motion *o) {
-    double s = sigma(tau, t, c), A = o->alpha * s * s, B = o->beta * s * s, a = 1 - A, b = 1 - B, n = 1 - A * B, u = a * b;
+INLINE double pair(double tau, double t, const double *c, int count, double x, double y, double z, const motion *o) {
+    double s = sigma(tau, t, c, count), A = o->alpha * s * s, B = o->beta * s * s, a = 1 - A, b = 1 - B, n = 1 - A * B, u = a * b;
     double e = n * n - 4 * o->r * o->w * (y * s) * (y * s) * u, f = x * n * (n - 2 * B * a);
     double g = 2 * y * z * o->w * s * sqrt(u) * (n - 2 * A * b), d = o->G * e + f;
     return (o->k1 * (f * d - g * g) + o->c0 * e * d) / ((d - g) * (d + g));
 }
-INLINE double mean(double t, const double *c, double x, double y, double z, const motion *o) {
-    return .5 * WEIGHTS[0] * (o->k1 * x + o->c0) / (o->G + x) + WEIGHTS[1] * pair(NODES[0], t, c, x, y, z, o)
-           + WEIGHTS[2] * pair(NODES[1], t, c, x, y, z, o) + WEIGHTS[3] * pair(NODES[2], t, c, x, y, z, o)
-           + WEIGHTS[4] * pair(NODES[3], t, c, x, y, z, o);
+INLINE double mean(double t, const double *c, int count, const double *nodes, const double *weights, double x, double y,
+                   double z, const motion *o) {
+    double total = .5 * weights[0] * (o->k1 * x + o->c0) / (o->G + x);
+    for (int k = 0; k < count / 2; k++) total += weights[k + 1] * pair(nodes[k], t, c, count, x, y, z, o);
+    return total;
 }
+INLINE v3 short_turn(double x, double y, double z, double h, double way, int count, const double *nodes,
+                     const double *weights, const motion *o, double *psi) {
+    double t = .25 * h, cb, db;
+    terms c = series(o->alpha * t * t, o->beta * t * t);
+    double s = doubled(way * sigma(1, t, c.c, count), o->alpha, o->beta, &cb, &db);
+    v3 d = change(x, y, z, s, cb, db, o);
+    *psi = h * mean(t, c.c, count, nodes, weights, x + d.x, y + d.y, z + d.z, o);
+    s = doubled(s, o->alpha, o->beta, &cb, &db);
+    return change(x, y, z, s, cb, db, o);
+}
+INLINE double cel(double kc, double p, double a, double b);
 INLINE double nome(double small, double large) {
     double k = sqrt(large), s = 1 + sqrt(k), l = .5 * small / ((1 + k) * s * s), v = (l * l) * (l * l);
     return l * (1 + v * (2 + v * (15 + v * (150 + v * (1707 + v * (20910 + v * (268616 + v * (3567400
@@ -138,7 +157,7 @@ INLINE double nome(double small, double large) {
 }
 
 static __attribute__((noinline)) double long_turn(double *px, double *py, double *pz, double h, double sign, double kp2,
-                                                  const motion *o) {
+                                                  const motion *o, double *windings) {
     double x = *px, y = *py, z = *pz, rate = sqrt(o->alpha), k2 = least(1, o->beta / o->alpha);
     int hyperbolic = kp2 < HYPERBOLIC;
     if (kp2 < SEPARATRIX) kp2 = 0;
@@ -161,7 +180,11 @@ static __attribute__((noinline)) double long_turn(double *px, double *py, double
     if (K > REST) bound = x > 0 ? least(REST, 45 + log(2 * o->G / x)) : 0;
     rest = least(most(rest, -bound), bound);
     double total = 0, X = sqrt(o->M / o->p);
-    if (turns != 0) {
+    *windings = 0;
+    if (turns != 0 && o->k1 > 0) {
+        total = 2 * turns * o->G * o->w * cel(sqrt(kp2), o->p / o->r, 0, o->p / o->r);
+        *windings = turns - 4 * floor(.25 * turns);
+    } else if (turns != 0) {
         int count = (int)(K * (1 + sqrt(k2))) + 1;
         double d = .5 * reach / count, c = hyperbolic ? .5 * (exp(d) + exp(-d)) : cos(d), f = 4 * c * c - 2;
         double before = c, here = c;
@@ -172,7 +195,7 @@ static __attribute__((noinline)) double long_turn(double *px, double *py, double
                 below = sqrt(.5 * (1 + here)) * (A - B);
             }
             double dn = to_d * (C + D) / below, a = X * dn, b = X * sqrt(kp2) / dn;
-            total += (o->k1 * a + o->c0) / (o->G + a) + (o->k1 * b + o->c0) / (o->G + b);
+            total += o->c0 / (o->G + a) + o->c0 / (o->G + b);
             double next = f * here - before;
             before = here;
             here = next;
@@ -212,7 +235,7 @@ static __attribute__((noinline)) double long_turn(double *px, double *py, double
         x1 = a * (x * dn - y * z * cn * s * o->w);
         y1 = a * (y * cn * dn + o->p * s * z * x);
         z1 = a * (z * cn - y * x * s * dn * o->r);
-        if (i < count) sum += mean(t, c.c, x1, y1, z1, o);
+        if (i < count) sum += mean(t, c.c, 9, NODES9, WEIGHTS9, x1, y1, z1, o);
     }
     double a = o->G / sqrt(x1 * x1 + y1 * y1 + z1 * z1);
     *px = a * x1; *py = a * y1; *pz = a * z1;
@@ -236,24 +259,20 @@ INLINE v3 ordinary(const double *j, const double *I, v3 m, double h, q4 *turn) {
     x = fabs(x);
     double G = sqrt(x * x + y * y + z * z), N = r * y * y + p * z * z, M = p * x * x + w * y * y, alpha = M * r, beta = N * w;
     motion o = {G, r, w, p, M, alpha, beta, about_third ? 0 : p * G, about_third ? N : M};
-    double way = about_third ? -sign : sign, size = alpha * h * h, x1, y1, z1, psi;
+    double way = about_third ? -sign : sign, size = alpha * h * h, x1, y1, z1, psi, windings = 0;
     v3 d;
     if (!(size < INFINITY)) {
         *turn = (q4){NAN, NAN, NAN, NAN};
         return (v3){NAN, NAN, NAN};
     }
     if (size <= PANEL * PANEL) {
-        double t = .25 * h, cb, db;
-        terms c = series(alpha * t * t, beta * t * t);
-        double s = doubled(way * sigma(1, t, c.c), alpha, beta, &cb, &db);
-        d = change(x, y, z, s, cb, db, &o);
-        psi = h * mean(t, c.c, x + d.x, y + d.y, z + d.z, &o);
-        s = doubled(s, alpha, beta, &cb, &db);
-        d = change(x, y, z, s, cb, db, &o);
+        if (size <= .03 * .03) d = short_turn(x, y, z, h, way, 3, NODES3, WEIGHTS3, &o, &psi);
+        else if (size <= .2 * .2) d = short_turn(x, y, z, h, way, 5, NODES5, WEIGHTS5, &o, &psi);
+        else d = short_turn(x, y, z, h, way, 9, NODES9, WEIGHTS9, &o, &psi);
         x1 = x + d.x; y1 = y + d.y; z1 = z + d.z;
     } else {
         x1 = x; y1 = y; z1 = z;
-        psi = long_turn(&x1, &y1, &z1, h, way, least(1, p * fabs(L) / alpha), &o);
+        psi = long_turn(&x1, &y1, &z1, h, way, least(1, p * fabs(L) / alpha), &o, &windings);
         d = (v3){x1 - x, y1 - y, z1 - z};
     }
     psi += h * j2 * G;
@@ -264,6 +283,8 @@ INLINE v3 ordinary(const double *j, const double *I, v3 m, double h, q4 *turn) {
     } else {
         s = sin(.5 * psi); c = cos(.5 * psi);
     }
+    if (windings >= 2) { s = -s; c = -c; windings -= 2; }
+    if (windings == 1) { double f = s; s = c; c = -f; }
     s *= sign;
     double g = G + x, g1 = G + x1, across = z * d.y - y * d.z, along = z * z1 + y * y1, n = .5 / (G * sqrt(g * g1));
     q4 e = {n * (c * (g * g1 + along) + s * across), n * (s * (g * g1 - along) + c * across),

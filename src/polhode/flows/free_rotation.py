@@ -26,15 +26,20 @@ from __future__ import annotations
 from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sin, sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from polhode.algebra.elliptic import cel
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.series import SWITCH, half_sinc
 from polhode.algebra.so3 import add, scale
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, INVERSE_INERTIA, NOT_FINITE, OK
 
-PANEL = 0.9
-"""Largest |lambda t| of one Gauss rule; series and rule are cut off below 1e-16 there."""
+TIERS = ((3, 0.03), (5, 0.2), (9, 0.9))
+"""How many nodes of a Gauss rule and terms of the series serve up to which |lambda t|; cut off below 1e-16 there."""
+
+PANEL = TIERS[-1][1]
 
 HYPERBOLIC = 0.04
 """Below this k'^2 the theta functions of the complementary nome converge faster; both nomes are below 0.2."""
@@ -48,9 +53,7 @@ REST = 160.0
 SMALLEST, LARGEST = 1e-60, 1e60
 """Momenta and moments outside are scaled by powers of two, so that no product over- or underflows."""
 
-NODES = (0.32425342340380893, 0.6133714327005904, 0.8360311073266358, 0.9681602395076261)
-WEIGHTS = (0.3302393550012598, 0.31234707704000284, 0.26061069640293544, 0.18064816069485740, 0.08127438836157441)
-"""Gauss-Legendre rule of 9 nodes: the positive nodes; the weight of the middle and theirs."""
+TERMS, NODES, WEIGHTS = 0, (0.0,), (0.0,)  # replaced by bind
 
 
 class Motion(NamedTuple):
@@ -115,11 +118,15 @@ def series(a, b):
 
 @inlined
 def sigma(tau, t, c):
-    """sigma(tau t) from its series."""
+    """sigma(tau t) from the first ``TERMS`` terms of its series."""
     z = tau * tau
     v = z * z
-    odd = c[0] + v * (c[2] + v * (c[4] + v * (c[6] + v * c[8])))
-    even = c[1] + v * (c[3] + v * (c[5] + v * c[7]))
+    odd, even = 0.0, 0.0
+    for k in range(TERMS - 1, -1, -1):
+        if k % 2 == 0:
+            odd = c[k] + v * odd
+        else:
+            even = c[k] + v * even
     return tau * t * (1.0 + z * (odd + z * even))
 
 
@@ -162,13 +169,35 @@ def pair(tau, t, c, x, y, z, o):
 @helper
 def mean(t, c, x, y, z, o):
     """Mean of rational(x) over the times -2 t ... 2 t about the state (x, y, z)."""
-    return (
-        0.5 * WEIGHTS[0] * (o.k1 * x + o.c0) / (o.G + x)
-        + WEIGHTS[1] * pair(NODES[0], t, c, x, y, z, o)
-        + WEIGHTS[2] * pair(NODES[1], t, c, x, y, z, o)
-        + WEIGHTS[3] * pair(NODES[2], t, c, x, y, z, o)
-        + WEIGHTS[4] * pair(NODES[3], t, c, x, y, z, o)
-    )
+    total = 0.5 * WEIGHTS[0] * (o.k1 * x + o.c0) / (o.G + x)
+    for k in range(len(NODES)):
+        total += WEIGHTS[k + 1] * pair(NODES[k], t, c, x, y, z, o)
+    return total
+
+
+@helper
+def short_turn(x, y, z, h, way, o):
+    """Change of the state in a short time, and the integral of rational(x)."""
+    t = 0.25 * h
+    c = series(o.alpha * t * t, o.beta * t * t)
+    s, cb, db = doubled(way * sigma(1.0, t, c), o.alpha, o.beta)
+    dx, dy, dz = change(x, y, z, s, cb, db, o)
+    psi = h * mean(t, c, x + dx, y + dy, z + dz, o)
+    s, cb, db = doubled(s, o.alpha, o.beta)
+    dx, dy, dz = change(x, y, z, s, cb, db, o)
+    return dx, dy, dz, psi
+
+
+def tier(n):
+    """``mean`` and ``short_turn`` with n nodes, n being odd, and n terms."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    of_series = inlined(bind(sigma, TERMS=n))
+    values = {"NODES": tuple(map(float, nodes[n // 2 + 1 :])), "WEIGHTS": tuple(map(float, weights[n // 2 :]))}
+    average = helper(bind(mean, pair=inlined(bind(pair, sigma=of_series)), **values))
+    return average, helper(bind(short_turn, sigma=of_series, mean=average))
+
+
+(_, short_turn_3), (_, short_turn_5), (mean_9, short_turn_9) = (tier(n) for n, _ in TIERS)
 
 
 @inlined
@@ -183,28 +212,6 @@ def nome(small, large):
         + v * (2.0 + v * (15.0 + v * (150.0 + v * (1707.0 + v * (20910.0 + v * (268616.0 + v * (3567400.0
         + v * (48555069.0 + v * 673458874.0))))))))
     )  # fmt: skip
-
-
-@inlined
-def cel(kp, p, a, b):
-    """Complete elliptic integral of (a c^2 + b s^2)/((c^2 + p s^2) sqrt(c^2 + kp^2 s^2)); kp, p > 0 and a, b >= 0.
-
-    Bulirsch's algorithm [bulirsch1969]: no subtraction, so the result is accurate relative to itself.
-    """
-    e, m, p = kp, 1.0, sqrt(p)
-    b /= p
-    for _ in range(20):  # 12 suffice for kp = 1e-160
-        f, g = a, e / p
-        a += b / p
-        b = 2.0 * (b + f * g)
-        p += g
-        g = m
-        m += kp
-        if abs(g - kp) <= 1e-8 * g:
-            break
-        kp = 2.0 * sqrt(e)
-        e = kp * m
-    return 0.5 * pi * (b + a * m) / (m * (m + p))
 
 
 @helper
@@ -311,7 +318,7 @@ def long_turn(x, y, z, h, sign, kp2, o):
         y1 = a * (y * cn * dn + o.p * s * z * x)
         z1 = a * (z * cn - y * x * s * dn * o.r)
         if i < count:
-            add += mean(t, c, x1, y1, z1, o)
+            add += mean_9(t, c, x1, y1, z1, o)
     a = o.G / sqrt(x1 * x1 + y1 * y1 + z1 * z1)
     return a * x1, a * y1, a * z1, (total + step * add) / rate, windings - 4.0 * floor(0.25 * windings)
 
@@ -349,13 +356,12 @@ def ordinary(j, I, m, h):
         return (nan, nan, nan), (nan, nan, nan, nan)
     windings = 0.0
     if size <= PANEL * PANEL:
-        t = 0.25 * h
-        c = series(alpha * t * t, beta * t * t)
-        s, cb, db = doubled(way * sigma(1.0, t, c), alpha, beta)
-        dx, dy, dz = change(x, y, z, s, cb, db, o)
-        psi = h * mean(t, c, x + dx, y + dy, z + dz, o)
-        s, cb, db = doubled(s, alpha, beta)
-        dx, dy, dz = change(x, y, z, s, cb, db, o)
+        if size <= TIERS[0][1] * TIERS[0][1]:
+            dx, dy, dz, psi = short_turn_3(x, y, z, h, way, o)
+        elif size <= TIERS[1][1] * TIERS[1][1]:
+            dx, dy, dz, psi = short_turn_5(x, y, z, h, way, o)
+        else:
+            dx, dy, dz, psi = short_turn_9(x, y, z, h, way, o)
         x1, y1, z1 = x + dx, y + dy, z + dz
     else:
         x1, y1, z1, psi, windings = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)

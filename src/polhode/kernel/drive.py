@@ -15,6 +15,7 @@ from polhode.kernel.signatures import (
     INVERSE_INERTIA,
     ITERATIONS,
     LOADED,
+    LOADS,
     MARCH,
     MARCHING,
     MOMENTUM,
@@ -50,6 +51,9 @@ def processed(p):  # replaced by bind
 def convert(task, t, h, p):  # replaced by bind
     """Turn the state into the one a processed method works on (PREPARING), or back (PRESENTING)."""
     return OK
+
+
+loads_at = jit.function_at(LOADS)
 
 
 def turn(i, h, p):  # replaced by bind
@@ -116,6 +120,8 @@ def march(
     rows, iterations : array
         Receive the recorded states (of a processed method, turned back), and the largest iteration count since the row
         before.
+    loads : array (2,)
+        Addresses of the LOADS role (``kernel.jit.address_of``).
     Other parameters are those of ``Workspace``.
 
     ``report[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
@@ -127,8 +133,8 @@ def march(
         is inside the failing step: the caller repeats the good steps from its own copy.
     """
     p = Workspace(
-        N, blocks.size // 2, pointer(y), pointer(bodies), pointer(parameters), loads, pointer(table), pointer(layout),
-        pointer(blocks), pointer(trial), pointer(load), pointer(work), pointer(report),
+        N, blocks.size // 2, pointer(y), pointer(bodies), pointer(parameters), loads_at(loads), pointer(table),
+        pointer(layout), pointer(blocks), pointer(trial), pointer(load), pointer(work), pointer(report),
     )  # fmt: skip
     if task != MARCHING:
         return convert(task, t0, h, p)

@@ -124,7 +124,7 @@ MARCH = i8(
     A1,
     A1,
     A1,
-    types.FunctionType(LOADS),
+    I1,
     A1,
     I1,
     I1,

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel import drive
+from polhode.kernel import drive, jit
 from polhode.kernel.signatures import (
     COMMUTATES,
     EVALUATIONS,
     GUARDED,
     LOAD,
     LOADED,
+    LOADS,
     MARCHING,
     OK,
     PREPARING,
@@ -51,6 +52,7 @@ class Bench:
         self.report[SLOPED] = float(system.velocity_dependent)
         self.report[COMMUTATES] = float(system.commutates)
         self.loads = system.compiled_loads(t, self.y)
+        self.addresses = jit.address_of(self.loads, LOADS)
         self.loop = drive.loop_for(self.prepared.step, self.prepared.converter)
         self.left_at: Any = None
 
@@ -59,8 +61,9 @@ class Bench:
         return int(
             self.loop(
                 task, first, n, every, t0, h, self.limit, self.system.N, self.y if y is None else y, self.bodies,
-                self.parameters, self.loads if loads is None else loads, self.prepared.table, self.prepared.layout,
-                self.blocks, self.trial, self.load, self.work, self.report, rows, counts,
+                self.parameters, self.addresses if loads is None else jit.address_of(loads, LOADS),
+                self.prepared.table, self.prepared.layout, self.blocks, self.trial, self.load, self.work, self.report,
+                rows, counts,
             )
         )  # fmt: skip
 

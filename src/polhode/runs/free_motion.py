@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode.algebra import rotation
+from polhode.algebra import elliptic, rotation
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
@@ -239,7 +239,7 @@ def _orbit(moments: Array, m: Array) -> _Orbit:
     return _Orbit(order, hand, third, force, weight, I, x, y, z, G, r, p, M, N, np.sqrt(alpha), kp2)
 
 
-_cel = np.vectorize(free_rotation.cel, otypes=[float])
+_cel = np.vectorize(elliptic.cel, otypes=[float])
 
 
 def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPeriods:
