@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 START = """\
 Which one? Without --method a run takes what measurements recommend for its system. Otherwise, to begin with:
-  loads that depend on time and configuration only   rkn6_14a; pmlf6 where the system provides commutator loads
+  no loads                                           exact
+  loads that depend on time and configuration only   rkn6_14a; fg6_5, pmlf6 where the system has commutator loads
   the same, weak beside the free motion              aba10_6_4; pmlf6
   loads that depend on velocities                    mkrk:cv8
   very many coarse steps                             v2, trapm, imid

@@ -118,4 +118,5 @@ def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
         parameters=np.array([strength]),
         conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),
         axis=axis,
+        recommended="aba10_6_4",
     )

@@ -115,4 +115,5 @@ def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
         parameters=np.concatenate([[weight], inside]),
         conserves=conserves,
         axis=axis,
+        recommended="fg6_5",
     )

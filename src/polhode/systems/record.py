@@ -69,7 +69,8 @@ class System:
     functions : mapping of str to UserFunction
         The user's functions by keyword.
     recommended : str
-        The method ``integrate`` takes when none is named, from the measured tables.
+        The method ``integrate`` takes when none is named, from the measured tables. Unless given: "exact" without
+        loads, "mkrk:cv8" where loads depend on velocities, else "rkn6_14a".
     """
 
     name: str
@@ -85,9 +86,12 @@ class System:
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
-    recommended: str = "mkrk:cv8"
+    recommended: str = ""
 
     def __post_init__(self) -> None:
+        if not self.recommended:
+            kind = "exact" if self.loads is no_loads else "mkrk:cv8" if self.velocity_dependent else "rkn6_14a"
+            object.__setattr__(self, "recommended", kind)
         if self.commutator is not None and isinstance(self.loads, UserFunction):
             raise InvalidInput("a commutator belongs to loads that are a role; leave it out beside a user's function")
 

@@ -102,4 +102,5 @@ def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
         velocity_dependent=False,
         parameters=np.concatenate([[SIGNS[sign]], third]),
         conserves=("energy", "vertical_angular_momentum"),
+        recommended="fg6_5",
     )
