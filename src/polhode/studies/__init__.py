@@ -14,7 +14,11 @@ import importlib
 from polhode.errors import unknown_name
 from polhode.studies.study import Study
 
-STUDIES = {"krysl2006": "Dynamically equivalent implicit algorithms for rigid body rotations"}
+STUDIES = {
+    "krysl2006": "Dynamically equivalent implicit algorithms for rigid body rotations",
+    "vilmart2013": "Rigid body dynamics: integrators of the free body and what they preserve",
+    "celledoni2008": "The exact free rigid body and its use in splitting methods",
+}
 """Every study and its subject; the study itself is ``polhode.studies.<name>.STUDY``."""
 
 

@@ -74,7 +74,7 @@ class Figure:
     Attributes
     ----------
     name : str
-        ``fig01``, ``fig02``, ... or a word; also the stem of its files.
+        ``fig01``, ... (``fig3_1`` where a paper counts within sections) or a word; also the stem of its files.
     title : str
         One line.
     compute : function
@@ -116,15 +116,17 @@ class Study:
     figures: tuple[Figure, ...] = field(default_factory=tuple)
 
     def figure(self, word: str) -> Figure:
-        """The figure a user means by ``fig1``, ``fig01`` or ``claims``.
+        """The figure a user means by ``fig1``, ``fig01``, ``fig3.1``, ``fig3_1`` or ``claims``.
 
         Raises
         ------
         InvalidInput
             Unknown name; the message names the closest.
         """
-        numbered = re.fullmatch(r"(?:figure|fig)0*(\d+)", word.lower())
-        name = f"fig{int(numbered[1]):02d}" if numbered else word.lower()
+        numbered = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
+        name = word.lower()
+        if numbered:
+            name = f"fig{int(numbered[1])}_{int(numbered[2])}" if numbered[2] else f"fig{int(numbered[1]):02d}"
         known = {figure.name: figure for figure in self.figures}
         if name not in known:
             raise unknown_name(f"figure of {self.name!r}", word, known)

@@ -1,0 +1,21 @@
+"""Celledoni, Fasso, Safstrom and Zanna 2008: the exact free rotation, its rivals and splittings, figures 3.1 to 3.7."""
+
+from __future__ import annotations
+
+from polhode.studies.celledoni2008 import claims, fig3_1, fig3_3, fig3_4, fig3_5, fig3_6, fig3_7, formulas
+from polhode.studies.study import Study
+
+STUDY = Study(
+    "celledoni2008",
+    "The exact computation of the free rigid body motion and its use in splitting methods",
+    (
+        fig3_1.FIGURE,
+        fig3_3.FIGURE,
+        fig3_4.FIGURE,
+        fig3_5.FIGURE,
+        fig3_6.FIGURE,
+        fig3_7.FIGURE,
+        formulas.FIGURE,
+        claims.FIGURE,
+    ),
+)

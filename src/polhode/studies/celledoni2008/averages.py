@@ -1,0 +1,242 @@
+"""Free rotation of random bodies, section 3.2: what figure 3.1 shows, and the judges of what the paper says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.algebra.rotation import multiply
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, OK
+from polhode.studies.celledoni2008.common import (
+    DMV,
+    FLOWS,
+    MATRIX,
+    MATRIX_FORM,
+    OURS,
+    QUATERNION,
+    ROUND_OFF,
+    SEED,
+    SEMIEXACT,
+    T_END,
+    Bodies,
+    Ends,
+    any_moments,
+    bodies_of,
+    log_errors,
+    physical_moments,
+    random_momenta,
+    reference,
+    seconds_of,
+    turned,
+)
+from polhode.studies.study import Finding, Tell
+
+COUNTS = tuple(int(n) for n in np.round(np.geomspace(25, 1000, 20)))  # steps from 0.4 to 0.01
+QUICK_COUNTS = (25, 50, 200, 1000)
+BODIES, QUICK_BODIES, PASSES, QUICK_PASSES = 100, 40, 5, 3
+CLOSED = (MATRIX, QUATERNION)
+WAYS = ("none", "each step")
+DRAWN = {"any": any_moments, "physical": physical_moments}
+MANY, QUICK_MANY = 10_000, 1000
+SHARE_STEPS = (0.4, 0.2, 0.1, 0.04)
+CONVERGED = 0.75  # [celledoni2008, fig. 3.1]
+
+
+def averages(quick: bool, tell: Tell) -> xr.Dataset:
+    """Mean log error, mean time of a run and share of runs that succeed, for every flow and step."""
+    counts = QUICK_COUNTS if quick else COUNTS
+    random = np.random.default_rng(SEED)
+    count = QUICK_BODIES if quick else BODIES
+    bodies = bodies_of(any_moments(random, count), random_momenta(random, count))
+    truth = reference(bodies)
+    error, seconds, converged = np.full((3, len(FLOWS), len(counts)), np.nan)
+    passing: dict[tuple[int, int], Bodies] = {}
+    for i, (label, flow) in enumerate(FLOWS.items()):
+        tell(label)
+        for k, n in enumerate(counts):
+            ends = turned(flow, n, T_END / n, bodies)
+            good = ends.status == OK
+            converged[i, k] = good.mean()
+            if good.any():
+                error[i, k], passing[i, k] = np.nanmean(log_errors(ends, truth)), bodies.chosen(good)
+    passes = QUICK_PASSES if quick else PASSES
+    best: dict[tuple[int, int], Any] = {}
+    for number in range(passes):  # one after the other, so that what disturbs the machine hits different flows
+        tell(f"times, pass {number + 1} of {passes}")
+        for (i, k), some in passing.items():
+            spent = seconds_of(list(FLOWS.values())[i], counts[k], T_END / counts[k], some)
+            best[i, k] = np.fmin(best.get((i, k), np.inf), spent)
+            seconds[i, k] = best[i, k].sum() / len(some.y)
+    shares = np.zeros((len(DRAWN), len(DMV), len(SHARE_STEPS)))
+    for p, draw in enumerate(DRAWN.values()):
+        many = bodies_of(
+            draw(random, QUICK_MANY if quick else MANY), random_momenta(random, QUICK_MANY if quick else MANY)
+        )
+        for i, label in enumerate(DMV):
+            tell(f"{label}, {len(many.y)} bodies")
+            for k, h in enumerate(SHARE_STEPS):
+                shares[p, i, k] = (turned(FLOWS[label], round(T_END / h), h, many).status == OK).mean()
+    tell("round-off")
+    once = [np.mean(log_errors(turned(FLOWS[label], 1, T_END, bodies), truth)) for label in CLOSED]
+    dims = ("flow", "step")
+    return xr.Dataset(
+        {
+            "log_error": (dims, error),
+            "seconds": (dims, seconds),
+            "converged": (dims, converged),
+            "converged_of_many": (("drawn", "dmv", "share_step"), shares),
+            "log_error_of_one_step": ("form", once),
+            "log_error_of_products": ("projection", projections(bodies, truth)),
+        },
+        {"flow": list(FLOWS), "step": T_END / np.array(counts), "form": list(CLOSED), "projection": list(WAYS),
+         "drawn": list(DRAWN), "dmv": list(DMV), "share_step": list(SHARE_STEPS)},
+        {
+            "bodies": f"{count} random ones (seed {SEED}), moments three uniform numbers divided by the largest; runs "
+            "that fail are left out of the means",
+            "shares of many": f"of {len(many.y)} bodies, moments drawn like these, or uniformly from physical bodies",
+            "error": f"mean of log10 |Q - Q_ref|, infinity norm, at t = {T_END:g}",
+            "reference": "one step of polhode's exact rotation to the end",
+            "time": f"wall time of a run on one thread, mean over the runs that succeed, best of {passes}",
+            "products": "quaternions of Kosenko's form over steps of 0.01, multiplied with and without projection; "
+            "infinity norm of their error",
+        },
+    )  # fmt: skip
+
+
+def projections(bodies: Bodies, truth: Ends) -> list[float]:
+    """Mean log error of the product of the quaternions of 1000 steps, as it is, and normalised in every step."""
+    n = 1000
+    plain = np.tile((1.0, 0.0, 0.0, 0.0), (len(bodies.y), 1))
+    unit = plain.copy()
+    y = bodies.y.copy()
+    for _ in range(n):
+        y[:, ATTITUDE:ANGULAR] = (1.0, 0.0, 0.0, 0.0)
+        y = turned(FLOWS[QUATERNION], 1, T_END / n, Bodies(y, bodies.constants)).y
+        plain, unit = (multiply(q, y[:, ATTITUDE:ANGULAR]) for q in (plain, unit))
+        unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    wanted = truth.y[:, ATTITUDE:ANGULAR]
+    gaps = [np.abs(q * np.sign((q * wanted).sum(axis=1, keepdims=True)) - wanted).max(axis=1) for q in (plain, unit)]
+    return [float(np.log10(np.maximum(gap, ROUND_OFF)).mean()) for gap in gaps]
+
+
+# ------------------------------------------------------------------ judges
+def flat(data: xr.DataArray, labels: Sequence[str], k: int) -> dict[str, float]:
+    """Values of some flows at one step."""
+    return {label: float(data.sel(flow=label)[k]) for label in labels}
+
+
+def expensive(data: xr.Dataset) -> Finding:
+    """The closed forms cost more than anything approximate."""
+    rivals = data.seconds.sel(flow=[*SEMIEXACT, *MATRIX_FORM, *DMV]).max("flow")
+    ratio = {label: float((data.seconds.sel(flow=label) / rivals).median()) for label in (*CLOSED, OURS)}
+    parts = {f"{label}: dearer than every approximate method": ratio[label] > 1.0 for label in CLOSED}
+    return Finding(parts, {"time / time of the dearest approximate method, median of the steps": ratio})
+
+
+def always(data: xr.Dataset) -> Finding:
+    """No run of an exact or semiexact flow fails."""
+    shares = {label: float(data.converged.sel(flow=label).min()) for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM, OURS)}
+    return Finding({"every run at every step": min(shares.values()) == 1.0}, {"least share of runs": shares})
+
+
+def three_quarters(data: xr.Dataset) -> Finding:
+    """At the largest step about three quarters of the runs of DMV converge."""
+    many = {
+        drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in DMV} for drawn in DRAWN
+    }
+    words = {"any": "moments that may break the triangle inequality", "physical": "moments of physical bodies"}
+    parts = {
+        f"{words[drawn]}: 75 % within 12 at the largest step": all(abs(x - CONVERGED) < 0.12 for x in found.values())
+        for drawn, found in many.items()
+    }
+    numbers: dict[str, Any] = {f"share at the largest step, {words[drawn]}": found for drawn, found in many.items()}
+    for h in SHARE_STEPS[1:]:
+        found = data.converged_of_many.sel(drawn="any", share_step=h)
+        numbers[f"step {h:g}, {words['any']}"] = {label: float(found.sel(dmv=label)) for label in DMV}
+    safe = [label for label in FLOWS if FLOWS[label].guarded]
+    numbers["the runs of the figure, largest step"] = flat(data.converged, (*DMV, *safe), 0)
+    return Finding(parts, numbers)
+
+
+def one_third(data: xr.Dataset) -> Finding:
+    """A semiexact flow costs about a third of the closed form in the same variables."""
+    pairs = {label: QUATERNION for label in SEMIEXACT} | {label: MATRIX for label in MATRIX_FORM}
+    ratio = {
+        label: float((data.seconds.sel(flow=label) / data.seconds.sel(flow=closed)).median())
+        for label, closed in pairs.items()
+    }
+    parts = {"substantially cheaper: below 0.75": max(ratio.values()) < 0.75,
+             "about a third: 0.22 to 0.45": all(0.22 < x < 0.45 for x in ratio.values())}  # fmt: skip
+    return Finding(parts, {"time / time of the exact method in the same form, median of the steps": ratio})
+
+
+def relative(data: xr.Dataset) -> xr.DataArray:
+    """Time over that of the cheapest of the paper's methods."""
+    cheapest: xr.DataArray = data.seconds.sel(flow=[*CLOSED, *SEMIEXACT, *MATRIX_FORM, *DMV]).min("flow")
+    ratio: xr.DataArray = data.seconds / cheapest
+    return ratio
+
+
+def cheapest(data: xr.Dataset) -> Finding:
+    """A DMV method is the cheapest at every step, and the highest order is little dearer than the lowest."""
+    cost = relative(data)
+    gain = float((data.seconds.sel(flow=DMV[-1]) / data.seconds.sel(flow=DMV[0])).median())
+    least = cost.sel(flow=list(DMV)).min("flow")
+    parts = {
+        "the cheapest of the paper's methods is a DMV, at most steps": float((least < 1.0 + 1e-9).mean()) > 0.5,
+        "order 10 costs at most 1.5 times order 6": gain < 1.5,
+    }
+    numbers: dict[str, Any] = {"time of dmv10 / dmv6, median": gain}
+    return Finding(parts, numbers | {"relative cost, largest step": flat(cost, list(FLOWS), 0)})
+
+
+def large_steps(data: xr.Dataset) -> Finding:
+    """The relative cost of exact and semiexact flows is lower for large steps."""
+    cost = relative(data)
+    n = max(1, data.step.size // 4)
+    found = {label: float(cost.sel(flow=label)[-n:].median() / cost.sel(flow=label)[:n].median())
+             for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM, OURS)}  # fmt: skip
+    parts = {label: found[label] > 1.0 for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM)}
+    return Finding(parts, {"relative cost at small steps / at large steps": found})
+
+
+def accumulation(data: xr.Dataset) -> Finding:
+    """At the smallest step the closed forms are worse than at the largest, and than DMV of order 10."""
+    error = data.log_error
+    best, labels = float(error.sel(flow=DMV[-1])[-1]), (*CLOSED, SEMIEXACT[-1], OURS)
+    grown = {label: float(error.sel(flow=label)[-1] - error.sel(flow=label)[0]) for label in (*CLOSED, OURS)}
+    behind = {label: float(error.sel(flow=label)[-1]) - best for label in labels}
+    parts = {f"{label}: less accurate at the smallest step than at the largest": grown[label] > 0.5 for label in CLOSED}
+    parts |= {f"{label}: less accurate there than dmv10": behind[label] > 0.0 for label in (*CLOSED, SEMIEXACT[-1])}
+    return Finding(parts, {"digits lost from the largest to the smallest step": grown,
+                           "digits behind dmv10 at the smallest step": behind})  # fmt: skip
+
+
+def one_step(data: xr.Dataset) -> Finding:
+    """One step to the end has no accumulated round-off."""
+    once = {label: float(data.log_error_of_one_step.sel(form=label)) for label in CLOSED}
+    many = {label: float(data.log_error.sel(flow=label)[-1]) for label in CLOSED}
+    parts = {f"{label}: at least half a digit better": many[label] - once[label] > 0.5 for label in CLOSED}
+    return Finding(parts, {"mean log error of one step": once, "of steps of 0.01": many})
+
+
+def projection(data: xr.Dataset) -> Finding:
+    """Dividing the quaternion by its norm improves it."""
+    found = {str(way): float(data.log_error_of_products.sel(projection=way)) for way in data.projection.values}
+    gained = found["none"] - found["each step"]
+    return Finding({"it is more accurate": gained > 0.0}, {"mean log error, steps of 0.01": found, "digits": gained})
+
+
+def comparable(data: xr.Dataset) -> Finding:
+    """Matrix and quaternion form: accuracy and cost."""
+    a, b = (data.sel(flow=label) for label in CLOSED)
+    digits = float(np.abs(a.log_error - b.log_error).max())
+    ratio = float((a.seconds / b.seconds).median())
+    parts = {
+        "accuracy within half a digit at every step": digits < 0.5,
+        "cost within a factor of 1.5": 2 / 3 < ratio < 1.5,
+    }
+    return Finding(parts, {"largest difference of the mean log errors": digits, "time, matrix / quaternion": ratio})

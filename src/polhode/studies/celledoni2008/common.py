@@ -1,0 +1,296 @@
+"""What the figures of this paper share: random bodies, many free rotations at once, maps.
+
+The paper draws its bodies and momenta at random and prints no seeds; ours are fixed, and every flow sees the same.
+Momenta have length 1 and directions that are uniform in the first octant. Moments are divided by the largest; they are
+drawn in two ways, because the paper does not say how: from all positive ones, or uniformly from the triangle of
+physical bodies, 1 - y <= x < y < 1 with x = I1/I3 and y = I2/I3. The reference is one exact step to the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from os import cpu_count
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from polhode.algebra.rotation import matrix_from_quaternion
+from polhode.kernel import drive
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, GUARDED, INERTIA, INVERSE_INERTIA, OK, REPORT
+from polhode.methods.free_flows import free_flow
+from polhode.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION
+from polhode.studies.study import Tell
+
+T_END = 10.0
+SEED = 2008
+ROUND_OFF = 2.0**-53
+"""Errors below count as this."""
+TIMED_TOGETHER = 2500
+"""Steps that are timed at once: the machine is less likely to turn to something else within a millisecond or two."""
+
+
+# ------------------------------------------------------------------ flows
+@dataclass(frozen=True)
+class Flow:
+    """A free rotation of the figures.
+
+    Attributes
+    ----------
+    name : str
+        In ``polhode.methods.free_flows``.
+    options : mapping
+        Its options.
+    guarded : bool
+        Whether it refuses steps out of its range.
+    look : tuple
+        Colour, marker and line of its curve.
+    """
+
+    name: str
+    options: Mapping[str, str]
+    guarded: bool
+    look: tuple[str, str, str]
+
+    def sweep(self) -> Any:
+        """The compiled loop over many bodies."""
+        return drive.sweep_of(free_flow(self.name).build(**self.options))
+
+    @property
+    def style(self) -> dict[str, Any]:
+        """Of its curve, for matplotlib."""
+        colour, marker, line = self.look
+        fill = colour if line == "-" else "white"
+        return {"color": colour, "marker": marker, "linestyle": line, "markerfacecolor": fill, "markersize": 5.0}
+
+
+AS_PRINTED = {"solver": "fixed_point"}
+ORDERS = (6, 8, 10)
+OURS, MATRIX, QUATERNION = "exact (polhode)", "exact, matrix", "exact, quaternion"
+SEMIEXACT = tuple(f"semiexact{order}" for order in ORDERS)
+DMV = tuple(f"dmv{order}" for order in ORDERS)
+SAFE = tuple(f"dmv{order}, Newton" for order in ORDERS)
+MATRIX_FORM = tuple(f"semiexact{order}_matrix" for order in ORDERS)
+MARKS = dict(zip(ORDERS, "osD", strict=True))
+
+FLOWS = {
+    OURS: Flow("exact", {}, False, (INK, "*", "-")),
+    MATRIX: Flow("exact_matrix", {}, False, (PURPLE, "P", "-")),
+    QUATERNION: Flow("kosenko", {}, False, (GREEN, "X", "-")),
+    **{f"semiexact{n}": Flow(f"semiexact{n}", {}, False, (BLUE, MARKS[n], "-")) for n in ORDERS},
+    **{f"semiexact{n}_matrix": Flow(f"semiexact{n}_matrix", {}, False, (SKY, MARKS[n], "--")) for n in ORDERS},
+    **{f"dmv{n}": Flow(f"dmv{n}", AS_PRINTED, False, (VERMILION, MARKS[n], "-")) for n in ORDERS},
+    **{f"dmv{n}, Newton": Flow(f"dmv{n}", {}, True, (ORANGE, MARKS[n], "--")) for n in ORDERS},
+}
+"""DMV as printed iterates to a fixed point and refuses nothing; ours takes Newton's method and refuses large angles."""
+
+
+# ------------------------------------------------------------------ bodies
+def any_moments(random: np.random.Generator, count: int) -> Any:
+    """Three uniform numbers, sorted and divided by the largest (count, 3): no body need have such moments."""
+    moments = np.sort(random.random((count, 3)), axis=1)
+    return moments / moments[:, 2:]
+
+
+def physical_moments(random: np.random.Generator, count: int) -> Any:
+    """Moments of inertia (count, 3) of physical bodies, ascending, the largest 1, uniform in the triangle."""
+    found: list[tuple[float, float, float]] = []
+    while len(found) < count:
+        x, y = random.random(), 0.5 + 0.5 * random.random()
+        if 1.0 - y <= x < y:
+            found.append((x, y, 1.0))
+    return np.array(found)
+
+
+def random_momenta(random: np.random.Generator, count: int) -> Any:
+    """Unit vectors (count, 3) in the first octant."""
+    vectors = np.abs(random.normal(size=(count, 3)))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def triangle(columns: int, rows: int) -> Any:
+    """Points (x, y) in the interior of the triangle, of a grid over the rectangle from (0, 1/2) to (1, 1)."""
+    points = []
+    for j in range(rows):
+        for i in range(columns):
+            # Twice the coordinates in units of a cell, so that points on the edges are told by whole numbers.
+            x, y = (2 * i + 1) * 2 * rows, (2 * rows + 2 * j + 1) * columns
+            if 4 * rows * columns < x + y and x < y:
+                points.append(((i + 0.5) / columns, 0.5 + (j + 0.5) / (2 * rows)))
+    return np.array(points)
+
+
+class Bodies(NamedTuple):
+    """Free bodies: states (K, 13) at attitude identity, and constants (K, 8)."""
+
+    y: Any
+    constants: Any
+
+    def chosen(self, which: Any) -> Bodies:
+        """Some of them."""
+        return Bodies(np.ascontiguousarray(self.y[which]), np.ascontiguousarray(self.constants[which]))
+
+
+def bodies_of(moments: Any, momenta: Any) -> Bodies:
+    """Bodies with these moments (K, 3) and momenta (K, 3)."""
+    y, constants = np.zeros((len(moments), BODY)), np.ones((len(moments), CONSTANTS))
+    y[:, ATTITUDE], y[:, ANGULAR:] = 1.0, momenta
+    constants[:, INERTIA : INERTIA + 3], constants[:, INVERSE_INERTIA:] = moments, 1.0 / moments
+    return Bodies(y, constants)
+
+
+class Ends(NamedTuple):
+    """States (K, 13) and statuses (K,) after a sweep."""
+
+    y: Any
+    status: Any
+
+
+def _sweep(flow: Flow, n: int, h: float, bodies: Bodies) -> Ends:
+    y, status = bodies.y.copy(), np.zeros(len(bodies.y), dtype=np.int64)
+    report = np.zeros(REPORT)
+    report[GUARDED] = float(flow.guarded)
+    flow.sweep()(n, np.full(len(y), h), y, bodies.constants, report, status, status.copy())
+    return Ends(y, status)
+
+
+def turned(
+    flow: Flow, n: int, h: float, bodies: Bodies, tell: Tell = lambda line: None, threads: int | None = None,
+    size: int = 2048,
+) -> Ends:  # fmt: skip
+    """Every body after ``n`` applications of the flow for a time ``h``, in slices on several threads.
+
+    No body knows of another, so the result depends neither on the slices nor on the threads.
+    """
+    flow.sweep()  # compiled once, not by every thread
+    parts = [bodies.chosen(slice(k, k + size)) for k in range(0, len(bodies.y), size)]
+    found: list[Ends] = []
+    pool = ThreadPoolExecutor(threads or cpu_count() or 1)
+    try:
+        for part in pool.map(partial(_sweep, flow, n, h), parts):
+            found.append(part)
+            tell(f"{100 * len(found) // len(parts)} %")
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return Ends(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
+    """Wall times on one thread of the runs of all bodies, a few bodies each so that every part is short."""
+    loop, size = flow.sweep(), max(1, TIMED_TOGETHER // n)
+    report, spent = np.zeros(REPORT), []
+    for k in range(0, len(bodies.y), size):
+        part = bodies.chosen(slice(k, k + size))
+        steps, status = np.full(len(part.y), h), np.zeros(len(part.y), dtype=np.int64)
+        begun = time.perf_counter()
+        loop(n, steps, part.y.copy(), part.constants, report, status, status)
+        spent.append(time.perf_counter() - begun)
+    return np.array(spent)
+
+
+def log_errors(ends: Ends, truth: Ends) -> Any:
+    """log10 |Q - Q_ref|, infinity norm, one number a body; nan where the flow failed.  [celledoni2008, eq. 3.2]"""
+    good = ends.status == OK
+    found = np.full(len(good), np.nan)
+    a, b = (matrix_from_quaternion(x.y[good, ATTITUDE:ANGULAR]) for x in (ends, truth))
+    found[good] = np.log10(np.maximum(np.abs(a - b).sum(axis=-1).max(axis=-1, initial=0.0), ROUND_OFF))
+    return found
+
+
+def reference(bodies: Bodies, t_end: float = T_END) -> Ends:
+    """The exact ends."""
+    return turned(FLOWS[OURS], 1, t_end, bodies)
+
+
+# ------------------------------------------------------------------ maps over the triangle
+STEPS = (0.4, 0.04)
+GRID, VALUES = (100, 50), 20
+QUICK_GRID, QUICK_VALUES = (20, 10), 5
+CORNER = (0.15, 0.85)
+"""The top left corner I1 << I2 ~ I3 is where x < CORNER[0] and y > CORNER[1]."""
+
+
+def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, tell: Tell) -> xr.Dataset:
+    """Mean log error and share of failed runs of flows over the triangle, at every step.
+
+    Every point of the grid is run with the same momenta.
+    """
+    points = triangle(*(QUICK_GRID if quick else GRID))
+    momenta = random_momenta(np.random.default_rng(SEED), QUICK_VALUES if quick else VALUES)
+    moments = np.column_stack([points, np.ones(len(points))])
+    bodies = bodies_of(np.repeat(moments, len(momenta), axis=0), np.tile(momenta, (len(points), 1)))
+    truth = reference(bodies)
+    errors, failed = np.full((2, len(labels), len(steps), len(points)), np.nan)
+    for i, label in enumerate(labels):
+        for k, h in enumerate(steps):
+            ends = turned(FLOWS[label], round(T_END / h), h, bodies, partial(_tell, tell, f"{label}, step {h:g}"))
+            values = log_errors(ends, truth).reshape(len(points), -1)
+            failed[i, k] = np.isnan(values).mean(axis=1)
+            some = failed[i, k] < 1.0
+            errors[i, k, some] = np.nanmean(values[some], axis=1)
+    dims = ("flow", "step", "point")
+    return xr.Dataset(
+        {"log_error": (dims, np.round(errors, 4)), "failed": (dims, failed)},
+        {"flow": list(labels), "step": list(steps), "x": ("point", points[:, 0]), "y": ("point", points[:, 1])},
+        {
+            "bodies": f"{len(points)} points of a grid of {' x '.join(map(str, QUICK_GRID if quick else GRID))} inside "
+            f"the triangle, each with the same {len(momenta)} random momenta (seed {SEED})",
+            "error": f"mean of log10 |Q - Q_ref|, infinity norm, at t = {T_END:g}; failed runs are left out",
+            "reference": "one step of polhode's exact rotation to the end",
+        },
+    )
+
+
+def _tell(tell: Tell, words: str, line: str) -> None:
+    tell(f"{words}, {line}")
+
+
+def corner(data: xr.Dataset) -> Any:
+    """Which points are in the corner where the smallest moment is far below the two others."""
+    return (data.x < CORNER[0]) & (data.y > CORNER[1])
+
+
+def map_panel(ax: Axes, data: xr.DataArray, limits: tuple[float, float], colours: str) -> Any:
+    """One map: a coloured cell for each point, grey where there is no number."""
+    xs, ys = np.unique(data.x), np.unique(data.y)
+    grid = np.full((len(ys), len(xs)), np.nan)
+    grid[np.searchsorted(ys, data.y), np.searchsorted(xs, data.x)] = data.values
+    inside = np.zeros(grid.shape, dtype=bool)
+    inside[np.searchsorted(ys, data.y), np.searchsorted(xs, data.x)] = True
+    missing = np.where(inside & np.isnan(grid), 1.0, np.nan)
+    look: Any = {"extent": (0.0, 1.0, 0.5, 1.0), "origin": "lower", "aspect": "equal", "interpolation": "nearest"}
+    ax.imshow(missing, cmap="Greys", vmin=0.0, vmax=2.5, **look)
+    image = ax.imshow(grid, cmap=colours, vmin=limits[0], vmax=limits[1], **look)
+    ax.plot((0.0, 0.5, 1.0, 0.0), (1.0, 0.5, 1.0, 1.0), color=GREY, linewidth=0.8)
+    ax.grid(visible=False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.set_xticks([0.0, 0.5, 1.0])
+    ax.set_yticks([0.5, 1.0])
+    return image
+
+
+def map_picture(
+    data: xr.DataArray, rows: Iterable[Sequence[tuple[str, float]]], limits: tuple[float, float], words: str,
+    colours: str = "viridis_r",
+    extend: str = "both",
+) -> Picture:  # fmt: skip
+    """Maps of pairs (flow, step) in rows, with one scale for all."""
+    table = [list(row) for row in rows]
+    columns = len(table[0])
+    picture = Picture(figsize=(3.2 * columns + 0.8, 1.95 * len(table) + 0.5), layout="constrained")
+    axes = picture.subplots(len(table), columns, squeeze=False, sharex=True, sharey=True)
+    for k, row in enumerate(table):
+        for ax, (label, h) in zip(axes[k], row, strict=True):
+            image = map_panel(ax, data.sel(flow=label, step=h), limits, colours)
+            ax.set_title(f"{label}, h = {h:g}")
+        axes[k, 0].set_ylabel("$I_2/I_3$")
+    for ax in axes[-1]:
+        ax.set_xlabel("$I_1/I_3$")
+    picture.colorbar(image, ax=axes, label=words, shrink=0.75, aspect=30, pad=0.01, extend=extend)
+    return picture

@@ -1,0 +1,39 @@
+"""Figure 3.6: satellite in the gravity gradient, RKN6_14a with the exact free rotation, steps 0.1 and 0.05."""
+
+from __future__ import annotations
+
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.studies.celledoni2008.satellite import SATELLITE_STEPS, largest, satellite, satellite_picture
+from polhode.studies.study import Claim, Figure, Finding, Tell
+
+EXACT = "rkn6_14a"
+H0 = 1.21595664e7  # [celledoni2008, 3.3.2]
+DIGITS = dict(zip(SATELLITE_STEPS, (7, 10), strict=True))
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    return satellite([EXACT], tell)
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    return {"fig3_6": satellite_picture(data)}
+
+
+def start(data: xr.Dataset) -> Finding:
+    found = float(data.attrs["H0"])
+    return Finding({"to the nine digits printed": abs(found / H0 - 1.0) < 5e-10}, {"H0": data.attrs["H0"]})
+
+
+def digits(data: xr.Dataset) -> Finding:
+    found = largest(data, EXACT)
+    parts = {f"step {h:g}: of the order of 1e-{n}": 0.2 * 10.0**-n < e < 5 * 10.0**-n
+             for (h, n), e in zip(DIGITS.items(), found.values(), strict=True)}  # fmt: skip
+    return Finding(parts, {"largest relative energy error": found})
+
+
+FIGURE = Figure("fig3_6", "satellite, RKN6_14a with the exact rotation", compute, draw, (
+    Claim("The system has an energy of 1.21595664e7", "3.3.2", start),
+    Claim("The relative energy error is of the order of 1e-7 for h = 0.1 and of 1e-10 for h = 0.05", "3.3.2", digits),
+))  # fmt: skip

@@ -1,0 +1,219 @@
+"""Weakly perturbed random bodies, section 3.3.1: what figure 3.5 shows, and the judges of what the paper says of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK
+from polhode.methods import method
+from polhode.runs.bench import Bench
+from polhode.runs.single import start_state
+from polhode.studies.celledoni2008.common import SEED, physical_moments
+from polhode.studies.study import Finding, Tell
+from polhode.systems import heavy_top
+
+EPSILONS = (1e-3, 1e-6)  # [celledoni2008, 3.3.1]
+BASIC_STEPS = (8.0, 5.0, 4.0, 2.0, 1.75, 1.5, 1.25, 1.0, 0.5)
+QUICK_STEPS = (8.0, 2.0, 1.0)
+SPAN, COUNT, QUICK_COUNT = 20.0, 20, 4
+SCHEMES = {"V2": (1, 2), "S4_6": (6, 4), "RKN4_6b": (6, 4), "S6_10": (10, 6), "RKN6_14a": (14, 6)}
+"""Stages and order. With a basic step h a scheme of s stages takes steps of s h / 10: the same number of loads."""
+EXACT, MR = "exact", "MR"
+HIGH = ("S6_10", "RKN6_14a")
+"""Schemes with a large number of stages."""
+TIMED_STEPS = 200
+DRAWS = 10
+"""How often the random bodies are drawn again for the largest step."""
+
+
+def perturbed_bodies(seed: int, count: int) -> list[tuple[Any, tuple[float, float, float]]]:
+    """Moments with I1 = 1, and momenta of kinetic energy 1 whose first two components are uniform in (0, 1)."""
+    random = np.random.default_rng(seed)
+    found = []
+    for x, y, z in physical_moments(random, count):
+        moments = np.array([1.0, y / x, z / x])
+        a, b = random.random(2)
+        found.append((moments, (a, b, sqrt(2.0 * moments[2] * (1.0 - a * a / 2.0 - b * b / (2.0 * moments[1]))))))
+    return found
+
+
+def method_of(scheme: str, flow: str) -> str:
+    """Method string; MR is boosted to the order of the scheme."""
+    order = SCHEMES[scheme][1]
+    return f"{scheme.lower()}/{'exact' if flow == EXACT else 'mr' if order == 2 else f'mr{order}'}"
+
+
+def mean_errors(
+    bodies: Sequence[Any], eps: float, scheme: str, flow: str, basic: float, repeats: int = 5
+) -> tuple[float, float, float, int]:
+    """Mean largest and mean last relative energy error over bodies, median seconds and load evaluations of a run."""
+    name, h = method_of(scheme, flow), SCHEMES[scheme][0] * basic / 10.0
+    n = ceil(SPAN / h - 1e-9)
+    found = []
+    for moments, momentum in bodies:
+        top = heavy_top(moments, (0.0, 0.0, 1.0), eps)
+        start = start_state(top, angular_momentum=momentum)
+        bench = Bench(top, method(name), start)
+        rows, counts = np.empty((n, start.size)), np.zeros(n, dtype=np.int64)
+        assert bench.march(0, n, 1, 0.0, h, rows, counts) == OK
+        evaluations = bench.evaluations
+        energies = energy(moments, eps, np.vstack([start, rows]))
+        errors = np.abs(energies / energies[0] - 1.0)
+        found.append((errors.max(), errors[-1], n * seconds_per_step(bench, start, h, repeats)))
+    worst, last, _ = np.mean(found, axis=0)
+    return worst, last, float(np.median(found, axis=0)[2]), evaluations
+
+
+def energy(moments: Any, eps: float, states: Any) -> Any:
+    """Kinetic energy plus eps u3, u = Q^T e3, of states (n, 13).  [celledoni2008, eq. 3.7]"""
+    w, x, y, z = states[:, ATTITUDE:ANGULAR].T
+    return (states[:, ANGULAR:BODY] ** 2 / moments).sum(axis=1) / 2.0 + eps * (w * w - x * x - y * y + z * z)
+
+
+def seconds_per_step(bench: Bench, start: Any, h: float, repeats: int) -> float:
+    """Wall time of a step without recording, the best of some repeats; short runs would time the call of the loop."""
+    best = float("inf")
+    for _ in range(repeats):
+        bench.y[:] = start
+        begun = time.perf_counter()
+        bench.march(0, TIMED_STEPS, TIMED_STEPS + 1, 0.0, h)
+        best = min(best, time.perf_counter() - begun)
+    return best / TIMED_STEPS
+
+
+def perturbed(quick: bool, tell: Tell) -> xr.Dataset:
+    """Energy errors and cost of all schemes with both free rotations."""
+    steps, count = (QUICK_STEPS, QUICK_COUNT) if quick else (BASIC_STEPS, COUNT)
+    flows, labels = (EXACT, MR), list(SCHEMES)
+    bodies = perturbed_bodies(SEED, count)
+    found = np.zeros((4, len(EPSILONS), len(labels), len(flows), len(steps)))
+    for i, scheme in enumerate(labels):
+        for k, flow in enumerate(flows):
+            tell(method_of(scheme, flow))
+            for e, eps in enumerate(EPSILONS):
+                for s, basic in enumerate(steps):
+                    found[:, e, i, k, s] = mean_errors(bodies, eps, scheme, flow, basic)
+    draws = range(2 if quick else DRAWS)
+    again = np.zeros((len(labels), len(draws)))
+    for d in draws:
+        tell(f"other bodies, draw {d + 1}")
+        others = perturbed_bodies(SEED + 1 + d, count)
+        for i, scheme in enumerate(labels):
+            again[i, d] = mean_errors(others, EPSILONS[0], scheme, EXACT, steps[0], 0)[0] / EPSILONS[0]
+    dims = ("epsilon", "scheme", "flow", "basic_step")
+    names = ("energy_error", "last_energy_error", "seconds")
+    return xr.Dataset(
+        {
+            **{name: (dims, values) for name, values in zip(names, found, strict=False)},
+            "evaluations": (dims[1:], found[3, 0].astype(int)),
+            "error_over_epsilon": (("scheme", "draw"), again),
+        },
+        {"epsilon": list(EPSILONS), "scheme": labels, "flow": list(flows), "basic_step": list(steps),
+         "draw": list(draws)},
+        {
+            "bodies": f"{count} random ones (seed {SEED}), I1 = 1, kinetic energy 1 at the start",
+            "energy error": f"mean over the bodies of the largest |H/H0 - 1| over [0, {SPAN:g}]; last: at the end",
+            "steps": "s/10 of the basic step for s stages; where they do not divide the span, one ends after it",
+            "time": "wall time of the steps without recording, median of the bodies, best of 5, one thread",
+        },
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ judges
+def by_scheme(data: xr.DataArray) -> dict[str, float]:
+    """Values over schemes as a mapping."""
+    return {str(name): float(data.sel(scheme=name)) for name in data.scheme.values}
+
+
+def same_loads(data: xr.Dataset) -> Finding:
+    """All schemes evaluate the loads equally often, but for the start and where the span ends."""
+    counts = data.evaluations.sel(flow=EXACT)
+    spread = (counts.max("scheme") / counts.min("scheme")).max()
+    found = {f"basic step {h:g}": ", ".join(str(int(n)) for n in counts.sel(basic_step=h)) for h in (8.0, 1.0)}
+    return Finding({"within 25 %": float(spread) < 1.25}, {f"load evaluations, {', '.join(SCHEMES)}": found})
+
+
+def below_epsilon(data: xr.Dataset) -> Finding:
+    """With the largest step the error is below epsilon with the exact rotation, in every draw, and above with MR."""
+    first = data.energy_error.isel(basic_step=0) / data.epsilon
+    exact, boosted = first.sel(flow=EXACT), first.sel(flow=MR)
+    low, high = by_scheme(data.error_over_epsilon.min("draw")), by_scheme(data.error_over_epsilon.max("draw"))
+    worst = {name: max(high[name], float(exact.sel(scheme=name).max())) for name in SCHEMES}
+    parts = {f"{name}, exact: below": worst[name] < 1.0 for name in SCHEMES}
+    parts["no scheme with MR is below"] = float(boosted.min()) > 1.0
+    words = "error/epsilon at the largest step"
+    numbers: dict[str, Any] = {
+        f"{words}, {flow}, {eps:g}": by_scheme(values.sel(epsilon=eps))
+        for flow, values in ((EXACT, exact), (MR, boosted)) for eps in EPSILONS
+    }  # fmt: skip
+    draws = {name: f"{low[name]:.2g} to {high[name]:.2g}" for name in SCHEMES}
+    return Finding(parts, numbers | {f"{words}, exact, {EPSILONS[0]:g}, {data.draw.size} other draws of bodies": draws})
+
+
+def scales(data: xr.Dataset) -> Finding:
+    """The error goes with epsilon where the rotation is exact; where it is MR it goes down with the step only."""
+    first = data.energy_error.isel(basic_step=0)
+    gained = by_scheme((first / data.energy_error.isel(basic_step=-1)).sel(flow=MR).min("epsilon"))
+    shrinks = {flow: by_scheme((first.isel(epsilon=0) / first.isel(epsilon=1)).sel(flow=flow)) for flow in (EXACT, MR)}
+    parts = {
+        "exact: in proportion": all(500.0 < x < 2000.0 for x in shrinks[EXACT].values()),
+        "MR: not at all": all(0.1 < x < 10.0 for x in shrinks[MR].values()),
+        "MR: ten times smaller at the smallest step": min(gained.values()) > 10.0,
+    }
+    numbers = {f"error at 0.001 / at 1e-06, largest step, {flow}": x for flow, x in shrinks.items()}
+    return Finding(parts, numbers | {"error at the largest / at the smallest step, MR, least": gained})
+
+
+def cost(data: xr.Dataset) -> Finding:
+    """The further MR is boosted, the less there is to save."""
+    ratio = by_scheme((data.seconds.sel(flow=MR) / data.seconds.sel(flow=EXACT)).median(("epsilon", "basic_step")))
+    rising = [max(x for name, x in ratio.items() if SCHEMES[name][1] == order) for order in (2, 4, 6)]
+    parts = {
+        "MR costs relatively more, the higher its order": rising == sorted(rising),
+        "of order 2 it is cheaper than the exact rotation": ratio["V2"] < 1.0,
+        "boosted to order 6 it costs the same within a factor of 2": all(0.5 < ratio[name] < 2.0 for name in HIGH),
+    }
+    return Finding(parts, {"time with MR / time with the exact rotation": ratio})
+
+
+def leading_error(data: xr.Dataset) -> Finding:
+    """The error of boosted MR hides that of the optimised scheme."""
+    ratio = data.energy_error.sel(flow=MR) / data.energy_error.sel(flow=EXACT)
+    lowest = by_scheme(ratio.min(("epsilon", "basic_step")))
+    parts = {f"{name}: 100 times larger or more": lowest[name] > 100.0 for name in SCHEMES if name != "V2"}
+    return Finding(parts, {"error with MR / with the exact rotation, least of all steps and epsilons": lowest})
+
+
+def of_interest(data: xr.Dataset) -> Finding:
+    """At equal time, and at equal loads, the exact rotation has the smaller error."""
+    parts: dict[str, bool] = {}
+    numbers: dict[str, Any] = {}
+    for variable, words in (("seconds", "time"), ("evaluations", "load evaluations")):
+        gains = {
+            f"{name}, {eps:g}": gain(data.sel(scheme=name, epsilon=eps), variable)
+            for name in SCHEMES
+            for eps in EPSILONS
+        }
+        parts[f"smaller error at equal {words}, every scheme"] = min(gains.values()) > 1.0
+        numbers[f"error with MR / with the exact rotation at equal {words}, least"] = gains
+    return Finding(parts, numbers)
+
+
+def gain(data: xr.Dataset, variable: str) -> float:
+    """Least ratio of the errors with MR and with the exact rotation at equal cost.
+
+    A run with MR that costs more than every exact one is compared with the most expensive of these.
+    """
+    curves = []
+    for flow in (EXACT, MR):
+        line = data.sel(flow=flow)
+        x, y = np.log(line[variable].values.astype(float)), np.log(line.energy_error.values)
+        curves.append((np.sort(x), y[np.argsort(x)]))
+    (x, y), (u, v) = curves
+    return float(np.exp(v - np.interp(u, x, y))[u >= x[0]].min())

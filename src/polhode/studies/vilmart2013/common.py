@@ -1,0 +1,111 @@
+"""What the figures of this study share: its body, states as momentum and matrix, errors on ladders of steps.
+
+Legend: ``I`` principal moments; ``y`` body angular momentum; ``Q`` rotation matrix, body to space; ``h`` step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import nan
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.special import ellipk
+
+from polhode.algebra import rotation
+from polhode.errors import PolhodeError
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.runs.check import stepper
+from polhode.runs.single import start_state
+from polhode.systems import free_body
+from polhode.trajectory.convergence import observed_order
+
+BOOK = (0.376, 0.627, 1.0)  # [vilmart2013, fig. 1]
+BODY_OF_FIG_1 = free_body(BOOK)
+Y0 = (0.3, 0.6, -0.8)  # the paper's momentum (0, 0.6, -0.8), moved off the special place y1 = 0
+Q0 = rotation.exp_quaternion((0.3, 0.1, 0.2))
+START: dict[str, Any] = {"attitude": Q0, "angular_momentum": Y0}
+STATE = np.array(Y0), np.array(rotation.matrix_from_quaternion(Q0))
+
+EXACT = 1e-13  # per step: equal but for round-off
+KEPT, BROKEN = 2e-12, 1e-11  # below and above which something is constant, or is not
+
+Map = Callable[[Any, Any, float], tuple[Any, Any]]
+"""``step(y, Q, h) -> y, Q`` with a matrix Q."""
+
+
+def as_matrix(state: Any) -> tuple[Any, Any]:
+    """Momentum and rotation matrix of a state."""
+    return state[ANGULAR:BODY].copy(), np.array(rotation.matrix_from_quaternion(state[ATTITUDE:ANGULAR]))
+
+
+def distance(a: tuple[Any, Any], b: tuple[Any, Any]) -> float:
+    """Largest of the 2-norms of the differences of momenta and of rotation matrices."""
+    return max(float(np.linalg.norm(a[0] - b[0])), float(np.linalg.norm(a[1] - b[1], 2)))
+
+
+@cache
+def body_map(method: str, I: tuple[float, ...]) -> Map:
+    """A method of polhode for the free body with these moments, as a map of momentum and matrix."""
+    system = free_body(I)
+    advance = stepper(method, system, start_state(system, **START))
+
+    def step(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
+        state = start_state(system, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)
+        return as_matrix(advance(state, 0.0, h))
+
+    return step
+
+
+def repeated(step: Map, y: Any, Q: Any, span: float, n: int) -> tuple[Any, Any]:
+    """The state after n steps."""
+    for _ in range(n):
+        y, Q = step(y, Q, span / n)
+    return y, Q
+
+
+def ladder(maps: Mapping[str, Map], start: Any, end: Any, span: float, steps: Sequence[int]) -> xr.DataArray:
+    """Distances from the end state by every map, over (method, step); NaN where a step is too large for it."""
+
+    def error(step: Map, n: int) -> float:
+        try:
+            return distance(repeated(step, start[0], start[1], span, n), end)
+        except PolhodeError:
+            return nan
+
+    errors = [[error(step, n) for n in steps] for step in maps.values()]
+    return xr.DataArray(errors, {"method": list(maps), "step": [span / n for n in steps]}, ("method", "step"))
+
+
+def orders(errors: xr.DataArray) -> dict[str, float]:
+    """Order of every method where its errors are asymptotic; the slope of the whole line where they never are."""
+    found = {}
+    for label, line in zip(map(str, errors.method.values), errors.values, strict=True):
+        order = observed_order(errors.step.values, line, 1e-14)
+        whole = np.polyfit(np.log(errors.step.values), np.log(line), 1)[0]
+        found[label] = float(whole if np.isnan(order) else order)
+    return found
+
+
+def named(data: xr.DataArray) -> dict[str, float]:
+    """The values of a variable of one dimension as a mapping."""
+    (dim,) = data.dims
+    return {str(label): float(value) for label, value in zip(data[dim].values, data.values, strict=True)}
+
+
+def casimir_and_energy(y: Any, I: Any) -> tuple[float, float]:
+    """C and H [vilmart2013, eq. 5 and 6]."""
+    y = np.asarray(y)
+    return 0.5 * float(y @ y), 0.5 * float(y @ (y / np.asarray(I)))
+
+
+def period(I: Any, y: Any) -> float:
+    """Period of the free momentum, moments ascending [vilmart2013, alg. 1]."""
+    a, b, c = np.asarray(y, dtype=float) ** 2
+    d12, d23, d13 = 1 / I[0] - 1 / I[1], 1 / I[1] - 1 / I[2], 1 / I[0] - 1 / I[2]
+    M, N = d12 * b + d13 * c, d13 * a + d23 * b  # k3^2 and k1^2 times d13
+    if d12 * N > d23 * M:  # round axis 1
+        d12, d23, M, N = d23, d12, N, M
+    return float(4.0 * ellipk(d12 * N / (d23 * M)) / np.sqrt(d23 * M))

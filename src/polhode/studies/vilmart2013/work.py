@@ -1,0 +1,125 @@
+"""The free body of figure 1: error of the methods of the paper against the step and against the time they take."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.algebra import rotation
+from polhode.kernel.drive import sweep_of
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK, REPORT
+from polhode.methods.free_flows import free_flow
+from polhode.studies import drawing
+from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.vilmart2013.common import BOOK, START, named
+
+FLOWS = (
+    "three_rotation", "symmetric", "implicit_midpoint", "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "exact", "jacobi",
+)  # fmt: skip
+EXACT_FLOWS = ("exact", "jacobi")
+SPAN, STEPS = 10.0, (10, 20, 40, 80, 160, 320, 640, 1280, 2560)
+PAIR = ("three_rotation", "symmetric")
+RANDOM, RANDOM_STEPS = 200, 400  # bodies, steps in the span
+
+
+def swept(flow: str, n: int, y: Any, moments: Any) -> tuple[Any, Any]:
+    """States (K, 13) and statuses after n steps over the span, of bodies with moments (K, 3)."""
+    K = len(y)
+    end, status, ones = y.copy(), np.zeros(K, dtype=np.int64), np.ones((K, 1))
+    bodies = np.concatenate([ones, moments, ones, 1.0 / moments], axis=1)
+    sweep_of(free_flow(flow).build())(n, np.full(K, SPAN / n), end, bodies, np.zeros(REPORT), status, status.copy())
+    return end, status
+
+
+def timed(flow: str, n: int, y: Any, moments: Any, repeats: int) -> float:
+    """Seconds a body, the best of some repeats; short runs are taken by many copies of the bodies."""
+    copies = max(1, 4000 // (n * len(y)))
+    y, moments, times = np.tile(y, (copies, 1)), np.tile(moments, (copies, 1)), []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        swept(flow, n, y, moments)
+        times.append(time.perf_counter() - begun)
+    return float(min(times)) / len(y)
+
+
+def error(end: Any, truth: Any) -> Any:
+    """Largest of the differences of momenta and of rotation matrices, 2-norms, of every body."""
+    turned = rotation.angle_between(rotation.normalize(end[:, ATTITUDE:ANGULAR]), truth[:, ATTITUDE:ANGULAR])
+    return np.maximum(np.linalg.norm(end[:, ANGULAR:] - truth[:, ANGULAR:], axis=1), 2.0 * np.sin(turned / 2.0))
+
+
+def started(attitude: Any, momenta: Any) -> Any:
+    """States at rest in space, as ``swept`` takes them."""
+    y = np.zeros((len(momenta), BODY))
+    y[:, ATTITUDE:ANGULAR], y[:, ANGULAR:] = attitude, momenta
+    return y
+
+
+def random_bodies() -> tuple[Any, Any]:
+    """Moments (K, 3) of bodies of three uniform random extents d_k, and momenta of length 1."""
+    random = np.random.default_rng(39)
+    d, m = random.random((RANDOM, 3)), random.normal(size=(RANDOM, 3))
+    return d.sum(axis=1, keepdims=True) - d, m / np.linalg.norm(m, axis=1, keepdims=True)
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    book, y = np.array([BOOK]), started(START["attitude"], [START["angular_momentum"]])
+    truth = swept("exact", 1, y, book)[0]
+    errors, seconds = np.full((2, len(FLOWS), len(STEPS)), np.nan)
+    for i, flow in enumerate(FLOWS):
+        tell(flow)
+        for j, n in enumerate(STEPS):
+            end, status = swept(flow, n, y, book)
+            if status[0] == OK:
+                errors[i, j], seconds[i, j] = error(end, truth)[0], timed(flow, n, y, book, 3 if quick else 9)
+    tell("random bodies")
+    moments, momenta = random_bodies()
+    bodies = started((1.0, 0.0, 0.0, 0.0), momenta)
+    ends = [swept(flow, RANDOM_STEPS, bodies, moments)[0] for flow in PAIR]
+    ns = [timed(flow, RANDOM_STEPS, bodies, moments, 15) / RANDOM_STEPS * 1e9 for flow in PAIR]
+    truth = swept("exact", 1, bodies, moments)[0]
+    return xr.Dataset(
+        {
+            "error": (("flow", "steps"), errors), "seconds": (("flow", "steps"), seconds),
+            "error_of_random_bodies": (("splitting", "body"), [error(end, truth) for end in ends]),
+            "ns_per_step": ("splitting", ns),
+        },
+        {"flow": list(FLOWS), "steps": list(STEPS), "splitting": list(PAIR), "body": np.arange(RANDOM)},
+        {"body": f"figure 1, t = {SPAN:g}", f"ns a step of {SPAN / STEPS[4]:g}": ", ".join(
+            f"{flow} {x / STEPS[4] * 1e9:.0f}" for flow, x in zip(FLOWS, seconds[:, 4], strict=True))},
+    )  # fmt: skip
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture, ((left, right),) = drawing.canvas(1, 2, width=10.0, height=4.8, sharey=True)
+    steps = data.steps.values
+    for i, flow in enumerate(FLOWS):
+        line, kind = data.error.sel(flow=flow), drawing.style(i, flow not in EXACT_FLOWS)
+        left.loglog(SPAN / steps, line, label=flow, **kind)
+        right.loglog(1e6 * data.seconds.sel(flow=flow), line, label=flow, **kind)
+    left.set_ylim(1e-16, 10)
+    left.set(xlabel="step $h$", ylabel=r"error in $y$ and $Q$ at $t = 10$")
+    right.set(xlabel="time of the whole run, \N{MICRO SIGN}s")
+    drawing.legend_below(picture, left, 5)
+    return {"work": picture}
+
+
+def efficient(data: xr.Dataset) -> Finding:
+    three, symmetric = (data.error_of_random_bodies.sel(splitting=name).values for name in PAIR)
+    ns = named(data.ns_per_step)
+    costs = ns["symmetric"] / ns["three_rotation"]
+    gains = three / (symmetric * costs**2)  # both of order 2: with the steps that take the same time
+    share = float((gains > 1.0).mean())
+    return Finding({"for most of the random bodies": share > 0.5}, {
+        "share of the bodies": share, "error of three rotations in the same time, median": float(np.median(gains)),
+        "ns a step": {name: ns[name] for name in PAIR},
+    })  # fmt: skip
+
+
+FIGURE = Figure("work", "free body: error against step and time", compute, draw, (
+    Claim("It is often more efficient to consider symmetric+rotation than three rotations", "Splitting", efficient),
+))  # fmt: skip

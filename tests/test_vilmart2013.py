@@ -1,0 +1,343 @@
+"""The study of Vilmart's paper: the quick form end to end, its instruments on known and on spoiled maps, its judges."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from polhode import studies
+from polhode.algebra import rotation
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.runs.check import stepper, symplectic_defect
+from polhode.runs.single import start_state
+from polhode.studies import report
+from polhode.studies.study import FAILS, HOLDS, PARTLY
+from polhode.studies.vilmart2013 import claims, common, dmv, fig01, measured, nystrom, printed, roundoff, table2, work
+
+STUDY = studies.study("vilmart2013")
+y0, Q0 = np.array([0.0, 0.6, -0.8]), np.eye(3)  # figure 1 of the paper
+
+
+# ------------------------------------------------------------------ the quick form, once
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    results, written = report.reproduce(STUDY, folder, quick=True)
+    return {result.figure.name: result for result in results}, folder, written
+
+
+def judged(quick, figure, words):
+    (found,) = [v for v in quick[0][figure].verdicts if words in v.claim.text]
+    return found
+
+
+def rows(quick, name):
+    with (quick[1] / f"{name}.csv").open() as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_all_files_are_there(quick):
+    results, folder, written = quick
+    assert list(results) == ["fig01", "work", "table2", "splittings", "dmv", "nystrom", "roundoff", "claims"]
+    for name, result in results.items():
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert all(path.stat().st_size > 30 for path in result.tables)
+        assert len(rows(quick, name)) >= 10
+    text = written.read_text()
+    for result in results.values():
+        assert len(result.verdicts) == len(result.figure.claims)
+        for verdict in result.verdicts:
+            assert verdict.numbers and f"| {verdict.claim.text} | {verdict.verdict} |" in text
+
+
+EXPECTED = {
+    "splittings": {"three rotation splitting is": PARTLY, "Algorithm 2 is a": PARTLY, "Algorithm 2 is exact": PARTLY},
+    "dmv": {"modified moments": PARTLY},
+    "nystrom": {"bracket that vanishes": PARTLY, "with the flow of V": PARTLY},
+    "roundoff": {"Orthogonal matrices": (PARTLY, HOLDS)},
+    "claims": {"Cayley": PARTLY, "few fixed-point": PARTLY, "kinetic energy": PARTLY},
+}
+"""Verdicts other than "holds": misprints, mostly. What matrices cost depends on the machine."""
+
+
+def test_verdicts(quick):
+    for name, result in quick[0].items():
+        for verdict in result.verdicts:
+            known = [x for words, x in EXPECTED.get(name, {}).items() if words in verdict.claim.text] or [HOLDS]
+            assert verdict.verdict in known[0] if isinstance(known[0], tuple) else verdict.verdict == known[0], verdict
+
+
+def test_what_is_printed_fails_and_what_is_corrected_holds(quick):
+    for result in quick[0].values():
+        for verdict in result.verdicts:
+            for part, true in verdict.parts.items():
+                if part in ("as printed", "V as printed", "transform as printed"):
+                    assert not true, verdict
+                if part in ("as corrected", "V corrected", "transform (I + e)(I - e)^-1"):
+                    assert true, verdict
+    parts = judged(quick, "dmv", "modified moments").parts
+    assert [parts[f"order {p}, as printed"] for p in (4, 6, 8)] == [True, False, False]
+    assert all(parts[f"order {p}, with h^(n-1) s_n"] for p in (4, 6, 8))
+
+
+# Table 2 as printed, and what polhode's other methods do: order, then Qy, C, H, Poisson, symplectic.
+TABLE = {
+    "jacobi": ("inf", "11111"), "symmetric": ("2", "11011"), "dmv2": ("2", "11111"),
+    "implicit_midpoint": ("2", "11100"), "dmv4": ("4", "11110"), "dmv6": ("6", "11110"), "dmv8": ("8", "11110"),
+    "dmv10": ("10", "11110"), "exact": ("inf", "11111"), "three_rotation": ("2", "11011"), "mr4": ("4", "11011"),
+    "hermite4": ("4", "11110"), "trap": ("2", "00000"), "imid": ("2", "01100"), "imidm": ("2", "11000"),
+    "trapm": ("2", "11000"), "akw": ("2", "11100"), "swc1": ("2", "11100"), "mkrk": ("4", "11000"),
+    "forward_euler": ("1", "00000"), "mkrk:gauss8": ("8", "11000"),
+}  # fmt: skip
+
+
+def test_table_2(quick):
+    found = {}
+    for row in rows(quick, "table2_by_method_column"):
+        found.setdefault(row["method"], {})[row["column"]] = row["tick"]
+    orders = {row["method"]: float(row["order"]) for row in rows(quick, "table2_by_method")}
+    for method, (order, ticks) in TABLE.items():
+        assert "".join(found[method][c][:1] for c in ("Qy", "C", "H", "Poisson", "symplectic")) == ticks, method
+        assert orders[method] == pytest.approx(float(order), rel=0.03), method
+    assert set(orders) >= set(table2.PRINTED) and len(orders) >= 40
+
+
+def test_every_method_of_polhode_is_in_the_table():
+    from polhode.methods import FLOW_NAMES, METHODS
+
+    assert {*METHODS, *FLOW_NAMES} <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
+
+
+def test_round_off_of_the_exact_flow_grows_like_a_root(quick):
+    numbers = judged(quick, "roundoff", "no faster than the root").numbers
+    assert numbers["steps"] == 100_000
+    assert all(0.3 < x < 0.65 for x in numbers["exponent"].values())
+    assert all(1e-15 < x < 1e-13 for x in numbers["error"].values())
+    afresh = judged(quick, "roundoff", "computed afresh").numbers
+    assert all(x > 2e-13 for x in afresh["computed afresh"].values())
+
+
+def test_errors_against_the_step(quick):
+    found = {(r["flow"], int(r["steps"])): float(r["error"] or "nan") for r in rows(quick, "work_by_flow_steps")}
+    for flow, order in (("symmetric", 2), ("three_rotation", 2), ("dmv2", 2), ("dmv4", 4), ("dmv6", 6)):
+        assert np.log2(found[flow, 160] / found[flow, 320]) == pytest.approx(order, abs=0.05)
+    assert max(found[flow, n] for flow in work.EXACT_FLOWS for n in (10, 160, 2560)) < 2e-13
+
+
+# ------------------------------------------------------------------ errors known from an independent program
+KNOWN = {  # steps in t = 10, errors of y and Q from y(0) = (0, 0.6, -0.8)
+    "implicit_midpoint": (200, 6.9e-4, 5.8e-3), "three_rotation": (200, 1.7e-3, 1.7e-3), "dmv2": (200, 3.9e-3, 8.0e-3),
+    "dmv4": (200, 1.4e-6, 1.8e-6), "dmv6": (120, 7.0e-9, 7.0e-9), "dmv8": (80, 9.1e-11, 9.8e-11),
+    "dmv10": (60, 1.4e-12, 1.8e-12), "algorithm 2": (200, 5.7e-5, 2.5e-4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_errors_are_the_known_ones(name):
+    n, of_y, of_Q = KNOWN[name]
+    step = printed.algorithm_2("corrected", common.BOOK) if " " in name else common.body_map(name, common.BOOK)
+    y, Q = common.repeated(step, y0, Q0, 10.0, n)
+    y1, Q1 = common.body_map("exact", common.BOOK)(y0, Q0, 10.0)
+    assert np.linalg.norm(y - y1) == pytest.approx(of_y, rel=0.04)
+    assert np.linalg.norm(Q - Q1, 2) == pytest.approx(of_Q, rel=0.04)
+
+
+def test_the_period():
+    y1, _ = common.body_map("exact", common.BOOK)(y0, Q0, common.period(common.BOOK, y0))
+    assert np.abs(y1 - y0).max() < 1e-14
+    round_1 = np.array([0.9, 0.2, -0.3])
+    y1, _ = common.body_map("exact", common.BOOK)(round_1, Q0, common.period(common.BOOK, round_1))
+    assert np.abs(y1 - round_1).max() < 1e-14
+
+
+# ------------------------------------------------------------------ instruments
+@pytest.fixture(scope="module")
+def exact():
+    system, y = common.BODY_OF_FIG_1, start_state(common.BODY_OF_FIG_1, **common.START)
+    return stepper("exact", system, y), y, system
+
+
+def test_the_poisson_instrument(exact):
+    advance, y, _ = exact
+    assert measured.poisson_defect(advance, y, 0.4) < 1e-13
+
+    def spoiled(y, t, h):
+        end = advance(y, t, h)
+        end[ANGULAR] += 1e-6 * y[ANGULAR + 1] * y[ANGULAR + 2]
+        return end
+
+    assert 1e-7 < measured.poisson_defect(spoiled, y, 0.4) < 1e-5
+
+    def a_poisson_map_that_is_not_the_flow(y, t, h):  # the flow of another Hamiltonian, a function of y[0]
+        end = y.copy()
+        turn = rotation.exp_matrix((-0.3 * np.sin(y[ANGULAR]), 0.0, 0.0))
+        end[ANGULAR:BODY] = turn @ y[ANGULAR:BODY]
+        return end
+
+    assert measured.poisson_defect(a_poisson_map_that_is_not_the_flow, y, 0.4) < 1e-12
+
+
+def test_the_symplectic_instrument(exact):
+    advance, y, system = exact
+    assert symplectic_defect(lambda z: advance(z, 0.0, 0.4), system, y) < 1e-12
+
+    def spoiled(z):  # the momentum stays what it was, so this is still a Poisson map
+        end = advance(z, 0.0, 0.4)
+        turn = rotation.exp_quaternion((1e-6 * z[ANGULAR + 2], 0.0, 0.0))
+        end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], turn)
+        return end
+
+    assert 1e-7 < symplectic_defect(spoiled, system, y) < 1e-5
+
+
+def test_the_momentum_of_a_method_may_depend_on_the_attitude(exact):
+    advance, y, _ = exact
+    assert measured.influence_of_Q(advance, y, 0.4) < 1e-15
+
+    def spoiled(y, t, h):
+        end = advance(y, t, h)
+        end[ANGULAR] += 1e-9 * y[ATTITUDE]
+        return end
+
+    assert measured.influence_of_Q(spoiled, y, 0.4) > 1e-10
+
+
+def test_ticks():
+    assert measured.verdicts(np.array([1e-14, 1e-3, 5e-12, np.inf])) == pytest.approx([1, 0, np.nan, 0], nan_ok=True)
+    assert measured.same_order(np.inf, np.inf) and not measured.same_order(12.0, np.inf)
+    assert measured.same_order(2.1, 2) and not measured.same_order(2.3, 2) and not measured.same_order(1.7, 2)
+    assert measured.same_order(10.6, 10) and not measured.same_order(8.9, 10)
+
+
+@pytest.mark.parametrize("form", roundoff.NAIVE)
+def test_naive_forms_are_the_motion(form):
+    for y in roundoff.momenta(4):
+        end = common.body_map("exact", common.BOOK)(y, Q0, 1.7)[0]
+        assert roundoff.NAIVE[form](tuple(y), common.BOOK, 1.7) == pytest.approx(end, abs=1e-14)
+        assert printed.jacobi_1850(y, common.BOOK, 1.7) == pytest.approx(end, abs=1e-14)
+
+
+def test_growth_is_seen():
+    counts = [10, 100, 1000, 10_000]
+    assert roundoff.exponent(counts, [1.0, 1.0, 10.0, 100.0]) == pytest.approx(1.0)
+
+    def drifting(n, y):
+        y[:, ANGULAR:] *= (1.0 + 1e-12) ** n
+
+    found = roundoff.grow(drifting, roundoff.momenta(2), counts)
+    assert found[:, 1] == pytest.approx(2e-12 * np.array(counts), rel=1e-3)
+    assert roundoff.exponent(counts, found[:, 0]) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_residuals_see_a_spoiled_constant(monkeypatch):
+    assert claims.rattle_free() < common.EXACT
+    monkeypatch.setattr(claims, "I", claims.I * (1.0 + 1e-9))
+    assert claims.rattle_free() > 1e-11
+    assert claims.midpoint_rule() > 1e-11
+    assert claims.without_alpha() > 1e-11
+
+
+def test_functions_by_the_agm():
+    assert printed.jacobi_by_agm(1.0, 0.0) == pytest.approx((np.sin(1.0), np.cos(1.0), 1.0), abs=1e-15)
+    sn, cn, dn = printed.jacobi_by_agm(0.8, 1.0 - 1e-14)
+    assert (sn, cn, dn) == pytest.approx((np.tanh(0.8), 1 / np.cosh(0.8), 1 / np.cosh(0.8)), abs=1e-7)
+
+
+def test_brackets():
+    found = nystrom.brackets()
+    (a, b), (u, v, w) = (1 / np.array(nystrom.MOMENTS))[:2], common.STATE[1][2]
+    assert found["V - (Q32^2/I1 + Q31^2/I2)"] < 1e-14 < 1e-3 < a * v * v + b * u * u
+    omega = common.STATE[0] / np.array(nystrom.MOMENTS)  # u' = u x omega, u'' = u x omega' + (u x omega) x omega
+    rate = np.cross(common.STATE[0], omega) / np.array(nystrom.MOMENTS)
+    row = np.array([u, v, w])
+    second = np.cross(row, rate) + np.cross(np.cross(row, omega), omega)
+    assert found["{T, {T, U}}"] == pytest.approx(abs(second[2]), rel=1e-6)
+
+
+# ------------------------------------------------------------------ verdicts can fail
+def verdict_of(figure, words, data):
+    (found,) = [v for v in figure.FIGURE.claims if words in v.text]
+    return found.judge(data).verdict
+
+
+def table(**spoiled):
+    """Made-up measurements of table 2 that are as printed, but for (column, size) of some methods."""
+    names, columns = list(table2.PRINTED), list(measured.COLUMNS)
+    size = [[1e-14 if tick else 1e-3 for tick in ticks] for _, (_, *ticks) in table2.PRINTED.values()]
+    for name, (column, value) in spoiled.items():
+        size[names.index(name)][columns.index(column)] = value
+    return xr.Dataset(
+        {
+            "defect": (("method", "column", "step"), np.array(size)[:, :, None] * np.array([0.5, 1.0])),
+            "order": ("method", [ticks[0] for _, ticks in table2.PRINTED.values()]),
+            "influence_of_Q": ("method", np.zeros(len(names))),
+        },
+        {"method": names, "column": columns, "step": [0.1, 0.2]},
+    )
+
+
+def test_rows_of_table_2_are_judged():
+    def judge(data, name):
+        return table2.row(name, data)
+
+    for name in table2.PRINTED:
+        assert judge(table(), name).verdict == HOLDS
+    assert not judge(table(dmv2=("symplectic", 1e-6)), "dmv2").parts["symplectic"]
+    assert not judge(table(dmv4=("symplectic", 1e-14)), "dmv4").parts["symplectic not"]
+    assert judge(table(jacobi=("H", 5e-12)), "jacobi").verdict == PARTLY
+    slow = table()
+    slow.order.loc[{"method": "dmv8"}] = 6.0
+    assert not judge(slow, "dmv8").parts["order 8"]
+    assert verdict_of(table2, "moves by itself", table()) == HOLDS
+    assert verdict_of(table2, "moves by itself", table().assign(influence_of_Q=("method", [1e-3] * 8))) == FAILS
+
+
+def test_orders_and_invariants_are_judged():
+    steps = np.array(dmv.STEPS, dtype=float)
+    names = [*dmv.KEPT, *(f"order {p}, {form}" for form in ("printed", "corrected") for p in (4, 6, 8))]
+    powers = [*dmv.ORDERS, 2, 2, 2, 4, 6, 8]
+    data = xr.Dataset(
+        {
+            "error": (("method", "step"), [10.0 * steps**-p for p in powers]),
+            "change": (("kept_by", "quantity", "time"), np.full((5, 3, 4), 1e-15)),
+        },
+        {"method": names, "step": 10.0 / steps, "kept_by": list(dmv.KEPT), "quantity": ["H", "C", "Qy"]},
+    )
+    assert verdict_of(dmv, "any order", data) == HOLDS
+    assert verdict_of(dmv, "modified moments", data) == PARTLY
+    assert verdict_of(dmv, "quadratic invariants", data) == HOLDS
+    data.error[4] = data.error[0]
+    data.change[0, 0, -1] = 1e-9
+    assert verdict_of(dmv, "any order", data) == PARTLY
+    assert verdict_of(dmv, "quadratic invariants", data) == PARTLY
+
+
+def test_round_off_is_judged():
+    counts = np.array([10.0**k for k in range(1, 7)])
+    forms = [*roundoff.FLOWS.values(), *roundoff.NAIVE]
+    good = np.array([1e-16 * np.sqrt(counts)] * 3 + [1e-17 * counts] * 2)
+    data = xr.Dataset(
+        {"error": (("form", "quantity", "count"), np.repeat(good[:, None], 3, axis=1))},
+        {"form": forms, "quantity": list(roundoff.QUANTITIES), "count": counts},
+    )
+    for words in ("no faster than the root", "accumulation", "computed afresh"):
+        assert verdict_of(roundoff, words, data) == HOLDS
+    bad = data.assign(error=data.error * 0 + 1e-15 * data["count"])
+    for words in ("no faster than the root", "accumulation", "computed afresh"):
+        assert verdict_of(roundoff, words, bad) == FAILS
+
+
+def test_figure_1_is_judged():
+    data = fig01.compute(True, lambda line: None)
+    assert verdict_of(fig01, "order 10", data) == HOLDS
+    assert data.axes.values[0] == pytest.approx(np.eye(3))
+    data.error_in_axes[7] = 1e-9
+    assert verdict_of(fig01, "order 10", data) == FAILS
+
+
+def test_names_a_user_types():
+    for word in ("fig1", "table2", "work", "claims"):
+        assert STUDY.figure(word) in STUDY.figures
