@@ -77,6 +77,8 @@ class Promises:
         Order for a free body, infinite where its motion is exact; ``order`` unless given.
     order_velocity : int, optional
         Order under loads that also depend on velocities; ``order`` unless given.
+    at_least : bool
+        Whether problems may show a higher order, this one being that of a part of the step which not all need.
     generalised : tuple of int
         Of a method for H = A + eps B: the orders of the errors of first, second, ... order in eps, the last one for all
         that follow.
@@ -95,6 +97,7 @@ class Promises:
     evaluations: int = 1
     order_free: float = 0
     order_velocity: int = 0
+    at_least: bool = False
     generalised: tuple[int, ...] = ()
     requires: str = ""
     numbered: bool = False

@@ -141,7 +141,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     rule = scheme(chosen)
     turning = free_flow(flow) if isinstance(flow, str) else flow
     table, layout = tables(rule)
-    longest = max(abs(step[1]) for step in rule.stages if step[0] == "A")
+    longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
     largest = turning.largest
     plain = turning.name == "exact"
 
@@ -157,6 +157,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     promises = Promises(
         order=order,
         order_free=turning.order,
+        at_least=turning.order < rule.order,
         order_velocity=min(order, 2 if abs(cubes) > 1e-12 else 3),
         generalised=rule.generalised,
         requires=NEEDS[rule.requires],

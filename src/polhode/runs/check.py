@@ -699,7 +699,7 @@ def _order_line(
     if promised >= 8 and not abs(ladder.fitted - promised) >= abs(order - promised):
         order = ladder.fitted
     numbers = {"order": order, "steps": ladder.steps, "errors": ladder.errors}
-    above = SLOPE if promised < 6 else promised / 3.0
+    above = inf if chosen.promises.at_least else SLOPE if promised < 6 else promised / 3.0
     below = SLOPE if promised < 8 else promised / 10.0
     good = promised - below <= order <= promised + above
     return Line(what, good, str(promised), f"{order:.2f}", numbers)
@@ -816,8 +816,8 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
 
     Notes
     -----
-    Order within 0.2 of the promise (from order 6 on, up to a third above it; from 8 on, up to a tenth below); drifts
-    below 2e-12 are constant, above 1e-11 not; time symmetry to
+    Order within 0.2 of the promise (from order 6 on, up to a third above it, and without a bound where the promise is
+    "at least"; from 8 on, up to a tenth below); drifts below 2e-12 are constant, above 1e-11 not; time symmetry to
     1e-13; the symplectic form to 2e-12. A method for bodies that a load couples refuses (``PolhodeError``) where it
     cannot solve; such a line fails with order NaN.
     """
