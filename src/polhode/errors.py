@@ -118,9 +118,14 @@ class SlowFunctionWarning(UserWarning):
     """A user function could not be compiled and runs as plain Python."""
 
 
+FEW = 12
+
+
 def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
-    """Error for an unknown name that answers with the closest known ones."""
+    """Error for an unknown name that answers with the closest known ones, and with all where they are few."""
     names = sorted(known)
     close = difflib.get_close_matches(str(name).lower(), names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known: {', '.join(names)}"
-    return InvalidInput(f"unknown {what} {name!r}; {hint}")
+    hints = [f"did you mean {' or '.join(map(repr, close))}?"] if close else []
+    if not close or len(names) <= FEW:
+        hints.append(f"known: {', '.join(names)}")
+    return InvalidInput(f"unknown {what} {name!r}; {' '.join(hints)}")

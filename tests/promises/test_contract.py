@@ -70,7 +70,7 @@ def test_promises_of_the_full_product(label):
 
 
 def kept(label):
-    """Broken promises of a scheme with a free flow, but for orders and faults: many a step is too accurate for these."""
+    """Broken promises of a scheme with a free flow, but for orders and faults: many are too accurate."""
     faults = ("not symplectic", "not symmetric", "some influence")
     return [x for x in check_method(label).failures if not (x.what.startswith("order") or x.promised in faults)]
 

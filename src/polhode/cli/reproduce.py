@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from polhode.studies.report import Result
 
 
-@click.command("reproduce", short_help="Recompute the figures and claims of a paper.")
+class _WithStudies(click.Command):
+    """The help ends with the studies."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from polhode import studies
+
+        with formatter.section("Studies"):
+            formatter.write_dl(list(studies.STUDIES.items()))
+
+
+@click.command("reproduce", cls=_WithStudies, short_help="Recompute the figures and claims of a paper.")
 @click.argument("study")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder to write into. [results/<study>]")
 @click.option("--quick", is_flag=True, help="The reduced form: the same claims on fewer steps and starts.")
