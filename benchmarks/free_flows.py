@@ -2,9 +2,8 @@
 
     python benchmarks/free_flows.py [--flows exact,dmv6] [--steps 0.1,1] [--repeats 15]
 
-Needs gcc. ``free_flows.c``, built here with ``-O3 -march=native -fno-math-errno``, holds each flow as one would
-write it
-in C for a single body. Timed are
+Needs gcc. ``free_flows.c``, built here with ``-O3 -march=native -fno-math-errno``, holds each flow as one would write
+it in C for a single body. Timed are
 
 sweep   the flow alone, many steps of one body (``drive.sweep_of``)
 v2      the same in polhode's time loop as a method, ``v2/<flow>`` of a free body: the flow, two kicks by a load of
@@ -12,13 +11,13 @@ v2      the same in polhode's time loop as a method, ``v2/<flow>`` of a free bod
 C       the flow alone
 
 for steps h with h omega from 0.001 to 1e4, omega the initial angular speed, as far as the flow takes them. Both take
-the
-same steps from the same states ("apart": largest difference), and differ by round-off or the script ends. Splittings of
-the rotation are compared up to h omega = 1: far beyond, they are chaotic, and round-off grows within a step.
+the same steps from the same states ("apart": largest difference), and differ by round-off or the script ends.
+Splittings of the rotation are compared up to h omega = 1: far beyond, they are chaotic, and round-off grows within a
+step.
 
-Last, 1024 random bodies (moments from 0.3 to 1, any direction of the momentum), the exact flow, in two ways: 50
-steps of
-one body after the other, and one step of each in turn, where no step can prepare the processor's guesses for the next.
+Last, 1024 random bodies (moments from 0.3 to 1, any direction of the momentum), the exact flow, in two ways:
+50 steps of one body after the other, and one step of each in turn, where no step can prepare the processor's guesses
+for the next.
 
 Every figure is the smallest of many repeats, taken in turn with those it is compared to: what disturbs a shared machine
 only adds.
@@ -122,7 +121,7 @@ def method_loop(name, start):
 
 
 def fastest(runs, h, repeats):
-    """Nanoseconds a step of each run, the smallest of the repeats, taken in turn; None where a flow refuses the step."""  # noqa: E501
+    """Nanoseconds a step of each run, the smallest of the repeats, taken in turn; None where a step is refused."""
     counts = []
     for run in runs:
         n, seconds = 1000, 0.0
