@@ -79,8 +79,7 @@ INLINE q4 exp_quaternion(v3 v) {
 #define HYPERBOLIC 0.04
 #define SEPARATRIX 1e-139
 #define REST 160.0
-/* Gauss rules of 3, 5 and 9 nodes: the positive nodes; the weights of the middle and of these. */
-static const double NODES3[] = {0.7745966692414834}, WEIGHTS3[] = {0.8888888888888888, 0.5555555555555556};
+/* Gauss rules of 5 and 9 nodes: the positive nodes; the weights of the middle and of these. */
 static const double NODES5[] = {0.5384693101056831, 0.906179845938664},
                     WEIGHTS5[] = {0.5688888888888889, 0.4786286704993665, 0.23692688505618908};
 static const double NODES9[] = {0.32425342340380893, 0.6133714327005904, 0.8360311073266358, 0.9681602395076261},
@@ -266,8 +265,7 @@ INLINE v3 ordinary(const double *j, const double *I, v3 m, double h, q4 *turn) {
         return (v3){NAN, NAN, NAN};
     }
     if (size <= PANEL * PANEL) {
-        if (size <= .03 * .03) d = short_turn(x, y, z, h, way, 3, NODES3, WEIGHTS3, &o, &psi);
-        else if (size <= .2 * .2) d = short_turn(x, y, z, h, way, 5, NODES5, WEIGHTS5, &o, &psi);
+        if (size <= .2 * .2) d = short_turn(x, y, z, h, way, 5, NODES5, WEIGHTS5, &o, &psi);
         else d = short_turn(x, y, z, h, way, 9, NODES9, WEIGHTS9, &o, &psi);
         x1 = x + d.x; y1 = y + d.y; z1 = z + d.z;
     } else {

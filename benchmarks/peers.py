@@ -57,6 +57,10 @@ METHODS = (
     "rkn8_17",
     "aba10_6_4",
     "mkrk:cv8",
+    "taylor8",
+    "taylor12",
+    "taylor16",
+    "taylor20",
 )
 FORMS = ("momentum", "velocity")
 VARIANTS: dict[str, dict[str, bool]] = {

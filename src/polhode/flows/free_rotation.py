@@ -10,9 +10,9 @@ data for every body (spheres, symmetric tops, rods, rotations about any axis, th
   (1 - beta sigma^2): it has no singular body, alpha and beta being sums of non-negative terms.
 * Changes of the momentum are computed as such, with small relative errors.
 * Short times: a series in the quarter of the time and two doublings; the integral by one Gauss rule centred in the
-  middle, nodes in pairs. Times longer than about an eighth of a period: theta functions; whole half periods of the
-  integral by the trapezoidal rule (which converges exponentially) or, about the first axis, as multiples of pi and a
-  complete elliptic integral; what remains by panels like the short times.
+  middle, nodes in pairs and four pairs at once. Times longer than about an eighth of a period: theta functions; whole
+  half periods of the integral by the trapezoidal rule (which converges exponentially) or, about the first axis, as
+  multiples of pi and a complete elliptic integral; what remains by panels like the short times.
 * Near the separatrix the theta functions of the complementary nome, so that no case is slow or loses digits.
 
 Legend: ``I``, ``j`` principal moments and their inverses; ``m`` body angular momentum, ``G`` its length; ``x`` its
@@ -34,12 +34,11 @@ from polhode.algebra.series import SWITCH, half_sinc
 from polhode.algebra.so3 import add, scale
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.lanes import four, roots, sum4
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, INVERSE_INERTIA, NOT_FINITE, OK
 
-TIERS = ((3, 0.03), (5, 0.2), (9, 0.9))
-"""How many nodes of a Gauss rule and terms of the series serve up to which |lambda t|; cut off below 1e-16 there."""
-
-PANEL = TIERS[-1][1]
+SHORT, PANEL = 0.2, 0.9
+"""Largest |lambda t| of one Gauss rule of 5 and of 9 nodes; series and rule are cut off below 1e-16 there."""
 
 HYPERBOLIC = 0.04
 """Below this k'^2 the theta functions of the complementary nome converge faster; both nomes are below 0.2."""
@@ -52,8 +51,6 @@ REST = 160.0
 
 SMALLEST, LARGEST = 1e-60, 1e60
 """Momenta and moments outside are scaled by powers of two, so that no product over- or underflows."""
-
-TERMS, NODES, WEIGHTS = 0, (0.0,), (0.0,)  # replaced by bind
 
 
 class Motion(NamedTuple):
@@ -117,16 +114,20 @@ def series(a, b):
 
 
 @inlined
-def sigma(tau, t, c):
-    """sigma(tau t) from the first ``TERMS`` terms of its series."""
+def sigma_5(tau, t, c):
+    """sigma(tau t) from the first five terms of its series."""
     z = tau * tau
     v = z * z
-    odd, even = 0.0, 0.0
-    for k in range(TERMS - 1, -1, -1):
-        if k % 2 == 0:
-            odd = c[k] + v * odd
-        else:
-            even = c[k] + v * even
+    return tau * t * (1.0 + z * (c[0] + v * (c[2] + v * c[4]) + z * (c[1] + v * c[3])))
+
+
+@inlined
+def sigma_9(tau, t, c):
+    """sigma(tau t) from its series."""
+    z = tau * tau
+    v = z * z
+    odd = c[0] + v * (c[2] + v * (c[4] + v * (c[6] + v * c[8])))
+    even = c[1] + v * (c[3] + v * (c[5] + v * c[7]))
     return tau * t * (1.0 + z * (odd + z * even))
 
 
@@ -152,16 +153,19 @@ def change(x, y, z, s, cb, db, o):
     )
 
 
+sigma, NODES, WEIGHTS = None, (0.0,) * 4, (0.0,) * 5  # what bind puts in
+
+
 @inlined
-def pair(tau, t, c, x, y, z, o):
-    """Half the sum of rational(x) at the times +-2 tau t from the state (x, y, z)."""
+def pairs(tau, t, c, x, y, z, o):
+    """Half the sums of rational(x) at the times +-2 tau t from the state (x, y, z), for four tau at a time."""
     s = sigma(tau, t, c)
     A, B = o.alpha * s * s, o.beta * s * s
     a, b = 1.0 - A, 1.0 - B
     n, u = 1.0 - A * B, a * b
     e = n * n - 4.0 * o.r * o.w * (y * s) * (y * s) * u
     f = x * n * (n - 2.0 * B * a)
-    g = 2.0 * y * z * o.w * s * sqrt(u) * (n - 2.0 * A * b)  # x = (f -+ g)/e
+    g = 2.0 * y * z * o.w * s * roots(u) * (n - 2.0 * A * b)  # x = (f -+ g)/e
     d = o.G * e + f
     return (o.k1 * (f * d - g * g) + o.c0 * e * d) / ((d - g) * (d + g))
 
@@ -169,10 +173,9 @@ def pair(tau, t, c, x, y, z, o):
 @helper
 def mean(t, c, x, y, z, o):
     """Mean of rational(x) over the times -2 t ... 2 t about the state (x, y, z)."""
-    total = 0.5 * WEIGHTS[0] * (o.k1 * x + o.c0) / (o.G + x)
-    for k in range(len(NODES)):
-        total += WEIGHTS[k + 1] * pair(NODES[k], t, c, x, y, z, o)
-    return total
+    nodes = four(NODES[0], NODES[1], NODES[2], NODES[3])
+    weights = four(WEIGHTS[1], WEIGHTS[2], WEIGHTS[3], WEIGHTS[4])
+    return 0.5 * WEIGHTS[0] * (o.k1 * x + o.c0) / (o.G + x) + sum4(weights * pairs(nodes, t, c, x, y, z, o))
 
 
 @helper
@@ -188,16 +191,16 @@ def short_turn(x, y, z, h, way, o):
     return dx, dy, dz, psi
 
 
-def tier(n):
-    """``mean`` and ``short_turn`` with n nodes, n being odd, and n terms."""
-    nodes, weights = np.polynomial.legendre.leggauss(n)
-    of_series = inlined(bind(sigma, TERMS=n))
-    values = {"NODES": tuple(map(float, nodes[n // 2 + 1 :])), "WEIGHTS": tuple(map(float, weights[n // 2 :]))}
-    average = helper(bind(mean, pair=inlined(bind(pair, sigma=of_series)), **values))
-    return average, helper(bind(short_turn, sigma=of_series, mean=average))
+def with_nodes(n, sigma):
+    """``mean`` and ``short_turn`` by the Gauss-Legendre rule of n nodes (5 or 9: the middle and up to four pairs)."""
+    nodes, weights = (tuple(map(float, a[n // 2 :])) + (0.0,) * 4 for a in np.polynomial.legendre.leggauss(n))
+    rule = {"NODES": nodes[1:5], "WEIGHTS": weights[:5]}
+    average = helper(bind(mean, pairs=inlined(bind(pairs, sigma=sigma)), **rule))
+    return average, helper(bind(short_turn, sigma=sigma, mean=average))
 
 
-(_, short_turn_3), (_, short_turn_5), (mean_9, short_turn_9) = (tier(n) for n, _ in TIERS)
+_, short_turn_5 = with_nodes(5, sigma_5)
+mean_9, short_turn_9 = with_nodes(9, sigma_9)
 
 
 @inlined
@@ -356,9 +359,7 @@ def ordinary(j, I, m, h):
         return (nan, nan, nan), (nan, nan, nan, nan)
     windings = 0.0
     if size <= PANEL * PANEL:
-        if size <= TIERS[0][1] * TIERS[0][1]:
-            dx, dy, dz, psi = short_turn_3(x, y, z, h, way, o)
-        elif size <= TIERS[1][1] * TIERS[1][1]:
+        if size <= SHORT * SHORT:
             dx, dy, dz, psi = short_turn_5(x, y, z, h, way, o)
         else:
             dx, dy, dz, psi = short_turn_9(x, y, z, h, way, o)

@@ -1,4 +1,4 @@
-"""The only place that calls numba: compile once, lazily, and keep the machine code across processes.
+"""The place that calls numba (with ``lanes``): compile once, lazily, and keep the machine code across processes.
 
 Three facts shaped this file. A kernel is compiled with an explicit signature, so that nothing is specialised behind
 our back and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as

@@ -27,9 +27,16 @@ CONSTANTS = 8
 MASS, INERTIA, INVERSE_MASS, INVERSE_INERTIA = 0, 1, 4, 5
 LOAD = 6
 
-ALL, WITHOUT_SOLVED, DISSIPATIVE, COMMUTATOR = 0, 1, 2, 3
+ALL, WITHOUT_SOLVED, DISSIPATIVE, COMMUTATOR, SERIES = 0, 1, 2, 3, 4
 """Parts of a load: everything; without the term a flow already solves; the dissipative part only; the load of the
-commutator [V, [T, V]], which is the gradient of F . M^-1 F: asked for only where a system says it provides it."""
+commutator [V, [T, V]], which is the gradient of F . M^-1 F; a Taylor coefficient of the torque. The last two are asked
+for only where a system says it provides them."""
+
+SERIES_ROW = 32
+SERIES_OWN = 3 * SERIES_ROW
+SERIES_SIZE = SERIES_OWN + 4 * SERIES_ROW
+"""Of the memory of a SERIES call: most coefficients of a series; where the rows begin that are the system's own, four
+series or what else it likes to keep from one coefficient to the next; length."""
 
 TRANSLATION, ROTATION = 0, 1
 """Kinds of a block of unknowns, see ``Workspace.blocks``."""

@@ -2,8 +2,8 @@
 
 One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
 the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
-``free_flows``: the free rotations by name). ``record`` says what a row is, ``listing`` puts rows into words. Same step,
-other numbers: a table row. Another step: one file.
+``free_flows``: the free rotations by name), ``taylor`` (series of any order). ``record`` says what a row is,
+``listing`` puts rows into words. Same step, other numbers: a table row. Another step: one file.
 
 Here may not live: time loops, systems, Datasets, files.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polhode.errors import InvalidInput, unknown_name
-from polhode.methods import krysl, munthe_kaas
+from polhode.methods import krysl, munthe_kaas, taylor
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
@@ -41,7 +41,7 @@ __all__ = [
     "tableau_names",
 ]
 
-METHODS: dict[str, Method] = {row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS, *splittings.ROWS)}
+METHODS: dict[str, Method] = {row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS, *splittings.ROWS, *taylor.ROWS)}
 """Every method by name."""
 
 
@@ -51,26 +51,26 @@ def method(text: str, **options: str) -> Chosen:
     Parameters
     ----------
     text : str
-        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"`` or ``"s6_10/mr6"``.
+        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"`` or ``"taylor14"``.
     **options : str
         The same options by name, such as ``tableau="gauss4"``.
 
     Raises
     ------
     InvalidInput
-        Unknown name, flow or option; the message names the closest known ones.
+        Unknown name, order, flow or option; the message names the closest known ones.
     """
     if not isinstance(text, str) or not text:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {text!r}")
     head, *words = text.split(":")
     name, slash, flow = head.partition("/")
-    if name not in METHODS:
+    row = METHODS.get(name) or taylor.find(name)
+    if row is None:
         if name in tableau_names():
             raise InvalidInput(
                 f"unknown method {name!r}; a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
             )
         raise unknown_name("method", name, METHODS)
-    row = METHODS[name]
     if slash:
         if row.with_flow is None:
             raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")

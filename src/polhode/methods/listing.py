@@ -87,6 +87,8 @@ def loads_words(chosen: Chosen) -> str:
     p = chosen.promises
     if p.implicit:
         return f"{p.evaluations} an iteration"
+    if chosen.method.family == "taylor":
+        return f"{p.evaluations} series"
     extra = commutator_loads(chosen)
     return f"{p.evaluations} + {extra} c" if extra else str(p.evaluations)
 
@@ -98,6 +100,8 @@ def traits(p: Promises, *others: str) -> str:
 
 def range_words(method: Method) -> str:
     """Largest rotation in a step."""
+    if method.family == "taylor":
+        return "pi (180 degrees) of the vertical in the body frame"
     if not isfinite(method.range):
         return "no limit" if limit_of(method) is None else "that of the free rotation"
     return "pi (180 degrees)" if method.range == pi else f"{method.range:.4g} rad"
@@ -165,6 +169,11 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
     "munthe_kaas": (
         "Runge-Kutta on the rotation group",
         "Any tableau, as an option after a colon: mkrk:gauss6. For loads of any kind.", _ONE_STEP, _one_step,
+    ),
+    "taylor": (
+        "Taylor series",
+        "Any order from 2 to 30: taylor14. For a body whose torque depends on the vertical in the body frame only, and "
+        "whose system provides its series: free bodies, heavy tops, gravity gradient, soft wall.", _ONE_STEP, _one_step,
     ),
     "any": (
         "Splittings: kicks by the loads between free rotations",
@@ -265,8 +274,10 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
     if p.generalised:
         found.append(("generalised order", f"{generalised_words(p.generalised)}, for loads that are small"))
     flow = flow_of(method)
+    if flow is not None or p.requires:
+        found.append(("needs", p.requires or "nothing of the loads"))
     if flow is not None:
-        found += [("needs", p.requires or "nothing of the loads"), ("free rotation", free_flow(flow).description)]
+        found.append(("free rotation", free_flow(flow).description))
     found += [
         ("kept, free body", words(p.keeps_free)),
         ("kept, symmetric heavy top", words(p.keeps_top)),

@@ -32,6 +32,8 @@ class Prepared:
     largest : function, optional
         ``largest(momentum, inverse_moments) -> step``: the largest step in which the method's own guard lets a body
         with this body angular momentum turn; for the message of a step that was refused.
+    series : bool
+        Whether the step asks the loads for the part SERIES, so that the system must have one.
     """
 
     step: Callable[..., int]
@@ -41,6 +43,7 @@ class Prepared:
     converter: tuple[Callable[..., Any], Callable[..., Any]] | None = None
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
+    series: bool = False
 
 
 @dataclass(frozen=True)

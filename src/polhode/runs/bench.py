@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.errors import InvalidInput
 from polhode.kernel import drive, jit
 from polhode.kernel.signatures import (
     COMMUTATES,
@@ -42,6 +43,11 @@ class Bench:
     def __init__(self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None) -> None:
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         self.prepared = chosen.prepare()
+        if self.prepared.series and system.series is None:
+            raise InvalidInput(
+                f"method {chosen.label!r} sums the torque's Taylor series, which {system.name!r} does not provide; "
+                "take a method that evaluates the loads, such as 'rkn6_14a' or 'mkrk:cv8', or give the System a series"
+            )
         self.y = np.array(y, dtype=float)
         self.bodies, self.blocks = system.bodies, system.blocks
         self.parameters = system.parameters.copy()  # a user's function could write into them

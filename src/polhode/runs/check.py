@@ -15,7 +15,8 @@ The problem of the checks, N bodies, with switches c in the parameters and u = R
 
     T = c_t (...)(t, u) + c_u (u x a + s x K s) + c_w (...)(omega) + c_r (b x R^T r + ...),   F alike
 
-where the terms with c_u alone have the potential a . u + s . K s / 2 (and r . S r / 2 + |r|^4 / 4 in space).
+where the terms with c_u alone have the potential a . u + s . K s / 2 (and r . S r / 2 + |r|^4 / 4 in space). Methods
+that need the Taylor series of the torque are given T = u x (a + K u) or nothing instead.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ from polhode.kernel.signatures import (  # type: ignore[attr-defined]
     OK,
     POSITION,
     ROTATION,
+    SERIES,
+    SERIES_ROW,
+    SERIES_SIZE,
     f8,
     i8,
     types,
@@ -103,6 +107,7 @@ SLOPE = 0.2  # how far a measured order may be from the promised one
 # from 8 on below by a tenth, and a line through all usable errors counts where it is nearer.
 FLOOR, CEILING = 3e-12, 0.05  # errors between round-off and divergence
 KEPT, BROKEN = 2e-12, 1e-11  # relative drifts below and above which a quantity is constant, or is not
+LONG = (1.6, 2.0, 2.4, 2.8)  # steps that show what a Taylor series of high order does not keep
 EXACT = 1e-12  # of one long step of free motion, and of its oracle
 SAME = 1e-13  # per step: equal but for round-off
 SYMPLECTIC, CURVED = 2e-12, 1e-11  # defects of the symplectic form, as for drifts
@@ -188,12 +193,16 @@ class Report:
 
 
 # ------------------------------------------------------------------ the problems
-# parameters: quaternion from principal to law frame (4) | switches: time, potential, rate, place
+# parameters: quaternion from principal to law frame (4) | switches: time, potential, rate, place, vertical
+ARM, SPREAD = (0.6, -0.4, 1.4), (1.0, -0.6, 0.8)
+
+
 def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-untyped-def]
     """Loads of the trial problem; each body is also coupled to the next one."""
     frame = get4(parameters, 0)
     back = (frame[0], -frame[1], -frame[2], -frame[3])
     at_time, by_place, by_rate, coupled = parameters[4], parameters[5], parameters[6], parameters[7]
+    by_vertical = parameters[8]
     for i in range(N):
         k = BODY * i
         n = BODY * ((i + 1) % N)
@@ -223,8 +232,18 @@ def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
             coupled, axpy(0.6 + 0.1 * dot(apart, apart), apart, rotate(q, axpy(0.3 * by_rate, w, (0.4, -0.2, 0.3)))), F
         )
 
+        T = axpy(by_vertical, cross(u, axpy(1.0, ARM, times(SPREAD, u))), T)
         put3(out, LOAD * i, F)
         put3(out, LOAD * i + 3, rotate_inverse(frame, T))
+
+
+def trial_series(part, t, k, u, bodies, parameters, out):  # type: ignore[no-untyped-def]
+    """Taylor coefficient of the torque by the vertical alone."""
+    frame = get4(parameters, 0)
+    T = cross(rotate(frame, get3(u, 3 * k)), ARM)
+    for n in range(k + 1):
+        T = axpy(1.0, cross(rotate(frame, get3(u, 3 * n)), times(SPREAD, rotate(frame, get3(u, 3 * (k - n))))), T)
+    put3(out, 0, scale(parameters[8], rotate_inverse(frame, T)))
 
 
 INERTIA = ((1.0, 1.6, 2.3), (0.9, 0.7, 1.1))
@@ -238,6 +257,7 @@ START = {
 """Initial values of both bodies; attitudes by their rotation vectors."""
 
 SWITCHES = ("time", "potential", "rate", "place")
+VERTICAL = "vertical"
 
 
 def trial_problem(
@@ -247,9 +267,10 @@ def trial_problem(
 
     Parameters
     ----------
-    *loads : {"time", "potential", "rate", "place"}
+    *loads : {"time", "potential", "rate", "place", "vertical"}
         Terms switched on: depending explicitly on time; with a potential; depending on (angular) velocity; coupling
-        position, attitude and neighbouring bodies (with ``rate``, also their velocities).
+        position, attitude and neighbouring bodies (with ``rate``, also their velocities); depending on the vertical in
+        the body frame only, with its Taylor series where it acts alone on one body.
     turns, moves : bool
         Bodies turn; bodies move through space.
     bodies : int
@@ -266,7 +287,8 @@ def trial_problem(
         moments=turned if turns else np.full((bodies, 3), np.inf),
         frames=np.tile(np.asarray(frame, dtype=float), (bodies, 1)),
         loads=trial_loads,
-        parameters=np.array([*frame, *(float(name in loads) for name in SWITCHES)]),
+        series=trial_series if bodies == 1 and set(loads) <= {VERTICAL} else None,
+        parameters=np.array([*frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
         velocity_dependent="rate" in loads,
     )
     given = [name for name in START if (moves if name in ("position", "momentum") else turns)]
@@ -612,10 +634,11 @@ NUMBERINGS = ((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0), (0.0, 0.0, 0
 
 def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
     """Largest difference that another numbering of the body's axes makes, in the frame of the problem."""
+    loads = _suitable(_chosen(method), *SWITCHES)
     results = []
     whole, _ = trial_problem(moves=True)
     for frame in ((1.0, 0.0, 0.0, 0.0), *NUMBERINGS):
-        system, y = trial_problem(*SWITCHES, moves=True, frame=frame)
+        system, y = trial_problem(*loads, moves=True, frame=frame)
         end = stepper(method, system, y)(y, 0.3, h, steps)
         end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], rotation.conjugate(frame))
         end[ANGULAR:BODY] = rotation.rotate(frame, end[ANGULAR:BODY])
@@ -655,15 +678,27 @@ ORDER_PROBLEMS = {
 """Problems by the names of their lines: whether bodies turn, whether they move, how many, and the time at the start."""
 
 
+ALONE = ("order, pinned body", "order, body in space")
+"""Those of one body that turns."""
+
 CONFIGURATION = ("time", "potential", "place")
 """Switches of loads that depend on time and configuration only."""
 
 
+def _needs_series(chosen: Chosen) -> bool:
+    return chosen.prepare().series
+
+
+def _suitable(chosen: Chosen, *loads: str) -> tuple[str, ...]:
+    """These loads, or those with a Taylor series for a method that needs it."""
+    return (VERTICAL,) if loads and _needs_series(chosen) else loads
+
+
 @cache
 def order_problem(what: str, *loads: str) -> tuple[System, Any, Any, float]:
-    """System, start state, exact end state and start time of one of ``ORDER_PROBLEMS``, by default with all loads."""
+    """System, start state, exact end state and start time of one of ``ORDER_PROBLEMS`` with these loads."""
     turns, moves, bodies, t = ORDER_PROBLEMS[what]
-    system, y = trial_problem(*(loads or SWITCHES), turns=turns, moves=moves, bodies=bodies)
+    system, y = trial_problem(*loads, turns=turns, moves=moves, bodies=bodies)
     return system, y, exact_state(system, y, t, SPAN), t
 
 
@@ -677,10 +712,11 @@ def _order_lines(chosen: Chosen) -> list[Line]:
     """Orders under the loads the method is made for, then under others where its order is another."""
     promises = chosen.promises
     falls = promises.order_velocity != promises.order
-    lines = [_order_line(chosen, what, promises.order, order_problem(what, *CONFIGURATION * falls))
-             for what in ORDER_PROBLEMS]  # fmt: skip
+    loads = _suitable(chosen, *(CONFIGURATION if falls else SWITCHES))
+    problems = ALONE if _needs_series(chosen) else ORDER_PROBLEMS
+    lines = [_order_line(chosen, what, promises.order, order_problem(what, *loads)) for what in problems]
     if falls:
-        problem = order_problem("order, body in space")
+        problem = order_problem("order, body in space", *SWITCHES)
         lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))
     if promises.order_free == inf:
         system, y, end, t = _free_problem()
@@ -708,8 +744,8 @@ def _order_line(
 def _symmetry_line(chosen: Chosen) -> Line:
     promised = chosen.promises.time_symmetric
     defects: dict[float, float] = {}
-    system, y = trial_problem("time", "potential")
-    for h in (0.2, 0.4, 0.8):
+    system, y = trial_problem(*_suitable(chosen, "time", "potential"))
+    for h in (0.2, 0.4, 0.8, *LONG * _needs_series(chosen)):
         try:
             defects[h] = symmetry_defect(chosen, system, y, h=h)
         except PolhodeError:
@@ -731,7 +767,7 @@ def _kept_line(chosen: Chosen, what: str, problem: tuple[System, Any], promised:
         raise InvalidInput(f"{chosen.label!r} promises {sorted(set(promised) - set(QUANTITIES))}; known: {QUANTITIES}")
     worst = dict.fromkeys(QUANTITIES, 0.0)
     sizes = []
-    for h, steps in ((0.25, 120), (0.5, 60), (1.0, 20), (1.6, 12)):
+    for h, steps in ((0.25, 120), (0.5, 60), (1.0, 20), (1.6, 12), *((h, 8) for h in LONG * _needs_series(chosen))):
         try:
             found = drifts(chosen, *problem, h=h, steps=steps)
         except PolhodeError:  # large steps are tried only to make small drifts visible
@@ -762,11 +798,11 @@ def _kept_line(chosen: Chosen, what: str, problem: tuple[System, Any], promised:
 
 
 def _symplectic_line(chosen: Chosen, what: str, promised: bool, *loads: str) -> Line:
-    system, y = trial_problem(*loads)
+    system, y = trial_problem(*_suitable(chosen, *loads))
     advance = stepper(chosen, system, y)
     defects: dict[float, float] = {}
     # What is symplectic shows it at small steps; at large ones the differences that make the Jacobian err.
-    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2):
+    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG * _needs_series(chosen)):
         try:
             defects[h] = symplectic_defect(lambda z, h=h: advance(z, 0.0, h), system, y)  # type: ignore[misc]
         except PolhodeError:
@@ -804,7 +840,8 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
     Report
         Lines: order of a pinned body, a particle, a body in space and two coupled bodies, under loads that depend on
         time, attitude, place and velocity (of a method whose order falls with velocities: without these, and on a
-        line of its own with them); order of a free body where it is another; time symmetry; what is kept by a free
+        line of its own with them; of a method that needs the series of the torque: a body pinned and in space, under a
+        torque by the vertical); order of a free body where it is another; time symmetry; what is kept by a free
         body and a symmetric heavy top;
         symplecticity of the step for a free body and one in a potential; independence of slicing and recording
         (exact), of the numbering of the axes and of the frame of the inertia (to round-off).
@@ -825,7 +862,8 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
     if not isinstance(chosen, Chosen):
         chosen = find_method(chosen, **options)
     promises = chosen.promises
-    system, y = trial_problem(*SWITCHES, moves=True, bodies=2)
+    series = _needs_series(chosen)
+    system, y = trial_problem(*_suitable(chosen, *SWITCHES), moves=True, bodies=1 if series else 2)
     sliced = slicing_defect(chosen, system, y)
     numbered, framed = numbering_defect(chosen), frame_defect(chosen)
     lines = [
@@ -929,6 +967,45 @@ def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
         return np.array(found)
 
     return _derivative_defect(system, rest, load, squares)
+
+
+ANGLES = (5.0, 2.5, 1.2, 0.6, 0.3, 0.15, 0.07, 0.03)
+"""Rotations (rad) over which the series of a torque is summed, those of them at which it has converged."""
+
+
+def series_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """Largest difference between the loads along a uniform rotation of the body and the sum of the torque's series.
+
+    Also between the loads before and after turning space about the vertical, and of the forces from zero. Relative to
+    the largest torque; infinite where the series converges at no angle.
+    """
+    role, call = system.compiled_loads(t, y), _caller()
+    memory, coefficients, load = np.zeros(SERIES_SIZE), np.zeros((SERIES_ROW - 1, 3)), np.zeros(LOAD)
+    q, axis = np.array(y[ATTITUDE:ANGULAR]), np.array((0.48, -0.6, 0.64))
+    memory[:3] = rotation.rotate_inverse(q, (0.0, 0.0, 1.0))
+    for k in range(len(coefficients)):
+        _caller(SERIES)(role, t, k, memory, system.bodies, system.parameters, load)
+        coefficients[k] = load[:3]
+        memory[3 * k + 3 : 3 * k + 6] = np.cross(memory[3 * k : 3 * k + 3], axis) / (k + 1)
+
+    def loads_at(attitude: Any) -> Any:
+        state = np.array(y)
+        state[ATTITUDE:ANGULAR] = attitude
+        call(role, t, 1, state, system.bodies, system.parameters, load)
+        moves = np.isfinite(system.mass[0])
+        return load[3:].copy(), float(np.abs(load[:3]).max()) if moves else 0.0
+
+    largest, size, sums = 0.0, 0.0, 0
+    for angle in (s * a for a in ANGLES for s in (1.0, -1.0)):
+        terms = coefficients * angle ** np.arange(len(coefficients))[:, None]
+        torque, force = loads_at(rotation.multiply(q, rotation.exp_quaternion(angle * axis)))
+        scale = float(np.abs(torque).max())
+        if np.abs(terms[-3:]).max() <= 1e-11 * scale or not coefficients.any():
+            sums += 1
+            largest, size = max(largest, force, float(np.abs(terms.sum(axis=0) - torque).max())), max(size, scale)
+    turned, _ = loads_at(rotation.multiply(rotation.exp_quaternion((0.0, 0.0, 1.0)), q))
+    largest = max(largest, float(np.abs(turned - loads_at(q)[0]).max()))
+    return largest / (size or 1.0) if sums else inf
 
 
 def _at_rest(system: System, y: Any) -> Any:
@@ -1051,9 +1128,10 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     Report
         Lines: shapes and names; that the loads write their own numbers only, change nothing and repeat; where they
         are said not to depend on velocities, that they do not (exact); where there is a commutator, that its loads
-        are the derivative of F . M^-1 F (relative 1e-8); where energy is declared and there is a potential, that
-        loads at rest are minus its derivative (relative 1e-8) and that what they add in motion does no work; each
-        declared quantity along a run of high order (relative 1e-11).
+        are the derivative of F . M^-1 F (relative 1e-8); where there is a series, that it sums up to the torque along
+        a rotation of the body, and that the loads are a torque by the vertical (relative 1e-8); where energy is
+        declared and there is a potential, that loads at rest are minus its derivative (relative 1e-8) and that what
+        they add in motion does no work; each declared quantity along a run of high order (relative 1e-11).
 
     Raises
     ------
@@ -1076,6 +1154,12 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
         )  # fmt: skip
     if not wrong and system.commutates:
         lines.append(_commutator_line(system, trials))
+    if not wrong and system.series is not None:
+        defect = max(series_defect(system, y) for y in trials)
+        lines.append(
+            Line("series of the torque", defect <= 1e-8, "sums up to the loads", f"relative difference {defect:.1e}",
+                 {"defect": defect})
+        )  # fmt: skip
     if "energy" in system.conserves and not wrong:
         if system.potential is not None:
             gradient = max(gradient_defect(system, y) for y in trials)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from polhode.systems.inertia import principal
-from polhode.systems.record import System, no_loads, plain
+from polhode.systems.record import System, no_loads, no_series, plain
 
 
 def free_body(inertia: Any) -> System:
@@ -48,6 +48,7 @@ def free_body(inertia: Any) -> System:
         moments=moments[None],
         frames=frame[None],
         commutator=no_loads,
+        series=no_series,
         velocity_dependent=False,
         conserves=("energy", "angular_momentum_space"),
     )

@@ -60,6 +60,19 @@ def gradient_commutator(part, t, N, y, bodies, parameters, out):
     out[5] = k * u[0] * u[1] * (d[2] * (s[1] - s[0]) + (d[1] - d[0]) * s[2])
 
 
+def gradient_series(part, t, k, u, bodies, parameters, out):
+    """Coefficient of the torque: three products of series, symmetric in their factors' places."""
+    I = get3(bodies, INERTIA)
+    x = y = z = 0.0
+    for n in range(k + 1):
+        a, b = get3(u, 3 * n), get3(u, 3 * (k - n))
+        x += a[1] * b[2]
+        y += a[2] * b[0]
+        z += a[0] * b[1]
+    s = parameters[0]
+    put3(out, 0, (s * (I[2] - I[1]) * x, s * (I[0] - I[2]) * y, s * (I[1] - I[0]) * z))
+
+
 def gradient_potential(t, N, y, bodies, parameters):
     """k u . I u / 2."""
     u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
@@ -114,6 +127,7 @@ def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
         loads=gradient_loads,
         potential=gradient_potential,
         commutator=gradient_commutator,
+        series=gradient_series,
         velocity_dependent=False,
         parameters=np.array([strength]),
         conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),

@@ -51,6 +51,11 @@ def top_commutator(part, t, N, y, bodies, parameters, out):
     put3(out, 3, scale(2.0, cross(cross(g, w), u)))
 
 
+def top_series(part, t, k, u, bodies, parameters, out):
+    """Coefficient of the torque, which is linear in u."""
+    put3(out, 0, scale(-parameters[0], cross(get3(parameters, 1), get3(u, 3 * k))))
+
+
 def top_potential(t, N, y, bodies, parameters):
     """Weight times the height of the centre of mass."""
     return parameters[0] * dot(get3(parameters, 1), rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0)))
@@ -111,6 +116,7 @@ def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
         loads=top_loads,
         potential=top_potential,
         commutator=top_commutator,
+        series=top_series,
         velocity_dependent=False,
         parameters=np.concatenate([[weight], inside]),
         conserves=conserves,

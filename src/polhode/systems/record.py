@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
-from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, TRANSLATION
+from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
 from polhode.systems.user import UserFunction
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -22,12 +22,19 @@ def no_loads(part, t, N, y, bodies, parameters, out):
         out[k] = 0.0
 
 
-plain_loads = commutator_loads = None  # what bind puts in
+def no_series(part, t, k, u, bodies, parameters, out):
+    """Torque series of a free body."""
+    out[0] = out[1] = out[2] = 0.0
+
+
+plain_loads = commutator_loads = series_loads = None  # what bind puts in
 
 
 def either_loads(part, t, N, y, bodies, parameters, out):
-    """The loads, or those of the commutator where asked for."""
-    if part == COMMUTATOR:
+    """The loads, or those of the commutator or a coefficient of their series where asked for."""
+    if part == SERIES:
+        series_loads(part, t, N, y, bodies, parameters, out)
+    elif part == COMMUTATOR:
         commutator_loads(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
@@ -57,6 +64,12 @@ class System:
         Arguments as LOADS. Writes the gradient of W = F . M^-1 F, the sum over all bodies of force^2 / mass and
         torque . inertia^-1 torque: for a place its derivatives along the axes of space, for an attitude those under
         turns about the body's axes (q -> q exp(s e_i)), with a plus sign. None where nobody has written it.
+    series : function or None
+        ``series(part, t, k, u, bodies, parameters, out)``, of one body that no force acts on and whose torque depends
+        on nothing but u = R^T e3, the vertical of space in the principal body frame: writes the k-th Taylor coefficient
+        of the torque to ``out[:3]``. Called for k = 0, 1, 2, ... (at most 30); ``u[3 n : 3 n + 3]`` is the n-th
+        coefficient of u for n up to k, ``u[SERIES_OWN : SERIES_SIZE]`` the function's own, in which it finds what it
+        left there for smaller k. None where nobody has written it, or where the torque depends on more.
     velocity_dependent : bool
         Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
     parameters : array
@@ -81,6 +94,7 @@ class System:
     loads: Callable[..., Any] | UserFunction = no_loads
     potential: Callable[..., Any] | UserFunction | None = None
     commutator: Callable[..., Any] | None = None
+    series: Callable[..., Any] | None = None
     velocity_dependent: bool = True
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     conserves: tuple[str, ...] = ()
@@ -92,8 +106,13 @@ class System:
         if not self.recommended:
             kind = "exact" if self.loads is no_loads else "mkrk:cv8" if self.velocity_dependent else "rkn6_14a"
             object.__setattr__(self, "recommended", kind)
-        if self.commutator is not None and isinstance(self.loads, UserFunction):
-            raise InvalidInput("a commutator belongs to loads that are a role; leave it out beside a user's function")
+        for name in ("commutator", "series"):
+            if getattr(self, name) is not None and isinstance(self.loads, UserFunction):
+                raise InvalidInput(f"a {name} belongs to loads that are a role; leave it out beside a user's function")
+        if self.series is not None and self.N != 1:
+            raise InvalidInput(f"a series is that of one body, but there are {self.N}; leave it out")
+        if self.series is not None and self.velocity_dependent:
+            raise InvalidInput("a series is that of a torque by the vertical only; set velocity_dependent=False")
 
     @property
     def commutates(self) -> bool:
@@ -136,7 +155,7 @@ class System:
     def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
         """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state.
 
-        Where there is a commutator, it is in this role too, under the part COMMUTATOR.
+        Where there is a commutator or a series, it is in this role too, under the part COMMUTATOR or SERIES.
         """
         return _compiled(self, self.loads, LOADS, t, y)
 
@@ -166,8 +185,11 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
             kept[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in told)
             told.add(id(role.function))
         else:
-            if role is system.loads and system.commutator not in (None, role):
-                role = jit.bind(either_loads, plain_loads=role, commutator_loads=system.commutator)
+            if role is system.loads and (system.series or system.commutator not in (None, role)):
+                role = jit.bind(
+                    either_loads, plain_loads=role, commutator_loads=system.commutator or role,
+                    series_loads=system.series or no_series,
+                )  # fmt: skip
             kept[key] = jit.compile_kernel(role, signature)
     return kept[key]
 

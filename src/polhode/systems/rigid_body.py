@@ -26,7 +26,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.systems.inertia import principal
-from polhode.systems.record import System, no_loads, number, numbers, plain
+from polhode.systems.record import System, no_loads, no_series, number, numbers, plain
 from polhode.systems.user import (
     FORMS,
     UserFunction,
@@ -111,6 +111,7 @@ def rigid_body(
         loads=no_loads if free else loads,
         potential=functions.get("potential"),
         commutator=no_loads if free else None,
+        series=no_series if free else None,
         velocity_dependent=not free and loads.velocity_dependent,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,

@@ -29,7 +29,7 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
 from polhode.errors import unknown_name
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
+from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA, SERIES_OWN, SERIES_ROW
 from polhode.systems.inertia import principal
 from polhode.systems.record import System, plain
 
@@ -59,6 +59,29 @@ def wall_commutator(part, t, N, y, bodies, parameters, out):
     G = axpy(curve * dot(e, cross(w, u)), e, scale(slope, cross(e, w)))
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, scale(2.0, cross(G, u)))
+
+
+D, A, B = SERIES_OWN, SERIES_OWN + SERIES_ROW, SERIES_OWN + 2 * SERIES_ROW
+"""Series that ``wall_series`` keeps: d, and 0.01 d^-11 and d^-2."""
+
+
+def wall_series(part, t, k, u, bodies, parameters, out):
+    """Coefficient of the torque; powers of a series by d v' = power v d' for v = d^power."""
+    e = get3(parameters, 1)
+    u[D + k] = dot(get3(u, 3 * k), e)
+    if k == 0:
+        u[D] += 1.1
+        u[A], u[B] = 0.01 * u[D] ** -11, u[D] ** -2
+    else:
+        a = b = 0.0
+        for n in range(k):
+            a += (11 * k - 10 * n) * u[D + k - n] * u[A + n]
+            b += (2 * k - n) * u[D + k - n] * u[B + n]
+        u[A + k], u[B + k] = -a / (k * u[D]), -b / (k * u[D])
+    s = (0.0, 0.0, 0.0)
+    for n in range(k + 1):
+        s = axpy(u[A + n] - u[B + n], get3(u, 3 * (k - n)), s)
+    put3(out, 0, scale(parameters[0], cross(s, e)))
 
 
 def wall_potential(t, N, y, bodies, parameters):
@@ -99,6 +122,7 @@ def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
         loads=wall_loads,
         potential=wall_potential,
         commutator=wall_commutator,
+        series=wall_series,
         velocity_dependent=False,
         parameters=np.concatenate([[SIGNS[sign]], third]),
         conserves=("energy", "vertical_angular_momentum"),

@@ -1,0 +1,192 @@
+"""Taylor series of the motion of a body whose torque depends on its attitude only through the vertical.
+
+With the vertical seen from the body, ``u = R^T e3``, the motion is
+
+    m' = m x w + T(u),     u' = u x w,     w = I^-1 m,
+
+whose Taylor coefficients follow one from the other [jorba2005, sec. 2]: nine products of series. The attitude then
+takes one quadrature. The turn in a step carries u to u1, so it is the minimal rotation that does, with a twist by an
+angle psi about any unit vector b on the arc between them; seen from a frame that follows u by minimal rotations to b,
+
+    psi' = w . (u + b)/(1 + u . b),
+    turn = (c (1 + u . u1), c (u1 x u) + s (u + u1)) / norm,     c, s = cos psi/2, sin psi/2.
+
+Here b is the middle of the arc, and psi is integrated by a Gauss rule on the Taylor polynomials: the integrand has a
+pole where u passes -b, which would limit its own series much more than that of u. By construction the quaternion of
+the turn is a unit quaternion and carries the vertical as the series does.
+
+Legend: ``m`` body angular momentum, ``w`` angular velocity, ``T`` torque, ``I`` principal moments and ``j`` their
+inverses, all in the body frame; coefficients are those of powers of t/h, h being the step.
+"""
+
+from __future__ import annotations
+
+from math import cos, pi, sin, sqrt
+
+from polhode.algebra.quaternion import rotate_inverse
+from polhode.algebra.series import SWITCH, half_sinc
+from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.flows.free_rotation import turned
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import inlined
+from polhode.kernel.lanes import fused, load4, spread, store4, sum4
+from polhode.kernel.signatures import (
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    GUARDED,
+    INERTIA,
+    INVERSE_INERTIA,
+    NOT_FINITE,
+    OK,
+    SERIES,
+    SERIES_ROW,
+    SERIES_SIZE,
+    TOO_LARGE,
+)
+
+LARGEST_ORDER = 30
+
+# work: series of u as the system sees it and what is its own | records of u, of w | three lanes
+RECORD = 8
+U = SERIES_SIZE
+W = U + RECORD * SERIES_ROW
+SPARE = W + RECORD * SERIES_ROW
+SIZE = SPARE + 12
+"""A record holds x, y, z, x, y, so that four numbers from its second or third on are the vector in cyclic order."""
+
+# table: 1/(k + 1) | weights of a Gauss rule on 0 ... 1 | by rows, powers 0, 1, 2, ... of its nodes
+NODES = 16
+WEIGHTS = SERIES_ROW
+POWERS = WEIGHTS + NODES
+TABLE = POWERS + NODES * SERIES_ROW
+
+ORDER = NODE_LANES = None  # what bind puts in
+
+
+@inlined
+def put_record(r, k, a):
+    """Write a record."""
+    put3(r, k, a)
+    r[k + 3] = a[0]
+    r[k + 4] = a[1]
+
+
+@inlined
+def put_coefficient(r, k, w, u):
+    """Keep the k-th coefficients of w and u."""
+    put_record(r, U + RECORD * k, u)
+    put_record(r, W + RECORD * k, w)
+    put3(r, 3 * k, u)
+
+
+@inlined
+def products(r, n, k, s):
+    """Add the n-th coefficients of w times the k-th of w, and u times w, to sums: of w y z, of u y z, of u z y."""
+    n *= RECORD
+    k *= RECORD
+    z = load4(r, W + k + 2)
+    return (
+        fused(load4(r, W + n + 1), z, s[0]),
+        fused(load4(r, U + n + 1), z, s[1]),
+        fused(load4(r, U + n + 2), load4(r, W + k + 1), s[2]),
+    )
+
+
+@inlined
+def polynomials(r, at, p, place):
+    """Three series at four nodes. The last coefficients, which are the last to be known, come last."""
+    x = y = z = spread(0.0)
+    for k in range(ORDER + 1):
+        c = at + RECORD * k
+        power = load4(p.table, place + NODES * k)
+        x, y, z = fused(power, spread(r[c]), x), fused(power, spread(r[c + 1]), y), fused(power, spread(r[c + 2]), z)
+    return x, y, z
+
+
+def turn(i, t, h, p):
+    """Turn body i from time t for a time h, and change its angular momentum.
+
+    The vertical may move in the body by less than pi; a turn about it may have any angle. Where more is to be refused,
+    returns TOO_LARGE if it does at its speed at the start. Returns NOT_FINITE where something is infinite or not a
+    number: also where u and u1 are opposite, which leaves the minimal rotation between them undefined (within an angle
+    d of it digits are lost as 1/d).
+    """
+    a, b = BODY * i, CONSTANTS * i
+    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
+    j, I = get3(p.bodies, b + INVERSE_INERTIA), get3(p.bodies, b + INERTIA)
+    r = p.work
+    u, w = rotate_inverse(q, (0.0, 0.0, 1.0)), times(j, m)
+    g = (I[1] - I[2], I[2] - I[0], I[0] - I[1])
+    put_coefficient(r, 0, w, u)
+    p.loads(SERIES, t, 0, r, p.bodies, p.parameters, p.load)
+    first = scale(h, add(times(g, (w[1] * w[2], w[2] * w[0], w[0] * w[1])), get3(p.load, 0)))
+    wk, uk = times(j, first), scale(h, cross(u, w))
+    if p.report[GUARDED] != 0.0 and dot(uk, uk) > pi * pi:
+        return TOO_LARGE
+    put_coefficient(r, 1, wk, uk)
+    first_u, dm, du = uk, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    zero, one = spread(0.0), spread(1.0)
+    for k in range(1, ORDER):
+        # What takes time is not the sums but one coefficient waiting for the one before: products without the newest
+        # coefficients come first, and what enters last is the torque, then the newest w.
+        sums = others = (zero, zero, zero)
+        for n in range(1, (k + 1) // 2):
+            sums = products(r, n, k - n, sums)
+            others = products(r, k - n, n, others)
+        if k % 2 == 0:
+            sums = products(r, k // 2, k // 2, sums)
+        store4(r, SPARE, fused(others[0], one, sums[0]))
+        store4(r, SPARE + 4, fused(others[1], one, sums[1]))
+        store4(r, SPARE + 8, fused(others[2], one, sums[2]))
+        ww, yz, zy = get3(r, SPARE), get3(r, SPARE + 4), get3(r, SPARE + 8)
+        p.loads(SERIES, t, k, r, p.bodies, p.parameters, p.load)
+        f = h * p.table[k]
+        T, fj, fu = get3(p.load, 0), scale(f, j), scale(f, u)
+        spin = times(g, (
+            ww[0] + w[1] * wk[2] + w[2] * wk[1], ww[1] + w[2] * wk[0] + w[0] * wk[2],
+            ww[2] + w[0] * wk[1] + w[1] * wk[0],
+        ))  # fmt: skip
+        swing = (
+            f * (yz[0] - zy[0] + uk[1] * w[2] - uk[2] * w[1]), f * (yz[1] - zy[1] + uk[2] * w[0] - uk[0] * w[2]),
+            f * (yz[2] - zy[2] + uk[0] * w[1] - uk[1] * w[0]),
+        )  # fmt: skip
+        uk = (
+            swing[0] + fu[1] * wk[2] - fu[2] * wk[1], swing[1] + fu[2] * wk[0] - fu[0] * wk[2],
+            swing[2] + fu[0] * wk[1] - fu[1] * wk[0],
+        )  # fmt: skip
+        wk = add(times(fj, spin), times(fj, T))
+        put_coefficient(r, k + 1, wk, uk)
+        dm = axpy(f, add(spin, T), dm)
+        du = add(du, uk)
+    dm, du = add(first, dm), add(first_u, du)
+    u1 = add(u, du)
+    s, x = add(u, u1), cross(du, u)
+    # The minimal rotation and the axis b, each with a length of its own, so that they make a unit quaternion.
+    d, f = 1.0 + dot(u, u1), 1.0 / sqrt(dot(s, s))
+    n = 1.0 / sqrt(d * d + dot(x, x))
+    base, e, s = n * d, scale(n, x), scale(f, s)
+    bx, by, bz = spread(s[0]), spread(s[1]), spread(s[2])
+    angle = zero
+    for k in range(NODE_LANES):
+        x, y, z = polynomials(r, U, p, POWERS + 4 * k)
+        vx, vy, vz = polynomials(r, W, p, POWERS + 4 * k)
+        below = fused(x, bx, fused(y, by, fused(z, bz, one)))
+        above = fused(vx, fused(x, one, bx), fused(vy, fused(y, one, by), fused(vz, fused(z, one, bz), zero)))
+        angle = fused(load4(p.table, WEIGHTS + 4 * k), above / below, angle)
+    psi = h * sum4(angle)
+    y = psi * psi
+    if y < SWITCH:
+        sn, cs = half_sinc(y)
+        sn *= psi
+    else:
+        sn, cs = sin(0.5 * psi), cos(0.5 * psi)
+    e = axpy(sn, s, scale(cs, e))
+    q = turned(q, (cs * base, e[0], e[1], e[2]))
+    m = add(m, dm)
+    if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
+        return NOT_FINITE
+    put3(p.y, a + ANGULAR, m)
+    put4(p.y, a + ATTITUDE, q)
+    return OK

@@ -1,0 +1,104 @@
+"""Taylor methods of any order for bodies whose torque depends on the vertical only: free bodies, tops, satellites.
+
+    "taylor16"           order 16; any order from 2 to 30
+
+A step sums the Taylor series of momentum and vertical [jorba2005] and turns the body by ``flows.taylor``. There is no
+memory between steps and no choice of step or order. The coefficients of the torque come from the system, one after the
+other, which together count as one evaluation of the loads.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from math import inf, pi
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.flows import taylor
+from polhode.flows.drift import drift
+from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.signatures import EVALUATIONS, LOADED, OK, ROTATION
+from polhode.methods.record import Method, Prepared, Promises
+
+SMALLEST_ORDER = 2
+SHOWN = (8, 12, 16, 20)
+
+turn = None  # what bind puts in
+
+
+def taylor_step(t, h, p):
+    """Turn each body by its series; bodies that move through space drift, for no force acts on them."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        if p.blocks[2 * k + 1] == ROTATION:
+            status = turn(i, t, h, p)
+            if status != OK:
+                return status
+        else:
+            drift(i, h, p)
+    p.report[EVALUATIONS] += 1.0
+    p.report[LOADED] = 0.0
+    return OK
+
+
+def safe_step(m: Any, j: Any) -> float:
+    """A step in which the vertical moves in the body by pi at most, as the body turns by that."""
+    speed = float(np.linalg.norm(np.multiply(m, j)))
+    return pi / speed if speed > 0.0 else inf
+
+
+@cache
+def _step(order: int, fours: int) -> Any:
+    polynomials = inlined(bind(taylor.polynomials, ORDER=order))
+    turning = bind(taylor.turn, ORDER=order, NODE_LANES=fours, polynomials=polynomials)
+    return bind(taylor_step, turn=helper(turning))
+
+
+@cache
+def row(order: int) -> Method:
+    """The method of this order."""
+    fours = (order + 7) // 8  # enough nodes for the order, which takes order/2
+
+    def prepare() -> Prepared:
+        table = np.zeros(taylor.TABLE)
+        table[: taylor.WEIGHTS] = 1.0 / np.arange(1, taylor.WEIGHTS + 1)
+        x, weights = np.polynomial.legendre.leggauss(4 * fours)
+        table[taylor.WEIGHTS : taylor.WEIGHTS + 4 * fours] = 0.5 * weights
+        powers = table[taylor.POWERS :].reshape(-1, taylor.NODES)
+        powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
+        return Prepared(
+            _step(order, fours), lambda bodies, blocks: taylor.SIZE, table, largest=safe_step, series=True
+        )  # fmt: skip
+
+    promises = Promises(
+        order=order,
+        requires="the Taylor series of a torque that depends on the vertical only",
+        keeps_top=("axial_momentum",),
+    )
+    return Method(
+        f"taylor{order}", "taylor", f"Taylor series of order {order} of momentum and vertical", "jorba2005",
+        prepare, lambda: promises, range=inf,
+    )  # fmt: skip
+
+
+def find(name: str) -> Method | None:
+    """The method of this name if it is one of the family, else None.
+
+    Raises
+    ------
+    InvalidInput
+        An order that is not offered.
+    """
+    found = re.fullmatch(r"taylor(\d+)", name)
+    if found is None:
+        return None
+    if not SMALLEST_ORDER <= int(found[1]) <= taylor.LARGEST_ORDER:
+        raise InvalidInput(f"{name!r} is not offered; the order is {SMALLEST_ORDER} to {taylor.LARGEST_ORDER}")
+    return row(int(found[1]))
+
+
+ROWS = tuple(map(row, SHOWN))
+"""Some of the family."""
