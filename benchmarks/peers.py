@@ -12,8 +12,7 @@ satellite  The same in the gravity gradient, t = 10 and 100.
 heyoka gets the equations of body momentum or angular velocity with the quaternion, numbers written into the code, no
 compact mode, each with its defaults, with high accuracy, and with fast math: six integrators, of which the best counts
 at each error. It chooses its steps itself; polhode's are of one size. Formulations with R^T e3 as further unknowns,
-with
-AVX-512, and both at once were tried, too, and are slower.
+with AVX-512, and both at once were tried, too, and are slower.
 
 The error of a run is the largest of the attitude's angle (rad) and the momentum's relative error at the end, against a
 run of heyoka in extended precision that polhode confirms. A run at 1e-6 by luck does not count as one: the error at a
@@ -30,6 +29,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import heyoka as hk
@@ -46,22 +46,9 @@ from polhode.runs.single import start_state
 from polhode.systems import System, problem
 
 METHODS = (
-    "rkn6_14a",
-    "rkn6_7",
-    "rkn6_11b",
-    "pmlf6",
-    "fg6_5",
-    "p8",
-    "sp10",
-    "s6_10",
-    "rkn8_17",
-    "aba10_6_4",
-    "mkrk:cv8",
-    "taylor8",
-    "taylor12",
-    "taylor16",
-    "taylor20",
-)
+    "rkn6_14a", "rkn6_7", "rkn6_11b", "pmlf6", "fg6_5", "p8", "sp10", "s6_10", "rkn8_17", "aba10_6_4", "mkrk:cv8",
+    "taylor8", "taylor10", "taylor12", "taylor14", "taylor16", "taylor20", "taylor24",
+)  # fmt: skip
 FORMS = ("momentum", "velocity")
 VARIANTS: dict[str, dict[str, bool]] = {
     "": {},
@@ -213,7 +200,8 @@ def with_polhode(system: System, y, t_end: float, name: str, n: int) -> Run:
         bench.prepare(0.0, h)
         if bench.march(0, n, n + 1, 0.0, h) != OK:
             bench.y[:] = np.nan
-        bench.y[:] = bench.present(t_end, h)[1]
+        if bench.prepared.processed:
+            bench.y[:] = bench.present(t_end, h)[1]
 
     return Run(name, n, begin, go, lambda: (bench.y[10:13].copy(), bench.y[6:10].copy()))
 
@@ -301,8 +289,10 @@ def work_precision(title: str, t_end: float, methods, rounds: int) -> None:
             run.clock()
     mine = {name: front(runs) for name, runs in ours.items()}
     rivals = {name: front(runs) for name, runs in theirs.items()}
-    print(f"\n{title}, t = {t_end:g}: milliseconds. The reference agrees with heyoka's other form to {other.error:.0e}, with "  # noqa: E501
-          f"polhode to {confirmed:.0e}.")  # fmt: skip
+    print(
+        f"\n{title}, t = {t_end:g}: milliseconds. The reference agrees with heyoka's other form to {other.error:.0e}, "
+        f"with polhode to {confirmed:.0e}."
+    )
     print(
         f"{'error':>8}{'polhode':>10}  {'method':<12}{'heyoka':>9}  {'variant':<32}{'heyoka/polhode':>14}{'whole':>9}"
     )
@@ -312,12 +302,13 @@ def work_precision(title: str, t_end: float, methods, rounds: int) -> None:
         whole = np.nan
         if name != "-":
             runs = sorted(ours[name], key=lambda run: run.cost)
-            n = next((int(r.cost) for r, s in zip(runs, runs[1:], strict=False) if max(r.error, s.error) <= target), 0)  # noqa: RUF007
+            n = next((int(r.cost) for r, s in pairwise(runs) if max(r.error, s.error) <= target), 0)
             whole = whole_call(system, name, t_end, n or int(runs[-1].cost), initial, rounds)
         print(
-            f"{target:>8.0e}{1e3 * seconds:>10.4f}  {name:<12}{1e3 * rival_seconds:>9.4f}  {rival.removeprefix('heyoka, '):<32}"  # noqa: E501
-            f"{rival_seconds / seconds:>14.2f}{1e3 * whole:>9.2f}", flush=True,
-        )  # fmt: skip
+            f"{target:>8.0e}{1e3 * seconds:>10.4f}  {name:<12}{1e3 * rival_seconds:>9.4f}  "
+            f"{rival.removeprefix('heyoka, '):<32}{rival_seconds / seconds:>14.2f}{1e3 * whole:>9.2f}",
+            flush=True,
+        )
     print("every method:")
     print(f"{'':<12}" + "".join(f"{target:>9.0e}" for target in TARGETS))
     for name, curve in mine.items():
@@ -395,11 +386,11 @@ def closed_form(moments, momentum, t: float):
 
     def product(a, k):
         return [
-            a[0] * k[0] - a[1] * k[1] - a[2] * k[2] - a[3] * k[3], a[0] * k[1] + a[1] * k[0] + a[2] * k[3] - a[3] *
-            k[2],
-            a[0] * k[2] - a[1] * k[3] + a[2] * k[0] + a[3] * k[1], a[0] * k[3] + a[1] * k[2] - a[2] * k[1] + a[3] *
-            k[0],
-        ]  # fmt: skip
+            a[0] * k[0] - a[1] * k[1] - a[2] * k[2] - a[3] * k[3],
+            a[0] * k[1] + a[1] * k[0] + a[2] * k[3] - a[3] * k[2],
+            a[0] * k[2] - a[1] * k[3] + a[2] * k[0] + a[3] * k[1],
+            a[0] * k[3] + a[1] * k[2] - a[2] * k[1] + a[3] * k[0],
+        ]
 
     first, last = minimal(m), minimal(after)
     middle = [mp.cos(psi / 2), mp.mpf(0), mp.mpf(0), mp.mpf(0)]

@@ -60,6 +60,7 @@ class Bench:
         self.loads = system.compiled_loads(t, self.y)
         self.addresses = jit.address_of(self.loads, LOADS)
         self.loop = drive.loop_for(self.prepared.step, self.prepared.converter)
+        self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
 
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
@@ -82,8 +83,8 @@ class Bench:
         ``rows`` and ``counts`` receive the states after multiples of ``every`` steps; without them none may fall due.
         ``y`` and ``loads`` replace those of the run.
         """
-        rows = np.empty((0, self.y.size)) if rows is None else rows
-        counts = np.zeros(0, dtype=np.int64) if counts is None else counts
+        rows = self.no_rows if rows is None else rows
+        counts = self.no_counts if counts is None else counts
         own = y is None and loads is None
         if not (own and self.left_at == (first, t0, h)):
             self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
@@ -106,7 +107,7 @@ class Bench:
         if not self.prepared.processed:
             return OK
         self.left_at, self.report[LOADED] = None, 0.0
-        return self._run(task, 0, 0, 1, t, h, np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64), y, None)
+        return self._run(task, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
 
     @property
     def evaluations(self) -> int:
