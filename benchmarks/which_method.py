@@ -25,7 +25,8 @@ from polhode.systems import problem
 
 METHODS = (
     "exact", "v2", "s6_10", "rkn4_6b", "rkn6_7", "rkn6_14a", "rkn8_17", "sp10", "fg6_5", "pmlf6", "aba10_6_4", "saba4",
-    "imid", "trapm", "liemid_ea", "mkrk:rk4", "mkrk:dp5", "mkrk:cv8", "mkrk:gauss4", "mkrk:gauss6", "mkrk:gauss8",
+    "taylor8", "taylor12", "taylor16", "imid", "trapm", "liemid_ea",
+    "mkrk:rk4", "mkrk:dp5", "mkrk:cv8", "mkrk:gauss4", "mkrk:gauss6", "mkrk:gauss8",
 )  # fmt: skip
 TARGETS = (1e-4, 1e-7, 1e-10)
 MOST_STEPS = 400_000
@@ -117,7 +118,8 @@ def main() -> None:
         reference = Runs("mkrk:gauss10", system, start, t_end).end(8192)[2]
         check = error(Runs("mkrk:cv8", system, start, t_end).end(16384)[2], reference, name == "particle")
         print(f"\n{name}, to t = {t_end:g} (references agree to {check:.1e}); recommended: {system.recommended}")
-        found = {text: Runs(text, system, start, t_end).found(reference, text, start) for text in METHODS}
+        able = [text for text in METHODS if system.series is not None or not text.startswith("taylor")]
+        found = {text: Runs(text, system, start, t_end).found(reference, text, start) for text in able}
         print(f"{'method':<12}" + "".join(f"{f'error {target:g}':>34}" for target in TARGETS))
         cheapest = [min((r[k][0] for r in found.values() if r[k]), default=1.0) for k in range(len(TARGETS))]
         for text, row in found.items():

@@ -195,3 +195,11 @@ def test_a_system_of_particles_needs_no_free_rotation():
     exact = np.cos(np.sqrt(1.5) * ds.time.values)
     assert np.abs(ds.position.values[:, 0] - exact).max() < 2e-9
     assert isinstance(spring, System)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("semiexact14", 14), ("semiexact2_matrix", 2), ("hermite6", 6), ("mr10", 10), ("dmv4", 4)]
+)
+def test_free_flows_of_any_order_are_methods_too(name, order):
+    promises = method(name).promises
+    assert method(name).method.name == name and promises.order_free == order and promises.order == 2

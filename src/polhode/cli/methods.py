@@ -17,6 +17,7 @@ Which one? Without --method a run takes what measurements recommend for its syst
   no loads                                           exact
   loads that depend on time and configuration only   rkn6_14a; fg6_5, pmlf6 where the system has commutator loads
   the same, weak beside the free motion              aba10_6_4; pmlf6
+  tops, walls, satellites to many digits             taylor12, taylor16
   loads that depend on velocities                    mkrk:cv8
   very many coarse steps                             v2, trapm, imid
 Then compare: polhode compare scenario.toml --methods rkn6_14a,pmlf6,mkrk:cv8"""

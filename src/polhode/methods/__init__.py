@@ -64,7 +64,7 @@ def method(text: str, **options: str) -> Chosen:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {text!r}")
     head, *words = text.split(":")
     name, slash, flow = head.partition("/")
-    row = METHODS.get(name) or taylor.find(name)
+    row = METHODS.get(name) or taylor.find(name) or splittings.find(name)
     if row is None:
         if name in tableau_names():
             raise InvalidInput(

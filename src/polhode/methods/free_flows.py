@@ -140,6 +140,17 @@ orders 4, 6 and 8."""
 
 
 @cache
+def find(name: str) -> FreeFlow | None:
+    """The free flow of this name, or None."""
+    if name in _FIXED:
+        return _FIXED[name]
+    for pattern, build, exists in _FAMILIES:
+        found = re.fullmatch(pattern, name)
+        if found and exists(int(found[1] or 0)):
+            return build(int(found[1] or 0))
+    return None
+
+
 def free_flow(name: str) -> FreeFlow:
     """The free flow of this name.
 
@@ -148,10 +159,7 @@ def free_flow(name: str) -> FreeFlow:
     InvalidInput
         Unknown name; the message names the closest ones.
     """
-    if name in _FIXED:
-        return _FIXED[name]
-    for pattern, build, exists in _FAMILIES:
-        found = re.fullmatch(pattern, name)
-        if found and exists(int(found[1] or 0)):
-            return build(int(found[1] or 0))
-    raise unknown_name("free flow", name, FLOW_NAMES)
+    found = find(name)
+    if found is None:
+        raise unknown_name("free flow", name, FLOW_NAMES)
+    return found

@@ -27,6 +27,7 @@ from polhode.flows.drift import drift
 from polhode.flows.kick import impulse
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import LOAD, LOADED, NEXT_TIME, OK, PREPARING, ROTATION
+from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
 from polhode.methods.record import Method, Prepared, Promises
 from polhode.methods.splitting_tables import SCHEMES, Scheme, scheme, stages_of
@@ -188,3 +189,8 @@ ROWS = (
     *(splitting("v2", name, name) for name in FLOW_NAMES),
 )
 """Every scheme with the exact free rotation, and every free flow by its own name."""
+
+
+def find(name: str) -> Method | None:
+    """``v2`` with the free flow of this name, where there is one."""
+    return None if free_flows.find(name) is None else splitting("v2", name, name)
