@@ -182,7 +182,7 @@ static __attribute__((noinline)) double long_turn(double *px, double *py, double
     *windings = 0;
     if (turns != 0 && o->k1 > 0) {
         total = 2 * turns * o->G * o->w * cel(sqrt(kp2), o->p / o->r, 0, o->p / o->r);
-        *windings = turns - 4 * floor(.25 * turns);
+        *windings = turns - 2 * floor(.5 * turns);
     } else if (turns != 0) {
         int count = (int)(K * (1 + sqrt(k2))) + 1;
         double d = .5 * reach / count, c = hyperbolic ? .5 * (exp(d) + exp(-d)) : cos(d), f = 4 * c * c - 2;
@@ -281,7 +281,6 @@ INLINE v3 ordinary(const double *j, const double *I, v3 m, double h, q4 *turn) {
     } else {
         s = sin(.5 * psi); c = cos(.5 * psi);
     }
-    if (windings >= 2) { s = -s; c = -c; windings -= 2; }
     if (windings == 1) { double f = s; s = c; c = -f; }
     s *= sign;
     double g = G + x, g1 = G + x1, across = z * d.y - y * d.z, along = z * z1 + y * y1, n = .5 / (G * sqrt(g * g1));

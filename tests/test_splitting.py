@@ -203,3 +203,10 @@ def test_a_system_of_particles_needs_no_free_rotation():
 def test_free_flows_of_any_order_are_methods_too(name, order):
     promises = method(name).promises
     assert method(name).method.name == name and promises.order_free == order and promises.order == 2
+
+
+def test_the_largest_step_counts_the_processor_too():
+    """The corrector of wisdom7 turns bodies by 2.5 steps at once, its kernel by half a step."""
+    m, j = np.array([0.6, 1.0, 0.5]), np.array([1.0, 0.5, 0.4])
+    alone, corrected = (method(name).prepare().largest(m, j) for name in ("dmv6", "wisdom7/dmv6"))
+    assert alone / corrected == pytest.approx(2.50998, rel=1e-5)

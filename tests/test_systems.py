@@ -12,6 +12,7 @@ import pytest
 import polhode as ph
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.methods import method
 from polhode.runs.single import start_state
 from polhode.systems.heavy_top import symmetry_axis
 from polhode.systems.user import repeated
@@ -277,6 +278,17 @@ def test_forces_loads_and_potentials():
     assert not any(ready.build().velocity_dependent for ready in ph.PROBLEMS.values())
     unknown = ph.System("x", {}, np.ones(1), np.full((1, 3), np.inf), np.eye(4)[:1])
     assert unknown.velocity_dependent
+
+
+def test_methods_recommended():
+    """By kind of load, as measured by benchmarks/which_method.py."""
+    free = ph.rigid_body((1, 2, 2.5))
+    steered = ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: (q[1], 0.0, 0.0))
+    damped = ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: (-w[0], 0.0, 0.0))
+    found = [s.recommended for s in (free, ph.free_body((1, 2, 2.5)), steered, damped, ph.particle(stiffness=1.0))]
+    assert found == ["exact", "exact", "rkn6_14a", "mkrk:cv8", "rkn6_14a"]
+    for name in ph.PROBLEMS:
+        assert method(ph.problem(name).build().recommended).promises.order >= 4 or "free" in name
 
 
 def drag(part, t, N, y, bodies, parameters, out):

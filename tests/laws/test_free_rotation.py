@@ -130,6 +130,24 @@ def test_degenerate_bodies_and_momenta(I):
             assert draws.change_of_spatial(m, m1, q) < 1e-15
 
 
+@pytest.mark.parametrize("longest", [free_rotation.SHORT, free_rotation.PANEL])
+def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
+    """Just below |lambda t| of each, where its truncation is largest."""
+    for number in range(0, 300, 7):
+        _, way, I, m, _ = draws.draw(number)
+        j = 1.0 / np.sort(I)
+        a, b, c = (m / np.linalg.norm(m))[np.argsort(I)] ** 2
+        low, high, all_of = j[0] - j[1], j[1] - j[2], j[0] - j[2]
+        x, r, w = (a, low, high) if low * a > high * c else (c, high, low)
+        rate = sqrt(max(r * (all_of * x + w * b), 0.0)) * np.linalg.norm(m)
+        omega = np.linalg.norm(m / I)
+        if rate < 0.05 * omega or way == "near separatrix":
+            continue
+        h = 0.999 * longest / rate
+        m1, q = turned(I, m, h)
+        assert max(differences(oracle.closed_form(I, m, h), m1, q)) < 6 * EPS * (1.0 + omega * h)
+
+
 @pytest.mark.parametrize("angle", [1e-12, 0.5, -2.0, 6.0])
 def test_the_exact_separatrix(angle):
     for m in ((1.0, 1.0, 1.0), (-0.5, 1.0, 0.5), (0.1, -1.0, -0.1)):

@@ -323,7 +323,7 @@ def long_turn(x, y, z, h, sign, kp2, o):
         if i < count:
             add += mean_9(t, c, x1, y1, z1, o)
     a = o.G / sqrt(x1 * x1 + y1 * y1 + z1 * z1)
-    return a * x1, a * y1, a * z1, (total + step * add) / rate, windings - 4.0 * floor(0.25 * windings)
+    return a * x1, a * y1, a * z1, (total + step * add) / rate, windings - 2.0 * floor(0.5 * windings)
 
 
 @helper
@@ -374,9 +374,6 @@ def ordinary(j, I, m, h):
         s *= psi
     else:
         s, c = sin(0.5 * psi), cos(0.5 * psi)
-    if windings >= 2.0:
-        s, c = -s, -c
-        windings -= 2.0
     if windings == 1.0:
         s, c = c, -s
     s *= sign
