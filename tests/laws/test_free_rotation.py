@@ -133,19 +133,19 @@ def test_degenerate_bodies_and_momenta(I):
 @pytest.mark.parametrize("longest", [free_rotation.SHORT, free_rotation.PANEL])
 def test_rules_and_series_are_exact_as_far_as_they_are_used(longest):
     """Just below |lambda t| of each, where its truncation is largest."""
-    for number in range(0, 300, 7):
-        _, way, I, m, _ = draws.draw(number)
+    for number in (*range(24, 600, 30), 42, 186, 312, 390):  # most of them near the separatrix, where it is largest
+        _, _, I, m, _ = draws.draw(number)
         j = 1.0 / np.sort(I)
         a, b, c = (m / np.linalg.norm(m))[np.argsort(I)] ** 2
         low, high, all_of = j[0] - j[1], j[1] - j[2], j[0] - j[2]
         x, r, w = (a, low, high) if low * a > high * c else (c, high, low)
         rate = sqrt(max(r * (all_of * x + w * b), 0.0)) * np.linalg.norm(m)
         omega = np.linalg.norm(m / I)
-        if rate < 0.05 * omega or way == "near separatrix":
+        if rate < 0.05 * omega:
             continue
         h = 0.999 * longest / rate
         m1, q = turned(I, m, h)
-        assert max(differences(oracle.closed_form(I, m, h), m1, q)) < 6 * EPS * (1.0 + omega * h)
+        assert max(differences(oracle.closed_form(I, m, h), m1, q)) < 3 * EPS * (1.0 + omega * h)
 
 
 @pytest.mark.parametrize("angle", [1e-12, 0.5, -2.0, 6.0])
