@@ -108,7 +108,8 @@ def test_table_2(quick):
 def test_every_method_of_polhode_is_in_the_table():
     from polhode.methods import FLOW_NAMES, METHODS
 
-    assert {*METHODS, *FLOW_NAMES} <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
+    accurate = {"taylor12", "taylor16", "taylor20"}  # to round-off at the steps of the table
+    assert {*METHODS, *FLOW_NAMES} - accurate <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
 
 
 def test_round_off_of_the_exact_flow_grows_like_a_root(quick):
