@@ -172,8 +172,8 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
     ),
     "taylor": (
         "Taylor series",
-        "Any order from 2 to 30: taylor14. For a body whose torque depends on the vertical in the body frame only, and "
-        "whose system provides its series: free bodies, heavy tops, gravity gradient, soft wall.", _ONE_STEP, _one_step,
+        "Any order from 2 to 30: taylor14. For free bodies, heavy tops, gravity gradient, soft wall: systems that know "
+        "the Taylor series of their torque.", _ONE_STEP, _one_step,
     ),
     "any": (
         "Splittings: kicks by the loads between free rotations",
