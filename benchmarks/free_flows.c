@@ -317,7 +317,7 @@ INLINE int exact_turn(double h, v3 *m, q4 *q, const body *b) {
     else
         d = scaled(b->j, b->a, *m, h, &e);
     double vv = e.x * e.x + e.y * e.y + e.z * e.z, c = .5 * (1 - square(*q));
-    double w = (e.w > 0 ? -vv / (1 + e.w) : e.w - 1) + c * e.w, f = 1 + c;
+    double w = (e.w > .875 ? -vv / (1 + e.w) : e.w - 1) + c * e.w, f = 1 + c;
     q4 a = multiply(*q, (q4){w, f * e.x, f * e.y, f * e.z});
     q4 r = {q->w + a.w, q->x + a.x, q->y + a.y, q->z + a.z};
     if (0 * (r.w + r.x + r.y + r.z) != 0) return NOT_FINITE;

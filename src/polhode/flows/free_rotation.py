@@ -46,6 +46,9 @@ HYPERBOLIC = 0.04
 SEPARATRIX = 1e-139
 """k'^2 below this counts as zero: the momentum is within 1e-69 of the middle axis whenever the difference shows."""
 
+NEARLY_ONE = 0.875
+"""Scalar part of the quaternion of a turn, above which its difference from 1 is formed from the vector part."""
+
 REST = 160.0
 """|lambda t| after which a momentum on the separatrix has arrived at the middle axis."""
 
@@ -449,11 +452,12 @@ def turned(q, e):
     """q e for unit quaternions, brought back to unit length, as q plus an increment.
 
     The increment is small for a small turn, so the sum rounds to half an ulp of q, up as often as down. The correction
-    of the length is part of the increment: applied afterwards, it would round the same way in step after step.
+    of the length is part of the increment: applied afterwards, it would round the same way in step after step. For
+    turns above a radian e[0] - 1 is as good as it stands, where -vv/(1 + e[0]) would take over the error of |e|.
     """
     vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
     c = 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
-    d = (-vv / (1.0 + e[0]) if e[0] > 0.0 else e[0] - 1.0) + c * e[0]
+    d = (-vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0) + c * e[0]
     f = 1.0 + c
     a = multiply(q, (d, f * e[1], f * e[2], f * e[3]))
     return (q[0] + a[0], q[1] + a[1], q[2] + a[2], q[3] + a[3])
