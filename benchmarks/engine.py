@@ -80,17 +80,18 @@ class Polhode:
         self.y = np.zeros(13)
         self.y[6:10], self.y[10:13] = start[3:], start[:3]
         self.loads = system.compiled_loads(0.0, self.y)
-        self.addresses = jit.address_of(self.loads, LOADS)
-        self.arrays = (np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13), np.zeros(6), np.zeros(64))
+        self.report = np.zeros(REPORT)
+        self.arrays = (
+            system.bodies, system.parameters, np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13),
+            np.zeros(6), np.zeros(64), self.report,
+        )  # fmt: skip
+        self.addresses = jit.addresses_of(self.loads, LOADS, *self.arrays)
 
     def __call__(self, n, h):
-        y, report = self.y.copy(), np.zeros(REPORT)
+        y, self.report[:] = self.y.copy(), 0.0
         rows, iterations = np.empty((1, 13)), np.zeros(1, np.int64)
         begun = time.perf_counter()
-        status = self.loop(
-            MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, y, self.system.bodies, self.system.parameters, self.addresses,
-            *self.arrays, report, rows, iterations,
-        )  # fmt: skip
+        status = self.loop(MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, 1, y, self.addresses, rows, iterations)
         assert status == OK
         return (time.perf_counter() - begun) / n * 1e9, np.concatenate([y[10:13], y[6:10]])
 

@@ -6,7 +6,7 @@ import functools
 from math import inf
 
 from polhode.kernel import jit
-from polhode.kernel.jit import pointer
+from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.signatures import (
     ANGULAR,
     BODY,
@@ -87,17 +87,9 @@ def march(
     h,
     limit,
     N,
+    B,
     y,
-    bodies,
-    parameters,
-    loads,
-    table,
-    layout,
-    blocks,
-    trial,
-    load,
-    work,
-    report,
+    addresses,
     rows,
     iterations,
 ):
@@ -120,9 +112,10 @@ def march(
     rows, iterations : array
         Receive the recorded states (of a processed method, turned back), and the largest iteration count since the row
         before.
-    loads : array (2,)
-        Addresses of the LOADS role (``kernel.jit.address_of``).
-    Other parameters are those of ``Workspace``.
+    N, B, y
+        As in ``Workspace``.
+    addresses : array
+        Of the rest of the workspace, in its order but for the function, which leads (``kernel.jit.addresses_of``).
 
     ``report[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
 
@@ -132,9 +125,11 @@ def march(
         Status of the last step taken; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y``
         is inside the failing step: the caller repeats the good steps from its own copy.
     """
+    report = numbers_at(addresses, 10)
     p = Workspace(
-        N, blocks.size // 2, pointer(y), pointer(bodies), pointer(parameters), loads_at(loads), pointer(table),
-        pointer(layout), pointer(blocks), pointer(trial), pointer(load), pointer(work), pointer(report),
+        N, B, pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
+        numbers_at(addresses, 4), integers_at(addresses, 5), integers_at(addresses, 6), numbers_at(addresses, 7),
+        numbers_at(addresses, 8), numbers_at(addresses, 9), report,
     )  # fmt: skip
     if task != MARCHING:
         return convert(task, t0, h, p)

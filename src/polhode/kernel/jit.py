@@ -114,17 +114,22 @@ def _data_pointer(typing, array):
     return types.CPointer(array.dtype)(array), build
 
 
+def _address(context, builder, kind, array, k):
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.load(builder.gep(data, [k]))
+
+
 def _function_at(signature):
-    """The intrinsic that makes a function of this signature from what ``address_of`` returned."""
+    """The intrinsic that makes a function of this signature from what ``addresses_of`` returned."""
     kind = types.FunctionType(signature)
 
     @intrinsic
     def restored(typing, addresses):
         def build(context, builder, signature, arguments):
-            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
             function = cgutils.create_struct_proxy(kind)(context, builder)
             for k, member in enumerate(("c_addr", "jit_addr")):
-                address = builder.load(cgutils.gep_inbounds(builder, data, k))
+                number = context.get_constant(types.intp, k)
+                address = _address(context, builder, signature.args[0], arguments[0], number)
                 setattr(function, member, builder.inttoptr(address, cgutils.voidptr_t))
             return function._getvalue()
 
@@ -133,8 +138,31 @@ def _function_at(signature):
     return restored
 
 
+def _pointer_at(dtype):
+    """The intrinsic that makes a pointer to numbers of this type from what ``addresses_of`` returned."""
+    kind = types.CPointer(dtype)
+
+    @intrinsic
+    def restored(typing, addresses, k):
+        def build(context, builder, signature, arguments):
+            address = _address(context, builder, signature.args[0], *arguments)
+            return builder.inttoptr(address, context.get_value_type(kind))
+
+        return kind(addresses, types.intp), build
+
+    return restored
+
+
 def _same(array):
     return array
+
+
+def _first(things):
+    return things[0]
+
+
+def _indexed(things, k):
+    return things[k]
 
 
 def _leading(array, length):
@@ -155,19 +183,38 @@ view = _leading if config.DISABLE_JIT else _viewed
 
 
 def function_at(signature):
-    """A helper that turns what ``address_of`` returned back into the function, inside a kernel."""
-    return _same if config.DISABLE_JIT else _function_at(signature)
+    """A helper that turns what ``addresses_of`` returned back into the function, inside a kernel."""
+    return _first if config.DISABLE_JIT else _function_at(signature)
 
 
-def address_of(function: Any, signature: Any) -> Any:
-    """Where a compiled function's machine code is: an array of two addresses, to be passed in the function's place.
+numbers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.float64)
+"""numbers_at(addresses, k): pointer to the array of floats that has the number k in ``addresses_of``."""
 
-    To unpack a function costs each call of a kernel 30 us, two addresses 0.1 us. The function must outlive the array.
-    Where compilation is disabled, the function itself.
+integers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.int64)
+"""integers_at(addresses, k): the same for integers."""
+
+
+def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
+    """Where a compiled function's machine code and the first elements of arrays are, to be passed in their place.
+
+    To unpack a function costs each call of a kernel 30 us, an array 0.1 us. Both must outlive the result, which is an
+    array: two addresses of the function, then those of the arrays, the first of which is number 2. Where compilation is
+    disabled, a tuple of the things themselves, numbered likewise.
+
+    Raises
+    ------
+    TypeError
+        An array whose numbers are not 8 bytes each, one after the other: a kernel would read something else.
     """
+    for k, array in enumerate(arrays, 2):
+        if array.dtype not in (np.float64, np.int64) or not array.flags.c_contiguous:
+            raise TypeError(
+                f"array {k} of a kernel holds {array.dtype}, or has gaps; it must be float64 or int64, flat"
+            )
     if config.DISABLE_JIT:
-        return function
-    return np.array([_get_wrapper_address(function, signature), _get_jit_address(function, signature)])
+        return (function, None, *arrays)
+    of_function = (_get_wrapper_address(function, signature), _get_jit_address(function, signature))
+    return np.array([*of_function, *(array.ctypes.data for array in arrays)], dtype=np.int64)
 
 
 def python_of(function) -> FunctionType:

@@ -119,29 +119,7 @@ class Workspace(NamedTuple):
 MARCHING, PREPARING, PRESENTING = 0, 1, 2
 """What the time loop is asked for: steps; the state a processed method works on; the state of the system again."""
 
-MARCH = i8(
-    i8,
-    i8,
-    i8,
-    i8,
-    f8,
-    f8,
-    f8,
-    i8,
-    A1,
-    A1,
-    A1,
-    I1,
-    A1,
-    I1,
-    I1,
-    A1,
-    A1,
-    A1,
-    A1,
-    A2,
-    I1,
-)
+MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)
 REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)

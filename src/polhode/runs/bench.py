@@ -43,6 +43,8 @@ class Bench:
     def __init__(self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None) -> None:
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         self.prepared = chosen.prepare()
+        self.table = np.ascontiguousarray(self.prepared.table, dtype=float)
+        self.layout = np.ascontiguousarray(self.prepared.layout, dtype=np.int64)
         if self.prepared.series and system.series is None:
             raise InvalidInput(
                 f"method {chosen.label!r} sums the torque's Taylor series, which {system.name!r} does not provide; "
@@ -58,19 +60,25 @@ class Bench:
         self.report[SLOPED] = float(system.velocity_dependent)
         self.report[COMMUTATES] = float(system.commutates)
         self.loads = system.compiled_loads(t, self.y)
-        self.addresses = jit.address_of(self.loads, LOADS)
+        self.addresses = self._addresses(self.loads)
         self.loop = drive.loop_for(self.prepared.step, self.prepared.converter)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
 
+    def _addresses(self, loads: Any) -> Any:
+        return jit.addresses_of(
+            loads, LOADS, self.bodies, self.parameters, self.table, self.layout, self.blocks, self.trial, self.load,
+            self.work, self.report,
+        )  # fmt: skip
+
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
              y: Any, loads: Any) -> int:  # fmt: skip
+        y = self.y if y is None else y
+        addresses = self.addresses if loads is None else self._addresses(loads)
         return int(
             self.loop(
-                task, first, n, every, t0, h, self.limit, self.system.N, self.y if y is None else y, self.bodies,
-                self.parameters, self.addresses if loads is None else jit.address_of(loads, LOADS),
-                self.prepared.table, self.prepared.layout, self.blocks, self.trial, self.load, self.work, self.report,
-                rows, counts,
+                task, first, n, every, t0, h, self.limit, self.system.N, self.blocks.size // 2, y, addresses, rows,
+                counts,
             )
         )  # fmt: skip
 
