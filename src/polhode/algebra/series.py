@@ -45,6 +45,16 @@ def half_sinc(x):
 
 
 @inlined
+def half_angle(theta):
+    """sin(theta/2) and cos(theta/2), the sine accurate relative to itself."""
+    x = theta * theta
+    if x < SWITCH:
+        s, c = half_sinc(x)
+        return s * theta, c
+    return sin(0.5 * theta), cos(0.5 * theta)
+
+
+@inlined
 def sinc(x):
     """sin(theta)/theta. Error: 1.5 units; near theta = pi, where it vanishes, of its condition number."""
     return 2.0 * half_sinc(4.0 * x)[0]

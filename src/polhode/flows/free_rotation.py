@@ -23,14 +23,14 @@ k^2 = beta/alpha, ``kp2`` = 1 - k^2; ``rational(x)`` = (k1 x + c0)/(G + x), what
 
 from __future__ import annotations
 
-from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sin, sqrt
+from math import cos, exp, floor, frexp, inf, ldexp, log, nan, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.algebra.elliptic import cel
 from polhode.algebra.quaternion import multiply
-from polhode.algebra.series import SWITCH, half_sinc
+from polhode.algebra.series import half_angle, half_sinc
 from polhode.algebra.so3 import add, scale
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
@@ -371,12 +371,7 @@ def ordinary(j, I, m, h):
         x1, y1, z1, psi, windings = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)
         dx, dy, dz = x1 - x, y1 - y, z1 - z
     psi += h * j2 * G
-    a = psi * psi
-    if a < SWITCH:
-        s, c = half_sinc(a)
-        s *= psi
-    else:
-        s, c = sin(0.5 * psi), cos(0.5 * psi)
+    s, c = half_angle(psi)
     if windings == 1.0:
         s, c = c, -s
     s *= sign

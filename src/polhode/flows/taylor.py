@@ -21,10 +21,10 @@ inverses, all in the body frame; coefficients are those of powers of t/h, h bein
 
 from __future__ import annotations
 
-from math import cos, pi, sin, sqrt
+from math import pi, sqrt
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.algebra.series import SWITCH, half_sinc
+from polhode.algebra.series import half_angle
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.flows.free_rotation import turned
 from polhode.kernel.access import get3, get4, put3, put4
@@ -176,12 +176,7 @@ def turn(i, t, h, p):
         above = fused(vx, fused(x, one, bx), fused(vy, fused(y, one, by), fused(vz, fused(z, one, bz), zero)))
         angle = fused(load4(p.table, WEIGHTS + 4 * k), above / below, angle)
     psi = h * sum4(angle)
-    y = psi * psi
-    if y < SWITCH:
-        sn, cs = half_sinc(y)
-        sn *= psi
-    else:
-        sn, cs = sin(0.5 * psi), cos(0.5 * psi)
+    sn, cs = half_angle(psi)
     e = axpy(sn, s, scale(cs, e))
     q = turned(q, (cs * base, e[0], e[1], e[2]))
     m = add(m, dm)

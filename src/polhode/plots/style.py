@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polhode.errors import FileProblem, InvalidInput
+from polhode.errors import InvalidInput
+from polhode.trajectory.files import appearing_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -145,14 +145,6 @@ def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
         The disk is full, the folder not writable, and the like.
     """
     target = png_path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
-            draft = Path(folder) / target.name
-            figure.savefig(draft, format="png", dpi=DPI)
-            os.replace(draft, target)
-    except OSError as problem:
-        raise FileProblem(
-            f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
-        ) from problem
+    with appearing_whole(target) as draft:
+        figure.savefig(draft, format="png", dpi=DPI)
     return target

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import xarray as xr
@@ -27,6 +29,27 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     if suffix not in SUFFIXES:
         raise InvalidInput(f"{str(path)!r} must end in .nc (netCDF) or .zarr (Zarr folder)")
     return suffix
+
+
+@contextlib.contextmanager
+def appearing_whole(target: Path) -> Iterator[Path]:
+    """A place to write to, from where a file or folder moves to ``target`` at the end, or not at all.
+
+    Raises
+    ------
+    FileProblem
+        The disk is full, the folder not writable, and the like.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
+            draft = Path(folder) / target.name
+            yield draft
+            os.replace(draft, target)
+    except OSError as problem:
+        raise FileProblem(
+            f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
+        ) from problem
 
 
 def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
@@ -52,27 +75,19 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """
     suffix = suffix_of(path)
     target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
-            draft = Path(folder) / target.name
-            if suffix == ".nc":
-                ds.to_netcdf(draft, engine="h5netcdf")
-                with draft.open("rb") as written:
-                    os.fsync(written.fileno())
-            else:
-                # Strings of fixed length have no specification in Zarr 3; those of variable length do.
-                strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
-                ds.assign_coords(strings).to_zarr(draft, mode="w", consolidated=False)
-            if target.is_dir():
-                if suffix == ".nc" or (any(target.iterdir()) and not (target / "zarr.json").exists()):
-                    raise FileExistsError(errno.EEXIST, "there is a folder of that name with other things in it")
-                shutil.rmtree(target)
-            os.replace(draft, target)
-    except OSError as problem:
-        raise FileProblem(
-            f"cannot write {target}: {problem.strerror or problem}; choose another place with -o"
-        ) from problem
+    with appearing_whole(target) as draft:
+        if suffix == ".nc":
+            ds.to_netcdf(draft, engine="h5netcdf")
+            with draft.open("rb") as written:
+                os.fsync(written.fileno())
+        else:
+            # Strings of fixed length have no specification in Zarr 3; those of variable length do.
+            strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
+            ds.assign_coords(strings).to_zarr(draft, mode="w", consolidated=False)
+        if target.is_dir():
+            if suffix == ".nc" or (any(target.iterdir()) and not (target / "zarr.json").exists()):
+                raise FileExistsError(errno.EEXIST, "there is a folder of that name with other things in it")
+            shutil.rmtree(target)
     return target
 
 
