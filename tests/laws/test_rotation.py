@@ -48,6 +48,8 @@ CASES = {
     "euler_from_quaternion": (Q,),
     "euler_rates": (V, V[::-1]),
     "angular_velocity_from_euler_rates": (V, V[::-1]),
+    "compose": (V, 2 * V[::-1]),
+    "euler_increment": (V, 2 * V[::-1]),
     "from_xyzw": (Q,),
     "to_xyzw": (Q,),
 }
