@@ -129,7 +129,7 @@ def march(
     p = Workspace(
         N, B, pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
         numbers_at(addresses, 4), integers_at(addresses, 5), integers_at(addresses, 6), numbers_at(addresses, 7),
-        numbers_at(addresses, 8), numbers_at(addresses, 9), report,
+        numbers_at(addresses, 8), numbers_at(addresses, 9), report, numbers_at(addresses, 11),
     )  # fmt: skip
     if task != MARCHING:
         return convert(task, t0, h, p)
@@ -190,7 +190,20 @@ def sweep(n, h, y, bodies, report, status, iterations):
     """
     for k in range(h.size):
         p = Workspace(
-            1, 1, pointer(y[k]), pointer(bodies[k]), None, None, None, None, None, None, None, None, pointer(report)
+            1,
+            1,
+            pointer(y[k]),
+            pointer(bodies[k]),
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+            None,
+            pointer(report),
+            None,
         )
         report[ITERATIONS] = 0.0
         status[k] = OK

@@ -47,12 +47,14 @@ OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
 EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
 GUARDED, SLOPED, COMMUTATES = 8, 9, 10
-REPORT = 12
+RELATIVE, ABSOLUTE, ERROR = 11, 12, 13
+REPORT = 16
 """Slots of ``Workspace.report``. What a step tells the loop: solver iterations of this step, size of the last
 correction, iterations so far, steps completed in this call, most iterations of a step since the row before (kept from
 one call to the next); load evaluations so far; 1 when ``load`` holds all loads of the present state and time. What it
 is told: the time at its end, exactly as the next step will see it; 1 when steps out of a method's range are to be
-refused; 1 when the loads depend on velocities; 1 when the system provides COMMUTATOR loads."""
+refused; 1 when the loads depend on velocities; 1 when the system provides COMMUTATOR loads; the relative and the absolute
+tolerance of a step, both 0 where it need not estimate its error. It then tells the error over the tolerance."""
 
 V3 = types.UniTuple(f8, 3)
 V4 = types.UniTuple(f8, 4)
@@ -97,8 +99,10 @@ class Workspace(NamedTuple):
         Where a step lets the loads be written.
     work : array
         Scratch memory of the size the method asked for; holds nothing between steps.
-    report : array (8)
+    report : array (16)
         What the step tells the loop.
+    frames : array (4 N)
+        Quaternions from the principal frames to the users' body frames.
     """
 
     N: Any
@@ -114,6 +118,7 @@ class Workspace(NamedTuple):
     load: Any
     work: Any
     report: Any
+    frames: Any
 
 
 MARCHING, PREPARING, PRESENTING = 0, 1, 2

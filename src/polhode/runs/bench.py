@@ -52,6 +52,7 @@ class Bench:
             )
         self.y = np.array(y, dtype=float)
         self.bodies, self.blocks = system.bodies, system.blocks
+        self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         self.parameters = system.parameters.copy()  # a user's function could write into them
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N)
         self.work = np.zeros(max(1, self.prepared.work(system.N, self.blocks.size // 2)))
@@ -68,7 +69,7 @@ class Bench:
     def _addresses(self, loads: Any) -> Any:
         return jit.addresses_of(
             loads, LOADS, self.bodies, self.parameters, self.table, self.layout, self.blocks, self.trial, self.load,
-            self.work, self.report,
+            self.work, self.report, self.frames,
         )  # fmt: skip
 
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
