@@ -20,6 +20,11 @@ from polhode.algebra.quaternion import multiply
 from polhode.algebra.series import angle_ratio
 from polhode.kernel.jit import inlined
 
+REST = 2.4492935982947064e-16
+"""2 pi less the double nearest to it."""
+TINY = 1e-150
+"""Stands for a zero that is divided by: too small to turn an attitude, too large for its inverse to overflow."""
+
 
 @inlined
 def turned(v, e):
@@ -36,7 +41,7 @@ def compose_principal(v, e):
 
 
 @inlined
-def compose_full_turn(v, e):
+def compose_tracked(v, e):
     """Rotation vector after the turn e, of length 0 ... 2 pi: the published update, whose axis follows the quaternion.
 
     After a full turn the axis is free, and the old one is kept.
@@ -144,3 +149,60 @@ def euler_continuous(angles, e, plan):
     c0, s0 = cos(angles[1]), sin(angles[1])
     middle = atan2(s * c0 - c * s0, c * c0 + s * s0)
     return swapped((eps * (plus - minus), middle, plus + minus), plan)
+
+
+@inlined
+def reduced(angle):
+    """The angle less or plus 2 pi where it is beyond pi, 2 pi taken to twice the digits of a number."""
+    if angle > pi:
+        return (angle - 2.0 * pi) - REST
+    if angle <= -pi:
+        return (angle + 2.0 * pi) + REST
+    return angle
+
+
+@inlined
+def gibbs_rodrigues(q):
+    """Rodrigues parameters tan(phi/2) n. Where the scalar part vanishes, at a half turn, it counts as 1e-150."""
+    w = q[0] if abs(q[0]) > TINY else TINY
+    return (q[1] / w, q[2] / w, q[3] / w)
+
+
+@inlined
+def gibbs_attitude(c):
+    """Unit quaternion of Rodrigues parameters, however large."""
+    largest = max(1.0, abs(c[0]), abs(c[1]), abs(c[2]))
+    f = 1.0 / largest
+    x, y, z = f * c[0], f * c[1], f * c[2]
+    n = 1.0 / sqrt(f * f + x * x + y * y + z * z)
+    return (n * f, n * x, n * y, n * z)
+
+
+@inlined
+def modified_rodrigues(q):
+    """Modified Rodrigues parameters tan(phi/4) n of length at most 1; of q and -q the shorter, the other's shadow."""
+    w = 1.0 + abs(q[0])
+    f = (1.0 if q[0] >= 0.0 else -1.0) / w
+    return (f * q[1], f * q[2], f * q[3])
+
+
+@inlined
+def modified_unswitched(q):
+    """Modified Rodrigues parameters by the sign of q. At a whole turn, 1 + w = 0, this sum counts as 1e-150.
+
+    Beyond half turns it is formed as (x^2 + y^2 + z^2)/(1 - w), without cancellation.
+    """
+    square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    w = 1.0 + q[0] if q[0] >= 0.0 else max(square / (1.0 - q[0]), TINY)
+    return (q[1] / w, q[2] / w, q[3] / w)
+
+
+@inlined
+def modified_attitude(c):
+    """Unit quaternion (1 - s, 2 c)/(1 + s), s = c . c, of modified Rodrigues parameters, however large."""
+    largest = max(1.0, abs(c[0]), abs(c[1]), abs(c[2]))
+    f = 1.0 / largest
+    x, y, z = f * c[0], f * c[1], f * c[2]
+    s = x * x + y * y + z * z
+    n = 1.0 / (f * f + s)
+    return (n * (f * f - s), 2.0 * n * f * x, 2.0 * n * f * y, 2.0 * n * f * z)

@@ -120,16 +120,25 @@ def rates(angles, omega, plan):
 
     Singular where the middle angle is: 0 or pi when the sequence returns to its first axis, else pi/2 or -pi/2.
     """
+    return damped_rates(angles, omega, plan, 0.0)
+
+
+@inlined
+def damped_rates(angles, omega, plan, damping):
+    """The same with x/(x^2 + damping^2) in the place of 1/x, x the sine or cosine that vanishes at the singular value.
+
+    Finite everywhere, by at most half of omega/damping, and wrong near the singular value.
+    """
     a = swapped(angles, plan)
     first, second, last = plan[2], plan[1], plan[0]
     other, sign = third_axis(first, second)
     w1, w2, w3 = components(spun(omega, last, a[0]), first, second, other)
     s, c = sin(a[1]), cos(a[1])
     if first == last:
-        outer = sign * w3 / s
+        outer = sign * w3 / (s + damping * damping / s)
         inner = w1 - c * outer
     else:
-        outer = w1 / c
+        outer = w1 / (c + damping * damping / c)
         inner = w3 - sign * s * outer
     return swapped((inner, w2, outer), plan)
 

@@ -266,7 +266,7 @@ MAPS = {"exp": so3.exp_quaternion, "cayley": so3.cay_quaternion}
 VECTOR_BRANCHES = {
     "continuous": charts.compose_continuous,
     "principal": charts.compose_principal,
-    "full_turn": charts.compose_full_turn,
+    "full_turn": charts.compose_tracked,
 }
 ANGLE_BRANCHES = {"continuous": charts.euler_continuous, "principal": charts.euler_principal}
 

@@ -32,3 +32,17 @@ def put4(y, k, a):
     y[k + 1] = a[1]
     y[k + 2] = a[2]
     y[k + 3] = a[3]
+
+
+@inlined
+def get9(y, k):
+    """The 9-tuple at ``y[k:k + 9]``."""
+    return (y[k], y[k + 1], y[k + 2], y[k + 3], y[k + 4], y[k + 5], y[k + 6], y[k + 7], y[k + 8])
+
+
+@inlined
+def put9(y, k, a):
+    """Write a 9-tuple to ``y[k:k + 9]``."""
+    put3(y, k, (a[0], a[1], a[2]))
+    put3(y, k + 3, (a[3], a[4], a[5]))
+    put3(y, k + 6, (a[6], a[7], a[8]))

@@ -53,8 +53,9 @@ REPORT = 16
 correction, iterations so far, steps completed in this call, most iterations of a step since the row before (kept from
 one call to the next); load evaluations so far; 1 when ``load`` holds all loads of the present state and time. What it
 is told: the time at its end, exactly as the next step will see it; 1 when steps out of a method's range are to be
-refused; 1 when the loads depend on velocities; 1 when the system provides COMMUTATOR loads; the relative and the absolute
-tolerance of a step, both 0 where it need not estimate its error. It then tells the error over the tolerance."""
+refused; 1 when the loads depend on velocities; 1 when the system provides COMMUTATOR loads; the relative and the
+absolute tolerance of a step, both 0 where it need not estimate its error. It then tells the error over the
+tolerance."""
 
 V3 = types.UniTuple(f8, 3)
 V4 = types.UniTuple(f8, 4)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polhode.errors import InvalidInput, unknown_name
-from polhode.methods import krysl, munthe_kaas, taylor
+from polhode.methods import krysl, munthe_kaas, rotation_parameters, taylor
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
@@ -41,7 +41,9 @@ __all__ = [
     "tableau_names",
 ]
 
-METHODS: dict[str, Method] = {row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS, *splittings.ROWS, *taylor.ROWS)}
+METHODS: dict[str, Method] = {
+    row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS, *rotation_parameters.ROWS, *splittings.ROWS, *taylor.ROWS)
+}
 """Every method by name."""
 
 

@@ -13,6 +13,29 @@ from polhode.errors import InvalidInput, unknown_name
 
 
 @dataclass(frozen=True)
+class Coordinates:
+    """The numbers a method keeps each attitude as, in the place of the quaternion.
+
+    Attributes
+    ----------
+    name : str
+        The variable of a Dataset.
+    size : int
+        Numbers of a body; they follow the 13 N numbers of the state.
+    attributes : mapping
+        What says which of the numbers of an attitude they are: ``branch``, ``sequence``.
+    attitude, coordinates : function
+        From the numbers to the quaternion of the user's body frame, and back.
+    """
+
+    name: str
+    size: int
+    attributes: Mapping[str, str]
+    attitude: Callable[[Any], Any]
+    coordinates: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A method with its options settled: what the time loop needs.
 
@@ -34,6 +57,12 @@ class Prepared:
         with this body angular momentum turn; for the message of a step that was refused.
     series : bool
         Whether the step asks the loads for the part SERIES, so that the system must have one.
+    coordinates : Coordinates, optional
+        What the method keeps attitudes as, where it is not the quaternion.
+    estimate : int
+        Order of the error estimate of a step; 0 without one.
+    dense : function, optional
+        ``dense(begin, theta, t, h, out, workspace) -> status``: the state within the step just taken.
     """
 
     step: Callable[..., int]
@@ -44,6 +73,9 @@ class Prepared:
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
     series: bool = False
+    coordinates: Coordinates | None = None
+    estimate: int = 0
+    dense: Callable[..., int] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra.quaternion import multiply
 from polhode.errors import InvalidInput
 from polhode.kernel import drive, jit
 from polhode.kernel.signatures import (
+    ATTITUDE,
+    BODY,
     COMMUTATES,
     EVALUATIONS,
     GUARDED,
@@ -22,8 +25,31 @@ from polhode.kernel.signatures import (
     REPORT,
     SLOPED,
 )
-from polhode.methods import Chosen
+from polhode.methods import Chosen, Prepared
 from polhode.systems import System
+
+
+def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> Any:
+    """The state with the numbers a method keeps attitudes as behind it, and attitudes that follow from these.
+
+    Parameters
+    ----------
+    y : array (13 N) or (13 N + extra)
+        State; one that is extended already is copied as it is.
+    given : array (N, size), optional
+        The numbers, in the place of the attitudes in y.
+    """
+    y = np.array(y, dtype=float)
+    own, N = prepared.coordinates, system.N
+    if own is None or y.size > BODY * N:
+        return y
+    numbers = np.zeros((N, own.size))
+    for i, frame in enumerate(system.frames):
+        at = slice(BODY * i + ATTITUDE, BODY * i + ATTITUDE + 4)
+        q = multiply(y[at], (frame[0], -frame[1], -frame[2], -frame[3]))
+        numbers[i] = own.coordinates(q) if given is None else given[i]
+        y[at] = multiply(own.attitude(tuple(numbers[i])), frame)
+    return np.concatenate([y, numbers.ravel()])
 
 
 class Bench:
@@ -31,8 +57,9 @@ class Bench:
 
     Attributes
     ----------
-    y : array (13 N)
-        The state the method works on, which of a processed method is not the state of the system: see ``prepare``.
+    y : array (13 N + extra)
+        The state the method works on, which of a processed method is not the state of the system: see ``prepare``. It
+        is made from 13 N numbers (see ``extended``), or goes on from the state of another bench.
     report : array
         See ``polhode.kernel.signatures``.
 
@@ -50,7 +77,7 @@ class Bench:
                 f"method {chosen.label!r} sums the torque's Taylor series, which {system.name!r} does not provide; "
                 "take a method that evaluates the loads, such as 'rkn6_14a' or 'mkrk:cv8', or give the System a series"
             )
-        self.y = np.array(y, dtype=float)
+        self.y = extended(system, self.prepared, y)
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         self.parameters = system.parameters.copy()  # a user's function could write into them
@@ -82,6 +109,10 @@ class Bench:
                 counts,
             )
         )  # fmt: skip
+
+    def restart(self, y: Any) -> None:
+        """Another state of the system (13 N numbers, or extended)."""
+        self.y[:] = extended(self.system, self.prepared, y)
 
     def march(
         self, first: int, n: int, every: int, t0: float, h: float, rows: Any = None, counts: Any = None, *,

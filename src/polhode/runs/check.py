@@ -331,12 +331,12 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     bench = _bench(method, system, y)
 
     def advance(y: Any, t: float, h: float, n: int = 1) -> Any:
-        bench.y[:] = y
+        bench.restart(y)
         _take(bench, bench.prepare(t, h), h, 0, t)
         _take(bench, bench.march(0, n, n + 1, t, h), h, 0, t)
         status, shown = bench.present(t + n * h, h)
         _take(bench, status, h, 0, t)
-        return shown
+        return shown[: BODY * system.N]
 
     return advance
 

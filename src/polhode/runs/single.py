@@ -45,7 +45,7 @@ from polhode.kernel.signatures import (
 )
 from polhode.methods import Chosen
 from polhode.methods import method as find_method
-from polhode.runs.bench import Bench
+from polhode.runs.bench import Bench, extended
 from polhode.systems import SYSTEMS, System
 from polhode.systems.record import vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
@@ -160,6 +160,21 @@ def start_state(
         if momentum is not None:
             body[i, MOMENTUM : MOMENTUM + 3] = _of_body(momentum, "momentum", i, N, 3)
     return y
+
+
+def _start(system: System, chosen: Chosen, coordinates: Any, attitude: Any, *rest: Any) -> Any:
+    """State vector a method starts from: its own numbers follow the attitudes, or replace them where given."""
+    prepared = chosen.prepare()
+    y = start_state(system, attitude, *rest)
+    if coordinates is None:
+        return extended(system, prepared, y)
+    own = prepared.coordinates
+    if own is None:
+        raise InvalidInput(f"method {chosen.label!r} has no coordinates of its own; give the attitude")
+    if attitude is not None:
+        raise InvalidInput(f"attitude and coordinates ({own.name}) are both given; keep one of them")
+    given = [_of_body(coordinates, "coordinates", i, system.N, own.size) for i in range(system.N)]
+    return extended(system, prepared, y, given)
 
 
 def _heavy(inertia: Any, rate: Any, name: str, i: int, does: str) -> Any:
@@ -419,6 +434,7 @@ def integrate(
     position: Any = None,
     velocity: Any = None,
     momentum: Any = None,
+    coordinates: Any = None,
     guard: bool = True,
     units: str = "consistent",
     progress: Callable[[Progress], None] | None = None,
@@ -450,6 +466,9 @@ def integrate(
         In the body frame, one of them. Zero by default.
     position, velocity, momentum : array_like (3,)
         In the space frame. Zero by default.
+    coordinates : array_like (3,)
+        Of a method that keeps attitudes as numbers of its own (rotation vector, Euler angles of its sequence): these,
+        in the place of ``attitude``, also where they are longer than principal ones.
     guard : bool
         Refuse steps that turn a body further than the method can represent.
     units : {"consistent", "SI"}
@@ -484,7 +503,7 @@ def integrate(
     if units not in UNITS:
         raise unknown_name("units", units, UNITS)
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
-    y = start_state(system, attitude, angular_velocity, angular_momentum, position, velocity, momentum)
+    y = _start(system, chosen, coordinates, attitude, angular_velocity, angular_momentum, position, velocity, momentum)
     recipe = {
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
@@ -627,7 +646,8 @@ def _finish(
     }
     if error is not None:
         attributes["incomplete"] = str(error)
-    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"])
+    chart = run.bench.prepared.coordinates
+    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart)
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds

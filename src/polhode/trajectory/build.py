@@ -11,8 +11,9 @@ import xarray as xr
 from polhode.algebra import rotation
 from polhode.kernel import drive
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
+from polhode.methods.record import Coordinates
 from polhode.systems.record import System
-from polhode.trajectory.schema import AXES, MEANING, QUATERNION, UNITS
+from polhode.trajectory.schema import AXES, CHART_DIMENSION, MEANING, QUATERNION, UNITS
 
 
 def dataset(
@@ -23,6 +24,7 @@ def dataset(
     potential: Any,
     attributes: Mapping[str, Any],
     units: str = "consistent",
+    chart: Coordinates | None = None,
 ) -> xr.Dataset:
     """The Dataset of a run.
 
@@ -42,6 +44,8 @@ def dataset(
         Attributes of the Dataset.
     units : {"consistent", "SI"}
         Which units the variables are labelled with.
+    chart : Coordinates, optional
+        What the method keeps attitudes as, behind the 13 N numbers of the state.
     """
     n, N = len(times), system.N
     body = states[:, : BODY * N].reshape(n, N, BODY)
@@ -90,6 +94,13 @@ def dataset(
         if single:
             dims.append("quaternion" if name == "attitude" else "axis")
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
+    if chart is not None and chart.name in MEANING:
+        values = states[:, BODY * N :].reshape(n, N, chart.size)
+        dims = ["time", "body", CHART_DIMENSION[chart.name]]
+        if N == 1:
+            values, dims = values[:, 0], ["time", dims[-1]]
+        words = {"long_name": MEANING[chart.name], "units": UNITS[units][chart.name], **chart.attributes}
+        variables[chart.name] = (dims, values, words)
     note = (
         "" if system.potential is not None or system.conserves else "kinetic energy only: the loads state no potential"
     )
@@ -100,6 +111,8 @@ def dataset(
         "time": ("time", np.asarray(times, dtype=float), {"long_name": "time", "units": UNITS[units]["time"]}),
         "axis": ("axis", list(AXES)),
     }
+    if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
+        coordinates["angle"] = ("angle", [1, 2, 3])
     if system.rotates:
         coordinates["quaternion"] = ("quaternion", list(QUATERNION))
     return xr.Dataset(variables, coordinates, dict(attributes))

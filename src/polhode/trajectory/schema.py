@@ -36,6 +36,10 @@ CONVENTIONS = (
 UNITS = {
     "consistent": {
         "time": "time",
+        "rotation_vector": "rad",
+        "euler_angles": "rad",
+        "gibbs_rodrigues": "1",
+        "modified_rodrigues": "1",
         "attitude": "1",
         "angular_momentum": "mass length2 / time",
         "angular_velocity": "rad / time",
@@ -54,6 +58,10 @@ UNITS = {
     },
     "SI": {
         "time": "s",
+        "rotation_vector": "rad",
+        "euler_angles": "rad",
+        "gibbs_rodrigues": "1",
+        "modified_rodrigues": "1",
         "attitude": "1",
         "angular_momentum": "kg m2 s-1",
         "angular_velocity": "rad s-1",
@@ -73,7 +81,16 @@ UNITS = {
 }
 """Units of the variables: of any consistent set, or SI."""
 
+CHART_DIMENSION = {
+    "rotation_vector": "axis", "euler_angles": "angle", "gibbs_rodrigues": "axis", "modified_rodrigues": "axis",
+}  # fmt: skip
+"""Last dimension of what methods keep attitudes as."""
+
 MEANING = {
+    "rotation_vector": "rotation vector, body to space",
+    "euler_angles": "Euler angles, body to space",
+    "gibbs_rodrigues": "Rodrigues parameters tan(angle/2) axis, body to space",
+    "modified_rodrigues": "modified Rodrigues parameters tan(angle/4) axis, body to space",
     "attitude": "attitude quaternion, body to space",
     "angular_momentum": "angular momentum, body frame",
     "angular_velocity": "angular velocity, body frame",

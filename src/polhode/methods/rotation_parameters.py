@@ -1,0 +1,703 @@
+"""Attitudes kept as a few numbers of the user's choice, integrated through their singular points [holzinger2021].
+
+The state of these methods is a chart: three rotation parameters, a matrix, or a quaternion. A tableau of the registry
+integrates the turn within a step and the angular momentum,
+
+    Omega' = T^-1(Omega) omega,     m' = T + m x omega,     Omega(0) = 0,                   [holzinger2021, eq. 51]
+
+and the chart is then composed with the turn. The rates of the parameters, which are singular somewhere, do not occur.
+Omega starts at zero in every step, so the only singular point left is a whole turn in one step. The attitude of the
+state is derived from the chart after every step, and nothing else is kept.
+
+A chart is a row of ``CHARTS``: how many numbers, the attitude they mean, and how a turn changes them under each branch
+policy. The rivals that integrate the rates themselves are at the end, with rows of their own (``RATES``).
+
+Legend: ``c`` numbers of a chart, ``e`` unit quaternion of the turn, ``psi`` = Omega, ``j`` inverse principal moments,
+``plan`` the Euler sequence (see ``algebra.euler``), ``f`` quaternion from the principal to the user's body frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from math import cos, sin, sqrt, tan
+from typing import Any
+
+from polhode.algebra import charts, euler, printed_charts, so3
+from polhode.algebra.quaternion import conjugate, from_matrix, multiply, normalize, rotate, to_matrix
+from polhode.algebra.so3 import axpy, cay_quaternion, cross, dcayinv, dexpinv, dot, exp_quaternion, scale, times
+from polhode.flows.kick import loads_at
+from polhode.kernel.access import get3, get4, get9, put3, put4, put9
+from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.signatures import (
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    GUARDED,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MOMENTUM,
+    NOT_FINITE,
+    OK,
+    POSITION,
+    ROTATION,
+    TOO_LARGE,
+)
+from polhode.methods.record import Coordinates, Method, Option, Prepared, Promises
+from polhode.methods.stages import MIDDLE, OWN, UNKNOWNS, embedding, keep_bases, origin, steps_of, table, work_size
+from polhode.methods.tableaux import is_tableau, tableau_names
+from polhode.methods.tableaux import tableau as find_tableau
+
+LARGEST_STAGE = 5.5
+"""Rotation (rad) of a stage beyond which a guarded step is refused: T^-1 of the exponential map grows without bound
+towards 2 pi."""
+
+DAMPING = 1e-3
+"""Of the regularised Euler rates: within about this (rad) of the singular middle angle they are wrong."""
+
+SIZE = KEPT = 3
+turn = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # what bind puts in
+
+
+# ------------------------------------------------------------------ the step on (Omega, angular momentum)
+@inlined
+def plan_of(p):
+    """The Euler sequence of the chart; of other charts, numbers without meaning."""
+    return (p.layout[OWN], p.layout[OWN + 1], p.layout[OWN + 2], p.layout[OWN + 3])
+
+
+@inlined
+def start_values(p):
+    """Local coordinates of the present state: (position, momentum), or (0, angular momentum)."""
+    keep_bases(p)
+    for k in range(p.B):
+        a, z = BODY * p.blocks[2 * k], origin(p) + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            put3(p.work, z, (0.0, 0.0, 0.0))
+            put3(p.work, z + 3, get3(p.y, a + ANGULAR))
+        else:
+            put3(p.work, z, get3(p.y, a + POSITION))
+            put3(p.work, z + 3, get3(p.y, a + MOMENTUM))
+
+
+def local_field(t, at, to, p):
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``."""
+    for k in range(p.B):
+        a, z = BODY * p.blocks[2 * k], at + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            psi = get3(p.work, z)
+            size = dot(psi, psi)
+            if p.layout[OWN + 4] == 1 and p.report[GUARDED] > 0.0 and size > LARGEST_STAGE * LARGEST_STAGE:
+                return TOO_LARGE
+            if not size < 1e200:
+                return NOT_FINITE
+            put4(p.trial, a + ATTITUDE, multiply(get4(p.work, 1 + 4 * k), turn(psi)))
+            put3(p.trial, a + ANGULAR, get3(p.work, z + 3))
+        else:
+            put3(p.trial, a + POSITION, get3(p.work, z))
+            put3(p.trial, a + MOMENTUM, get3(p.work, z + 3))
+    loads_at(ALL, t, p.trial, p.load, p)
+    for k in range(p.B):
+        i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            m = get3(p.work, z + 3)
+            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), m)
+            put3(p.work, dz, tangent(scale(-1.0, get3(p.work, z)), omega))  # [holzinger2021, eq. 6]
+            put3(p.work, dz + 3, axpy(1.0, cross(m, omega), get3(p.load, LOAD * i + 3)))  # [holzinger2021, eq. 1]
+        else:
+            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + 3)))
+            put3(p.work, dz + 3, get3(p.load, LOAD * i))
+    return OK
+
+
+def turned_chart(at, begin, out, p):
+    """The state with the local coordinates at ``work[at:]``: the chart of ``begin`` composed with the turn."""
+    for k in range(p.B):
+        i, z = p.blocks[2 * k], at + UNKNOWNS * k
+        a, x = BODY * i, BODY * p.N + SIZE * i
+        if p.blocks[2 * k + 1] == ROTATION:
+            e = turn(get3(p.work, z))
+            if p.layout[MIDDLE] == 1:
+                e = multiply(turn(scale(-1.0, get3(p.work, origin(p) + UNKNOWNS * k))), e)
+            f = get4(p.frames, 4 * i)
+            c = turned(get(begin, x), multiply(f, multiply(e, conjugate(f))), plan_of(p))
+            put(out, x, c)
+            put4(out, a + ATTITUDE, multiply(attitude_of(c, plan_of(p)), f))
+            put3(out, a + ANGULAR, get3(p.work, z + 3))
+        else:
+            put3(out, a + POSITION, get3(p.work, z))
+            put3(out, a + MOMENTUM, get3(p.work, z + 3))
+
+
+def semi_implicit_step(t, h, p):
+    """Explicit Euler as printed: the turn has the angular velocity of the end [holzinger2021, eqs. 53, 54]."""
+    o = origin(p)
+    start_values(p)
+    loads_at(ALL, t, p.y, p.load, p)
+    for k in range(p.B):
+        i, z = p.blocks[2 * k], o + UNKNOWNS * k
+        u = get3(p.work, z + 3)
+        if p.blocks[2 * k + 1] == ROTATION:
+            j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+            u = axpy(h, axpy(1.0, cross(u, times(j, u)), get3(p.load, LOAD * i + 3)), u)
+            rate = times(j, u)
+        else:
+            u = axpy(h, get3(p.load, LOAD * i), u)
+            rate = scale(p.bodies[CONSTANTS * i + INVERSE_MASS], u)
+        put3(p.work, z, axpy(h, rate, get3(p.work, z)))
+        put3(p.work, z + 3, u)
+    finish(o, p.y, p.y, p)
+    return OK
+
+
+# ------------------------------------------------------------------ the charts
+@inlined
+def vector_tracked(c, e, plan):
+    """See ``charts.compose_tracked``."""
+    return charts.compose_tracked(c, e)
+
+
+@inlined
+def vector_principal(c, e, plan):
+    """See ``charts.compose_principal``."""
+    return charts.compose_principal(c, e)
+
+
+@inlined
+def vector_continuous(c, e, plan):
+    """See ``charts.compose_continuous``."""
+    return charts.compose_continuous(c, e)
+
+
+@inlined
+def vector_as_printed(c, e, plan):
+    """See ``printed_charts.compose_as_printed``."""
+    return printed_charts.compose_as_printed(c, e)
+
+
+@inlined
+def vector_bch(c, e, plan):
+    """See ``printed_charts.compose_bch``."""
+    return printed_charts.compose_bch(c, e)
+
+
+@inlined
+def vector_attitude(c, plan):
+    """Quaternion of a rotation vector."""
+    return exp_quaternion(c)
+
+
+@inlined
+def vector_of(q, plan):
+    """Rotation vector of 0 ... 2 pi on the side of the quaternion's sign."""
+    return charts.compose_tracked((0.0, 0.0, 0.0), q)
+
+
+@inlined
+def nearest_vector_of(q, plan):
+    """Rotation vector of at most pi."""
+    return so3.log_quaternion(q)
+
+
+@inlined
+def angles_principal(c, e, plan):
+    """Euler angles in their ranges: outer ones in (-pi, pi]."""
+    a = so3.add(c, charts.euler_principal(c, e, plan))
+    return (charts.reduced(a[0]), a[1], charts.reduced(a[2]))
+
+
+@inlined
+def angles_continuous(c, e, plan):
+    """The nearest Euler angles, whatever their range."""
+    return so3.add(c, charts.euler_continuous(c, e, plan))
+
+
+@inlined
+def angles_as_printed(c, e, plan):
+    """See ``printed_charts.euler_as_printed``."""
+    return so3.add(c, printed_charts.euler_as_printed(c, e, plan))
+
+
+@inlined
+def gibbs_turned(c, e, plan):
+    """Rodrigues parameters tan(phi/2) n after the turn."""
+    return charts.gibbs_rodrigues(multiply(charts.gibbs_attitude(c), e))
+
+
+@inlined
+def gibbs_attitude(c, plan):
+    """Quaternion of Rodrigues parameters."""
+    return charts.gibbs_attitude(c)
+
+
+@inlined
+def gibbs_of(q, plan):
+    """Rodrigues parameters of a quaternion."""
+    return charts.gibbs_rodrigues(q)
+
+
+@inlined
+def modified_shadowed(c, e, plan):
+    """Modified Rodrigues parameters tan(phi/4) n after the turn, of length at most 1: beyond, the shadow set."""
+    return charts.modified_rodrigues(multiply(charts.modified_attitude(c), e))
+
+
+@inlined
+def modified_tracked(c, e, plan):
+    """Modified Rodrigues parameters after the turn, without the switch to the shadow set: infinite at a whole turn."""
+    return charts.modified_unswitched(multiply(charts.modified_attitude(c), e))
+
+
+@inlined
+def modified_attitude(c, plan):
+    """Quaternion of modified Rodrigues parameters."""
+    return charts.modified_attitude(c)
+
+
+@inlined
+def modified_of(q, plan):
+    """Modified Rodrigues parameters of a quaternion, of length at most 1."""
+    return charts.modified_rodrigues(q)
+
+
+@inlined
+def matrix_turned(c, e, plan):
+    """R exp(Omega), nothing corrected."""
+    a = to_matrix(e)
+    return (
+        c[0] * a[0] + c[1] * a[3] + c[2] * a[6], c[0] * a[1] + c[1] * a[4] + c[2] * a[7],
+        c[0] * a[2] + c[1] * a[5] + c[2] * a[8],
+        c[3] * a[0] + c[4] * a[3] + c[5] * a[6], c[3] * a[1] + c[4] * a[4] + c[5] * a[7],
+        c[3] * a[2] + c[4] * a[5] + c[5] * a[8],
+        c[6] * a[0] + c[7] * a[3] + c[8] * a[6], c[6] * a[1] + c[7] * a[4] + c[8] * a[7],
+        c[6] * a[2] + c[7] * a[5] + c[8] * a[8],
+    )  # fmt: skip
+
+
+@inlined
+def matrix_attitude(c, plan):
+    """Quaternion of a matrix."""
+    return from_matrix(c)
+
+
+@inlined
+def matrix_of(q, plan):
+    """Matrix of a quaternion."""
+    return to_matrix(q)
+
+
+@inlined
+def quaternion_turned(c, e, plan):
+    """q exp(Omega), nothing corrected [terze2016]."""
+    return multiply(c, e)
+
+
+@inlined
+def quaternion_renormalised(c, e, plan):
+    """q exp(Omega) brought back to unit length."""
+    return normalize(multiply(c, e))
+
+
+@inlined
+def same(c, plan):
+    """A quaternion is its own attitude."""
+    return c
+
+
+ACCESS = {3: (get3, put3), 4: (get4, put4), 9: (get9, put9)}
+MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
+FIELDS = {
+    name: helper(bind(local_field, turn=turn, tangent=tangent)) for name, (turn, tangent) in MAPS.items()
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Numbers that an attitude is kept as.
+
+    Attributes
+    ----------
+    name : str
+        The variable of a Dataset.
+    size : int
+        How many numbers a body has.
+    attitude : function
+        ``(c, plan) -> q``, the attitude they mean.
+    coordinates : function
+        ``(q, plan) -> c``, where a run begins.
+    branches : mapping of str to function
+        ``(c, e, plan) -> c`` after the turn e, by branch policy; the first is the default.
+    """
+
+    name: str
+    size: int
+    attitude: Callable[..., Any]
+    coordinates: Callable[..., Any]
+    branches: Mapping[str, Callable[..., Any]]
+
+
+VECTOR = Chart(
+    "rotation_vector", 3, vector_attitude, vector_of,
+    {"tracked": vector_tracked, "principal": vector_principal, "continuous": vector_continuous},
+)  # fmt: skip
+ANGLES = Chart(
+    "euler_angles", 3, euler.to_quaternion, euler.from_quaternion,
+    {"principal": angles_principal, "continuous": angles_continuous},
+)  # fmt: skip
+GIBBS = Chart("gibbs_rodrigues", 3, gibbs_attitude, gibbs_of, {"principal": gibbs_turned})
+MODIFIED = Chart(
+    "modified_rodrigues", 3, modified_attitude, modified_of,
+    {"principal": modified_shadowed, "tracked": modified_tracked},
+)  # fmt: skip
+VECTOR_AS_PRINTED = Chart("rotation_vector", 3, vector_attitude, vector_of, {"tracked": vector_as_printed})
+VECTOR_BCH = Chart("rotation_vector", 3, vector_attitude, nearest_vector_of, {"principal": vector_bch})
+ANGLES_AS_PRINTED = Chart(
+    "euler_angles", 3, euler.to_quaternion, euler.from_quaternion, {"principal": angles_as_printed}
+)
+MATRIX = Chart("rotation_matrix", 9, matrix_attitude, matrix_of, {"": matrix_turned})
+QUATERNION = Chart(
+    "quaternion", 4, same, same, {"renormalised": quaternion_renormalised, "free": quaternion_turned}
+)  # fmt: skip
+
+
+@cache
+def steps_for(chart: Chart, branch: str, map: str) -> tuple[Callable[..., Any], ...]:
+    """The explicit step, the implicit step, dense output and the semi-implicit step of a chart."""
+    get, put = ACCESS[chart.size]
+    move = helper(
+        bind(
+            turned_chart, turn=MAPS[map][0], turned=chart.branches[branch], attitude_of=chart.attitude, get=get,
+            put=put, SIZE=chart.size,
+        )
+    )  # fmt: skip
+    own = steps_of(start_values, FIELDS[map], move, MAPS[map][0])
+    return (*own, bind(semi_implicit_step, finish=move))
+
+
+NO_SEQUENCE = (0, 0, 0, 0)
+SEMI_IMPLICIT = "semi_implicit_euler"
+
+
+def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="middle"):
+    """The step for a chart, a tableau and a coordinate map."""
+    plan = euler.plan(sequence) if sequence else NO_SEQUENCE
+    branch = branch or next(iter(chart.branches))
+    explicit, implicit, dense, semi_implicit = steps_for(chart, branch, map)
+    printed = tableau == SEMI_IMPLICIT
+    chosen = find_tableau("forward_euler" if printed else tableau)
+    middle = not chosen.explicit and center == "middle"
+    numbers, layout = table(chosen, *plan, int(map == "exp"), middle=middle)
+    about = {"branch": branch, "sequence": sequence}
+    return Prepared(
+        semi_implicit if printed else explicit if chosen.explicit else implicit,
+        lambda bodies, blocks: work_size(blocks, chosen), numbers, layout, **embedding(chosen, dense),
+        coordinates=Coordinates(
+            chart.name, chart.size, {key: word for key, word in about.items() if word},
+            lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),
+        ),
+    )  # fmt: skip
+
+
+def promised(tableau="rk4", map="exp", center="middle", **_: str) -> Promises:
+    """What follows from the tableau: on angular momenta and within a chart the step is a Runge-Kutta step."""
+    if tableau == SEMI_IMPLICIT:
+        return Promises(order=1, keeps_top=("axial_momentum",))
+    chosen = find_tableau(tableau)
+    return Promises(
+        order=chosen.order,
+        keeps_free=("energy", "momentum_length") if chosen.symplectic else (),
+        keeps_top=("axial_momentum",),
+        time_symmetric=not chosen.explicit and chosen.symmetric and center == "middle",
+        implicit=not chosen.explicit,
+        evaluations=chosen.stages,
+    )
+
+
+# ------------------------------------------------------------------ rivals: the rates of the parameters themselves
+@inlined
+def one_plan(i, p):
+    """The Euler sequence of all bodies."""
+    return plan_of(p)
+
+
+@inlined
+def active_plan(i, p):
+    """The Euler sequence in which the angles of body i are at present."""
+    if p.y[BODY * p.N + 4 * i + 3] > 0.5:
+        return (p.layout[OWN + 5], p.layout[OWN + 6], p.layout[OWN + 7], p.layout[OWN + 8])
+    return plan_of(p)
+
+
+plan_at = prepare_chart = None  # what bind puts in
+
+
+@inlined
+def left_alone(i, p):
+    """Nothing is done to a chart before a step."""
+
+
+@inlined
+def switched(i, p):
+    """Go over to the other Euler sequence where the middle angle is within 30 degrees of its singular value."""
+    x = BODY * p.N + 4 * i
+    here = active_plan(i, p)
+    c = get3(p.y, x)
+    margin = sin(c[1]) if here[0] == here[2] else cos(c[1])
+    if abs(margin) < 0.5:
+        q = euler.to_quaternion(c, here)
+        p.y[x + 3] = 1.0 - p.y[x + 3]
+        put3(p.y, x, euler.from_quaternion(q, active_plan(i, p)))
+
+
+def start_rates(p):
+    """Local coordinates of the present state: (position, momentum), or (chart, angular momentum)."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        a, z = BODY * i, origin(p) + (SIZE + 3) * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            prepare_chart(i, p)
+            put(p.work, z, get(p.y, BODY * p.N + KEPT * i))
+            put3(p.work, z + SIZE, get3(p.y, a + ANGULAR))
+        else:
+            p.work[z + SIZE - 1] = 0.0
+            put3(p.work, z, get3(p.y, a + POSITION))
+            put3(p.work, z + SIZE, get3(p.y, a + MOMENTUM))
+
+
+def field_of_rates(t, at, to, p):
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        a, z = BODY * i, at + (SIZE + 3) * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            q = attitude_of(get(p.work, z), plan_at(i, p))
+            put4(p.trial, a + ATTITUDE, multiply(q, get4(p.frames, 4 * i)))
+            put3(p.trial, a + ANGULAR, get3(p.work, z + SIZE))
+        else:
+            put3(p.trial, a + POSITION, get3(p.work, z))
+            put3(p.trial, a + MOMENTUM, get3(p.work, z + SIZE))
+    loads_at(ALL, t, p.trial, p.load, p)
+    for k in range(p.B):
+        i, z, dz = p.blocks[2 * k], at + (SIZE + 3) * k, to + (SIZE + 3) * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            m = get3(p.work, z + SIZE)
+            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), m)
+            put(p.work, dz, rates_of(get(p.work, z), rotate(get4(p.frames, 4 * i), omega), plan_at(i, p)))
+            put3(p.work, dz + SIZE, axpy(1.0, cross(m, omega), get3(p.load, LOAD * i + 3)))
+        else:
+            p.work[dz + SIZE - 1] = 0.0
+            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + SIZE)))
+            put3(p.work, dz + SIZE, get3(p.load, LOAD * i))
+    return OK
+
+
+def rated_chart(at, begin, out, p):
+    """The state with the local coordinates at ``work[at:]``: the chart is among them."""
+    for k in range(p.B):
+        i, z = p.blocks[2 * k], at + (SIZE + 3) * k
+        a = BODY * i
+        if p.blocks[2 * k + 1] == ROTATION:
+            c = finished(get(p.work, z))
+            put(out, BODY * p.N + KEPT * i, c)
+            put4(out, a + ATTITUDE, multiply(attitude_of(c, plan_at(i, p)), get4(p.frames, 4 * i)))
+            put3(out, a + ANGULAR, get3(p.work, z + SIZE))
+        else:
+            put3(out, a + POSITION, get3(p.work, z))
+            put3(out, a + MOMENTUM, get3(p.work, z + SIZE))
+
+
+@inlined
+def as_it_is(c):
+    """A chart at the end of a step, nothing corrected."""
+    return c
+
+
+@inlined
+def vector_rates(c, w, plan):
+    """Rates of the rotation vector, without a division by a small angle [holzinger2021, eq. 87]."""
+    return dexpinv(scale(-1.0, c), w)
+
+
+@inlined
+def vector_rates_as_printed(c, w, plan):
+    """The same with the quotient as printed, which is no number at the angle 0 [holzinger2021, eq. 87]."""
+    x = dot(c, c)
+    half = 0.5 * sqrt(x)
+    a = cross(c, w)
+    return axpy((1.0 - half / tan(half)) / x, cross(c, a), axpy(0.5, a, w))
+
+
+@inlined
+def angle_rates(c, w, plan):
+    """Rates of the Euler angles [holzinger2021, eq. 88]."""
+    return euler.rates(c, w, plan)
+
+
+@inlined
+def angle_rates_damped(c, w, plan):
+    """The same, damped near the singular middle angle."""
+    return euler.damped_rates(c, w, plan, DAMPING)
+
+
+@inlined
+def quaternion_rates(c, w, plan):
+    """q' = q (0, omega)/2."""
+    return multiply(c, (0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]))
+
+
+@inlined
+def switching_attitude(c, plan):
+    """Quaternion of Euler angles, whatever follows them."""
+    return euler.to_quaternion((c[0], c[1], c[2]), plan)
+
+
+@inlined
+def switching_of(q, plan):
+    """Euler angles, and a zero: they are of the first sequence."""
+    a = euler.from_quaternion(q, plan)
+    return (a[0], a[1], a[2], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """A chart whose own rates are integrated.
+
+    Attributes
+    ----------
+    chart : Chart
+        The numbers; its branches are not used.
+    forms : mapping of str to functions
+        ``(c, omega, plan) -> c'`` and ``c -> c`` at the end of a step, by the word of the option; the first is the
+        default.
+    switches : bool
+        Whether angles go over to another sequence near their singular values.
+    """
+
+    chart: Chart
+    forms: Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]]
+    switches: bool = False
+
+
+@cache
+def steps_of_rates(rates: Rates, form: str) -> tuple[Callable[..., Any], ...]:
+    """The explicit and the implicit step."""
+    kept = rates.chart.size
+    size = 3 if rates.switches else kept
+    get, put = ACCESS[size]
+    slope, finished = rates.forms[form]
+    plan_at = active_plan if rates.switches else one_plan
+    common = {"get": get, "put": put, "SIZE": size, "KEPT": kept}
+    prepare_chart = switched if rates.switches else left_alone
+    attitude_of = euler.to_quaternion if rates.switches else rates.chart.attitude
+    start = helper(bind(start_rates, prepare_chart=prepare_chart, get=get, put=put, SIZE=size, KEPT=kept))
+    field = helper(
+        bind(field_of_rates, attitude_of=attitude_of, rates_of=slope, plan_at=plan_at, get=get, put=put, SIZE=size)
+    )
+    move = helper(bind(rated_chart, attitude_of=attitude_of, finished=finished, plan_at=plan_at, **common))
+    return steps_of(start, field, move, exp_quaternion, size)
+
+
+def other_sequence(sequence: str) -> str:
+    """A sequence that is nowhere singular together with this one: the same axes up to the last."""
+    first, second, last = sequence.lower()
+    other = first + second + (first if last != first else next(iter(set("xyz") - {first, second})))
+    return other.upper() if sequence.isupper() else other
+
+
+def prepared_rates(rates, tableau="rk4", sequence="", form=""):
+    """The step that integrates the rates of a chart with a tableau."""
+    plan = euler.plan(sequence) if sequence else NO_SEQUENCE
+    second = euler.plan(other_sequence(sequence)) if rates.switches else NO_SEQUENCE
+    explicit, implicit, _ = steps_of_rates(rates, form or next(iter(rates.forms)))
+    chosen, chart = find_tableau(tableau), rates.chart
+    numbers, layout = table(chosen, *plan, 0, *second)
+    unknowns = 3 + (3 if rates.switches else chart.size)
+    return Prepared(
+        explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen, unknowns), numbers,
+        layout, coordinates=Coordinates(
+            chart.name, chart.size, {"sequence": sequence} if sequence else {},
+            lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),
+        ),
+    )  # fmt: skip
+
+
+SWITCHING = Chart("switching_euler_angles", 4, switching_attitude, switching_of, {})
+VECTOR_RATES = Rates(
+    VECTOR, {"regularised": (vector_rates, as_it_is), "printed": (vector_rates_as_printed, as_it_is)}
+)  # fmt: skip
+ANGLE_RATES = Rates(ANGLES, {"printed": (angle_rates, as_it_is), "regularised": (angle_rates_damped, as_it_is)})
+SWITCHING_RATES = Rates(SWITCHING, {"printed": (angle_rates, as_it_is)}, switches=True)
+QUATERNION_RATES = Rates(
+    QUATERNION, {"renormalised": (quaternion_rates, normalize), "free": (quaternion_rates, as_it_is)}
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------ the rows
+def _words(*words: str) -> Any:
+    return Option(words[0], words.__contains__, lambda: words)
+
+
+TABLEAU = Option("rk4", is_tableau, tableau_names, "Runge-Kutta tableau")
+ANY_TABLEAU = Option(
+    "rk4", lambda word: word == SEMI_IMPLICIT or is_tableau(word), lambda: (*tableau_names(), SEMI_IMPLICIT),
+    "Runge-Kutta tableau, or explicit Euler as printed",
+)  # fmt: skip
+MAP = Option("exp", MAPS.__contains__, MAPS.keys, "coordinate map of the rotation group")
+SEQUENCE = Option("XYZ", euler.SEQUENCES.__contains__, lambda: euler.SEQUENCES, "Euler sequence")
+CENTER = replace(_words("middle", "start"), description="where in an implicit step the chart is centred")
+
+
+def row(name: str, chart: Chart, description: str, cite: str = "holzinger2021") -> Method:
+    """A row that keeps the attitude in a chart."""
+    branches = tuple(chart.branches)
+    options = {"tableau": ANY_TABLEAU, "map": MAP}
+    if chart.name == "euler_angles":
+        options["sequence"] = SEQUENCE
+    if len(branches) > 1:
+        options["branch"] = replace(_words(*branches), description="which of the numbers of an attitude are taken")
+    options["center"] = CENTER
+    return Method(
+        name, "rotation_parameters", description, cite, lambda **chosen: prepared(chart, **chosen), promised, options
+    )
+
+
+def row_of_rates(name: str, rates: Rates, description: str, cite: str = "holzinger2021") -> Method:
+    """A row that integrates the rates of a chart."""
+    forms = tuple(rates.forms)
+    options = {"tableau": TABLEAU}
+    if "euler_angles" in rates.chart.name:
+        options["sequence"] = SEQUENCE
+    if len(forms) > 1:
+        options["form"] = replace(_words(*forms), description="how rates or results are corrected")
+    return Method(
+        name, "rotation_parameters", description, cite, lambda **chosen: prepared_rates(rates, **chosen),
+        lambda tableau="rk4", **_: replace(promised(tableau, center="start"), time_symmetric=rate_symmetric(tableau)),
+        options,
+    )  # fmt: skip
+
+
+def rate_symmetric(tableau: str) -> bool:
+    """Rates make an ordinary differential equation, of which symmetric tableaux are symmetric steps."""
+    return find_tableau(tableau).symmetric and not find_tableau(tableau).explicit
+
+
+ROWS = (
+    row("rotation_vector", VECTOR, "rotation vector through its singular points, any tableau"),
+    row("euler", ANGLES, "Euler angles of any sequence through their singular points, any tableau"),
+    row("gibbs_rodrigues", GIBBS, "Rodrigues parameters through half turns, any tableau"),
+    row("modified_rodrigues", MODIFIED, "modified Rodrigues parameters with the shadow switch", "shuster1993"),
+    row("lie_rk", MATRIX, "rotation matrix: the standard Lie group method, any tableau", "bruls2010"),
+    row("terze", QUATERNION, "quaternion turned by the increment, any tableau", "terze2016"),
+    row("rotation_vector_as_printed", VECTOR_AS_PRINTED, "rotation vector by the printed update: fails near 2 pi"),
+    row("rotation_vector_bch", VECTOR_BCH, "rotation vector by the closed BCH formula: fails beyond pi/2", "engo2001"),
+    row("euler_as_printed", ANGLES_AS_PRINTED, "Euler angles by five matrix entries: lose digits near singular points"),
+    row_of_rates("rotation_vector_direct", VECTOR_RATES, "rates of the rotation vector: singular at 2 pi"),
+    row_of_rates("euler_direct", ANGLE_RATES, "rates of Euler angles: singular at the middle angle's ends"),
+    row_of_rates("euler_switching", SWITCHING_RATES, "rates of Euler angles of two sequences in turn", "singla2005"),
+    row_of_rates("quaternion_rk", QUATERNION_RATES, "rates of the quaternion, as four numbers"),
+)  # fmt: skip
+"""Proposed charts, then the published forms, then the rivals."""

@@ -1,0 +1,442 @@
+"""Runge-Kutta steps in local coordinates: the stages of a tableau, explicit or implicit, whatever the coordinates are.
+
+A family brings three functions, bound into the templates below:
+
+    start(p)                   local coordinates of the state into ``work[origin:]``, base attitudes into ``work[1:]``
+    field(t, at, to, p)        their time derivative at the coordinates ``work[at:]`` into ``work[to:]``; a status
+    finish(at, begin, out, p)  the state with the coordinates ``work[at:]`` into ``out``; ``begin``: the state before
+
+Every block has ANGLES coordinates of place or attitude, then a momentum: (position, momentum), or (attitude, angular
+momentum). Local coordinates of an attitude are those of a turn from the base attitude of its block.
+
+With an implicit symmetric tableau the attitude's chart may be centred on the middle of the step, at q0 turn(D), so that
+both ends of the step lie alike in it and the step is time-symmetric; centred on the start it is not. D is a fixed
+point: whatever the centre, the end of the step is the same up to its error, so a correction of D is correct to the
+order of the method.
+
+Work: number of dense stages known | base attitudes (4 B) | z of the start (d) | z of a stage (d) | slopes (s d), and
+after them what the templates say.
+"""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply
+from polhode.algebra.so3 import axpy, scale, times
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import bind, helper, inlined, python_of
+from polhode.kernel.signatures import (
+    ABSOLUTE,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    ERROR,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    ITERATIONS,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    RELATIVE,
+    RESIDUAL,
+    ROTATION,
+)
+from polhode.kernel.solve import GRAIN, factor, norm3, pieces_of, substitute, turning_rate
+
+MOST_ITERATIONS = 50
+MOST_CENTRES = 20
+
+STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, OWN = 0, 1, 2, 3, 4, 5
+"""Of the layout: stages of the tableau, error rows, stages for dense output alone, degree of dense output, 1 where the
+chart is centred on the middle of the step; where the family's own integers begin."""
+
+ANGLES = 3
+UNKNOWNS = ANGLES + 3
+
+start = field = finish = jacobian = stages = solve = centred = turn = None  # what bind puts in
+
+
+# table: A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
+def table(tableau, *own, middle=False):
+    """The numbers of a tableau as the kernels read them: float table and integer layout."""
+    s = tableau.stages
+    errors = getattr(tableau, "errors", None)
+    dense = getattr(tableau, "dense", None)
+    rows = [] if errors is None else [np.asarray(row) for row in errors]
+    extra, polynomials = ((), np.zeros((0, 0))) if dense is None else dense
+    slopes = s + 1 + len(extra)
+    parts = [tableau.A.ravel(), tableau.b, tableau.c, *rows]
+    parts += [np.pad(np.asarray(row, dtype=float), (0, slopes - len(row))) for row in extra]
+    parts += [[np.sum(row) for row in extra], np.asarray(polynomials).ravel()]
+    layout = [s, len(rows), len(extra), np.asarray(polynomials).shape[1], int(middle), *own]
+    return np.ascontiguousarray(np.concatenate(parts), dtype=np.float64), np.array(layout, dtype=np.int64)
+
+
+# work after the slopes: explicit: the end slope and dense slopes ((1 + x) d); implicit: residual (s d) | scales (d) |
+# Jacobians (s d d) | matrix (s d)^2 | pivots (s d) | middles (3 B)
+def work_size(blocks, tableau, unknowns=UNKNOWNS):
+    """Length of the scratch array for this many blocks."""
+    d = unknowns * blocks
+    n = tableau.stages * d
+    head = 1 + 4 * blocks
+    if tableau.explicit:
+        dense = getattr(tableau, "dense", None)
+        return head + 2 * d + n + (1 + (0 if dense is None else len(dense[0]))) * d
+    return head + 3 * d + 2 * n + n * d + n * n + n + 3 * blocks
+
+
+def embedding(tableau, dense):
+    """What ``Prepared`` says of an embedded pair: the order of its error estimate, and its dense output."""
+    if not getattr(tableau, "errors", None):
+        return {}
+    return {"estimate": tableau.estimate, "dense": dense if tableau.dense else None}
+
+
+@inlined
+def origin(p):
+    """Where the coordinates of the start stand in ``work``."""
+    return 1 + 4 * p.B
+
+
+@inlined
+def keep_bases(p):
+    """Attitudes of the present state as bases of the charts."""
+    for k in range(p.B):
+        put4(p.work, 1 + 4 * k, get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE))
+
+
+@inlined
+def advance(weights, count, h, slopes, to, p):
+    """Start values plus h times the first ``count`` slopes weighted by ``table[weights:]``, into ``work[to:]``."""
+    d, o = UNKNOWNS * p.B, origin(p)
+    for k in range(d):
+        z = 0.0
+        for j in range(count):
+            z += p.table[weights + j] * p.work[slopes + j * d + k]
+        p.work[to + k] = p.work[o + k] + h * z
+
+
+@inlined
+def combined(weights, count, at, h, slopes, p):
+    """h times the first ``count`` slopes weighted by ``table[weights:]``, the three numbers of a block from ``at``."""
+    d = UNKNOWNS * p.B
+    x = y = z = 0.0
+    for j in range(count):
+        w = p.table[weights + j]
+        x += w * p.work[slopes + j * d + at]
+        y += w * p.work[slopes + j * d + at + 1]
+        z += w * p.work[slopes + j * d + at + 2]
+    return (h * x, h * y, h * z)
+
+
+@inlined
+def excess(weights, h, slopes, end, p):
+    """Largest estimated error over its tolerance: of attitudes in rad, of the rest relative to its size.
+
+    ``end`` is where the coordinates at the end of the step stand; velocities and angular velocities stand for momenta.
+    """
+    s, o = p.layout[STAGES], origin(p)
+    relative, absolute = p.report[RELATIVE], p.report[ABSOLUTE]
+    worst = 0.0
+    for k in range(p.B):
+        i, z = p.blocks[2 * k], UNKNOWNS * k
+        angle = norm3(combined(weights, s + 1, z, h, slopes, p))
+        e, before, after = combined(weights, s + 1, z + ANGLES, h, slopes, p), o + z + ANGLES, end + z + ANGLES
+        if p.blocks[2 * k + 1] == ROTATION:
+            allowed = relative
+            j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+            rate = norm3(times(j, e))
+            size = max(norm3(times(j, get3(p.work, before))), norm3(times(j, get3(p.work, after))))
+        else:
+            allowed = absolute + relative * max(norm3(get3(p.work, o + z)), norm3(get3(p.work, end + z)))
+            j = p.bodies[CONSTANTS * i + INVERSE_MASS]
+            rate = j * norm3(e)
+            size = j * max(norm3(get3(p.work, before)), norm3(get3(p.work, after)))
+        worst = max(worst, angle / allowed, rate / (absolute + relative * size))
+        if not angle + rate < inf:
+            return inf
+    return worst
+
+
+def estimate(h, slopes, end, p):
+    """Error of the step over its tolerance, from one error row or two [hairer1993, II.10]."""
+    s = p.layout[STAGES]
+    rows = s * s + 2 * s
+    first = excess(rows, h, slopes, end, p)
+    if p.layout[ERRORS] == 1:
+        return first
+    second = excess(rows + s + 1, h, slopes, end, p)
+    size = first * first + 0.01 * second * second
+    return first * first / sqrt(size) if size > 0.0 else 0.0
+
+
+def explicit_step(t, h, p):
+    """One step with a strictly lower triangular tableau."""
+    s = p.layout[STAGES]
+    d, o = UNKNOWNS * p.B, origin(p)
+    z, slopes = o + d, o + 2 * d
+    start(p)
+    for i in range(s):
+        advance(i * s, i, h, slopes, z, p)
+        status = field(t + p.table[s * s + s + i] * h, z, slopes + i * d, p)
+        if status != OK:
+            return status
+    advance(s * s, s, h, slopes, z, p)
+    if p.report[RELATIVE] > 0.0:
+        status = field(t + h, z, slopes + s * d, p)
+        if status != OK:
+            return status
+        p.report[ERROR] = estimate(h, slopes, z, p)
+        p.work[0] = 0.0
+    finish(z, p.y, p.y, p)
+    return OK
+
+
+def dense_state(begin, theta, t, h, out, p):
+    """The state at ``t + theta h`` within the explicit step that has just been taken, into ``out``.
+
+    ``begin`` is the state before the step, ``t`` its time. Stages for dense output alone are computed at first need.
+    """
+    s, extras, degree = p.layout[STAGES], p.layout[EXTRAS], p.layout[DEGREE]
+    d, o, count = UNKNOWNS * p.B, origin(p), s + 1 + extras
+    z, slopes = o + d, o + 2 * d
+    rows = s * s + 2 * s + p.layout[ERRORS] * (s + 1)
+    nodes, polynomials = rows + extras * count, rows + extras * count + extras
+    for k in range(int(p.work[0]), extras):
+        advance(rows + k * count, s + 1 + k, h, slopes, z, p)
+        status = field(t + p.table[nodes + k] * h, z, slopes + (s + 1 + k) * d, p)
+        if status != OK:
+            return status
+        p.work[0] = k + 1.0
+    for k in range(d):
+        total = 0.0
+        for j in range(count):
+            weight = 0.0
+            for n in range(degree - 1, -1, -1):
+                weight = theta * (weight + p.table[polynomials + j * degree + n])
+            total += weight * p.work[slopes + j * d + k]
+        p.work[z + k] = p.work[o + k] + h * total
+    finish(z, begin, out, p)
+    return OK
+
+
+def local_jacobian(t, base, to, scales, p):
+    """Jacobian of the field at the stage values by forward differences, by rows into ``work[to:]``.
+
+    ``base`` holds the field there.
+    """
+    d, z = UNKNOWNS * p.B, origin(p) + UNKNOWNS * p.B
+    spare = to + d * d
+    for c in range(d):
+        kept = p.work[z + c]
+        step = 1.5e-8 * p.work[scales + c]
+        p.work[z + c] = kept + step
+        status = field(t, z, spare, p)
+        p.work[z + c] = kept
+        if status != OK:
+            return status
+        for r in range(d):
+            p.work[to + r * d + c] = (p.work[spare + r] - p.work[base + r]) / step
+    return OK
+
+
+@inlined
+def settled(h, corrections, scales, p):
+    """Whether corrections that no longer shrink are round-off: of the unknowns, or of loads that cancel."""
+    d = UNKNOWNS * p.B
+    for n in range(p.layout[STAGES] * d):
+        k = n % d
+        allowed = 1e-14 * p.work[scales + k]
+        if k % UNKNOWNS >= ANGLES:
+            block = k // UNKNOWNS
+            b = CONSTANTS * p.blocks[2 * block]
+            if p.blocks[2 * block + 1] == ROTATION:
+                allowed = max(allowed, GRAIN / turning_rate(h, get3(p.bodies, b + INVERSE_INERTIA)))
+            else:
+                place = p.work[scales + UNKNOWNS * block]
+                allowed = max(allowed, GRAIN * place / (abs(h) * p.bodies[b + INVERSE_MASS]))
+        if not abs(h * p.work[corrections + n]) <= allowed:
+            return False
+    return True
+
+
+def solve_stages(t, h, p):
+    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``."""
+    s = p.layout[STAGES]
+    d, o = UNKNOWNS * p.B, origin(p)
+    n = s * d
+    z, slopes, residual = o + d, o + 2 * d, o + 2 * d + n
+    scales = residual + n
+    jacobians = scales + d
+    matrix = jacobians + n * d
+    pivots = matrix + n * n
+    fresh = True
+    renewed = 0
+    before = inf
+    for _iteration in range(MOST_ITERATIONS):
+        if fresh:
+            for i in range(s):
+                for r in range(d):
+                    for j in range(s):
+                        for c in range(d):
+                            entry = -h * p.table[i * s + j] * p.work[jacobians + i * d * d + r * d + c]
+                            if i == j and r == c:
+                                entry += 1.0
+                            p.work[matrix + (i * d + r) * n + j * d + c] = entry
+            if not factor(p.work, matrix, n, pivots):
+                return NOT_CONVERGED
+            fresh = False
+        for i in range(s):
+            advance(i * s, s, h, slopes, z, p)
+            status = field(t + p.table[s * s + s + i] * h, z, residual + i * d, p)
+            if status != OK:
+                return status
+            for k in range(d):
+                p.work[residual + i * d + k] -= p.work[slopes + i * d + k]
+        substitute(p.work, matrix, n, pivots, residual)
+        correction = 0.0
+        for i in range(s):
+            for k in range(d):
+                e = p.work[residual + i * d + k]
+                p.work[slopes + i * d + k] += e
+                correction = max(correction, abs(h * e) / p.work[scales + k])
+                if not abs(e) < inf:
+                    return NOT_CONVERGED
+        p.report[ITERATIONS] += 1.0
+        p.report[RESIDUAL] = correction
+        if correction <= 2e-16 or (before < 1e-3 and correction * correction <= 2e-17 * before):
+            return OK
+        if correction >= 0.5 * before and settled(h, residual, scales, p):
+            return OK
+        if correction > 0.1 * before and renewed < 10:
+            for i in range(s):
+                advance(i * s, s, h, slopes, z, p)
+                at = t + p.table[s * s + s + i] * h
+                status = field(at, z, residual, p)
+                if status == OK:
+                    status = jacobian(at, residual, jacobians + i * d * d, scales, p)
+                if status != OK:
+                    return status
+            fresh = True
+            renewed += 1
+        before = correction
+    return NOT_CONVERGED
+
+
+def solve_step(t, h, p):
+    """All stage slopes of an implicit tableau. Large rotations are reached in pieces, so that the solution followed is
+    the one connected to a vanishing step."""
+    s = p.layout[STAGES]
+    d, o = UNKNOWNS * p.B, origin(p)
+    n = s * d
+    z, slopes, scales = o + d, o + 2 * d, o + 2 * d + 2 * n
+    jacobians = scales + d
+    for k in range(d):
+        p.work[z + k] = p.work[o + k]
+    status = field(t, z, slopes, p)
+    if status != OK:
+        return status
+    fastest = 0.0
+    for k in range(p.B):
+        v = UNKNOWNS * k
+        turns = p.blocks[2 * k + 1] == ROTATION
+        place, speed = norm3(get3(p.work, o + v)), norm3(get3(p.work, slopes + v))
+        momentum, load = norm3(get3(p.work, o + v + ANGLES)), norm3(get3(p.work, slopes + v + ANGLES))
+        sizes = (1.0 if turns else place + abs(h) * speed, momentum + abs(h) * load)
+        if turns:
+            fastest = max(fastest, speed)
+        if not sizes[0] + speed + sizes[1] + load < inf:
+            return NOT_FINITE
+        for c in range(UNKNOWNS):
+            size = sizes[0] if c < ANGLES else sizes[1]
+            p.work[scales + v + c] = size if size > 0.0 else 1.0
+    # The field's Jacobian at the start serves every stage; its scratch row lies in the second stage's place.
+    status = jacobian(t, slopes, jacobians, scales, p)
+    if status != OK:
+        return status
+    for i in range(1, s):
+        for k in range(d):
+            p.work[slopes + i * d + k] = p.work[slopes + k]
+        for k in range(d * d):
+            p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
+    pieces = pieces_of(abs(h) * fastest)
+    for piece in range(1, pieces + 1):
+        status = stages(t, h * piece / pieces, p)
+        if status != OK:
+            return status
+    return OK
+
+
+def implicit_step(t, h, p):
+    """One step with any tableau."""
+    s = p.layout[STAGES]
+    d, o = UNKNOWNS * p.B, origin(p)
+    start(p)
+    status = solve(t, h, p)
+    if status != OK:
+        return status
+    if p.layout[MIDDLE] == 1:
+        status = centred(t, h, p)
+        if status != OK:
+            return status
+    advance(s * s, s, h, o + 2 * d, o + d, p)
+    finish(o + d, p.y, p.y, p)
+    return OK
+
+
+def centre_stages(t, h, p):
+    """Move the charts of attitudes to the middle of the step, from the solution with charts at its start."""
+    s = p.layout[STAGES]
+    d, o = UNKNOWNS * p.B, origin(p)
+    slopes = o + 2 * d
+    n = s * d
+    middles = slopes + 2 * n + d + n * d + n * n + n
+    for k in range(p.B):
+        put3(p.work, middles + 3 * k, scale(0.5, combined(s * s, s, UNKNOWNS * k, h, slopes, p)))
+    before = inf
+    for _centre in range(MOST_CENTRES):
+        for k in range(p.B):
+            if p.blocks[2 * k + 1] == ROTATION:
+                D = get3(p.work, middles + 3 * k)
+                q = get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE)
+                put4(p.work, 1 + 4 * k, multiply(q, turn(D)))
+                put3(p.work, o + UNKNOWNS * k, scale(-1.0, D))
+        status = stages(t, h, p)
+        if status != OK:
+            return status
+        change = 0.0
+        for k in range(p.B):
+            if p.blocks[2 * k + 1] == ROTATION:
+                D = get3(p.work, middles + 3 * k)
+                off = axpy(-2.0, D, combined(s * s, s, UNKNOWNS * k, h, slopes, p))
+                change = max(change, norm3(off))
+                put3(p.work, middles + 3 * k, axpy(0.5, off, D))
+        if not change < inf:
+            return NOT_CONVERGED
+        if change <= 2e-16 or change >= 0.5 * before:
+            return OK if change <= 1e-14 else NOT_CONVERGED
+        before = change
+    return NOT_CONVERGED
+
+
+def steps_of(start, field, finish, turn, angles=ANGLES):
+    """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart."""
+    known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
+    for template in (advance, combined, settled, excess):
+        known[template.__name__] = inlined(_with(template, known))
+    known["estimate"] = helper(_with(estimate, known))
+    known["jacobian"] = helper(_with(local_jacobian, known))
+    known["stages"] = helper(_with(solve_stages, known))
+    known["solve"] = helper(_with(solve_step, known))
+    known["centred"] = helper(bind(_with(centre_stages, known), turn=turn))
+    return _with(explicit_step, known), _with(implicit_step, known), _with(dense_state, known)
+
+
+def _with(template, known):
+    """The template with those of the names bound that it uses."""
+    return bind(
+        template, **{name: value for name, value in known.items() if name in python_of(template).__code__.co_names}
+    )
