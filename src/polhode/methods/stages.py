@@ -10,9 +10,9 @@ Every block has ANGLES coordinates of place or attitude, then a momentum: (posit
 momentum). Local coordinates of an attitude are those of a turn from the base attitude of its block.
 
 With an implicit symmetric tableau the attitude's chart may be centred on the middle of the step, at q0 turn(D), so that
-both ends of the step lie alike in it and the step is time-symmetric; centred on the start it is not. D is a fixed
-point: whatever the centre, the end of the step is the same up to its error, so a correction of D is correct to the
-order of the method.
+both ends of the step lie alike in it and the step is time-symmetric; centred on the start it is not. D, half the turn
+of the step, follows the slopes from one iteration to the next: the end of the step depends on the centre by no more
+than the error of the step, so this costs no iterations.
 
 Work: number of dense stages known | base attitudes (4 B) | z of the start (d) | z of a stage (d) | slopes (s d), and
 after them what the templates say.
@@ -25,7 +25,7 @@ from math import inf, sqrt
 import numpy as np
 
 from polhode.algebra.quaternion import multiply
-from polhode.algebra.so3 import axpy, scale, times
+from polhode.algebra.so3 import scale, times
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.signatures import (
@@ -47,7 +47,6 @@ from polhode.kernel.signatures import (
 from polhode.kernel.solve import GRAIN, factor, norm3, pieces_of, substitute, turning_rate
 
 MOST_ITERATIONS = 50
-MOST_CENTRES = 20
 
 STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, OWN = 0, 1, 2, 3, 4, 5
 """Of the layout: stages of the tableau, error rows, stages for dense output alone, degree of dense output, 1 where the
@@ -56,7 +55,7 @@ chart is centred on the middle of the step; where the family's own integers begi
 ANGLES = 3
 UNKNOWNS = ANGLES + 3
 
-start = field = finish = jacobian = stages = solve = centred = turn = None  # what bind puts in
+start = field = finish = jacobian = stages = solve = turn = None  # what bind puts in
 
 
 # table: A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
@@ -76,7 +75,7 @@ def table(tableau, *own, middle=False):
 
 
 # work after the slopes: explicit: the end slope and dense slopes ((1 + x) d); implicit: residual (s d) | scales (d) |
-# Jacobians (s d d) | matrix (s d)^2 | pivots (s d) | middles (3 B)
+# Jacobians (s d d) | matrix (s d)^2 | pivots (s d)
 def work_size(blocks, tableau, unknowns=UNKNOWNS):
     """Length of the scratch array for this many blocks."""
     d = unknowns * blocks
@@ -85,7 +84,7 @@ def work_size(blocks, tableau, unknowns=UNKNOWNS):
     if tableau.explicit:
         dense = getattr(tableau, "dense", None)
         return head + 2 * d + n + (1 + (0 if dense is None else len(dense[0]))) * d
-    return head + 3 * d + 2 * n + n * d + n * n + n + 3 * blocks
+    return head + 3 * d + 2 * n + n * d + n * n + n
 
 
 def embedding(tableau, dense):
@@ -263,8 +262,30 @@ def settled(h, corrections, scales, p):
     return True
 
 
+@inlined
+def in_chart(k, p):
+    """Whether an unknown is a coordinate of an attitude."""
+    return k % UNKNOWNS < ANGLES and p.blocks[2 * (k // UNKNOWNS) + 1] == ROTATION
+
+
+@inlined
+def recentre(h, p):
+    """Move the charts of attitudes to the middle of the step that the present slopes make."""
+    s, o = p.layout[STAGES], origin(p)
+    for k in range(p.B):
+        if p.blocks[2 * k + 1] == ROTATION:
+            z = UNKNOWNS * k
+            D = scale(0.5, combined(s * s, s, z, h, o + 2 * UNKNOWNS * p.B, p))
+            put4(p.work, 1 + 4 * k, multiply(get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE), turn(D)))
+            put3(p.work, o + z, scale(-1.0, D))
+
+
 def solve_stages(t, h, p):
-    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``."""
+    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``.
+
+    Of a chart centred on the middle, the rates of the coordinates of attitudes depend on these coordinates, and loads
+    on the attitudes themselves, which do not know of the centre.
+    """
     s = p.layout[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     n = s * d
@@ -282,13 +303,18 @@ def solve_stages(t, h, p):
                 for r in range(d):
                     for j in range(s):
                         for c in range(d):
-                            entry = -h * p.table[i * s + j] * p.work[jacobians + i * d * d + r * d + c]
+                            weight = p.table[i * s + j]
+                            if p.layout[MIDDLE] == 1 and in_chart(r, p) and in_chart(c, p):
+                                weight -= 0.5 * p.table[s * s + j]
+                            entry = -h * weight * p.work[jacobians + i * d * d + r * d + c]
                             if i == j and r == c:
                                 entry += 1.0
                             p.work[matrix + (i * d + r) * n + j * d + c] = entry
             if not factor(p.work, matrix, n, pivots):
                 return NOT_CONVERGED
             fresh = False
+        if p.layout[MIDDLE] == 1:
+            recentre(h, p)
         for i in range(s):
             advance(i * s, s, h, slopes, z, p)
             status = field(t + p.table[s * s + s + i] * h, z, residual + i * d, p)
@@ -378,60 +404,21 @@ def implicit_step(t, h, p):
     status = solve(t, h, p)
     if status != OK:
         return status
-    if p.layout[MIDDLE] == 1:
-        status = centred(t, h, p)
-        if status != OK:
-            return status
     advance(s * s, s, h, o + 2 * d, o + d, p)
     finish(o + d, p.y, p.y, p)
     return OK
 
 
-def centre_stages(t, h, p):
-    """Move the charts of attitudes to the middle of the step, from the solution with charts at its start."""
-    s = p.layout[STAGES]
-    d, o = UNKNOWNS * p.B, origin(p)
-    slopes = o + 2 * d
-    n = s * d
-    middles = slopes + 2 * n + d + n * d + n * n + n
-    for k in range(p.B):
-        put3(p.work, middles + 3 * k, scale(0.5, combined(s * s, s, UNKNOWNS * k, h, slopes, p)))
-    before = inf
-    for _centre in range(MOST_CENTRES):
-        for k in range(p.B):
-            if p.blocks[2 * k + 1] == ROTATION:
-                D = get3(p.work, middles + 3 * k)
-                q = get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE)
-                put4(p.work, 1 + 4 * k, multiply(q, turn(D)))
-                put3(p.work, o + UNKNOWNS * k, scale(-1.0, D))
-        status = stages(t, h, p)
-        if status != OK:
-            return status
-        change = 0.0
-        for k in range(p.B):
-            if p.blocks[2 * k + 1] == ROTATION:
-                D = get3(p.work, middles + 3 * k)
-                off = axpy(-2.0, D, combined(s * s, s, UNKNOWNS * k, h, slopes, p))
-                change = max(change, norm3(off))
-                put3(p.work, middles + 3 * k, axpy(0.5, off, D))
-        if not change < inf:
-            return NOT_CONVERGED
-        if change <= 2e-16 or change >= 0.5 * before:
-            return OK if change <= 1e-14 else NOT_CONVERGED
-        before = change
-    return NOT_CONVERGED
-
-
 def steps_of(start, field, finish, turn, angles=ANGLES):
     """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart."""
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
-    for template in (advance, combined, settled, excess):
+    known["turn"] = turn
+    for template in (advance, combined, settled, excess, in_chart, recentre):
         known[template.__name__] = inlined(_with(template, known))
     known["estimate"] = helper(_with(estimate, known))
     known["jacobian"] = helper(_with(local_jacobian, known))
     known["stages"] = helper(_with(solve_stages, known))
     known["solve"] = helper(_with(solve_step, known))
-    known["centred"] = helper(bind(_with(centre_stages, known), turn=turn))
     return _with(explicit_step, known), _with(implicit_step, known), _with(dense_state, known)
 
 
