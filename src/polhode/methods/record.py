@@ -121,6 +121,8 @@ class Promises:
         What the system must provide for that order, in words; empty where nothing is needed.
     numbered : bool
         The result depends on the numbering of the body's axes, within the error of the method.
+    framed : bool
+        The result depends on the user's body frame, within the error of the method.
     """
 
     order: int
@@ -136,6 +138,7 @@ class Promises:
     generalised: tuple[int, ...] = ()
     requires: str = ""
     numbered: bool = False
+    framed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("order_free", "order_velocity"):

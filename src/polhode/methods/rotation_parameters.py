@@ -625,6 +625,19 @@ def prepared_rates(rates, tableau="rk4", sequence="", form=""):
     )  # fmt: skip
 
 
+def promised_of_rates(rates: Rates, tableau: str) -> Promises:
+    """What follows from the tableau: rates make an ordinary differential equation.
+
+    In quaternions the energy of a heavy top is quadratic, which symplectic tableaux keep.
+    """
+    chosen = find_tableau(tableau)
+    quadratic = chosen.symplectic and rates.chart is QUATERNION
+    return replace(
+        promised(tableau), framed=True, time_symmetric=chosen.symmetric and not chosen.explicit,
+        keeps_top=("energy", "axial_momentum") if quadratic else ("axial_momentum",),
+    )  # fmt: skip
+
+
 SWITCHING = Chart("switching_euler_angles", 4, switching_attitude, switching_of, {})
 VECTOR_RATES = Rates(
     VECTOR, {"regularised": (vector_rates, as_it_is), "printed": (vector_rates_as_printed, as_it_is)}
@@ -675,14 +688,8 @@ def row_of_rates(name: str, rates: Rates, description: str, cite: str = "holzing
         options["form"] = replace(_words(*forms), description="how rates or results are corrected")
     return Method(
         name, "rotation_parameters", description, cite, lambda **chosen: prepared_rates(rates, **chosen),
-        lambda tableau="rk4", **_: replace(promised(tableau, center="start"), time_symmetric=rate_symmetric(tableau)),
-        options,
+        lambda tableau="rk4", **_: promised_of_rates(rates, tableau), options,
     )  # fmt: skip
-
-
-def rate_symmetric(tableau: str) -> bool:
-    """Rates make an ordinary differential equation, of which symmetric tableaux are symmetric steps."""
-    return find_tableau(tableau).symmetric and not find_tableau(tableau).explicit
 
 
 ROWS = (

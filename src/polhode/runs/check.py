@@ -875,7 +875,7 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
         _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential"),
         Line("slicing and recording", sliced == 0.0, "no influence", f"difference {sliced:.1e}", {"defect": sliced}),
         _axes_line("numbering of the axes", numbered, promises.numbered),
-        _axes_line("frame of the inertia", framed, promises.numbered),
+        _axes_line("frame of the inertia", framed, promises.numbered or promises.framed),
     ]
     return Report(chosen.label, tuple(lines))
 
