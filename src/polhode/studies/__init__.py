@@ -16,6 +16,7 @@ from polhode.studies.study import Study
 
 STUDIES = {
     "krysl2006": "Dynamically equivalent implicit algorithms for rigid body rotations",
+    "holzinger2021": "Three rotation parameters through their singular points, with Runge-Kutta methods",
     "vilmart2013": "Rigid body dynamics: integrators of the free body and what they preserve",
     "celledoni2008": "The exact free rigid body and its use in splitting methods",
 }

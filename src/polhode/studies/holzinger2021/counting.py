@@ -1,0 +1,126 @@
+"""Numbers that count what is done with them: operations of a formula are counted by running it, not by hand.
+
+Counted are additions, subtractions, multiplications, divisions, trigonometric functions (sin, cos, tan, acos, asin,
+atan2) and square roots, each as one, as in the tables of the paper. A multiplication by 2 or by 1/2 is counted like any
+other. Free are changes of sign, which an addition or subtraction takes along, comparisons and choices between results.
+
+A formula takes the functions of its numbers as an argument ``m``: ``PLAIN`` for floats and arrays, those of ``counted``
+for counting numbers. So what is counted is what is computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+TRIGONOMETRIC = ("sin", "cos", "tan", "acos", "asin", "atan2")
+
+
+@dataclass
+class Counts:
+    """How many operations of each kind."""
+
+    additions: int = 0
+    subtractions: int = 0
+    multiplications: int = 0
+    divisions: int = 0
+    trigonometric: int = 0
+    roots: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(astuple(self))
+
+
+class Counted:
+    """A float that enters every operation done with it into its ``counts``."""
+
+    __slots__ = ("counts", "value")
+
+    def __init__(self, value: float, counts: Counts) -> None:
+        self.value, self.counts = value, counts
+
+    def __float__(self) -> float:
+        return self.value
+
+    def _made(self, value: float, kind: str) -> Counted:
+        setattr(self.counts, kind, getattr(self.counts, kind) + 1)
+        return Counted(value, self.counts)
+
+    def __add__(self, other: Any) -> Counted:
+        return self._made(self.value + float(other), "additions")
+
+    def __radd__(self, other: Any) -> Counted:
+        return self._made(float(other) + self.value, "additions")
+
+    def __sub__(self, other: Any) -> Counted:
+        return self._made(self.value - float(other), "subtractions")
+
+    def __rsub__(self, other: Any) -> Counted:
+        return self._made(float(other) - self.value, "subtractions")
+
+    def __mul__(self, other: Any) -> Counted:
+        return self._made(self.value * float(other), "multiplications")
+
+    def __rmul__(self, other: Any) -> Counted:
+        return self._made(float(other) * self.value, "multiplications")
+
+    def __truediv__(self, other: Any) -> Counted:
+        return self._made(self.value / float(other), "divisions")
+
+    def __rtruediv__(self, other: Any) -> Counted:
+        return self._made(float(other) / self.value, "divisions")
+
+    def __neg__(self) -> Counted:
+        return Counted(-self.value, self.counts)
+
+
+def _function(name: str, kind: str) -> Callable[..., Counted]:
+    evaluate = getattr(math, name)
+
+    def function(*arguments: Counted) -> Counted:
+        return arguments[0]._made(evaluate(*map(float, arguments)), kind)
+
+    return function
+
+
+def _counted_ratio(a: Counted, b: Counted, limit: float) -> Counted:
+    return a / b if float(b) != 0.0 else b._made(limit, "divisions")
+
+
+def _ratio(a: Any, b: Any, limit: float) -> Any:
+    return np.where(b == 0.0, limit, a / np.where(b == 0.0, 1.0, b))
+
+
+COUNTING = SimpleNamespace(
+    **{name: _function(name, "trigonometric") for name in TRIGONOMETRIC},
+    sqrt=_function("sqrt", "roots"),
+    ratio=_counted_ratio,
+)
+"""Functions of counting numbers."""
+
+PLAIN = SimpleNamespace(
+    sin=np.sin, cos=np.cos, tan=np.tan, acos=np.arccos, asin=np.arcsin, atan2=np.arctan2, sqrt=np.sqrt, ratio=_ratio
+)
+"""The same of floats and arrays. ``ratio(a, b, limit)`` is a/b, or the limit where b is 0."""
+
+
+def counted(function: Callable[..., Any], *inputs: Sequence[float]) -> tuple[tuple[float, ...], Counts]:
+    """The values of ``function(m, *inputs)`` and the operations it took.
+
+    Parameters
+    ----------
+    function : function
+        Takes the functions of its numbers and tuples of numbers, gives a tuple of numbers.
+    inputs : sequences of float
+        Its other arguments.
+    """
+    counts = Counts()
+    values = function(COUNTING, *(tuple(Counted(float(x), counts) for x in numbers) for numbers in inputs))
+    return tuple(float(x) for x in values), counts
