@@ -9,6 +9,7 @@ from polhode.kernel import jit
 from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.signatures import (
     ANGULAR,
+    ATTITUDE,
     BODY,
     CONSTANTS,
     ENERGIES,
@@ -63,7 +64,7 @@ def turn(i, h, p):  # replaced by bind
 
 @jit.inlined
 def squared_speed(N, y, bodies):
-    """Largest squared angular velocity of all bodies; infinite when any momentum is beyond reason."""
+    """Largest squared angular velocity of all bodies; infinite when a momentum is beyond reason or an attitude none."""
     largest = 0.0
     for i in range(N):
         a, b = BODY * i, CONSTANTS * i
@@ -72,7 +73,8 @@ def squared_speed(N, y, bodies):
         w = y[a + ANGULAR + 2] * bodies[b + INVERSE_INERTIA + 2]
         s = x * x + z * z + w * w
         q = y[a + MOMENTUM] + y[a + MOMENTUM + 1] + y[a + MOMENTUM + 2]
-        if not (s + q * q < HUGE):
+        turned = y[a + ATTITUDE] + y[a + ATTITUDE + 1] + y[a + ATTITUDE + 2] + y[a + ATTITUDE + 3]
+        if not (s + q * q + turned * turned < HUGE):
             return inf
         largest = max(largest, s)
     return largest

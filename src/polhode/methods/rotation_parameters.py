@@ -188,7 +188,7 @@ def vector_bch(c, e, plan):
 @inlined
 def vector_attitude(c, plan):
     """Quaternion of a rotation vector."""
-    return exp_quaternion(c)
+    return charts.vector_attitude(c)
 
 
 @inlined
@@ -205,7 +205,7 @@ def nearest_vector_of(q, plan):
 
 @inlined
 def angles_principal(c, e, plan):
-    """Euler angles in their ranges: outer ones in (-pi, pi]."""
+    """Euler angles in their ranges: outer ones between -pi and pi."""
     a = so3.add(c, charts.euler_principal(c, e, plan))
     return (charts.reduced(a[0]), a[1], charts.reduced(a[2]))
 
