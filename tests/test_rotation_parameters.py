@@ -207,7 +207,7 @@ def test_pure_rotation_needs_no_conversion():
     assert np.abs(ds.euler_angles.values[:, [0, 2]]).max() < 1e-10
     jumps = ph.integrate(BOX, "euler", **start).euler_angles.values
     assert np.abs(jumps[:, 1]).max() <= np.pi / 2
-    assert np.abs(np.diff(jumps[:, 0])).max() == pytest.approx(np.pi)
+    assert np.abs(np.diff(jumps[:, 0])).max() == pytest.approx(np.pi, abs=0.01)
 
 
 def test_modified_parameters_switch_to_their_shadow():
