@@ -156,9 +156,18 @@ def _flow(chosen: Chosen) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def _chart(chosen: Chosen) -> tuple[str, ...]:
+    p, row, own = chosen.promises, chosen.method, chosen.prepare().coordinates
+    kept = "-" if own is None else f"{own.name.replace('_', ' ')} ({own.size} numbers)"
+    chosen_by = next((name for name in ("branch", "form") if name in row.options), None)
+    choices = " | ".join(row.options[chosen_by].choices()) if chosen_by else NONE
+    return (chosen.label, str(p.order), kept, choices, row.description, row.cite)
+
+
 _ONE_STEP = ("method", "order", "kept, free body", "kept, heavy top", "traits", "loads", "cite")
 _SPLITTING = ("method", "order", "loads", "traits", "what it is", "cite")
 _NEAR = ("method", "order", "generalised", "needs", *_SPLITTING[2:])
+_CHART = ("method", "order", "attitude kept as", "branch or form", "what it is", "cite")
 _FLOW = ("flow", "order", "keeps besides", "traits", "what it is", "cite")
 
 KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, ...]]]] = {
@@ -169,6 +178,12 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
     "munthe_kaas": (
         "Runge-Kutta on the rotation group",
         "Any tableau, as an option after a colon: mkrk:gauss6. For loads of any kind.", _ONE_STEP, _one_step,
+    ),
+    "rotation_parameters": (
+        "Runge-Kutta with attitudes kept as numbers of one's choice",
+        "Any tableau and, of Euler angles, any sequence: euler:gauss4:ZXZ, rotation_vector:dp5:continuous. The first six "
+        "pass all singular points; the printed updates lose digits there, and the last four integrate the rates of the "
+        "numbers, which are infinite there.", _CHART, _chart,
     ),
     "taylor": (
         "Taylor series",
@@ -291,8 +306,13 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
         ("load evaluations in a step", loads_words(chosen)),
         ("largest rotation in a step", range_words(method)),
     ]
+    if prepared.coordinates is not None:
+        own = prepared.coordinates
+        found.append(("attitude kept as", f"{own.name.replace('_', ' ')}, {own.size} numbers"))
     if p.numbered:
         found.append(("depends on", "the numbering of the body's axes, within its error"))
+    if p.framed:
+        found.append(("depends on", "the body frame the inertia is given in, within its error"))
     return found
 
 

@@ -2,7 +2,7 @@
 
     title = "Fast Lagrangian top"
     problem = "krysl_fast_top"        # or a [system] of one's own
-    method = "trapm"                  # or [method] with name, tableau, map; left out: the recommended one
+    method = "trapm"                  # or [method] with name, tableau, sequence...; left out: the recommended one
 
     [run]
     step = 2e-5
@@ -221,8 +221,12 @@ class MethodTable(_Table):
     """A method with its options by name."""
 
     name: Annotated[str, Field(description="such as 'trapm' or 'mkrk:gauss4:cayley'; see `polhode methods`")]
-    tableau: str | None = None
-    map: str | None = None
+    tableau: Annotated[str, Field(description="Runge-Kutta tableau")] | None = None
+    map: Annotated[str, Field(description="'exp' or 'cayley'")] | None = None
+    sequence: Annotated[str, Field(description="Euler angles: 'ZXZ' intrinsic, 'zxz' extrinsic")] | None = None
+    branch: Annotated[str, Field(description="'principal', 'continuous' or 'tracked'")] | None = None
+    center: Annotated[str, Field(description="chart of an implicit step: 'middle' or 'start'")] | None = None
+    form: Annotated[str, Field(description="rates: 'printed', 'regularised', ...")] | None = None
 
 
 class Run(_Table):
@@ -580,7 +584,8 @@ class _Reader:
             return system.recommended if system else ""
         options = {}
         if isinstance(chosen, MethodTable):
-            options = {key: value for key, value in (("tableau", chosen.tableau), ("map", chosen.map)) if value}
+            words = {key: getattr(chosen, key) for key in MethodTable.model_fields if key != "name"}
+            options = {key: value for key, value in words.items() if value is not None}
             chosen = chosen.name
         try:
             return find_method(chosen, **options).label
