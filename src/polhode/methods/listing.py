@@ -181,7 +181,7 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
     ),
     "rotation_parameters": (
         "Runge-Kutta with attitudes kept as numbers of one's choice",
-        "Any tableau and, of Euler angles, any sequence: euler:gauss4:ZXZ, rotation_vector:dp5:continuous. The first six "
+        "Any tableau and, of Euler angles, any sequence: euler:gauss4:ZXZ, rotation_vector:dp5:continuous. Six rows "
         "pass all singular points; the printed updates lose digits there, and the last four integrate the rates of the "
         "numbers, which are infinite there.", _CHART, _chart,
     ),
