@@ -46,6 +46,7 @@ ROOMS = {
     "systems": "Systems",
     "methods": "Methods",
     "trajectory": "Trajectories and citations",
+    "runs.point_motion": "Trajectories and citations",
     "references": "Trajectories and citations",
     "runs.scenario": "Scenarios",
     "runs.compare": "Comparing and checking",

@@ -212,6 +212,15 @@ def test_inertia_from_shapes(read):
         assert made.arguments["inertia"] == body.about([0, 0, 1]).tolist()
 
 
+def test_a_top_by_its_mass(read):
+    text = TOP.replace("weight = 20.0", 'mass = 2.0\ngravity = 1.62\ninertia_about = "center_of_mass"') + RUN
+    made = read(text).system
+    same = ph.heavy_top((5, 5, 1), (0, 0, 1), mass=2.0, gravity=1.62, inertia_about="center_of_mass")
+    assert made.arguments == {**same.arguments, "inertia": [5.0, 5.0, 1.0]}
+    np.testing.assert_array_equal(made.moments, [(7.0, 7.0, 1.0)])
+    assert read(TOP.replace("weight = 20.0", "mass = 2.0") + RUN).system.parameters[0] == 2 * 9.81
+
+
 def test_ready_made_problem_and_what_overrides_it(read):
     ready = ph.problem("krysl_slow_top")
     plain = read('problem = "krysl_slow_top"')

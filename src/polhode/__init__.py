@@ -28,6 +28,7 @@ _HOMES = {
     "polhode_curve": "runs.free_motion", "herpolhode_curve": "runs.free_motion",
     "to_constrained": "systems.constrained", "from_constrained": "systems.constrained",
     "save": "trajectory", "load": "trajectory", "cite": "references",
+    "with_chart": "trajectory", "convert_branch": "trajectory", "point_motion": "runs.point_motion",
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
     "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
     "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",

@@ -77,8 +77,8 @@ def vectors_beside(k):
 def test_attitude_survives_at_every_distance_from_whole_and_half_turns(k, map):
     after = vectors_beside(k)
     for turn in TURNS:
-        before = rotation.compose(after, -turn, map)
-        results = {b: rotation.compose(before, turn, map, b) for b in ("continuous", "principal", "full_turn")}
+        before = rotation.compose(after, -turn, map, "continuous")
+        results = {b: rotation.compose(before, turn, map, b) for b in ("continuous", "principal", "tracked")}
         q = of_turn(turn, map)
         for i, v in enumerate(before):
             exact = product(exp(vector(v)), q)
@@ -92,7 +92,7 @@ def test_vectors_agree_with_quaternions_and_stay_in_range():
     v, turn = rng.uniform(-4, 4, (2000, 3)), rng.normal(size=(2000, 3))
     for map, exact in (("exp", rotation.exp_quaternion(turn)), ("cayley", rotation.cay_quaternion(turn))):
         q = rotation.multiply(rotation.exp_quaternion(v), exact)
-        for branch, longest in (("continuous", 12.0), ("principal", pi), ("full_turn", 2 * pi)):
+        for branch, longest in (("continuous", 12.0), ("principal", pi), ("tracked", 2 * pi)):
             new = rotation.compose(v, turn, map, branch)
             assert rotation.angle_between(rotation.exp_quaternion(new), q).max() < 4e-15
             assert np.linalg.norm(new, axis=1).max() < longest + 2e-15
@@ -100,19 +100,19 @@ def test_vectors_agree_with_quaternions_and_stay_in_range():
         assert np.abs(rotation.compose(v, turn, map, "principal") - rotation.log_quaternion(q)).max() < 1e-15
 
 
-def test_full_turn_follows_the_quaternion_and_keeps_the_axis_of_a_whole_turn():
+def test_tracked_follows_the_quaternion_and_keeps_the_axis_of_a_whole_turn():
     e = np.array((0.0, 1.0, 0.0))
-    np.testing.assert_allclose(rotation.compose(3 * e, 2 * e, branch="full_turn"), 5 * e, atol=2e-15)
-    np.testing.assert_allclose(rotation.compose(6 * e, 1 * e, branch="full_turn"), (7 - 4 * pi) * e, atol=4e-15)
+    np.testing.assert_allclose(rotation.compose(3 * e, 2 * e, branch="tracked"), 5 * e, atol=2e-15)
+    np.testing.assert_allclose(rotation.compose(6 * e, 1 * e, branch="tracked"), (7 - 4 * pi) * e, atol=4e-15)
     aside = (2e-16, 0.0, 0.0)  # round-off across the axis, as large as what is left along it
-    np.testing.assert_array_equal(rotation.compose(2 * pi * e, aside, branch="full_turn"), 2 * pi * e)
-    np.testing.assert_allclose(rotation.compose(2 * pi * e, aside), 2 * pi * e, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(rotation.compose(2 * pi * e, aside, branch="tracked"), 2 * pi * e)
+    np.testing.assert_allclose(rotation.compose(2 * pi * e, aside, branch="continuous"), 2 * pi * e, rtol=0, atol=1e-15)
 
 
 def test_small_vectors_keep_their_digits():
     v = np.array([(1e-20, -2e-20, 3e-25), (1e-170, 0.0, 2e-170), (0.0, 0.0, 0.0)])
     turn = np.array((3e-20, 1e-20, -1e-25)) * [[1.0], [1e-150], [1.0]]
-    for branch in ("continuous", "principal", "full_turn"):
+    for branch in ("continuous", "principal", "tracked"):
         new, sizes = rotation.compose(v, turn, branch=branch), np.abs(v + turn).max(axis=1)
         assert np.all(np.abs(new - (v + turn)).max(axis=1) <= 1e-15 * sizes)
 
@@ -123,7 +123,7 @@ def test_a_steady_turn_passes_whole_turns(axis):
     v, turn = np.array([0 * axis, -1.5 * pi * axis]), 0.01 * pi * axis
     start = v.copy()
     for n in range(1, 10_001):
-        v = rotation.compose(v, turn)
+        v = rotation.compose(v, turn, branch="continuous")
         exact = np.abs(start @ axis + n * 0.01 * pi)
         assert np.abs(np.linalg.norm(v, axis=1) - exact).max() < 1e-9
     assert (
@@ -136,14 +136,14 @@ def test_the_length_changes_by_no_more_than_the_body_turns(miss):
     """Beside whole turns the axis swings either way: on to longer vectors, or round to the other side."""
     v = np.array((miss, 0.0, 0.0))
     for _ in range(2000):
-        before, v = np.linalg.norm(v), rotation.compose(v, (0.0, 0.01 * pi, 0.0))
+        before, v = np.linalg.norm(v), rotation.compose(v, (0.0, 0.01 * pi, 0.0), branch="continuous")
         assert abs(np.linalg.norm(v) - before) < 0.01 * pi + 2 * miss + 1e-13
     assert rotation.angle_between(rotation.exp_quaternion(v), rotation.exp_quaternion((miss, 0.0, 0.0))) < 1e-12
 
 
 def test_a_vector_goes_through_zero():
     e = np.array((0.6, 0.0, 0.8))
-    v = rotation.compose(0.4 * e, [-0.1 * e, -0.4 * e, -1.0 * e])
+    v = rotation.compose(0.4 * e, [-0.1 * e, -0.4 * e, -1.0 * e], branch="continuous")
     np.testing.assert_allclose(v, [0.3 * e, 0 * e, -0.6 * e], rtol=0, atol=2e-16)
 
 
@@ -173,7 +173,7 @@ def test_attitude_survives_gimbal_lock_at_every_distance(sequence):
     after = angles_beside_lock(sequence)
     for number, turn in enumerate(TURNS):
         map = MAPS[number % 2]
-        before = after + rotation.euler_increment(after, -turn, sequence, map)
+        before = after + rotation.euler_increment(after, -turn, sequence, map, "continuous")
         chosen = slice(number, None, len(TURNS))  # each turn has its share of the angles: 60 digits are slow
         q = of_turn(turn, map)
         for a in before[chosen]:
@@ -212,7 +212,7 @@ def steady(sequence, others, steps):
     turn = rotation.angular_velocity_from_euler_rates(start, (0.0, 0.01 * pi, 0.0), sequence)
     angles, worst = start, 0.0
     for n in range(1, steps + 1):
-        angles = angles + rotation.euler_increment(angles, turn, sequence)
+        angles = angles + rotation.euler_increment(angles, turn, sequence, branch="continuous")
         worst = max(worst, np.abs(angles[:, 1] - start[:, 1] - n * 0.01 * pi).max())
     assert steps % 100 == 0  # ends as far from lock as it starts
     return max(worst, np.abs(angles[:, (0, 2)] - start[:, (0, 2)]).max())
@@ -237,6 +237,17 @@ def test_undetermined_angles_keep_their_values_in_lock(sequence):
             assert np.abs(still).max() < 2e-15
 
 
+def test_the_published_branches_are_the_ordinary_ones():
+    """The length is 0 ... 2 pi, and the middle angle stays in its range [holzinger2021, eqs. 26 and 45]."""
+    v, turn = np.array((0.0, 3.0, 0.0)), np.array((0.0, 2.0, 0.0))
+    np.testing.assert_array_equal(rotation.compose(v, turn), rotation.compose(v, turn, branch="tracked"))
+    assert rotation.compose(v, turn)[1] > pi > rotation.compose(v, turn, branch="principal")[1]
+    angles, turn = np.array((0.3, 1.5, 0.0)), np.array((0.0, 0.2, 0.0))
+    change = rotation.euler_increment(angles, turn)
+    np.testing.assert_array_equal(change, rotation.euler_increment(angles, turn, branch="principal"))
+    assert (angles + change)[1] < pi / 2 < (angles + rotation.euler_increment(angles, turn, branch="continuous"))[1]
+
+
 # Refusals.
 
 
@@ -256,8 +267,8 @@ def test_unknown_names_are_answered_with_known_ones(call):
 
 def test_bad_numbers_and_sequences_are_refused():
     v = (0.1, 0.2, 0.3)
-    with pytest.raises(InvalidInput, match="unknown branch 'full_turn'"):
-        rotation.euler_increment(v, v, branch="full_turn")
+    with pytest.raises(InvalidInput, match="unknown branch 'tracked'"):
+        rotation.euler_increment(v, v, branch="tracked")
     for bad in ("XYY", "xyZ", None, ["XYZ"]):
         with pytest.raises(InvalidInput, match=r"unknown Euler sequence .*(did you mean|known)"):
             rotation.euler_increment(v, v, bad)

@@ -229,10 +229,12 @@ def test_other_refusals():
         rotation.from_scipy(Q)
     with pytest.raises(InvalidInput, match="zero quaternion"):
         rotation.to_scipy(np.zeros(4))
-    with pytest.raises(InvalidInput, match=r"singular middle angle of 'ZXZ'"):
+    with pytest.raises(InvalidInput, match=r"angles\[1\] = 0, of sequence 'ZXZ' is singular.*use euler_increment"):
         rotation.euler_rates((0.3, 0.0, 0.2), V, "ZXZ")
-    with pytest.raises(InvalidInput, match=r"singular middle angle of 'xyz'"):
+    with pytest.raises(InvalidInput, match=r"angles\[1\] = 1.5707963, of sequence 'xyz' is singular"):
         rotation.euler_rates((0.3, np.pi / 2, 0.2), V, "xyz")
+    with pytest.raises(InvalidInput, match=r"angles\[1,0,1\] = -1.5707963, of sequence 'XYZ'"):
+        rotation.euler_rates([[(0.3, 0.2, 0.2)], [(0.3, -np.pi / 2, 0.2)]], V)
 
 
 @pytest.mark.parametrize("sequence", ["XYY", "xyZ", "zx", "", "abc", 3, None, ["XYZ"]])

@@ -8,15 +8,16 @@ with ``atan2`` [holzinger2021]. What is left at a singular point is a choice, an
     e       unit quaternion of the turn, in the body frame: R_new = R_old R(e)
     plan    the Euler sequence, see ``euler``
 
-Many vectors (or angles) are the same attitude. ``principal`` kernels choose by range, ``continuous`` ones go on from
-the old numbers by the smallest increment: nothing is ever reduced by a rounded 2 pi, so turns may add up.
+Many vectors (or angles) are the same attitude. ``principal`` kernels choose by range, ``tracked`` ones by the sign of
+the quaternion, ``continuous`` ones go on from the old numbers by the smallest increment: nothing is ever reduced by a
+rounded 2 pi, so turns may add up.
 """
 
 from math import atan2, cos, pi, sin, sqrt
 
 from polhode.algebra import so3
 from polhode.algebra.euler import LOCKED, swapped, third_axis, to_quaternion, wrapped
-from polhode.algebra.quaternion import multiply
+from polhode.algebra.quaternion import conjugate, multiply
 from polhode.algebra.series import angle_ratio
 from polhode.kernel.jit import inlined
 
@@ -36,6 +37,13 @@ def vector_attitude(v):
     size = sqrt(so3.dot(v, v))
     s = sin(0.5 * size) / size if size > 1e-8 else 0.5
     return (cos(0.5 * size), s * v[0], s * v[1], s * v[2])
+
+
+@inlined
+def between(a, b):
+    """The turn from attitude a to attitude b, with a scalar part that is not negative."""
+    e = multiply(conjugate(a), b)
+    return (-e[0], -e[1], -e[2], -e[3]) if e[0] < 0.0 else e
 
 
 @inlined

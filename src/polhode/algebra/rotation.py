@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from polhode.algebra import charts, euler, quaternion, so3
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
+from polhode.kernel.access import get3, get4, put3
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -142,6 +143,21 @@ def each_pair_planned(a, b, order, out):
         write(out, i, formula(read(a, i), read_second(b, i), plan))
 
 
+def follow(q, out):
+    """Rows of out after the first: each from the row before, by the formula of a chart, at the attitude q."""
+    for i in range(1, out.shape[0]):
+        old = get3(out[i - 1], 0)
+        put3(out[i], 0, formula(old, charts.between(read(old), get4(q[i], 0))))
+
+
+def follow_planned(q, order, out):
+    """As ``follow`` for Euler angles, whose formula gives the change."""
+    plan = (order[0], order[1], order[2], order[3])
+    for i in range(1, out.shape[0]):
+        old = get3(out[i - 1], 0)
+        put3(out[i], 0, so3.add(old, formula(old, charts.between(read(old, plan), get4(q[i], 0)), plan)))
+
+
 TEMPLATES = {(1, False): each, (2, False): each_pair, (1, True): each_planned, (2, True): each_pair_planned}
 READERS = {3: read3, 4: read4, 9: read9}
 
@@ -155,6 +171,15 @@ def loop_for(kernel, takes, gives, planned):
     plan = ["i8[::1]"] * planned
     signature = f"void({', '.join([*rows, *plan, 'f8[:, ::1]'])})"
     return jit.compile_kernel(jit.bind(TEMPLATES[len(takes), planned], **values), signature)
+
+
+@functools.cache
+def loop_along(attitude_of, kernel, planned):
+    """The compiled loop that follows attitudes from row to row in a chart, whose attitudes ``attitude_of`` gives."""
+    template, order = (follow_planned, "i8[::1], ") if planned else (follow, "")
+    return jit.compile_kernel(
+        jit.bind(template, formula=kernel, read=attitude_of), f"void(f8[:, ::1], {order}f8[:, ::1])"
+    )
 
 
 def _rows(a: Array, leading: tuple[int, ...], count: int) -> Array:
@@ -264,11 +289,11 @@ def _plan(sequence: str) -> tuple[int, ...]:
 
 MAPS = {"exp": so3.exp_quaternion, "cayley": so3.cay_quaternion}
 VECTOR_BRANCHES = {
-    "continuous": charts.compose_continuous,
+    "tracked": charts.compose_tracked,
     "principal": charts.compose_principal,
-    "full_turn": charts.compose_tracked,
+    "continuous": charts.compose_continuous,
 }
-ANGLE_BRANCHES = {"continuous": charts.euler_continuous, "principal": charts.euler_principal}
+ANGLE_BRANCHES = {"principal": charts.euler_principal, "continuous": charts.euler_continuous}
 
 
 def _chosen(what: str, name: str, table):
@@ -957,10 +982,14 @@ def _refuse_lock(angles: Array, sequence: str) -> None:
     """Refuse middle angles at which the rates of Euler angles have a pole."""
     middle = angles[..., 1]
     pole = np.sin(middle) if sequence[0] == sequence[2] else np.cos(middle)
-    if (np.abs(pole) < HALF_TURN).any():
+    locked = np.abs(pole) < HALF_TURN
+    if locked.any():
+        where = tuple(int(k) for k in np.argwhere(locked)[0])
+        place = ",".join(map(str, (*where, 1)))
         raise InvalidInput(
-            f"angles are at the singular middle angle of {sequence!r}, where the rates have a pole; "
-            "use a sequence whose middle angle is elsewhere"
+            f"the middle angle, angles[{place}] = {middle[where]:.8g}, of sequence {sequence!r} is singular: the rates "
+            "of the outer angles have a pole there (gimbal lock); use euler_increment, which has no singular points, "
+            "or a sequence whose middle angle is elsewhere"
         )
 
 
@@ -1022,7 +1051,7 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, seque
 # Three numbers after a turn.
 
 
-def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = "continuous") -> Array:
+def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = "tracked") -> Array:
     """Rotation vector after a further turn of the body, at every vector [holzinger2021, eq. 26].
 
     The published update divides by the sine of half the angle and fails beside a full turn. This one reads the same
@@ -1038,10 +1067,10 @@ def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = 
         What makes a rotation of the increment: ``"exp"`` (a rotation vector, radians) or ``"cayley"`` (a Cayley
         vector, see ``cay_quaternion``).
     branch : str
-        Which of the vectors of the new attitude, that differ by whole turns: ``"continuous"`` the one that continues
-        ``v``, of any length, which changes by pi at most: increments should turn by less; ``"principal"`` the one no
-        longer than pi; ``"full_turn"`` the published choice, whose length is 0 ... 2 pi and which jumps to the opposite
-        side at 2 pi.
+        Which of the vectors of the new attitude, that differ by whole turns: ``"tracked"`` the published choice, which
+        follows the sign of the quaternion: its length is 0 ... 2 pi, and it jumps to the opposite side at 2 pi;
+        ``"principal"`` the one no longer than pi; ``"continuous"`` the one that continues ``v``, of any length, which
+        changes by pi at most: increments should turn by less.
 
     Returns
     -------
@@ -1059,11 +1088,11 @@ def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = 
     --------
     Five turns by 1.5 about the same axis, well past a full turn:
 
-    >>> v = np.zeros(3)
+    >>> v = w = np.zeros(3)
     >>> for _ in range(5):
-    ...     v = compose(v, (0.0, 1.5, 0.0))
-    >>> float(v[1].round(12))
-    7.5
+    ...     v, w = compose(v, (0.0, 1.5, 0.0), branch="continuous"), compose(w, (0.0, 1.5, 0.0))
+    >>> float(v[1].round(12)), float((w[1] + 4 * np.pi).round(12))
+    (7.5, 7.5)
     """
     old, turn = _vectors(v, "v"), _vectors(increment, "increment")
     kernel = _chosen("branch", branch, VECTOR_BRANCHES)
@@ -1075,7 +1104,7 @@ def euler_increment(
     increment: ArrayLike,
     sequence: str = "XYZ",
     map: str = "exp",
-    branch: str = "continuous",
+    branch: str = "principal",
 ) -> Array:
     """Change of Euler angles by a further turn of the body, at every middle angle [holzinger2021, eq. 45].
 
@@ -1094,9 +1123,9 @@ def euler_increment(
         What makes a rotation of the increment: ``"exp"`` (a rotation vector, radians) or ``"cayley"`` (a Cayley
         vector, see ``cay_quaternion``).
     branch : str
-        Which of the angles of the new attitude: ``"continuous"`` the nearest, so that the middle angle may leave its
-        range; ``"principal"`` those whose middle angle is in the range of ``euler_from_quaternion``, so that the outer
-        ones jump by pi where it turns back.
+        Which of the angles of the new attitude: ``"principal"``, the published choice, those whose middle angle is in
+        the range of ``euler_from_quaternion``, so that the outer ones jump by pi where it turns back;
+        ``"continuous"`` the nearest, so that the middle angle may leave its range.
 
     Returns
     -------
@@ -1116,9 +1145,9 @@ def euler_increment(
     A steady turn through gimbal lock, at a middle angle of pi/2:
 
     >>> angles = np.array((0.3, 1.5, 0.0))
-    >>> (angles + euler_increment(angles, (0.0, 0.2, 0.0))).round(12).tolist()
+    >>> (angles + euler_increment(angles, (0.0, 0.2, 0.0), branch="continuous")).round(12).tolist()
     [0.3, 1.7, 0.0]
-    >>> principal = angles + euler_increment(angles, (0.0, 0.2, 0.0), branch="principal")
+    >>> principal = angles + euler_increment(angles, (0.0, 0.2, 0.0))
     >>> float(principal[1].round(12) - np.round(np.pi - 1.7, 12))
     0.0
     """
@@ -1126,6 +1155,39 @@ def euler_increment(
     old, turn = _vectors(angles, "angles"), _vectors(increment, "increment")
     kernel = _chosen("branch", branch, ANGLE_BRANCHES)
     return _apply(kernel, (3,), old, _apply(_chosen("map", map, MAPS), (4,), turn), plan=plan)
+
+
+def vectors_along(q: Array, first: Array, branch: str) -> Array:
+    """Rotation vectors of attitudes in a row, each of the branch that goes on from the one before.
+
+    Every row is the vector of its own attitude: errors do not add up.
+
+    Parameters
+    ----------
+    q : array (n, 4)
+        Unit quaternions, neighbours less than half a turn apart.
+    first : array (3,)
+        The rotation vector of the first, which says where the branch begins.
+    branch : str
+        As for ``compose``.
+
+    Returns
+    -------
+    array (n, 3)
+    """
+    out = np.empty((len(q), 3))
+    out[:1] = first
+    loop_along(so3.exp_quaternion, VECTOR_BRANCHES[branch], False)(np.require(q, requirements=("C", "A", "W")), out)
+    return out
+
+
+def angles_along(q: Array, first: Array, sequence: str) -> Array:
+    """Euler angles of attitudes in a row, each the nearest to those before, as ``vectors_along``."""
+    out, order = np.empty((len(q), 3)), np.array(_plan(sequence), dtype=np.int64)
+    out[:1] = first
+    rows = np.require(q, requirements=("C", "A", "W"))
+    loop_along(euler.to_quaternion, charts.euler_continuous, True)(rows, order, out)
+    return out
 
 
 # Borders to other libraries.

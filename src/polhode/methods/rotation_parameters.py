@@ -348,7 +348,7 @@ ANGLES = Chart(
     "euler_angles", 3, euler.to_quaternion, euler.from_quaternion,
     {"principal": angles_principal, "continuous": angles_continuous},
 )  # fmt: skip
-GIBBS = Chart("gibbs_rodrigues", 3, gibbs_attitude, gibbs_of, {"principal": gibbs_turned})
+GIBBS = Chart("gibbs_rodrigues", 3, gibbs_attitude, gibbs_of, {"": gibbs_turned})
 MODIFIED = Chart(
     "modified_rodrigues", 3, modified_attitude, modified_of,
     {"principal": modified_shadowed, "tracked": modified_tracked},

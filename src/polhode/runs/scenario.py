@@ -175,12 +175,21 @@ class RigidBody(_Table):
 
 
 class HeavyTop(_Table):
-    """A rigid body with a fixed point, in uniform gravity; its inertia is about that point."""
+    """A rigid body with a fixed point, in uniform gravity: its weight is given, or its mass."""
 
     type: Literal["heavy_top"]
     inertia: Inertia
-    center_of_mass: Vector
-    weight: Number
+    center_of_mass: Annotated[Vector, Field(description="from the fixed point")]
+    weight: Annotated[Number, Field(description="mass times gravity")] | None = None
+    mass: Annotated[Number, Field(description="instead of weight")] | None = None
+    gravity: Annotated[Number, Field(description="along -z of space, with mass; default 9.81")] | None = None
+    inertia_about: (
+        Annotated[
+            Literal["fixed_point", "center_of_mass"],
+            Field(description="the point of inertia; 'center_of_mass' needs mass; default 'fixed_point'"),
+        ]
+        | None
+    ) = None
 
 
 class GravityGradient(_Table):

@@ -7,13 +7,20 @@ with the centre of mass ``c`` seen from the fixed point, in the body frame. Pote
 Conserved: energy; the vertical component of the spatial angular momentum; for a symmetric top with its centre of mass
 on the axis, also the angular momentum about that axis.
 
-============== ============================================ ====================================
-parameter      meaning                                      unit
-============== ============================================ ====================================
-inertia        moments or tensor about the fixed point      mass length^2, any consistent set
-center_of_mass from the fixed point, body frame             length
-weight         mass times gravity (negative: gravity up)    force
-============== ============================================ ====================================
+The inertia about the fixed point follows from ``J`` about the centre of mass by the parallel-axis theorem,
+``I = J + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
+
+============== ================================================================== =================================
+parameter      meaning                                                            unit
+============== ================================================================== =================================
+inertia        moments or tensor about the fixed point (see ``inertia_about``)    mass length^2, any consistent set
+center_of_mass from the fixed point, body frame                                   length
+weight         mass times gravity (negative: gravity up); or give                 force
+mass           and                                                                mass
+gravity        acceleration along -z of space, 9.81 unless given                  length / time^2
+inertia_about  the point of ``inertia``: "fixed_point" (default) or               -
+               "center_of_mass", which needs the mass
+============== ================================================================== =================================
 """
 
 from __future__ import annotations
@@ -24,10 +31,14 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, dot, scale, times
+from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import parallel_axis, parallel_axis_inverse, principal
 from polhode.systems.record import System, number, plain, vector
+
+STANDARD_GRAVITY = 9.81
+POINTS = ("fixed_point", "center_of_mass")
 
 # parameters: weight, then the centre of mass in the principal frame
 
@@ -75,17 +86,32 @@ def symmetry_axis(inertia: Any, center: Any) -> Any:
     return axis if np.abs(tensor - symmetric).max() <= 1e-14 * np.abs(tensor).max() else None
 
 
-def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
+def heavy_top(
+    inertia: Any,
+    center_of_mass: Any,
+    weight: float | None = None,
+    *,
+    mass: float | None = None,
+    gravity: float = STANDARD_GRAVITY,
+    inertia_about: str = "fixed_point",
+) -> System:
     """A body turning about a fixed point under its weight.
 
     Parameters
     ----------
     inertia : array_like (3,) or (3, 3)
-        Principal moments in any order or full tensor, about the fixed point, in the user's body frame.
+        Principal moments in any order or full tensor, in the user's body frame, about the point ``inertia_about``.
     center_of_mass : array_like (3,)
         From the fixed point, in the user's body frame.
-    weight : float
-        Mass times the acceleration of gravity, which points along -z in space.
+    weight : float, optional
+        Mass times the acceleration of gravity, which points along -z in space. Give this or ``mass``.
+    mass : float, optional
+        Positive; the weight is then ``mass * gravity``.
+    gravity : float
+        Acceleration of gravity along -z in space (negative: upwards), for a body given by its mass.
+    inertia_about : {"fixed_point", "center_of_mass"}
+        The point ``inertia`` is about. The centre of mass needs the mass: the inertia about the fixed point is
+        ``inertia + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
 
     Returns
     -------
@@ -94,22 +120,45 @@ def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
     Raises
     ------
     InvalidInput
-        Naming the argument and entry that is wrong.
+        Naming the argument and entry that is wrong; both or neither of ``weight`` and ``mass``; an inertia about the
+        fixed point that is too small for the mass at that distance.
 
     Examples
     --------
     >>> heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0).conserves
     ('energy', 'vertical_angular_momentum', 'axial_angular_momentum')
+    >>> heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass").moments
+    array([[2.5, 2.5, 1. ]])
     """
-    moments, frame = principal(inertia)
     center = vector(center_of_mass, "center_of_mass")
-    weight = number(weight, "weight")
-    axis = symmetry_axis(inertia, center)
+    if inertia_about not in POINTS:
+        raise unknown_name("inertia_about", inertia_about, POINTS)
+    if mass is None:
+        if weight is None:
+            raise InvalidInput("neither weight nor mass is given; give the weight, or the mass (and gravity)")
+        if inertia_about != "fixed_point":
+            raise InvalidInput(
+                f"inertia_about is {inertia_about!r}, but the mass is not given; give mass (and gravity) instead of "
+                "weight"
+            )
+        if number(gravity, "gravity") != STANDARD_GRAVITY:
+            raise InvalidInput("gravity and weight are both given; keep the weight, or give mass and gravity")
+        weight, tensor = number(weight, "weight"), inertia
+        given: dict[str, Any] = {"weight": weight}
+    else:
+        if weight is not None:
+            raise InvalidInput("weight and mass are both given; keep one of them (the weight is mass times gravity)")
+        mass, gravity = number(mass, "mass", positive=True), number(gravity, "gravity")
+        weight = mass * gravity
+        tensor = _about_fixed_point(inertia, center, mass, inertia_about)
+        given = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}
+    moments, frame = principal(tensor)
+    axis = symmetry_axis(tensor, center)
     conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
     return System(
         name="heavy_top",
-        arguments={"inertia": plain(inertia), "center_of_mass": center.tolist(), "weight": weight},
+        arguments={"inertia": plain(inertia), "center_of_mass": center.tolist(), **given},
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
@@ -123,3 +172,18 @@ def heavy_top(inertia: Any, center_of_mass: Any, weight: float) -> System:
         axis=axis,
         recommended="fg6_5",
     )
+
+
+def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str) -> Any:
+    """The inertia about the fixed point of a body of known mass, refused where no body has it."""
+    principal(inertia)  # what is wrong with it as it was given
+    if about == "center_of_mass":
+        return parallel_axis(inertia, mass, center)
+    try:
+        parallel_axis_inverse(inertia, mass, center)
+    except InvalidInput:
+        raise InvalidInput(
+            f"inertia is too small to be about the fixed point of a body with mass {mass:g} at that center_of_mass; "
+            "if it is about the centre of mass, say so with inertia_about='center_of_mass'"
+        ) from None
+    return inertia

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import pi, sqrt
 from typing import Any
 
 from polhode.errors import unknown_name
@@ -41,6 +41,10 @@ class ReadyMade:
 
 def _lagrange() -> System:
     return heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)
+
+
+def _box() -> System:
+    return free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
 
 
 PROBLEMS: dict[str, ReadyMade] = {
@@ -85,6 +89,25 @@ PROBLEMS: dict[str, ReadyMade] = {
     "vilmart_free_body": ReadyMade(
         "Torque-free motion of a book", "vilmart2013", lambda: free_body((0.376, 0.627, 1.0)),
         {"angular_momentum": (0.0, 0.6, -0.8)}, 0.01, 40.0,
+    ),
+    "holzinger_box": ReadyMade(
+        "Torque-free box spinning fast about its middle axis, nearly", "holzinger2021", _box,
+        {"angular_velocity": (0.01, 0.0, 100.0)}, 1e-3, 1.0,
+    ),
+    "holzinger_box_vector": ReadyMade(
+        "Torque-free box, rotation vector past zero, epsilon = 1", "holzinger2021", _box,
+        {"rotation_vector": (0.0, -pi / 2, 0.0), "angular_velocity": (0.0, 2 * pi, 2 * pi)}, 2.0**-7, 0.5,
+    ),
+    "holzinger_box_angles": ReadyMade(
+        "Torque-free box past gimbal lock, epsilon = 0.1", "holzinger2021", _box,
+        {"angular_velocity": (0.0, pi, 0.1 * pi)}, 2.0**-7, 1.0,
+    ),
+    "holzinger_top": ReadyMade(
+        "Fast heavy top that starts on its side", "holzinger2021",
+        lambda: heavy_top(
+            (0.234375, 0.46875, 0.234375), (0.0, 1.0, 0.0), mass=15.0, gravity=9.81, inertia_about="center_of_mass"
+        ),
+        {"angular_velocity": (0.0, 150.0, -4.61538)}, 1e-3, 1.0,
     ),
 }  # fmt: skip
 """Every ready-made problem by its name."""

@@ -13,7 +13,7 @@ from polhode.kernel import drive
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
 from polhode.methods.record import Coordinates
 from polhode.systems.record import System
-from polhode.trajectory.schema import AXES, CHART_DIMENSION, MEANING, QUATERNION, UNITS
+from polhode.trajectory.schema import ANGLES, AXES, CHART_DIMENSION, MEANING, QUATERNION, UNITS
 
 
 def dataset(
@@ -112,7 +112,7 @@ def dataset(
         "axis": ("axis", list(AXES)),
     }
     if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
-        coordinates["angle"] = ("angle", [1, 2, 3])
+        coordinates["angle"] = ("angle", list(ANGLES))
     if system.rotates:
         coordinates["quaternion"] = ("quaternion", list(QUATERNION))
     return xr.Dataset(variables, coordinates, dict(attributes))

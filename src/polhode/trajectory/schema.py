@@ -17,15 +17,22 @@ energy_change             time                 energy - energy[0]
 vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
 axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
 iterations                time                 most solver iterations of a step since the row before
+rotation_vector           time, axis           angle times axis of the attitude; attribute ``branch``
+euler_angles              time, angle          in the order of the letters of the attribute ``sequence``; ``branch``
+gibbs_rodrigues           time, axis           tan(angle/2) times axis of the attitude
+modified_rodrigues        time, axis           tan(angle/4) times axis of the attitude; attribute ``branch``
 ========================= ==================== =====================================================================
 
-With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then.
+With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. The last
+four, the charts, are there where a method keeps its attitude in one, or where ``polhode.with_chart`` has added it; the
+attribute ``branch`` says which of the numbers that are the same attitude they are, see ``polhode.convert_branch``.
 """
 
 from __future__ import annotations
 
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")
+ANGLES = (1, 2, 3)
 
 CONVENTIONS = (
     "attitude: unit quaternion, scalar first (w, x, y, z), Hamilton product, body to space, x_space = R(q) x_body; "
@@ -36,10 +43,6 @@ CONVENTIONS = (
 UNITS = {
     "consistent": {
         "time": "time",
-        "rotation_vector": "rad",
-        "euler_angles": "rad",
-        "gibbs_rodrigues": "1",
-        "modified_rodrigues": "1",
         "attitude": "1",
         "angular_momentum": "mass length2 / time",
         "angular_velocity": "rad / time",
@@ -55,13 +58,13 @@ UNITS = {
         "energy_error": "1",
         "energy_change": "mass length2 / time2",
         "iterations": "1",
-    },
-    "SI": {
-        "time": "s",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
         "modified_rodrigues": "1",
+    },
+    "SI": {
+        "time": "s",
         "attitude": "1",
         "angular_momentum": "kg m2 s-1",
         "angular_velocity": "rad s-1",
@@ -77,6 +80,10 @@ UNITS = {
         "energy_error": "1",
         "energy_change": "J",
         "iterations": "1",
+        "rotation_vector": "rad",
+        "euler_angles": "rad",
+        "gibbs_rodrigues": "1",
+        "modified_rodrigues": "1",
     },
 }
 """Units of the variables: of any consistent set, or SI."""
@@ -87,10 +94,6 @@ CHART_DIMENSION = {
 """Last dimension of what methods keep attitudes as."""
 
 MEANING = {
-    "rotation_vector": "rotation vector, body to space",
-    "euler_angles": "Euler angles, body to space",
-    "gibbs_rodrigues": "Rodrigues parameters tan(angle/2) axis, body to space",
-    "modified_rodrigues": "modified Rodrigues parameters tan(angle/4) axis, body to space",
     "attitude": "attitude quaternion, body to space",
     "angular_momentum": "angular momentum, body frame",
     "angular_velocity": "angular velocity, body frame",
@@ -106,4 +109,8 @@ MEANING = {
     "energy_error": "relative energy error, (H - H0)/|H0|",
     "energy_change": "energy change, H - H0",
     "iterations": "most solver iterations in a step since the previous row",
+    "rotation_vector": "rotation vector of the attitude, body to space",
+    "euler_angles": "Euler angles of the attitude, body to space",
+    "gibbs_rodrigues": "Gibbs-Rodrigues vector of the attitude, body to space",
+    "modified_rodrigues": "modified Rodrigues vector of the attitude, body to space",
 }

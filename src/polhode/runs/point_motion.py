@@ -1,0 +1,247 @@
+"""Motion of a point that is fixed in a body: position, velocity and acceleration in space, from a recorded run.
+
+    p = r + R x,     p' = r' + R (w x x),     p'' = F / mass + R (w' x x + w x (w x x)),     w' = I^-1 (T + m x w)
+
+    x     the point, seen from the body's origin in the body frame: the fixed point of a pinned body, else the centre of
+          mass
+    r, R  position of the origin, attitude
+    m, w  angular momentum and angular velocity, body frame
+    F, T  force and torque at the row, from the system's own loads
+
+Rows are taken one by one and nothing is differenced, so that rows far apart do as well as close ones.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.algebra import rotation
+from polhode.errors import InvalidInput, NotFinite, UserFunctionError
+from polhode.kernel import jit
+from polhode.kernel.signatures import (  # type: ignore[attr-defined]
+    A1,
+    A2,
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    INVERSE_INERTIA,
+    LOAD,
+    LOADS,
+    MASS,
+    MOMENTUM,
+    POSITION,
+    types,
+)
+from polhode.runs.single import rebuild
+from polhode.systems import SYSTEMS, System
+from polhode.systems.record import IDENTITY
+from polhode.trajectory.schema import AXES, UNITS
+
+ACCELERATION = {"consistent": "length / time2", "SI": "m s-2"}
+KEPT = ("title", "system", "method", "citation", "units", "polhode_version")
+
+
+def point_motion(
+    ds: xr.Dataset, point: Any, system: System | None = None, body: int = 0, **functions: Callable[..., Any]
+) -> xr.Dataset:
+    """Position, velocity and acceleration of points fixed in a body, at every row of a trajectory.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        From ``integrate`` or read from disk; any rows of it.
+    point : array_like (3,) or (k, 3)
+        Points in the user's body frame, from the body's origin: the fixed point of a pinned body, the centre of mass of
+        one that moves through space. A body that does not turn keeps its axes along those of space.
+    system : System, optional
+        What was run; without it the system is built again from what the Dataset records.
+    body : int
+        Which body, from 0.
+    **functions : function
+        The user's functions by keyword (``torque=f``), as for ``rerun``: a Dataset never runs what it keeps of them.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``position``, ``velocity`` and ``acceleration`` along ``time``, ``point`` (where several are asked for) and
+        ``axis``, in the space frame; the coordinate ``body_point`` holds the points as given. To round-off of the rows:
+        nothing is differenced, the angular acceleration follows from the loads.
+
+    Raises
+    ------
+    InvalidInput
+        No recipe in the Dataset and no ``system``; a system with another number of bodies; a point that is not 3 finite
+        numbers; no such body; a function missing or not wanted.
+    UserFunctionError, NotFinite
+        A load failed at a row.
+
+    Examples
+    --------
+    The tip of a rod that turns steadily about z, at one turn a second:
+
+    >>> from polhode.runs.single import integrate
+    >>> from polhode.systems import free_body
+    >>> ds = integrate(free_body((1, 1, 2)), "exact", step=0.25, steps=4, angular_velocity=(0, 0, 2 * np.pi))
+    >>> point_motion(ds, (1, 0, 0)).acceleration[0].values.round(9) + 0.0
+    array([-39.4784176,   0.       ,   0.       ])
+    """
+    points = _points(point)
+    system = _system_of(ds, system, functions)
+    if isinstance(body, bool) or not isinstance(body, int | np.integer) or not 0 <= body < system.N:
+        bodies = "the system has one body, number 0" if system.N == 1 else f"bodies are numbered 0 to {system.N - 1}"
+        raise InvalidInput(f"body is {body!r}, but {bodies}")
+    rows = ds if "time" in ds.dims else ds.expand_dims("time")
+    times, states = _states(rows, system)
+    load = _loads(system, times, states)[:, body]
+    state, constants = states.reshape(len(times), system.N, BODY)[:, body], system.bodies.reshape(-1, CONSTANTS)[body]
+    q = state[:, None, ATTITUDE:ANGULAR]
+    x = rotation.rotate_inverse(system.frames[body], points)  # from here on in the principal frame
+    w = state[:, ANGULAR:] * constants[INVERSE_INERTIA:]
+    turning = (load[:, 3:] + np.cross(state[:, ANGULAR:], w)) * constants[INVERSE_INERTIA:]
+    w, turning = w[:, None], turning[:, None]
+    about = np.cross(w, x)
+    origin = state[:, None, POSITION:MOMENTUM]
+    velocity = state[:, None, MOMENTUM:ATTITUDE] / constants[MASS]
+    found = {
+        "position": origin + rotation.rotate(q, x),
+        "velocity": velocity + rotation.rotate(q, about),
+        "acceleration": load[:, None, :3] / constants[MASS]
+        + rotation.rotate(q, np.cross(turning, x) + np.cross(w, about)),
+    }
+    label = ds.attrs.get("units", "consistent")
+    units = {**UNITS[label if label in UNITS else "consistent"], "acceleration": ACCELERATION.get(label, "")}
+    single = np.ndim(point) == 1
+    dims = ["time", "axis"] if single else ["time", "point", "axis"]
+    variables = {
+        name: (
+            dims, values[:, 0] if single else values,
+            {"long_name": f"{name} of a point of the body, space frame", "units": units[name]},
+        )
+        for name, values in found.items()
+    }  # fmt: skip
+    of_point = {"long_name": "the point, body frame, from the body's origin", "units": units["position"]}
+    made = xr.Dataset(
+        variables,
+        {
+            "time": ("time", times, rows["time"].attrs),
+            "axis": ("axis", list(AXES)),
+            "body_point": (dims[1:], points[0] if single else points, of_point),
+        },
+        {key: ds.attrs[key] for key in KEPT if key in ds.attrs},
+    )
+    return made if rows is ds else made.isel(time=0)
+
+
+def _points(point: Any) -> Any:
+    """The points as (k, 3)."""
+    try:
+        points = np.array(point, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"point must be 3 numbers, or rows of 3 numbers, not {point!r}") from None
+    if points.ndim not in (1, 2) or points.shape[-1:] != (3,) or not points.size:
+        raise InvalidInput(f"point must be 3 numbers, or rows of 3 numbers, but has shape {points.shape}")
+    if not np.isfinite(points).all():
+        raise InvalidInput("point has entries that are not finite; every entry must be a finite number")
+    return np.atleast_2d(points)
+
+
+def _system_of(ds: Any, system: System | None, functions: dict[str, Callable[..., Any]]) -> System:
+    """The system given, or the one the Dataset records, built again."""
+    if not isinstance(ds, xr.Dataset) or "time" not in ds.coords:
+        raise InvalidInput("the first argument must be the Dataset of a run, with its times")
+    if system is None:
+        if "run" not in ds.attrs:
+            raise InvalidInput("this Dataset records no run: it has no attribute 'run'; hand in the system: system=...")
+        recipe = json.loads(ds.attrs["run"])["system"]
+        if recipe["name"] not in SYSTEMS:
+            raise InvalidInput(
+                f"no function of polhode builds the system {recipe['name']!r}; hand it in again: system=..."
+            )
+        try:
+            system = rebuild(recipe, functions)
+        except InvalidInput as refused:
+            raise InvalidInput(str(refused).replace("rerun(ds, ", "point_motion(ds, point, ")) from None
+    elif not isinstance(system, System):
+        raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {system!r}")
+    elif functions:
+        raise InvalidInput(f"a system brings its own functions; leave {', '.join(sorted(functions))} out beside it")
+    if ds.sizes.get("body", 1) != system.N:
+        raise InvalidInput(f"the trajectory has {ds.sizes.get('body', 1)} bodies, the system {system.N}")
+    return system
+
+
+def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
+    """Times, and the states as the kernels keep them (n, 13 N)."""
+    times = np.array(ds["time"].values, dtype=float)
+    states = np.zeros((len(times), system.N, BODY))
+
+    def rows(name: str, last: str, width: int) -> Any:
+        if name not in ds:
+            raise InvalidInput(f"the trajectory has no variable {name!r}; take the whole Dataset of the run")
+        order = [dim for dim in ("time", "body", last) if dim in ds[name].dims]
+        return ds[name].transpose(*order).values.reshape(len(times), system.N, width)
+
+    states[:, :, ATTITUDE:ANGULAR] = IDENTITY
+    if system.rotates:
+        attitude, m = rows("attitude", "quaternion", 4), rows("angular_momentum", "axis", 3)
+        states[:, :, ATTITUDE:ANGULAR] = rotation.multiply(attitude, system.frames)
+        states[:, :, ANGULAR:] = rotation.rotate_inverse(system.frames, m)
+    if system.translates:
+        states[:, :, POSITION:MOMENTUM] = rows("position", "axis", 3)
+        states[:, :, MOMENTUM:ATTITUDE] = rows("momentum", "axis", 3)
+    return times, states.reshape(len(times), BODY * system.N)
+
+
+# ------------------------------------------------------------------ loads of rows
+def loads_of_rows(loads, times, states, bodies, parameters, out):  # type: ignore[no-untyped-def]
+    """All loads of every recorded state."""
+    N = bodies.size // CONSTANTS
+    for k in range(times.size):
+        loads(
+            ALL, times[k], N, jit.pointer(states[k]), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out[k])
+        )
+
+
+@cache
+def _loop() -> Callable[..., None]:
+    signature = types.void(types.FunctionType(LOADS), A1, A2, A1, A1, A2)
+    compiled: Callable[..., None] = jit.compile_kernel(loads_of_rows, signature)  # type: ignore[no-untyped-call]
+    return compiled
+
+
+def _loads(system: System, times: Any, states: Any) -> Any:
+    """Forces (space frame) and torques (principal frame) of every row, (n, N, 6)."""
+    out = np.full((len(times), LOAD * system.N), np.nan)
+    if not len(times):
+        return out.reshape(0, system.N, LOAD)
+    bodies, parameters = system.bodies, system.parameters.copy()
+    problem: Exception | None = None
+    try:
+        _loop()(system.compiled_loads(times[0], states[0]), times, states, bodies, parameters, out)
+    except Exception as caught:
+        problem = caught
+    failed = np.flatnonzero(~np.isfinite(out).all(axis=1))
+    if not failed.size:
+        return out.reshape(len(times), system.N, LOAD)
+    k = int(failed[0])
+    bridge = system.bridged_loads()
+    if bridge is not None and not isinstance(problem, UserFunctionError):
+        try:  # once more in plain Python, for the user's own exception
+            _loop()(bridge, times[k : k + 1], states[k : k + 1], bodies, parameters, out[k : k + 1])
+        except Exception as again:
+            problem = again
+    if problem is None:
+        raise NotFinite(f"the loads are not finite at row {k} (time {times[k]:.9g})", time=float(times[k]))
+    if bridge is None or isinstance(problem, UserFunctionError):
+        raise problem
+    raise UserFunctionError(
+        f"a load raised {type(problem).__name__}: {problem} at row {k} (time {times[k]:.9g})", time=float(times[k])
+    ) from problem
