@@ -376,6 +376,23 @@ def test_free_motion_script(capsys):
     assert rotors.min() > 0.01 and (small < 1e-9).all()  # which it is with the exact rotation only
 
 
+def test_euler_rates_script(capsys):
+    runpy.run_path(os.fspath(ROOT / "examples" / "euler_rates_script.py"))
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    table = np.array([[float(x) for x in row[:3]] for row in rows if row and row[0] in ("1000", "2000", "4000")])
+    steps, before, after = table.T
+    assert (before > 5e-3).all()  # the rates lose the attitude,
+    assert after * steps == pytest.approx(after[0] * steps[0], rel=0.1)  # the increments have order 1
+
+
+def test_euler_angles_example():
+    ds = ph.read_scenario(ROOT / "examples" / "euler-angles.toml").integrate()
+    angles = ds.euler_angles
+    assert (angles.attrs["sequence"], angles.attrs["branch"]) == ("ZXZ", "continuous")
+    assert abs(float(angles[0, 1])) == 0.0 and float(abs(ds.energy_error).max()) < 1e-13
+    assert float(abs(angles.diff("time")).max()) < 0.2
+
+
 def test_gravity_gradient_example_is_as_accurate_as_the_paper_says():
     scenario = ph.read_scenario(ROOT / "examples" / "gravity-gradient.toml")
     assert scenario.method == "rkn6_14a"

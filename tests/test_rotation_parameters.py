@@ -236,6 +236,25 @@ def test_several_bodies():
     assert ph.rotation.angle_between(ds.attitude.values, other.attitude.values).max() < 1e-12
 
 
+def test_stored_runs_change_their_branch():
+    """Figure 7a: principal angles of a run, converted, are those of the run that continues them."""
+    start = {"step": 0.01, "t_end": 3.0, "angular_velocity": (0.3, np.pi, 0.2), "sequence": "ZYX"}
+    principal, continuous = (
+        ph.integrate(BOX, "euler", branch=branch, **start) for branch in ("principal", "continuous")
+    )
+    converted = ph.convert_branch(principal, "continuous").euler_angles
+    assert converted.attrs["branch"] == "continuous"
+    assert np.abs(converted.values - continuous.euler_angles.values).max() < 1e-10
+    assert np.abs(ph.convert_branch(continuous, "principal").euler_angles.values
+                  - principal.euler_angles.values).max() < 1e-10  # fmt: skip
+
+
+def test_the_picture_shows_the_chart():
+    ds = ph.integrate(BOX, "euler", sequence="ZYX", step=0.01, t_end=1.0, angular_velocity=(0.3, 1.0, 0.2))
+    titles = {axes.get_title(loc="left") for axes in ph.plots.dashboard(ds).axes}
+    assert "Euler angles (ZYX, principal)" in titles
+
+
 # ------------------------------------------------------------------ forms that fail, where they are said to
 def test_printed_update_fails_at_a_whole_turn():
     start = {"coordinates": (0.0, 1.5 * np.pi, 0.0), "step": 1 / 128, "t_end": 0.5}

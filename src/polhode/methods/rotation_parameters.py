@@ -603,7 +603,7 @@ def steps_of_rates(rates: Rates, form: str) -> tuple[Callable[..., Any], ...]:
 
 def other_sequence(sequence: str) -> str:
     """A sequence that is nowhere singular together with this one: the same axes up to the last."""
-    first, second, last = sequence.lower()
+    first, second, last = tuple(sequence.lower())
     other = first + second + (first if last != first else next(iter(set("xyz") - {first, second})))
     return other.upper() if sequence.isupper() else other
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ POINTS = 6000
 """Most points of a curve on a sphere or in space."""
 EXTREMA = 60
 """Oscillating curves are drawn over their first so many turning points: more would be a solid block."""
+CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
+"""Of what a method keeps an attitude as, what is drawn in the place of the quaternion."""
 ROUND_OFF = float(np.finfo(float).eps)
 FLOOR = ROUND_OFF / 8
 FEW = 40
@@ -362,7 +365,7 @@ def _components(
     ds: xr.Dataset,
     times: Any,
     values: Any,
-    names: str,
+    names: Sequence[str],
     colours: tuple[str, ...],
     whole: bool = False,
     limit: float | None = None,
@@ -381,9 +384,17 @@ def _components(
 
 
 def _motion(axes: Any, ds: xr.Dataset) -> None:
-    """Attitude, or the position of a point."""
+    """Attitude, in the numbers it is kept as; or the position of a point."""
     times = _times(ds)
-    if "attitude" in ds:
+    chart = next((name for name in CHARTS if name in ds), None)
+    if chart is not None:
+        values, about = _rows(ds, chart), ds[chart].attrs
+        names = tuple(map(str, ds[ds[chart].dims[-1]].values))
+        shown = _components(axes, ds, times, values, names, (BLUE, VERMILION, GREEN))
+        words = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
+        title = chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + _whose(ds)
+        axes.set_ylabel(pretty_of(ds, chart))
+    elif "attitude" in ds:
         values = _rows(ds, "attitude")
         shown = _components(axes, ds, times, values, "wxyz", (INK, BLUE, VERMILION, GREEN), limit=1.08)
         title = f"Attitude quaternion, body to space{_whose(ds)}"
