@@ -175,6 +175,30 @@ def test_going_on_after_an_interruption(polhode, tmp_path):
     np.testing.assert_allclose(rest.attitude[-1], whole.attitude[-1], atol=1e-13)
 
 
+def test_steps_chosen_by_a_tolerance(polhode):
+    code, out, err = polhode("run", "top.toml", "--method", "mkrk:dp5", "--rtol", "1e-6", "--json", "-o", "chosen.nc")
+    facts, ds = json.loads(out), ph.load("chosen.nc")
+    assert code == 0 and (facts["step"], facts["rtol"]) == (None, 1e-6)
+    assert (facts["steps"], facts["steps_rejected"]) == (ds.attrs["steps_accepted"], ds.attrs["steps_rejected"])
+    assert facts["step_sizes"] == [ds.attrs["step_smallest"], ds.attrs["step_largest"]]
+    assert f", {facts['steps']} steps accepted and {facts['steps_rejected']} rejected with rtol 1e-06, " in err
+    assert re.search(r"^  steps +[\d.e-]+ smallest, [\d.e-]+ largest$", err, re.MULTILINE)
+    assert re.search(rf"running 100.0 %  {facts['steps']} steps$", err, re.MULTILINE)
+    half = SCENARIO.replace("t_end = 0.1", "t_end = 0.05")
+    Path("half.toml").write_text(half)
+    chosen = ("--method", "mkrk:dp5", "--rtol", "1e-6", "-q", "--no-picture")
+    assert polhode("run", "half.toml", *chosen)[0] == 0
+    assert polhode("run", "top.toml", *chosen, "--from", "half.nc", "-o", "rest.nc")[0] == 0
+    rest = ph.load("rest.nc")
+    assert float(rest.time[0]) == 0.05 and float(rest.time[-1]) == 0.1
+    np.testing.assert_allclose(rest.attitude[-1], ds.attitude[-1], atol=1e-4)
+    code, _, err = polhode("run", "top.toml", "--rtol", "1e-6")
+    assert code == 3 and "does not estimate its error" in err
+    Path("rtol.toml").write_text(re.sub(r"\nstep = .*", "\nrtol = 1e-6", SCENARIO.replace("trapm", "mkrk:dp5")))
+    code, _, err = polhode("compare", "rtol.toml")
+    assert code == 3 and "rtol.toml chooses its steps by rtol" in err and "add --steps" in err
+
+
 def test_trajectory_survives_a_full_disk(polhode, monkeypatch):
     from polhode import trajectory
     from polhode.errors import FileProblem

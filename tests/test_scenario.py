@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -281,6 +282,69 @@ def test_going_on_from_what_was_computed(read):
         whole.continued(expected)
     with pytest.raises(InvalidInput, match="is of 'heavy_top'"):
         read('problem = "krysl_free_body"').continued(half)
+
+
+def test_a_tolerance_in_the_place_of_the_step(read):
+    text = (
+        'problem = "krysl_slow_top"\n[run]\nrtol = 1e-7\natol = 1e-9\nt_end = 0.3\nmax_step = 0.05\nmax_steps = 500\n'
+    )
+    scenario = read(text)
+    assert scenario.method == "mkrk:dp8" and "step" not in scenario.arguments
+    ds = scenario.integrate()
+    ready = ph.problem("krysl_slow_top")
+    start = dict(ready.initial)
+    start["attitude"] = ph.so3.exp_quaternion(start.pop("rotation_vector"))
+    same = ph.integrate(ready.build(), rtol=1e-7, atol=1e-9, t_end=0.3, max_step=0.05, max_steps=500, **start)
+    assert ds.equals(same) and ds.attrs["scenario"] == text and ds.attrs["rtol"] == 1e-7
+    fixed = read(text, method="trapm", step=0.025)
+    assert fixed.arguments["step"] == 0.025 and not {"rtol", "atol", "max_step", "max_steps"} & set(fixed.arguments)
+    assert fixed.integrate().attrs["steps"] == 12
+    chosen = read('problem = "krysl_slow_top"\nmethod = "mkrk:dp5"\n[run]\nstep = 0.01\nsteps = 30', rtol=1e-5)
+    assert chosen.arguments["rtol"] == 1e-5 and chosen.arguments["t_end"] == pytest.approx(0.3)
+    assert not {"step", "steps"} & set(chosen.arguments) and chosen.changes == {"rtol": 1e-5}
+    with pytest.raises(InvalidInput, match="step and rtol are both given"):
+        read(text, step=0.1, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("rtol = 1e-7\nstep = 0.1", "rtol and step are both given"),
+        ("step = 0.1\natol = 1e-7", "atol is given without rtol"),
+        ("step = 0.1\nmax_steps = 7", "max_steps is given without rtol"),
+        ("rtol = 1e-20", "rtol is 1e-20; it must be at least 1e-14"),
+        ("rtol = 1e-7\nmax_step = 0.0", "max_step is 0; it must be positive"),
+        ("rtol = 1e-7\nmax_steps = 0", "expected a whole number, 1 or more"),
+        ("rtol = 1e-7\nt_eval = [0.1, 0.5]", "t_eval must lie between"),
+    ],
+)
+def test_mistakes_about_tolerances(read, lines, told):
+    with pytest.raises(InvalidInput, match=re.escape(told)) as caught:
+        read(f'problem = "krysl_slow_top"\nmethod = "mkrk:dp5"\n[run]\nt_end = 0.3\n{lines}')
+    assert "scenario.toml:" in str(caught.value) and "run" in str(caught.value)
+
+
+def test_a_tolerance_needs_a_method_that_estimates(read):
+    with pytest.raises(InvalidInput, match=r"scenario\.toml:2: method: method 'trapm' does not estimate its error"):
+        read('problem = "krysl_slow_top"\nmethod = "trapm"\n[run]\nrtol = 1e-7\nt_end = 0.3')
+
+
+@pytest.mark.parametrize("more", ["every = 3", "t_eval = [0.0, 0.1, 0.25, 0.3]"])
+def test_going_on_with_a_tolerance(read, more):
+    text = f'problem = "krysl_slow_top"\nmethod = "mkrk:dp5"\n[run]\nrtol = 1e-9\n{more}\n'
+    whole = read(text + "t_end = 0.3")
+    ds = whole.integrate()
+    half = ds.isel(time=slice(None, 3))
+    rest = whole.continued(half)
+    now = float(half.time[-1])
+    assert (rest.arguments["t0"], rest.arguments["t_end"]) == (now, 0.3)
+    assert rest.arguments["first_step"] == float(half.step[-1]) and "steps" not in rest.arguments
+    found = rest.integrate()
+    assert found.time[-1] == 0.3
+    np.testing.assert_allclose(found.angular_momentum[-1], ds.angular_momentum[-1], rtol=1e-6)
+    np.testing.assert_allclose(found.attitude[-1], ds.attitude[-1], atol=1e-6)
+    with pytest.raises(InvalidInput, match="nothing is left"):
+        whole.continued(ds)
 
 
 # ------------------------------------------------------------------ the user's code

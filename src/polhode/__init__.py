@@ -32,6 +32,7 @@ _HOMES = {
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
     "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
     "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
+    "StepTooSmall": "errors",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic",

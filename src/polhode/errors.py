@@ -87,6 +87,10 @@ class StepTooLarge(StepFailed):
         self.largest_step = largest_step
 
 
+class StepTooSmall(StepFailed):
+    """A tolerance asks for steps that time cannot resolve."""
+
+
 class NotFinite(StepFailed):
     """The state or a load became infinite or not a number."""
 

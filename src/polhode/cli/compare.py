@@ -77,6 +77,10 @@ def command(
     from polhode.runs.scenario import read_scenario
 
     read = read_scenario(scenario, allow_code)
+    if "rtol" in read.arguments and not steps:
+        raise InvalidInput(
+            f"{scenario} chooses its steps by rtol, but a comparison takes steps of one size; add --steps"
+        )
     arguments, step, t_end = _span(read.arguments)
     t0 = arguments.get("t0", 0.0)
     chosen = _words(methods, "--methods") if methods else list(usual_methods(read.system))
@@ -129,8 +133,9 @@ def usual_methods(system: System) -> tuple[str, ...]:
 
 def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
     """Arguments of a comparison, the scenario's step, and its end time."""
-    arguments = {name: value for name, value in given.items() if name not in ("every", "t_eval", "progress")}
-    step = float(arguments.pop("step"))
+    elsewhere = ("every", "t_eval", "progress", "rtol", "atol", "first_step", "max_step", "max_steps")
+    arguments = {name: value for name, value in given.items() if name not in elsewhere}
+    step = float(arguments.pop("step", "nan"))
     count = arguments.pop("steps", None)
     t_end = arguments.pop("t_end", None)
     if t_end is None:

@@ -47,6 +47,7 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
     help="Method instead of the scenario's, such as mkrk:gauss4 or s6_10/mr6.",
 )
 @click.option("--step", type=float, help="Step instead of the scenario's.")
+@click.option("--rtol", type=float, help="Steps chosen by this tolerance of each, instead of the scenario's.")
 @click.option("--from", "start", type=click.Path(path_type=Path), help="Go on where this trajectory stopped.")
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
@@ -57,6 +58,7 @@ def command(
     output: Path | None,
     method: str | None,
     step: float | None,
+    rtol: float | None,
     start: Path | None,
     no_picture: bool,
     as_json: bool,
@@ -70,6 +72,7 @@ def command(
         polhode run examples/fast-top.toml
         polhode run examples/fast-top.toml --method mkrk:gauss4 --step 0.001 -o gauss.nc
         polhode run examples/gravity-gradient.toml --method s6_10/dmv6
+        polhode run examples/gravity-gradient.toml --method mkrk:dp8 --rtol 1e-10
         polhode run examples/satellite.toml --allow-code
 
     The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the
@@ -79,7 +82,7 @@ def command(
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", SlowFunctionWarning)
         try:
-            ds, out, failed, read = _computed(scenario, output, method, step, start, quiet, allow_code)
+            ds, out, failed, read = _computed(scenario, output, method, step, rtol, start, quiet, allow_code)
         except KeyboardInterrupt:
             raise Interrupted("interrupted before the first step; nothing was computed") from None
         except UserFunctionError as wrong:
@@ -107,6 +110,7 @@ def _computed(
     output: Path | None,
     method: str | None,
     step: float | None,
+    rtol: float | None,
     start: Path | None,
     quiet: bool,
     allow_code: bool,
@@ -115,7 +119,7 @@ def _computed(
     with _Display(quiet) as display:
         from polhode.runs.scenario import read_scenario
 
-        scenario = read_scenario(path, allow_code, method=method, step=step)
+        scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol)
         out = output or scenario.output.file or Path(f"{path.stem}.nc")
         _check_place(out)
         if start is not None:
@@ -162,16 +166,18 @@ class _Display:
     def __call__(self, progress: Progress) -> None:
         rate = f"{progress.done / progress.seconds:,.0f} steps/s" if progress.seconds > 0.0 else ""
         if self.bar is not None:
-            total = progress.total if progress.stage == "running" else None
-            self.bar.update(self.task, description=progress.stage, completed=progress.done, total=total, rate=rate)
+            total = 1.0 if progress.stage == "running" else None
+            self.bar.update(self.task, description=progress.stage, completed=progress.share, total=total, rate=rate)
         elif not self.quiet and progress.stage == "running":
             now = time.perf_counter()
-            if not self.running or progress.done == progress.total or now - self.told > SECONDS_BETWEEN_LINES:
+            if not self.running or progress.share >= 1.0 or now - self.told > SECONDS_BETWEEN_LINES:
                 self.told = now
-                share = f"{100.0 * progress.done / max(1, progress.total):5.1f} %"
-                left = (progress.total - progress.done) * progress.seconds / max(1, progress.done)
+                share, of = f"{100.0 * progress.share:5.1f} %", ""
+                if progress.total is not None:
+                    of = f" of {progress.total}"
+                left = (1.0 / progress.share - 1.0) * progress.seconds if progress.share > 0.0 else float("inf")
                 pace = f", {rate}, {left:.0f} s to go" if progress.seconds > 0.1 else ""
-                click.echo(f"running {share}  {progress.done} of {progress.total} steps{pace}", err=True)
+                click.echo(f"running {share}  {progress.done}{of} steps{pace}", err=True)
             self.running = True
 
     def stopped(self) -> None:
@@ -265,8 +271,13 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "method": ds.attrs["method"],
         "order": int(ds.attrs["order"]),
         "citation": ds.attrs["citation"],
-        "step": float(ds.attrs["step"]),
+        "step": float(ds.attrs["step"]) if "step" in ds.attrs else None,
+        "rtol": float(ds.attrs["rtol"]) if "rtol" in ds.attrs else None,
         "steps": steps,
+        "steps_rejected": int(ds.attrs.get("steps_rejected", 0)),
+        "step_sizes": [
+            float(ds.attrs[f"step_{size}"]) for size in ("smallest", "largest") if f"step_{size}" in ds.attrs
+        ],
         "t": [float(ds.time[0]), float(ds.time[-1])],
         "rows": len(ds.time),
         "complete": "incomplete" not in ds.attrs,
@@ -292,8 +303,10 @@ def table(facts: dict[str, Any]) -> str:
     start, end = facts["t"]
     rows = [
         ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
-        ("span", f"t = {start:g} to {end:g}, {facts['steps']} steps of {facts['step']:g}, {facts['rows']} rows"),
+        ("span", f"t = {start:g} to {end:g}, {_steps(facts)}, {facts['rows']} rows"),
     ]
+    if facts["step_sizes"]:
+        rows.append(("steps", "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])))
     if facts["energy_conserved"]:
         rows.append(("energy error", f"{size(facts['energy_error'])} relative"))
     else:
@@ -309,6 +322,13 @@ def table(facts: dict[str, Any]) -> str:
     rows.append(("written", ", ".join(facts["written"])))
     width = max(len(name) for name, _ in rows)
     return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])
+
+
+def _steps(facts: dict[str, Any]) -> str:
+    """How many steps, and of what size or why."""
+    if facts["rtol"] is None:
+        return f"{facts['steps']} steps of {facts['step']:g}"
+    return f"{facts['steps']} steps accepted and {facts['steps_rejected']} rejected with rtol {facts['rtol']:g}"
 
 
 # ------------------------------------------------------------------ what went wrong
@@ -334,9 +354,9 @@ def _report(failed: PolhodeError, facts: dict[str, Any], scenario: Scenario, out
     message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {out}"
     if isinstance(failed, Interrupted):
         words = ["polhode", "run", str(scenario.path)]
-        words += [word for name in ("method", "step") for word in _option(name, scenario.changes.get(name))]
+        words += [word for name in ("method", "step", "rtol") for word in _option(name, scenario.changes.get(name))]
         words += ["--allow-code"] if allow_code else []
-        if "t_eval" in scenario.arguments:  # the last row need not be on the grid of steps
+        if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may be off the grid
             message += f"; run it again with: {shlex.join(words)}"
         else:
             words += ["--from", str(out), "-o", str(out.with_name(f"{out.stem}-rest{out.suffix}"))]

@@ -1,40 +1,83 @@
-"""The loop that repeats a step: one source for every method, compiled together with the step bound into it."""
+"""The loops that repeat a step: one source for every method, compiled together with the step bound into it.
+
+``march`` takes steps of one size, ``march_adaptive`` chooses them by an error estimate, ``sweep`` repeats a flow.
+"""
 
 from __future__ import annotations
 
 import functools
-from math import inf
+from math import inf, sqrt
 
 from polhode.kernel import jit
+from polhode.kernel.access import get3, get4, put4
 from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.signatures import (
+    ABSOLUTE,
+    ACCEPTED,
+    ALL,
     ANGULAR,
     ATTITUDE,
     BODY,
     CONSTANTS,
     ENERGIES,
+    ERROR,
+    ERROR_BEFORE,
+    EVALUATIONS,
     INVERSE_INERTIA,
+    INVERSE_MASS,
     ITERATIONS,
+    LARGEST,
+    LOAD,
     LOADED,
     LOADS,
     MARCH,
+    MARCH_ADAPTIVE,
     MARCHING,
     MOMENTUM,
+    NEXT,
     NEXT_TIME,
     NOT_FINITE,
     OK,
+    POSITION,
     PRESENTING,
+    REFUSED,
+    REJECTED,
+    RELATIVE,
     RESIDUAL,
+    ROTATION,
     ROW_ITERATIONS,
+    ROWS,
+    SAMPLE,
+    SMALLEST,
     STEPS_DONE,
+    STOP,
     SWEEP,
+    TAKEN,
+    TIME,
     TOO_LARGE,
+    TOO_SMALL,
     TOTAL_ITERATIONS,
+    TRYING,
     Workspace,
 )
+from polhode.kernel.solve import norm3
 
 HUGE = 1e200
 """A squared speed or momentum beyond this counts as infinite: what is computed from it would overflow."""
+
+
+SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
+"""Of a new step: the part taken of what the error would allow, and the limits of its ratio to the old one."""
+FAILED = 0.25
+"""Ratio of a new step to one that could not be completed."""
+PRESENT, PAST = 0.85, 0.2
+"""Exponents of the errors of a step and of the one before, in units of 1/(q + 1) [hairer1996, IV.2]."""
+STRETCH = 1.0 + 1e-9
+"""A step may be longer by this factor to end at a stop."""
+INWARD = 2.0**-51
+"""So much of the time, a step begins after a stop or ends before one: loads may jump there, and it sees one side."""
+RESOLVED = 16.0 * 2.0**-52
+"""Smallest step relative to the time."""
 
 
 def step(t, h, p):  # replaced by bind
@@ -51,6 +94,12 @@ def processed(p):  # replaced by bind
 @jit.inlined
 def convert(task, t, h, p):  # replaced by bind
     """Turn the state into the one a processed method works on (PREPARING), or back (PRESENTING)."""
+    return OK
+
+
+@jit.inlined
+def dense(begin, theta, t, h, out, p):  # replaced by bind
+    """State at ``t + theta h`` of the step just taken into ``out``; this stand-in is for methods without."""
     return OK
 
 
@@ -78,6 +127,16 @@ def squared_speed(N, y, bodies):
             return inf
         largest = max(largest, s)
     return largest
+
+
+@jit.inlined
+def workspace_at(N, B, y, addresses):
+    """The workspace from its numbers, the state and the addresses of the rest."""
+    return Workspace(
+        N, B, pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
+        numbers_at(addresses, 4), integers_at(addresses, 5), integers_at(addresses, 6), numbers_at(addresses, 7),
+        numbers_at(addresses, 8), numbers_at(addresses, 9), numbers_at(addresses, 10), numbers_at(addresses, 11),
+    )  # fmt: skip
 
 
 def march(
@@ -127,12 +186,8 @@ def march(
         Status of the last step taken; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y``
         is inside the failing step: the caller repeats the good steps from its own copy.
     """
-    report = numbers_at(addresses, 10)
-    p = Workspace(
-        N, B, pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
-        numbers_at(addresses, 4), integers_at(addresses, 5), integers_at(addresses, 6), numbers_at(addresses, 7),
-        numbers_at(addresses, 8), numbers_at(addresses, 9), report, numbers_at(addresses, 11),
-    )  # fmt: skip
+    p = workspace_at(N, B, y, addresses)
+    report = p.report
     if task != MARCHING:
         return convert(task, t0, h, p)
     allowed = limit / abs(h)
@@ -169,6 +224,272 @@ def march(
             iterations[row] = int(report[ROW_ITERATIONS])
             report[ROW_ITERATIONS] = 0.0
             row += 1
+    return OK
+
+
+@jit.inlined
+def rates(k, y, load, p):
+    """Of block k: velocity and acceleration, or angular velocity and acceleration in the body frame."""
+    i = p.blocks[2 * k]
+    if p.blocks[2 * k + 1] == ROTATION:
+        J, m, T = CONSTANTS * i + INVERSE_INERTIA, get3(y, BODY * i + ANGULAR), get3(load, LOAD * i + 3)
+        w = (p.bodies[J] * m[0], p.bodies[J + 1] * m[1], p.bodies[J + 2] * m[2])
+        return w, (
+            p.bodies[J] * (T[0] + m[1] * w[2] - m[2] * w[1]),
+            p.bodies[J + 1] * (T[1] + m[2] * w[0] - m[0] * w[2]),
+            p.bodies[J + 2] * (T[2] + m[0] * w[1] - m[1] * w[0]),
+        )
+    light, P, F = p.bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM), get3(load, LOAD * i)
+    return (light * P[0], light * P[1], light * P[2]), (light * F[0], light * F[1], light * F[2])
+
+
+@jit.inlined
+def pushed(y, at, h, x, g):
+    """The three numbers ``y[at:]`` plus h x / g, where g is not 0."""
+    for c in range(3):
+        if g[c] != 0.0:
+            y[at + c] += h * x[c] / g[c]
+
+
+def euler_step(h, p):
+    """Put into ``trial`` the state one step of Euler's method on; ``load`` holds the loads."""
+    for k in range(BODY * p.N):
+        p.trial[k] = p.y[k]
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        at, constants = BODY * i, CONSTANTS * i
+        v, a = rates(k, p.y, p.load, p)
+        if p.blocks[2 * k + 1] == ROTATION:
+            pushed(p.trial, at + ANGULAR, h, a, get3(p.bodies, constants + INVERSE_INERTIA))
+            w, x, y, z = get4(p.y, at + ATTITUDE)
+            b = 0.5 * h
+            w, x, y, z = (
+                w - b * (x * v[0] + y * v[1] + z * v[2]),
+                x + b * (w * v[0] + y * v[2] - z * v[1]),
+                y + b * (w * v[1] + z * v[0] - x * v[2]),
+                z + b * (w * v[2] + x * v[1] - y * v[0]),
+            )
+            s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+            put4(p.trial, at + ATTITUDE, (s * w, s * x, s * y, s * z))
+        else:
+            pushed(p.trial, at + POSITION, h, v, (1.0, 1.0, 1.0))
+            pushed(p.trial, at + MOMENTUM, h, get3(p.load, LOAD * i), (1.0, 1.0, 1.0))
+
+
+def first_step(q, t, direction, longest, spare, p):
+    """Size of the first step, 0 where loads are not finite; ``spare`` is memory for loads.
+
+    As in [hairer1993, II.4], with time in units of that in which the motion changes: an Euler step of a hundredth of it
+    tells a second derivative, and the size is that at which a hundredth of the tolerance would be reached. The error of
+    a step is proportional to h^q.
+    """
+    relative, absolute = p.report[RELATIVE], p.report[ABSOLUTE]
+    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    p.report[EVALUATIONS] += 1.0
+    p.report[LOADED] = 0.0
+    pace = 0.0
+    for k in range(p.B):
+        v, a = rates(k, p.y, p.load, p)
+        speed, change = norm3(v), norm3(a)
+        if not speed + change < inf:
+            return 0.0
+        size = 1.0
+        if p.blocks[2 * k + 1] != ROTATION:
+            size = norm3(get3(p.y, BODY * p.blocks[2 * k] + POSITION))
+            if change > 0.0:
+                size += speed * speed / change
+        if size > 0.0:
+            pace = max(pace, speed / size + sqrt(change / size))
+    if pace * longest < 0.01:
+        return longest
+    h = 0.01 / pace
+    advance(direction * h, p)
+    p.loads(ALL, t + direction * h, p.N, p.trial, p.bodies, p.parameters, spare)
+    p.report[EVALUATIONS] += 1.0
+    worst = 0.0
+    for k in range(p.B):
+        v, a = rates(k, p.y, p.load, p)
+        w, b = rates(k, p.trial, spare, p)
+        allowed = relative
+        if p.blocks[2 * k + 1] != ROTATION:
+            allowed = absolute + relative * norm3(get3(p.y, BODY * p.blocks[2 * k] + POSITION))
+        bend = norm3((w[0] - v[0], w[1] - v[1], w[2] - v[2])) / (h * pace)
+        jerk = norm3((b[0] - a[0], b[1] - a[1], b[2] - a[2])) / (h * pace)
+        worst = max(worst, max(norm3(v), bend) / (pace * allowed))
+        worst = max(worst, max(norm3(a), jerk) / (pace * (absolute + relative * norm3(v))))
+    if not worst < inf:
+        return 0.0
+    return min(100.0 * h, (0.01 / worst) ** (1.0 / q) / pace, longest)
+
+
+advance = jit.helper(euler_step)
+choose = jit.helper(first_step)
+
+
+@jit.inlined
+def write_row(t, course, y, report, times, sizes, rows, iterations):
+    """Record the state as the next row."""
+    row = int(course[ROWS])
+    times[row], sizes[row], iterations[row] = t, course[TAKEN], int(report[ROW_ITERATIONS])
+    for j in range(y.size):
+        rows[row, j] = y[j]
+    report[ROW_ITERATIONS] = 0.0
+    course[ROWS] += 1.0
+
+
+def march_adaptive(
+    attempts,
+    every,
+    q,
+    limit,
+    longest,
+    shortest,
+    stops,
+    samples,
+    N,
+    B,
+    y,
+    addresses,
+    course,
+    kept,
+    times,
+    sizes,
+    rows,
+    iterations,
+):
+    """Try steps and keep those whose estimated error is within the tolerance, until the end or ``attempts`` are used.
+
+    Where to go on is all in ``course``, ``y`` and the workspace: a run cut into calls has the numbers of one in one
+    piece.
+
+    Parameters
+    ----------
+    attempts : int
+        Most steps to try.
+    every : int
+        The state is recorded after accepted steps whose number is a multiple of ``every``; with 0, at the samples.
+    q : int
+        The error of a step is proportional to h^q.
+    limit : float
+        Largest rotation angle allowed in a step (infinite: no guard).
+    longest, shortest : float
+        Largest step, and that at which rejections end the run.
+    stops : array
+        Times that a step must end at exactly, in the order of the run; the last one is the end.
+    samples : array
+        Times of rows, in the order of the run.
+    course : array (COURSE,)
+        See ``polhode.kernel.signatures``.
+    kept : array
+        Memory for the state before a step, which is put back when the step is rejected.
+    times, sizes, rows, iterations : array
+        Receive the recorded states with their times, the size of the step each lies in or ends, and the largest
+        iteration count since the row before.
+    N, B, y, addresses
+        As for ``march``.
+
+    Returns
+    -------
+    int
+        Status of the last step tried where no smaller one is left, TOO_SMALL where only the tolerance rejected it;
+        the state is the one before it. The status of dense output where that failed. Else OK.
+    """
+    p = workspace_at(N, B, y, addresses)
+    report = p.report
+    before = pointer(kept)
+    end = stops[stops.size - 1]
+    direction = 1.0 if end >= course[TIME] else -1.0
+    course[ROWS] = 0.0
+    if every == 0:
+        while course[SAMPLE] < samples.size and (samples[int(course[SAMPLE])] - course[TIME]) * direction <= 0.0:
+            write_row(course[TIME], course, y, report, times, sizes, rows, iterations)
+            course[SAMPLE] += 1.0
+    if course[NEXT] == 0.0 and course[TIME] != end:
+        span = min(longest, abs(end - course[TIME]))
+        course[NEXT] = direction * choose(q, course[TIME], direction, span, before, p)
+        if course[NEXT] == 0.0:
+            return NOT_FINITE
+    for _attempt in range(attempts):
+        t = course[TIME]
+        if t == end:
+            return OK
+        proposed = abs(course[NEXT])
+        size = min(proposed, longest)
+        speed = sqrt(squared_speed(N, p.y, p.bodies))
+        if not speed < inf:
+            return NOT_FINITE
+        if speed * size > limit:
+            size = SAFETY * limit / speed
+        while course[STOP] < stops.size - 1 and (stops[int(course[STOP])] - t) * direction <= 0.0:
+            course[STOP] += 1.0
+        target = stops[int(course[STOP])]
+        left = abs(target - t)
+        landing = size * STRETCH >= left
+        cut = landing or 2.0 * size > left  # two equal steps rather than one and a remainder
+        after = target if landing else t + direction * (0.5 * left if cut else size)
+        grain = direction * INWARD * max(abs(t), abs(after))
+        first = t + grain if course[STOP] > 0.0 and stops[int(course[STOP]) - 1] == t else t
+        h = (after - grain if landing and course[STOP] < stops.size - 1 else after) - first
+        if not h * direction > 0.0:
+            return TOO_SMALL
+        for j in range(y.size):
+            kept[j] = y[j]
+        course[TRYING] = 1.0
+        report[ITERATIONS] = 0.0
+        report[RESIDUAL] = 0.0
+        report[NEXT_TIME] = after
+        status = step(first, h, p)
+        report[TOTAL_ITERATIONS] += report[ITERATIONS]
+        error = report[ERROR]
+        if status == OK:
+            speed = sqrt(squared_speed(N, p.y, p.bodies))
+            if not speed + error < inf:
+                status = NOT_FINITE
+            elif speed * abs(h) > limit:
+                status = TOO_LARGE
+        if status != OK or error > 1.0:
+            for j in range(y.size):
+                y[j] = kept[j]
+            course[TRYING] = 0.0
+            report[LOADED] = 0.0
+            course[REJECTED] += 1.0
+            course[REFUSED] = 1.0
+            course[NEXT] = h * (FAILED if status != OK else max(SHRINK, SAFETY * error ** (-1.0 / q)))
+            if abs(course[NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
+                return TOO_SMALL if status == OK else status
+            continue
+        ratio = SAFETY * max(error, 1e-10) ** (-PRESENT / q) * course[ERROR_BEFORE] ** (PAST / q)
+        ratio = min(max(ratio, SHRINK), 1.0 if course[REFUSED] != 0.0 else GROW)
+        if cut:  # for the stop, not for the error, which says little
+            course[NEXT] = direction * max(abs(h) * ratio, proposed)
+        else:
+            course[NEXT] = h * ratio
+            course[ERROR_BEFORE] = max(error, 1e-4)
+        course[TIME] = after
+        course[TAKEN] = abs(after - t)
+        course[REFUSED] = 0.0
+        course[SMALLEST] = min(course[SMALLEST], course[TAKEN])
+        course[LARGEST] = max(course[LARGEST], course[TAKEN])
+        course[ACCEPTED] += 1.0
+        course[TRYING] = 0.0
+        if landing:
+            report[LOADED] = 0.0
+        report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
+        if every > 0:
+            if int(course[ACCEPTED]) % every == 0:
+                write_row(after, course, y, report, times, sizes, rows, iterations)
+            continue
+        while course[SAMPLE] < samples.size and (samples[int(course[SAMPLE])] - after) * direction <= 0.0:
+            at = samples[int(course[SAMPLE])]
+            row = int(course[ROWS])
+            write_row(at, course, y, report, times, sizes, rows, iterations)
+            if at != after:
+                status = dense(before, min(max((at - first) / h, 0.0), 1.0), first, h, pointer(rows[row]), p)
+                report[LOADED] = 0.0
+                if status != OK:
+                    course[ROWS] -= 1.0
+                    return status
+            course[SAMPLE] += 1.0
     return OK
 
 
@@ -233,6 +554,18 @@ def loop_for(step_function, converter=None):
     if converter is not None:
         bound |= {"processed": converter[0], "convert": converter[1]}
     return jit.compile_kernel(jit.bind(march, **bound), MARCH)
+
+
+@functools.cache
+def adaptive_loop_for(step_function, dense_function=None):
+    """The compiled loop of chosen steps around ``step_function(t, h, p) -> status``, which estimates its error.
+
+    ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, where it has one.
+    """
+    bound = {"step": step_function}
+    if dense_function is not None:
+        bound["dense"] = dense_function
+    return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)
 
 
 @functools.cache

@@ -43,6 +43,8 @@ TRANSLATION, ROTATION = 0, 1
 
 OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
 """What a step returns."""
+TOO_SMALL = 4
+"""What the adaptive loop returns where the tolerance asks for steps that time cannot resolve."""
 
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
 EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
@@ -125,7 +127,18 @@ class Workspace(NamedTuple):
 MARCHING, PREPARING, PRESENTING = 0, 1, 2
 """What the time loop is asked for: steps; the state a processed method works on; the state of the system again."""
 
+TIME, NEXT, TAKEN, ERROR_BEFORE, REFUSED = 0, 1, 2, 3, 4
+ACCEPTED, REJECTED, SMALLEST, LARGEST = 5, 6, 7, 8
+STOP, SAMPLE, ROWS, TRYING = 9, 10, 11, 12
+COURSE = 13
+"""Slots of the course of an adaptive run, all that its loop remembers. Time of the state; size of the next step,
+signed, 0 where the loop is to choose the first one; size of the step that led here, 0 at the start; its error over the
+tolerance; 1 after a rejection. Steps accepted and rejected so far; smallest and largest step accepted. Number of the
+next stop and of the next sample; rows written in this call; 1 while a step is tried, so that the state is kept
+elsewhere."""
+
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1)
+MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, A1, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)
 REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)

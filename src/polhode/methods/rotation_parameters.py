@@ -392,9 +392,10 @@ def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="mi
     middle = not chosen.explicit and center == "middle"
     numbers, layout = table(chosen, *plan, int(map == "exp"), middle=middle)
     about = {"branch": branch, "sequence": sequence}
+    estimates = {} if chart is VECTOR_BCH else embedding(chosen, dense)  # which does not see that chart fail
     return Prepared(
         semi_implicit if printed else explicit if chosen.explicit else implicit,
-        lambda bodies, blocks: work_size(blocks, chosen), numbers, layout, **embedding(chosen, dense),
+        lambda bodies, blocks: work_size(blocks, chosen), numbers, layout, **estimates,
         coordinates=Coordinates(
             chart.name, chart.size, {key: word for key, word in about.items() if word},
             lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),

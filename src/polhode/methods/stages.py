@@ -37,6 +37,7 @@ from polhode.kernel.signatures import (
     INVERSE_INERTIA,
     INVERSE_MASS,
     ITERATIONS,
+    NEXT_TIME,
     NOT_CONVERGED,
     NOT_FINITE,
     OK,
@@ -62,10 +63,8 @@ start = field = finish = jacobian = stages = solve = turn = None  # what bind pu
 def table(tableau, *own, middle=False):
     """The numbers of a tableau as the kernels read them: float table and integer layout."""
     s = tableau.stages
-    errors = getattr(tableau, "errors", None)
-    dense = getattr(tableau, "dense", None)
-    rows = [] if errors is None else [np.asarray(row) for row in errors]
-    extra, polynomials = ((), np.zeros((0, 0))) if dense is None else dense
+    rows = list(tableau.errors)
+    extra, polynomials = tableau.dense or ((), np.zeros((0, 0)))
     slopes = s + 1 + len(extra)
     parts = [tableau.A.ravel(), tableau.b, tableau.c, *rows]
     parts += [np.pad(np.asarray(row, dtype=float), (0, slopes - len(row))) for row in extra]
@@ -82,15 +81,13 @@ def work_size(blocks, tableau, unknowns=UNKNOWNS):
     n = tableau.stages * d
     head = 1 + 4 * blocks
     if tableau.explicit:
-        dense = getattr(tableau, "dense", None)
-        return head + 2 * d + n + (1 + (0 if dense is None else len(dense[0]))) * d
+        extra = len(tableau.dense[0]) if tableau.dense else 0
+        return head + 2 * d + n + (1 + extra) * d
     return head + 3 * d + 2 * n + n * d + n * n + n
 
 
 def embedding(tableau, dense):
     """What ``Prepared`` says of an embedded pair: the order of its error estimate, and its dense output."""
-    if not getattr(tableau, "errors", None):
-        return {}
     return {"estimate": tableau.estimate, "dense": dense if tableau.dense else None}
 
 
@@ -185,7 +182,7 @@ def explicit_step(t, h, p):
             return status
     advance(s * s, s, h, slopes, z, p)
     if p.report[RELATIVE] > 0.0:
-        status = field(t + h, z, slopes + s * d, p)
+        status = field(p.report[NEXT_TIME], z, slopes + s * d, p)
         if status != OK:
             return status
         p.report[ERROR] = estimate(h, slopes, z, p)

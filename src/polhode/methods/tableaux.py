@@ -22,7 +22,9 @@ name                   stages  order  remark
 ``kutta3``             3       3      explicit, Simpson weights
 ``rk4``                4       4      explicit, "the" Runge-Kutta method
 ``rk4_38``             4       4      explicit, 3/8 rule
-``dp5``                6       5      explicit, Dormand-Prince without the error estimate
+``bs3``                3       3      explicit, embedded 3(2), Bogacki-Shampine
+``dp5``                6       5      explicit, embedded 5(4), Dormand-Prince
+``dp8``                12      8      explicit, embedded 8(5,3), Dormand-Prince and Hairer
 ``cv8``                11      8      explicit, Cooper-Verner
 ``backward_euler``     1       1      implicit, the same numbers as ``radau_iia1``
 ``midpoint``           1       2      implicit, the same numbers as ``gauss2``
@@ -30,6 +32,22 @@ name                   stages  order  remark
 ``sdirk2``             2       2      diagonally implicit, stiffly accurate
 ``sdirk3``             2       3      diagonally implicit
 =====================  ======  =====  ===================================================
+
+An embedded row also has what a step of chosen size needs. With the slopes K_1 ... K_s of the stages and K_(s+1), the
+slope at the end of the step, its error estimates are h times the weights ``errors`` of these slopes; its dense output,
+with further stages where it needs them, is
+
+.. math::
+
+    y(t_0 + \theta h) = y_0 + h \sum_j P_j(\theta) K_j, \qquad P_j(\theta) = \sum_k p_{jk} \theta^k.
+
+========  ==================  =========================  =========================
+name      order of estimate   order of the dense output  stages for it alone
+========  ==================  =========================  =========================
+``bs3``   2                   3                          0
+``dp5``   4                   4                          0
+``dp8``   7                   7                          3
+========  ==================  =========================  =========================
 
 Families of any size, named by their order
 
@@ -56,6 +74,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache, cached_property
 from math import comb, prod
 from types import MappingProxyType
@@ -121,17 +140,29 @@ class Tableau:
         Key of the source in the bibliography.
     description : str, optional
         One line for tables of methods.
+    errors : sequence of one or two array_like, shape (s + 1,), optional
+        The error of a step is estimated by h times these weights of the s slopes and of the slope at the end of the
+        step: b minus the weights of an embedded method of another order. Two estimates E_1 and E_2 are combined in
+        their norms to ``E_1^2 / sqrt(E_1^2 + 0.01 E_2^2)`` [hairer1993, II.10].
+    dense : pair (extra, P), optional
+        Dense output: rows of A of stages for it alone, row k with s + 1 + k entries, over the slopes, the end slope and
+        the stages before; and the coefficients of theta, theta^2, ... for each slope, shape (s + 1 + extra, degree).
 
     Attributes
     ----------
     A, b, c : ndarray of float64, read-only
         As above; `c` is always present.
+    errors : tuple of ndarray, read-only
+        As above; empty where there is no estimate.
+    dense : pair of a tuple of ndarray and an ndarray, read-only, or None
+        As above.
 
     Raises
     ------
     InvalidInput
         The shapes do not fit, an entry is not a finite real number, the weights do not sum to 1, or a node is not the
-        sum of its row. Sums are compared to 1e-12, relative to the absolute values summed.
+        sum of its row; the weights of an error do not sum to 0; dense output does not end where the step does, or is
+        not even of order 1. Sums are compared to 1e-12, relative to the absolute values summed.
 
     Notes
     -----
@@ -144,6 +175,8 @@ class Tableau:
     c: Any = None
     cite: str = ""
     description: str = ""
+    errors: Any = ()
+    dense: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
@@ -165,10 +198,13 @@ class Tableau:
                 f"tableau {self.name!r}: row {i + 1} of A sums to {sums[i]:.17g} but c gives {c[i]:.17g} there; "
                 "correct one of them, or leave c out"
             )
+        errors = self._checked_errors(b.size)
+        dense = None if self.dense is None else self._checked_dense(b)
         for key, numbers in (("A", A), ("b", b), ("c", c)):
-            numbers = numbers + 0.0  # a copy of our own, and -0.0 becomes 0.0
-            numbers.flags.writeable = False
-            object.__setattr__(self, key, numbers)
+            object.__setattr__(self, key, _locked(numbers))
+        object.__setattr__(self, "errors", tuple(map(_locked, errors)))
+        if dense is not None:
+            object.__setattr__(self, "dense", (tuple(map(_locked, dense[0])), _locked(dense[1])))
 
     def _checked_vector(self, what: str, values: Any) -> np.ndarray:
         """One row of finite floats from whatever was given."""
@@ -191,7 +227,7 @@ class Tableau:
 
     def _checked_matrix(self, rows: Any, stages: int) -> np.ndarray:
         """The full (s, s) matrix, from full rows or from the rows below the diagonal."""
-        if isinstance(rows, str) or not (hasattr(rows, "__len__") and hasattr(rows, "__getitem__")):
+        if not _is_list(rows):
             raise InvalidInput(f"tableau {self.name!r}: A must be a list of rows of real numbers")
         if len(rows) != stages:
             raise InvalidInput(f"tableau {self.name!r}: A has {len(rows)} rows but b has {stages} entries")
@@ -207,8 +243,72 @@ class Tableau:
             A[i, : row.size] = row
         return A
 
+    def _checked_rows(self, what: str, rows: Any, lengths: Sequence[int], counted: str) -> list[np.ndarray]:
+        """Rows of the given lengths, ``counted`` saying in words what their entries belong to."""
+        given = [self._checked_vector(f"{what} {i + 1}", row) for i, row in enumerate(rows)]
+        for i, (row, length) in enumerate(zip(given, lengths, strict=True)):
+            if row.size != length:
+                raise InvalidInput(
+                    f"tableau {self.name!r}: {what} {i + 1} has {row.size} entries; it must have {length}, {counted}"
+                )
+        return given
+
+    def _checked_errors(self, stages: int) -> list[np.ndarray]:
+        """The error rows, each a difference of two rows of weights."""
+        if not _is_list(self.errors) or len(self.errors) > 2 or not all(map(_is_list, self.errors)):
+            raise InvalidInput(f"tableau {self.name!r}: errors must be a list of one or two rows of real numbers")
+        lengths = [stages + 1] * len(self.errors)
+        rows = self._checked_rows(
+            "error row", self.errors, lengths, "one for each stage and one for the end of the step"
+        )
+        for i, row in enumerate(rows):
+            if abs(row.sum()) > TOLERANCE * np.abs(row).sum() or not row.any():
+                raise InvalidInput(
+                    f"tableau {self.name!r}: error row {i + 1} sums to {row.sum():.17g}; it must sum to 0 and not be "
+                    "zero throughout"
+                )
+        return rows
+
+    def _checked_dense(self, b: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+        """The stages and polynomials of dense output."""
+        if not _is_list(self.dense) or len(self.dense) != 2 or not all(map(_is_list, self.dense)):
+            raise InvalidInput(f"tableau {self.name!r}: dense must be a pair: rows of further stages, and polynomials")
+        rows, polynomials = self.dense
+        first = b.size + 1
+        extra = self._checked_rows(
+            "dense stage", rows, range(first, first + len(rows)),
+            "one for each stage, the end of the step, and the dense stages before it",
+        )  # fmt: skip
+        slopes = first + len(extra)
+        if len(polynomials) != slopes:
+            raise InvalidInput(
+                f"tableau {self.name!r}: there are {len(polynomials)} dense polynomials; there must be {slopes}, one "
+                "for each stage, the end of the step, and each dense stage"
+            )
+        given = [self._checked_vector(f"dense polynomial {j + 1}", row) for j, row in enumerate(polynomials)]
+        if len({row.size for row in given}) != 1 or not given[0].size:
+            raise InvalidInput(f"tableau {self.name!r}: the dense polynomials must all have the same degree, 1 or more")
+        P = np.array(given)
+        ends = np.pad(b, (0, slopes - b.size))
+        for j, row in enumerate(P):
+            if abs(row.sum() - ends[j]) > TOLERANCE * max(np.abs(row).sum(), abs(ends[j])):
+                raise InvalidInput(
+                    f"tableau {self.name!r}: dense polynomial {j + 1} is {row.sum():.17g} at the end of the step, "
+                    f"where it must be the weight {ends[j]:.17g}"
+                )
+        for k, column in enumerate(P.T):
+            if abs(column.sum() - (k == 0)) > TOLERANCE * max(np.abs(column).sum(), 1.0):
+                raise InvalidInput(
+                    f"tableau {self.name!r}: the coefficients of theta^{k + 1} of the dense polynomials sum to "
+                    f"{column.sum():.17g}, they must sum to {int(k == 0)}"
+                )
+        return extra, P
+
     def _key(self) -> tuple[Any, ...]:
-        return (self.name, self.A.tobytes(), self.b.tobytes(), self.c.tobytes(), self.cite, self.description)
+        errors = tuple(row.tobytes() for row in self.errors)
+        dense = self.dense and (tuple(row.tobytes() for row in self.dense[0]), self.dense[1].tobytes())
+        numbers = (self.A.tobytes(), self.b.tobytes(), self.c.tobytes(), errors, dense)
+        return (self.name, *numbers, self.cite, self.description)
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, Tableau) else NotImplemented
@@ -218,7 +318,7 @@ class Tableau:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that a pickled copy is checked and read-only as well.
-        return (Tableau, (self.name, self.A, self.b, self.c, self.cite, self.description))
+        return (Tableau, (self.name, self.A, self.b, self.c, self.cite, self.description, self.errors, self.dense))
 
     def __repr__(self) -> str:
         kind = "explicit" if self.explicit else "diagonally implicit" if self.diagonally_implicit else "implicit"
@@ -254,6 +354,47 @@ class Tableau:
             order += 1
         return order
 
+    @property
+    def embedded(self) -> bool:
+        """Whether the row estimates the error of its steps."""
+        return bool(self.errors)
+
+    @cached_property
+    def estimate(self) -> int:
+        """Order q of the error estimate, which falls with h^(q + 1); 0 where there is none.
+
+        Of one estimate, the lower of the orders of the two methods that it compares; of two, what their combination
+        ``E_1^2 / sqrt(E_1^2 + 0.01 E_2^2)`` has.
+        """
+        if not self.errors:
+            return 0
+        A = self._slopes()[: self.stages + 1, : self.stages + 1]
+        b = np.append(self.b, 0.0)
+        orders = [min(self.order, Tableau("embedded", A, b - row).order) for row in self.errors]
+        return orders[0] if len(orders) == 1 else 2 * orders[0] - orders[1]
+
+    @cached_property
+    def dense_order(self) -> int:
+        """Order p of the dense output: y(t_0 + theta h) has the error O(h^(p + 1)) for every theta; 0 without one.
+
+        Found from the conditions Phi(tree)(theta) = theta^|tree| / gamma(tree), coefficient by coefficient.
+        """
+        if self.dense is None:
+            return 0
+        A, P = self._slopes(), self.dense[1]
+        order = 0
+        while order < min(P.shape[1], LARGEST_TREE_ORDER) and _dense_conditions_hold(A, P, order + 1):
+            order += 1
+        return order
+
+    def _slopes(self) -> np.ndarray:
+        """Rows of A for the stages, the end of the step, and the stages for dense output."""
+        rows = [*self.A, self.b, *(() if self.dense is None else self.dense[0])]
+        A = np.zeros((len(rows), len(rows)))
+        for i, row in enumerate(rows):
+            A[i, : row.size] = row
+        return A
+
     @cached_property
     def symmetric(self) -> bool:
         """The step of -h undoes the step of h: b_i = b_(s+1-i) and a_(s+1-i, s+1-j) + a_ij = b_j.
@@ -277,6 +418,17 @@ class Tableau:
     def stiffly_accurate(self) -> bool:
         """The last stage is the result: the last row of A is b [hairer1996, IV.3]."""
         return _vanishes(self.A[-1] - self.b, self.b)
+
+
+def _locked(numbers: np.ndarray) -> np.ndarray:
+    """A copy that cannot be written to, in which -0.0 became 0.0."""
+    copy = numbers + 0.0
+    copy.flags.writeable = False
+    return copy
+
+
+def _is_list(given: object) -> bool:
+    return not isinstance(given, str) and hasattr(given, "__len__") and hasattr(given, "__getitem__")
 
 
 def _vanishes(residual: np.ndarray, scale: np.ndarray) -> bool:
@@ -328,8 +480,8 @@ def _density(tree: Tree) -> int:
     return _vertices(tree) * prod(map(_density, tree))
 
 
-def _elementary_weights(A: np.ndarray, b: np.ndarray, order: int) -> np.ndarray:
-    """Phi(tree) = b . g(tree), g(tree) = product over the branches of A g(branch); one number per tree."""
+def _stage_weights(A: np.ndarray, order: int) -> list[np.ndarray]:
+    """g(tree) = product over the branches of A g(branch), one number per stage; for each tree."""
     raised: dict[Tree, np.ndarray] = {}
 
     def branch(tree: Tree) -> np.ndarray:
@@ -338,12 +490,17 @@ def _elementary_weights(A: np.ndarray, b: np.ndarray, order: int) -> np.ndarray:
         return raised[tree]
 
     def stage_weights(tree: Tree) -> np.ndarray:
-        weights = np.ones(b.size)
+        weights = np.ones(len(A))
         for child in tree:
             weights = weights * branch(child)
         return weights
 
-    return np.array([b @ stage_weights(tree) for tree in rooted_trees(order)])
+    return [stage_weights(tree) for tree in rooted_trees(order)]
+
+
+def _elementary_weights(A: np.ndarray, b: np.ndarray, order: int) -> np.ndarray:
+    """Phi(tree) = b . g(tree); one number per tree."""
+    return np.array([b @ weights for weights in _stage_weights(A, order)])
 
 
 def order_residuals(method: Tableau, order: int) -> np.ndarray:
@@ -368,6 +525,13 @@ def order_residuals(method: Tableau, order: int) -> np.ndarray:
 def _conditions_hold(method: Tableau, order: int) -> bool:
     scale = _elementary_weights(np.abs(method.A), np.abs(method.b), order)
     return bool((np.abs(order_residuals(method, order)) <= TOLERANCE * np.maximum(scale, 1.0)).all())
+
+
+def _dense_conditions_hold(A: np.ndarray, P: np.ndarray, order: int) -> bool:
+    g = np.array(_stage_weights(A, order))
+    wrong = g @ P
+    wrong[:, order - 1] -= [1.0 / _density(tree) for tree in rooted_trees(order)]
+    return bool((np.abs(wrong) <= TOLERANCE * np.maximum(np.abs(g) @ np.abs(P), 1.0)).all())
 
 
 # --- order: simplifying assumptions -----------------------------------------------------------------------------------
@@ -689,12 +853,14 @@ def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
     )
 
 
-def add_tableau(name: str, A: Any, b: Any, c: Any = None, cite: str = "", description: str = "") -> Tableau:
+def add_tableau(
+    name: str, A: Any, b: Any, c: Any = None, cite: str = "", description: str = "", errors: Any = (), dense: Any = None
+) -> Tableau:
     """Add a Runge-Kutta method under a name, from then on valid wherever a tableau is named.
 
     Parameters
     ----------
-    name, A, b, c, cite, description
+    name, A, b, c, cite, description, errors, dense
         As for :class:`Tableau`.
 
     Returns
@@ -712,7 +878,7 @@ def add_tableau(name: str, A: Any, b: Any, c: Any = None, cite: str = "", descri
     >>> add_tableau("ralston2", [[], [2 / 3]], [1 / 4, 3 / 4], description="Ralston, explicit")
     <Tableau ralston2: order 2, explicit, stages 2>
     """
-    new = Tableau(name, A, b, c, cite, description)
+    new = Tableau(name, A, b, c, cite, description, errors, dense)
     old = _rows.get(name)
     if old is None:
         try:
@@ -781,6 +947,55 @@ add_tableau(
     description="Kutta's 3/8 rule, explicit",
 )
 
+
+def _interpolation(b: Sequence[Any], further: Sequence[Sequence[Any]] = ()) -> list[list[float]]:
+    """Polynomials of the dense output that is nested about the ends of the step, in exact arithmetic, rounded once.
+
+    y_0 + theta (F_0 + (1 - theta) (F_1 + theta (F_2 + (1 - theta) (F_3 + ...)))), where F_0 is the change of y, F_1 and
+    F_2 make the cubic Hermite polynomial, and ``further`` has the weights of all slopes in F_3, F_4, ...; the first
+    slope must be that of the start [hairer1993, II.6].
+    """
+    count = len(further[0]) if further else len(b) + 1
+    change = [*b, *[0] * (count - len(b))]
+    first, last = ([int(j == k) for j in range(count)] for k in (0, len(b)))
+    rows: list[Any] = [change, [f - d for f, d in zip(first, change, strict=True)]]
+    rows += [[2 * d - f - g for d, f, g in zip(change, first, last, strict=True)], *further]
+    found = []
+    for weights in zip(*rows, strict=True):
+        p: list[Any] = [0]  # constant term first
+        for k in range(len(weights) - 1, -1, -1):
+            p[0] += weights[k]
+            raised = [0, *p]
+            p = raised if k % 2 == 0 else [low - high for low, high in zip([*p, 0], raised, strict=True)]
+        found.append([float(x) for x in p[1:]])
+    return found
+
+
+_BOGACKI_SHAMPINE_B = [Fraction(2, 9), Fraction(1, 3), Fraction(4, 9)]
+
+add_tableau(
+    "bs3",
+    [[], [1 / 2], [0, 3 / 4]],
+    _BOGACKI_SHAMPINE_B,
+    c=[0, 1 / 2, 3 / 4],
+    cite="bogacki1989",
+    description="Bogacki-Shampine 3(2), explicit, embedded",
+    errors=[[-5 / 72, 1 / 12, 1 / 9, -1 / 8]],
+    dense=([], _interpolation(_BOGACKI_SHAMPINE_B)),
+)
+
+_DORMAND_PRINCE_B = [Fraction(*x) for x in ((35, 384), (0, 1), (500, 1113), (125, 192), (-2187, 6784), (11, 84))]
+_DORMAND_PRINCE_DENSE = [
+    Fraction(-12715105075, 11282082432),
+    Fraction(0),
+    Fraction(87487479700, 32700410799),
+    Fraction(-10690763975, 1880347072),
+    Fraction(701980252875, 199316789632),
+    Fraction(-1453857185, 822651844),
+    Fraction(69997945, 29380423),
+]
+"""Of the fourth order dense output of the code DOPRI5 [hairer1993, II.6]."""
+
 add_tableau(
     "dp5",
     [
@@ -791,10 +1006,158 @@ add_tableau(
         [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
         [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
     ],
-    [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    _DORMAND_PRINCE_B,
     c=[0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1],
     cite="dormand1980",
-    description="Dormand-Prince RK5(4)7M without its seventh stage, explicit",
+    description="Dormand-Prince RK5(4)7M, its seventh stage for the error alone, explicit, embedded",
+    errors=[[71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]],
+    dense=([], _interpolation(_DORMAND_PRINCE_B, [_DORMAND_PRINCE_DENSE])),
+)
+
+# The 12 stages of order 8 by Dormand and Prince, in the manner of [prince1981], with the estimates of orders 5 and 3
+# and the dense output of order 7 of the code DOP853 [hairer1993, II.5, II.6 and II.10]. Entries that are not 0, by
+# column.
+_DOP853_A: Sequence[Mapping[int, str]] = (
+    {},
+    {0: "0.0526001519587677318785587544488"},
+    {0: "0.0197250569845378994544595329183", 1: "0.0591751709536136983633785987549"},
+    {0: "0.0295875854768068491816892993775", 2: "0.0887627564304205475450678981324"},
+    {
+        0: "0.241365134159266685502369798665", 2: "-0.884549479328286085344864962717",
+        3: "0.924834003261792003115737966543",
+    },
+    {
+        0: "0.037037037037037037037037037037", 3: "0.170828608729473871279604482173",
+        4: "0.125467687566822425016691814123",
+    },
+    {
+        0: "0.037109375", 3: "0.170252211019544039314978060272", 4: "0.0602165389804559606850219397283",
+        5: "-0.017578125",
+    },
+    {
+        0: "0.0370920001185047927108779319836", 3: "0.170383925712239993810214054705",
+        4: "0.107262030446373284651809199168", 5: "-0.0153194377486244017527936158236",
+        6: "0.00827378916381402288758473766002",
+    },
+    {
+        0: "0.624110958716075717114429577812", 3: "-3.36089262944694129406857109825",
+        4: "-0.868219346841726006818189891453", 5: "27.5920996994467083049415600797",
+        6: "20.1540675504778934086186788979", 7: "-43.4898841810699588477366255144",
+    },
+    {
+        0: "0.477662536438264365890433908527", 3: "-2.48811461997166764192642586468",
+        4: "-0.590290826836842996371446475743", 5: "21.2300514481811942347288949897",
+        6: "15.2792336328824235832596922938", 7: "-33.2882109689848629194453265587",
+        8: "-0.0203312017085086261358222928593",
+    },
+    {
+        0: "-0.93714243008598732571704021658", 3: "5.18637242884406370830023853209",
+        4: "1.09143734899672957818500254654", 5: "-8.14978701074692612513997267357",
+        6: "-18.5200656599969598641566180701", 7: "22.7394870993505042818970056734",
+        8: "2.49360555267965238987089396762", 9: "-3.0467644718982195003823669022",
+    },
+    {
+        0: "2.27331014751653820792359768449", 3: "-10.5344954667372501984066689879",
+        4: "-2.00087205822486249909675718444", 5: "-17.9589318631187989172765950534",
+        6: "27.9488845294199600508499808837", 7: "-2.85899827713502369474065508674",
+        8: "-8.87285693353062954433549289258", 9: "12.3605671757943030647266201528",
+        10: "0.643392746015763530355970484046",
+    },
+)  # fmt: skip
+_DOP853_B = {
+    0: "0.0542937341165687622380535766363", 5: "4.45031289275240888144113950566",
+    6: "1.89151789931450038304281599044", 7: "-5.8012039600105847814672114227",
+    8: "0.31116436695781989440891606237", 9: "-0.152160949662516078556178806805",
+    10: "0.201365400804030348374776537501", 11: "0.0447106157277725905176885569043",
+}  # fmt: skip
+_DOP853_B3 = {
+    0: "0.244094488188976377952755905512", 8: "0.733846688281611857341361741547",
+    11: "0.0220588235294117647058823529412",
+}  # fmt: skip
+"""Weights of a method of order 3 within the same stages."""
+_DOP853_E5 = {
+    0: "0.01312004499419488073250102996", 5: "-1.225156446376204440720569753", 6: "-0.4957589496572501915214079952",
+    7: "1.664377182454986536961530415", 8: "-0.3503288487499736816886487290", 9: "0.3341791187130174790297318841",
+    10: "0.08192320648511571246570742613", 11: "-0.02235530786388629525884427845",
+}  # fmt: skip
+"""Difference of the weights and those of a method of order 5."""
+_DOP853_EXTRA = (
+    {
+        0: "0.0561675022830479523392909219681", 6: "0.253500210216624811088794765333",
+        7: "-0.246239037470802489917441475441", 8: "-0.124191423263816360469010140626",
+        9: "0.15329179827876569731206322685", 10: "0.00820105229563468988491666602057",
+        11: "0.00756789766054569976138603589584", 12: "-0.008298",
+    },
+    {
+        0: "0.0318346481635021405060768473261", 5: "0.0283009096723667755288322961402",
+        6: "0.0535419883074385676223797384372", 7: "-0.0549237485713909884646569340306",
+        10: "-0.000108347328697249322858509316994", 11: "0.000382571090835658412954920192323",
+        12: "-0.000340465008687404560802977114492", 13: "0.141312443674632500278074618366",
+    },
+    {
+        0: "-0.428896301583791923408573538692", 5: "-4.69762141536116384314449447206",
+        6: "7.68342119606259904184240953878", 7: "4.06898981839711007970213554331",
+        8: "0.356727187455281109270669543021", 12: "-0.00139902416515901462129418009734",
+        13: "2.9475147891527723389556272149", 14: "-9.15095847217987001081870187138",
+    },
+)  # fmt: skip
+_DOP853_DENSE = (
+    {
+        0: "-8.4289382761090128651353491142", 5: "0.56671495351937776962531783590",
+        6: "-3.0689499459498916912797304727", 7: "2.3846676565120698287728149680", 8: "2.1170345824450282767155149946",
+        9: "-0.87139158377797299206789907490", 10: "2.2404374302607882758541771650",
+        11: "0.63157877876946881815570249290", 12: "-0.088990336451333310820698117400",
+        13: "18.148505520854727256656404962", 14: "-9.1946323924783554000451984436",
+        15: "-4.4360363875948939664310572000",
+    },
+    {
+        0: "10.427508642579134603413151009", 5: "242.28349177525818288430175319", 6: "165.20045171727028198505394887",
+        7: "-374.54675472269020279518312152", 8: "-22.113666853125306036270938578", 9: "7.7334326684722638389603898808",
+        10: "-30.674084731089398182061213626", 11: "-9.3321305264302278729567221706",
+        12: "15.697238121770843886131091075", 13: "-31.139403219565177677282850411",
+        14: "-9.3529243588444783865713862664", 15: "35.816841486394083752465898540",
+    },
+    {
+        0: "19.985053242002433820987653617", 5: "-387.03730874935176555105901742", 6: "-189.17813819516756882830838328",
+        7: "527.80815920542364900561016686", 8: "-11.573902539959630126141871134", 9: "6.8812326946963000169666922661",
+        10: "-1.0006050966910838403183860980", 11: "0.77771377980534432092869265740",
+        12: "-2.7782057523535084065932004339", 13: "-60.196695231264120758267380846",
+        14: "84.320405506677161018159903784", 15: "11.992291136182789328035130030",
+    },
+    {
+        0: "-25.693933462703749003312586129", 5: "-154.18974869023643374053993627",
+        6: "-231.52937917604549567536039109", 7: "357.63911791061412378285349910", 8: "93.405324183624310003907691704",
+        9: "-37.458323136451633156875139351", 10: "104.09964950896230045147246184",
+        11: "29.840293426660503123344363579", 12: "-43.533456590011143754432175058",
+        13: "96.324553959188282948394950600", 14: "-39.177261675615439165231486172",
+        15: "-149.72683625798562581422125276",
+    },
+)  # fmt: skip
+"""F_3 to F_6 of the dense output."""
+
+
+def _full(length: int, entries: Mapping[int, str]) -> list[Decimal]:
+    """A row from its entries that are not 0."""
+    return [Decimal(entries.get(j, "0")) for j in range(length)]
+
+
+_DOP853_ROWS = [_full(i, row) for i, row in enumerate(_DOP853_A)]
+
+add_tableau(
+    "dp8",
+    _DOP853_ROWS,
+    _full(12, _DOP853_B),
+    c=[sum(row, Decimal(0)) for row in _DOP853_ROWS],
+    cite="hairer1993",
+    description="Dormand-Prince of order 8 with the estimates of DOP853, explicit, embedded",
+    errors=[
+        _full(13, _DOP853_E5),
+        [x - y for x, y in zip(_full(13, _DOP853_B), _full(13, _DOP853_B3), strict=True)],
+    ],
+    dense=(
+        [_full(13 + k, row) for k, row in enumerate(_DOP853_EXTRA)],
+        _interpolation(_full(12, _DOP853_B), [_full(16, row) for row in _DOP853_DENSE]),
+    ),
 )
 
 

@@ -174,7 +174,8 @@ def _heading(figure: Any, ds: xr.Dataset) -> None:
     attrs = ds.attrs
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))
-    what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  step {_number(attrs.get('step'))}"
+    pace = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))}"
+    what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  {pace}"
     titled = "scenario" in attrs and attrs.get("title")  # a person's own words go first
     head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
     figure.text(0.022, 0.968, head, fontsize=15, fontweight="bold", va="center")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,22 +11,30 @@ from polhode.algebra.quaternion import multiply
 from polhode.errors import InvalidInput
 from polhode.kernel import drive, jit
 from polhode.kernel.signatures import (
+    ABSOLUTE,
     ATTITUDE,
     BODY,
     COMMUTATES,
+    COURSE,
+    ERROR_BEFORE,
     EVALUATIONS,
     GUARDED,
     LOAD,
     LOADED,
     LOADS,
     MARCHING,
+    NEXT,
     OK,
     PREPARING,
     PRESENTING,
+    RELATIVE,
     REPORT,
     SLOPED,
+    SMALLEST,
+    TIME,
+    TRYING,
 )
-from polhode.methods import Chosen, Prepared
+from polhode.methods import Chosen, Prepared, tableau, tableau_names
 from polhode.systems import System
 
 
@@ -52,6 +61,21 @@ def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> A
     return np.concatenate([y, numbers.ravel()])
 
 
+def check_estimate(chosen: Chosen) -> None:
+    """Refuse a method that does not estimate the error of its steps, which are then not its to choose.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if not chosen.prepare().estimate:
+        pairs = [name for name in tableau_names() if tableau(name).embedded]
+        raise InvalidInput(
+            f"method {chosen.label!r} does not estimate its error, so that rtol cannot choose its steps; give step, or "
+            f"take a method with an embedded tableau ({', '.join(pairs)}), such as 'mkrk:{pairs[-1]}'"
+        )
+
+
 class Bench:
     """The arrays of one run, and the steps it takes.
 
@@ -62,12 +86,16 @@ class Bench:
         is made from 13 N numbers (see ``extended``), or goes on from the state of another bench.
     report : array
         See ``polhode.kernel.signatures``.
+    course : array
+        Where an adaptive run is, see there; from ``adapt`` on.
 
     With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
-    own. Without one nothing is refused.
+    own. Without one nothing is refused. A bench for an ``adaptive`` run has its loop from ``adapt``.
     """
 
-    def __init__(self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None) -> None:
+    def __init__(
+        self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None, adaptive: bool = False
+    ) -> None:
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         self.prepared = chosen.prepare()
         self.table = np.ascontiguousarray(self.prepared.table, dtype=float)
@@ -89,9 +117,20 @@ class Bench:
         self.report[COMMUTATES] = float(system.commutates)
         self.loads = system.compiled_loads(t, self.y)
         self.addresses = self._addresses(self.loads)
-        self.loop = drive.loop_for(self.prepared.step, self.prepared.converter)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
+        if not adaptive:
+            _ = self.loop  # compiled now, so that no measured time contains it
+
+    @cached_property
+    def loop(self) -> Any:
+        """The compiled loop of steps of one size."""
+        return drive.loop_for(self.prepared.step, self.prepared.converter)
+
+    @cached_property
+    def adaptive_loop(self) -> Any:
+        """The compiled loop of chosen steps."""
+        return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense)
 
     def _addresses(self, loads: Any) -> Any:
         return jit.addresses_of(
@@ -133,6 +172,44 @@ class Bench:
         if own and status == OK:
             self.left_at = (first + n, t0, h)
         return status
+
+    def adapt(self, t: float, rtol: float, atol: float, first: float = 0.0) -> None:
+        """Get ready for steps chosen by their error, from time ``t``; the first of them signed, 0 to have it chosen.
+
+        Raises
+        ------
+        InvalidInput
+            The method does not estimate its error.
+        """
+        check_estimate(self.chosen)
+        self.report[RELATIVE], self.report[ABSOLUTE] = rtol, atol
+        self.kept, self.course = self.y.copy(), np.zeros(COURSE)
+        self.course[TIME], self.course[NEXT] = t, first
+        self.course[ERROR_BEFORE], self.course[SMALLEST] = 1.0, np.inf
+        self.left_at, self.report[LOADED] = None, 0.0
+        _ = self.adaptive_loop
+
+    def march_adaptive(
+        self, attempts: int, every: int, stops: Any, samples: Any, times: Any, sizes: Any, rows: Any, counts: Any, *,
+        longest: float = np.inf, shortest: float = 0.0,
+    ) -> int:  # fmt: skip
+        """Try at most so many steps on the way to the last of ``stops``; returns the status.
+
+        After a failure, or where a function of the user raises, ``y`` is the state before the step tried last. See
+        ``polhode.kernel.drive.march_adaptive``.
+        """
+        try:
+            return int(
+                self.adaptive_loop(
+                    attempts, every, self.prepared.estimate + 1, self.limit, longest, shortest, stops, samples,
+                    self.system.N, self.blocks.size // 2, self.y, self.addresses, self.course, self.kept, times, sizes,
+                    rows, counts,
+                )
+            )  # fmt: skip
+        finally:
+            if self.course[TRYING]:
+                self.y[:] = self.kept
+                self.course[TRYING], self.report[LOADED] = 0.0, 0.0
 
     def prepare(self, t: float, h: float, y: Any = None) -> int:
         """Turn ``y``, else the state, into the one the method works on with steps of ``h``; returns the status."""

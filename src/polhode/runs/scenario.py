@@ -5,7 +5,7 @@
     method = "trapm"                  # or [method] with name, tableau, sequence...; left out: the recommended one
 
     [run]
-    step = 2e-5
+    step = 2e-5                       # or rtol = 1e-8: steps chosen by this tolerance
     t_end = 20.0
     every = 100
 
@@ -38,7 +38,18 @@ from polhode.algebra import rotation
 from polhode.algebra.so3 import exp_quaternion
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError
 from polhode.methods import method as find_method
-from polhode.runs.single import Progress, integrate, sample_times, span, start_state
+from polhode.runs.bench import check_estimate
+from polhode.runs.single import (
+    ADAPTIVE,
+    MOST_STEPS,
+    Progress,
+    integrate,
+    sample_times,
+    span,
+    start_state,
+    tolerances,
+    whole,
+)
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.trajectory import UNITS, suffix_of
 
@@ -239,11 +250,19 @@ class MethodTable(_Table):
 
 
 class Run(_Table):
-    """Step, span, and what is recorded."""
+    """Step or tolerance, span, and what is recorded."""
 
     step: Annotated[Number, Field(description="positive")] | None = None
-    t_end: Annotated[Number, Field(description="a whole number of steps from t0")] | None = None
-    steps: Annotated[int, Field(description="instead of t_end")] | None = None
+    rtol: (
+        Annotated[Number, Field(description="instead of step: tolerance of a step, rad or relative, that chooses it")]
+        | None
+    ) = None
+    atol: Annotated[Number, Field(description="absolute part of the tolerance; default 1e-3 rtol")] | None = None
+    t_end: Annotated[Number, Field(description="with step a whole number of them from t0")] | None = None
+    steps: Annotated[int, Field(description="instead of t_end, with step")] | None = None
+    first_step: Annotated[Number, Field(description="with rtol: the first step to try")] | None = None
+    max_step: Annotated[Number, Field(description="with rtol: the largest step")] | None = None
+    max_steps: Annotated[int, Field(ge=1, description="with rtol: most steps to try")] | None = None
     t0: Number = 0.0
     every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
     t_eval: Annotated[list[Number], Field(description="record at exactly these times instead")] | None = None
@@ -326,7 +345,7 @@ class Scenario:
     output : Files
         Where results go.
     changes : dict
-        What the caller changed (``method``, ``step``).
+        What the caller changed (``method``, ``step``, ``rtol``).
     """
 
     path: Path
@@ -356,7 +375,8 @@ class Scenario:
     def continued(self, ds: xr.Dataset) -> Scenario:
         """The rest of this scenario, from where a trajectory of it stopped.
 
-        The numbers agree with those of an uninterrupted run to round-off, not bit for bit.
+        The numbers agree with those of an uninterrupted run to round-off, not bit for bit; with ``rtol`` to the
+        tolerance, for the choice of steps begins anew, from the size of the last one.
 
         Parameters
         ----------
@@ -373,17 +393,23 @@ class Scenario:
                 f"that trajectory is of {ds.attrs.get('system')!r}, but {self.path} describes {self.system.name!r}"
             )
         keep = dict(self.arguments)
-        h, n, start = span(keep["step"], keep.pop("t_end", None), keep.pop("steps", None), keep["t0"])
+        h, n, start = _span(keep)
         last = ds.isel(time=-1)
         now = float(last.time)
         left = n - (now - start) / h
-        if not 0.5 <= left <= n + 0.5:
+        least = 0.0 if "rtol" in keep else 0.5
+        if not least < left <= n + least:
             raise InvalidInput(
                 f"nothing is left to compute: that trajectory ends at t = {now:g}, the run at t = {start + n * h:g}"
             )
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
         keep |= {name: last[name].values.tolist() for name in STATE if name in last}
         keep |= {"t0": now, "t_end": start + n * h}
+        keep.pop("steps", None)
+        if "rtol" in keep:
+            keep["t_end"] = self.arguments["t_end"]
+            if "step" in last and float(last.step) > 0.0:
+                keep["first_step"] = float(last.step)
         if "t_eval" in keep:
             keep["t_eval"] = [t for t in keep["t_eval"] if (t - now) * h > 0] or [keep["t_end"]]
         return replace(self, arguments=keep, changes=self.changes | {"continued_from": now})
@@ -396,7 +422,12 @@ class Scenario:
 
 
 def read_scenario(
-    path: str | os.PathLike[str], allow_code: bool = False, *, method: str | None = None, step: float | None = None
+    path: str | os.PathLike[str],
+    allow_code: bool = False,
+    *,
+    method: str | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
 ) -> Scenario:
     """Read and check a scenario.
 
@@ -406,8 +437,8 @@ def read_scenario(
         A TOML file; ``polhode schema`` describes it.
     allow_code : bool
         Whether Python functions named in it may be loaded, which runs their file.
-    method, step : str, float, optional
-        Instead of the file's.
+    method, step, rtol : str, float, float, optional
+        Instead of the file's; ``step`` also instead of its ``rtol``, and the other way round.
 
     Returns
     -------
@@ -426,7 +457,30 @@ def read_scenario(
     --------
     >>> read_scenario("examples/fast-top.toml").integrate()                                       # doctest: +SKIP
     """
-    return _Reader(Path(path), allow_code).scenario(method, step)
+    if step is not None and rtol is not None:
+        raise InvalidInput("step and rtol are both given; keep one of them")
+    return _Reader(Path(path), allow_code).scenario(method, step, rtol)
+
+
+def _span(times: Mapping[str, Any]) -> tuple[float, int, float]:
+    """Signed step, number of steps and start time of the arguments of a run; one with chosen steps counts as one step.
+
+    Raises
+    ------
+    InvalidInput
+        As ``integrate``.
+    """
+    given = {"t0": 0.0, "t_end": None, "steps": None} | dict(times)
+    if "step" in given and "rtol" in given:
+        raise InvalidInput("rtol and step are both given; keep one of them")
+    if "rtol" in given:
+        names = ("rtol", "atol", "t_end", "steps", "t0", "first_step", "max_step")
+        asked = {name: given.get(name) for name in names}
+        return whole(tolerances(**asked, max_steps=given.get("max_steps", MOST_STEPS)))
+    for name in ("atol", "first_step", "max_step", "max_steps"):
+        if name in given:
+            raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
+    return span(given["step"], given["t_end"], given["steps"], given["t0"])
 
 
 # ------------------------------------------------------------------ reading
@@ -477,13 +531,18 @@ class _Reader:
         named = next((word for word in words if word in table), None)
         self.wrong((*section, named) if named else section, str(problem))
 
-    def scenario(self, method: str | None, step: float | None) -> Scenario:
+    def scenario(self, method: str | None, step: float | None, rtol: float | None) -> Scenario:
         """The whole file."""
         parsed = self.parsed()
         if method is not None:
             parsed.method = method
+        run = parsed.run
         if step is not None:
-            parsed.run.step = step
+            run.step, run.rtol, run.atol, run.first_step, run.max_step, run.max_steps = step, *[None] * 5
+        if rtol is not None:
+            if run.step is not None and run.steps is not None:
+                run.t_end = run.t0 + run.step * run.steps
+            run.rtol, run.step, run.steps = rtol, None, None
         sound = {name for name in ScenarioFile.model_fields if name not in self.bad}
         ready = None
         if parsed.problem is not None:
@@ -511,7 +570,8 @@ class _Reader:
             raise InvalidInput("\n".join(told))
         assert system is not None
         title = parsed.title or (ready.description if ready else system.name)
-        changes = {key: value for key, value in (("method", method), ("step", step)) if value is not None}
+        asked = (("method", method), ("step", step), ("rtol", rtol))
+        changes = {key: value for key, value in asked if value is not None}
         return Scenario(self.path, self.text, title, system, label, times | state, output, changes)
 
     # -------------------------------------------------------------- shape
@@ -588,16 +648,19 @@ class _Reader:
 
     def method(self, parsed: ScenarioFile, system: System | None) -> str:
         """The method string, checked."""
-        chosen = parsed.method
+        chosen, adaptive = parsed.method, parsed.run.rtol is not None
         if chosen is None:
-            return system.recommended if system else ""
+            return ADAPTIVE if adaptive else system.recommended if system else ""
         options = {}
         if isinstance(chosen, MethodTable):
             words = {key: getattr(chosen, key) for key in MethodTable.model_fields if key != "name"}
             options = {key: value for key, value in words.items() if value is not None}
             chosen = chosen.name
         try:
-            return find_method(chosen, **options).label
+            found = find_method(chosen, **options)
+            if adaptive:
+                check_estimate(found)
+            return found.label
         except InvalidInput as refused:
             self.refused(("method",), refused)
             return ""
@@ -628,11 +691,13 @@ class _Reader:
         return state
 
     def times(self, table: Run, ready: Any) -> dict[str, Any]:
-        """Step, span and recording as arguments of ``integrate``."""
+        """Step or tolerance, span and recording as arguments of ``integrate``."""
         at: Key = ("run",)
-        if table.step is None:
+        if table.step is None and table.rtol is None:
             if ready is None:
-                self.wrong(at, "expected a step (got none); write step = 0.01 or the like under [run]")
+                self.wrong(
+                    at, "expected a step (got none); write step = 0.01 or the like under [run], or rtol = 1e-8 instead"
+                )
                 return {}
             table.step = ready.step
         if table.t_end is None and table.steps is None and ready is not None:
@@ -640,7 +705,7 @@ class _Reader:
         times = {name: getattr(table, name) for name in Run.model_fields}
         times = {name: value for name, value in times.items() if value is not None}
         try:
-            h, n, start = span(table.step, table.t_end, table.steps, table.t0)
+            h, n, start = _span(times)
             if table.t_eval is not None:
                 sample_times(table.t_eval, table.every, start, h, n)
         except InvalidInput as refused:

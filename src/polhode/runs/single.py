@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import floor, inf, isfinite, log10, sqrt
+from math import copysign, floor, inf, isfinite, log10, sqrt
 from typing import Any
 
 import numpy as np
@@ -24,45 +24,79 @@ from polhode.errors import (
     PolhodeError,
     StepFailed,
     StepTooLarge,
+    StepTooSmall,
     UserFunctionError,
     unknown_name,
 )
 from polhode.kernel import drive
 from polhode.kernel.signatures import (
+    ACCEPTED,
     ANGULAR,
     ATTITUDE,
     BODY,
     ITERATIONS,
+    LARGEST,
     MOMENTUM,
+    NEXT_TIME,
     NOT_CONVERGED,
     OK,
     POSITION,
+    REJECTED,
     RESIDUAL,
     ROW_ITERATIONS,
+    ROWS,
+    SMALLEST,
     STEPS_DONE,
+    TAKEN,
+    TIME,
     TOO_LARGE,
+    TOO_SMALL,
     TOTAL_ITERATIONS,
 )
 from polhode.methods import Chosen
 from polhode.methods import method as find_method
-from polhode.runs.bench import Bench, extended
+from polhode.runs.bench import Bench, check_estimate, extended
 from polhode.systems import SYSTEMS, System
 from polhode.systems.record import vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
+from polhode.trajectory.schema import MEANING
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
 LARGEST_ROWS = 2**31
+FIRST_ROWS = 1024
+
+TIGHTEST = 1e-14
+FLOOR = 1e-3
+"""Smallest rtol; the default of atol in units of it."""
+SHORTEST = 1e-14
+"""Part of the span below which steps are too small."""
+MOST_STEPS = 10_000_000
+ADAPTIVE = "mkrk:dp8"
+"""The method of a run with rtol that names none."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run is: handed to the ``progress`` function a few times a second."""
+    """Where a run is: handed to the ``progress`` function a few times a second.
+
+    Attributes
+    ----------
+    done, total : int
+        Steps; the total is None where they are chosen by a tolerance.
+    seconds : float
+        Time computed so far.
+    stage : str
+        ``compiling`` or ``running``.
+    share : float
+        Part of the span of time that is done.
+    """
 
     done: int
-    total: int
+    total: int | None
     seconds: float
     stage: str
+    share: float = 0.0
 
 
 # ------------------------------------------------------------------ the span
@@ -94,6 +128,33 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
             f"t_end - t0 = {end - start:g} is {ratio:.9g} steps of {h:g}; the nearest step that fits is {better!r}"
         )
     return (h if end >= start else -h), n, start
+
+
+def tolerances(
+    rtol: Any, atol: Any, t_end: Any, steps: Any, t0: Any, first_step: Any, max_step: Any, max_steps: Any
+) -> dict[str, Any]:
+    """What a run with chosen steps is told, checked, with its defaults put in.
+
+    Raises
+    ------
+    InvalidInput
+        A number out of its range; ``steps``, which is for steps of one size; no ``t_end``.
+    """
+    found: dict[str, Any] = {"rtol": _number(rtol, "rtol")}
+    if not TIGHTEST <= found["rtol"] < 1.0:
+        raise InvalidInput(f"rtol is {rtol:g}; it must be at least {TIGHTEST:g}, where round-off begins, and below 1")
+    found["atol"] = found["rtol"] * FLOOR if atol is None else _number(atol, "atol")
+    if steps is not None or t_end is None:
+        raise InvalidInput("with rtol the steps are not counted beforehand; give t_end and no steps")
+    found |= {"t0": _number(t0, "t0"), "t_end": _number(t_end, "t_end")}
+    for name, value in (("first_step", first_step), ("max_step", max_step)):
+        found[name] = None if value is None else _number(value, name)
+    for name in ("atol", "first_step", "max_step"):
+        if found[name] is not None and not found[name] > 0.0:
+            raise InvalidInput(f"{name} is {found[name]:g}; it must be positive")
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
+        raise InvalidInput(f"max_steps is {max_steps!r}; it must be a whole number, 1 or more")
+    return found | {"max_steps": int(max_steps)}
 
 
 def _number(value: Any, name: str) -> float:
@@ -200,35 +261,115 @@ class _Record:
     """Rows recorded so far."""
 
     def __init__(self, rows: int, width: int) -> None:
+        self.count = 0
+        self.times, self.sizes = np.empty(0), np.empty(0)
+        self.states, self.iterations = np.empty((0, width)), np.empty(0, dtype=np.int64)
+        self._make(rows)
+
+    def _make(self, rows: int) -> None:
+        """Memory for so many rows; those there are stay."""
+        width = self.states.shape[1]
         size = f"{rows} rows would need {rows * width * 8 / 1e9:.0f} GB of memory; record less with every="
         if rows * width > LARGEST_ROWS:
             raise InvalidInput(size)
         try:
-            self.times = np.empty(rows)
-            self.states = np.empty((rows, width))
-            self.iterations = np.zeros(rows, dtype=np.int64)
+            for name in ("times", "sizes", "states", "iterations"):
+                old = getattr(self, name)
+                new = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
+                new[: self.count] = old[: self.count]
+                setattr(self, name, new)
         except MemoryError:
             raise InvalidInput(size) from None
-        self.count = 0
 
-    def add(self, times: Any, states: Any, iterations: Any) -> None:
+    def add(self, times: Any, states: Any, iterations: Any, sizes: Any = 0.0) -> None:
         """Add one row or several."""
         here = slice(self.count, self.count + np.size(times))
         self.times[here], self.states[here], self.iterations[here] = times, states, iterations
+        self.sizes[here] = sizes
         self.count = here.stop
+
+    def room(self, rows: int) -> tuple[Any, Any, Any, Any]:
+        """Where the next rows go: times, sizes of steps, states, iterations. One more than asked for always fits."""
+        if self.count + rows >= len(self.times):
+            self._make(max(2 * len(self.times), self.count + rows + 1))
+        here = slice(self.count, None)
+        return self.times[here], self.sizes[here], self.states[here], self.iterations[here]
 
 
 class _Run:
-    """One run: its arrays, how far it is, and the slices it takes."""
+    """A run with steps of one size: its arrays, how far it is, and the slices it takes."""
 
-    def __init__(self, system: System, chosen: Chosen, y: Any, t0: float, h: float, guard: bool) -> None:
-        self.system, self.chosen, self.t0, self.h, self.guard = system, chosen, t0, h, guard
-        self.bench = Bench(system, chosen, y, t0, chosen.method.range if guard else None)
+    adaptive = False
+
+    def __init__(self, system: System, chosen: Chosen, recipe: Mapping[str, Any]) -> None:
+        self.system, self.chosen, self.recipe = system, chosen, recipe
+        self.t0, self.guard = recipe["t0"], recipe["guard"]
+        self.start = np.array(recipe["state"])
+        limit = chosen.method.range if self.guard else None
+        self.bench = Bench(system, chosen, self.start.copy(), self.t0, limit, self.adaptive)
         self.report = self.bench.report
-        self.start = np.array(y)
-        self.done = 0
+        self.done: int = 0
         self.seconds = 0.0
         self.slice = FIRST_SLICE
+        self.set_out()
+
+    def set_out(self) -> None:
+        """Get ready for the first step."""
+        self.total: int | None = self.recipe["steps"]
+        self.h = -self.recipe["step"] if self.recipe["backwards"] else self.recipe["step"]
+
+    @property
+    def now(self) -> float:
+        """Time of the present state."""
+        return float(self.time(self.done))
+
+    @property
+    def share(self) -> float:
+        """Part of the span that is done."""
+        return float(self.done / self.total) if self.total else 1.0
+
+    @property
+    def last(self) -> float:
+        """Size of the last step."""
+        return float(abs(self.h))
+
+    @property
+    def pace(self) -> dict[str, Any]:
+        """Attributes that tell of the steps."""
+        return {"step": abs(self.h), "steps": self.done}
+
+    def number(self, t: float) -> int:
+        """Number of the step that begins at a time."""
+        return round(float((t - self.t0) / self.h))
+
+    def advice(self, h: float) -> str:
+        """What may help where a step of h failed."""
+        return f"take a smaller step than {abs(h):g}"
+
+    def carry_out(self, record: _Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+        """The whole run; ``look`` is called now and then."""
+        if samples is None:
+            record.add(self.t0, self.start, 0)
+            self.prepare()
+            self.advance(self.recipe["steps"], every, record, look)
+        else:
+            self.prepare()
+            self.sample(samples, record, look)
+
+    def sample(self, samples: Any, record: _Record, look: Callable[[], None]) -> None:
+        """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
+        n = self.recipe["steps"]
+        for t in samples:
+            along = (t - self.t0) / self.h
+            k = round(along)
+            on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
+            self.advance((k if on_grid else min(n - 1, floor(along))) - self.done, 1, None, look)
+            if on_grid:
+                record.add(t, self.state(), int(self.report[ROW_ITERATIONS]))
+            else:
+                record.add(t, *self.aside(t))
+            self.report[ROW_ITERATIONS] = 0.0
+        self.advance(n - self.done, 1, None, look)
 
     @property
     def y(self) -> Any:
@@ -296,10 +437,14 @@ class _Run:
                 self._back(before, kept)
                 raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
             look()
-            if elapsed < SLICE_SECONDS / 2:
-                self.slice *= 16 if elapsed < SLICE_SECONDS / 32 else 2
-            elif elapsed > 2 * SLICE_SECONDS:
-                self.slice = max(1, self.slice // 2)
+            self.adjust(elapsed)
+
+    def adjust(self, elapsed: float) -> None:
+        """Make the next slice last about SLICE_SECONDS."""
+        if elapsed < SLICE_SECONDS / 2:
+            self.slice *= 16 if elapsed < SLICE_SECONDS / 32 else 2
+        elif elapsed > 2 * SLICE_SECONDS:
+            self.slice = max(1, self.slice // 2)
 
     def _back(self, before: int, kept: Any) -> None:
         """Find the last good state of a failed slice: take its good steps again."""
@@ -355,14 +500,14 @@ class _Run:
         if status == NOT_CONVERGED:
             return ConvergenceError(
                 f"{label!r} did not converge {place}: {iterations} iterations, last relative correction "
-                f"{residual:.1e}; take a smaller step than {abs(h):g}",
+                f"{residual:.1e}; {self.advice(h)}",
                 residual=residual, iterations=iterations, **where,
             )  # fmt: skip
         if status == TOO_LARGE:
             return self._too_large(place, h, (y, self.y if after is None else after), where)
         return NotFinite(
-            f"the state or a load is infinite or not a number {place}; check the loads and initial values, or take a "
-            f"smaller step than {abs(h):g}", **where,
+            f"the state or a load is infinite or not a number {place}; check the loads and initial values, or "
+            f"{self.advice(h)}", **where,
         )  # fmt: skip
 
     def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
@@ -418,14 +563,122 @@ class _Run:
         return error
 
 
+class _AdaptiveRun(_Run):
+    """A run whose steps are chosen by their estimated error; all they depend on is in the course of the bench."""
+
+    adaptive = True
+
+    def set_out(self) -> None:
+        recipe = self.recipe
+        self.total, self.end = None, recipe["t_end"]
+        self.h = copysign(1.0, self.end - self.t0)
+        self.bench.adapt(self.t0, recipe["rtol"], recipe["atol"], self.h * (recipe["first_step"] or 0.0))
+
+    @property
+    def now(self) -> float:
+        return float(self.bench.course[TIME])
+
+    @property
+    def share(self) -> float:
+        return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
+
+    @property
+    def last(self) -> float:
+        return float(self.bench.course[TAKEN])
+
+    @property
+    def pace(self) -> dict[str, Any]:
+        course = self.bench.course
+        told = {"rtol": self.recipe["rtol"], "atol": self.recipe["atol"], "steps": self.done}
+        told |= {"steps_accepted": self.done, "steps_rejected": int(course[REJECTED])}
+        if self.done:
+            told |= {"step_smallest": float(course[SMALLEST]), "step_largest": float(course[LARGEST])}
+        return told
+
+    def number(self, t: float) -> int:
+        return -1
+
+    def advice(self, h: float) -> str:
+        return f"loosen rtol: steps down to {abs(h):.2g} were tried"
+
+    def state(self) -> Any:
+        return self.y.copy()
+
+    def carry_out(self, record: _Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+        bench, course, most = self.bench, self.bench.course, self.recipe["max_steps"]
+        longest, shortest = self.recipe["max_step"] or inf, SHORTEST * abs(self.end - self.t0)
+        wanted, stops = np.empty(0), np.array([self.end])
+        if samples is None:
+            record.add(self.t0, self.start, 0)
+        else:  # times may be past the end by round-off
+            every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
+        while True:
+            tried = int(course[ACCEPTED] + course[REJECTED])
+            count = min(self.slice, most - tried)
+            times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
+            kept, before = self.y.copy(), course.copy()
+            begun = time.perf_counter()
+            status, problem = OK, None
+            try:
+                status = bench.march_adaptive(
+                    count, every, stops, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
+                )
+            except Exception as caught:
+                problem = caught
+            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
+                self.y[:], course[:] = kept, before
+                raise
+            elapsed = time.perf_counter() - begun
+            self.seconds += elapsed
+            self.done = int(course[ACCEPTED])
+            record.count += int(course[ROWS])
+            if status != OK or problem is not None:
+                h = self.report[NEXT_TIME] - self.now
+                if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
+                    h = 1e-3 * (self.end - self.t0)
+                raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
+            look()
+            if self.now == self.end:
+                return
+            if course[ACCEPTED] + course[REJECTED] >= most:
+                raise StepFailed(
+                    f"{most} steps were tried and the run is only at t = {self.now:g} of {self.end:g}; raise "
+                    "max_steps, or loosen rtol", step=self.done, time=self.now,
+                )  # fmt: skip
+            self.adjust(elapsed)
+
+    def failure(
+        self,
+        status: int,
+        step: int,
+        y: Any,
+        t: float,
+        h: float,
+        after: Any = None,
+        problem: Exception | None = None,
+    ) -> PolhodeError:
+        if status != TOO_SMALL or problem is not None:
+            return super().failure(status, step, y, t, h, after, problem)
+        return StepTooSmall(
+            f"rtol = {self.recipe['rtol']:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
+            "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",
+            step=step, time=t,
+        )  # fmt: skip
+
+
 def integrate(
     system: System,
     method: str | None = None,
     *,
-    step: float,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
     t_end: float | None = None,
     steps: int | None = None,
     t0: float = 0.0,
+    first_step: float | None = None,
+    max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
     every: int = 1,
     t_eval: Any = None,
     attitude: Any = None,
@@ -440,7 +693,7 @@ def integrate(
     progress: Callable[[Progress], None] | None = None,
     **options: str,
 ) -> xr.Dataset:
-    """Integrate a system with a fixed step and record the trajectory.
+    """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
 
     Parameters
     ----------
@@ -448,18 +701,31 @@ def integrate(
         From ``polhode.free_body``, ``polhode.heavy_top`` and so on.
     method : str, optional
         Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``; without one, what the measured tables recommend for the
-        system (the attribute ``method`` of the result says which).
+        system (the attribute ``method`` of the result says which); with ``rtol`` it is ``"mkrk:dp8"``.
     step : float
         Step size, positive; every consistent unit of time.
+    rtol : float
+        In the place of ``step``: steps are chosen so that the estimated error of each is at most this, of attitudes in
+        rad, of angular velocities and the motion through space relative to their size. Errors of steps add up: expect a
+        multiple of it at the end. Methods with an embedded tableau estimate their error (``"mkrk:dp5"``).
+    atol : float, optional
+        Absolute part of the tolerance of angular velocities, positions and velocities, in their units; it counts where
+        they are near zero. By default ``1e-3 * rtol``. The tolerance of a number x is ``atol + rtol |x|``.
     t_end, steps : float, int
         End time, a whole number of steps from ``t0`` (before ``t0``: the run goes backwards), or the number of steps.
+        With ``rtol`` any end time; the last step ends there exactly.
     t0 : float
         Start time.
+    first_step, max_step : float, optional
+        With ``rtol``: the first step to try, else chosen from the loads; the largest step allowed.
+    max_steps : int
+        With ``rtol``: most steps to try.
     every : int
         Record every this many steps; the start and the end are always recorded.
     t_eval : array_like, optional
         Record at exactly these times instead, in the order of the run. Times off the grid are reached by a side step
-        from the last grid state, so the step sequence is that of a run without them.
+        from the last grid state, with ``rtol`` by the dense output of the method: so the step sequence is that of a run
+        without them.
     attitude : array_like (4,)
         Unit quaternion (w, x, y, z), body to space. Identity by default.
     angular_velocity, angular_momentum : array_like (3,)
@@ -487,8 +753,8 @@ def integrate(
     ------
     InvalidInput
         An argument is wrong; the sentence names it.
-    ConvergenceError, StepTooLarge, NotFinite
-        A step failed; ``.trajectory`` holds the run so far and the state before that step.
+    ConvergenceError, StepTooLarge, NotFinite, StepTooSmall
+        A step failed, with ``rtol`` at every size tried; ``.trajectory`` holds the run so far and the state before it.
     UserFunctionError
         A function of the user failed; ``__cause__`` is its own exception, ``.trajectory`` the run so far.
     Interrupted
@@ -496,8 +762,20 @@ def integrate(
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
-    chosen = find_method(system.recommended if method is None else method, **options)
-    h, n, start = span(step, t_end, steps, t0)
+    if (step is None) == (rtol is None):
+        raise InvalidInput("give either step, the size of all steps, or rtol, the tolerance by which they are chosen")
+    usual = system.recommended if rtol is None else ADAPTIVE
+    chosen = find_method(usual if method is None else method, **options)
+    if rtol is None:
+        for name, value in (("atol", atol), ("first_step", first_step), ("max_step", max_step)):
+            if value is not None:
+                raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
+        h, n, start = span(step, t_end, steps, t0)
+        pace = {"step": abs(h), "steps": n, "backwards": h < 0, "t0": start}
+    else:
+        check_estimate(chosen)
+        pace = tolerances(rtol, atol, t_end, steps, t0, first_step, max_step, max_steps)
+        h, n, start = whole(pace)
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
     if units not in UNITS:
@@ -507,10 +785,7 @@ def integrate(
     recipe = {
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
-        "step": abs(h),
-        "steps": n,
-        "backwards": h < 0,
-        "t0": start,
+        **pace,
         "every": int(every),
         "t_eval": None if samples is None else samples.tolist(),
         "guard": bool(guard),
@@ -518,6 +793,12 @@ def integrate(
         "state": y.tolist(),
     }
     return _carry_out(system, chosen, recipe, progress)
+
+
+def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
+    """The span of a run with chosen steps as one step: signed size, number, start; no step where it is empty."""
+    length = pace["t_end"] - pace["t0"]
+    return (length, 1, pace["t0"]) if length else (1.0, 0, pace["t0"])
 
 
 def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
@@ -561,15 +842,15 @@ def _carry_out(
     system: System, chosen: Chosen, recipe: Mapping[str, Any], progress: Callable[[Progress], None] | None
 ) -> xr.Dataset:
     """Run a recipe; raises what went wrong with the trajectory so far on it."""
-    n, every = recipe["steps"], recipe["every"]
+    every = recipe["every"]
     samples = None if recipe["t_eval"] is None else np.array(recipe["t_eval"])
-    y = np.array(recipe["state"])
-    record = _Record((n // every if samples is None else len(samples)) + 2, y.size)
+    total = recipe.get("steps")
+    rows = FIRST_ROWS if total is None else total // every
+    record = _Record((rows if samples is None else len(samples)) + 2, len(recipe["state"]))
     tell = progress or (lambda state: None)
-    tell(Progress(0, n, 0.0, "compiling"))
-    h = -recipe["step"] if recipe["backwards"] else recipe["step"]
-    run = _Run(system, chosen, y.copy(), recipe["t0"], h, recipe["guard"])
-    potential = system.compiled_potential(run.t0, y)
+    tell(Progress(0, total, 0.0, "compiling"))
+    run = (_Run if "step" in recipe else _AdaptiveRun)(system, chosen, recipe)
+    potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
     with _Watch() as watch:
         told = time.perf_counter()
@@ -577,66 +858,48 @@ def _carry_out(
         def look() -> None:
             nonlocal told
             now = time.perf_counter()
-            if run.done == n or now - told >= SLICE_SECONDS / 2:
+            if run.share >= 1.0 or now - told >= SLICE_SECONDS / 2:
                 told = now
-                tell(Progress(run.done, n, run.seconds, "running"))
+                tell(Progress(run.done, total, run.seconds, "running", run.share))
             if watch.flag:
                 raise KeyboardInterrupt
 
         try:
-            if samples is None:
-                record.add(run.t0, run.start, 0)
-                run.prepare()
-                run.advance(n, every, record, look)
-            else:
-                run.prepare()
-                _sample(run, n, samples, record, look)
+            run.carry_out(record, every, samples, look)
         except (StepFailed, UserFunctionError) as failed:
             error = failed
         except KeyboardInterrupt:
-            error = Interrupted(f"interrupted after {run.done} of {n} steps (t = {run.time(run.done):g})")
+            of = "" if total is None else f" of {total}"
+            error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g})")
     if samples is None or error is not None:
-        t = run.time(run.done)
-        if not record.count or (t - record.times[record.count - 1]) * h > 0.0:
-            record.add(t, run.state(), int(run.report[ROW_ITERATIONS]))
+        t = run.now
+        if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
+            record.add(t, run.state(), int(run.report[ROW_ITERATIONS]), run.last)
     return _finish(run, recipe, potential, record, error)
-
-
-def _sample(run: _Run, n: int, samples: Any, record: _Record, look: Callable[[], None]) -> None:
-    """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
-    for t in samples:
-        along = (t - run.t0) / run.h
-        k = round(along)
-        on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
-        run.advance((k if on_grid else min(n - 1, floor(along))) - run.done, 1, None, look)
-        if on_grid:
-            record.add(t, run.state(), int(run.report[ROW_ITERATIONS]))
-        else:
-            record.add(t, *run.aside(t))
-        run.report[ROW_ITERATIONS] = 0.0
-    run.advance(n - run.done, 1, None, look)
 
 
 def _finish(
     run: _Run, recipe: Mapping[str, Any], potential: Any, record: _Record, error: PolhodeError | None
 ) -> xr.Dataset:
-    times, states, iterations = (a[: record.count] for a in (record.times, record.states, record.iterations))
+    rows = (record.times, record.states, record.iterations, record.sizes)
+    times, states, iterations, sizes = (a[: record.count] for a in rows)
     energies = None
     if potential is not None:
         energies, problem = _potential_energies(run, potential, times, states)
         if len(energies) < len(times):
             # A run that had failed before tells of that.
             error = error or problem
-            times, states, iterations = times[: len(energies)], states[: len(energies)], iterations[: len(energies)]
+            times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
+    pace = run.pace
+    named = next(iter(pace))
     attributes = {
-        "title": f"{run.system.name}, {run.chosen.label}, step {abs(run.h):g}",
+        "title": f"{run.system.name}, {run.chosen.label}, {named} {pace[named]:g}",
         "system": run.system.name,
         "method": run.chosen.label,
         "method_description": run.chosen.method.description,
         "order": run.chosen.promises.order,
         "citation": run.chosen.method.cite,
-        "step": abs(run.h),
-        "steps": run.done,
+        **pace,
         "load_evaluations": run.bench.evaluations,
         "conserves": ", ".join(run.system.conserves),
         "conventions": CONVENTIONS,
@@ -648,6 +911,8 @@ def _finish(
         attributes["incomplete"] = str(error)
     chart = run.bench.prepared.coordinates
     ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart)
+    if "rtol" in pace:
+        ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[recipe["units"]]["step"]})
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds
@@ -671,7 +936,7 @@ def _potential_energies(
         return energies, None
     k = int(failed[0])
     t = float(times[k])
-    where: dict[str, Any] = {"step": round((t - run.t0) / run.h), "time": t}
+    where: dict[str, Any] = {"step": run.number(t), "time": t}
     bridge = system.bridged_potential()
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:

@@ -17,6 +17,8 @@ energy_change             time                 energy - energy[0]
 vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
 axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
 iterations                time                 most solver iterations of a step since the row before
+step                      time                 size of the step that ends at the row or holds it, 0 at the start;
+                                               where steps are chosen by a tolerance
 rotation_vector           time, axis           angle times axis of the attitude; attribute ``branch``
 euler_angles              time, angle          in the order of the letters of the attribute ``sequence``; ``branch``
 gibbs_rodrigues           time, axis           tan(angle/2) times axis of the attitude
@@ -58,6 +60,7 @@ UNITS = {
         "energy_error": "1",
         "energy_change": "mass length2 / time2",
         "iterations": "1",
+        "step": "time",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
@@ -80,6 +83,7 @@ UNITS = {
         "energy_error": "1",
         "energy_change": "J",
         "iterations": "1",
+        "step": "s",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
@@ -108,6 +112,7 @@ MEANING = {
     "energy": "total energy",
     "energy_error": "relative energy error, (H - H0)/|H0|",
     "energy_change": "energy change, H - H0",
+    "step": "size of the step that ends at the row or holds it",
     "iterations": "most solver iterations in a step since the previous row",
     "rotation_vector": "rotation vector of the attitude, body to space",
     "euler_angles": "Euler angles of the attitude, body to space",
