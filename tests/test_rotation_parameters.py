@@ -255,6 +255,17 @@ def test_the_picture_shows_the_chart():
     assert "Euler angles (ZYX, principal)" in titles
 
 
+def test_singular_rows_are_named():
+    """Of the proposed angles nothing is wrong there but which is which; of their rates, the attitude."""
+    start = {"step": 0.25, "t_end": 1.0, "angular_velocity": (0.0, np.pi, 0.0)}
+    ds = ph.integrate(BOX, "euler", **start)
+    note = ds.euler_angles.attrs["note"]
+    assert "1 of 5 rows, first at t = 0.5" in note and "sequence 'XYZ'" in note and "not affected" in note
+    assert "note" not in ph.integrate(BOX, "euler", sequence="ZXY", **start).euler_angles.attrs
+    direct = ph.integrate(BOX, "euler_direct", **start).euler_angles.attrs["note"]
+    assert "angles[1] is within 0.01 rad of -pi/2 or pi/2" in direct and "may be wrong" in direct
+
+
 # ------------------------------------------------------------------ forms that fail, where they are said to
 def test_printed_update_fails_at_a_whole_turn():
     start = {"coordinates": (0.0, 1.5 * np.pi, 0.0), "step": 1 / 128, "t_end": 0.5}

@@ -248,6 +248,15 @@ def test_method_as_string_and_as_table(read):
     assert table == read(problem + 'method = "mkrk:gauss4:cayley"').method == "mkrk:gauss4:cayley"
 
 
+def test_method_with_a_sequence_and_a_branch(read):
+    text = 'problem = "krysl_slow_top"\n[method]\nname = "euler"\nsequence = "ZXZ"\nbranch = "continuous"\n'
+    assert read(text).method == "euler:rk4:exp:ZXZ:continuous"
+    with pytest.raises(InvalidInput, match=r"'continous'.*did you mean 'continuous'"):
+        read(text.replace("continuous", "continous"))
+    with pytest.raises(InvalidInput, match="sequence"):
+        read(text.replace('"euler"', '"trapm"'))
+
+
 def test_changes_by_the_caller(read):
     scenario = read('problem = "krysl_slow_top"\nmethod = "imid"', method="trapm", step=0.025)
     assert (scenario.method, scenario.arguments["step"]) == ("trapm", 0.025)
@@ -282,6 +291,16 @@ def test_going_on_from_what_was_computed(read):
         whole.continued(expected)
     with pytest.raises(InvalidInput, match="is of 'heavy_top'"):
         read('problem = "krysl_free_body"').continued(half)
+
+
+def test_going_on_with_angles_that_count_turns(read):
+    """Of angles beyond their ranges an attitude knows nothing."""
+    text = f'{TOP}[initial]\nangular_velocity = [0, 0.1, 50]\n[method]\nname = "euler"\nbranch = "continuous"\n'
+    whole = read(text + "[run]\nstep = 0.01\nt_end = 2.0\nevery = 10")
+    half = read(text + "[run]\nstep = 0.01\nt_end = 1.0\nevery = 10").integrate()
+    found, expected = whole.continued(half).integrate(), whole.integrate()
+    assert float(expected.euler_angles.max()) > 90.0
+    np.testing.assert_allclose(found.euler_angles, expected.euler_angles[10:], atol=1e-11)
 
 
 def test_a_tolerance_in_the_place_of_the_step(read):

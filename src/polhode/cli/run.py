@@ -248,6 +248,8 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
     """What a run is judged by, in JSON's types: largest errors, iterations, cost."""
     import numpy as np
 
+    from polhode.trajectory.schema import CHART_DIMENSION
+
     def largest(values: Any) -> float | None:
         found = float(np.max(np.abs(values)))
         return found if np.isfinite(found) else None
@@ -265,6 +267,8 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
     seconds = ds.encoding.get("seconds")
     counts = ds.iterations.values[1:]
     solved = bool(counts.size and counts.max() > 0)
+    charts = [name for name in CHART_DIMENSION if name in ds]
+    words = ("sequence", "branch", "note")
     return {
         "title": ds.attrs["title"],
         "system": ds.attrs["system"],
@@ -286,6 +290,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "energy_error": largest(ds.energy_error),
         "energy_change": largest(ds.energy_change),
         "momentum_errors": momenta,
+        "charts": {name: {key: ds[name].attrs[key] for key in words if key in ds[name].attrs} for name in charts},
         "attitude_norm_error": largest(np.linalg.norm(ds.attitude.values, axis=-1) - 1.0) if "attitude" in ds else None,
         "iterations": {"mean": float(counts.mean()), "most": int(counts.max())} if solved else None,
         "seconds": seconds,
@@ -315,6 +320,10 @@ def table(facts: dict[str, Any]) -> str:
         rows.append((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative"))
     if facts["attitude_norm_error"] is not None:
         rows.append(("|q| - 1", size(facts["attitude_norm_error"])))
+    for name, about in facts["charts"].items():
+        rows.append((name.replace("_", " "), ", ".join(about[key] for key in ("sequence", "branch") if key in about)))
+        if "note" in about:
+            rows.append(("", about["note"]))
     if facts["iterations"]:
         rows.append(("iterations", f"{facts['iterations']['mean']:.2f} mean, {facts['iterations']['most']} most"))
     if facts["ns_per_step"] is not None:

@@ -26,6 +26,8 @@ class Coordinates:
         What says which of the numbers of an attitude they are: ``branch``, ``sequence``.
     attitude, coordinates : function
         From the numbers to the quaternion of the user's body frame, and back.
+    rates : bool
+        Whether the method integrates the rates of the numbers, which are infinite at singular points.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Coordinates:
     attributes: Mapping[str, str]
     attitude: Callable[[Any], Any]
     coordinates: Callable[[Any], Any]
+    rates: bool = False
 
 
 @dataclass(frozen=True)

@@ -620,8 +620,8 @@ def prepared_rates(rates, tableau="rk4", sequence="", form=""):
     return Prepared(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen, unknowns), numbers,
         layout, coordinates=Coordinates(
-            chart.name, chart.size, {"sequence": sequence} if sequence else {},
-            lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),
+            chart.name, chart.size, {"branch": "continuous"} | ({"sequence": sequence} if sequence else {}),
+            lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan), rates=True,
         ),
     )  # fmt: skip
 

@@ -37,7 +37,6 @@ from polhode.kernel.signatures import (
     INVERSE_INERTIA,
     INVERSE_MASS,
     ITERATIONS,
-    NEXT_TIME,
     NOT_CONVERGED,
     NOT_FINITE,
     OK,
@@ -182,7 +181,7 @@ def explicit_step(t, h, p):
             return status
     advance(s * s, s, h, slopes, z, p)
     if p.report[RELATIVE] > 0.0:
-        status = field(p.report[NEXT_TIME], z, slopes + s * d, p)
+        status = field(t + h, z, slopes + s * d, p)
         if status != OK:
             return status
         p.report[ERROR] = estimate(h, slopes, z, p)

@@ -404,6 +404,10 @@ class Scenario:
             )
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
         keep |= {name: last[name].values.tolist() for name in STATE if name in last}
+        own = find_method(self.method).prepare().coordinates
+        if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
+            del keep["attitude"]
+            keep["coordinates"] = last[own.name].values.tolist()
         keep |= {"t0": now, "t_end": start + n * h}
         keep.pop("steps", None)
         if "rtol" in keep:

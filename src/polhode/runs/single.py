@@ -59,6 +59,7 @@ from polhode.runs.bench import Bench, check_estimate, extended
 from polhode.systems import SYSTEMS, System
 from polhode.systems.record import vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
+from polhode.trajectory.charts import singular_note
 from polhode.trajectory.schema import MEANING
 
 SLICE_SECONDS = 0.2
@@ -506,9 +507,18 @@ class _Run:
         if status == TOO_LARGE:
             return self._too_large(place, h, (y, self.y if after is None else after), where)
         return NotFinite(
-            f"the state or a load is infinite or not a number {place}; check the loads and initial values, or "
-            f"{self.advice(h)}", **where,
+            f"the state or a load is infinite or not a number {place}; {self._singular(y, t)}check the loads and "
+            f"initial values, or {self.advice(h)}", **where,
         )  # fmt: skip
+
+    def _singular(self, y: Any, t: float) -> str:
+        """What to say of a state at which the numbers of a method are singular, followed by a semicolon."""
+        own = self.bench.prepared.coordinates
+        if own is None or not own.rates:
+            return ""
+        values = y[BODY * self.system.N :].reshape(1, self.system.N, own.size)
+        note = singular_note(own.name, values, own.attributes.get("sequence"), np.array([t]), rates=True)
+        return note and f"{note}; a method without '_direct' passes such points; "
 
     def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
         speeds = [sqrt(drive.squared_speed(self.system.N, y, self.bench.bodies)) for y in states]

@@ -13,6 +13,7 @@ from polhode.kernel import drive
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
 from polhode.methods.record import Coordinates
 from polhode.systems.record import System
+from polhode.trajectory.charts import singular_note
 from polhode.trajectory.schema import ANGLES, AXES, CHART_DIMENSION, MEANING, QUATERNION, UNITS
 
 
@@ -96,10 +97,13 @@ def dataset(
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
     if chart is not None and chart.name in MEANING:
         values = states[:, BODY * N :].reshape(n, N, chart.size)
+        note = singular_note(chart.name, values, chart.attributes.get("sequence"), times, chart.rates)
         dims = ["time", "body", CHART_DIMENSION[chart.name]]
         if N == 1:
             values, dims = values[:, 0], ["time", dims[-1]]
         words = {"long_name": MEANING[chart.name], "units": UNITS[units][chart.name], **chart.attributes}
+        if note:
+            words["note"] = note
         variables[chart.name] = (dims, values, words)
     note = (
         "" if system.potential is not None or system.conserves else "kinetic energy only: the loads state no potential"

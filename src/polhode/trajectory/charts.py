@@ -39,6 +39,9 @@ CHARTS: dict[str, tuple[str, ...]] = {
 }
 """Branches of every chart, the ordinary one first; the Gibbs-Rodrigues vector has no choice."""
 
+LOCKED, UNSAFE = 1e-9, 1e-2
+"""How near a singular value outer Euler angles are round-off, and how near it their rates are dangerous (rad)."""
+
 HALF_TURN = 1e-15
 """|w| of a unit quaternion below which it is a half turn, which has no Gibbs-Rodrigues vector."""
 
@@ -104,6 +107,10 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
         attributes["branch"] = branch
     if sequence is not None:
         attributes["sequence"] = sequence
+    times = np.atleast_1d(ds["time"].values) if "time" in ds.coords else np.arange(len(made))
+    note = singular_note(chart, made, sequence, times)
+    if note:
+        attributes["note"] = note
     last = "angle" if chart == "euler_angles" else "axis"
     coordinates = {last: (last, list(ANGLES if last == "angle" else AXES))} if last not in ds.coords else {}
     return ds.assign_coords(coordinates).assign({chart: _shaped(made, sizes, last, attributes)})
@@ -170,6 +177,43 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
         made = _branch(name, branch, _attitudes(name, values, sequence), first, sequence, ds)
         changed[name] = _shaped(made, sizes, last, {**variable.attrs, "branch": branch})
     return ds.assign(changed)
+
+
+def singular_note(chart: str, values: Any, sequence: str | None, times: Any, rates: bool = False) -> str:
+    """What to say of rows at which a chart is singular; empty where there are none.
+
+    Parameters
+    ----------
+    chart : str
+        Name of the variable.
+    values : array (n, bodies, 3)
+        Its numbers.
+    sequence : str or None
+        Of Euler angles.
+    times : array (n,)
+        Times of the rows.
+    rates : bool
+        Whether the numbers come from integrating their rates.
+    """
+    if chart == "euler_angles" and sequence is not None:
+        proper = sequence[0] == sequence[2]
+        margin = np.sin(values[..., 1]) if proper else np.cos(values[..., 1])
+        what = f"angles[0] and angles[2] of sequence {sequence!r}"
+        where = f"angles[1] is within {{:g}} rad of {'0 or pi' if proper else '-pi/2 or pi/2'}"
+    elif chart == "rotation_vector" and rates:
+        angle = np.linalg.norm(values, axis=-1)
+        margin = np.where(angle > 3.0, np.sin(0.5 * angle), 1.0)
+        what, where = "the components", "the vector is within {:g} rad of a whole turn"
+    else:
+        return ""
+    near = UNSAFE if rates else LOCKED
+    rows = np.flatnonzero((np.abs(margin) < near).any(axis=1))
+    if not len(rows):
+        return ""
+    place = f"in {len(rows)} of {len(times)} rows, first at t = {times[rows[0]]:.9g}, {where.format(near)}"
+    if rates:
+        return f"{place}: there the rates of {what} grow without bound, and the attitude after it may be wrong"
+    return f"{place}: {what} are not determined one by one there, one of them was kept; the attitude is not affected"
 
 
 def _no_such_branch(chart: str, branch: object, among: list[str] | None = None) -> InvalidInput:
