@@ -417,6 +417,25 @@ def test_euler_angles_example():
     assert float(abs(angles.diff("time")).max()) < 0.2
 
 
+def test_detumble_example():
+    scenario = ph.read_scenario(ROOT / "examples" / "detumble.toml", allow_code=True)
+    ds = scenario.integrate()
+    assert ds.step.values[1:-1].max() > 100 * ds.step.values[1:-1].min()
+    state = {name: value for name, value in scenario.arguments.items() if name in ("attitude", "angular_velocity")}
+    fixed = ph.integrate(scenario.system, "mkrk:cv8", step=0.05, t_end=3600.0, t_eval=[60.0, 1840.0], **state)
+    tight = ph.integrate(
+        scenario.system,
+        "euler:dp8",
+        sequence="ZYX",
+        rtol=1e-9,
+        max_step=10.0,
+        t_end=3600.0,
+        t_eval=[60.0, 1840.0],
+        **state,
+    )
+    assert ph.rotation.angle_between(tight.attitude.values, fixed.attitude.values).max() < 1e-6
+
+
 def test_gravity_gradient_example_is_as_accurate_as_the_paper_says():
     scenario = ph.read_scenario(ROOT / "examples" / "gravity-gradient.toml")
     assert scenario.method == "rkn6_14a"

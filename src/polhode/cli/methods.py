@@ -20,6 +20,8 @@ Which one? Without --method a run takes what measurements recommend for its syst
   tops, walls, satellites to many digits             taylor12, taylor16
   loads that depend on velocities                    mkrk:cv8
   very many coarse steps                             v2, trapm, imid
+  steps chosen by a tolerance (rtol)                 mkrk:dp8
+  Euler angles or rotation vectors as the state      euler:dp8:ZYX, rotation_vector:gauss4
 Then compare: polhode compare scenario.toml --methods rkn6_14a,pmlf6,mkrk:cv8"""
 
 
