@@ -250,7 +250,12 @@ def test_method_as_string_and_as_table(read):
 
 def test_method_with_a_sequence_and_a_branch(read):
     text = 'problem = "krysl_slow_top"\n[method]\nname = "euler"\nsequence = "ZXZ"\nbranch = "continuous"\n'
-    assert read(text).method == "euler:rk4:exp:ZXZ:continuous"
+    beside = 'problem = "krysl_slow_top"\nmethod = "euler"\nsequence = "ZXZ"\nbranch = "continuous"\n'
+    assert read(text).method == read(beside).method == "euler:rk4:exp:ZXZ:continuous"
+    with pytest.raises(InvalidInput, match="under \\[method\\]"):
+        read('map = "exp"\n' + text)
+    with pytest.raises(InvalidInput, match="none is named"):
+        read('problem = "krysl_slow_top"\nsequence = "ZXZ"\n')
     with pytest.raises(InvalidInput, match=r"'continous'.*did you mean 'continuous'"):
         read(text.replace("continuous", "continous"))
     with pytest.raises(InvalidInput, match="sequence"):

@@ -2,7 +2,8 @@
 
     title = "Fast Lagrangian top"
     problem = "krysl_fast_top"        # or a [system] of one's own
-    method = "trapm"                  # or [method] with name, tableau, sequence...; left out: the recommended one
+    method = "trapm"                  # left out: the recommended one. Its options (tableau, sequence, ...) stand
+                                      # beside it, or with its name in a table [method]
 
     [run]
     step = 2e-5                       # or rtol = 1e-8: steps chosen by this tolerance
@@ -237,16 +238,26 @@ class Initial(_Table):
     momentum: Annotated[Vector, Field(description="space frame")] | None = None
 
 
-class MethodTable(_Table):
-    """A method with its options by name."""
+class MethodOptions(_Table):
+    """Options of a method by name; which a method has, `polhode methods NAME` tells."""
 
-    name: Annotated[str, Field(description="such as 'trapm' or 'mkrk:gauss4:cayley'; see `polhode methods`")]
     tableau: Annotated[str, Field(description="Runge-Kutta tableau")] | None = None
     map: Annotated[str, Field(description="'exp' or 'cayley'")] | None = None
     sequence: Annotated[str, Field(description="Euler angles: 'ZXZ' intrinsic, 'zxz' extrinsic")] | None = None
     branch: Annotated[str, Field(description="'principal', 'continuous' or 'tracked'")] | None = None
     center: Annotated[str, Field(description="chart of an implicit step: 'middle' or 'start'")] | None = None
     form: Annotated[str, Field(description="rates: 'printed', 'regularised', ...")] | None = None
+
+    def chosen(self) -> dict[str, str]:
+        """Those that are given."""
+        given = {name: getattr(self, name) for name in MethodOptions.model_fields}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class MethodTable(MethodOptions):
+    """A method with its options by name."""
+
+    name: Annotated[str, Field(description="such as 'trapm' or 'mkrk:gauss4:cayley'; see `polhode methods`")]
 
 
 class Run(_Table):
@@ -277,8 +288,8 @@ class Output(_Table):
     picture: Annotated[str, Field(description="ends in .png")] | None = None
 
 
-class ScenarioFile(_Table):
-    """A polhode scenario: one run, written down."""
+class ScenarioFile(MethodOptions):
+    """A polhode scenario: one run, written down. Options of a method may stand beside its name or in its table."""
 
     title: str | None = None
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
@@ -653,13 +664,15 @@ class _Reader:
     def method(self, parsed: ScenarioFile, system: System | None) -> str:
         """The method string, checked."""
         chosen, adaptive = parsed.method, parsed.run.rtol is not None
+        options = parsed.chosen()
         if chosen is None:
+            for key in options:
+                self.wrong((key,), f"{key} belongs to a method, and none is named; write method = ... too")
             return ADAPTIVE if adaptive else system.recommended if system else ""
-        options = {}
         if isinstance(chosen, MethodTable):
-            words = {key: getattr(chosen, key) for key in MethodTable.model_fields if key != "name"}
-            options = {key: value for key, value in words.items() if value is not None}
-            chosen = chosen.name
+            for key in options:
+                self.wrong((key,), "the method has a table; write this key there, under [method]")
+            options, chosen = chosen.chosen(), chosen.name
         try:
             found = find_method(chosen, **options)
             if adaptive:
