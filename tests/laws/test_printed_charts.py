@@ -48,7 +48,7 @@ def euler_error(sequence, angles, turn, e):
 # Away from singular points.
 
 
-def test_rotation_vector_is_right_away_from_a_full_turn():
+def test_rotation_vector_is_right_away_from_a_tracked():
     v = np.random.default_rng(3).uniform(-3, 3, (5000, 3))
     turn, e = turns(len(v), 4)
     new = applied(printed_charts.compose_as_printed, v, e)
@@ -56,7 +56,7 @@ def test_rotation_vector_is_right_away_from_a_full_turn():
     away = size < 2 * pi - 0.5
     assert away.mean() > 0.9 and size.max() <= 2 * pi
     assert vector_error(printed_charts.compose_as_printed, v, turn, e)[away].max() < 1e-13
-    full = rotation.compose(v, turn.as_rotvec(), branch="full_turn")  # the same branch where the turn is below pi
+    full = rotation.compose(v, turn.as_rotvec(), branch="tracked")  # the same branch where the turn is below pi
     small = away & (e[:, 0] > 0)
     assert np.abs(new - full)[small].max() < 1e-13
 
@@ -137,7 +137,7 @@ def test_last_angle_is_kept_in_gimbal_lock(sequence):
 # Beside singular points: the hazard.
 
 
-def beside_full_turn(d):
+def beside_tracked(d):
     """Vectors before and turns, of which the update ends at the length 2 pi - d."""
     e = np.array([(0.02, 0.01, -0.03), (0.3, -0.2, 0.1), (0.0, 0.5, 0.4)])
     after = [(2 * pi - d) * n for n in directions() for _ in e]
@@ -149,10 +149,10 @@ def beside_full_turn(d):
     ("d", "least", "most"),
     [(1e-1, 1e-14, 1e-11), (1e-3, 1e-10, 1e-7), (1e-5, 1e-6, 1e-3), (1e-7, 1e-2, pi), (1e-8, 0.3, pi)],
 )
-def test_rotation_vector_loses_the_attitude_beside_a_full_turn(d, least, most):
-    v, turn, e = beside_full_turn(d)
+def test_rotation_vector_loses_the_attitude_beside_a_tracked(d, least, most):
+    v, turn, e = beside_tracked(d)
     assert least < vector_error(printed_charts.compose_as_printed, v, turn, e).max() <= most
-    safe = Rotation.from_rotvec(rotation.compose(v, turn.as_rotvec(), branch="full_turn"))
+    safe = Rotation.from_rotvec(rotation.compose(v, turn.as_rotvec(), branch="tracked"))
     assert off(safe, Rotation.from_rotvec(v) * turn).max() < 4e-15
 
 

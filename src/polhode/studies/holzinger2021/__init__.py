@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from polhode.studies.holzinger2021 import claims, tables
+from polhode.studies.holzinger2021 import (
+    claims,
+    fig11,
+    fig12,
+    fig13,
+    fig14,
+    fig15,
+    fig16,
+    fig17,
+    fig18,
+    implicit,
+    tables,
+)
 from polhode.studies.study import Study
 
 STUDY = Study(
     "holzinger2021",
     "Time integration of rigid bodies modelled with three rotation parameters",
-    (tables.TABLE_2, tables.TABLE_3, claims.FIGURE),
-)
+    (
+        fig11.FIGURE, fig12.FIGURE, fig13.FIGURE, fig14.FIGURE, fig15.FIGURE, fig16.FIGURE, fig17.FIGURE,
+        fig18.FIGURE, tables.TABLE_2, tables.TABLE_3, implicit.FIGURE, claims.FIGURE,
+    ),
+)  # fmt: skip

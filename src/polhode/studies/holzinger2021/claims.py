@@ -53,7 +53,7 @@ def vector_by_arc_cosine(v: Rows, w: Rows) -> Rows:
 
 
 def vector_by_half_angle(v: Rows, w: Rows) -> Rows:
-    return rotation.compose(v, w, branch="full_turn")
+    return rotation.compose(v, w, branch="tracked")
 
 
 def angles_by_entries(a: Rows, w: Rows, sequence: str) -> Rows:

@@ -1,0 +1,33 @@
+"""Figure 12: position of the centre of mass of the heavy top."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.studies.holzinger2021 import top
+from polhode.studies.study import Claim, Figure, Finding, Tell
+
+ON_THE_SPHERE = 1e-15
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    return top.centre_of_mass("position", tell)
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    return {"fig12": top.picture_of(data, "position", ("x", "y", "z"), "m")}
+
+
+def on_the_sphere(data: xr.Dataset) -> Finding:
+    length = np.sqrt((data.position.sel(by=list(top.CHARTS)) ** 2).sum("axis"))
+    off = {str(name): float(np.abs(length.sel(by=name) - 1.0).max()) for name in length.by.values}
+    low = data.position.sel(by=top.VECTOR, axis=3)
+    parts = {f"by the {name}, to 1e-15": x < ON_THE_SPHERE for name, x in off.items()}
+    return Finding(parts, {"||r| - 1|": off, "lowest z": float(low.min())})
+
+
+FIGURE = Figure("fig12", "heavy top: position of the centre of mass", compute, draw, (
+    Claim("The centre of mass stays 1 m from the fixed point", "polhode", on_the_sphere),
+))  # fmt: skip

@@ -1,0 +1,39 @@
+"""Figure 14: angular velocity of the heavy top in the body frame."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.studies.holzinger2021 import top
+from polhode.studies.study import Claim, Figure, Finding, Tell
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    tell("both charts")
+    values = [top.run(method).angular_velocity.values for method in top.CHARTS.values()]
+    tell(top.SERIES)
+    return top.compared("angular_velocity", [*values, top.truth().angular_velocity.values])
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture = top.picture_of(data, "angular_velocity", ("$ω_1$", "$ω_2$", "$ω_3$"), "rad/s")
+    picture.axes[0].set_ylim(-8, 8)
+    picture.axes[0].set_title(f"$ω_2$ = {top.OMEGA[1]:g} rad/s is off the picture")
+    return {"fig14": picture}
+
+
+def constant(data: xr.Dataset) -> Finding:
+    about = data.angular_velocity.sel(axis=2)
+    off = {str(name): float(np.abs(about.sel(by=name) - top.OMEGA[1]).max()) for name in top.CHARTS}
+    return Finding({f"by the {name}": x < 1e-12 for name, x in off.items()}, {"|omega_2 - 150|": off})
+
+
+FIGURE = Figure("fig14", "heavy top: angular velocity", compute, draw, (
+    Claim("The angular velocity can be had with the Cardan angles as well", "7.2",
+          partial(top.alike, "angular_velocity")),
+    Claim("omega_2 = 150 rad/s is constant: J11 = J33, and the centre of mass is on axis 2", "polhode", constant),
+))  # fmt: skip

@@ -1,0 +1,103 @@
+"""A million steps of the heavy top of section 7.2, and how far R^T R is from I at every one of them.
+
+R is formed in double precision from the numbers that each method stores, whatever they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK
+from polhode.methods import method as find_method
+from polhode.runs.bench import Bench
+from polhode.runs.single import start_state
+from polhode.studies.holzinger2021 import top
+
+WINDOW = 1000  # steps whose largest deviation is kept
+
+
+# ------------------------------------------------------------------ matrices of stored numbers, rows at a time
+def of_parts(c: Any, sine: Any, versine: Any) -> Any:
+    """I + sine hat(c) + versine hat(c)^2."""
+    K = np.zeros((len(c), 3, 3))
+    K[:, 2, 1], K[:, 0, 2], K[:, 1, 0] = c.T
+    K -= K.transpose(0, 2, 1)
+    return np.eye(3) + sine[:, None, None] * K + versine[:, None, None] * (K @ K)
+
+
+def of_vector(v: Any) -> Any:
+    """[holzinger2021, eq. 86] by half angles, without the unit vector."""
+    half = 0.5 * np.linalg.norm(v, axis=1)
+    s = np.divide(np.sin(half), half, out=np.ones(len(v)), where=half > 0.0)
+    return of_parts(v, s * np.cos(half), 0.5 * s * s)
+
+
+def of_angles(a: Any) -> Any:
+    """Product of the three elementary rotations [holzinger2021, eq. 38]."""
+    R = np.eye(3)
+    for axis, (c, s) in enumerate(zip(np.cos(a.T), np.sin(a.T), strict=True)):
+        E, i, j = np.zeros((len(a), 3, 3)), (axis + 1) % 3, (axis + 2) % 3
+        E[:, axis, axis], E[:, i, i], E[:, j, j], E[:, i, j], E[:, j, i] = 1.0, c, c, -s, s
+        R = R @ E
+    return R
+
+
+def of_quaternion(q: Any) -> Any:
+    """I + 2 q0 hat(qv) + 2 hat(qv)^2, whatever the length of q."""
+    return of_parts(q[:, 1:], 2.0 * q[:, 0], np.full(len(q), 2.0))
+
+
+def of_matrix(r: Any) -> Any:
+    return r.reshape(-1, 3, 3)
+
+
+METHODS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "rotation vector": ("rotation_vector", of_vector),
+    "Cardan angles": ("euler", of_angles),
+    "matrix (Lie group)": ("lie_rk", of_matrix),
+    "quaternion (Terze et al.)": ("terze:rk4:exp:free", of_quaternion),
+    "quaternion, renormalised": ("terze:rk4:exp:renormalised", of_quaternion),
+}
+PROPOSED = ("rotation vector", "Cardan angles")
+TERZE = "quaternion (Terze et al.)"
+
+
+def deviation(R: Any) -> Any:
+    """Frobenius norm of R^T R - I."""
+    return np.linalg.norm(R.transpose(0, 2, 1) @ R - np.eye(3), axis=(1, 2))
+
+
+def energy(y: Any) -> float:
+    """Kinetic energy and that of the height of the centre of mass."""
+    m, low = y[ANGULAR:BODY], of_quaternion(y[None, ATTITUDE:ANGULAR])[0, 2]
+    return float(0.5 * m @ (m / top.TOP.moments[0]) + top.MASS * top.GRAVITY * low @ np.array(top.CENTRE))
+
+
+class LongRun(NamedTuple):
+    """Largest deviation in every window, all steps counted; extremes of the length stored; change of the energy."""
+
+    largest: list[float]
+    shortest: float
+    longest: float
+    energy_change: float
+    attitude: Any
+
+
+def long_run(label: str, windows: int) -> LongRun:
+    """The top from the printed start for so many windows."""
+    method, matrix = METHODS[label]
+    start = start_state(top.TOP, angular_velocity=top.OMEGA)
+    bench = Bench(top.TOP, find_method(method), start)
+    rows, counts = np.empty((WINDOW, bench.y.size)), np.zeros(WINDOW, dtype=np.int64)
+    largest, shortest, longest = [], np.inf, 0.0
+    for i in range(windows):
+        status = bench.march(WINDOW * i, WINDOW, 1, 0.0, top.STEP, rows, counts)
+        assert status == OK
+        stored = rows[:, BODY:]
+        largest.append(float(deviation(matrix(stored)).max()))
+        size = np.linalg.norm(stored, axis=1)
+        shortest, longest = min(shortest, float(size.min())), max(longest, float(size.max()))
+    return LongRun(largest, shortest, longest, energy(bench.y) - energy(start), bench.y[ATTITUDE:ANGULAR].copy())

@@ -1,0 +1,175 @@
+"""What figures 11 to 18 share: the heavy top of section 7.2, runs of it, and its motion by a power series.
+
+The series is an oracle that shares no formula with the library. Equations (74) to (76) are quadratic in the angular
+velocity w, gravity in the body frame g and the attitude quaternion q,
+
+    J w' = J w x w + m r x g,     g' = g x w,     q' = q (0, w)/2,
+
+so the coefficients of their power series follow from one another. They are summed in decimal numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, localcontext
+from functools import cache
+from math import cos, sin
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from polhode.algebra.rotation import matrix_from_quaternion
+from polhode.plots.style import COLOURS, GREY
+from polhode.runs.point_motion import point_motion
+from polhode.runs.single import integrate
+from polhode.studies import drawing
+from polhode.studies.study import Finding, Tell
+from polhode.systems import heavy_top
+
+MASS, CENTRE, GRAVITY = 15.0, (0.0, 1.0, 0.0), 9.81  # [holzinger2021, 7.2]
+MOMENTS = (0.234375, 0.46875, 0.234375)  # about the centre of mass
+OMEGA = (0.0, 150.0, -4.61538)
+TOP = heavy_top(MOMENTS, CENTRE, mass=MASS, gravity=GRAVITY, inertia_about="center_of_mass")
+STEP = 1e-3
+SPAN = 2.0  # the paper names none for figures 11 to 16: more than two nutations
+
+CHARTS = {"rotation vector": "rotation_vector", "Cardan angles": "euler"}
+VECTOR, ANGLES = CHARTS
+SERIES = "power series"
+ALIKE = 1e-12  # but for round-off
+CLOSE = 1e-3  # what steps of 1e-3 leave in 2 s
+
+DIGITS, ORDER, SEGMENT = 30, 24, 0.01  # in a segment the printed top turns by 1.5 rad
+
+
+# ------------------------------------------------------------------ the motion by a power series
+def coefficients(start: Any) -> Any:
+    """Power series of (w, g, q), shape (ORDER + 1, 10), from their values at the time 0."""
+    r, J, mass = np.array([*map(Decimal, CENTRE)]), np.array([*map(Decimal, MOMENTS)]), Decimal(MASS)
+    J = J + mass * (r @ r - r * r)  # [holzinger2021, eq. 75]
+    c = np.full((ORDER + 1, 10), Decimal(0))
+    c[0] = start
+    for k in range(ORDER):
+        back, w, g, q0, qv = c[k::-1, :3], c[: k + 1, :3], c[: k + 1, 3:6], c[: k + 1, 6:7], c[: k + 1, 7:]
+        c[k + 1, :3] = (np.cross(J * w, back).sum(axis=0) + mass * np.cross(r, g[k])) / J
+        c[k + 1, 3:6] = np.cross(g, back).sum(axis=0)
+        c[k + 1, 6] = -(qv * back).sum() / 2
+        c[k + 1, 7:] = (q0 * back + np.cross(qv, back)).sum(axis=0) / 2
+        c[k + 1] /= k + 1
+    return c
+
+
+@cache
+def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]) -> xr.Dataset:
+    """The motion by power series.
+
+    Parameters
+    ----------
+    t_end : float
+        A whole number of segments.
+    rows : int
+        Rows in a segment.
+    tilt, spin : float
+        Angle (rad) and angular velocity (rad/s) about axis 2 at the start.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``attitude``, a quaternion whose sign does not jump, and ``angular_velocity`` along ``time``.
+    """
+    gravity = (GRAVITY * sin(tilt), 0.0, -GRAVITY * cos(tilt))
+    state = np.array([*map(Decimal, (0.0, spin, OMEGA[2], *gravity, cos(tilt / 2), 0.0, sin(tilt / 2), 0.0))])
+    found = []
+    with localcontext(prec=DIGITS):
+        powers = np.array([Decimal(SEGMENT) ** k for k in range(ORDER + 1)])[:, None]
+        for _ in range(round(t_end / SEGMENT)):
+            c = coefficients(state) * powers
+            found.append(np.polynomial.polynomial.polyval(np.arange(rows) / rows, c.astype(float)).T)
+            state = c.sum(axis=0)
+    values = np.vstack([*found, state.astype(float)])
+    return xr.Dataset(
+        {"attitude": (("time", "quaternion"), values[:, 6:]), "angular_velocity": (("time", "axis"), values[:, :3])},
+        {"time": SEGMENT / rows * np.arange(len(values))},
+    )
+
+
+# ------------------------------------------------------------------ runs
+@cache
+def run(method: str, t_end: float = SPAN) -> xr.Dataset:
+    """The top from the printed start, every step of 1e-3 recorded."""
+    return integrate(TOP, method, step=STEP, t_end=t_end, angular_velocity=OMEGA)
+
+
+def truth() -> xr.Dataset:
+    """The same by power series, at the same times."""
+    return exact(SPAN, round(SEGMENT / STEP))
+
+
+def centre_of_mass(quantity: str, tell: Tell) -> xr.Dataset:
+    """Its position or velocity by both charts and by the power series."""
+    tell("both charts")
+    values = [point_motion(run(method), CENTRE)[quantity].values for method in CHARTS.values()]
+    tell(SERIES)
+    R = matrix_from_quaternion(truth().attitude.values)
+    arm = {"position": np.array(CENTRE), "velocity": np.cross(truth().angular_velocity, CENTRE)}[quantity]
+    values.append(np.einsum("tij,tj->ti", R, np.broadcast_to(arm, (len(R), 3))))
+    return compared(quantity, values)
+
+
+def compared(quantity: str, values: Any) -> xr.Dataset:
+    """Vectors along time by both charts and by the power series, with what steps and span are."""
+    return xr.Dataset(
+        {quantity: (("by", "time", "axis"), np.array(values))},
+        {"by": [*CHARTS, SERIES], "time": STEP * np.arange(len(values[0])), "axis": [1, 2, 3]},
+        {"run": f"steps of {STEP:g} for {SPAN:g} s (the paper names no span), RK4 with the exponential map"},
+    )
+
+
+def apart(data: xr.DataArray, a: str, b: str) -> xr.DataArray:
+    """Distance of two vectors at every time."""
+    difference = data.sel(by=a, drop=True) - data.sel(by=b, drop=True)
+    found: xr.DataArray = (difference**2).sum("axis") ** 0.5
+    return found
+
+
+def alike(quantity: str, data: xr.Dataset) -> Finding:
+    """Both charts give the same to round-off, and what the equations of motion say."""
+    size = float(np.sqrt((data[quantity] ** 2).sum("axis")).max())
+    between = float(apart(data[quantity], VECTOR, ANGLES).max())
+    off = float(apart(data[quantity], VECTOR, SERIES).max())
+    parts = {"the same by both, but for round-off": between < ALIKE * size,
+             "that of (74) to (76), to 1e-3 of its size": off < CLOSE * size}  # fmt: skip
+    return Finding(parts, {"largest size": size, "largest difference": between, f"from the {SERIES}": off})
+
+
+# ------------------------------------------------------------------ pictures
+def components(ax: Axes, time: Any, values: Any, names: tuple[str, ...], label: str) -> None:
+    """Three components along time."""
+    for y, name, colour in zip(np.asarray(values).T, names, COLOURS, strict=False):
+        ax.plot(time, y, color=colour, label=name, linewidth=1.0)
+    ax.set_xlim(float(time[0]), float(time[-1]))
+    ax.set_ylabel(label)
+    ax.legend(frameon=False, ncols=len(names), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0.0)
+
+
+def differences(ax: Axes, time: Any, lines: Mapping[str, Any], label: str) -> None:
+    """Distances on a logarithmic axis; zeros are left out."""
+    for (name, y), colour in zip(lines.items(), (GREY, *COLOURS[3:]), strict=False):
+        ax.semilogy(time, np.where(np.asarray(y) > 0.0, y, np.nan), color=colour, label=name, linewidth=0.8)
+    ax.set_xlim(float(time[0]), float(time[-1]))
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel(label)
+    ax.legend(frameon=False, ncols=len(lines), loc="lower right")
+
+
+def picture_of(data: xr.Dataset, quantity: str, names: tuple[str, ...], unit: str) -> Picture:
+    """The components by the rotation vector; under them its distance from the angles and from the power series."""
+    picture, axes = drawing.canvas(2, 1, height=2.9, sharex=True)
+    x = data[quantity]
+    components(axes[0, 0], data.time, x.sel(by=VECTOR), names, f"{quantity.replace('_', ' ')} ({unit})")
+    lines = {f"from {name}": apart(x, VECTOR, name) for name in (ANGLES, SERIES)}
+    differences(axes[1, 0], data.time, lines, f"distance ({unit})")
+    return picture
