@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from polhode.studies.holzinger2021 import (
     claims,
+    fig03,
+    fig04,
+    fig04_two_pi,
+    fig05,
+    fig06,
+    fig07,
+    fig08,
+    fig09,
+    fig10,
     fig11,
     fig12,
     fig13,
@@ -21,7 +30,8 @@ STUDY = Study(
     "holzinger2021",
     "Time integration of rigid bodies modelled with three rotation parameters",
     (
-        fig11.FIGURE, fig12.FIGURE, fig13.FIGURE, fig14.FIGURE, fig15.FIGURE, fig16.FIGURE, fig17.FIGURE,
-        fig18.FIGURE, tables.TABLE_2, tables.TABLE_3, implicit.FIGURE, claims.FIGURE,
+        fig03.FIGURE, fig04.FIGURE, fig04_two_pi.FIGURE, fig05.FIGURE, fig06.FIGURE, fig07.FIGURE, fig08.FIGURE,
+        fig09.FIGURE, fig10.FIGURE, fig10.TABLE_1, fig11.FIGURE, fig12.FIGURE, fig13.FIGURE, fig14.FIGURE, fig15.FIGURE,
+        fig16.FIGURE, fig17.FIGURE, fig18.FIGURE, tables.TABLE_2, tables.TABLE_3, implicit.FIGURE, claims.FIGURE,
     ),
 )  # fmt: skip
