@@ -256,8 +256,8 @@ def test_method_with_a_sequence_and_a_branch(read):
         read('map = "exp"\n' + text)
     with pytest.raises(InvalidInput, match="none is named"):
         read('problem = "krysl_slow_top"\nsequence = "ZXZ"\n')
-    with pytest.raises(InvalidInput, match=r"'continous'.*did you mean 'continuous'"):
-        read(text.replace("continuous", "continous"))
+    with pytest.raises(InvalidInput, match=r"'principle'.*did you mean 'principal'"):
+        read(text.replace("continuous", "principle"))
     with pytest.raises(InvalidInput, match="sequence"):
         read(text.replace('"euler"', '"trapm"'))
 
