@@ -26,7 +26,7 @@ from typing import Any
 
 from polhode.algebra import charts, euler, printed_charts, so3
 from polhode.algebra.quaternion import conjugate, from_matrix, multiply, normalize, rotate, to_matrix
-from polhode.algebra.so3 import axpy, cay_quaternion, cross, dcayinv, dexpinv, dot, exp_quaternion, scale, times
+from polhode.algebra.so3 import add, axpy, cay_quaternion, cross, dcayinv, dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import loads_at
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
 from polhode.kernel.jit import bind, helper, inlined
@@ -85,9 +85,13 @@ def start_values(p):
 
 
 def local_field(t, at, to, p):
-    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``."""
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``.
+
+    What the loads do not enter comes first, so that turn and tangent map share the functions of the angle.
+    """
     for k in range(p.B):
-        a, z = BODY * p.blocks[2 * k], at + UNKNOWNS * k
+        i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
+        a, m = BODY * i, get3(p.work, z + 3)
         if p.blocks[2 * k + 1] == ROTATION:
             psi = get3(p.work, z)
             size = dot(psi, psi)
@@ -95,22 +99,22 @@ def local_field(t, at, to, p):
                 return TOO_LARGE
             if not size < 1e200:
                 return NOT_FINITE
-            put4(p.trial, a + ATTITUDE, multiply(get4(p.work, 1 + 4 * k), turn(psi)))
-            put3(p.trial, a + ANGULAR, get3(p.work, z + 3))
+            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), m)
+            e, rate = turn(psi), tangent(scale(-1.0, psi), omega)  # [holzinger2021, eq. 6]
+            put4(p.trial, a + ATTITUDE, multiply(get4(p.work, 1 + 4 * k), e))
+            put3(p.trial, a + ANGULAR, m)
+            put3(p.work, dz, rate)
+            put3(p.work, dz + 3, cross(m, omega))
         else:
             put3(p.trial, a + POSITION, get3(p.work, z))
-            put3(p.trial, a + MOMENTUM, get3(p.work, z + 3))
+            put3(p.trial, a + MOMENTUM, m)
+            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], m))
+            put3(p.work, dz + 3, (0.0, 0.0, 0.0))
     loads_at(ALL, t, p.trial, p.load, p)
-    for k in range(p.B):
-        i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
-            m = get3(p.work, z + 3)
-            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), m)
-            put3(p.work, dz, tangent(scale(-1.0, get3(p.work, z)), omega))  # [holzinger2021, eq. 6]
-            put3(p.work, dz + 3, axpy(1.0, cross(m, omega), get3(p.load, LOAD * i + 3)))  # [holzinger2021, eq. 1]
-        else:
-            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + 3)))
-            put3(p.work, dz + 3, get3(p.load, LOAD * i))
+    for k in range(p.B):  # [holzinger2021, eq. 1]
+        dz = to + UNKNOWNS * k + 3
+        load = get3(p.load, LOAD * p.blocks[2 * k] + 3 * p.blocks[2 * k + 1])
+        put3(p.work, dz, add(load, get3(p.work, dz)))
     return OK
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
+from polhode.kernel.access import put3
 from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
 from polhode.systems.user import UserFunction
 
@@ -17,8 +18,14 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 def no_loads(part, t, N, y, bodies, parameters, out):
-    """Loads of a free system."""
-    for k in range(6 * N):
+    """Loads of a free system.
+
+    Those of the first body are written one by one: a loop alone becomes a call of ``memset``, and numbers written that
+    way are slow to read again at once (25 ns an evaluation).
+    """
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, (0.0, 0.0, 0.0))
+    for k in range(6, 6 * N):
         out[k] = 0.0
 
 
