@@ -109,7 +109,8 @@ def test_every_method_of_polhode_is_in_the_table():
     from polhode.methods import FLOW_NAMES, METHODS
 
     accurate = {"taylor12", "taylor16", "taylor20"}  # to round-off at the steps of the table
-    assert {*METHODS, *FLOW_NAMES} - accurate <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
+    charts = {name for name, row in METHODS.items() if row.family == "rotation_parameters"}  # see holzinger2021
+    assert {*METHODS, *FLOW_NAMES} - accurate - charts <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
 
 
 def test_round_off_of_the_exact_flow_grows_like_a_root(quick):

@@ -247,3 +247,92 @@ def vector_midpoint(t, h, u, p, M, f):
     """(5), K1"""
     mean = solve(lambda x: p + h / 2 * f(t + h / 2, u + h / 2 * x / M, x / M) - x, p)
     return u + h * mean / M, p + h * f(t + h / 2, u + h / 2 * mean / M, mean / M)
+
+
+# ------------------------------------------------------------------ Holzinger & Gerstmayr 2021
+def lie(A, b, c, turn=exp, tangent=dexp, middle=False):
+    """Section 6 with any tableau: (51) with (1) in one step, then (5); the tangent operator of (6) is ``tangent(-O)``.
+
+    With ``middle`` the chart is centred on half the turn of the step.
+    """
+
+    def step(t, h, R, Pi, I, T):
+        s = len(b)
+
+        def slopes(K):
+            O, P = K[:, :3], K[:, 3:]
+            base = turn(h * b @ O / 2) if middle else ONE
+            start = -h * b @ O / 2 if middle else np.zeros(3)
+            found = np.empty((s, 6))
+            for i in range(s):
+                o, p = start + h * A[i] @ O, Pi + h * A[i] @ P
+                found[i, :3] = np.linalg.solve(tangent(-o), p / I)
+                found[i, 3:] = rate(I, p) + T(t + c[i] * h, R @ base @ turn(o), p / I)
+            return found
+
+        K = np.zeros((s, 6))
+        for _ in range(s):  # of an explicit tableau, a stage more is right each time
+            K = slopes(K)
+        if np.triu(A).any():
+            K = solve(lambda x: (slopes(x.reshape(s, 6)) - x.reshape(s, 6)).ravel(), K.ravel()).reshape(s, 6)
+        half = h * b @ K[:, :3] / 2
+        whole = turn(half) @ turn(half) if middle else turn(2 * half)
+        return R @ whole, Pi + h * b @ K[:, 3:]
+
+    return step
+
+
+def semi_implicit_euler(t, h, R, Pi, I, T):
+    """(53) and (54) as printed."""
+    Pi1 = Pi + h * rate(I, Pi) + h * T(t, R, Pi / I)
+    return R @ exp(h * Pi1 / I), Pi1
+
+
+def vector_of(R):
+    angle = np.arccos((np.trace(R) - 1) / 2)
+    return angle / (2 * np.sin(angle)) * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+
+
+def cardan(a):
+    """(37) with (38)."""
+    return exp(a[0] * ONE[0]) @ exp(a[1] * ONE[1]) @ exp(a[2] * ONE[2])
+
+
+def cardan_of(R):
+    return np.array([np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(R[0, 2]), np.arctan2(-R[0, 1], R[0, 0])])
+
+
+def cardan_rates(a, w):
+    """(88)"""
+    u = (np.cos(a[2]) * w[0] - np.sin(a[2]) * w[1]) / np.cos(a[1])
+    return np.array([u, np.sin(a[2]) * w[0] + np.cos(a[2]) * w[1], w[2] - np.sin(a[1]) * u])
+
+
+def quaternion_matrix(q):
+    K = skew(q[1:])
+    return ONE + 2 * q[0] * K + 2 * K @ K
+
+
+def quaternion_of(R):
+    v = vector_of(R)
+    angle = np.linalg.norm(v)
+    return np.array([np.cos(angle / 2), *(np.sin(angle / 2) * v / angle)])
+
+
+def quaternion_rates(q, w):
+    return 0.5 * np.array([-q[1:] @ w, *(q[0] * w + np.cross(q[1:], w))])
+
+
+def rates(A, b, c, numbers, matrix, slope):
+    """(4) and (1) by an explicit tableau: ``numbers`` of a matrix, their ``matrix``, and their ``slope``."""
+
+    def step(t, h, R, Pi, I, T):
+        start = numbers(R)
+        x, P = np.zeros((len(b), start.size)), np.zeros((len(b), 3))
+        for i in range(len(b)):
+            at, p = start + h * A[i] @ x, Pi + h * A[i] @ P
+            x[i], P[i] = slope(at, p / I), rate(I, p) + T(t + c[i] * h, matrix(at), p / I)
+        end = start + h * b @ x
+        return matrix(end / np.linalg.norm(end) if start.size == 4 else end), Pi + h * b @ P
+
+    return step

@@ -46,6 +46,35 @@ CAYLEY = {"turn": as_printed.cay, "tangent": as_printed.dcay}
 PRINTED |= {f"mkrk:{name}:cayley": tableau_step(name, **CAYLEY) for name in ("rk4", "gauss4")}
 
 
+def lie_step(name, **options):
+    chosen = tableau(name)
+    return as_printed.lie(chosen.A, chosen.b, chosen.c, **options)
+
+
+def rates_step(name, *chart):
+    chosen = tableau(name)
+    return as_printed.rates(chosen.A, chosen.b, chosen.c, *chart)
+
+
+CHARTS = ("rotation_vector", "euler", "gibbs_rodrigues", "modified_rodrigues", "lie_rk", "terze",
+          "rotation_vector_as_printed", "rotation_vector_bch", "euler_as_printed")  # fmt: skip
+PRINTED |= {f"{chart}:rk4": lie_step("rk4") for chart in CHARTS}
+PRINTED |= {f"{chart}:dp5:cayley": lie_step("dp5", **CAYLEY) for chart in CHARTS}
+PRINTED |= {
+    "rotation_vector:gauss4": lie_step("gauss4", middle=True), "euler:gauss6:start": lie_step("gauss6"),
+    "euler:radau_iia3:cayley:ZXZ:continuous": lie_step("radau_iia3", middle=True, **CAYLEY),
+    "euler:semi_implicit_euler:yxy": as_printed.semi_implicit_euler,
+    "rotation_vector_direct:rk4": rates_step(
+        "rk4", as_printed.vector_of, as_printed.exp, lambda v, w: np.linalg.solve(as_printed.dexp(-v), w)
+    ),
+    "euler_direct:rk4": rates_step("rk4", as_printed.cardan_of, as_printed.cardan, as_printed.cardan_rates),
+    "euler_switching:rk4": rates_step("rk4", as_printed.cardan_of, as_printed.cardan, as_printed.cardan_rates),
+    "quaternion_rk:rk4": rates_step(
+        "rk4", as_printed.quaternion_of, as_printed.quaternion_matrix, as_printed.quaternion_rates
+    ),
+}  # fmt: skip
+
+
 def test_every_row_has_a_transcription():
     assert {name.partition(":")[0] for name in PRINTED} == {
         name
