@@ -258,6 +258,8 @@ def test_method_with_a_sequence_and_a_branch(read):
         read('problem = "krysl_slow_top"\nsequence = "ZXZ"\n')
     with pytest.raises(InvalidInput, match=r"'principle'.*did you mean 'principal'"):
         read(text.replace("continuous", "principle"))
+    with pytest.raises(InvalidInput, match=r":4: method.sequence: .*\n.*:5: method.branch: "):
+        read(text.replace("continuous", "principle").replace("ZXZ", "ZXX"))
     with pytest.raises(InvalidInput, match="sequence"):
         read(text.replace('"euler"', '"trapm"'))
 

@@ -664,6 +664,7 @@ class _Reader:
     def method(self, parsed: ScenarioFile, system: System | None) -> str:
         """The method string, checked."""
         chosen, adaptive = parsed.method, parsed.run.rtol is not None
+        at: Key = ()
         options = parsed.chosen()
         if chosen is None:
             for key in options:
@@ -673,7 +674,17 @@ class _Reader:
             for key in options:
                 self.wrong((key,), "the method has a table; write this key there, under [method]")
             options, chosen = chosen.chosen(), chosen.name
+            at = ("method",)
+        wrong = len(self.problems)
         try:
+            find_method(chosen)
+            for key, value in options.items():
+                try:
+                    find_method(chosen, **{key: value})
+                except InvalidInput as refused:
+                    self.refused((*at, key), refused)
+            if len(self.problems) > wrong:
+                return ""
             found = find_method(chosen, **options)
             if adaptive:
                 check_estimate(found)

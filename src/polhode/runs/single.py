@@ -517,6 +517,8 @@ class _Run:
         if own is None or not own.rates:
             return ""
         values = y[BODY * self.system.N :].reshape(1, self.system.N, own.size)
+        if own.name == "rotation_vector" and not values.any(axis=2).all():
+            return "the rotation vector is zero, where the printed rates divide by zero: take form='regularised', or "
         note = singular_note(own.name, values, own.attributes.get("sequence"), np.array([t]), rates=True)
         return note and f"{note}; a method without '_direct' passes such points; "
 
