@@ -129,6 +129,19 @@ def test_charts_agree_under_loads(number, sequence):
     assert angle(a, final(TOP, "fg6_5", 0.01, 10.0, **TOP_START)) < 0.1
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("tableau", ["forward_euler", "rk4", "dp8", "gauss4", "radau_iia3", "lobatto_iiia4"])
+@pytest.mark.parametrize("map", ["exp", "cayley"])
+def test_the_full_product(tableau, map):
+    """Every sequence with every kind of tableau, map, branch and centre: the matrix by the same tableau."""
+    for center in ("middle", "start"):
+        wanted = final(TOP, f"lie_rk:{tableau}:{map}:{center}", 0.05, 10.0, **TOP_START)
+        for sequence in SEQUENCES:
+            for branch in ("principal", "continuous"):
+                found = final(TOP, f"euler:{tableau}:{map}:{sequence}:{branch}:{center}", 0.05, 10.0, **TOP_START)
+                assert angle(found, wanted) < 1e-12, (sequence, branch, center)
+
+
 # ------------------------------------------------------------------ what is kept
 def test_no_drift_from_the_group():
     """The attitude of three numbers is orthogonal to round-off however long the run; 10^6 steps in the study."""
