@@ -75,6 +75,8 @@ def write(folder: Path) -> list[Path]:
         "dataset.md": dataset_page(),
         "api.md": api_page(),
         "inertia.md": module_page("Inertia", "polhode.systems.inertia", "polhode.inertia"),
+        "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
+        "planets.md": module_page("Constants of planets", "polhode.systems.planets", "polhode.planets"),
         "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),
         "references.md": references_page(),
         "changelog.md": changelog_page(),
@@ -322,7 +324,8 @@ def system_pages() -> dict[str, str]:
         "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
         "scenario, `polhode.problem(name)` in Python.\n\n"
         f"{table(('problem', 'what it is', 'step', 'until', 'from'), problems)}\n"
-        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md).\n\n"
+        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md). What acts on an `orbit`:\n"
+        "[Forces](../forces.md), with [constants of planets](../planets.md).\n\n"
         f"{toctree(*SYSTEMS)}"
     )
     return {"systems/index.md": index, **pages}
@@ -498,7 +501,7 @@ def module_page(title: str, module: str, known_as: str) -> str:
     parts = []
     for name in names:
         value = getattr(thing, name)
-        kind = "autoclass" if inspect.isclass(value) else "autofunction"
+        kind = "autoclass" if inspect.isclass(value) else "autofunction" if callable(value) else "autodata"
         members = inspect.isclass(value) and not issubclass(value, tuple)
         parts.append(f".. {kind}:: {known_as}.{name}\n" + ("   :members:\n" if members else ""))
     return f"# {title}\n\n" + rst(as_rst(text)) + "\n## Functions\n\n" + rst("\n".join(parts))

@@ -153,6 +153,7 @@ BUILT = {
     "heavy_top": {"inertia": TENSOR, "center_of_mass": (0.1, 0.2, 0.9), "weight": 3.0},
     "gravity_gradient": {"inertia": TENSOR, "mu": 1.0, "radius": 1.0},
     "soft_wall": {},
+    "orbit": {"mu": 2.0},
 }
 
 

@@ -202,7 +202,15 @@ def test_a_system_describes_itself():
 
 
 def test_every_system_is_in_the_table():
-    assert set(ph.SYSTEMS) == {"particle", "free_body", "rigid_body", "heavy_top", "gravity_gradient", "soft_wall"}
+    assert set(ph.SYSTEMS) == {
+        "particle",
+        "free_body",
+        "rigid_body",
+        "heavy_top",
+        "gravity_gradient",
+        "soft_wall",
+        "orbit",
+    }
     for name, build in ph.SYSTEMS.items():
         assert getattr(ph, name) is build
 

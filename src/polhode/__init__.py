@@ -17,8 +17,8 @@ from typing import Any
 
 _HOMES = {
     "free_body": "systems", "heavy_top": "systems", "particle": "systems", "rigid_body": "systems",
-    "gravity_gradient": "systems", "soft_wall": "systems", "problem": "systems", "System": "systems",
-    "SYSTEMS": "systems", "PROBLEMS": "systems",
+    "gravity_gradient": "systems", "soft_wall": "systems", "orbit": "systems", "problem": "systems",
+    "System": "systems", "SYSTEMS": "systems", "PROBLEMS": "systems",
     "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
     "Method": "methods", "tableau": "methods", "Scheme": "methods", "splitting": "methods",
     "integrate": "runs.single", "rerun": "runs.single", "Progress": "runs.single",
@@ -37,6 +37,7 @@ _HOMES = {
 _MODULES = {
     "elliptic": "algebra.elliptic",
     "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "forces": "systems.forces", "planets": "systems.planets",
     "trajectory": "trajectory", "errors": "errors",
 }  # fmt: skip
 

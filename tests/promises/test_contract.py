@@ -44,7 +44,18 @@ from polhode.runs.check import (
     trial_problem,
 )
 from polhode.runs.single import start_state
-from polhode.systems import SYSTEMS, System, free_body, gravity_gradient, heavy_top, particle, rigid_body, soft_wall
+from polhode.systems import (
+    SYSTEMS,
+    System,
+    free_body,
+    gravity_gradient,
+    heavy_top,
+    orbit,
+    particle,
+    rigid_body,
+    soft_wall,
+)
+from polhode.systems.forces import zonal
 
 FAMILIES = ("gauss", "radau_iia", "lobatto_iiia", "lobatto_iiib", "lobatto_iiic")
 NAMED = [name for name in tableau_names() if not name.startswith(FAMILIES)]
@@ -386,6 +397,11 @@ SOUND = {
     "particle": lambda: (particle(), {}),
     "spring": lambda: (particle(2.0, stiffness=3.0), {"position": (100.0, 0, 0)}),
     "springs": lambda: (particle(stiffness=(1, 2, 3), gravity=(0, 0, -9.81)), {}),
+    "orbit": lambda: (orbit(2.0, 3.0), {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}),
+    "orbit, oblate centre": lambda: (
+        orbit(2.0, forces=[zonal(J2=0.1, J3=-0.02, J4=0.03, radius=1.0)]),
+        {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)},
+    ),
 }
 
 

@@ -52,6 +52,7 @@ from polhode.runs.single import (
     whole,
 )
 from polhode.systems import SYSTEMS, System, inertia, problem
+from polhode.systems.forces import FORCES, force_of
 from polhode.trajectory import UNITS, suffix_of
 
 # ------------------------------------------------------------------ what a file may say
@@ -221,6 +222,104 @@ class SoftWall(_Table):
     sign: Literal["printed", "physical"] = "printed"
 
 
+class CirclePath(_Table):
+    """A circle about the centre."""
+
+    radius: Number
+    period: Annotated[Number, Field(description="time of one turn; negative: clockwise")]
+    phase: Annotated[Number, Field(description="rad, at time 0, from the ascending node on z = 0, or from x")] = 0.0
+    normal: Vector | None = None
+
+
+class ZonalForce(_Table):
+    """Gravity of a centre that is not a sphere but the same all around an axis."""
+
+    kind: Literal["zonal"]
+    radius: Annotated[Number, Field(description="reference radius of the coefficients")]
+    J2: Number | None = None
+    J3: Number | None = None
+    J4: Number | None = None
+    J5: Number | None = None
+    J6: Number | None = None
+    axis: Vector | None = None
+
+
+class UniformForce(_Table):
+    """A constant acceleration."""
+
+    kind: Literal["uniform"]
+    acceleration: Vector
+
+
+class ThirdBodyForce(_Table):
+    """Gravity of another body, less its pull on the centre."""
+
+    kind: Literal["third_body"]
+    mu: Number
+    position: Vector | None = None
+    times: list[Number] | None = None
+    positions: list[Vector] | None = None
+    circle: CirclePath | None = None
+
+
+class DragForce(_Table):
+    """Quadratic drag in an atmosphere that turns."""
+
+    kind: Literal["drag"]
+    kd: Annotated[Number, Field(description="(1/2) (Cd A / m) density at radius, 1 / length")] | None = None
+    coefficient: Annotated[Number, Field(description="Cd A / m")] | None = None
+    density: Annotated[Number, Field(description="at radius")] | None = None
+    radius: Number | None = None
+    scale: Annotated[Number, Field(description="height in which the density falls by e")] | None = None
+    table: Annotated[list[list[Number]], Field(description="rows of radius and density")] | None = None
+    rotation: Annotated[Number, Field(description="of the atmosphere, rad / time")] | None = None
+    axis: Vector | None = None
+
+
+class RadiationPressureForce(_Table):
+    """Pressure of sunlight, with or without the shadow of the centre."""
+
+    kind: Literal["radiation_pressure"]
+    acceleration: Annotated[Number, Field(description="in full light")]
+    direction: Annotated[Vector, Field(description="towards a Sun infinitely far away")] | None = None
+    position: Vector | None = None
+    times: list[Number] | None = None
+    positions: list[Vector] | None = None
+    circle: CirclePath | None = None
+    distance: Annotated[Number, Field(description="from the Sun, where the acceleration is the one given")] | None = (
+        None
+    )
+    shadow: Literal["none", "cylinder", "cone"] | None = None
+    radius: Annotated[Number, Field(description="of the body that casts the shadow")] | None = None
+    sun_radius: Number | None = None
+
+
+class ThrustForce(_Table):
+    """Thrust of constant acceleration."""
+
+    kind: Literal["thrust"]
+    acceleration: Number
+    direction: Literal["inertial", "velocity", "radial"] | None = None
+    vector: Annotated[Vector, Field(description="for direction 'inertial'")] | None = None
+    start: Number | None = None
+    stop: Number | None = None
+
+
+AnyForce = Annotated[
+    ZonalForce | UniformForce | ThirdBodyForce | DragForce | RadiationPressureForce | ThrustForce,
+    Field(discriminator="kind"),
+]
+
+
+class Orbit(_Table):
+    """A point mass that orbits a centre at the origin, under further forces."""
+
+    type: Literal["orbit"]
+    mu: Annotated[Number, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
+    mass: Number = 1.0
+    forces: list[AnyForce] | None = None
+
+
 class Initial(_Table):
     """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space."""
 
@@ -294,7 +393,9 @@ class ScenarioFile(MethodOptions):
     title: str | None = None
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
     system: (
-        Annotated[Particle | FreeBody | RigidBody | HeavyTop | GravityGradient | SoftWall, Field(discriminator="type")]
+        Annotated[
+            Particle | FreeBody | RigidBody | HeavyTop | GravityGradient | SoftWall | Orbit, Field(discriminator="type")
+        ]
         | None
     ) = None
     initial: Initial = Field(default_factory=Initial)
@@ -541,7 +642,8 @@ class _Reader:
         """Note what another part of polhode says about a section, at the key it speaks of."""
         table: Any = self.raw
         for part in section:
-            table = table.get(part, {}) if isinstance(table, dict) else {}
+            inside = (isinstance(table, dict) and part in table) or isinstance(table, list)
+            table = table[part] if inside else {}
         words = re.findall(r"\w+", str(problem)) if isinstance(table, dict) else []
         named = next((word for word in words if word in table), None)
         self.wrong((*section, named) if named else section, str(problem))
@@ -614,6 +716,8 @@ class _Reader:
                 value = self.body(value)
             elif name in ("torque", "force", "potential", "load"):
                 value = self.function(("system", name), value)
+            elif name == "forces":
+                value = [self.force(("system", "forces", k), force) for k, force in enumerate(value)]
             arguments[name] = value
         if len(self.problems) > before:
             return None
@@ -637,6 +741,14 @@ class _Reader:
             self.refused((*at, given[0]), refused)
             return None
         return made.inertia if table.about is None else made.about(table.about)
+
+    def force(self, key: Key, table: Any) -> Any:
+        """One force on an orbit."""
+        try:
+            return force_of(table.model_dump(exclude_none=True))
+        except InvalidInput as refused:
+            self.refused(key, refused)
+            return None
 
     def function(self, key: Key, name: str) -> Callable[..., Any] | None:
         """The function ``file.py:function``, loaded when that is allowed."""
@@ -699,7 +811,7 @@ class _Reader:
         given: dict[str, Any] = {name: getattr(table, name) for name in Initial.model_fields}
         given = {name: value for name, value in given.items() if value is not None}
         before = len(self.problems)
-        for group in (ATTITUDES, TURNING, MOVING):
+        for group in (ATTITUDES, TURNING, PLACES, MOVING):
             several = [name for name in group if name in given]
             if len(several) > 1:
                 self.wrong((*at, several[1]), f"{' and '.join(several)} are given; keep one of them")
@@ -754,6 +866,7 @@ class _Reader:
 
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
 TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space")
+PLACES = ("position",)
 MOVING = ("velocity", "momentum")
 STATE = ("attitude", "angular_momentum", "position", "momentum")
 
@@ -805,6 +918,8 @@ def _plain_key(loc: tuple[str | int, ...]) -> Key:
     key = [part for part in loc if not str(part).startswith("<")]
     if key[:1] == ["system"] and len(key) > 1 and key[1] in SYSTEMS:
         del key[1]
+    if key[:2] == ["system", "forces"] and len(key) > 3 and key[3] in FORCES:
+        del key[3]
     return tuple(key)
 
 
@@ -843,14 +958,20 @@ def _expected(error: Any) -> str:
         return f"expected {context['expected']} (got {found}){_near(error['input'], context['expected'])}"
     if kind == "union_tag_invalid":
         tags, tag = context["expected_tags"], context["tag"]
-        return f"expected type = {tags} (got {tag!r}){_near(tag, tags)}"
+        return f"expected {_word(context)} = {tags} (got {tag!r}){_near(tag, tags)}"
     if kind == "union_tag_not_found":
-        return f"expected a key type, one of {', '.join(sorted(SYSTEMS))} (got {found})"
+        word = _word(context)
+        return f"expected a key {word}, one of {', '.join(sorted(SYSTEMS if word == 'type' else FORCES))} (got {found})"
     if kind == "string_pattern_mismatch":
         return f"expected 'file.py:function' (got {found})"
     if kind == "greater_than_equal":
         return f"expected a whole number, {context['ge']} or more (got {found})"
     return f"expected {SHAPES.get(kind, error['msg'])} (got {found})"
+
+
+def _word(context: Mapping[str, Any]) -> str:
+    """The key that tells tables apart."""
+    return str(context["discriminator"]).strip("'")
 
 
 def _near(found: object, expected: str) -> str:
@@ -878,14 +999,14 @@ def _known_keys(loc: Iterable[str | int]) -> set[str]:
 
 
 def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
-    field = model.model_fields.get("type")
+    field = model.model_fields.get("type") or model.model_fields.get("kind")
     return get_args(field.annotation) if field else ()
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    elif get_origin(annotation) in (Union, types.UnionType, Annotated):
+    elif get_origin(annotation) in (Union, types.UnionType, Annotated, list):
         for inner in get_args(annotation):
             yield from _models(inner)
 

@@ -2,7 +2,8 @@
 
 One file each; the docstring of a file is its page in the documentation: equations of motion, invariants, parameters
 with units, source. ``inertia`` builds and checks inertia tensors, ``user`` turns plain Python functions into loads,
-``problems`` holds the ready-made problems of the papers, ``record`` says what a system is.
+``problems`` holds the ready-made problems of the papers, ``record`` says what a system is; ``forces`` are those
+that act on an ``orbit``, ``planets`` constants for it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from polhode.systems.free_body import free_body
 from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
+from polhode.systems.orbit import orbit
 from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
 from polhode.systems.record import System
@@ -26,6 +28,7 @@ __all__ = [
     "free_body",
     "gravity_gradient",
     "heavy_top",
+    "orbit",
     "particle",
     "problem",
     "rigid_body",
@@ -33,6 +36,6 @@ __all__ = [
 ]
 
 SYSTEMS: dict[str, Callable[..., System]] = {
-    build.__name__: build for build in (particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall)
+    build.__name__: build for build in (particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall, orbit)
 }
 """Every system by the name of the function that builds it."""

@@ -11,6 +11,7 @@ from polhode.errors import unknown_name
 from polhode.systems.free_body import free_body
 from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
+from polhode.systems.orbit import orbit
 from polhode.systems.record import System
 from polhode.systems.soft_wall import soft_wall
 
@@ -26,7 +27,8 @@ class ReadyMade:
     build : function
         Builds the system.
     initial : mapping
-        Initial state: ``rotation_vector`` (rad) and ``angular_velocity`` or ``angular_momentum`` (body frame).
+        Initial state: of what turns, ``rotation_vector`` (rad) and ``angular_velocity`` or ``angular_momentum`` (body
+        frame); of what moves, ``position`` and ``velocity`` or ``momentum`` (space frame).
     step, t_end : float
         A step that suits it, and the span of the paper.
     """
@@ -41,6 +43,10 @@ class ReadyMade:
 
 def _lagrange() -> System:
     return heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)
+
+
+def _carson() -> System:
+    return orbit(mu=3200.9998)  # [carson2005, table 1], in km, s, kg
 
 
 def _box() -> System:
@@ -108,6 +114,15 @@ PROBLEMS: dict[str, ReadyMade] = {
             (0.234375, 0.46875, 0.234375), (0.0, 1.0, 0.0), mass=15.0, gravity=9.81, inertia_about="center_of_mass"
         ),
         {"angular_velocity": (0.0, 150.0, -4.61538)}, 1e-3, 1.0,
+    ),
+    # The paper gives no step; its figures come out with this one.
+    "carson_circular": ReadyMade(
+        "Circular orbit, clockwise, in km and s", "carson2005", _carson,
+        {"position": (0.0, 1664.029, 0.0), "momentum": (1.386955, 0.0, 0.0)}, 10.0, 86400.0,
+    ),
+    "carson_elliptic": ReadyMade(
+        "Orbit of eccentricity 1/4 from its periapsis, clockwise, in km and s", "carson2005", _carson,
+        {"position": (0.0, 1664.029, 0.0), "momentum": (1.550663, 0.0, 0.0)}, 10.0, 86400.0,
     ),
 }  # fmt: skip
 """Every ready-made problem by its name."""

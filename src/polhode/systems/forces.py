@@ -1,0 +1,780 @@
+"""Forces on a point mass that orbits a centre, for ``polhode.orbit``: gravity beyond the point, air, light, thrust.
+
+    from polhode import forces, planets
+    ph.orbit(planets.EARTH.mu, mass=500.0, forces=[forces.zonal(**planets.EARTH.zonal), forces.thrust(1e-4)])
+
+Each function makes one ``Force``, which says by itself whether it has a potential, and whether it depends on velocities
+or on time. All are accelerations, so that the mass of the point does not matter to the path; the load is mass times
+acceleration. Places are seen from the centre, in the axes of space; units are any consistent set, the same as those of
+``orbit``.
+
+A body elsewhere (a third body, the Sun) is at rest (``position``), on a ``circle``, or in a table (``times`` and
+``positions``) through which a cubic spline is laid whose end conditions are "not a knot"; a table must cover every time
+the run looks at, some methods look a little beyond their steps, and outside of it the run stops with ``NotFinite``.
+
+Loads that jump (thrust at ``start`` and ``stop``, a ``cylinder`` shadow) cost every method its order in the step that
+meets the jump: let steps begin and end there, and take a method that looks inside of its steps only, such as
+``mkrk:gauss8``, or ``rkn6_14a`` where nothing depends on velocities; or choose steps by a tolerance. Methods that look
+at the very end of a step, such as ``mkrk:rk4``, ``mkrk:cv8`` and splittings that end with a kick, find the thrust off
+at its ``stop`` already, and on at its ``start`` in the step before: they are of order 1 there, wherever steps end.
+
+====== ==================================================================
+symbol meaning
+====== ==================================================================
+r, v   place and velocity of the point
+s, d   place of another body, and the way to it: d = s - r
+k      unit vector of the axis of symmetry or of rotation
+J_n    zonal coefficient, unnormalised; P_n Legendre's polynomial
+rho    density of the air, u velocity through it
+====== ==================================================================
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf, pi
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.so3 import add, axpy, cross, dot, scale
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel.access import get3
+from polhode.kernel.jit import helper
+from polhode.systems.record import number, plain, vector
+
+__all__ = ["Force", "drag", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
+
+ZONAL, UNIFORM, THIRD_BODY, DRAG, RADIATION, THRUST = range(6)
+"""Codes by which the compiled loads know a force; in the order of ``FORCES``."""
+
+FIXED, CIRCLE, TABLE = range(3)
+NO_SHADOW, CYLINDER, CONE = range(3)
+INERTIAL, ALONG_VELOCITY, RADIAL = range(3)
+SHADOWS = {"none": NO_SHADOW, "cylinder": CYLINDER, "cone": CONE}
+DIRECTIONS = {"inertial": INERTIAL, "velocity": ALONG_VELOCITY, "radial": RADIAL}
+
+
+# ------------------------------------------------------------------ the record
+@dataclass(frozen=True)
+class Force:
+    """One force, made by the functions of this module.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the function that made it.
+    description : str
+        What it is, in one line.
+    arguments : mapping
+        What it was made from, in JSON's types, ``kind`` among it.
+    numbers : tuple of float
+        What the compiled loads read.
+    conservative : bool
+        Whether it has a potential, which may depend on time.
+    velocity_dependent : bool
+        Whether it depends on the velocity.
+    autonomous : bool
+        Whether it is the same at all times.
+    axial : bool
+        Whether it keeps the angular momentum about z.
+    """
+
+    kind: str
+    description: str
+    arguments: Mapping[str, Any]
+    numbers: tuple[float, ...]
+    conservative: bool = False
+    velocity_dependent: bool = False
+    autonomous: bool = True
+    axial: bool = False
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if key != "kind")
+        return f"{self.kind}({inside})"
+
+
+# ------------------------------------------------------------------ places of other bodies
+@helper
+def segment(p, at, stride, count, x):
+    """The last of ``count`` rows of a table whose first number is not above x; the first row where all are."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p[at + stride * middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@helper
+def path_at(p, at, t):
+    """Where a body is at time t; not a number outside its table."""
+    if p[at] == FIXED:
+        return get3(p, at + 1)
+    if p[at] == CIRCLE:
+        angle = p[at + 1] * t + p[at + 2]
+        return axpy(np.cos(angle), get3(p, at + 3), scale(np.sin(angle), get3(p, at + 6)))
+    n = int(p[at + 1])
+    first = at + 2
+    i = first + 7 * segment(p, first, 7, n - 1, t)
+    h = p[i + 7] - p[i]
+    x = (t - p[i]) / h
+    if x < -1e-9 or x > 1.0 + 1e-9:
+        x = np.nan
+    # Cubic by values and slopes at both ends.
+    y = 1.0 - x
+    ends = axpy(y * y * (1.0 + 2.0 * x), get3(p, i + 1), scale(x * x * (1.0 + 2.0 * y), get3(p, i + 8)))
+    slopes = axpy(h * x * y * y, get3(p, i + 4), scale(-h * x * x * y, get3(p, i + 11)))
+    return add(ends, slopes)
+
+
+# ------------------------------------------------------------------ accelerations and potentials
+@helper
+def zonal_acceleration(p, at, mu, r):
+    """mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n k), derivatives of Legendre's polynomials by their recursion."""
+    k = get3(p, at)
+    size = np.sqrt(dot(r, r))
+    e = scale(1.0 / size, r)
+    s = dot(e, k)
+    ratio = p[at + 3] / size
+    power = ratio * ratio
+    before, now = 1.0, 3.0 * s
+    along = across = 0.0
+    for n in range(2, int(p[at + 4]) + 1):
+        after = ((2 * n + 1) * s * now - (n + 1) * before) / n
+        J = p[at + 3 + n] * power
+        along += J * after
+        across += J * now
+        before, now = now, after
+        power *= ratio
+    w = mu / (size * size)
+    return axpy(w * along, e, scale(-w * across, k))
+
+
+@helper
+def zonal_potential(p, at, mu, r):
+    """mu / r sum J_n (R/r)^n P_n, of a unit of mass."""
+    size = np.sqrt(dot(r, r))
+    s = dot(r, get3(p, at)) / size
+    ratio = p[at + 3] / size
+    power = ratio * ratio
+    before, now = s, 1.5 * s * s - 0.5
+    total = 0.0
+    for n in range(2, int(p[at + 4]) + 1):
+        total += p[at + 3 + n] * power * now
+        before, now = now, ((2 * n + 1) * s * now - n * before) / (n + 1)
+        power *= ratio
+    return mu / size * total
+
+
+@helper
+def third_body_acceleration(p, at, t, r):
+    """mu (d/|d|^3 - s/|s|^3) as -mu/|d|^3 (r + f s): with q = r . (r - 2 s)/s^2 nothing cancels [battin1999]."""
+    s = path_at(p, at + 1, t)
+    d = axpy(-1.0, r, s)
+    q = dot(r, axpy(-2.0, s, r)) / dot(s, s)
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + (1.0 + q) * np.sqrt(1.0 + q))
+    size = np.sqrt(dot(d, d))
+    return scale(-p[at] / (size * size * size), axpy(f, s, r))
+
+
+@helper
+def third_body_potential(p, at, t, r):
+    """-mu (1/|d| - 1/|s| - r . s/|s|^3), of a unit of mass, zero at the centre; free of cancellation likewise."""
+    s = path_at(p, at + 1, t)
+    square = dot(s, s)
+    q = dot(r, axpy(-2.0, s, r)) / square
+    w = np.sqrt(1.0 + q)
+    tide = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w)) - 0.5 * dot(r, r) / square
+    return -p[at] / np.sqrt(square) * tide
+
+
+@helper
+def drag_acceleration(p, at, r, v):
+    """-k(r) |u| u with u = v - rotation x r and k exponential between the rows of a table."""
+    u = axpy(-1.0, cross(get3(p, at), r), v)
+    size = np.sqrt(dot(r, r))
+    i = at + 4 + 3 * segment(p, at + 4, 3, int(p[at + 3]), size)
+    k = p[i + 1] * np.exp(-(size - p[i]) * p[i + 2])
+    return scale(-k * np.sqrt(dot(u, u)), u)
+
+
+@helper
+def lit(p, at, r, s, d):
+    """Share of the Sun's disc that is seen: 1 in the light, 0 in full shadow; s and d lead to the Sun."""
+    body = p[at + 1]
+    if p[at] == CYLINDER:
+        beside = cross(r, s)
+        behind = dot(r, s) < 0.0 and dot(beside, beside) < body * body * dot(s, s)
+        return 0.0 if behind else 1.0
+    # Apparent radii of the Sun and of the body, and the angle between their centres; discs taken as flat.
+    a = np.arcsin(min(1.0, p[at + 2] / np.sqrt(dot(d, d))))
+    b = np.arcsin(min(1.0, body / np.sqrt(dot(r, r))))
+    across = cross(d, r)
+    c = np.arctan2(np.sqrt(dot(across, across)), -dot(d, r))
+    if c >= a + b:
+        return 1.0
+    if c <= b - a:
+        return 0.0
+    if c <= a - b:
+        return 1.0 - (b / a) * (b / a)
+    # Half the overlap: a sector less a triangle of each disc.
+    x = 0.5 * (c + (a - b) * (a + b) / c)
+    z = c - x
+    y = np.sqrt(max(0.0, (a - x) * (a + x)))
+    overlap = a * a * np.arctan2(y, x) + b * b * np.arctan2(y, z) - c * y
+    return 1.0 - overlap / (pi * a * a)
+
+
+@helper
+def radiation_acceleration(p, at, t, r):
+    """Away from the Sun, by the square of the distance where one is given, by the share of the Sun that is seen."""
+    s = path_at(p, at + 6, t)
+    d = s if p[at + 5] == 1.0 else axpy(-1.0, r, s)
+    size = np.sqrt(dot(d, d))
+    w = p[at] / size
+    if p[at + 1] > 0.0:
+        w *= (p[at + 1] / size) * (p[at + 1] / size)
+    if p[at + 2] != NO_SHADOW:
+        w *= lit(p, at + 2, r, s, d)
+    return scale(-w, d)
+
+
+@helper
+def radiation_potential(p, at, t, r):
+    """Of a unit of mass and light without shadow: A n . r, A D^2 / |d| or -A |d|, less its value at the centre."""
+    s = path_at(p, at + 6, t)
+    if p[at + 5] == 1.0:
+        return p[at] * dot(s, r)
+    d = axpy(-1.0, r, s)
+    far, near = np.sqrt(dot(s, s)), np.sqrt(dot(d, d))
+    change = dot(r, axpy(-2.0, s, r)) / (far + near)  # |d| - |s|
+    if p[at + 1] > 0.0:
+        return -p[at] * p[at + 1] * p[at + 1] * change / (far * near)
+    return -p[at] * change
+
+
+@helper
+def thrust_acceleration(p, at, t, r, v):
+    """On for start <= t < stop."""
+    if t < p[at + 5] or t >= p[at + 6]:
+        return (0.0, 0.0, 0.0)
+    e = get3(p, at + 2)
+    if p[at + 1] == ALONG_VELOCITY:
+        e = v
+    elif p[at + 1] == RADIAL:
+        e = r
+    size = np.sqrt(dot(e, e))
+    return scale(p[at] / size, e) if size > 0.0 else (0.0, 0.0, 0.0)
+
+
+@helper
+def acceleration_of(code, p, at, mu, t, r, v):
+    """Acceleration by the force of this code whose numbers begin at ``p[at]``."""
+    if code == ZONAL:
+        return zonal_acceleration(p, at, mu, r)
+    if code == UNIFORM:
+        return get3(p, at)
+    if code == THIRD_BODY:
+        return third_body_acceleration(p, at, t, r)
+    if code == DRAG:
+        return drag_acceleration(p, at, r, v)
+    if code == RADIATION:
+        return radiation_acceleration(p, at, t, r)
+    return thrust_acceleration(p, at, t, r, v)
+
+
+@helper
+def potential_of(code, p, at, mu, t, r):
+    """Potential of a unit of mass under a conservative force, likewise."""
+    if code == ZONAL:
+        return zonal_potential(p, at, mu, r)
+    if code == UNIFORM:
+        return -dot(get3(p, at), r)
+    if code == THIRD_BODY:
+        return third_body_potential(p, at, t, r)
+    return radiation_potential(p, at, t, r)
+
+
+# ------------------------------------------------------------------ what users write
+def zonal(
+    *,
+    radius: float,
+    J2: float = 0.0,
+    J3: float = 0.0,
+    J4: float = 0.0,
+    J5: float = 0.0,
+    J6: float = 0.0,
+    axis: Any = (0.0, 0.0, 1.0),
+) -> Force:
+    """Gravity of a centre that is not a sphere but the same all around an axis.
+
+    Parameters
+    ----------
+    radius : float
+        Reference radius R of the coefficients, length.
+    J2, J3, J4, J5, J6 : float
+        Zonal coefficients, unnormalised: the potential of a unit of mass is ``mu / r sum J_n (R / r)^n P_n``, which is
+        to be added to ``-mu / r``. An oblate body has a positive J2.
+    axis : array_like (3,)
+        Axis of symmetry, space frame; the north of odd coefficients.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    coefficients = [number(value, f"J{n}") for n, value in enumerate((J2, J3, J4, J5, J6), 2)]
+    if not any(coefficients):
+        raise InvalidInput("J2 to J6 are all zero; give at least one of them, or leave this force out")
+    top = max(n for n, J in enumerate(coefficients, 2) if J)
+    k = _unit(axis, "axis")
+    arguments = {f"J{n}": J for n, J in enumerate(coefficients, 2) if J} | {
+        "radius": number(radius, "radius", positive=True),
+        "axis": plain(axis),
+    }
+    return Force(
+        "zonal",
+        f"zonal gravity up to degree {top}",
+        {"kind": "zonal", **arguments},
+        (*k, arguments["radius"], float(top), *coefficients[: top - 1]),
+        conservative=True,
+        axial=not (k[0] or k[1]),
+    )
+
+
+def uniform(acceleration: Any) -> Force:
+    """A constant acceleration; also light of a distant Sun, without shadow.
+
+    Parameters
+    ----------
+    acceleration : array_like (3,)
+        Space frame, length / time^2.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    a = vector(acceleration, "acceleration")
+    return Force(
+        "uniform",
+        "uniform acceleration",
+        {"kind": "uniform", "acceleration": plain(a)},
+        tuple(a.tolist()),
+        conservative=True,
+        axial=not (a[0] or a[1]),
+    )
+
+
+def third_body(
+    mu: float, *, position: Any = None, times: Any = None, positions: Any = None, circle: Any = None
+) -> Force:
+    """Gravity of another body, less its pull on the centre, which carries the frame along.
+
+    The direct and the indirect term nearly cancel close to the centre; they are subtracted by formula [battin1999].
+
+    Parameters
+    ----------
+    mu : float
+        Gravity constant times mass of the body.
+    position : array_like (3,), optional
+        Where it rests; or else
+    times, positions : array_like (n,), (n, 3), optional
+        A table, n >= 4, with a cubic spline through it; or else
+    circle : mapping, optional
+        A circle about the centre: ``radius``, ``period`` (negative: clockwise), and if need be ``phase`` (rad, at time
+        0, from the ascending node on the plane z = 0, from x where the circle lies in it) and ``normal``.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    arguments, path = _path(position, times, positions, circle)
+    mu = number(mu, "mu", positive=True)
+    if path[0] == FIXED and not any(path[1:]):
+        raise InvalidInput("position is zero, the place of the centre; give the place of the other body")
+    return Force(
+        "third_body",
+        f"gravity of another body {WHERE[int(path[0])]}",
+        {"kind": "third_body", "mu": mu, **arguments},
+        (mu, *path),
+        conservative=True,
+        autonomous=path[0] == FIXED,
+    )
+
+
+def drag(
+    *,
+    kd: float | None = None,
+    coefficient: float | None = None,
+    density: float | None = None,
+    radius: float | None = None,
+    scale: float | None = None,
+    table: Any = None,
+    rotation: float = 0.0,
+    axis: Any = (0.0, 0.0, 1.0),
+) -> Force:
+    """Quadratic drag ``-(1/2) (Cd A / m) rho(r) |u| u`` in an atmosphere that turns with the body below.
+
+    The density is ``density exp(-(r - radius) / scale)``, or a ``table``.
+
+    Parameters
+    ----------
+    kd : float, optional
+        ``(1/2) (Cd A / m) density`` at ``radius``, 1 / length; instead of ``coefficient`` and ``density``.
+    coefficient : float, optional
+        ``Cd A / m``, drag coefficient times area over mass, length^2 / mass.
+    density : float, optional
+        Density of the air at ``radius``, mass / length^3.
+    radius, scale : float, optional
+        Radius (not height) at which the density is given, and the height in which it falls by e.
+    table : array_like (n, 2), optional
+        Rows of radius and density, n >= 2, radii rising, with ``coefficient``; the logarithm of the density is linear
+        between rows and goes on so beyond the ends. It bends at the rows, which limits methods to order 2 there.
+    rotation : float
+        Of the atmosphere, rad / time, about ``axis``: u = v - rotation axis x r.
+    axis : array_like (3,)
+        Axis of rotation, space frame.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong or missing.
+    """
+    given = {"kd": kd, "coefficient": coefficient, "density": density, "radius": radius, "scale": scale, "table": table}
+    given = {name: value for name, value in given.items() if value is not None}
+    ways = (("kd", "radius", "scale"), ("coefficient", "density", "radius", "scale"), ("coefficient", "table"))
+    way = ways[2] if table is not None else ways[0] if kd is not None else ways[1]
+    for name in way:
+        if name not in given:
+            raise InvalidInput(f"{name} is missing; drag takes kd, radius and scale, or coefficient and density "
+                               "instead of kd, or coefficient and table")  # fmt: skip
+    for name in given:
+        if name not in way:
+            raise InvalidInput(f"{name} is given beside {way[-1] if way is ways[2] else way[0]}; leave one of them out")
+    values = {name: number(given[name], name, positive=True) for name in way if name != "table"}
+    if table is None:
+        k = values["kd"] if kd is not None else 0.5 * values["coefficient"] * values["density"]
+        rows = [(values["radius"], k, 1.0 / values["scale"])]
+    else:
+        air = _rows(table, "table", 2, 2)
+        if not ((np.diff(air[:, 0]) > 0).all() and (air > 0).all()):
+            raise InvalidInput("table must have rising radii and positive densities; sort its rows")
+        rates = -np.diff(np.log(air[:, 1])) / np.diff(air[:, 0])
+        rows = [(r, 0.5 * values["coefficient"] * rho, rate) for (r, rho), rate in zip(air[:-1], rates, strict=True)]
+        values["table"] = air.tolist()
+    turning = number(rotation, "rotation")
+    k_axis = _unit(axis, "axis")
+    arguments = {"kind": "drag", **values, "rotation": turning, "axis": plain(axis)}
+    spin = (turning * k_axis[0], turning * k_axis[1], turning * k_axis[2])
+    return Force(
+        "drag",
+        "drag in an atmosphere" + (" that turns" if turning else " at rest"),
+        arguments,
+        (*spin, float(len(rows)), *(float(x) for row in rows for x in row)),
+        velocity_dependent=True,
+    )
+
+
+def radiation_pressure(
+    acceleration: float,
+    *,
+    direction: Any = None,
+    position: Any = None,
+    times: Any = None,
+    positions: Any = None,
+    circle: Any = None,
+    distance: float | None = None,
+    shadow: str = "none",
+    radius: float | None = None,
+    sun_radius: float | None = None,
+) -> Force:
+    """Pressure of sunlight, away from the Sun, with or without the shadow of the centre.
+
+    Parameters
+    ----------
+    acceleration : float
+        In full light, length / time^2: pressure times reflectivity times area over mass.
+    direction : array_like (3,), optional
+        Towards a Sun infinitely far away; or else its place:
+    position, times, positions, circle
+        As for ``third_body``.
+    distance : float, optional
+        Distance from the Sun at which the acceleration is the one given; elsewhere it goes with the inverse square.
+        Without it, it is the same everywhere.
+    shadow : {"none", "cylinder", "cone"}
+        "cylinder": all or nothing, as behind a body lit from infinity, which jumps. "cone": the share of the Sun's disc
+        that the body leaves free, continuous with its first derivative; the discs are taken as flat.
+    radius : float, optional
+        Of the body that casts the shadow, about the centre.
+    sun_radius : float, optional
+        Of the Sun, for the cone; 6.957e8 in metres.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong or missing.
+    """
+    strength = number(acceleration, "acceleration", positive=True)
+    arguments: dict[str, Any]
+    path: tuple[float, ...]
+    if direction is not None:
+        if any(value is not None for value in (position, times, positions, circle)):
+            raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
+        for name, value in (("distance", distance), ("sun_radius", sun_radius)):
+            if value is not None:
+                raise InvalidInput(f"{name} needs a place of the Sun; give position instead of direction")
+        arguments, path = {"direction": plain(direction)}, (float(FIXED), *_unit(direction, "direction"))
+    else:
+        arguments, path = _path(position, times, positions, circle, "the Sun: direction, ")
+    if shadow not in SHADOWS:
+        raise unknown_name("shadow", shadow, SHADOWS)
+    given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
+    sizes = {name: number(value, name, positive=True) for name, value in given.items() if value is not None}
+    for name, asked in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
+        if asked and name not in sizes:
+            raise InvalidInput(f"{name} is missing; a shadow of the kind {shadow!r} needs it"
+                               + (" and a place of the Sun" if name == "sun_radius" else ""))  # fmt: skip
+        if not asked and name in sizes:
+            raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
+    numbers = (
+        strength, sizes.get("distance", 0.0), float(SHADOWS[shadow]), sizes.get("radius", 0.0),
+        sizes.get("sun_radius", 0.0), float(direction is not None), *path,
+    )  # fmt: skip
+    behind = {"none": "without shadow", "cylinder": "with a cylindrical shadow", "cone": "with shadow and penumbra"}
+    return Force(
+        "radiation_pressure",
+        f"pressure of sunlight {behind[shadow]}",
+        {"kind": "radiation_pressure", "acceleration": strength, **arguments, **sizes, "shadow": shadow},
+        numbers,
+        conservative=shadow == "none",
+        autonomous=path[0] == FIXED,
+    )
+
+
+def thrust(
+    acceleration: float,
+    direction: str = "inertial",
+    *,
+    vector: Any = None,
+    start: float | None = None,
+    stop: float | None = None,
+) -> Force:
+    """Thrust of constant acceleration (the mass of the propellant is left out), on for start <= t < stop.
+
+    Parameters
+    ----------
+    acceleration : float
+        Length / time^2; negative against the direction.
+    direction : {"inertial", "velocity", "radial"}
+        Along ``vector``, along the velocity, or away from the centre.
+    vector : array_like (3,), optional
+        For "inertial", in the space frame; any length.
+    start, stop : float, optional
+        Times of ignition and of cut-off; without them, always on. Which steps and methods suit them is said at the head
+        of this page.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong or missing.
+    """
+    size = number(acceleration, "acceleration")
+    if direction not in DIRECTIONS:
+        raise unknown_name("direction", direction, DIRECTIONS)
+    if (direction == "inertial") != (vector is not None):
+        wanted = "is missing; thrust with direction 'inertial' needs it" if vector is None else (
+            f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
+        )  # fmt: skip
+        raise InvalidInput(f"vector {wanted}")
+    along = (0.0, 0.0, 0.0) if vector is None else _unit(vector, "vector")
+    given = {"start": start, "stop": stop}
+    times = {name: number(value, name) for name, value in given.items() if value is not None}
+    if times.get("start", -inf) >= times.get("stop", inf):
+        raise InvalidInput(f"stop is {stop}, not after start, {start}; exchange them")
+    arguments: dict[str, Any] = {"kind": "thrust", "acceleration": size, "direction": direction}
+    arguments |= ({} if vector is None else {"vector": plain(vector)}) | times
+    return Force(
+        "thrust",
+        {"inertial": "thrust in a fixed direction", "velocity": "thrust along the velocity", "radial": "radial thrust"}[
+            direction
+        ],
+        arguments,
+        (size, float(DIRECTIONS[direction]), *along, times.get("start", -inf), times.get("stop", inf)),
+        velocity_dependent=direction == "velocity",
+        autonomous=not times,
+    )
+
+
+FORCES: dict[str, Callable[..., Force]] = {
+    build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust)
+}
+"""Every kind of force by the name of the function that makes it."""
+CODES = {kind: code for code, kind in enumerate(FORCES)}
+
+
+def force_of(description: Any) -> Force:
+    """A ``Force``, or one made from its arguments as a mapping with a ``kind``.
+
+    Raises
+    ------
+    InvalidInput
+        Neither of them, or arguments that are wrong.
+    """
+    if isinstance(description, Force):
+        return description
+    if not isinstance(description, Mapping):
+        raise InvalidInput(f"a force must be made by polhode.forces (zonal, drag, ...), not {description!r}")
+    arguments = dict(description)
+    kind = arguments.pop("kind", None)
+    if kind not in FORCES:
+        raise unknown_name("kind of force", kind, FORCES)
+    known = inspect.signature(FORCES[kind]).parameters
+    for name in arguments:
+        if name not in known:
+            raise unknown_name(f"argument of {kind}", name, known)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise InvalidInput(f"{name} is missing; {kind} needs it")
+    return FORCES[kind](**arguments)
+
+
+# ------------------------------------------------------------------ paths
+WHERE = ("at rest", "on a circle", "along a table")
+
+
+def _unit(value: Any, name: str) -> tuple[float, float, float]:
+    """A vector of any length as a unit vector."""
+    v = vector(value, name)
+    if not v.any():
+        raise InvalidInput(f"{name} is zero; give a direction")
+    v /= np.abs(v).max()  # whose square does not leave the range of numbers
+    x, y, z = (v / np.linalg.norm(v)).tolist()
+    return (x, y, z)
+
+
+def _rows(value: Any, name: str, width: int, least: int) -> Any:
+    """A table of finite numbers with this many columns and at least so many rows."""
+    try:
+        rows = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be rows of {width} numbers each") from None
+    if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:
+        raise InvalidInput(f"{name} must be {least} or more rows of {width} numbers, but has shape {rows.shape}")
+    if not np.isfinite(rows).all():
+        raise InvalidInput(f"{name} has entries that are not finite; every entry must be a finite number")
+    return rows
+
+
+def _path(
+    position: Any, times: Any, positions: Any, circle: Any, what: str = "the other body: "
+) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """Arguments in JSON's types, and the numbers of ``path_at``."""
+    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle}
+    given = [name for name, value in ways.items() if value is not None]
+    if not given:
+        raise InvalidInput(f"nothing says where the body is; give a place of {what}position, times and positions, "
+                           "or circle")  # fmt: skip
+    if len(given) > 1:
+        raise InvalidInput(f"{' and '.join(given)} are given; keep one of them")
+    if position is not None:
+        at = vector(position, "position").tolist()
+        return {"position": at}, (float(FIXED), *at)
+    if circle is not None:
+        return _circle(circle)
+    if times is None or positions is None:
+        missing = "times" if times is None else "positions"
+        raise InvalidInput(f"{missing} is missing; a table needs times and positions")
+    places = _rows(positions, "positions", 3, 4)
+    moments = _rows(np.reshape(times, (-1, 1)), "times", 1, 4)[:, 0]
+    if len(moments) != len(places):
+        raise InvalidInput(f"times has {len(moments)} entries, but positions {len(places)}; give one place for each")
+    if not (np.diff(moments) > 0).all():
+        raise InvalidInput("times must rise from row to row; sort the table")
+    rows = np.column_stack([moments, places, spline_slopes(moments, places)])
+    return {"times": moments.tolist(), "positions": places.tolist()}, (
+        float(TABLE), float(len(rows)), *rows.ravel().tolist(),
+    )  # fmt: skip
+
+
+def _circle(circle: Any) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """Radius times two unit vectors, rate and phase."""
+    known = ("radius", "period", "phase", "normal")
+    if not isinstance(circle, Mapping):
+        raise InvalidInput(f"circle must be a mapping with radius and period, not {circle!r}")
+    for name in circle:
+        if name not in known:
+            raise unknown_name("key of circle", name, known)
+    for name in known[:2]:
+        if circle.get(name) is None:
+            raise InvalidInput(f"circle has no {name}; give radius and period")
+    radius = number(circle["radius"], "radius of circle", positive=True)
+    period = number(circle["period"], "period of circle")
+    if period == 0.0:
+        raise InvalidInput("period of circle is 0; give the time of one turn, or a position")
+    phase = number(circle.get("phase") or 0.0, "phase of circle")
+    normal = (0.0, 0.0, 1.0) if circle.get("normal") is None else circle["normal"]
+    n = np.array(_unit(normal, "normal of circle"))
+    node = np.array((-n[1], n[0], 0.0)) if n[0] or n[1] else np.array((1.0, 0.0, 0.0))
+    node /= np.linalg.norm(node)
+    ahead = np.cross(n, node)
+    arguments = {"radius": radius, "period": period, "phase": phase, "normal": plain(normal)}
+    return {"circle": arguments}, (
+        float(CIRCLE), 2.0 * pi / period, phase, *(radius * node).tolist(), *(radius * ahead).tolist(),
+    )  # fmt: skip
+
+
+def spline_slopes(x: Any, y: Any) -> Any:
+    """Slopes at the rows of the cubic spline through (n,), (n, k), n >= 4, whose third derivative does not jump at the
+    second and the last but one row."""
+    h = np.diff(x)
+    d = np.diff(y, axis=0) / h[:, None]
+    n = len(x)
+    below, middle, above = np.zeros(n), np.zeros(n), np.zeros(n)
+    right = np.zeros_like(y)
+    below[1:-1], middle[1:-1], above[1:-1] = h[1:], 2.0 * (h[:-1] + h[1:]), h[:-1]
+    right[1:-1] = 3.0 * (h[1:, None] * d[:-1] + h[:-1, None] * d[1:])
+    for end, near, far in ((0, 0, 1), (-1, -1, -2)):
+        span = h[near] + h[far]
+        middle[end] = h[far]
+        right[end] = ((h[near] + 2.0 * span) * h[far] * d[near] + h[near] ** 2 * d[far]) / span
+    above[0], below[-1] = h[0] + h[1], h[-1] + h[-2]
+    for i in range(1, n):
+        w = below[i] / middle[i - 1]
+        middle[i] -= w * above[i - 1]
+        right[i] -= w * right[i - 1]
+    slopes = np.empty_like(y)
+    slopes[-1] = right[-1] / middle[-1]
+    for i in range(n - 2, -1, -1):
+        slopes[i] = (right[i] - above[i] * slopes[i + 1]) / middle[i]
+    return slopes
