@@ -223,6 +223,11 @@ def test_pure_rotation_needs_no_conversion():
     assert np.abs(np.diff(jumps[:, 0])).max() == pytest.approx(np.pi, abs=0.01)
 
 
+def test_points_have_no_angles():
+    ds = ph.integrate(ph.particle(2.0, stiffness=3.0), "euler", step=0.1, steps=10, position=(1.0, 0.0, 0.0))
+    assert "euler_angles" not in ds and "angle" not in ds.coords
+
+
 def test_modified_parameters_switch_to_their_shadow():
     start = {"step": 0.01, "t_end": 3.0, "angular_velocity": (0.0, 2 * np.pi, 0.3)}
     shadow = ph.integrate(BOX, "modified_rodrigues", **start).modified_rodrigues.values

@@ -35,7 +35,7 @@ _HOMES = {
     "StepTooSmall": "errors",
 }  # fmt: skip
 _MODULES = {
-    "elliptic": "algebra.elliptic",
+    "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
     "forces": "systems.forces", "planets": "systems.planets",
     "trajectory": "trajectory", "errors": "errors",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.signatures import (
     ALL,
     ANGULAR,
@@ -34,11 +34,16 @@ from polhode.kernel.signatures import (
     POSITION,
     ROTATION,
     SLOPED,
+    WITHOUT_SOLVED,
 )
 from polhode.kernel.solve import norm3
 
 DISPLACEMENT = 1e-3
 """Rotation (rad), or shift relative to the position, of the differences that make a commutator load."""
+
+
+part = ALL
+"""Of the loads: what ``impulse`` applies; bind puts in WITHOUT_SOLVED where a flow solves the rest."""
 
 
 @inlined
@@ -101,7 +106,7 @@ def commutator_load(t, p):
 
     ``load`` holds the loads of the state before and after.
     """
-    if p.report[COMMUTATES] != 0.0:
+    if part == ALL and p.report[COMMUTATES] != 0.0:
         loads_at(COMMUTATOR, t, p.y, p.work, p)
         return
     here = LOAD * p.N
@@ -115,7 +120,7 @@ def commutator_load(t, p):
         p.trial[k] = p.y[k]
     for n in range(4):
         displace((-1.0, 1.0, -2.0, 2.0)[n] * s, p)
-        loads_at(ALL, t, p.trial, p.load, p)
+        loads_at(part, t, p.trial, p.load, p)
         weight = (-4.0 / 3.0, 4.0 / 3.0, 1.0 / 6.0, -1.0 / 6.0)[n] / s  # twice those of the derivative
         for k in range(here):
             p.work[k] += weight * p.load[k]
@@ -135,7 +140,7 @@ def impulse(t, h, g, p):
     evaluated again. Where loads depend on velocities, the momenta change by the explicit midpoint rule.
     """
     if p.report[LOADED] == 0.0:
-        loads_at(ALL, t, p.y, p.load, p)
+        loads_at(part, t, p.y, p.load, p)
         p.report[LOADED] = 1.0
     if g != 0.0 and p.report[LOADED] < 2.0:
         commutator_load(t, p)
@@ -144,8 +149,17 @@ def impulse(t, h, g, p):
         for k in range(BODY * p.N):
             p.trial[k] = p.y[k]
         push(0.5 * h, p.load, p.trial, p)
-        loads_at(ALL, t, p.trial, p.load, p)
+        loads_at(part, t, p.trial, p.load, p)
         p.report[LOADED] = 0.0
     push(h, p.load, p.y, p)
     if g != 0.0:
         push(g, p.work, p.y, p)
+
+
+impulse_of_the_rest = helper(
+    bind(
+        python_of(impulse), part=WITHOUT_SOLVED,
+        commutator_load=helper(bind(python_of(commutator_load), part=WITHOUT_SOLVED)),
+    )
+)  # fmt: skip
+"""``impulse`` by the loads without what a flow solves."""

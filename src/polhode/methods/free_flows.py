@@ -161,5 +161,5 @@ def free_flow(name: str) -> FreeFlow:
     """
     found = find(name)
     if found is None:
-        raise unknown_name("free flow", name, FLOW_NAMES)
+        raise unknown_name("free flow", name, (*FLOW_NAMES, "kepler"))
     return found

@@ -116,7 +116,8 @@ def flow_of(method: Method) -> str | None:
     """Name of the free rotation in a row, None where there is none."""
     if method.family != "splitting":
         return None
-    base, _, flow = method.name.partition("/")
+    base, _, flows = method.name.partition("/")
+    flow = flows.removeprefix("kepler").removeprefix("+")
     return flow or (base if base in FLOW_NAMES else "exact")
 
 
@@ -293,6 +294,8 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
         found.append(("needs", p.requires or "nothing of the loads"))
     if flow is not None:
         found.append(("free rotation", free_flow(flow).description))
+    if prepared.attracted:
+        found.append(("motion through space", "about the centre of attraction, exactly; kicks by all other loads"))
     found += [
         ("kept, free body", words(p.keeps_free)),
         ("kept, symmetric heavy top", words(p.keeps_top)),

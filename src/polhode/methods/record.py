@@ -60,6 +60,8 @@ class Prepared:
         with this body angular momentum turn; for the message of a step that was refused.
     series : bool
         Whether the step asks the loads for the part SERIES, so that the system must have one.
+    attracted : bool
+        Whether the step solves the attraction by a centre, so that the system must have one.
     coordinates : Coordinates, optional
         What the method keeps attitudes as, where it is not the quaternion.
     estimate : int
@@ -76,6 +78,7 @@ class Prepared:
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
     series: bool = False
+    attracted: bool = False
     coordinates: Coordinates | None = None
     estimate: int = 0
     dense: Callable[..., int] | None = None

@@ -3,6 +3,7 @@
     "s6_10"              kicks by the loads between exact free motions
     "s6_10/mr6"          the same scheme with McLachlan and Reich's rotations, boosted to order 6
     "dmv10"              a free flow by its own name, between two half kicks: "v2/dmv10"
+    "s6_10/kepler"       between kicks, motion about a centre of attraction in the place of the drift
 
 The kick (momenta, by the loads at a frozen configuration) and the free motion (drifting positions, turning attitudes)
 alternate as the scheme says. A scheme's stage is a row of the method's table: a fraction of the step, the factor of h^3
@@ -24,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from polhode.flows.drift import drift
-from polhode.flows.kick import impulse
+from polhode.flows.kepler import kepler_drift
+from polhode.flows.kick import impulse, impulse_of_the_rest
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import LOAD, LOADED, NEXT_TIME, OK, PREPARING, ROTATION
 from polhode.methods import free_flows
@@ -43,6 +45,27 @@ def free(i, h, p):  # replaced by bind
     raise RuntimeError("a splitting runs only with a free rotation bound into it")
 
 
+push = impulse
+
+
+@inlined
+def uniform(i, h, p):
+    """Uniform motion of body i."""
+    drift(i, h, p)
+    return OK
+
+
+@inlined
+def about_the_centre(i, h, p):
+    """Motion of body i about the centre of attraction, whose gravity parameter is the system's first number."""
+    return kepler_drift(i, h, p.parameters[0], p)
+
+
+move = uniform
+MOTIONS = {"drift": (uniform, impulse), "kepler": (about_the_centre, impulse_of_the_rest)}
+"""How bodies move through space between kicks, and the kicks that belong to it."""
+
+
 def stages(first, last, t, h, p):
     """Carry out stages of the table."""
     for s in range(first, last):
@@ -55,12 +78,14 @@ def stages(first, last, t, h, p):
                     if status != OK:
                         return status
                 else:
-                    drift(i, fraction * h, p)
+                    status = move(i, fraction * h, p)
+                    if status != OK:
+                        return status
             p.report[LOADED] = 0.0
         else:
             # The time of a kick that ends the step is computed as the next step computes that of its first.
             at = (p.report[NEXT_TIME] if p.layout[COUNTS + s] == LAST_KICK else t) + place * h
-            impulse(at, fraction * h, factor * h * h * h, p)
+            push(at, fraction * h, factor * h * h * h, p)
     return OK
 
 
@@ -85,9 +110,10 @@ def is_processed(p):
 
 
 @cache
-def functions_of(turn: Any) -> tuple[Any, tuple[Any, Any]]:
-    """Step and converter with a free rotation bound in."""
-    bound = helper(bind(stages, free=turn))
+def functions_of(turn: Any, motion: str) -> tuple[Any, tuple[Any, Any]]:
+    """Step and converter with a free rotation and a motion through space bound in."""
+    way, kicks = MOTIONS[motion]
+    bound = helper(bind(stages, free=turn, move=way, push=kicks))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
 
@@ -119,6 +145,9 @@ RIGID_FREE = ("momentum_length", "spatial_momentum")
 def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | None = None) -> Method:
     """The row of a scheme with a free flow, ready for ``add_method``.
 
+    Bodies that move through space drift between kicks; with ``"kepler"``, or ``"kepler+mr6"`` with a free rotation,
+    they move about the centre that attracts them, and kicks are by all other loads [wisdom1991].
+
     Parameters
     ----------
     chosen : str or Scheme
@@ -140,6 +169,9 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     2
     """
     rule = scheme(chosen)
+    motion = "drift"
+    if isinstance(flow, str) and flow.partition("+")[0] == "kepler":
+        motion, flow = "kepler", flow.partition("+")[2] or "exact"
     turning = free_flow(flow) if isinstance(flow, str) else flow
     table, layout = tables(rule)
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
@@ -147,10 +179,10 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     plain = turning.name == "exact"
 
     def prepare(**options: str) -> Prepared:
-        step, converter = functions_of(turning.build(**options))
+        step, converter = functions_of(turning.build(**options), motion)
         return Prepared(
             step, lambda bodies, blocks: 2 * LOAD * bodies, table, layout, converter, bool(rule.pre),
-            None if largest is None else lambda m, j: largest(m, j) / longest,
+            None if largest is None else lambda m, j: largest(m, j) / longest, attracted=motion == "kepler",
         )  # fmt: skip
 
     order = int(min(rule.order, turning.order))
@@ -170,9 +202,11 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         numbered=turning.numbered,
     )
     known_by_flow = name is not None
-    description = rule.title if plain else f"{rule.title}; {turning.description}"
+    flows = ["kepler"] * (motion == "kepler") + [turning.name] * (not plain)
+    about = ["motion about the centre of attraction"] * (motion == "kepler") + [turning.description] * (not plain)
+    description = "; ".join([rule.title, *about])
     return Method(
-        name or (rule.name if plain else f"{rule.name}/{turning.name}"),
+        name or "/".join([rule.name, *["+".join(flows)] * bool(flows)]),
         "splitting",
         turning.description if known_by_flow else description,
         turning.cite if known_by_flow else rule.cite,

@@ -106,6 +106,11 @@ class Bench:
                 "take a method that evaluates the loads, such as 'rkn6_14a' or 'mkrk:cv8', or give the System a series"
             )
         self.y = extended(system, self.prepared, y)
+        if self.prepared.attracted and not system.attracted:
+            raise InvalidInput(
+                f"method {chosen.label!r} follows the motion about a centre of attraction, which {system.name!r} does "
+                "not have; take a system such as orbit(...), or the method without '/kepler'"
+            )
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         self.parameters = system.parameters.copy()  # a user's function could write into them

@@ -137,6 +137,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
         commutator=None if made else orbit_loads,
         velocity_dependent=reads,
         parameters=parameters,
+        attracted=True,
         conserves=conserves,
         recommended="mkrk:gauss8" if reads and jumps else "",  # other methods see a jump at the end of their steps
     )

@@ -77,6 +77,9 @@ class System:
         of the torque to ``out[:3]``. Called for k = 0, 1, 2, ... (at most 30); ``u[3 n : 3 n + 3]`` is the n-th
         coefficient of u for n up to k, ``u[SERIES_OWN : SERIES_SIZE]`` the function's own, in which it finds what it
         left there for smaller k. None where nobody has written it, or where the torque depends on more.
+    attracted : bool
+        Whether a centre at the origin of space attracts every body that moves through space, with ``parameters[0]`` its
+        gravity parameter and loads that leave this attraction out under the part WITHOUT_SOLVED.
     velocity_dependent : bool
         Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
     parameters : array
@@ -102,6 +105,7 @@ class System:
     potential: Callable[..., Any] | UserFunction | None = None
     commutator: Callable[..., Any] | None = None
     series: Callable[..., Any] | None = None
+    attracted: bool = False
     velocity_dependent: bool = True
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     conserves: tuple[str, ...] = ()

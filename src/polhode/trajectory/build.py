@@ -95,6 +95,8 @@ def dataset(
         if single:
             dims.append("quaternion" if name == "attitude" else "axis")
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
+    if chart is not None and not system.rotates:
+        chart = None
     if chart is not None and chart.name in MEANING:
         values = states[:, BODY * N :].reshape(n, N, chart.size)
         note = singular_note(chart.name, values, chart.attributes.get("sequence"), times, chart.rates)

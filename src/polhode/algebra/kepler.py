@@ -1,0 +1,409 @@
+"""The motion of a point attracted by a centre with the potential -mu/r, for any orbit and any time, without steps.
+
+The time is replaced by the universal anomaly s, ds = dt/r, in which the motion is linear [battin1999, ch. 4]: with the
+universal functions G1, G2, G3 of s (sine, versine, and s minus sine where the orbit is an ellipse),
+
+    t = r0 s + eta G2 + zeta G3,    r = r0 + eta G1 + zeta G2                                           [wisdom2015]
+    r1 = r0 + f r0 + g v0,          v1 = v0 + fdot r0 + gdot v0
+    f = -mu G2/r0,    g = r0 G1 + eta G2,    fdot = -mu G1/(r r0),    gdot = -mu G2/r
+
+where f and gdot are what textbooks call f - 1 and gdot - 1, so that small steps lose nothing. All four come from s
+alone: what is left of an error of s moves the point along its orbit, not off it. They are formed with twice the digits
+(numbers in pairs: ``x`` and what rounding left out of it, ``dx``): their errors would be nearly the same in every step
+of a long run and add up in energy and angular momentum, where those of the last sum are a random walk.
+
+The equation for the time cancels where a far point falls towards the centre on a thin or open orbit; there the orbit is
+laid out from its periapsis instead (``around``), where every term is positive.
+
+Whole periods are taken off first, with their length to twice the digits. A motion backwards is that of the reversed
+velocity. A straight fall turns back at the centre, as the thinnest orbits do.
+
+Legend: ``b`` = beta = 2 mu/r - v^2, mu over the semi-major axis; ``eta`` = r . v; ``zeta`` = mu - b r; ``s`` universal
+anomaly; ``q, e, h`` periapsis distance, eccentricity, angular momentum; ``m, p`` mass and momentum.
+"""
+
+from __future__ import annotations
+
+from math import asinh, atan2, copysign, cos, exp, floor, inf, log, nan, pi, sin, sqrt
+
+from polhode.algebra.series import COSINE, CUBIC, SINE, SWITCH, polynomial
+from polhode.algebra.so3 import add, axpy, cross, dot, scale
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.signatures import NOT_CONVERGED, NOT_FINITE, OK
+
+TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
+"""2 pi to twice the digits."""
+
+MOST_ITERATIONS = 60
+
+SETTLED = 3e-6
+"""Relative correction of s that ends the iteration: what the next one would change is its cube."""
+
+THIN = 0.98
+"""Squared eccentricity from which long steps are laid out from the periapsis."""
+
+APART = 4.0
+"""Ratio of both distances from which the point's new position and momentum are summed with twice the digits."""
+
+MOST_PERIODS = 1e15
+"""Beyond this a double holds nothing of the phase."""
+
+
+# Twice the digits.
+
+
+@inlined
+def two_sum(x, y):
+    """x + y and what rounding left out."""
+    s = x + y
+    z = s - x
+    return s, (x - (s - z)) + (y - z)
+
+
+@inlined
+def two_product(x, y):
+    """x y and what rounding left out [dekker1971]."""
+    p = x * y
+    a, b = 134217729.0 * x, 134217729.0 * y
+    a, b = a - (a - x), b - (b - y)
+    c, d = x - a, y - b
+    return p, c * d - (((p - a * b) - c * b) - a * d)
+
+
+@inlined
+def two_dot(a, b):
+    """a . b to twice the digits."""
+    x, dx = two_product(a[0], b[0])
+    y, dy = two_product(a[1], b[1])
+    z, dz = two_product(a[2], b[2])
+    s, ds = two_sum(x, y)
+    s, dt = two_sum(s, z)
+    return two_sum(s, (dx + dy + dz) + (ds + dt))
+
+
+@inlined
+def two_times(x, dx, y, dy):
+    """x y of numbers with twice the digits."""
+    p, dp = two_product(x, y)
+    return p, dp + (x * dy + y * dx)
+
+
+@inlined
+def two_add(x, dx, y, dy):
+    """x + y of numbers with twice the digits."""
+    s, ds = two_sum(x, y)
+    return two_sum(s, ds + (dx + dy))
+
+
+@inlined
+def two_root(x, dx):
+    """Square root to twice the digits."""
+    s = sqrt(x)
+    u, du = two_product(s, s)
+    return s, ((x - u) - du + dx) / (2.0 * s)
+
+
+@inlined
+def two_ratio(x, dx, y, dy):
+    """x / y to twice the digits."""
+    w = x / y
+    u, du = two_product(w, y)
+    return w, ((x - u) - du + dx - w * dy) / y
+
+
+@inlined
+def summed_one(x, a, y, b, tail):
+    """x a + y b + tail to a rounding of the sum, the tail being small."""
+    p, dp = two_product(x, a)
+    q, dq = two_product(y, b)
+    s, ds = two_sum(p, q)
+    return s + (ds + (dp + dq) + tail)
+
+
+@helper
+def summed(x, a, y, b, tail):
+    """x a + y b + tail of vectors, to a rounding of the sum."""
+    return (
+        summed_one(x, a[0], y, b[0], tail[0]),
+        summed_one(x, a[1], y, b[1], tail[1]),
+        summed_one(x, a[2], y, b[2], tail[2]),
+    )
+
+
+@helper
+def cross_exact(a, b):
+    """a x b, each component to its own rounding: of a fall towards the centre, all depends on it."""
+    return (
+        summed_one(a[1], b[2], -a[2], b[1], 0.0),
+        summed_one(a[2], b[0], -a[0], b[2], 0.0),
+        summed_one(a[0], b[1], -a[1], b[0], 0.0),
+    )
+
+
+@inlined
+def energy_constant(mu, square, speed):
+    """|r| and beta, both to twice the digits, from r . r and v . v."""
+    d, dd = two_root(*square)
+    x, dx = two_ratio(2.0 * mu, 0.0, d, dd)
+    b, db = two_add(x, dx, -speed[0], -speed[1])
+    return d, dd, b, db
+
+
+@helper
+def period_of(mu, b, db):
+    """Period of an ellipse, to twice the digits."""
+    x, dx = two_times(mu, 0.0, TWO_PI, TWO_PI_TAIL)
+    return two_ratio(x, dx, *two_times(b, db, *two_root(b, db)))
+
+
+@helper
+def within_period(mu, b, db, t):
+    """The time without whole periods, between plus and minus half of one; nan where the phase is lost."""
+    period, tail = period_of(mu, b, db)
+    n = floor(t / period + 0.5)
+    if not abs(n) < MOST_PERIODS:
+        return nan
+    z, dz = two_product(n, period)
+    return (t - z) - (dz + n * tail)
+
+
+# The universal functions, and the time.
+
+
+@inlined
+def universal(b, s):
+    """G1, G2 and G3 of the anomaly s: in proportion to s, s^2/2, s^3/6 where b s^2 is small. Error: 2 units each."""
+    x = b * s * s
+    if abs(x) < SWITCH:
+        h = s * polynomial(SINE, x)
+        return 2.0 * h * polynomial(COSINE, x), 2.0 * h * h, s * s * s * polynomial(CUBIC, x)
+    if x > 0.0:
+        w = sqrt(b)
+        a = 0.5 * w * s
+        h, c = sin(a) / w, cos(a)
+    else:
+        w = sqrt(-b)
+        a = exp(0.5 * w * s)
+        h, c = 0.5 * (a - 1.0 / a) / w, 0.5 * (a + 1.0 / a)
+    first = 2.0 * h * c
+    return first, 2.0 * h * h, (s - first) / b
+
+
+@inlined
+def anomaly(b, r0, eta, zeta, t, s):
+    """G1 and G2 at the time t > 0, from a guess of the anomaly; G2 = -1 where the iteration does not end.
+
+    Laguerre's method of degree 5 [conway1986], kept between the anomalies known to be too small and too large. The last
+    correction, too small for a new evaluation, enters by the functions' Taylor series.
+    """
+    low, high = 0.0, inf
+    for _ in range(MOST_ITERATIONS):
+        G1, G2, G3 = universal(b, s)
+        G0 = 1.0 - b * G2
+        error = (r0 * s - t) + eta * G2 + zeta * G3
+        r = r0 + eta * G1 + zeta * G2
+        slope = eta * G0 + zeta * G1
+        if error > 0.0:
+            high = s
+        else:
+            low = s
+        d = -5.0 * error / (r + sqrt(abs(16.0 * r * r - 20.0 * error * slope)))
+        if (
+            abs(d) <= SETTLED * s
+            and d * d * abs(b) <= SETTLED * SETTLED
+            and abs(d * slope) <= 1e-5 * r
+            and d * d * abs(zeta * G0 - b * eta * G1) <= 1e-10 * r
+        ):
+            c = 0.5 * d * d
+            return G1 + (d * G0 - c * b * G1), G2 + (d * G1 + c * G0)
+        s = s + d
+        if not low < s < high:
+            s = 0.5 * (low + high) if high < inf else 2.0 * low
+    return 0.0, -1.0
+
+
+# Guesses.
+
+
+@inlined
+def guess_ellipse(mu, b, eta, zeta, t):
+    """Anomaly of a step on an ellipse that is not thin, after Danby [danby1987]."""
+    w = sqrt(b)
+    x, y = zeta / mu, eta * w / mu
+    a = t * b * w / mu - y
+    e = sqrt(x * x + y * y)
+    a = a + copysign(0.85 * e, x * sin(a) + y * cos(a))
+    return min(max(a, 0.1), TWO_PI) / w
+
+
+@inlined
+def guess_outward(b, r0, eta, zeta, t):
+    """Anomaly of a step away from the centre of an orbit that never returns: about the least that one term allows."""
+    s = min(t / r0, (6.0 * t / zeta) ** (1.0 / 3.0))
+    if 2.0 * t < eta * s * s:
+        s = sqrt(2.0 * t / eta)
+    w = sqrt(-b)
+    if w * s > 2.0:
+        s = min(s, log(1.0 - 2.0 * t * b * w / (zeta + eta * w)) / w + 1.0)
+    return s
+
+
+@inlined
+def guess_around(mu, b, q, zeta, t):
+    """Anomaly from the periapsis at the time t > 0 from it, of a thin ellipse or an orbit that never returns."""
+    P, Q = 2.0 * q / zeta, 3.0 * t / zeta
+    w = (Q + sqrt(Q * Q + P * P * P)) ** (1.0 / 3.0)
+    s = 2.0 * Q / (w * w + P + (P / w) * (P / w))
+    if b * s * s > -6.0:
+        return s
+    w = sqrt(-b)
+    x = -t * b * w / zeta
+    return asinh(x + mu / zeta * asinh(x)) / w
+
+
+# The motion.
+
+
+@helper
+def around(mu, r, v, t, r0, b, eta, zeta):
+    """Status, position and velocity at the time t > 0 by way of the periapsis, for e^2 > THIN."""
+    failed = (0.0, 0.0, 0.0)
+    h = cross_exact(r, v)
+    hh = dot(h, h)
+    e = sqrt(max(0.0, 1.0 - b * (hh / mu) / mu))
+    q = hh / (mu * (1.0 + e))
+    axis = axpy(-mu / r0, r, cross(v, h))
+    axis = scale(1.0 / sqrt(dot(axis, axis)), axis)
+    zeta_q = mu * e
+    if b > 0.0:
+        w = sqrt(b)
+        s0 = atan2(w * eta, zeta) / w
+    elif b < 0.0:
+        w = sqrt(-b)
+        s0 = asinh(w * eta / zeta_q) / w
+    else:
+        w = 0.0
+        s0 = eta / zeta_q
+    _, _, G3 = universal(b, s0)
+    t = t + (q * s0 + zeta_q * G3)
+    if b > 0.0 and t * w * b > pi * mu:
+        t = t - TWO_PI * mu / (w * b)
+    G1 = G2 = 0.0
+    if t != 0.0:
+        size = abs(t)
+        G1, G2 = anomaly(b, q, 0.0, zeta_q, size, guess_around(mu, b, q, zeta_q, size))
+        G1 = copysign(G1, t)
+    if G2 < 0.0:
+        return NOT_CONVERGED, failed, failed
+    r1 = q + zeta_q * G2
+    if not r1 > 0.0:
+        return NOT_FINITE, failed, failed
+    across = cross(h, axis)
+    position = axpy(G1, across, scale(q - mu * G2, axis))
+    return OK, position, axpy((1.0 - b * G2) / r1, across, scale(-mu * G1 / r1, axis))
+
+
+@helper
+def kepler_motion(mu, m, r, p, t):
+    """Where a mass m with position r and momentum p is at the time t: status, position, momentum.
+
+    Parameters
+    ----------
+    mu : float
+        Gravity parameter of the centre, positive.
+    m : float
+        Mass. The force is -mu m r/|r|^3.
+    r, p : tuple of 3 floats
+        Position, momentum.
+    t : float
+        Time, of either sign.
+
+    Returns
+    -------
+    status : int
+        OK; NOT_FINITE where the point is in the centre at the beginning or at the end, or a number is not finite;
+        NOT_CONVERGED where the time is more than 1e15 periods, or Kepler's equation was not solved (never seen).
+    position, momentum : tuple of 3 floats
+        What was given, where the status is not OK.
+
+    Notes
+    -----
+    Errors are about those that rounding of r, p, t and mu would cause. In the energy of many short steps they add up
+    like a random walk. m = 1 makes velocities of momenta.
+    """
+    v = (p[0] / m, p[1] / m, p[2] / m)
+    dv = (0.0, 0.0, 0.0)
+    if m != 1.0:
+        dv = (two_ratio(p[0], 0.0, m, 0.0)[1], two_ratio(p[1], 0.0, m, 0.0)[1], two_ratio(p[2], 0.0, m, 0.0)[1])
+    square, speed = two_dot(r, r), two_dot(v, v)
+    speed = (speed[0], speed[1] + 2.0 * dot(v, dv))
+    if not (square[0] > 0.0 and square[0] + speed[0] + abs(t) < inf and mu > 0.0):
+        return NOT_FINITE, r, p
+    if t == 0.0:
+        return OK, r, p
+    r0, dr0, b, db = energy_constant(mu, square, speed)
+    if b > 0.0 and abs(t) * sqrt(b) * (b / mu) > pi:
+        t = within_period(mu, b, db, t)
+        if not abs(t) < inf:
+            return NOT_CONVERGED, r, p
+        if t == 0.0:
+            return OK, r, p
+    direction = copysign(1.0, t)
+    t = abs(t)
+    x, dx = two_dot(r, v)
+    eta, deta = direction * x, direction * (dx + dot(r, dv))
+    x, dx = two_times(b, db, r0, dr0)
+    zeta, dzeta = two_add(mu, 0.0, -x, -dx)
+    s = t / r0
+    bend, turn = 0.5 * eta * s / r0, zeta * s * s / (6.0 * r0)
+    if abs(bend) < 0.15 and abs(turn) < 0.1:
+        s = s * (1.0 - bend + 2.0 * bend * bend - turn)
+    elif b > 0.0 and zeta * zeta + b * eta * eta < THIN * mu * mu:
+        s = guess_ellipse(mu, b, eta, zeta, t)
+    elif b <= 0.0 and eta >= 0.0:
+        s = guess_outward(b, r0, eta, zeta, t)
+    else:
+        status, position, velocity = around(mu, r, scale(direction, v), t, r0, b, eta, zeta)
+        if status != OK:
+            return status, r, p
+        return OK, position, scale(direction * m, velocity)
+    G1, G2 = anomaly(b, r0, eta, zeta, t, s)
+    if G2 < 0.0:
+        return NOT_CONVERGED, r, p
+    # G1^2 + b G2^2 = 2 G2 to twice the digits: what keeps the energy from drifting.
+    x, dx = two_times(b, db, G2, 0.0)
+    x, dx = two_times(*two_add(x, dx, -2.0, 0.0), G2, 0.0)
+    x, dx = two_add(x, dx, *two_product(G1, G1))
+    dG1 = dG2 = 0.0
+    if b <= 0.0:
+        dG1 = -0.5 * (x + dx) / G1
+    elif G2 > 0.0:  # else the step is too small to tell
+        x = 0.5 * (x + dx) / G2
+        dG1, dG2 = -x * G1, -x * G2
+    x, dx = two_add(*two_times(eta, deta, G1, dG1), *two_times(zeta, dzeta, G2, dG2))
+    r1, dr1 = two_add(r0, dr0, x, dx)
+    g, dg = two_add(*two_times(r0, dr0, G1, dG1), *two_times(eta, deta, G2, dG2))
+    x, dx = two_times(-mu, 0.0, G2, dG2)
+    f, df = two_ratio(x, dx, r0, dr0)
+    gdot, dgdot = two_ratio(x, dx, r1, dr1)
+    x, dx = two_times(-mu, 0.0, G1, dG1)
+    fdot, dfdot = two_ratio(x, dx, *two_times(r0, dr0, r1, dr1))
+    fdot, dfdot = two_times(direction * m, 0.0, fdot, dfdot)
+    g, dg = direction * g, direction * dg
+    small, little = axpy(df, r, axpy(dg, v, scale(g, dv))), axpy(dfdot, r, scale(dgdot, p))
+    if r0 < APART * r1 and r1 < APART * r0:
+        position = add(r, add(axpy(f, r, scale(g, v)), small))
+        momentum = add(p, add(axpy(fdot, r, scale(gdot, p)), little))
+    else:
+        (f, df), (gdot, dgdot) = two_sum(f, 1.0), two_sum(gdot, 1.0)
+        position = summed(f, r, g, v, axpy(df, r, small))
+        momentum = summed(fdot, r, gdot, p, axpy(dgdot, p, little))
+    if not dot(position, position) + dot(momentum, momentum) < inf:
+        return NOT_FINITE, r, p
+    return OK, position, momentum
+
+
+@inlined
+def kepler_step(mu, r, v, t):
+    """``kepler_motion`` of a unit mass: status, position, velocity."""
+    return kepler_motion(mu, 1.0, r, v, t)

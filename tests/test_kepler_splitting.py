@@ -1,0 +1,79 @@
+"""Splittings whose bodies move about a centre of attraction between kicks (Wisdom and Holman)."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.errors import InvalidInput
+from polhode.methods import method
+from polhode.runs.check import slicing_defect, start_state, symmetry_defect
+from polhode.trajectory.convergence import observed_order
+
+MU, R0 = 3200.9998, 1664.029  # Carson's moon, km and s
+START = {"position": (0.0, R0, 0.0), "velocity": (1.550663 * np.cos(0.9), 0.0, 1.550663 * np.sin(0.9))}
+OBLATE = ph.orbit(MU, forces=[ph.forces.zonal(J2=1e-3, radius=1560.8)])
+DAY = 86400.0
+
+
+@pytest.fixture(scope="module")
+def end():
+    return ph.integrate(OBLATE, "rkn8_17", step=5.0, t_end=DAY, every=17280, **START).position.values[-1]
+
+
+def error(label, step, end, t_end=DAY):
+    n = round(t_end / step)
+    ds = ph.integrate(OBLATE, label, step=t_end / n, steps=n, every=n, **START)
+    return float(np.linalg.norm(ds.position.values[-1] - end)), ds.attrs["load_evaluations"]
+
+
+def test_without_other_forces_one_step_is_the_motion():
+    plain = ph.orbit(MU)
+    one = ph.integrate(plain, "v2/kepler", step=DAY, t_end=DAY, **START)
+    many = ph.integrate(plain, "rkn6_14a/kepler", step=60.0, t_end=DAY, every=1440, **START)
+    fine = ph.integrate(plain, "rkn8_17", step=5.0, t_end=DAY, every=17280, **START)
+    assert np.linalg.norm(one.position[-1] - fine.position[-1]) < 1e-7
+    assert np.linalg.norm(many.position[-1] - one.position[-1]) < 1e-7
+    assert abs(one.energy_error[-1]) < 1e-15
+
+
+@pytest.mark.parametrize(
+    "label, order, steps",
+    [("v2/kepler", 2, (200, 100, 50)), ("rkn4_6b/kepler", 4, (300, 200, 150)), ("s6_10/kepler", 6, (600, 450, 300)),
+     ("pmlf6/kepler", 6, (450, 300, 225)), ("rkn6_14a/kepler+mr6", 6, (800, 600, 450))],
+)  # fmt: skip
+def test_order(label, order, steps, end):
+    steps = np.array([DAY / round(DAY / h) for h in steps])
+    found = [error(label, h, end)[0] for h in steps]
+    assert observed_order(steps, np.array(found)) == pytest.approx(order, abs=0.35 * order)
+    assert method(label).promises.order == order
+
+
+def test_it_pays(end):
+    """A third of the forces for a smaller error: the kicks follow the oblateness, not the orbit."""
+    with_arcs, evaluations = error("rkn4_6b/kepler", 300.0, end)
+    drifting, more = error("rkn4_6b", 100.0, end)
+    assert with_arcs < drifting and evaluations < more / 2.9
+
+
+@pytest.mark.parametrize("label", ["v2/kepler", "rkn6_14a/kepler"])
+def test_steps_are_symmetric_and_do_not_depend_on_slices(label):
+    y = start_state(OBLATE, **START)
+    assert symmetry_defect(label, OBLATE, y, t=0.0, h=100.0) < 1e-12
+    assert slicing_defect(label, OBLATE, y, h=50.0) == 0.0
+
+
+def test_energy_and_vertical_momentum_stay():
+    ds = ph.integrate(OBLATE, "aba10_6_4/kepler", step=100.0, t_end=10 * DAY, every=10, **START)
+    assert float(abs(ds.energy_error).max()) < 1e-12
+    drift = ds.vertical_angular_momentum - ds.vertical_angular_momentum[0]
+    assert float(abs(drift).max() / abs(ds.vertical_angular_momentum[0])) < 1e-13
+
+
+def test_names():
+    assert method("v2/kepler").label == "v2/kepler"
+    assert method("s6_10/kepler+mr6").label == "s6_10/kepler+mr6"
+    assert method("s6_10/kepler+exact").label == "s6_10/kepler"
+    with pytest.raises(InvalidInput, match="dmv"):
+        method("v2/kepler+dmw2")
+    with pytest.raises(InvalidInput, match=r"'heavy_top' does not have; take a system such as orbit"):
+        ph.integrate(ph.heavy_top((1, 1, 2), (0, 0, 1), 1.0), "v2/kepler", step=0.1, steps=1)
