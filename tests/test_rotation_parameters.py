@@ -308,6 +308,19 @@ def test_direct_rates_fail_where_they_are_singular():
     assert angle(regular, final(BOX, "exact", 0.5, 0.5, angular_velocity=(0.0, 2.0, 1.0))) < 1e-10
 
 
+@pytest.mark.parametrize("sequence", SEQUENCES[::3])
+def test_damped_rates_are_the_rates_away_from_the_singular_angle(sequence):
+    start = {"attitude": ph.so3.exp_quaternion((0.4, 0.5, 0.3)), "angular_velocity": (0.3, 0.5, -0.2)}
+    plain, damped = (final(BOX, f"euler_direct:rk4:{sequence}:{form}", 0.01, 1.0, **start)
+                     for form in ("printed", "regularised"))  # fmt: skip
+    assert (plain.euler_angles.values == damped.euler_angles.values).all()
+    assert angle(plain, final(BOX, "exact", 1.0, 1.0, **start)) < 1e-8
+    spun = {"angular_velocity": (0.0, np.pi, 0.0) if len(set(sequence.lower())) == 3 else (0.0, 0.0, 0.0)}
+    assert np.isfinite(
+        final(BOX, f"euler_direct:rk4:{sequence}:regularised", 0.5, 2.0, **spun).euler_angles.values
+    ).all()
+
+
 def test_closed_bch_formula_is_right_up_to_a_quarter_turn():
     for t_end, right in ((1.5, True), (1.7, False)):
         exact = final(BOX, "exact", t_end, t_end, angular_velocity=(0.0, 1.0, 0.0))

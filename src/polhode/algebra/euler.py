@@ -125,9 +125,9 @@ def rates(angles, omega, plan):
 
 @inlined
 def damped_rates(angles, omega, plan, damping):
-    """The same with x/(x^2 + damping^2) in the place of 1/x, x the sine or cosine that vanishes at the singular value.
+    """The same with x/damping^2 in the place of 1/x where x < damping, x what vanishes at the singular value.
 
-    Finite everywhere, by at most half of omega/damping, and wrong near the singular value.
+    Finite everywhere, at most omega/damping, and wrong that near to the singular value.
     """
     a = swapped(angles, plan)
     first, second, last = plan[2], plan[1], plan[0]
@@ -135,10 +135,10 @@ def damped_rates(angles, omega, plan, damping):
     w1, w2, w3 = components(spun(omega, last, a[0]), first, second, other)
     s, c = sin(a[1]), cos(a[1])
     if first == last:
-        outer = sign * w3 / (s + damping * damping / s)
+        outer = sign * w3 / (s if abs(s) >= damping else damping * damping / s)
         inner = w1 - c * outer
     else:
-        outer = w1 / (c + damping * damping / c)
+        outer = w1 / (c if abs(c) >= damping else damping * damping / c)
         inner = w3 - sign * s * outer
     return swapped((inner, w2, outer), plan)
 

@@ -39,8 +39,9 @@ MOST_ITERATIONS = 60
 SETTLED = 3e-6
 """Relative correction of s that ends the iteration: what the next one would change is its cube."""
 
-THIN = 0.98
-"""Squared eccentricity from which long steps are laid out from the periapsis."""
+THIN = 0.9999
+"""Squared eccentricity from which long steps are laid out from the periapsis; round-off of the energy then grows
+faster than a random walk: largest of 16 points after 1e5 steps 2e-11 for e = 0.99999, 2e-10 for 0.999999."""
 
 APART = 4.0
 """Ratio of both distances from which the point's new position and momentum are summed with twice the digits."""
@@ -328,8 +329,9 @@ def kepler_motion(mu, m, r, p, t):
 
     Notes
     -----
-    Errors are about those that rounding of r, p, t and mu would cause. In the energy of many short steps they add up
-    like a random walk. m = 1 makes velocities of momenta.
+    Errors are about those that rounding of r, p, t and mu would cause, and do not grow with the number of periods. In
+    many steps, those of energy and angular momentum add up like a random walk, to between 1e-13 and 1e-12 in a
+    million steps on orbits with e up to 0.97. m = 1 makes velocities of momenta.
     """
     v = (p[0] / m, p[1] / m, p[2] / m)
     dv = (0.0, 0.0, 0.0)
