@@ -78,6 +78,15 @@ def columns(a, b, c):
 
 
 @inlined
+def matrix_product(A, B):
+    """A B for matrices of 9 numbers."""
+    a = Ad(A, (B[0], B[3], B[6]))
+    b = Ad(A, (B[1], B[4], B[7]))
+    c = Ad(A, (B[2], B[5], B[8]))
+    return columns(a, b, c)
+
+
+@inlined
 def exp_quaternion(v):
     """exp of the rotation vector v as a unit quaternion."""
     s, c = half_sinc(dot(v, v))

@@ -64,7 +64,7 @@ from typing import Any, NamedTuple
 
 from polhode.algebra.elliptic import F_part, Pi_carlson, Pi_complete_kernel, half_turns, jacobi_kernel
 from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply, to_matrix
-from polhode.algebra.so3 import Ad, axpy, columns, cross, dot, exp_quaternion, scale, times
+from polhode.algebra.so3 import axpy, columns, cross, dot, exp_quaternion, matrix_product, scale, times
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
@@ -312,15 +312,6 @@ def rows_of(m, G, o, axes):
     v = (-d23 * unit[1] * unit[2], o.p * unit[2] * unit[0], -d12 * unit[0] * unit[1])
     v = scale(1.0 / sqrt(dot(v, v)), v)
     return unsort(v, axes), unsort(cross(unit, v), axes), unsort(unit, axes)
-
-
-@inlined
-def matrix_product(A, B):
-    """A B for matrices of 9 numbers."""
-    a = Ad(A, (B[0], B[3], B[6]))
-    b = Ad(A, (B[1], B[4], B[7]))
-    c = Ad(A, (B[2], B[5], B[8]))
-    return columns(a, b, c)
 
 
 @inlined

@@ -40,27 +40,13 @@ from polhode.kernel.signatures import (
     TOO_LARGE,
 )
 from polhode.methods.record import Method, Option, Prepared, Promises
-from polhode.methods.stages import UNKNOWNS, embedding, keep_bases, origin, steps_of, table, work_size
+from polhode.methods.stages import UNKNOWNS, embedding, start_values, steps_of, table, work_size
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
 FULL_TURN = 4.0 * pi * pi
 
 turn = tangent = None  # what bind puts in
-
-
-@inlined
-def start_values(p):
-    """Local coordinates of the present state: (position, momentum), or (0, angular momentum)."""
-    keep_bases(p)
-    for k in range(p.B):
-        a, z = BODY * p.blocks[2 * k], origin(p) + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
-            put3(p.work, z, (0.0, 0.0, 0.0))
-            put3(p.work, z + 3, get3(p.y, a + ANGULAR))
-        else:
-            put3(p.work, z, get3(p.y, a + POSITION))
-            put3(p.work, z + 3, get3(p.y, a + MOMENTUM))
 
 
 def local_field(t, at, to, p):

@@ -48,7 +48,7 @@ from polhode.kernel.signatures import (
     TOO_LARGE,
 )
 from polhode.methods.record import Coordinates, Method, Option, Prepared, Promises
-from polhode.methods.stages import MIDDLE, OWN, UNKNOWNS, embedding, keep_bases, origin, steps_of, table, work_size
+from polhode.methods.stages import MIDDLE, OWN, UNKNOWNS, embedding, origin, start_values, steps_of, table, work_size
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
@@ -59,6 +59,9 @@ towards 2 pi."""
 DAMPING = 1e-3
 """Of the regularised Euler rates: within about this (rad) of the singular middle angle they are wrong."""
 
+PLAN, EXPONENTIAL, SECOND = OWN, OWN + 4, OWN + 5
+"""Of the layout: the Euler sequence; 1 where the coordinate map is the exponential; the sequence switched to."""
+
 SIZE = KEPT = 3
 turn = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # what bind puts in
 
@@ -67,21 +70,7 @@ turn = tangent = get = put = turned = attitude_of = rates_of = finish = finished
 @inlined
 def plan_of(p):
     """The Euler sequence of the chart; of other charts, numbers without meaning."""
-    return (p.layout[OWN], p.layout[OWN + 1], p.layout[OWN + 2], p.layout[OWN + 3])
-
-
-@inlined
-def start_values(p):
-    """Local coordinates of the present state: (position, momentum), or (0, angular momentum)."""
-    keep_bases(p)
-    for k in range(p.B):
-        a, z = BODY * p.blocks[2 * k], origin(p) + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
-            put3(p.work, z, (0.0, 0.0, 0.0))
-            put3(p.work, z + 3, get3(p.y, a + ANGULAR))
-        else:
-            put3(p.work, z, get3(p.y, a + POSITION))
-            put3(p.work, z + 3, get3(p.y, a + MOMENTUM))
+    return (p.layout[PLAN], p.layout[PLAN + 1], p.layout[PLAN + 2], p.layout[PLAN + 3])
 
 
 def local_field(t, at, to, p):
@@ -95,7 +84,7 @@ def local_field(t, at, to, p):
         if p.blocks[2 * k + 1] == ROTATION:
             psi = get3(p.work, z)
             size = dot(psi, psi)
-            if p.layout[OWN + 4] == 1 and p.report[GUARDED] > 0.0 and size > LARGEST_STAGE * LARGEST_STAGE:
+            if p.layout[EXPONENTIAL] == 1 and p.report[GUARDED] > 0.0 and size > LARGEST_STAGE * LARGEST_STAGE:
                 return TOO_LARGE
             if not size < 1e200:
                 return NOT_FINITE
@@ -159,52 +148,37 @@ def semi_implicit_step(t, h, p):
 
 
 # ------------------------------------------------------------------ the charts
-@inlined
-def vector_tracked(c, e, plan):
-    """See ``charts.compose_tracked``."""
-    return charts.compose_tracked(c, e)
+kernel = meaning = None  # what bind puts in
+
+
+def of_turn(c, e, plan):
+    """A composition that needs no sequence."""
+    return kernel(c, e)
+
+
+def of_numbers(c, plan):
+    """A conversion that needs no sequence."""
+    return kernel(c)
+
+
+def of_quaternion(c, e, plan):
+    """Composition by the quaternion the numbers mean."""
+    return kernel(multiply(meaning(c), e))
+
+
+def of_increment(c, e, plan):
+    """Composition by the change of the numbers [holzinger2021, eq. 49]."""
+    return so3.add(c, kernel(c, e, plan))
+
+
+def _made(template, **values):
+    return inlined(bind(template, **values))
 
 
 @inlined
-def vector_principal(c, e, plan):
-    """See ``charts.compose_principal``."""
-    return charts.compose_principal(c, e)
-
-
-@inlined
-def vector_continuous(c, e, plan):
-    """See ``charts.compose_continuous``."""
-    return charts.compose_continuous(c, e)
-
-
-@inlined
-def vector_as_printed(c, e, plan):
-    """See ``printed_charts.compose_as_printed``."""
-    return printed_charts.compose_as_printed(c, e)
-
-
-@inlined
-def vector_bch(c, e, plan):
-    """See ``printed_charts.compose_bch``."""
-    return printed_charts.compose_bch(c, e)
-
-
-@inlined
-def vector_attitude(c, plan):
-    """Quaternion of a rotation vector."""
-    return charts.vector_attitude(c)
-
-
-@inlined
-def vector_of(q, plan):
+def tracked_vector(q):
     """Rotation vector of 0 ... 2 pi on the side of the quaternion's sign."""
     return charts.compose_tracked((0.0, 0.0, 0.0), q)
-
-
-@inlined
-def nearest_vector_of(q, plan):
-    """Rotation vector of at most pi."""
-    return so3.log_quaternion(q)
 
 
 @inlined
@@ -215,83 +189,9 @@ def angles_principal(c, e, plan):
 
 
 @inlined
-def angles_continuous(c, e, plan):
-    """The nearest Euler angles, whatever their range."""
-    return so3.add(c, charts.euler_continuous(c, e, plan))
-
-
-@inlined
-def angles_as_printed(c, e, plan):
-    """See ``printed_charts.euler_as_printed``."""
-    return so3.add(c, printed_charts.euler_as_printed(c, e, plan))
-
-
-@inlined
-def gibbs_turned(c, e, plan):
-    """Rodrigues parameters tan(phi/2) n after the turn."""
-    return charts.gibbs_rodrigues(multiply(charts.gibbs_attitude(c), e))
-
-
-@inlined
-def gibbs_attitude(c, plan):
-    """Quaternion of Rodrigues parameters."""
-    return charts.gibbs_attitude(c)
-
-
-@inlined
-def gibbs_of(q, plan):
-    """Rodrigues parameters of a quaternion."""
-    return charts.gibbs_rodrigues(q)
-
-
-@inlined
-def modified_shadowed(c, e, plan):
-    """Modified Rodrigues parameters tan(phi/4) n after the turn, of length at most 1: beyond, the shadow set."""
-    return charts.modified_rodrigues(multiply(charts.modified_attitude(c), e))
-
-
-@inlined
-def modified_tracked(c, e, plan):
-    """Modified Rodrigues parameters after the turn, without the switch to the shadow set: infinite at a whole turn."""
-    return charts.modified_unswitched(multiply(charts.modified_attitude(c), e))
-
-
-@inlined
-def modified_attitude(c, plan):
-    """Quaternion of modified Rodrigues parameters."""
-    return charts.modified_attitude(c)
-
-
-@inlined
-def modified_of(q, plan):
-    """Modified Rodrigues parameters of a quaternion, of length at most 1."""
-    return charts.modified_rodrigues(q)
-
-
-@inlined
 def matrix_turned(c, e, plan):
-    """R exp(Omega), nothing corrected."""
-    a = to_matrix(e)
-    return (
-        c[0] * a[0] + c[1] * a[3] + c[2] * a[6], c[0] * a[1] + c[1] * a[4] + c[2] * a[7],
-        c[0] * a[2] + c[1] * a[5] + c[2] * a[8],
-        c[3] * a[0] + c[4] * a[3] + c[5] * a[6], c[3] * a[1] + c[4] * a[4] + c[5] * a[7],
-        c[3] * a[2] + c[4] * a[5] + c[5] * a[8],
-        c[6] * a[0] + c[7] * a[3] + c[8] * a[6], c[6] * a[1] + c[7] * a[4] + c[8] * a[7],
-        c[6] * a[2] + c[7] * a[5] + c[8] * a[8],
-    )  # fmt: skip
-
-
-@inlined
-def matrix_attitude(c, plan):
-    """Quaternion of a matrix."""
-    return from_matrix(c)
-
-
-@inlined
-def matrix_of(q, plan):
-    """Matrix of a quaternion."""
-    return to_matrix(q)
+    """R phi(Omega), nothing corrected [holzinger2021, eq. 5]."""
+    return so3.matrix_product(c, to_matrix(e))
 
 
 @inlined
@@ -345,24 +245,45 @@ class Chart:
 
 
 VECTOR = Chart(
-    "rotation_vector", 3, vector_attitude, vector_of,
-    {"tracked": vector_tracked, "principal": vector_principal, "continuous": vector_continuous},
+    "rotation_vector", 3, _made(of_numbers, kernel=charts.vector_attitude),
+    _made(of_numbers, kernel=tracked_vector),
+    {
+        "tracked": _made(of_turn, kernel=charts.compose_tracked),
+        "principal": _made(of_turn, kernel=charts.compose_principal),
+        "continuous": _made(of_turn, kernel=charts.compose_continuous),
+    },
 )  # fmt: skip
 ANGLES = Chart(
     "euler_angles", 3, euler.to_quaternion, euler.from_quaternion,
-    {"principal": angles_principal, "continuous": angles_continuous},
+    {"principal": angles_principal, "continuous": _made(of_increment, kernel=charts.euler_continuous)},
 )  # fmt: skip
-GIBBS = Chart("gibbs_rodrigues", 3, gibbs_attitude, gibbs_of, {"": gibbs_turned})
+GIBBS = Chart(
+    "gibbs_rodrigues", 3, _made(of_numbers, kernel=charts.gibbs_attitude),
+    _made(of_numbers, kernel=charts.gibbs_rodrigues),
+    {"": _made(of_quaternion, kernel=charts.gibbs_rodrigues, meaning=charts.gibbs_attitude)},
+)  # fmt: skip
 MODIFIED = Chart(
-    "modified_rodrigues", 3, modified_attitude, modified_of,
-    {"principal": modified_shadowed, "tracked": modified_tracked},
+    "modified_rodrigues", 3, _made(of_numbers, kernel=charts.modified_attitude),
+    _made(of_numbers, kernel=charts.modified_rodrigues),
+    {
+        "principal": _made(of_quaternion, kernel=charts.modified_rodrigues, meaning=charts.modified_attitude),
+        "tracked": _made(of_quaternion, kernel=charts.modified_unswitched, meaning=charts.modified_attitude),
+    },
 )  # fmt: skip
-VECTOR_AS_PRINTED = Chart("rotation_vector", 3, vector_attitude, vector_of, {"tracked": vector_as_printed})
-VECTOR_BCH = Chart("rotation_vector", 3, vector_attitude, nearest_vector_of, {"principal": vector_bch})
-ANGLES_AS_PRINTED = Chart(
-    "euler_angles", 3, euler.to_quaternion, euler.from_quaternion, {"principal": angles_as_printed}
-)
-MATRIX = Chart("rotation_matrix", 9, matrix_attitude, matrix_of, {"": matrix_turned})
+VECTOR_AS_PRINTED = replace(
+    VECTOR, branches={"tracked": _made(of_turn, kernel=printed_charts.compose_as_printed)}
+)  # fmt: skip
+VECTOR_BCH = replace(
+    VECTOR, coordinates=_made(of_numbers, kernel=so3.log_quaternion),
+    branches={"principal": _made(of_turn, kernel=printed_charts.compose_bch)},
+)  # fmt: skip
+ANGLES_AS_PRINTED = replace(
+    ANGLES, branches={"principal": _made(of_increment, kernel=printed_charts.euler_as_printed)}
+)  # fmt: skip
+MATRIX = Chart(
+    "rotation_matrix", 9, _made(of_numbers, kernel=from_matrix), _made(of_numbers, kernel=to_matrix),
+    {"": matrix_turned},
+)  # fmt: skip
 QUATERNION = Chart(
     "quaternion", 4, same, same, {"renormalised": quaternion_renormalised, "free": quaternion_turned}
 )  # fmt: skip
@@ -433,7 +354,7 @@ def one_plan(i, p):
 def active_plan(i, p):
     """The Euler sequence in which the angles of body i are at present."""
     if p.y[BODY * p.N + 4 * i + 3] > 0.5:
-        return (p.layout[OWN + 5], p.layout[OWN + 6], p.layout[OWN + 7], p.layout[OWN + 8])
+        return (p.layout[SECOND], p.layout[SECOND + 1], p.layout[SECOND + 2], p.layout[SECOND + 3])
     return plan_of(p)
 
 

@@ -30,6 +30,7 @@ from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.signatures import (
     ABSOLUTE,
+    ANGULAR,
     ATTITUDE,
     BODY,
     CONSTANTS,
@@ -37,9 +38,11 @@ from polhode.kernel.signatures import (
     INVERSE_INERTIA,
     INVERSE_MASS,
     ITERATIONS,
+    MOMENTUM,
     NOT_CONVERGED,
     NOT_FINITE,
     OK,
+    POSITION,
     RELATIVE,
     RESIDUAL,
     ROTATION,
@@ -101,6 +104,20 @@ def keep_bases(p):
     """Attitudes of the present state as bases of the charts."""
     for k in range(p.B):
         put4(p.work, 1 + 4 * k, get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE))
+
+
+@inlined
+def start_values(p):
+    """Local coordinates of the present state: (position, momentum), or (0, angular momentum), in three numbers each."""
+    keep_bases(p)
+    for k in range(p.B):
+        a, z = BODY * p.blocks[2 * k], origin(p) + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == ROTATION:
+            put3(p.work, z, (0.0, 0.0, 0.0))
+            put3(p.work, z + 3, get3(p.y, a + ANGULAR))
+        else:
+            put3(p.work, z, get3(p.y, a + POSITION))
+            put3(p.work, z + 3, get3(p.y, a + MOMENTUM))
 
 
 @inlined

@@ -25,7 +25,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.algebra.elliptic import F_kernel, jacobi_kernel
 from polhode.algebra.quaternion import compose, multiply
-from polhode.flows.elliptic_forms import matrix_product
+from polhode.algebra.so3 import matrix_product
 from polhode.kernel import jit
 from polhode.kernel.drive import sweep_of
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK, REPORT
