@@ -141,7 +141,8 @@ def test_slow_user_function_is_noted(polhode):
     assert code == 0 and "polhode: note: torque 'torque' (slow.py:1) could not be compiled" in err
 
 
-def test_ctrl_c_keeps_what_was_computed(tmp_path):
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_keeps_what_was_computed(tmp_path, presses):
     (tmp_path / "long.toml").write_text(SCENARIO.replace("t_end = 0.1", "t_end = 1e7").replace("= 10\n", "= 10_000\n"))
     run = subprocess.Popen(
         [sys.executable, "-m", "polhode", "run", "long.toml", "--step", "0.002"],
@@ -151,7 +152,9 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path):
         if line.startswith("running"):
             break
     time.sleep(0.3)
-    run.send_signal(signal.SIGINT)
+    for _ in range(presses):
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.002)
     said = run.stderr.read().splitlines()[-1]
     run.stderr.close()
     assert run.wait(timeout=30) == 130

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
@@ -13,7 +12,6 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,17 +79,21 @@ def command(
     """
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", SlowFunctionWarning)
-        try:
-            ds, out, failed, read = _computed(scenario, output, method, step, rtol, start, quiet, allow_code)
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted before the first step; nothing was computed") from None
-        except UserFunctionError as wrong:
-            _show_traceback(wrong)
-            raise
+        patience = _Patience()
+        with patience:
+            try:
+                ds, out, failed, read = _computed(
+                    scenario, output, method, step, rtol, start, quiet, allow_code, patience
+                )  # fmt: skip
+            except KeyboardInterrupt:
+                lost = "in the middle of a step; nothing was kept" if patience.begun else "before the first step"
+                raise Interrupted(f"interrupted {lost}") from None
+            except UserFunctionError as wrong:
+                _show_traceback(wrong)
+                raise
+            _save(ds, out)
     for warning in said:
         click.echo(f"polhode: note: {warning.message}", err=True)
-    with _undisturbed():
-        _save(ds, out)
     written = [out]
     if failed is None and not no_picture:
         written.append(_picture(ds, read.output.picture or out.with_suffix(".png")))
@@ -114,9 +116,15 @@ def _computed(
     start: Path | None,
     quiet: bool,
     allow_code: bool,
+    patience: _Patience,
 ) -> tuple[xr.Dataset, Path, PolhodeError | None, Scenario]:
     """The trajectory, whole or up to a failure, with the place it is to be written to."""
     with _Display(quiet) as display:
+
+        def progress(state: Progress) -> None:
+            patience.begun = patience.begun or state.stage == "running"
+            display(state)
+
         from polhode.runs.scenario import read_scenario
 
         scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol)
@@ -129,7 +137,7 @@ def _computed(
                 raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
             scenario = scenario.continued(load(start))
         try:
-            return scenario.integrate(progress=display), out, None, scenario
+            return scenario.integrate(progress=progress), out, None, scenario
         except PolhodeError as failed:
             if failed.trajectory is None:
                 raise
@@ -168,7 +176,7 @@ class _Display:
         if self.bar is not None:
             total = 1.0 if progress.stage == "running" else None
             self.bar.update(self.task, description=progress.stage, completed=progress.share, total=total, rate=rate)
-        elif not self.quiet and progress.stage == "running":
+        elif not self.quiet and progress.done:
             now = time.perf_counter()
             if not self.running or progress.share >= 1.0 or now - self.told > SECONDS_BETWEEN_LINES:
                 self.told = now
@@ -204,17 +212,26 @@ def _check_place(out: Path) -> None:
         raise FileProblem(f"cannot write {out}: {refused.strerror}; choose another place with -o") from refused
 
 
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Ctrl-C waits: an impatient second one must not lose what the first one asked to keep."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+class _Patience:
+    """Ctrl-C from the first step to the file: the first one ends the run, a second one at once must not lose what the
+    first one asked to keep, a third one breaks off."""
+
+    def __init__(self) -> None:
+        self.begun, self.presses, self.before = False, 0, None  # type: bool, int, Any
+
+    def __enter__(self) -> _Patience:
+        if threading.current_thread() is threading.main_thread():
+            self.before = signal.signal(signal.SIGINT, self._pressed)
+        return self
+
+    def _pressed(self, *_: object) -> None:
+        self.presses += 1
+        if not self.begun or self.presses > 1:
+            raise KeyboardInterrupt
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
 
 
 def _save(ds: xr.Dataset, out: Path) -> None:

@@ -831,17 +831,20 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
 
 
 class _Watch:
-    """Turns Ctrl-C into a flag that is looked at between slices, where the main thread runs us."""
+    """Turns Ctrl-C into a flag that is looked at between slices, where the main thread runs us.
+
+    A second one breaks off the slice, but not what is left to do when the run is over.
+    """
 
     def __enter__(self) -> _Watch:
-        self.flag = False
+        self.flag = self.over = False
         self.previous = None
         if threading.current_thread() is threading.main_thread():
             self.previous = signal.signal(signal.SIGINT, self._raise_flag)
         return self
 
     def _raise_flag(self, *_: Any) -> None:
-        if self.flag and callable(self.previous):
+        if self.flag and not self.over and callable(self.previous):
             self.previous(signal.SIGINT, None)
         self.flag = True
 
@@ -865,6 +868,7 @@ def _carry_out(
     potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
     with _Watch() as watch:
+        tell(Progress(0, total, 0.0, "running"))
         told = time.perf_counter()
 
         def look() -> None:
@@ -883,11 +887,12 @@ def _carry_out(
         except KeyboardInterrupt:
             of = "" if total is None else f" of {total}"
             error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g})")
-    if samples is None or error is not None:
-        t = run.now
-        if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
-            record.add(t, run.state(), int(run.report[ROW_ITERATIONS]), run.last)
-    return _finish(run, recipe, potential, record, error)
+        watch.over = True
+        if samples is None or error is not None:
+            t = run.now
+            if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
+                record.add(t, run.state(), int(run.report[ROW_ITERATIONS]), run.last)
+        return _finish(run, recipe, potential, record, error)
 
 
 def _finish(
