@@ -387,3 +387,16 @@ def test_the_recipe_keeps_the_chart():
     assert len(json.loads(ds.attrs["run"])["state"]) == 16
     assert ds.attrs["method"] == "euler:rk4:exp:ZYX:continuous"
     assert ds.euler_angles.values[0] == pytest.approx((9.0, 0.2, -8.0))
+
+
+@pytest.mark.parametrize("method", ["euler:gauss8", "rotation_vector:gauss8", "gibbs_rodrigues:gauss8", "lie_rk:gauss8"])
+def test_a_full_inertia_tensor_gives_the_motion_of_a_splitting(method):
+    """The user's frame is not the principal one: numbers, attitude and torque must all be of the same."""
+    tensor = np.array([[2.0, 0.3, -0.2], [0.3, 2.6, 0.4], [-0.2, 0.4, 3.1]])
+    top = ph.heavy_top(inertia=tensor, center_of_mass=(0.3, -0.2, 0.9), weight=4.0)
+    start = {"attitude": ph.so3.exp_quaternion((0.4, -0.2, 0.7)), "angular_velocity": (0.5, -1.0, 2.0)}
+    found = ph.integrate(top, method, step=0.02, t_end=2.0, every=100, **start)
+    other = ph.integrate(top, "fg6_5", step=0.005, t_end=2.0, every=400, **start)
+    turned, wanted = found.attitude[-1].to_numpy(), other.attitude[-1].to_numpy()
+    np.testing.assert_allclose(turned * np.sign(turned @ wanted), wanted, atol=1e-10)
+    np.testing.assert_allclose(found.angular_momentum[-1], other.angular_momentum[-1], atol=1e-9)
