@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from math import ceil, nan
 from typing import Any
 
@@ -13,7 +12,7 @@ import xarray as xr
 
 from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name
 from polhode.methods import method as find_method
-from polhode.runs.single import integrate, span
+from polhode.runs.single import integrate, release, span
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 from polhode.trajectory.schema import CONVENTIONS
@@ -380,7 +379,7 @@ class _Table:
             "t_end": float(t_end),
             "reference": goal.description,
             "conventions": CONVENTIONS,
-            "polhode_version": version("polhode"),
+            "polhode_version": release(),
         }
         return xr.Dataset(variables, coordinates, attributes)
 

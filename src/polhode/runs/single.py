@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from math import copysign, floor, inf, isfinite, log10, sqrt
 from typing import Any
@@ -75,6 +76,12 @@ SHORTEST = 1e-14
 MOST_STEPS = 10_000_000
 ADAPTIVE = "mkrk:dp8"
 """The method of a run with rtol that names none."""
+
+
+@cache
+def release() -> str:
+    """Version of polhode; reading it off the installation takes as long as a short run."""
+    return version("polhode")
 
 
 @dataclass(frozen=True)
@@ -921,7 +928,7 @@ def _finish(
         "conserves": ", ".join(run.system.conserves),
         "conventions": CONVENTIONS,
         "units": recipe["units"],
-        "polhode_version": version("polhode"),
+        "polhode_version": release(),
         "run": json.dumps(recipe),
     }
     if error is not None:
