@@ -302,6 +302,10 @@ def test_direct_rates_fail_where_they_are_singular():
     switching = final(BOX, "euler_switching", 2.0**-10, 1.0, angular_velocity=(0.0, np.pi, 1e-5 * np.pi))
     assert angle(direct, exact) > 1e-3
     assert angle(switching, exact) < 1e-10
+    # Steps that do not resolve the neighbourhood of a singular angle: the other sequence is taken well before.
+    beside = {"t_end": 4.0, "angular_velocity": (0.0, np.pi, 0.01 * np.pi)}
+    exact = ph.integrate(BOX, "exact", step=4.0, **beside).isel(time=-1)
+    assert angle(ph.integrate(BOX, "euler_switching", step=2.0**-6, **beside).isel(time=-1), exact) < 1e-7
     with pytest.raises(StepFailed, match="the rotation vector is zero, where the printed rates divide by zero"):
         ph.integrate(BOX, "rotation_vector_direct", form="printed", step=0.25, t_end=1.0, angular_velocity=(0, 1.0, 0))
     regular = final(BOX, "rotation_vector_direct", 2.0**-9, 0.5, angular_velocity=(0.0, 2.0, 1.0))
