@@ -34,6 +34,9 @@ def test_without_other_forces_one_step_is_the_motion():
     assert np.linalg.norm(one.position[-1] - fine.position[-1]) < 1e-7
     assert np.linalg.norm(many.position[-1] - one.position[-1]) < 1e-7
     assert abs(one.energy_error[-1]) < 1e-15
+    # Nor is there a commutator of what is solved.
+    gradient = ph.integrate(plain, "fg6_5/kepler", step=DAY / 10, t_end=DAY, **START)
+    assert np.linalg.norm(gradient.position[-1] - one.position[-1]) < 1e-7
 
 
 @pytest.mark.parametrize(
