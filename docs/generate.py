@@ -77,6 +77,7 @@ def write(folder: Path) -> list[Path]:
         "inertia.md": module_page("Inertia", "polhode.systems.inertia", "polhode.inertia"),
         "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
         "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
+        "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
         "planets.md": module_page("Constants of planets", "polhode.systems.planets", "polhode.planets"),
         "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),
         "references.md": references_page(),

@@ -38,7 +38,7 @@ _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
     "forces": "systems.forces", "planets": "systems.planets",
-    "trajectory": "trajectory", "errors": "errors",
+    "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
 }  # fmt: skip
 
 try:

@@ -117,6 +117,8 @@ def test_a_day_of_flight(speed, period):
     exact = oracle.propagate(MU, r, v, 86400.0)
     assert oracle.size(oracle.combine(1, oracle.vector(x), -1, exact[0])) < 2e-12  # km
     assert oracle.size(oracle.combine(1, oracle.vector(y), -1, exact[1])) < 2e-15  # km/s
+    energy = orbits.specific_energy(r, v, MU)
+    assert abs(orbits.specific_energy(x, y, MU) - energy) < 1e-15 * abs(energy)
     assert orbits.specific_energy(r, v, MU) == pytest.approx(-0.96182215336 if speed < 1.5 else -0.721366, abs=1e-6)
 
 

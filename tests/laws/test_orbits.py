@@ -346,3 +346,59 @@ def test_semi_latus_rectum():
     found = orbits.classical_elements((1.0, 0.0, 0.0), (0.0, 1.2, 0.3), 1.0)
     again = orbits.semi_latus_rectum(found.semi_major_axis, found.eccentricity)
     assert again == pytest.approx(found.semi_latus_rectum, rel=1e-14)
+
+
+# Elements by name.
+
+
+def test_elements_by_name_are_the_classical_ones():
+    closed, angles = ROWS[ROWS[:, 1] != 1.0], ("inclination", "node", "argument_of_periapsis", "true_anomaly")
+    p, e, *rest = closed.T
+    expected = orbits.state_from_classical(*closed.T, 2.5)
+    for size in ({"semi_latus_rectum": p}, {"periapsis": p / (1 + e)}, {"semi_major_axis": p / ((1 - e) * (1 + e))}):
+        same_state(orbits.state(2.5, **size, eccentricity=e, **dict(zip(angles, rest, strict=True))), *expected, 1e-12)
+    found = orbits.state(2.5, periapsis=p, eccentricity=e, mean_anomaly=orbits.mean_from_true(rest[3], e))
+    same_state(found, *orbits.state(2.5, periapsis=p, eccentricity=e, true_anomaly=rest[3]), 1e-11)
+    r, v = orbits.state(2.5, periapsis=2.0, eccentricity=1.0, mean_anomaly=[-0.4, 0.0, 3.0])
+    assert np.allclose(orbits.specific_energy(r, v, 2.5), 0.0, atol=1e-15) and r[1].tolist() == [2.0, 0.0, 0.0]
+    assert np.allclose(orbits.propagate(r[1], v[1], 3.0 / 2 * np.sqrt(4.0**3 / 2.5), 2.5)[0], r[2], rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "the size of the orbit is missing; give semi_major_axis"),
+        ({"semi_major_axis": 1, "periapsis": 1}, "semi_major_axis and periapsis are given; keep one"),
+        ({"periapsis": 1, "true_anomaly": 1, "mean_anomaly": 1}, "true_anomaly and mean_anomaly are both given"),
+        ({"semi_major_axis": 1, "eccentricity": 1.5}, "semi_major_axis has the wrong sign"),
+        ({"semi_major_axis": 1, "eccentricity": 1}, "a parabola has no semi-major axis"),
+        ({"periapsis": 0}, "periapsis is not positive"),
+        ({"periapsis": 1, "eccentricity": -0.1}, "eccentricity is negative"),
+        ({"periapsis": 1, "eccentricity": 2, "true_anomaly": 2.5}, "asymptote"),
+        ({"semi_latus_rectum": -1}, "semi_latus_rectum is not positive"),
+    ],
+)
+def test_elements_by_name_that_have_no_meaning(given, says):
+    with pytest.raises(InvalidInput, match=says):
+        orbits.state(1.0, **given)
+    with pytest.raises(InvalidInput, match="mu is not positive"):
+        orbits.state(-1.0, periapsis=1.0)
+
+
+def test_round_trips_of_many_conics():
+    """To 1e-13 of the state in every set, where the elements know the state that well: not at the far end of thin
+    ellipses or near the asymptote, where the same error of an angle is worth more."""
+    rng = np.random.default_rng(5)
+    n = 20_000
+    e = np.concatenate([rng.uniform(0, 0.9, n // 2), rng.uniform(1.05, 4.0, n // 2)])
+    nu = rng.uniform(-1, 1, n) * np.where(e < 1, pi, 0.7 * np.arccos(-1 / np.maximum(e, 1.0)))
+    i, node, w = rng.uniform(0, pi, n), rng.uniform(0, 2 * pi, n), rng.uniform(0, 2 * pi, n)
+    r, v = orbits.state_from_classical(10 ** rng.uniform(-3, 8, n), e, i, node, w, nu, 3.2)
+    same_state(orbits.state_from_classical(*orbits.classical_elements(r, v, 3.2), 3.2), r, v, 1e-13)
+    for retrograde in (False, True):
+        k = i < 3.1 if not retrograde else i > 0.04
+        found = orbits.modified_equinoctial_elements(r[k], v[k], 3.2, retrograde)
+        same_state(orbits.state_from_modified_equinoctial(*found, 3.2, retrograde), r[k], v[k], 1e-13)
+        k = k & (e < 1)
+        found = orbits.equinoctial_elements(r[k], v[k], 3.2, retrograde)
+        same_state(orbits.state_from_equinoctial(*found, 3.2, retrograde), r[k], v[k], 1e-13)

@@ -76,6 +76,7 @@ __all__ = [
     "propagate",
     "semi_latus_rectum",
     "specific_energy",
+    "state",
     "state_from_classical",
     "state_from_equinoctial",
     "state_from_modified_equinoctial",
@@ -692,6 +693,71 @@ def state_from_classical(
     return _back(from_classical_row, columns, mu)
 
 
+def state(
+    mu: ArrayLike,
+    *,
+    semi_major_axis: ArrayLike | None = None,
+    semi_latus_rectum: ArrayLike | None = None,
+    periapsis: ArrayLike | None = None,
+    eccentricity: ArrayLike = 0.0,
+    inclination: ArrayLike = 0.0,
+    node: ArrayLike = 0.0,
+    argument_of_periapsis: ArrayLike = 0.0,
+    true_anomaly: ArrayLike | None = None,
+    mean_anomaly: ArrayLike | None = None,
+) -> tuple[Array, Array]:
+    """Position and velocity from classical elements by name, in the forms in which people have them.
+
+    Parameters
+    ----------
+    mu : array_like (...)
+        Gravity parameter, positive.
+    semi_major_axis, semi_latus_rectum, periapsis : array_like (...)
+        Size of the orbit, one of the three: the semi-major axis (negative for a hyperbola; a parabola has none), the
+        semi-latus rectum, or the distance of the periapsis.
+    eccentricity, inclination, node, argument_of_periapsis : array_like (...)
+        Zero by default; angles in radians, as for ``state_from_classical``.
+    true_anomaly, mean_anomaly : array_like (...)
+        Place on the orbit, one of the two; by default the periapsis. The mean anomaly of a parabola is
+        2 sqrt(mu/p^3) t.
+
+    Returns
+    -------
+    position, velocity : arrays (..., 3)
+
+    Raises
+    ------
+    InvalidInput
+        As ``state_from_classical``; no size or two of them, both anomalies, or a semi-major axis of the wrong sign.
+
+    Examples
+    --------
+    >>> r, v = state(1.0, semi_major_axis=2.0, eccentricity=0.5)
+    >>> r.tolist(), bool(abs(v[1] - np.sqrt(1.5 / 1.0)) < 1e-15)
+    ([1.0, 0.0, 0.0], True)
+    """
+    sizes = {"semi_major_axis": semi_major_axis, "semi_latus_rectum": semi_latus_rectum, "periapsis": periapsis}
+    sizes = {name: value for name, value in sizes.items() if value is not None}
+    if not sizes:
+        raise InvalidInput("the size of the orbit is missing; give semi_major_axis, semi_latus_rectum or periapsis")
+    if len(sizes) > 1:
+        raise InvalidInput(f"{' and '.join(sizes)} are given; keep one of them")
+    if true_anomaly is not None and mean_anomaly is not None:
+        raise InvalidInput("true_anomaly and mean_anomaly are both given; keep one of them")
+    if semi_major_axis is not None:
+        p = _parameter(semi_major_axis, eccentricity)
+    elif periapsis is not None:
+        e, q = _eccentricity(eccentricity, "any"), _size(periapsis, "periapsis")
+        p = _together(lambda q, e: q * (1.0 + e), periapsis=q, eccentricity=e)
+    else:
+        assert semi_latus_rectum is not None
+        p = _size(semi_latus_rectum, "semi_latus_rectum")
+    nu = 0.0 if true_anomaly is None else true_anomaly
+    if mean_anomaly is not None:
+        nu = true_from_mean(mean_anomaly, eccentricity)
+    return state_from_classical(p, eccentricity, inclination, node, argument_of_periapsis, nu, mu)
+
+
 def _factor(retrograde: bool) -> Array:
     return np.asarray(-1.0 if retrograde else 1.0)
 
@@ -866,6 +932,9 @@ def semi_latus_rectum(semi_major_axis: ArrayLike, eccentricity: ArrayLike) -> Ar
     p = np.asarray(_together(lambda a, e: a * (1.0 - e) * (1.0 + e), semi_major_axis=a, eccentricity=e))
     _refuse(p <= 0.0, "semi_major_axis", "has the wrong sign: positive for ellipses, negative for hyperbolas")
     return p[()]
+
+
+_parameter = semi_latus_rectum  # under a name that no argument hides
 
 
 def _size(value: ArrayLike, name: str) -> Array:

@@ -10,6 +10,10 @@
     t_end = 20.0
     every = 100
 
+A key may have its unit behind its name: ``position_km``, ``mu_m3_s2``, ``t_end_d``, ``inclination_deg``. Once one
+beside angles has, the run is in SI: such values are turned into metres, kilograms and seconds, all others are taken to
+be in them. An orbit may begin with its [elements] instead of a position and a velocity.
+
 Every mistake in a file is reported at once, each with file, line and key. Python code named by a scenario
 (``torque = "satellite.py:torque"``) is loaded only where the caller allows it.
 """
@@ -26,7 +30,9 @@ import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from hashlib import sha256
+from math import pi
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -35,7 +41,7 @@ import xarray as xr
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from polhode.algebra import rotation
+from polhode.algebra import orbits, rotation
 from polhode.algebra.so3 import exp_quaternion
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError
 from polhode.methods import method as find_method
@@ -54,6 +60,7 @@ from polhode.runs.single import (
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.systems.forces import FORCES, force_of
 from polhode.trajectory import UNITS, suffix_of
+from polhode.trajectory.epochs import epoch_of
 
 # ------------------------------------------------------------------ what a file may say
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -65,6 +72,41 @@ Function = Annotated[
     str, Field(pattern=FUNCTION, description="Python function as 'file.py:function', the file beside the scenario")
 ]
 Numbers = Annotated[list[Number], Field(description="numbers handed to the functions")]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Mark of a key that has a unit: which of IN_SI."""
+
+    name: str
+
+
+IN_SI: dict[str, dict[str, Decimal | float]] = {
+    "m": {"m": Decimal(1), "km": Decimal(1000)},
+    "s": {"s": Decimal(1), "min": Decimal(60), "h": Decimal(3600), "d": Decimal(86400)},
+    "kg": {"kg": Decimal(1)},
+    "m_s": {"m_s": Decimal(1), "km_s": Decimal(1000)},
+    "m_s2": {"m_s2": Decimal(1), "km_s2": Decimal(1000)},
+    "m3_s2": {"m3_s2": Decimal(1), "km3_s2": Decimal(10) ** 9},
+    "kg_m_s": {"kg_m_s": Decimal(1)},
+    "kg_m2": {"kg_m2": Decimal(1)},
+    "kg_m2_s": {"kg_m2_s": Decimal(1)},
+    "kg_m3": {"kg_m3": Decimal(1)},
+    "m2_kg": {"m2_kg": Decimal(1)},
+    "per_m": {"per_m": Decimal(1), "per_km": Decimal("0.001")},
+    "rad": {"rad": 1.0, "deg": pi / 180.0},
+    "rad_s": {"rad_s": 1.0, "deg_s": pi / 180.0},
+}
+"""Endings of keys, and how much of the SI unit each has; a decimal where it is exact."""
+Length = Annotated[Number, Unit("m")]
+Place = Annotated[Vector, Unit("m")]
+Velocity = Annotated[Vector, Unit("m_s")]
+Time = Annotated[Number, Unit("s")]
+Angle = Annotated[Number, Unit("rad")]
+Rate = Annotated[Number, Unit("rad_s")]
+Mass = Annotated[Number, Unit("kg")]
+Acceleration = Annotated[Number, Unit("m_s2")]
+Mu = Annotated[Number, Unit("m3_s2")]
 
 
 class _Table(BaseModel):
@@ -147,6 +189,7 @@ Inertia = Annotated[
     Annotated[Vector, Tag("<moments>")] | Annotated[Matrix, Tag("<tensor>")] | Annotated[Body, Tag("<body>")],
     Discriminator(_kind_of_inertia),
     Field(description="3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"),
+    Unit("kg_m2"),
 ]
 
 
@@ -210,8 +253,8 @@ class GravityGradient(_Table):
 
     type: Literal["gravity_gradient"]
     inertia: Inertia
-    mu: Annotated[Number, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
-    radius: Annotated[Number, Field(description="distance of the centre, m in SI")]
+    mu: Annotated[Mu, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
+    radius: Annotated[Length, Field(description="distance of the centre, m in SI")]
 
 
 class SoftWall(_Table):
@@ -225,9 +268,9 @@ class SoftWall(_Table):
 class CirclePath(_Table):
     """A circle about the centre."""
 
-    radius: Number
-    period: Annotated[Number, Field(description="time of one turn; negative: clockwise")]
-    phase: Annotated[Number, Field(description="rad, at time 0, from the ascending node on z = 0, or from x")] = 0.0
+    radius: Length
+    period: Annotated[Time, Field(description="time of one turn; negative: clockwise")]
+    phase: Annotated[Angle, Field(description="rad, at time 0, from the ascending node on z = 0, or from x")] = 0.0
     normal: Vector | None = None
 
 
@@ -235,7 +278,7 @@ class ZonalForce(_Table):
     """Gravity of a centre that is not a sphere but the same all around an axis."""
 
     kind: Literal["zonal"]
-    radius: Annotated[Number, Field(description="reference radius of the coefficients")]
+    radius: Annotated[Length, Field(description="reference radius of the coefficients")]
     J2: Number | None = None
     J3: Number | None = None
     J4: Number | None = None
@@ -248,17 +291,17 @@ class UniformForce(_Table):
     """A constant acceleration."""
 
     kind: Literal["uniform"]
-    acceleration: Vector
+    acceleration: Annotated[Vector, Unit("m_s2")]
 
 
 class ThirdBodyForce(_Table):
     """Gravity of another body, less its pull on the centre."""
 
     kind: Literal["third_body"]
-    mu: Number
-    position: Vector | None = None
-    times: list[Number] | None = None
-    positions: list[Vector] | None = None
+    mu: Mu
+    position: Place | None = None
+    times: Annotated[list[Number], Unit("s")] | None = None
+    positions: Annotated[list[Vector], Unit("m")] | None = None
     circle: CirclePath | None = None
 
 
@@ -266,13 +309,15 @@ class DragForce(_Table):
     """Quadratic drag in an atmosphere that turns."""
 
     kind: Literal["drag"]
-    kd: Annotated[Number, Field(description="(1/2) (Cd A / m) density at radius, 1 / length")] | None = None
-    coefficient: Annotated[Number, Field(description="Cd A / m")] | None = None
-    density: Annotated[Number, Field(description="at radius")] | None = None
-    radius: Number | None = None
-    scale: Annotated[Number, Field(description="height in which the density falls by e")] | None = None
+    kd: Annotated[Number, Unit("per_m"), Field(description="(1/2) (Cd A / m) density at radius, 1 / length")] | None = (
+        None
+    )
+    coefficient: Annotated[Number, Unit("m2_kg"), Field(description="Cd A / m")] | None = None
+    density: Annotated[Number, Unit("kg_m3"), Field(description="at radius")] | None = None
+    radius: Length | None = None
+    scale: Annotated[Length, Field(description="height in which the density falls by e")] | None = None
     table: Annotated[list[list[Number]], Field(description="rows of radius and density")] | None = None
-    rotation: Annotated[Number, Field(description="of the atmosphere, rad / time")] | None = None
+    rotation: Annotated[Rate, Field(description="of the atmosphere, rad / time")] | None = None
     axis: Vector | None = None
 
 
@@ -280,29 +325,29 @@ class RadiationPressureForce(_Table):
     """Pressure of sunlight, with or without the shadow of the centre."""
 
     kind: Literal["radiation_pressure"]
-    acceleration: Annotated[Number, Field(description="in full light")]
+    acceleration: Annotated[Acceleration, Field(description="in full light")]
     direction: Annotated[Vector, Field(description="towards a Sun infinitely far away")] | None = None
-    position: Vector | None = None
-    times: list[Number] | None = None
-    positions: list[Vector] | None = None
+    position: Place | None = None
+    times: Annotated[list[Number], Unit("s")] | None = None
+    positions: Annotated[list[Vector], Unit("m")] | None = None
     circle: CirclePath | None = None
-    distance: Annotated[Number, Field(description="from the Sun, where the acceleration is the one given")] | None = (
+    distance: Annotated[Length, Field(description="from the Sun, where the acceleration is the one given")] | None = (
         None
     )
     shadow: Literal["none", "cylinder", "cone"] | None = None
-    radius: Annotated[Number, Field(description="of the body that casts the shadow")] | None = None
-    sun_radius: Number | None = None
+    radius: Annotated[Length, Field(description="of the body that casts the shadow")] | None = None
+    sun_radius: Length | None = None
 
 
 class ThrustForce(_Table):
     """Thrust of constant acceleration."""
 
     kind: Literal["thrust"]
-    acceleration: Number
+    acceleration: Acceleration
     direction: Literal["inertial", "velocity", "radial"] | None = None
     vector: Annotated[Vector, Field(description="for direction 'inertial'")] | None = None
-    start: Number | None = None
-    stop: Number | None = None
+    start: Time | None = None
+    stop: Time | None = None
 
 
 AnyForce = Annotated[
@@ -315,8 +360,8 @@ class Orbit(_Table):
     """A point mass that orbits a centre at the origin, under further forces."""
 
     type: Literal["orbit"]
-    mu: Annotated[Number, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
-    mass: Number = 1.0
+    mu: Annotated[Mu, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
+    mass: Mass = 1.0
     forces: list[AnyForce] | None = None
 
 
@@ -328,13 +373,27 @@ class Initial(_Table):
     euler_angles: Annotated[Vector, Field(description="rad, in the order of the sequence")] | None = None
     euler_angles_deg: Annotated[Vector, Field(description="degrees, in the order of the sequence")] | None = None
     sequence: Annotated[str, Field(description="'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'")] | None = None
-    angular_velocity: Annotated[Vector, Field(description="body frame")] | None = None
-    angular_momentum: Annotated[Vector, Field(description="body frame")] | None = None
-    angular_velocity_space: Annotated[Vector, Field(description="space frame")] | None = None
-    angular_momentum_space: Annotated[Vector, Field(description="space frame")] | None = None
-    position: Annotated[Vector, Field(description="space frame")] | None = None
-    velocity: Annotated[Vector, Field(description="space frame")] | None = None
-    momentum: Annotated[Vector, Field(description="space frame")] | None = None
+    angular_velocity: Annotated[Vector, Unit("rad_s"), Field(description="body frame")] | None = None
+    angular_momentum: Annotated[Vector, Unit("kg_m2_s"), Field(description="body frame")] | None = None
+    angular_velocity_space: Annotated[Vector, Unit("rad_s"), Field(description="space frame")] | None = None
+    angular_momentum_space: Annotated[Vector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
+    position: Annotated[Place, Field(description="space frame")] | None = None
+    velocity: Annotated[Velocity, Field(description="space frame")] | None = None
+    momentum: Annotated[Vector, Unit("kg_m_s"), Field(description="space frame")] | None = None
+
+
+class Elements(_Table):
+    """Classical elements of an orbit, instead of position and velocity: one of the three sizes, at most one anomaly."""
+
+    semi_major_axis: Annotated[Length, Field(description="negative for a hyperbola")] | None = None
+    semi_latus_rectum: Length | None = None
+    periapsis: Annotated[Length, Field(description="distance from the centre")] | None = None
+    eccentricity: Number = 0.0
+    inclination: Annotated[Angle, Field(description="rad, from 0 to pi")] = 0.0
+    node: Annotated[Angle, Field(description="rad, longitude of the ascending node from x")] = 0.0
+    argument_of_periapsis: Annotated[Angle, Field(description="rad, from the node")] = 0.0
+    true_anomaly: Annotated[Angle, Field(description="rad; default 0, the periapsis")] | None = None
+    mean_anomaly: Annotated[Angle, Field(description="rad, instead of the true one")] | None = None
 
 
 class MethodOptions(_Table):
@@ -362,22 +421,26 @@ class MethodTable(MethodOptions):
 class Run(_Table):
     """Step or tolerance, span, and what is recorded."""
 
-    step: Annotated[Number, Field(description="positive")] | None = None
+    step: Annotated[Time, Field(description="positive")] | None = None
     rtol: (
         Annotated[Number, Field(description="instead of step: tolerance of a step, rad or relative, that chooses it")]
         | None
     ) = None
     atol: Annotated[Number, Field(description="absolute part of the tolerance; default 1e-3 rtol")] | None = None
-    t_end: Annotated[Number, Field(description="with step a whole number of them from t0")] | None = None
+    t_end: Annotated[Time, Field(description="with step a whole number of them from t0")] | None = None
     steps: Annotated[int, Field(description="instead of t_end, with step")] | None = None
-    first_step: Annotated[Number, Field(description="with rtol: the first step to try")] | None = None
-    max_step: Annotated[Number, Field(description="with rtol: the largest step")] | None = None
+    first_step: Annotated[Time, Field(description="with rtol: the first step to try")] | None = None
+    max_step: Annotated[Time, Field(description="with rtol: the largest step")] | None = None
     max_steps: Annotated[int, Field(ge=1, description="with rtol: most steps to try")] | None = None
-    t0: Number = 0.0
+    t0: Time = 0.0
     every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
-    t_eval: Annotated[list[Number], Field(description="record at exactly these times instead")] | None = None
+    t_eval: Annotated[list[Number], Unit("s"), Field(description="record at exactly these times instead")] | None = None
     guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
     units: Annotated[Literal[tuple(UNITS)], Field(description="how variables are labelled")] = "consistent"  # type: ignore[valid-type]
+    epoch: (
+        Annotated[str, Field(description="instant of time 0, such as '2030-01-01T00:00:00 TDB'; UTC unless it says so")]
+        | None
+    ) = None
 
 
 class Output(_Table):
@@ -399,6 +462,7 @@ class ScenarioFile(MethodOptions):
         | None
     ) = None
     initial: Initial = Field(default_factory=Initial)
+    elements: Elements | None = None
     method: (
         Annotated[
             Annotated[str, Tag("<string>")] | Annotated[MethodTable, Tag("<table>")],
@@ -424,6 +488,20 @@ class _Schema(GenerateJsonSchema):
 def schema() -> dict[str, Any]:
     """The JSON schema of scenario files."""
     made = ScenarioFile.model_json_schema(schema_generator=_Schema)
+    for model in _every(ScenarioFile):
+        table = made if model is ScenarioFile else made["$defs"].get(model.__name__)
+        known = unit_keys(model)
+        if table is None or not known:
+            continue
+        for key, (name, unit, _) in known.items():
+            words = table["properties"][name]
+            about = f"{words['description']}; " if "description" in words else ""
+            table["properties"][key] = words | {"title": key, "description": f"{about}in {unit}"}
+        needed = [name for name in table.get("required", []) if any(name == base for base, _, _ in known.values())]
+        if needed:
+            table["required"] = [name for name in table["required"] if name not in needed]
+            spelled = {name: [name, *(key for key, (base, _, _) in known.items() if base == name)] for name in needed}
+            table["allOf"] = [{"anyOf": [{"required": [key]} for key in keys]} for keys in spelled.values()]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
@@ -625,16 +703,18 @@ class _Reader:
                 f"{path}:{number}: not valid TOML: {said[:1].lower() + said[1:]}; see https://toml.io for the syntax"
             ) from None
         self.lines = key_lines(self.text)
+        self.spelled: dict[Key, str] = {}
+        self.si: Key | None = None  # the first key with a unit of length, time or mass
         self.problems: list[tuple[int, str]] = []
         self.bad: set[str | int] = set()  # sections whose shape is wrong
 
     def wrong(self, key: Key, message: str) -> None:
         """Note a mistake at a key."""
-        at = key
+        at = written = tuple(self.spelled.get(key[: n + 1], part) for n, part in enumerate(key))
         while at and at not in self.lines:
             at = at[:-1]
         line = self.lines.get(at, 1)
-        name = _dotted(key)
+        name = _dotted(written)
         place = f"{self.path}:{line}: {name}" if name else f"{self.path}:{line}"
         self.problems.append((line, f"{place}: {message}"))
 
@@ -675,8 +755,12 @@ class _Reader:
         system = self.system(parsed.system) if parsed.system is not None else ready.build() if ready else None
         label = self.method(parsed, system) if "method" in sound else ""
         state: dict[str, Any] = {}
-        if "initial" in sound:
-            state = self.state(parsed.initial, ready.initial if ready else {}, system)
+        if "initial" in sound and "elements" in sound:
+            start = dict(ready.initial) if ready else {}
+            if parsed.elements is not None:
+                start = {name: value for name, value in start.items() if name not in (*PLACES, *MOVING)}
+                start |= self.elements(parsed.elements, system)
+            state = self.state(parsed.initial, start, system)
         times = self.times(parsed.run, ready) if "run" in sound and (ready or "problem" not in self.raw) else {}
         output = self.output(parsed.output) if "output" in sound else Files()
         if self.problems:
@@ -694,6 +778,18 @@ class _Reader:
     # -------------------------------------------------------------- shape
     def parsed(self) -> ScenarioFile:
         """The file as tables; sections with mistakes are left out after noting them."""
+        self.raw = self.in_si(self.raw, [ScenarioFile], (), ())
+        run = self.raw.get("run")
+        if self.si is not None and isinstance(run, dict | None):
+            name = _dotted(self.si)
+            if "problem" in self.raw:
+                self.wrong(self.si, "a ready-made problem has units of its own, which a unit in a key cannot change; "
+                           "leave out the ending of this key")  # fmt: skip
+            elif (run or {}).get("units", "SI") == "SI":
+                self.raw["run"] = (run or {}) | {"units": "SI"}
+            else:
+                self.wrong(("run", "units"), f"{name} has a unit in its name, which makes the run one in SI; write "
+                           "units = \"SI\", or leave it out")  # fmt: skip
         try:
             return _validated(self.raw)
         except ValidationError as wrong:
@@ -702,6 +798,36 @@ class _Reader:
                 self.bad.add(key[0])
                 self.wrong(key, _expected(error))
         return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
+
+    def in_si(self, table: dict[str, Any], models: list[type[BaseModel]], key: Key, written: Key) -> dict[str, Any]:
+        """A table with the values of keys that end in a unit turned into SI, under their plain names."""
+        made: dict[str, Any] = {}
+        tag = table.get("type", table.get("kind"))
+        models = [model for model in models if tag in _tags(model)] or models
+        endings = {ending: what for model in models for ending, what in unit_keys(model).items()}
+        for name, value in table.items():
+            fields = [model.model_fields[name] for model in models if name in model.model_fields]
+            inside = [inner for field in fields for inner in _models(field.annotation)]
+            here, there = (*key, name), (*written, name)
+            if not fields and name in endings:
+                base, _, factor = endings[name]
+                if base in table or base in made:
+                    self.wrong(there, f"{base} is given twice; keep one of the keys")
+                    continue
+                self.spelled[(*key, base)] = name
+                if isinstance(factor, Decimal) and self.si is None:
+                    self.si = there
+                made[base] = _times(value, factor)
+            elif isinstance(value, dict):
+                made[name] = self.in_si(value, inside, here, there)
+            elif isinstance(value, list):
+                made[name] = [
+                    self.in_si(part, inside, (*here, k), (*there, k)) if isinstance(part, dict) else part
+                    for k, part in enumerate(value)
+                ]
+            else:
+                made[name] = value
+        return made
 
     # -------------------------------------------------------------- meaning
     def system(self, table: Any) -> System | None:
@@ -805,6 +931,25 @@ class _Reader:
             self.refused(("method",), refused)
             return ""
 
+    def elements(self, table: Elements, system: System | None) -> dict[str, Any]:
+        """Position and velocity from the [elements] table."""
+        at: Key = ("elements",)
+        before = len(self.problems)
+        for name in (*PLACES, *MOVING):
+            if name in self.raw.get("initial", {}):
+                self.wrong(("initial", name), f"{name} is given beside [elements], which already says it; keep one")
+        if system is not None and not (system.attracted and system.N == 1):
+            self.wrong(at, f"elements are those of an orbit about a centre, but the system is {system.name!r}; leave "
+                       "them out")  # fmt: skip
+        if system is None or len(self.problems) > before:
+            return {}
+        try:
+            r, v = orbits.state(float(system.parameters[0]), **table.model_dump(exclude_none=True))
+        except InvalidInput as refused:
+            self.refused(at, refused)
+            return {}
+        return {"position": r.tolist(), "velocity": v.tolist()}
+
     def state(self, table: Initial, ready: Mapping[str, Any], system: System | None) -> dict[str, Any]:
         """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
         at: Key = ("initial",)
@@ -844,6 +989,11 @@ class _Reader:
             table.t_end = table.t0 + ready.t_end
         times = {name: getattr(table, name) for name in Run.model_fields}
         times = {name: value for name, value in times.items() if value is not None}
+        if table.epoch is not None:
+            try:
+                epoch_of(table.epoch)
+            except InvalidInput as refused:
+                self.refused((*at, "epoch"), refused)
         try:
             h, n, start = _span(times)
             if table.t_eval is not None:
@@ -945,8 +1095,11 @@ def _expected(error: Any) -> str:
     """What a mistake is, in the words of the file."""
     kind, context, found = error["type"], error.get("ctx", {}), _shown(error["input"])
     if kind == "extra_forbidden":
-        known = sorted(_known_keys(error["loc"][:-1]))
-        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=2, cutoff=0.6)
+        models, wrong = _tables(error["loc"][:-1]), str(error["loc"][-1])
+        known = sorted({name for model in models for name in model.model_fields})
+        endings = {key: base for model in models for key, (base, _, _) in unit_keys(model).items()}
+        close = [key for key, base in endings.items() if wrong.startswith(f"{base}_")]
+        close = close or difflib.get_close_matches(wrong, known, n=2, cutoff=0.6)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
         return f"unknown key; {hint}"
     if kind == "missing":
@@ -985,8 +1138,8 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _known_keys(loc: Iterable[str | int]) -> set[str]:
-    """The keys a table may have, found by walking the models along a pydantic location."""
+def _tables(loc: Iterable[str | int]) -> list[type[BaseModel]]:
+    """The models a table may have, found by walking them along a pydantic location."""
     models: list[type[BaseModel]] = [ScenarioFile]
     for part in loc:
         if isinstance(part, int):
@@ -995,7 +1148,47 @@ def _known_keys(loc: Iterable[str | int]) -> set[str]:
         inside = [model for field in fields for model in _models(field.annotation)]
         chosen = [model for model in models if part in _tags(model)]
         models = inside or chosen or models
-    return {name for model in models for name in model.model_fields}
+    return models
+
+
+def unit_keys(model: type[BaseModel]) -> dict[str, tuple[str, str, Decimal | float]]:
+    """Keys of a table with a unit in their names: the plain key, the unit, and how much of SI's it has."""
+    found = {}
+    for name, field in model.model_fields.items():
+        units = [mark for mark in (*field.metadata, *_marks(field.annotation)) if isinstance(mark, Unit)]
+        for ending, factor in IN_SI[units[0].name].items() if units else ():
+            found[f"{name}_{ending}"] = (name, ending, factor)
+    return found
+
+
+def _marks(annotation: Any) -> Iterator[Any]:
+    """What is written behind the types of a key, but not inside lists and tables."""
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        yield from (*marks, *_marks(inner))
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for inner in get_args(annotation):
+            yield from _marks(inner)
+
+
+def _every(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A table and those in it, each once."""
+    left, seen = [model], []
+    while left:
+        table = left.pop()
+        if table not in seen:
+            seen.append(table)
+            yield table
+            left += [inner for field in table.model_fields.values() for inner in _models(field.annotation)]
+
+
+def _times(value: Any, factor: Decimal | float) -> Any:
+    """Numbers, in lists or not, times a factor, rounded once; what is no number stays, to be refused later."""
+    if isinstance(value, list):
+        return [_times(part, factor) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float) or factor == 1:
+        return value
+    return float(Decimal(repr(value)) * factor) if isinstance(factor, Decimal) else value * factor
 
 
 def _tags(model: type[BaseModel]) -> tuple[Any, ...]:

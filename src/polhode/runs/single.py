@@ -58,9 +58,10 @@ from polhode.methods import Chosen
 from polhode.methods import method as find_method
 from polhode.runs.bench import Bench, check_estimate, extended
 from polhode.systems import SYSTEMS, System
-from polhode.systems.record import vector
+from polhode.systems.record import in_si, is_quantity, vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.charts import singular_note
+from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import MEANING
 
 SLICE_SECONDS = 0.2
@@ -188,7 +189,8 @@ def start_state(
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, a zero quaternion, two values for one thing, or a value the system has no use for.
+        Wrong shapes, not finite, a zero quaternion, two values for one thing, a value the system has no use for, or a
+        position at the centre of attraction.
     """
     N = system.N
     y = np.zeros(BODY * N)
@@ -228,6 +230,9 @@ def start_state(
             )
         if momentum is not None:
             body[i, MOMENTUM : MOMENTUM + 3] = _of_body(momentum, "momentum", i, N, 3)
+        if system.attracted and np.isfinite(system.mass[i]) and not body[i, POSITION : POSITION + 3].any():
+            given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
+            raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
 
 
@@ -255,6 +260,8 @@ def _heavy(inertia: Any, rate: Any, name: str, i: int, does: str) -> Any:
 
 
 def _of_body(value: Any, name: str, i: int, N: int, length: int) -> Any:
+    if is_quantity(value):
+        return vector(value, name, length)
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -709,6 +716,7 @@ def integrate(
     coordinates: Any = None,
     guard: bool = True,
     units: str = "consistent",
+    epoch: Any = None,
     progress: Callable[[Progress], None] | None = None,
     **options: str,
 ) -> xr.Dataset:
@@ -757,7 +765,11 @@ def integrate(
     guard : bool
         Refuse steps that turn a body further than the method can represent.
     units : {"consistent", "SI"}
-        How the variables are labelled; no number changes.
+        How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
+        velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
+    epoch : str, datetime or astropy Time, optional
+        Which instant time 0 is, such as ``"2030-01-01T00:00:00 TDB"``, UTC unless it says so: recorded for exports,
+        while no load reads it.
     progress : function, optional
         Called with a ``Progress`` a few times a second.
     **options : str
@@ -781,6 +793,18 @@ def integrate(
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
+    bare = [step, t_end, t0, first_step, max_step, t_eval, angular_velocity, angular_momentum, position, velocity]
+    if any(map(is_quantity, [*bare, momentum])):
+        step, t_end, t0, first_step, max_step, t_eval = (
+            in_si(value, "s", name)
+            for name, value in (("step", step), ("t_end", t_end), ("t0", t0), ("first_step", first_step),
+                                ("max_step", max_step), ("t_eval", t_eval))
+        )  # fmt: skip
+        position, velocity = in_si(position, "m", "position"), in_si(velocity, "m / s", "velocity")
+        momentum = in_si(momentum, "kg m / s", "momentum")
+        angular_velocity = in_si(angular_velocity, "rad / s", "angular_velocity")
+        angular_momentum = in_si(angular_momentum, "kg m2 / s", "angular_momentum")
+        units = "SI"
     if (step is None) == (rtol is None):
         raise InvalidInput("give either step, the size of all steps, or rtol, the tolerance by which they are chosen")
     usual = system.recommended if rtol is None else ADAPTIVE
@@ -811,6 +835,8 @@ def integrate(
         "units": units,
         "state": y.tolist(),
     }
+    if epoch is not None:
+        recipe["epoch"] = str(epoch_of(epoch))
     return _carry_out(system, chosen, recipe, progress)
 
 
@@ -931,6 +957,8 @@ def _finish(
         "polhode_version": release(),
         "run": json.dumps(recipe),
     }
+    if "epoch" in recipe:
+        attributes["epoch"] = recipe["epoch"]
     if error is not None:
         attributes["incomplete"] = str(error)
     chart = run.bench.prepared.coordinates

@@ -43,7 +43,7 @@ from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
-from polhode.systems.record import number, plain, vector
+from polhode.systems.record import number, plain, vector, without_unit
 
 __all__ = ["Force", "drag", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
 
@@ -685,6 +685,7 @@ def _unit(value: Any, name: str) -> tuple[float, float, float]:
 
 def _rows(value: Any, name: str, width: int, least: int) -> Any:
     """A table of finite numbers with this many columns and at least so many rows."""
+    without_unit(value, name)
     try:
         rows = np.array(value, dtype=float)
     except (TypeError, ValueError):

@@ -42,7 +42,7 @@ from polhode.kernel.signatures import (
     POSITION,
 )
 from polhode.systems.forces import CODES, Force, acceleration_of, force_of, potential_of
-from polhode.systems.record import IDENTITY, System, number
+from polhode.systems.record import IDENTITY, System, in_si, number
 
 COUNT, ROWS, ROW = 1, 2, 3
 """Parameters: mu; number of forces; rows of code, place of its numbers, 1 where it has a potential; numbers."""
@@ -90,9 +90,9 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
     Parameters
     ----------
     mu : float
-        Gravity constant times mass of the centre, positive.
+        Gravity constant times mass of the centre, positive; an astropy quantity is turned into SI.
     mass : float
-        Mass of the point.
+        Mass of the point; an astropy quantity is turned into SI.
     forces : sequence of Force
         From ``polhode.forces``, or their arguments as mappings with a ``kind``.
 
@@ -111,6 +111,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
     >>> orbit(3.986004415e14, forces=[zonal(J2=1.0826e-3, radius=6378136.3)]).conserves
     ('energy', 'vertical_angular_momentum')
     """
+    mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
     mu, mass = number(mu, "mu", positive=True), number(mass, "mass", positive=True)
     made = _made(forces)
     place = ROWS + ROW * len(made)

@@ -3,21 +3,23 @@
     earth = planets.EARTH
     ph.orbit(earth.mu, forces=[forces.zonal(**earth.zonal), forces.drag(..., rotation=earth.rotation)])
 
-The zonal coefficients are unnormalised and belong to the reference radius given with them; they are constants of the
-body about its own axis of rotation, which the force takes along z unless told otherwise. What is not listed is not zero
-but not known to us well enough.
+The zonal coefficients are unnormalised, J_n = -sqrt(2n + 1) C_n0 of a gravity field with normalised ones. They belong
+to the ``mu`` and ``radius`` given with them, as their source prints them; how far the surface is from the centre is
+``mean_radius``. They are constants of the body about its own axis of rotation, which the force takes along z unless
+told otherwise. What is not listed is not zero but not known to us well enough.
 
 ====== ====================================================================================================
-body   source
+body   source of mu, radius and coefficients
 ====== ====================================================================================================
-EARTH  mu, radius, J2 to J6: EGM96; rotation: IERS conventions
-MOON   mu, radius, J2 to J6: JPL ephemeris DE430 (without the tidal part of J2); rotation: IAU working group
-MARS   mu: JPL ephemeris DE430 (with its moons); radius, J2: gravity field of the Mars Reconnaissance Orbiter,
-       JPL; rotation: IAU working group 2009
-EUROPA mu and J2: Anderson and others 1998, from Galileo, J2 with an uncertainty of 8e-6; radius: IAU working
-       group 2009; rotation: once an orbit, IAU working group
-SUN    mu and J2: JPL ephemeris DE430; radius: IAU 2015, resolution B3; rotation: IAU working group
+EARTH  EGM96 [lemoine1998]; tide-free
+MOON   JPL ephemeris DE430 [folkner2014], which has them from GRAIL; without the tidal part of J2
+MARS   MRO110B2, of Mars without its moons [konopliv2011]; without the tidal part of J2
+EUROPA Galileo [anderson1998]: mu +- 2e10, J2 +- 8.2e-6; not spherical about its axis (C22 = 1.3e-4)
+SUN    JPL ephemeris DE430 [folkner2014]
 ====== ====================================================================================================
+
+Rates of rotation and mean radii are those of the IAU working group [archinal2011], but the Earth's rate [petit2010] and
+the Sun's radius [prsa2016].
 """
 
 from __future__ import annotations
@@ -26,10 +28,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import pi, sqrt
 
-__all__ = ["ASTRONOMICAL_UNIT", "EARTH", "EUROPA", "MARS", "MOON", "SUN", "Planet"]
+__all__ = ["ASTRONOMICAL_UNIT", "EARTH", "EUROPA", "MARS", "MOON", "SOLAR_PRESSURE", "SUN", "Planet"]
 
 ASTRONOMICAL_UNIT = 149597870700.0
 """Metres, by definition (IAU 2012, resolution B2)."""
+
+SOLAR_PRESSURE = 1361.0 / 299792458.0
+"""Pressure of sunlight on what absorbs it at one astronomical unit, N / m^2: the nominal solar irradiance [prsa2016]
+over the speed of light. Times reflectivity and area over mass it is the ``acceleration`` of
+``polhode.forces.radiation_pressure`` with ``distance=ASTRONOMICAL_UNIT``."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,9 @@ class Planet:
     mu : float
         Gravity constant times mass, m^3 / s^2.
     radius : float
-        Reference radius, m.
+        Reference radius of the coefficients, m.
+    mean_radius : float
+        Mean distance of the surface from the centre, m.
     rotation : float
         Rate of rotation, rad / s.
     J : mapping
@@ -50,6 +59,7 @@ class Planet:
 
     mu: float
     radius: float
+    mean_radius: float
     rotation: float
     J: Mapping[str, float] = field(default_factory=dict)
 
@@ -69,14 +79,16 @@ DEGREES_A_DAY = pi / 180.0 / 86400.0
 EARTH = Planet(
     mu=3.986004415e14,
     radius=6378136.3,
+    mean_radius=6371008.4,
     rotation=7.292115e-5,
     J=_unnormalised(-0.484165371736e-3, 0.957254173792e-6, 0.539873863789e-6, 0.685323475630e-7, -0.149957994714e-6),
 )
 """The Earth."""
 
 MOON = Planet(
-    mu=4.902800066e12,
+    mu=4.9028000661637961e12,
     radius=1738000.0,
+    mean_radius=1737400.0,
     rotation=13.17635815 * DEGREES_A_DAY,
     J={
         "J2": 2.032156846495257e-4,
@@ -88,11 +100,25 @@ MOON = Planet(
 )
 """The Moon."""
 
-MARS = Planet(mu=4.2828375214e13, radius=3396000.0, rotation=350.89198226 * DEGREES_A_DAY, J={"J2": 1.9566e-3})
+MARS = Planet(
+    mu=4.2828374527e13,
+    radius=3396000.0,
+    mean_radius=3389500.0,
+    rotation=350.89198226 * DEGREES_A_DAY,
+    J=_unnormalised(-8.750219729112e-4, -1.189641481101e-5, 5.128947217438e-6, -1.726706781747e-6, 1.346787349235e-6),
+)
 """Mars."""
 
-EUROPA = Planet(mu=3.20272e12, radius=1560800.0, rotation=101.3747235 * DEGREES_A_DAY, J={"J2": 4.355e-4})
+EUROPA = Planet(
+    mu=3.20272e12, radius=1565000.0, mean_radius=1560800.0, rotation=101.3747235 * DEGREES_A_DAY, J={"J2": 4.355e-4}
+)
 """Jupiter's moon Europa."""
 
-SUN = Planet(mu=1.32712440041939e20, radius=6.957e8, rotation=14.1844 * DEGREES_A_DAY, J={"J2": 2.110608853272684e-7})
+SUN = Planet(
+    mu=1.3271244004193938e20,
+    radius=6.96e8,
+    mean_radius=6.957e8,
+    rotation=14.1844 * DEGREES_A_DAY,
+    J={"J2": 2.110608853272684e-7},
+)
 """The Sun."""

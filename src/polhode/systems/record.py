@@ -213,6 +213,7 @@ def vector(value: Any, name: str, length: int = 3) -> Any:
     InvalidInput
         Wrong length, not numbers, not finite; the sentence names the argument and the entry.
     """
+    without_unit(value, name)
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -225,6 +226,43 @@ def vector(value: Any, name: str, length: int = 3) -> Any:
     return array
 
 
+def is_quantity(value: Any) -> bool:
+    """Whether something is an astropy ``Quantity``, told without importing astropy."""
+    return hasattr(value, "unit") and hasattr(value, "to_value")
+
+
+def in_si(value: Any, unit: str, name: str) -> Any:
+    """An astropy ``Quantity`` as plain numbers of an SI unit; anything else as it is.
+
+    Parameters
+    ----------
+    value : Quantity or anything
+        What the user gives.
+    unit : str
+        The unit as astropy writes it, such as ``"m3 / s2"``.
+    name : str
+        What the message calls it.
+
+    Raises
+    ------
+    InvalidInput
+        A quantity of another kind.
+    """
+    if not is_quantity(value):
+        return value
+    try:
+        return np.asarray(value.to_value(unit), dtype=float)[()]
+    except Exception as wrong:  # UnitConversionError, of a package that may not be there
+        raise InvalidInput(f"{name} is in {value.unit}, which is no unit of its kind ({unit}): {wrong}") from None
+
+
+def without_unit(value: Any, name: str) -> None:
+    """Refuse a quantity where none is turned into SI, for NumPy would drop its unit in silence."""
+    if is_quantity(value):
+        raise InvalidInput(f"{name} is a quantity with the unit {value.unit}, which is not read here; give plain "
+                           f"numbers, such as {name}.to_value(unit)")  # fmt: skip
+
+
 def number(value: Any, name: str, *, positive: bool = False) -> float:
     """``value`` as a finite float, positive where asked.
 
@@ -233,6 +271,7 @@ def number(value: Any, name: str, *, positive: bool = False) -> float:
     InvalidInput
         Not a number, not finite, or not positive.
     """
+    without_unit(value, name)
     try:
         if isinstance(value, str | bool):
             raise TypeError
@@ -250,6 +289,7 @@ def numbers(value: Any, name: str) -> Any:
     """``value`` as a flat float array of any length (at least one entry is kept for the kernels)."""
     if value is None:
         return np.zeros(0)
+    without_unit(value, name)
     try:
         array = np.atleast_1d(np.array(value, dtype=float))
     except (TypeError, ValueError):

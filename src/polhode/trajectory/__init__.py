@@ -1,8 +1,8 @@
 """The trajectory: a plain xarray Dataset with its invariants in it.
 
 ``schema`` is the specification of names, dimensions and units; ``build`` makes a Dataset of recorded states; ``files``
-writes and reads netCDF and Zarr; ``charts`` gives attitudes as three numbers; ``convergence`` compares trajectories.
-Dataset is never subclassed.
+writes and reads netCDF and Zarr; ``charts`` gives attitudes as three numbers; ``convergence`` compares trajectories;
+``export`` writes the messages of the CCSDS, with instants from ``epochs``. Dataset is never subclassed.
 """
 
 from __future__ import annotations

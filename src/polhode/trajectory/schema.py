@@ -28,6 +28,8 @@ modified_rodrigues        time, axis           tan(angle/4) times axis of the at
 With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. The last
 four, the charts, are there where a method keeps its attitude in one, or where ``polhode.with_chart`` has added it; the
 attribute ``branch`` says which of the numbers that are the same attitude they are, see ``polhode.convert_branch``.
+
+The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01-01T00:00:00 TDB``.
 """
 
 from __future__ import annotations

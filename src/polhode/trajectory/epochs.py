@@ -1,0 +1,234 @@
+"""Instants of time: what a user may call an epoch, in four time scales, and how messages write it.
+
+====== ========================================================================================================
+scale  seconds of it
+====== ========================================================================================================
+TAI    SI seconds, atomic clocks
+TT     TAI + 32.184 s
+TDB    TT + a periodic difference below 2 ms (relativity); between it and the others astropy computes it
+UTC    SI seconds too, but a day of it may have 86401: TAI less a whole number of seconds, from 1972 on
+====== ========================================================================================================
+
+An epoch is kept as its scale and the SI seconds since 2000-01-01T00:00:00 of that scale, as a decimal number, so that
+nothing is rounded. In UTC leap seconds are counted, therefore a run may cross one: rows within it are written with
+second 60, as the standards want. The leap seconds are those announced up to ``LEAPS[-1]``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from typing import Any
+
+from polhode.errors import InvalidInput, MissingExtra, unknown_name
+
+SCALES = ("UTC", "TAI", "TT", "TDB")
+
+LEAPS = (
+    "1972-07-01", "1973-01-01", "1974-01-01", "1975-01-01", "1976-01-01", "1977-01-01", "1978-01-01", "1979-01-01",
+    "1980-01-01", "1981-07-01", "1982-07-01", "1983-07-01", "1985-07-01", "1988-01-01", "1990-01-01", "1991-01-01",
+    "1992-07-01", "1993-07-01", "1994-07-01", "1996-01-01", "1997-07-01", "1999-01-01", "2006-01-01", "2009-01-01",
+    "2012-07-01", "2015-07-01", "2017-01-01",
+)  # fmt: skip
+"""Days of UTC that began after a leap second (IERS, Bulletin C)."""
+
+DAY = 86400
+ORIGIN = datetime.date(2000, 1, 1)
+_DAYS = [(datetime.date.fromisoformat(text) - ORIGIN).days for text in LEAPS]
+_BEFORE = sum(day <= 0 for day in _DAYS)
+STARTS = [DAY * day + k + 1 - _BEFORE for k, day in enumerate(_DAYS)]
+"""SI seconds from 2000-01-01T00:00:00 UTC to the beginning of each of these days."""
+FIRST_UTC = DAY * (datetime.date(1972, 1, 1) - ORIGIN).days - _BEFORE
+"""Where UTC began to be TAI less whole seconds."""
+
+TO_TAI = {"UTC": Decimal(10 + _BEFORE), "TAI": Decimal(0), "TT": Decimal("-32.184")}
+"""TAI less each scale at 2000-01-01; of UTC with its leap seconds counted it is the same at any time."""
+
+ISO = re.compile(
+    r"(\d{4})-(?:(\d{2})-(\d{2})|(\d{3}))(?:[Tt ](\d{2}):(\d{2})(?::(\d{2}(?:\.\d*)?))?)?"
+    r"(?:\s*(?:([Zz])|([+-])(\d{2}):?(\d{2})|([A-Za-z]+\d?)))?"
+)
+EXPECTED = "expected such as '2026-03-01T12:00:00', with UTC, TAI, TT or TDB behind it, a datetime or an astropy Time"
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """An instant.
+
+    Attributes
+    ----------
+    scale : str
+        One of SCALES.
+    since : Decimal
+        SI seconds since 2000-01-01T00:00:00 of that scale.
+    """
+
+    scale: str
+    since: Decimal
+
+    def __str__(self) -> str:
+        """As ``epoch_of`` reads it."""
+        return f"{self.text()} {self.scale}"
+
+    def text(self, digits: int | None = None) -> str:
+        """Calendar date and time of day in the epoch's own scale, to so many decimals of the second (else all)."""
+        return texts(self.scale, [self.since], digits)[0]
+
+
+def epoch_of(value: Any, scale: str = "UTC", name: str = "epoch") -> Epoch:
+    """An epoch from what a user gives.
+
+    Parameters
+    ----------
+    value : str, datetime, astropy Time or Epoch
+        ISO 8601, by month and day or by day of the year, down to any part of a second; a scale may follow (``TDB``),
+        or ``Z`` or an offset such as ``+01:00``, which mean UTC. A datetime with a time zone means UTC too. A ``Time``
+        brings its scale; it is taken to the nanosecond.
+    scale : str
+        Of a text or datetime that names none.
+    name : str
+        What messages call the value.
+
+    Raises
+    ------
+    InvalidInput
+        Not an instant, a date before 1972 in UTC, second 60 where there was no leap second.
+    """
+    if scale not in SCALES:
+        raise unknown_name("time system", scale, SCALES)
+    if isinstance(value, Epoch):
+        return value
+    if isinstance(value, datetime.datetime):
+        value = value.isoformat()
+    if type(value).__module__.partition(".")[0] == "astropy" and hasattr(value, "jd1"):
+        return _from_astropy(value, name)
+    found = ISO.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise InvalidInput(f"{name} is {value!r}; {EXPECTED}")
+    year, month, day, of_year, hour, minute, second, zulu, sign, hours, minutes, named = found.groups()
+    if zulu or sign:
+        scale = "UTC"
+    if named:
+        if named.upper() not in SCALES:
+            raise unknown_name(f"time scale in {name} {value!r}:", named, SCALES)
+        scale = named.upper()
+    try:
+        if of_year:
+            days = (datetime.date(int(year), 1, 1) - ORIGIN).days + int(of_year) - 1
+            if not 1 <= int(of_year) <= (datetime.date(int(year), 12, 31) - datetime.date(int(year), 1, 1)).days + 1:
+                raise ValueError
+        else:
+            days = (datetime.date(int(year), int(month), int(day)) - ORIGIN).days
+    except ValueError:
+        raise InvalidInput(f"{name} is {value!r}, but there is no such day; correct the date") from None
+    h, m, s = int(hour or 0), int(minute or 0), Decimal(second or 0)
+    if h > 23 or m > 59 or s >= 61:
+        raise InvalidInput(
+            f"{name} is {value!r}, but there is no such time of day; correct the hours, minutes, seconds"
+        )
+    shift = 60 * (60 * int(hours) + int(minutes)) * (-1 if sign == "+" else 1) if sign else 0
+    if s >= 60 and (scale != "UTC" or shift or (h, m) != (23, 59) or days + 1 not in _DAYS):
+        raise InvalidInput(f"{name} is {value!r}, but no leap second was there; seconds go to 59")
+    naive = DAY * days + 3600 * h + 60 * m + shift + s
+    if scale != "UTC":
+        return Epoch(scale, naive)
+    counted = bisect_right(_DAYS, _day(naive - (1 if s >= 60 else 0))) - _BEFORE
+    if naive + counted < FIRST_UTC:
+        raise InvalidInput(f"{name} is {value!r}, before 1972, when UTC had no whole seconds; give it in TAI or TT")
+    return Epoch(scale, naive + counted)
+
+
+def _day(since: Decimal | int) -> int:
+    """Number of the day, from 0 at 2000-01-01, in which a second falls."""
+    day = int(since // DAY)  # towards 0
+    return day if since >= DAY * day else day - 1
+
+
+def _from_astropy(value: Any, name: str) -> Epoch:
+    """An epoch from a scalar astropy Time of any scale but ``local``."""
+    if not value.isscalar:
+        raise InvalidInput(f"{name} holds {value.size} times; give one")
+    if value.scale == "local":
+        raise InvalidInput(
+            f"{name} is in the scale 'local', which is tied to no other; give one of {', '.join(SCALES)}"
+        )
+    wanted = value.scale.upper() if value.scale.upper() in SCALES else "TDB" if value.scale == "tcb" else "TT"
+    exact = value.tai if wanted == "UTC" or value.scale == "ut1" else getattr(value, wanted.lower())
+    with localcontext() as many:
+        many.prec = 50
+        days = Decimal(float(exact.jd1)) - Decimal("2451544.5") + Decimal(float(exact.jd2))
+        since = (days * DAY).quantize(Decimal("1e-9")).normalize()
+    if exact.scale == "tai" and wanted != "TAI":
+        since -= TO_TAI[wanted]
+    return Epoch(wanted, since)
+
+
+def texts(scale: str, since: Sequence[Decimal], digits: int | None = None) -> list[str]:
+    """Calendar dates and times of day, to so many decimals of the second, or each to all it has."""
+    step = None if digits is None else Decimal(1).scaleb(-digits)
+    out = []
+    for exact in since:
+        t = exact if step is None else exact.quantize(step)
+        inside = 0
+        if scale == "UTC":
+            k = bisect_right(STARTS, t)
+            if k < len(STARTS) and t >= STARTS[k] - 1:
+                inside = 1  # within the leap second before day k
+            t -= k - _BEFORE + inside
+        days = _day(t)
+        minutes, s = divmod(t - DAY * days, 60)
+        h, m = divmod(int(minutes), 60)
+        s += inside
+        whole, _, part = f"{s:f}".partition(".")
+        if step is None:
+            part = part.rstrip("0")
+        date = datetime.date.fromordinal(ORIGIN.toordinal() + days)
+        out.append(f"{date.isoformat()}T{h:02d}:{m:02d}:{int(whole):02d}" + (f".{part}" if part else ""))
+    return out
+
+
+def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
+    """Seconds since 2000-01-01 of another scale, of times in seconds after an epoch.
+
+    Raises
+    ------
+    InvalidInput
+        Times before 1972 in UTC.
+    MissingExtra
+        From or to TDB without astropy.
+    """
+    found = _instants(epoch, times, scale)
+    if scale == "UTC" and found and min(found) < FIRST_UTC:
+        raise InvalidInput("some times are before 1972, when UTC had no whole seconds; write them in TAI or TT")
+    return found
+
+
+def _instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
+    own = [epoch.since + Decimal(repr(float(t))) for t in times]
+    if scale == epoch.scale:
+        return own
+    near = {"TDB": "TT"}
+    shift = TO_TAI[near.get(epoch.scale, epoch.scale)] - TO_TAI[near.get(scale, scale)]
+    moved = [t + shift for t in own]
+    if scale == "TDB":
+        return [t + difference for t, difference in zip(moved, _tdb_less_tt(moved), strict=True)]
+    if epoch.scale == "TDB":
+        return [t - difference for t, difference in zip(moved, _tdb_less_tt(own), strict=True)]
+    return moved
+
+
+def _tdb_less_tt(since: Sequence[Decimal]) -> list[Decimal]:
+    """The periodic difference at the centre of the Earth, s, as astropy has it; at a time of either scale."""
+    try:
+        import erfa
+    except ImportError:
+        raise MissingExtra(
+            "between TDB and other time systems astropy is needed; pip install 'polhode[astropy]', or give the epoch "
+            "in the time system of the message"
+        ) from None
+    found = erfa.dtdb(2451544.5, [float(t) / DAY for t in since], 0.0, 0.0, 0.0, 0.0)
+    return [Decimal(float(x)).quantize(Decimal("1e-12")) for x in found]

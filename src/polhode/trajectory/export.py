@@ -1,0 +1,283 @@
+"""Trajectories as messages of the CCSDS, as ``polhode.export``: orbits and attitudes that flight software reads.
+
+    polhode.export.oem(ds, "europa.oem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER", center_name="EUROPA",
+                       units="km")
+    polhode.export.aem(ds, "europa.aem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER")
+
+Both write text in the KVN form: an OEM of version 2.0 [ccsds2009] with positions in km and velocities in km/s, an AEM
+of version 1.0 [ccsds2008] with quaternions. Numbers have 17 significant digits, which is all a double has. Times of a
+trajectory must be in seconds, and the axes of its space are those of the frame named: nothing is turned.
+
+**Times.** ``epoch`` is the instant of time 0 (of ``ds.time``, not of its first row). It is what
+``polhode.integrate(epoch=...)`` or a scenario recorded, unless given here. The message is in the epoch's own time
+system unless ``time_system`` names another; a text without a scale is taken to be in the one named, else UTC.
+
+**Rows.** A run backwards in time is written forwards. Where a time is there twice, as before and after an impulse, a
+new segment begins, across which readers do not interpolate.
+
+**Attitude.** The quaternion of polhode takes the axes of space to those of the body: x_space = R(q) x_body. The one of
+the CCSDS has the axis and angle that take frame A to frame B. With space as A and the body as B they are the same:
+``REF_FRAME_A = ICRF``, ``REF_FRAME_B = SC_BODY_1``, ``ATTITUDE_DIR = A2B``. A vector known in A has in B the
+coordinates R(q)^T x. Signs are left as they are, so that neighbouring rows are neighbours.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.errors import InvalidInput, unknown_name
+from polhode.trajectory.epochs import Epoch, epoch_of, instants, texts
+from polhode.trajectory.files import appearing_whole
+
+__all__ = ["aem", "oem"]
+
+TO_KM = {"km": 1.0, "m": 1000.0}
+"""How many of a unit of length a kilometre has."""
+SCALAR = ("first", "last")
+FEWEST, MOST = 3, 12
+"""Decimals of seconds in a message."""
+WIDEST = 200
+
+
+def oem(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    object_name: str,
+    center_name: str,
+    epoch: Any = None,
+    units: str | None = None,
+    object_id: str = "UNKNOWN",
+    ref_frame: str = "ICRF",
+    time_system: str | None = None,
+    originator: str = "POLHODE",
+    body: int | None = None,
+) -> Path:
+    """Write positions and velocities as an orbit ephemeris message (OEM) [ccsds2009].
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that move through space.
+    path : path
+        File to write; its folder is made when missing.
+    object_name, object_id : str
+        What moves, and its international designator such as ``2030-001A``.
+    center_name : str
+        Where the origin is, such as ``EARTH``.
+    epoch : str, datetime or astropy Time, optional
+        Instant of time 0; needed unless the trajectory records one.
+    units : {"km", "m"}
+        Lengths of the trajectory, its times being in seconds; needed where it is not labelled SI.
+    ref_frame : str
+        Axes of space: ``ICRF``, ``EME2000``, ``GCRF``, ``TEME`` and so on.
+    time_system : {"UTC", "TAI", "TT", "TDB"}, optional
+        Of the message; else that of the epoch.
+    originator : str
+        Who writes the message.
+    body : int, optional
+        Which of several bodies, from 0.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong or missing; a trajectory without positions, with values that are not finite,
+        or with times that go back and forth.
+    MissingExtra
+        A conversion from or to TDB without astropy.
+    FileProblem
+        The file cannot be written.
+    """
+    positions, velocities = _rows(ds, "position", body), _rows(ds, "velocity", body)
+    scale = TO_KM[_length(ds, units)]
+    head = {"OBJECT_NAME": object_name, "OBJECT_ID": object_id, "CENTER_NAME": center_name, "REF_FRAME": ref_frame}
+    times, said = _times(ds, epoch, time_system)
+    values = np.column_stack([positions, velocities]) / scale
+    return _write(path, _message("OEM", "2.0", originator, ds, head, {}, times, values, said, False))
+
+
+def aem(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    object_name: str,
+    epoch: Any = None,
+    object_id: str = "UNKNOWN",
+    center_name: str | None = None,
+    ref_frame: str = "ICRF",
+    body_frame: str = "SC_BODY_1",
+    scalar: str = "first",
+    time_system: str | None = None,
+    originator: str = "POLHODE",
+    body: int | None = None,
+) -> Path:
+    """Write attitudes as an attitude ephemeris message (AEM) [ccsds2008].
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that turn, with times in seconds.
+    ref_frame, body_frame : str
+        Names of the axes of space (frame A) and of the body (frame B).
+    scalar : {"first", "last"}
+        Place of the scalar part in a row, QUATERNION_TYPE.
+    path, object_name, object_id, center_name, epoch, time_system, originator, body
+        As for ``oem``; the centre is optional.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput, MissingExtra, FileProblem
+        As ``oem``; a trajectory without attitudes.
+    """
+    if scalar not in SCALAR:
+        raise unknown_name("scalar", scalar, SCALAR)
+    q = _rows(ds, "attitude", body)
+    head = {"OBJECT_NAME": object_name, "OBJECT_ID": object_id}
+    head |= {} if center_name is None else {"CENTER_NAME": center_name}
+    head |= {"REF_FRAME_A": ref_frame, "REF_FRAME_B": body_frame, "ATTITUDE_DIR": "A2B"}
+    kind = {"ATTITUDE_TYPE": "QUATERNION", "QUATERNION_TYPE": scalar.upper()}
+    times, said = _times(ds, epoch, time_system)
+    values = q if scalar == "first" else np.roll(q, -1, axis=1)
+    return _write(path, _message("AEM", "1.0", originator, ds, head, kind, times, values, said, True))
+
+
+# ------------------------------------------------------------------ what the trajectory holds
+def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
+    """A variable of one body, (time, numbers), finite."""
+    if name not in ds:
+        has = "does not turn" if name == "attitude" else "does not move through space"
+        raise InvalidInput(f"this trajectory has no {name}: what it describes {has}, so there is nothing to write")
+    found = ds[name]
+    if "body" in found.dims:
+        count = found.sizes["body"]
+        if body is None:
+            raise InvalidInput(f"body is missing; the trajectory has {count}, give one of 0 to {count - 1}")
+        if isinstance(body, bool) or not isinstance(body, int | np.integer) or not 0 <= body < count:
+            raise InvalidInput(f"body is {body!r}; the trajectory has {count}, give one of 0 to {count - 1}")
+        found = found.isel(body=int(body))
+    elif body not in (None, 0):
+        raise InvalidInput(f"body is {body!r}, but the trajectory has one body; leave it out")
+    values = np.asarray(found.transpose("time", ...).values, dtype=float)
+    wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if wrong.size:
+        raise InvalidInput(f"{name} is not finite in row {wrong[0]}; leave such rows out: ds.isel(time=slice(...))")
+    return values
+
+
+def _length(ds: xr.Dataset, units: str | None) -> str:
+    """The unit of length."""
+    labelled = ds.attrs.get("units") == "SI"
+    if units is None and not labelled:
+        raise InvalidInput(
+            "units is missing; the trajectory may be in any consistent set, so say which lengths it has beside "
+            "seconds: units='km' or units='m'"
+        )
+    if units is not None and units not in TO_KM:
+        raise unknown_name("units", units, TO_KM)
+    if labelled and units == "km":
+        raise InvalidInput("units is 'km', but the trajectory is labelled SI, whose lengths are metres; leave it out")
+    return units or "m"
+
+
+def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Any, tuple[Epoch, str]]:
+    """Times in seconds, and the epoch with the time system of the message."""
+    if epoch is None:
+        epoch = ds.attrs.get("epoch")
+    if epoch is None:
+        raise InvalidInput("epoch is missing; say which instant is time 0, such as epoch='2030-01-01T00:00:00 UTC'")
+    if time_system is not None and not isinstance(time_system, str):
+        raise InvalidInput(f"time_system must be a name such as 'UTC', not {time_system!r}")
+    wanted = None if time_system is None else time_system.upper()
+    start = epoch_of(epoch, wanted or "UTC")
+    times = np.asarray(ds["time"].values, dtype=float)
+    if not times.size:
+        raise InvalidInput("the trajectory has no rows, so there is nothing to write")
+    return times, (start, wanted or start.scale)
+
+
+# ------------------------------------------------------------------ the text
+def _message(
+    kind: str,
+    version: str,
+    originator: str,
+    ds: xr.Dataset,
+    head: dict[str, str],
+    tail: dict[str, str],
+    times: Any,
+    values: Any,
+    said: tuple[Epoch, str],
+    marked: bool,
+) -> Iterator[str]:
+    """The lines of a message; rows between DATA_START and DATA_STOP where these are ``marked``."""
+    start, system = said
+    if times[0] > times[-1]:
+        times, values = times[::-1], values[::-1]
+    back = np.flatnonzero(np.diff(times) < 0.0)
+    if back.size:
+        k = int(back[0])
+        raise InvalidInput(f"time goes back from {times[k]:g} to {times[k + 1]:g} and forth again; sort ds by time")
+    head = {name: _word(value, name.lower()) for name, value in {"ORIGINATOR": originator, **head}.items()}
+    exact = instants(start, times, system)
+    digits = min(MOST, max(FEWEST, max(-int(t.normalize().as_tuple().exponent) for t in exact)))
+    stamps = texts(system, exact, digits)
+    cuts = [0, *(np.flatnonzero(np.diff(times) == 0.0) + 1).tolist(), len(times)]
+    for k in np.flatnonzero(np.diff(times) > 0.0).tolist():
+        if stamps[k] == stamps[k + 1]:
+            raise InvalidInput(f"times {times[k]} and {times[k + 1]} are closer than 1e-{digits} s; thin out the rows")
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    yield f"CCSDS_{kind}_VERS = {version}"
+    for name in ("title", "method", "polhode_version"):
+        if name in ds.attrs:
+            yield f"COMMENT {name.replace('_', ' ')}: {_plain(ds.attrs[name])}"
+    yield f"CREATION_DATE = {now}"
+    yield f"ORIGINATOR = {head.pop('ORIGINATOR')}"
+    for first, last in pairwise(cuts):
+        span = {"TIME_SYSTEM": system, "START_TIME": stamps[first], "STOP_TIME": stamps[last - 1]}
+        yield ""
+        yield "META_START"
+        yield from (f"{name} = {value}" for name, value in {**head, **span, **tail}.items())
+        yield "META_STOP"
+        yield ""
+        yield from ("DATA_START",) if marked else ()
+        for stamp, row in zip(stamps[first:last], values[first:last].tolist(), strict=True):
+            yield stamp + "".join(f" {x:.16e}" for x in row)
+        yield from ("DATA_STOP",) if marked else ()
+
+
+def _word(value: Any, name: str) -> str:
+    """A value of the header: printable ASCII, on one line, in the letters the standard has."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{name} must be a name, not {value!r}")
+    if not (value.isascii() and value.isprintable()) or len(value) > WIDEST:
+        raise InvalidInput(f"{name} is {value!r}; a message takes one line of at most {WIDEST} ASCII characters")
+    return value.strip()
+
+
+def _plain(value: Any) -> str:
+    """Any text as one line of ASCII."""
+    return " ".join(str(value).encode("ascii", "replace").decode().split())[:WIDEST]
+
+
+def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> Path:
+    """A text file that appears whole or not at all."""
+    target = Path(path)
+    text = "\n".join(lines) + "\n"
+    with appearing_whole(target) as draft:
+        draft.write_text(text, encoding="ascii", newline="\n")
+    return target
