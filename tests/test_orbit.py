@@ -54,10 +54,10 @@ def state(system, r=R, v=V):
 
 def load(system, r=R, v=V, t=0.3, part=ALL):
     """Acceleration by the compiled loads."""
-    y, out = state(system, r, v), np.full(6, np.nan)
+    y, out = state(system, r, v), np.full(6 + len(system.own), np.nan)
     role = system.compiled_loads(t, y)
     _caller(part)(role, t, 1, y, system.bodies, system.parameters, out)
-    np.testing.assert_array_equal(out[3:], 0)
+    np.testing.assert_array_equal(out[3:6], 0)
     return out[:3] / system.mass[0]
 
 
@@ -406,7 +406,7 @@ def test_a_satellite_under_everything():
         y = solve_ivp(rate, ends, y, method="DOP853", rtol=1e-13, atol=1e-8, args=(on,)).y[:, -1]
     ds = ph.integrate(system, "mkrk:gauss8", step=20.0, t_end=12000.0, every=600, **start)
     np.testing.assert_allclose(ds.position[-1], y[:3], rtol=0, atol=1e-3)
-    none = dataclasses.replace(system, parameters=np.array([earth.mu, 0.0]))
+    none = dataclasses.replace(system, parameters=np.array([earth.mu, 0.0]), own=())
     lost = ph.integrate(none, "mkrk:gauss8", step=20.0, t_end=12000.0, every=600, **start)
     assert np.linalg.norm(lost.position[-1] - y[:3]) > 1e4
 

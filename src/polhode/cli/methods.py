@@ -119,6 +119,7 @@ def facts_of(chosen: Chosen) -> dict[str, Any]:
         "order": promises.order,
         "order_free": finite(promises.order_free),
         "order_velocity": promises.order_velocity,
+        "order_kept_by": promises.kept_by,
         "generalised_order": list(promises.generalised),
         "requires": promises.requires,
         "keeps_free": list(promises.keeps_free),

@@ -38,6 +38,7 @@ from polhode.kernel.signatures import (
     NEXT_TIME,
     NOT_FINITE,
     OK,
+    OWN,
     POSITION,
     PRESENTING,
     REFUSED,
@@ -131,11 +132,12 @@ def squared_speed(N, y, bodies):
 
 @jit.inlined
 def workspace_at(N, B, y, addresses):
-    """The workspace from its numbers, the state and the addresses of the rest."""
+    """The workspace from its numbers, the state and the addresses of the rest; ``report`` tells S."""
+    report = numbers_at(addresses, 10)
     return Workspace(
-        N, B, pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
+        N, B, int(report[OWN]), pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
         numbers_at(addresses, 4), integers_at(addresses, 5), integers_at(addresses, 6), numbers_at(addresses, 7),
-        numbers_at(addresses, 8), numbers_at(addresses, 9), numbers_at(addresses, 10), numbers_at(addresses, 11),
+        numbers_at(addresses, 8), numbers_at(addresses, 9), report, numbers_at(addresses, 11),
     )  # fmt: skip
 
 
@@ -515,6 +517,7 @@ def sweep(n, h, y, bodies, report, status, iterations):
         p = Workspace(
             1,
             1,
+            0,
             pointer(y[k]),
             pointer(bodies[k]),
             None,

@@ -1,6 +1,7 @@
 """The roles of a run, each a typed function, and the workspace a step sees.
 
-State ``y``, flat: N blocks of 13 numbers, then whatever extra block a method declares (the only memory between steps).
+State ``y``, flat: N blocks of 13 numbers, then the S numbers of the system's own (such as the work of a force), then
+whatever extra block a method declares (the only memory between steps).
 
 ====== ========= ===============================================
 offset length    meaning
@@ -27,10 +28,16 @@ CONSTANTS = 8
 MASS, INERTIA, INVERSE_MASS, INVERSE_INERTIA = 0, 1, 4, 5
 LOAD = 6
 
-ALL, WITHOUT_SOLVED, DISSIPATIVE, COMMUTATOR, SERIES = 0, 1, 2, 3, 4
-"""Parts of a load: everything; without the term a flow already solves; the dissipative part only; the load of the
-commutator [V, [T, V]], which is the gradient of F . M^-1 F; a Taylor coefficient of the torque. The last two are asked
-for only where a system says it provides them."""
+ATTRACTION, POTENTIAL_PART, RESTING, MOVING = 1, 2, 4, 8
+ALL, WITHOUT_SOLVED, DISSIPATIVE = 15, 14, 12
+COMMUTATOR, SERIES = 16, 32
+"""Parts of a load, bits of which several may be asked for at once: the attraction that a flow may solve; what else has
+a potential; what has none and does not depend on velocities; what depends on velocities. Then everything; without the
+attraction; without what has a potential. Only a system that says it divides its loads is asked for other parts than
+these.
+
+Not to be combined, and asked for only where a system says it provides them: the load of the commutator [V, [T, V]],
+which is the gradient of F . M^-1 F; a Taylor coefficient of the torque."""
 
 SERIES_ROW = 32
 SERIES_OWN = 3 * SERIES_ROW
@@ -50,14 +57,17 @@ ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3,
 EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
 GUARDED, SLOPED, COMMUTATES = 8, 9, 10
 RELATIVE, ABSOLUTE, ERROR = 11, 12, 13
-REPORT = 16
+OWN, DIVIDED, REPEATED = 16, 17, 18
+REPORT = 20
 """Slots of ``Workspace.report``. What a step tells the loop: solver iterations of this step, size of the last
 correction, iterations so far, steps completed in this call, most iterations of a step since the row before (kept from
 one call to the next); load evaluations so far; 1 when ``load`` holds all loads of the present state and time. What it
 is told: the time at its end, exactly as the next step will see it; 1 when steps out of a method's range are to be
-refused; 1 when the loads depend on velocities; 1 when the system provides COMMUTATOR loads; the relative and the
-absolute tolerance of a step, both 0 where it need not estimate its error. It then tells the error over the
-tolerance."""
+refused; 1 when the loads depend on velocities, 2 when only rates of own numbers do; 1 when the system provides
+COMMUTATOR loads; the relative and the absolute tolerance of a step, both 0 where it need not estimate its error. It
+then tells the error over the tolerance. Of the system, it is told how many own numbers there are, and 1 where loads
+are divided by the bits of their parts; it tells how often the part that depends on velocities was evaluated alone,
+which load evaluations leave out."""
 
 V3 = types.UniTuple(f8, 3)
 V4 = types.UniTuple(f8, 4)
@@ -67,7 +77,10 @@ I1 = i8[::1]
 P = types.CPointer(f8)
 
 LOADS = types.void(i8, f8, i8, P, P, P, P)
-"""loads(part, t, N, y, bodies, parameters, out): forces (space frame) and torques (body frame), N blocks of 6."""
+"""loads(part, t, N, y, bodies, parameters, out): forces (space frame) and torques (body frame), N blocks of 6; behind
+them the rates of the S numbers of the system's own, which may depend on all of the state but these numbers, under the
+parts ALL, WITHOUT_SOLVED and, where loads are divided, others: a rate that depends on velocities belongs to the part
+MOVING, another one to the part of its load, and is 0 where that is not asked for."""
 POTENTIAL = f8(f8, i8, P, P, P)
 """potential(t, N, y, bodies, parameters): total potential energy."""
 
@@ -82,7 +95,9 @@ class Workspace(NamedTuple):
         Number of bodies.
     B : int
         Number of blocks.
-    y : array (13 N + extra)
+    S : int
+        How many numbers of its own the system has.
+    y : array (13 N + S + extra)
         State, changed in place by the step.
     bodies : array (8 N)
         Masses and principal moments with their inverses.
@@ -96,13 +111,13 @@ class Workspace(NamedTuple):
         The method's integers (stage count and the like).
     blocks : int array (2 B)
         Pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION.
-    trial : array (13 N + extra)
+    trial : array (13 N + S + extra)
         A second state, for stages.
-    load : array (6 N)
+    load : array (6 N + S)
         Where a step lets the loads be written.
     work : array
         Scratch memory of the size the method asked for; holds nothing between steps.
-    report : array (16)
+    report : array (20)
         What the step tells the loop.
     frames : array (4 N)
         Quaternions from the principal frames to the users' body frames.
@@ -110,6 +125,7 @@ class Workspace(NamedTuple):
 
     N: Any
     B: Any
+    S: Any
     y: Any
     bodies: Any
     parameters: Any

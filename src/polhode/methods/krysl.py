@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cay_quaternion, cross, exp_quaternion, scale, times
 from polhode.flows.drift import drift
-from polhode.flows.kick import kick, loads_at
+from polhode.flows.kick import enter, kick, loads_at
 from polhode.flows.midpoint_lie import turn, turned_jacobian
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, inlined
+from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import (
     ALL,
     ANGULAR,
@@ -179,7 +179,8 @@ MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 # What bind puts in:
-stage = balance = slope = path = node = squared = place = residual = jacobian = move_block = first = second = None
+stage = balance = slope = path = node = squared = place = residual = jacobian = move_block = enter_own = None
+first = second = None
 
 
 # ------------------------------------------------------------------ the implicit map
@@ -228,7 +229,7 @@ def block_jacobian(x, d):
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-# work: loads at the start (6 N) | unknowns (6 N)
+# work: loads at the start (6 N) | unknowns (6 N) | own rates at the start (S)
 def implicit(t, h, p):
     """Solve one implicit map for every block and move the state."""
     guess = LOAD * p.N
@@ -238,6 +239,8 @@ def implicit(t, h, p):
         trial_loads(t, p)
         for k in range(LOAD * p.N):
             p.work[k] = p.load[k]
+        for k in range(p.S):
+            p.work[2 * LOAD * p.N + k] = p.load[LOAD * p.N + k]
     before = 1.0
     for sweep in range(MOST_SWEEPS):
         change = 0.0
@@ -269,12 +272,26 @@ def implicit(t, h, p):
                 change = max(change, correction / size)
                 settled = settled and (correction <= 1e-13 * size or correction * rate <= GRAIN)
         if p.B < 2 or change <= 1e-15 or (settled and change >= 0.5 * before):
+            if p.S > 0:
+                enter_own(t, h, p)
             for k in range(p.B):
                 move_block(k, t, h, p)
             return OK
         before = change
         p.report[RESIDUAL] = change
     return NOT_CONVERGED
+
+
+def enter_rates(t, h, p):
+    """Advance the system's own numbers with the rates where the loads of the solved step are taken."""
+    for k in range(p.B):
+        d = block_at(k, t + node * h, h, p)
+        place(get3(p.work, LOAD * (p.N + d.i) + 3 * d.kind), d)
+    trial_loads(t + node * h, p)
+    w = path[5]
+    enter((1.0 - w) * h, p.load, p.y, p)
+    for k in range(p.S):
+        p.y[BODY * p.N + k] += w * h * p.work[2 * LOAD * p.N + k]
 
 
 def move_one(k, t, h, p):
@@ -316,6 +333,7 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
         residual=inlined(bind(block_residual, place=place, balance=balance, path=path)),
         jacobian=inlined(bind(block_jacobian, slope=slope)),
         move_block=inlined(bind(move_one, stage=stage, path=path, squared=squared)),
+        enter_own=helper(bind(enter_rates, place=place, path=path, node=node)),
         path=path,
         node=node,
     )
@@ -344,6 +362,7 @@ def explicit(turned, t, h, p):
             P = get3(p.y, a + MOMENTUM)
             put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
             put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), P))
+    enter(h, p.load, p.y, p)
     return OK
 
 
@@ -441,7 +460,7 @@ def _row(
     angle=pi,
 ):  # fmt: skip
     promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
-    prepared = Prepared(step, lambda bodies, blocks: 2 * LOAD * bodies)
+    prepared = Prepared(step, lambda bodies, blocks: 2 * LOAD * bodies, own=1)
     return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
 

@@ -62,6 +62,11 @@ def order_words(order: float) -> str:
     return f"{order:g}" if isfinite(order) else "exact"
 
 
+def both_orders(p: Promises) -> str:
+    """An order, and in brackets that where loads depend on velocities if it is lower."""
+    return str(p.order) if p.order_velocity == p.order else f"{p.order} ({p.order_velocity})"
+
+
 def generalised_words(orders: tuple[int, ...]) -> str:
     """A generalised order as the papers write it, such as (8,6,4)."""
     return f"({','.join(map(str, orders))})" if orders else NONE
@@ -134,7 +139,7 @@ def _splitting(chosen: Chosen) -> tuple[str, ...]:
     p = chosen.promises
     processed = ["processed"] * chosen.prepare().processed
     return (
-        chosen.label, str(p.order), loads_words(chosen), traits(p, *processed), chosen.method.description,
+        chosen.label, both_orders(p), loads_words(chosen), traits(p, *processed), chosen.method.description,
         chosen.method.cite,
     )  # fmt: skip
 
@@ -193,18 +198,20 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
     ),
     "any": (
         "Splittings: kicks by the loads between free rotations",
-        "Between kicks a body turns exactly; another free rotation goes after a slash: s6_10/mr6. Where loads depend "
-        "on velocities, a kick takes two evaluations and the order is 2 or 3.", _SPLITTING, _splitting,
+        "Between kicks a body turns exactly; another free rotation goes after a slash: s6_10/mr6. The order is the "
+        "same where loads depend on velocities; what depends on them is then evaluated several times in a kick.",
+        _SPLITTING, _splitting,
     ),
     "nystrom": (
         "Splittings for loads that depend on time and configuration only (Nystroem)",
-        "Such as a gravity gradient, a heavy top, a magnet in a field. For other loads the order is 2 or 3.",
-        _SPLITTING, _splitting,
+        "Such as a gravity gradient, a heavy top, a magnet in a field. '6 (4)': where loads depend on velocities the "
+        "order is 4; s4_6, s6_10 and kl8 keep theirs.", _SPLITTING, _splitting,
     ),
     "gradient": (
         "The same with the commutator load (modified kicks)",
         "'3 + 1 c': three loads and one commutator load in a step. Systems of polhode provide it; of your own "
-        "functions it is taken by four more evaluations.", _SPLITTING, _splitting,
+        "functions it is taken by four more evaluations. '6 (2)': where loads depend on velocities the order is 2.",
+        _SPLITTING, _splitting,
     ),
     "near": (
         "Splittings for loads that are small beside the free motion, H = A + eps B",
@@ -287,6 +294,8 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
     if p.order_velocity != p.order:
         order.append(f"order {p.order_velocity} where loads depend on velocities")
     found = [("order", "; ".join(order))]
+    if p.kept_by:
+        found.append(("with such loads", f"{p.kept_by} keeps order {p.order}"))
     if p.generalised:
         found.append(("generalised order", f"{generalised_words(p.generalised)}, for loads that are small"))
     flow = flow_of(method)

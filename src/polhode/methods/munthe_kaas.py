@@ -40,7 +40,7 @@ from polhode.kernel.signatures import (
     TOO_LARGE,
 )
 from polhode.methods.record import Method, Option, Prepared, Promises
-from polhode.methods.stages import UNKNOWNS, embedding, start_values, steps_of, table, work_size
+from polhode.methods.stages import UNKNOWNS, embedding, own_size, start_values, steps_of, table, work_size
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
@@ -106,7 +106,7 @@ def prepare(tableau="rk4", map="exp"):
     explicit, implicit, dense = MAPS[map]
     return Prepared(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers, layout,
-        **embedding(chosen, dense),
+        own=own_size(chosen), **embedding(chosen, dense),
     )  # fmt: skip
 
 

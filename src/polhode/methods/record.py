@@ -68,6 +68,8 @@ class Prepared:
         Order of the error estimate of a step; 0 without one.
     dense : function, optional
         ``dense(begin, theta, t, h, out, workspace) -> status``: the state within the step just taken.
+    own : int, optional
+        Further scratch memory for each number of the system's own; None where the method does not advance them.
     """
 
     step: Callable[..., int]
@@ -82,6 +84,7 @@ class Prepared:
     coordinates: Coordinates | None = None
     estimate: int = 0
     dense: Callable[..., int] | None = None
+    own: int | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,8 @@ class Promises:
         Order for a free body, infinite where its motion is exact; ``order`` unless given.
     order_velocity : int, optional
         Order under loads that also depend on velocities; ``order`` unless given.
+    kept_by : str
+        Where that order is lower, a method of the same kind that keeps it.
     at_least : bool
         Whether problems may show a higher order, this one being that of a part of the step which not all need.
     generalised : tuple of int
@@ -140,6 +145,7 @@ class Promises:
     evaluations: int = 1
     order_free: float = 0
     order_velocity: int = 0
+    kept_by: str = ""
     at_least: bool = False
     generalised: tuple[int, ...] = ()
     requires: str = ""

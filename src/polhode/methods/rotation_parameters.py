@@ -27,7 +27,7 @@ from typing import Any
 from polhode.algebra import charts, euler, printed_charts, so3
 from polhode.algebra.quaternion import conjugate, from_matrix, multiply, normalize, rotate, to_matrix
 from polhode.algebra.so3 import add, axpy, cay_quaternion, cross, dcayinv, dexpinv, dot, exp_quaternion, scale, times
-from polhode.flows.kick import loads_at
+from polhode.flows.kick import enter, loads_at
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import (
@@ -48,7 +48,18 @@ from polhode.kernel.signatures import (
     TOO_LARGE,
 )
 from polhode.methods.record import Coordinates, Method, Option, Prepared, Promises
-from polhode.methods.stages import MIDDLE, OWN, UNKNOWNS, embedding, origin, start_values, steps_of, table, work_size
+from polhode.methods.stages import (
+    MIDDLE,
+    OWN,
+    UNKNOWNS,
+    embedding,
+    origin,
+    own_size,
+    start_values,
+    steps_of,
+    table,
+    work_size,
+)
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
@@ -111,7 +122,7 @@ def turned_chart(at, begin, out, p):
     """The state with the local coordinates at ``work[at:]``: the chart of ``begin`` composed with the turn."""
     for k in range(p.B):
         i, z = p.blocks[2 * k], at + UNKNOWNS * k
-        a, x = BODY * i, BODY * p.N + SIZE * i
+        a, x = BODY * i, BODY * p.N + p.S + SIZE * i
         if p.blocks[2 * k + 1] == ROTATION:
             e = turn(get3(p.work, z))
             if p.layout[MIDDLE] == 1:
@@ -144,6 +155,7 @@ def semi_implicit_step(t, h, p):
         put3(p.work, z, axpy(h, rate, get3(p.work, z)))
         put3(p.work, z + 3, u)
     finish(o, p.y, p.y, p)
+    enter(h, p.load, p.y, p)
     return OK
 
 
@@ -320,7 +332,7 @@ def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="mi
     estimates = {} if chart is VECTOR_BCH else embedding(chosen, dense)  # which does not see that chart fail
     return Prepared(
         semi_implicit if printed else explicit if chosen.explicit else implicit,
-        lambda bodies, blocks: work_size(blocks, chosen), numbers, layout, **estimates,
+        lambda bodies, blocks: work_size(blocks, chosen), numbers, layout, own=own_size(chosen), **estimates,
         coordinates=Coordinates(
             chart.name, chart.size, {key: word for key, word in about.items() if word},
             lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),
@@ -353,7 +365,7 @@ def one_plan(i, p):
 @inlined
 def active_plan(i, p):
     """The Euler sequence in which the angles of body i are at present."""
-    if p.y[BODY * p.N + 4 * i + 3] > 0.5:
+    if p.y[BODY * p.N + p.S + 4 * i + 3] > 0.5:
         return (p.layout[SECOND], p.layout[SECOND + 1], p.layout[SECOND + 2], p.layout[SECOND + 3])
     return plan_of(p)
 
@@ -369,7 +381,7 @@ def left_alone(i, p):
 @inlined
 def switched(i, p):
     """Go over to the other Euler sequence where the middle angle is within 30 degrees of its singular value."""
-    x = BODY * p.N + 4 * i
+    x = BODY * p.N + p.S + 4 * i
     here = active_plan(i, p)
     c = get3(p.y, x)
     margin = sin(c[1]) if here[0] == here[2] else cos(c[1])
@@ -386,7 +398,7 @@ def start_rates(p):
         a, z = BODY * i, origin(p) + (SIZE + 3) * k
         if p.blocks[2 * k + 1] == ROTATION:
             prepare_chart(i, p)
-            put(p.work, z, get(p.y, BODY * p.N + KEPT * i))
+            put(p.work, z, get(p.y, BODY * p.N + p.S + KEPT * i))
             put3(p.work, z + SIZE, get3(p.y, a + ANGULAR))
         else:
             p.work[z + SIZE - 1] = 0.0
@@ -428,7 +440,7 @@ def rated_chart(at, begin, out, p):
         a = BODY * i
         if p.blocks[2 * k + 1] == ROTATION:
             c = finished(get(p.work, z))
-            put(out, BODY * p.N + KEPT * i, c)
+            put(out, BODY * p.N + p.S + KEPT * i, c)
             put4(out, a + ATTITUDE, multiply(attitude_of(c, plan_at(i, p)), get4(p.frames, 4 * i)))
             put3(out, a + ANGULAR, get3(p.work, z + SIZE))
         else:
@@ -544,7 +556,7 @@ def prepared_rates(rates, tableau="rk4", sequence="", form=""):
     unknowns = 3 + (3 if rates.switches else chart.size)
     return Prepared(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen, unknowns), numbers,
-        layout, coordinates=Coordinates(
+        layout, own=own_size(chosen), coordinates=Coordinates(
             chart.name, chart.size, {"branch": "continuous"} | ({"sequence": sequence} if sequence else {}),
             lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan), rates=True,
         ),

@@ -13,8 +13,11 @@ next, and are evaluated once; the two kicks stay two additions, so that results 
 A processed scheme advances states z = pre(y) and shows y = post(z), post being the inverse of pre. Where the
 processor's free motions do not sum to zero, z is ahead of y in time, and so are the times of its loads.
 
-Loads that depend on velocities are integrated by the explicit midpoint rule in each kick, whose errors go with the cube
-of its fraction: the order falls to 2, or to 3 where the cubes cancel.
+Loads that depend on velocities are integrated in each kick by Gauss's rule, at the frozen configuration, with as many
+nodes as the order asks for (see ``flows.kick``). Schemes for any loads keep their order then. Nystroem schemes rely on
+kicks that commute with what turns and kicks make of each other, [V, [V, [V, T]]] = 0, which is lost: the terms of
+fifth order in the step that they left out come back, and the order is 4 at most. Schemes with the commutator load,
+which is not the whole commutator then, fall to 2.
 """
 
 from __future__ import annotations
@@ -33,11 +36,15 @@ from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
 from polhode.methods.record import Method, Prepared, Promises
 from polhode.methods.splitting_tables import SCHEMES, Scheme, scheme, stages_of
+from polhode.methods.tableaux import tableau as find_tableau
 
 KICK, FREE, LAST_KICK = 0, 1, 2
 WIDTH = 3
-COUNTS = 3
-"""Of the layout: stages of the kernel, of the processor and of its inverse; then the kind of every stage."""
+NODES, COUNTS = 3, 4
+"""Of the layout: stages of the kernel, of the processor and of its inverse; nodes of a kick whose loads depend on
+velocities; then the kind of every stage. In the table two rules of Gauss follow the stages, see ``flows.kick``."""
+KEEPERS = {2: "v2", 4: "s4_6", 6: "s6_10", 8: "kl8", 10: "sp10"}
+"""Rows that keep their order where loads depend on velocities."""
 
 
 def free(i, h, p):  # replaced by bind
@@ -68,6 +75,7 @@ MOTIONS = {"drift": (uniform, impulse), "kepler": (about_the_centre, impulse_of_
 
 def stages(first, last, t, h, p):
     """Carry out stages of the table."""
+    rules = WIDTH * (p.layout[0] + p.layout[1] + p.layout[2])
     for s in range(first, last):
         fraction, factor, place = p.table[WIDTH * s], p.table[WIDTH * s + 1], p.table[WIDTH * s + 2]
         if p.layout[COUNTS + s] == FREE:
@@ -85,7 +93,9 @@ def stages(first, last, t, h, p):
         else:
             # The time of a kick that ends the step is computed as the next step computes that of its first.
             at = (p.report[NEXT_TIME] if p.layout[COUNTS + s] == LAST_KICK else t) + place * h
-            push(at, fraction * h, factor * h * h * h, p)
+            status = push(at, fraction * h, factor * h * h * h, p.layout[NODES], rules, p)
+            if status != OK:
+                return status
     return OK
 
 
@@ -117,8 +127,8 @@ def functions_of(turn: Any, motion: str) -> tuple[Any, tuple[Any, Any]]:
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
 
-def tables(rule: Scheme) -> tuple[Any, Any]:
-    """Coefficients and kinds of a scheme's stages as the step reads them."""
+def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
+    """Coefficients and kinds of a scheme's stages as the step reads them, with the rules for kicks."""
     rows: list[tuple[float, float, float]] = []
     kinds: list[int] = []
     ahead = sum(step[1] for step in rule.exact_pre if step[0] == "A")
@@ -130,7 +140,9 @@ def tables(rule: Scheme) -> tuple[Any, Any]:
             place += fraction if letter == "A" else 0
             rows.append((float(fraction), *map(float, factor or [0]), float(place - 1 if last else place)))  # type: ignore[arg-type]
     counts = [len(rule.stages), len(rule.pre), len(rule.pre)]
-    return np.array(rows).ravel(), np.array([*counts, *kinds], dtype=np.int64)
+    gauss = find_tableau(f"gauss{2 * nodes}")
+    numbers = [np.array(rows).ravel(), (0.5, 1.0), gauss.A.ravel(), gauss.b]
+    return np.concatenate(numbers), np.array([*counts, nodes, *kinds], dtype=np.int64)
 
 
 NEEDS = {
@@ -173,7 +185,11 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     if isinstance(flow, str) and flow.partition("+")[0] == "kepler":
         motion, flow = "kepler", flow.partition("+")[2] or "exact"
     turning = free_flow(flow) if isinstance(flow, str) else flow
-    table, layout = tables(rule)
+    order = int(min(rule.order, turning.order))
+    lost = {"nystrom": 4 if rule.symmetric else 3, "gradient": 2}
+    order_velocity = min(order, lost.get(rule.requires, order))
+    nodes = (order_velocity + 1) // 2
+    table, layout = tables(rule, nodes)
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
     largest = turning.largest
     plain = turning.name == "exact"
@@ -181,17 +197,23 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     def prepare(**options: str) -> Prepared:
         step, converter = functions_of(turning.build(**options), motion)
         return Prepared(
-            step, lambda bodies, blocks: 2 * LOAD * bodies, table, layout, converter, bool(rule.pre),
+            step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, table, layout, converter, bool(rule.pre),
             None if largest is None else lambda m, j: largest(m, j) / longest, attracted=motion == "kepler",
+            own=1 + nodes,
         )  # fmt: skip
 
-    order = int(min(rule.order, turning.order))
-    cubes = sum(step[1] ** 3 for step in rule.exact_stages if step[0] == "B")
+    known_by_flow = name is not None
+    flows = ["kepler"] * (motion == "kepler") + [turning.name] * (not plain)
+    keeper = ""
+    if order_velocity < order:
+        keeper = next((KEEPERS[k] for k in sorted(KEEPERS) if k >= order), "")
+        keeper = "/".join([keeper, *["+".join(flows)] * bool(flows)]) if keeper else f"mkrk:gauss{order + order % 2}"
     promises = Promises(
         order=order,
         order_free=turning.order,
         at_least=turning.order < rule.order,
-        order_velocity=min(order, 2 if abs(cubes) > 1e-12 else 3),
+        order_velocity=order_velocity,
+        kept_by=keeper,
         generalised=rule.generalised,
         requires=NEEDS[rule.requires],
         keeps_free=("energy", *RIGID_FREE) if turning.keeps_energy else RIGID_FREE,
@@ -201,8 +223,6 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         evaluations=stages_of(rule),
         numbered=turning.numbered,
     )
-    known_by_flow = name is not None
-    flows = ["kepler"] * (motion == "kepler") + [turning.name] * (not plain)
     about = ["motion about the centre of attraction"] * (motion == "kepler") + [turning.description] * (not plain)
     description = "; ".join([rule.title, *about])
     return Method(

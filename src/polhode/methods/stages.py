@@ -14,8 +14,11 @@ both ends of the step lie alike in it and the step is time-symmetric; centred on
 of the step, follows the slopes from one iteration to the next: the end of the step depends on the centre by no more
 than the error of the step, so this costs no iterations.
 
-Work: number of dense stages known | base attitudes (4 B) | z of the start (d) | z of a stage (d) | slopes (s d), and
-after them what the templates say.
+The numbers of the system's own are no unknowns: nothing depends on them, so that they are a sum over the stages once
+these are settled. They do not count in the error of a step.
+
+Work: number of dense stages known | base attitudes (4 B) | own rates of the stages | z of the start (d) | z of a stage
+(d) | slopes (s d), and after them what the templates say.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from polhode.kernel.signatures import (
     INVERSE_INERTIA,
     INVERSE_MASS,
     ITERATIONS,
+    LOAD,
     MOMENTUM,
     NOT_CONVERGED,
     NOT_FINITE,
@@ -93,10 +97,32 @@ def embedding(tableau, dense):
     return {"estimate": tableau.estimate, "dense": dense if tableau.dense else None}
 
 
+def own_size(tableau):
+    """Scratch memory for the rates of a number of the system's own: those of all slopes."""
+    return tableau.stages + 1 + (len(tableau.dense[0]) if tableau.dense else 0)
+
+
 @inlined
 def origin(p):
     """Where the coordinates of the start stand in ``work``."""
-    return 1 + 4 * p.B
+    return 1 + 4 * p.B + p.S * (p.layout[STAGES] + 1 + p.layout[EXTRAS])
+
+
+@inlined
+def note_rates(stage, p):
+    """Keep the rates of the system's own numbers that the field of a stage has left behind the loads."""
+    for k in range(p.S):
+        p.work[1 + 4 * p.B + stage * p.S + k] = p.load[LOAD * p.N + k]
+
+
+@inlined
+def enter_rates(weights, count, h, begin, out, p):
+    """Own numbers of ``begin`` and h times the first rates weighted by ``table[weights:]``, into ``out``."""
+    for k in range(p.S):
+        total = 0.0
+        for j in range(count):
+            total += p.table[weights + j] * p.work[1 + 4 * p.B + j * p.S + k]
+        out[BODY * p.N + k] = begin[BODY * p.N + k] + h * total
 
 
 @inlined
@@ -196,14 +222,17 @@ def explicit_step(t, h, p):
         status = field(t + p.table[s * s + s + i] * h, z, slopes + i * d, p)
         if status != OK:
             return status
+        note_rates(i, p)
     advance(s * s, s, h, slopes, z, p)
     if p.report[RELATIVE] > 0.0:
         status = field(t + h, z, slopes + s * d, p)
         if status != OK:
             return status
+        note_rates(s, p)
         p.report[ERROR] = estimate(h, slopes, z, p)
         p.work[0] = 0.0
     finish(z, p.y, p.y, p)
+    enter_rates(s * s, s, h, p.y, p.y, p)
     return OK
 
 
@@ -222,6 +251,7 @@ def dense_state(begin, theta, t, h, out, p):
         status = field(t + p.table[nodes + k] * h, z, slopes + (s + 1 + k) * d, p)
         if status != OK:
             return status
+        note_rates(s + 1 + k, p)
         p.work[0] = k + 1.0
     for k in range(d):
         total = 0.0
@@ -232,6 +262,14 @@ def dense_state(begin, theta, t, h, out, p):
             total += weight * p.work[slopes + j * d + k]
         p.work[z + k] = p.work[o + k] + h * total
     finish(z, begin, out, p)
+    for k in range(p.S):
+        total = 0.0
+        for j in range(count):
+            weight = 0.0
+            for n in range(degree - 1, -1, -1):
+                weight = theta * (weight + p.table[polynomials + j * degree + n])
+            total += weight * p.work[1 + 4 * p.B + j * p.S + k]
+        out[BODY * p.N + k] = begin[BODY * p.N + k] + h * total
     return OK
 
 
@@ -417,6 +455,14 @@ def implicit_step(t, h, p):
     status = solve(t, h, p)
     if status != OK:
         return status
+    if p.S > 0:
+        for i in range(s):
+            advance(i * s, s, h, o + 2 * d, o + d, p)
+            status = field(t + p.table[s * s + s + i] * h, o + d, o + 2 * d + s * d, p)
+            if status != OK:
+                return status
+            note_rates(i, p)
+        enter_rates(s * s, s, h, p.y, p.y, p)
     advance(s * s, s, h, o + 2 * d, o + d, p)
     finish(o + d, p.y, p.y, p)
     return OK

@@ -16,6 +16,7 @@ from polhode.kernel.signatures import (
     BODY,
     COMMUTATES,
     COURSE,
+    DIVIDED,
     ERROR_BEFORE,
     EVALUATIONS,
     GUARDED,
@@ -25,9 +26,11 @@ from polhode.kernel.signatures import (
     MARCHING,
     NEXT,
     OK,
+    OWN,
     PREPARING,
     PRESENTING,
     RELATIVE,
+    REPEATED,
     REPORT,
     SLOPED,
     SMALLEST,
@@ -39,18 +42,21 @@ from polhode.systems import System
 
 
 def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> Any:
-    """The state with the numbers a method keeps attitudes as behind it, and attitudes that follow from these.
+    """The state with the system's own numbers and those a method keeps attitudes as behind it, and attitudes that
+    follow from these.
 
     Parameters
     ----------
-    y : array (13 N) or (13 N + extra)
-        State; one that is extended already is copied as it is.
+    y : array (13 N), (13 N + S) or (13 N + S + extra)
+        State; one that is extended already is copied as it is. Own numbers that are not there are zero.
     given : array (N, size), optional
         The numbers, in the place of the attitudes in y.
     """
     y = np.array(y, dtype=float)
-    own, N = prepared.coordinates, system.N
-    if own is None or y.size > BODY * N:
+    own, N, S = prepared.coordinates, system.N, len(system.own)
+    if y.size == BODY * N:
+        y = np.concatenate([y, np.zeros(S)])
+    if own is None or y.size > BODY * N + S:
         return y
     numbers = np.zeros((N, own.size))
     for i, frame in enumerate(system.frames):
@@ -81,7 +87,7 @@ class Bench:
 
     Attributes
     ----------
-    y : array (13 N + extra)
+    y : array (13 N + S + extra)
         The state the method works on, which of a processed method is not the state of the system: see ``prepare``. It
         is made from 13 N numbers (see ``extended``), or goes on from the state of another bench.
     report : array
@@ -111,14 +117,23 @@ class Bench:
                 f"method {chosen.label!r} follows the motion about a centre of attraction, which {system.name!r} does "
                 "not have; take a system such as orbit(...), or the method without '/kepler'"
             )
+        if system.own and self.prepared.own is None:
+            kept = " and ".join(dict.fromkeys(own.quantity for own in system.own))
+            raise InvalidInput(
+                f"method {chosen.label!r} does not advance numbers of the system's own, but {system.name!r} has some "
+                f"({kept}); take 'mkrk:cv8'"
+            )
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         self.parameters = system.parameters.copy()  # a user's function could write into them
-        self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N)
-        self.work = np.zeros(max(1, self.prepared.work(system.N, self.blocks.size // 2)))
+        self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
+        size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)
+        self.work = np.zeros(max(1, size))
         self.report = np.zeros(REPORT)
         self.report[GUARDED] = float(limit is not None)
-        self.report[SLOPED] = float(system.velocity_dependent)
+        powers = any(own.by_velocity for own in system.own)
+        self.report[SLOPED] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
+        self.report[OWN], self.report[DIVIDED] = len(system.own), float(system.divided)
         self.report[COMMUTATES] = float(system.commutates)
         self.loads = system.compiled_loads(t, self.y)
         self.addresses = self._addresses(self.loads)
@@ -235,3 +250,8 @@ class Bench:
     def evaluations(self) -> int:
         """Load evaluations so far."""
         return int(self.report[EVALUATIONS])
+
+    @property
+    def repeated(self) -> int:
+        """Evaluations so far of the part alone that depends on velocities."""
+        return int(self.report[REPEATED])

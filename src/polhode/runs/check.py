@@ -41,20 +41,26 @@ from polhode.kernel.signatures import (  # type: ignore[attr-defined]
     ALL,
     ANGULAR,
     ATTITUDE,
+    ATTRACTION,
     BODY,
     COMMUTATOR,
     CONSTANTS,
+    DISSIPATIVE,
     INVERSE_INERTIA,
     INVERSE_MASS,
     LOAD,
     LOADS,
     MOMENTUM,
+    MOVING,
     OK,
     POSITION,
+    POTENTIAL_PART,
+    RESTING,
     ROTATION,
     SERIES,
     SERIES_ROW,
     SERIES_SIZE,
+    WITHOUT_SOLVED,
     f8,
     i8,
     types,
@@ -363,6 +369,11 @@ def _caller(asked: int = ALL) -> Callable[..., None]:
     return compiled
 
 
+def _memory(system: System) -> Any:
+    """For loads and what stands behind them."""
+    return np.zeros(LOAD * system.N + len(system.own))
+
+
 def exact_state(system: System, y: Any, t: float, span: float) -> Any:
     """The state after ``span``, by SciPy's DOP853 at its tightest: an oracle that shares only the loads with a method.
 
@@ -370,12 +381,12 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
     """
     N, bodies, loads, call = system.N, system.bodies, system.compiled_loads(t, y), _caller()
     constants = bodies.reshape(N, CONSTANTS)
-    state, load = np.empty(BODY * N), np.zeros(LOAD * N)
+    state, load = np.empty(BODY * N), _memory(system)
 
     def slope(t: float, z: Any) -> Any:
         state[:] = z
         call(loads, t, N, state, bodies, system.parameters, load)
-        b, f = state.reshape(N, BODY), load.reshape(N, LOAD)
+        b, f = state.reshape(N, BODY), load[: LOAD * N].reshape(N, LOAD)
         w = b[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
         d = np.empty((N, BODY))
         d[:, POSITION:MOMENTUM] = b[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
@@ -487,11 +498,11 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
     """
     q, m = states[:, ATTITUDE:ANGULAR], states[:, ANGULAR:BODY]
     inverse = system.bodies[INVERSE_INERTIA:CONSTANTS]
-    loads, call, load = system.compiled_loads(0.0, states[0]), _caller(), np.zeros(LOAD)
+    loads, call, load = system.compiled_loads(0.0, states[0]), _caller(), _memory(system)
     pushed = states.copy()
     for k, y in enumerate(states):
         call(loads, 0.0, 1, y, system.bodies, system.parameters, load)
-        pushed[k, ANGULAR:BODY] += 0.5 * h * (np.cross(m[k], inverse * m[k]) + load[3:])
+        pushed[k, ANGULAR:BODY] += 0.5 * h * (np.cross(m[k], inverse * m[k]) + load[3:LOAD])
     pushed[:, ATTITUDE:ANGULAR] = rotation.multiply(q, rotation.exp_quaternion(0.5 * h * inverse * m))
     spatial = rotation.rotate(q, m)
     axis = system.axis if system.axis is not None else (0.0, 0.0, 1.0)
@@ -917,8 +928,8 @@ def _shape_line(system: System) -> Line:
 def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
     """What a LOADS role does that it must not, asked for this part: in words, empty when nothing."""
     N, call, role = system.N, _caller(part), system.compiled_loads(t, y)
-    guard = 4
-    out = np.full(LOAD * N + guard, np.nan)
+    guard, size = 4, LOAD * N + len(system.own)
+    out = np.full(size + guard, np.nan)
     state, bodies, parameters = np.array(y), system.bodies, np.array(system.parameters)
     call(role, t, N, state, bodies, parameters, out)
     wrong = []
@@ -926,11 +937,13 @@ def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
         moves, turns = np.isfinite(system.mass[i]), np.isfinite(system.moments[i]).any()
         if not (np.isfinite(load[: 3 * moves]).all() and np.isfinite(load[3 : 3 + 3 * turns]).all()):
             wrong.append(f"the load of body {i} is not written, or not finite: {load.tolist()}")
-    if not np.isnan(out[LOAD * N :]).all():
-        wrong.append(f"writes beyond its {LOAD * N} numbers")
+    if part < COMMUTATOR and not np.isfinite(out[LOAD * N : size]).all():
+        wrong.append(f"rates of own numbers are not written, or not finite: {out[LOAD * N : size].tolist()}")
+    if not np.isnan(out[size:]).all():
+        wrong.append(f"writes beyond its {size} numbers")
     if not (np.array_equal(state, y) and np.array_equal(parameters, system.parameters)):
         wrong.append("changes its arguments")
-    again = np.full(LOAD * N + guard, np.nan)
+    again = np.full(size + guard, np.nan)
     call(role, t, N, state, bodies, parameters, again)
     if not np.array_equal(out, again, equal_nan=True):
         wrong.append("gives other numbers when called again")
@@ -944,7 +957,7 @@ def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
     of the loads, or to that of 1e9 times what round-off in the potential leaves where this is more.
     """
     rest = _at_rest(system, y)
-    load = np.zeros(LOAD * system.N)
+    load = _memory(system)
     _caller()(system.compiled_loads(t, y), t, system.N, rest, system.bodies, system.parameters, load)
     return _derivative_defect(system, rest, -load, lambda rows: _energy(system, rows))
 
@@ -955,15 +968,15 @@ def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
     Differences and relative sizes as in ``gradient_defect``; the bodies are at rest.
     """
     N, role, call = system.N, system.compiled_loads(t, y), _caller()
-    rest, load = _at_rest(system, y), np.zeros(LOAD * N)
+    rest, load = _at_rest(system, y), _memory(system)
     _caller(COMMUTATOR)(role, t, N, rest, system.bodies, system.parameters, load)
     inverse = system.bodies.reshape(N, CONSTANTS)[:, [*[INVERSE_MASS] * 3, *range(INVERSE_INERTIA, CONSTANTS)]].ravel()
 
     def squares(rows: Any) -> Any:
-        found, F = [], np.zeros(LOAD * N)
+        found, F = [], _memory(system)
         for row in rows:
             call(role, t, N, row, system.bodies, system.parameters, F)
-            found.append(inverse @ F**2)
+            found.append(inverse @ F[: LOAD * N] ** 2)
         return np.array(found)
 
     return _derivative_defect(system, rest, load, squares)
@@ -1042,13 +1055,14 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
 def power_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Power of what the loads add when the bodies move, relative to the loads: what conserves energy does no work."""
     role, call, N, rest = system.compiled_loads(t, y), _caller(), system.N, _at_rest(system, y)
-    moving, still = np.zeros(LOAD * N), np.zeros(LOAD * N)
+    moving, still = _memory(system), _memory(system)
     call(role, t, N, np.array(y), system.bodies, system.parameters, moving)
     call(role, t, N, rest, system.bodies, system.parameters, still)
     body, constants = np.reshape(y, (-1, BODY))[:N], system.bodies.reshape(N, CONSTANTS)
     v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
     w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
     rates = np.concatenate([v, w], axis=1).ravel()
+    moving, still = moving[: LOAD * N], still[: LOAD * N]
     scale = float(np.abs(rates) @ np.abs(moving)) or 1.0
     return abs(float(rates @ (moving - still))) / scale
 
@@ -1056,10 +1070,67 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
 def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Largest change of any load when the bodies stop, relative to the largest load."""
     role, call, N = system.compiled_loads(t, y), _caller(), system.N
-    moving, still = np.zeros(LOAD * N), np.zeros(LOAD * N)
+    moving, still = _memory(system), _memory(system)
     call(role, t, N, np.array(y), system.bodies, system.parameters, moving)
     call(role, t, N, _at_rest(system, y), system.bodies, system.parameters, still)
+    moving, still = moving[: LOAD * N], still[: LOAD * N]
     return float(np.abs(moving - still).max() / (np.abs([moving, still]).max() or 1.0))
+
+
+def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """How far divided loads are from the sum of their parts, and those that must not depend on velocities from that.
+
+    Relative to the largest load, and for the rates behind them to the largest of these.
+    """
+    role, N, rest = system.compiled_loads(t, y), system.N, _at_rest(system, y)
+
+    def asked(part: int, state: Any) -> Any:
+        out = _memory(system)
+        _caller(part)(role, t, N, np.array(state), system.bodies, system.parameters, out)
+        return out
+
+    bits = (ATTRACTION, POTENTIAL_PART, RESTING, MOVING)
+    parts = [asked(bit, y) for bit in bits]
+    pairs = [(asked(whole, y), sum(x for x, bit in zip(parts, bits, strict=True) if whole & bit)) for whole in
+             (ALL, WITHOUT_SOLVED, DISSIPATIVE, ALL & ~MOVING)]  # fmt: skip
+    pairs += [(x, asked(bit, rest)) for x, bit in zip(parts, bits, strict=True) if bit != MOVING]
+    worst = 0.0
+    for here in (slice(0, LOAD * N), slice(LOAD * N, None)):
+        size = max([float(np.abs(a[here]).max(initial=0.0)) for a, _ in pairs]) or 1.0
+        worst = max([worst, *(float(np.abs(a[here] - b[here]).max(initial=0.0)) / size for a, b in pairs)])
+    return worst
+
+
+def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """How far the rate of the energy along the motion is from the sum of the rates of the works, relative to powers.
+
+    The rate of the potential is a central difference of order 8 in time, along the present velocities.
+    """
+    role, N, load = system.compiled_loads(t, y), system.N, _memory(system)
+    _caller()(role, t, N, np.array(y), system.bodies, system.parameters, load)
+    body, constants = np.reshape(y[: BODY * N], (N, BODY)), system.bodies.reshape(N, CONSTANTS)
+    v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
+    w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
+    powers = np.concatenate([v, w], axis=1).ravel() * load[: LOAD * N]
+    works = [k for k, own in enumerate(system.own) if own.quantity == "work"]
+    rates = load[[LOAD * N + k for k in works]]
+    slope, noise = 0.0, 0.0
+    potential = system.compiled_potential(t, np.array(y))
+    if potential is not None:
+        step = 0.01 / max(1e-9, float(np.abs(v).max(initial=0.0) / max(1e-9, float(np.linalg.norm(body[:, :3])))),
+                          float(np.abs(w).max(initial=0.0)))  # fmt: skip
+        shifts = np.array([s * (n + 1) * step for n in range(4) for s in (1.0, -1.0)])
+        rows = np.tile(np.array(y[: BODY * N]), (8, 1))
+        for row, shift in zip(rows.reshape(8, N, BODY), shifts, strict=True):
+            row[:, POSITION:MOMENTUM] += shift * v
+            row[:, ATTITUDE:ANGULAR] = rotation.multiply(row[:, ATTITUDE:ANGULAR], rotation.exp_quaternion(shift * w))
+        values = np.zeros(8)
+        drive.energy_loop()(t + shifts, rows, system.bodies, system.parameters, potential, values)
+        weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+        slope = sum(x * (values[2 * n] - values[2 * n + 1]) for n, x in enumerate(weights)) / step
+        noise = 2e-15 * float(np.abs(values).max()) / step
+    size = float(np.abs(powers).max(initial=0.0)) + abs(slope)
+    return abs(float(powers.sum()) + slope - float(rates.sum())) / max(size, 1e9 * noise, 1e-300)
 
 
 def conservation_drifts(
@@ -1080,7 +1151,7 @@ def conservation_drifts(
     n, before = 32, None
     while True:
         try:
-            states = np.concatenate([[y], _march(method, system, y, t, span / n, [n], 1)])
+            states = np.concatenate([[y], _march(method, system, y, t, span / n, [n], 1)[:, : BODY * system.N]])
         except PolhodeError:
             states = None
         if states is not None and before is not None and state_distance(states[-1], before[-1], system) < 1e-12:
@@ -1127,11 +1198,13 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     -------
     Report
         Lines: shapes and names; that the loads write their own numbers only, change nothing and repeat; where they
-        are said not to depend on velocities, that they do not (exact); where there is a commutator, that its loads
-        are the derivative of F . M^-1 F (relative 1e-8); where there is a series, that it sums up to the torque along
-        a rotation of the body, and that the loads are a torque by the vertical (relative 1e-8); where energy is
-        declared and there is a potential, that loads at rest are minus its derivative (relative 1e-8) and that what
-        they add in motion does no work; each declared quantity along a run of high order (relative 1e-11).
+        are said not to depend on velocities, that they do not (exact); where they are divided, that their parts add
+        up; where there are works, that their rates are that of the energy (relative 1e-8); where there is a
+        commutator, that its loads are the derivative of F . M^-1 F (relative 1e-8); where there is a series, that it
+        sums up to the torque along a rotation of the body, and that the loads are a torque by the vertical (relative
+        1e-8); where energy is declared and there is a potential, that loads at rest are minus its derivative (relative
+        1e-8) and that what they add in motion does no work; each declared quantity along a run of high order (relative
+        1e-11).
 
     Raises
     ------
@@ -1151,6 +1224,18 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
         lines.append(
             Line("loads and velocities", change == 0.0, "do not depend on them", f"relative change {change:.1e}",
                  {"defect": change})
+        )  # fmt: skip
+    if not wrong and system.divided:
+        defect = max(parts_defect(system, y) for y in trials)
+        lines.append(
+            Line("parts of the loads", defect <= 1e-13, "add up, and depend on velocities or not",
+                 f"relative difference {defect:.1e}", {"defect": defect})
+        )  # fmt: skip
+    if not wrong and any(own.quantity == "work" for own in system.own):
+        defect = max(balance_defect(system, y) for y in trials)
+        lines.append(
+            Line("works", defect <= 1e-8, "are the change of the energy", f"relative difference {defect:.1e}",
+                 {"defect": defect})
         )  # fmt: skip
     if not wrong and system.commutates:
         lines.append(_commutator_line(system, trials))

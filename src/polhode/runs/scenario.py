@@ -91,6 +91,7 @@ IN_SI: dict[str, dict[str, Decimal | float]] = {
     "kg_m_s": {"kg_m_s": Decimal(1)},
     "kg_m2": {"kg_m2": Decimal(1)},
     "kg_m2_s": {"kg_m2_s": Decimal(1)},
+    "N": {"N": Decimal(1), "mN": Decimal("0.001")},
     "kg_m3": {"kg_m3": Decimal(1)},
     "m2_kg": {"m2_kg": Decimal(1)},
     "per_m": {"per_m": Decimal(1), "per_km": Decimal("0.001")},
@@ -340,14 +341,19 @@ class RadiationPressureForce(_Table):
 
 
 class ThrustForce(_Table):
-    """Thrust of constant acceleration."""
+    """Thrust of constant acceleration, or of a constant force that uses up mass."""
 
     kind: Literal["thrust"]
-    acceleration: Acceleration
+    acceleration: Acceleration | None = None
     direction: Literal["inertial", "velocity", "radial"] | None = None
     vector: Annotated[Vector, Field(description="for direction 'inertial'")] | None = None
     start: Time | None = None
     stop: Time | None = None
+    force: (
+        Annotated[Number, Unit("N"), Field(description="instead of acceleration, with one of the next two")] | None
+    ) = None
+    specific_impulse: Annotated[Number, Unit("s"), Field(description="where lengths are in metres")] | None = None
+    exhaust_velocity: Annotated[Number, Unit("m_s")] | None = None
 
 
 AnyForce = Annotated[

@@ -928,6 +928,18 @@ def _carry_out(
         return _finish(run, recipe, potential, record, error)
 
 
+def _order(system: System, chosen: Chosen) -> dict[str, Any]:
+    """The order of a method on a system, and what is to be said of it."""
+    p = chosen.promises
+    if p.order_velocity == p.order or not (system.velocity_dependent or any(own.by_velocity for own in system.own)):
+        return {"order": p.order}
+    kept = f"{p.kept_by} keeps {p.order}" if p.kept_by else f"without such loads it is {p.order}"
+    lower = f"order {p.order_velocity}"
+    if system.velocity_dependent:
+        return {"order": p.order_velocity, "order_note": f"{lower} with velocity-dependent loads; {kept}"}
+    return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
+
+
 def _finish(
     run: _Run, recipe: Mapping[str, Any], potential: Any, record: _Record, error: PolhodeError | None
 ) -> xr.Dataset:
@@ -947,10 +959,11 @@ def _finish(
         "system": run.system.name,
         "method": run.chosen.label,
         "method_description": run.chosen.method.description,
-        "order": run.chosen.promises.order,
+        **_order(run.system, run.chosen),
         "citation": run.chosen.method.cite,
         **pace,
         "load_evaluations": run.bench.evaluations,
+        **({"load_evaluations_by_velocity": run.bench.repeated} if run.bench.repeated else {}),
         "conserves": ", ".join(run.system.conserves),
         "conventions": CONVENTIONS,
         "units": recipe["units"],

@@ -54,7 +54,10 @@ FIXED, CIRCLE, TABLE = range(3)
 NO_SHADOW, CYLINDER, CONE = range(3)
 INERTIAL, ALONG_VELOCITY, RADIAL = range(3)
 SHADOWS = {"none": NO_SHADOW, "cylinder": CYLINDER, "cone": CONE}
+STANDARD_GRAVITY = 9.80665
+"""By definition, m/s^2: the exhaust velocity of a specific impulse of one second, in m/s."""
 DIRECTIONS = {"inertial": INERTIAL, "velocity": ALONG_VELOCITY, "radial": RADIAL}
+WAYS = {"inertial": "thrust in a fixed direction", "velocity": "thrust along the velocity", "radial": "radial thrust"}
 
 
 # ------------------------------------------------------------------ the record
@@ -80,6 +83,10 @@ class Force:
         Whether it is the same at all times.
     axial : bool
         Whether it keeps the angular momentum about z.
+    flow : float
+        Mass it uses up in a unit of time while it is on; then ``numbers[0]`` is a force, not an acceleration.
+    surface : bool
+        Whether it acts on the surface, so that its acceleration grows as the mass falls.
     """
 
     kind: str
@@ -90,6 +97,8 @@ class Force:
     velocity_dependent: bool = False
     autonomous: bool = True
     axial: bool = False
+    flow: float = 0.0
+    surface: bool = False
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if key != "kind")
@@ -130,6 +139,26 @@ def path_at(p, at, t):
     ends = axpy(y * y * (1.0 + 2.0 * x), get3(p, i + 1), scale(x * x * (1.0 + 2.0 * y), get3(p, i + 8)))
     slopes = axpy(h * x * y * y, get3(p, i + 4), scale(-h * x * x * y, get3(p, i + 11)))
     return add(ends, slopes)
+
+
+@helper
+def path_rate_at(p, at, t):
+    """Velocity of a body at time t, likewise."""
+    if p[at] == FIXED:
+        return (0.0, 0.0, 0.0)
+    if p[at] == CIRCLE:
+        angle, rate = p[at + 1] * t + p[at + 2], p[at + 1]
+        return axpy(-rate * np.sin(angle), get3(p, at + 3), scale(rate * np.cos(angle), get3(p, at + 6)))
+    n = int(p[at + 1])
+    first = at + 2
+    i = first + 7 * segment(p, first, 7, n - 1, t)
+    h = p[i + 7] - p[i]
+    x = (t - p[i]) / h
+    if x < -1e-9 or x > 1.0 + 1e-9:
+        x = np.nan
+    y = 1.0 - x
+    ends = scale(6.0 * x * y / h, axpy(-1.0, get3(p, i + 1), get3(p, i + 8)))
+    return add(ends, axpy(y * (y - 2.0 * x), get3(p, i + 4), scale(x * (x - 2.0 * y), get3(p, i + 11))))
 
 
 # ------------------------------------------------------------------ accelerations and potentials
@@ -191,6 +220,25 @@ def third_body_potential(p, at, t, r):
     w = np.sqrt(1.0 + q)
     tide = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w)) - 0.5 * dot(r, r) / square
     return -p[at] / np.sqrt(square) * tide
+
+
+@helper
+def third_body_rate(p, at, t, r):
+    """Partial derivative of that potential in time; with f of the acceleration and s' the velocity of the body,
+
+        mu / |s|^3 (r . s' f / (1 + f) - s . s' (f / (1 + f) + 3 r . s / s^2)),
+
+    the bracket written so that only terms of its own size are left.
+    """
+    s, ds = path_at(p, at + 1, t), path_rate_at(p, at + 1, t)
+    square = dot(s, s)
+    q = dot(r, axpy(-2.0, s, r)) / square
+    w = np.sqrt(1.0 + q)
+    cube = (1.0 + q) * w  # 1 + f
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube)
+    rest = 1.5 * q * q * (1.0 + q / 1.5 - (1.0 + q) / (1.0 + w)) / (1.0 + cube)  # f - 3 q / 2
+    bracket = (rest - 1.5 * q * f) / cube + 1.5 * dot(r, r) / square
+    return p[at] / (square * np.sqrt(square)) * (dot(r, ds) * f / cube - dot(s, ds) * bracket)
 
 
 @helper
@@ -259,6 +307,21 @@ def radiation_potential(p, at, t, r):
 
 
 @helper
+def radiation_rate(p, at, t, r):
+    """Partial derivative of that potential in time."""
+    if p[at + 5] == 1.0:
+        return 0.0
+    s, ds = path_at(p, at + 6, t), path_rate_at(p, at + 6, t)
+    d = axpy(-1.0, r, s)
+    far, near = np.sqrt(dot(s, s)), np.sqrt(dot(d, d))
+    change = dot(r, axpy(-2.0, s, r)) / (far + near)  # |d| - |s|
+    if p[at + 1] > 0.0:
+        cubes = change * (near * near + near * far + far * far) / (near * far * near * far * near * far)
+        return p[at] * p[at + 1] * p[at + 1] * (dot(r, ds) / (near * near * near) + dot(s, ds) * cubes)
+    return p[at] * (dot(r, ds) + dot(s, ds) * change / far) / near
+
+
+@helper
 def thrust_acceleration(p, at, t, r, v):
     """On for start <= t < stop."""
     if t < p[at + 5] or t >= p[at + 6]:
@@ -298,6 +361,24 @@ def potential_of(code, p, at, mu, t, r):
     if code == THIRD_BODY:
         return third_body_potential(p, at, t, r)
     return radiation_potential(p, at, t, r)
+
+
+@helper
+def potential_rate_of(code, p, at, mu, t, r):
+    """Partial derivative in time of the potential of a unit of mass, of a force whose potential changes in time."""
+    if code == THIRD_BODY:
+        return third_body_rate(p, at, t, r)
+    return radiation_rate(p, at, t, r)
+
+
+@helper
+def mass_share(p, at, t):
+    """Mass at time t over that before the first burn; rows of begin, end and share used up in a unit of time."""
+    share = 1.0
+    for k in range(int(p[at])):
+        begin, end = p[at + 1 + 3 * k], p[at + 2 + 3 * k]
+        share -= (min(max(t, begin), end) - begin) * p[at + 3 + 3 * k]
+    return share
 
 
 # ------------------------------------------------------------------ what users write
@@ -495,6 +576,7 @@ def drag(
         arguments,
         (*spin, float(len(rows)), *(float(x) for row in rows for x in row)),
         velocity_dependent=True,
+        surface=True,
     )
 
 
@@ -575,30 +657,44 @@ def radiation_pressure(
         numbers,
         conservative=shadow == "none",
         autonomous=path[0] == FIXED,
+        surface=True,
     )
 
 
 def thrust(
-    acceleration: float,
+    acceleration: float | None = None,
     direction: str = "inertial",
     *,
     vector: Any = None,
     start: float | None = None,
     stop: float | None = None,
+    force: float | None = None,
+    specific_impulse: float | None = None,
+    exhaust_velocity: float | None = None,
 ) -> Force:
-    """Thrust of constant acceleration (the mass of the propellant is left out), on for start <= t < stop.
+    """Thrust on for start <= t < stop: a constant acceleration, or a constant force that uses up mass.
+
+    With a force the acceleration is ``force / m(t)``, and the mass falls by ``|force| / exhaust_velocity`` in a unit of
+    time, from the mass given to ``orbit``, which is that before all burns. Several burns add up. Accelerations by drag
+    and sunlight then grow as the mass falls.
 
     Parameters
     ----------
     acceleration : float
-        Length / time^2; negative against the direction.
+        Length / time^2; negative against the direction. The mass of the propellant is left out. Or else:
     direction : {"inertial", "velocity", "radial"}
         Along ``vector``, along the velocity, or away from the centre.
     vector : array_like (3,), optional
         For "inertial", in the space frame; any length.
     start, stop : float, optional
         Times of ignition and of cut-off; without them, always on. Which steps and methods suit them is said at the head
-        of this page.
+        of this page. A force needs both.
+    force : float, optional
+        Mass length / time^2; negative against the direction.
+    specific_impulse : float, optional
+        Of the force, in seconds, where lengths are metres: the exhaust velocity over 9.80665 m/s^2.
+    exhaust_velocity : float, optional
+        In its place, length / time in any units.
 
     Returns
     -------
@@ -609,7 +705,18 @@ def thrust(
     InvalidInput
         Naming the argument that is wrong or missing.
     """
-    size = number(acceleration, "acceleration")
+    if (acceleration is None) == (force is None):
+        told = "both given; keep one of them" if force is not None else "both missing; thrust needs one of them"
+        raise InvalidInput(f"acceleration and force are {told}")
+    size = number(acceleration, "acceleration") if force is None else number(force, "force")
+    given = {"specific_impulse": specific_impulse, "exhaust_velocity": exhaust_velocity}
+    burn = {name: number(value, name, positive=True) for name, value in given.items() if value is not None}
+    if len(burn) != (force is not None):
+        raise InvalidInput(
+            "specific_impulse and exhaust_velocity are both given; keep one of them" if len(burn) == 2 else
+            f"{next(iter(burn))} is given without force; give force instead of acceleration" if burn else
+            "specific_impulse is missing; a force uses up mass: give it, or exhaust_velocity"
+        )  # fmt: skip
     if direction not in DIRECTIONS:
         raise unknown_name("direction", direction, DIRECTIONS)
     if (direction == "inertial") != (vector is not None):
@@ -622,17 +729,20 @@ def thrust(
     times = {name: number(value, name) for name, value in given.items() if value is not None}
     if times.get("start", -inf) >= times.get("stop", inf):
         raise InvalidInput(f"stop is {stop}, not after start, {start}; exchange them")
-    arguments: dict[str, Any] = {"kind": "thrust", "acceleration": size, "direction": direction}
-    arguments |= ({} if vector is None else {"vector": plain(vector)}) | times
+    for name in ("start", "stop"):
+        if burn and name not in times:
+            raise InvalidInput(f"{name} is missing; a force uses up mass and needs both times")
+    speed = burn.get("exhaust_velocity", STANDARD_GRAVITY * burn.get("specific_impulse", inf))
+    arguments: dict[str, Any] = {"kind": "thrust", "acceleration" if force is None else "force": size}
+    arguments |= {"direction": direction} | ({} if vector is None else {"vector": plain(vector)}) | times | burn
     return Force(
         "thrust",
-        {"inertial": "thrust in a fixed direction", "velocity": "thrust along the velocity", "radial": "radial thrust"}[
-            direction
-        ],
+        WAYS[direction] + ", using up mass" * bool(burn),
         arguments,
         (size, float(DIRECTIONS[direction]), *along, times.get("start", -inf), times.get("stop", inf)),
         velocity_dependent=direction == "velocity",
         autonomous=not times,
+        flow=abs(size) / speed,
     )
 
 

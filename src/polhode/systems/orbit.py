@@ -7,6 +7,12 @@ The axes are those of space and do not turn; the centre may be accelerated by ot
 into account. All lengths, times and ``mu`` are of one consistent set: metres and seconds as in ``polhode.planets``, or
 kilometres and seconds.
 
+Where burns use up mass, everything counts for the mass at the start: ``mass`` above, loads, momentum and energies.
+
+The energy changes by the works: of each force without potential, the integral of its power; of a potential that changes
+in time (another body that moves), that of its partial derivative in time. They are numbers of the system's own, and the
+``energy_error`` of a Dataset is the change of the energy less all of them.
+
 Conserved: energy, where all forces have a potential that does not depend on time; the angular momentum about the centre
 of the point without further forces, and its component along z where all forces are symmetric about that axis.
 
@@ -25,6 +31,7 @@ centre itself the loads are not finite, and a run stops there with ``NotFinite``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,41 +40,66 @@ from polhode.algebra.so3 import add, dot, scale
 from polhode.errors import InvalidInput
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import (
-    ALL,
+    ATTRACTION,
     COMMUTATOR,
-    DISSIPATIVE,
     INVERSE_MASS,
+    LOAD,
     MASS,
     MOMENTUM,
+    MOVING,
     POSITION,
+    POTENTIAL_PART,
+    RESTING,
 )
-from polhode.systems.forces import CODES, Force, acceleration_of, force_of, potential_of
-from polhode.systems.record import IDENTITY, System, in_si, number
+from polhode.systems.forces import (
+    CODES,
+    Force,
+    acceleration_of,
+    force_of,
+    mass_share,
+    potential_of,
+    potential_rate_of,
+)
+from polhode.systems.record import IDENTITY, Own, System, in_si, number
 
-COUNT, ROWS, ROW = 1, 2, 3
-"""Parameters: mu; number of forces; rows of code, place of its numbers, 1 where it has a potential; numbers."""
+COUNT, ROWS, ROW = 1, 2, 5
+"""Parameters: mu; number of forces; rows of code, place of its numbers, the part it belongs to, which of the own
+numbers is its work or -1, and the place of the burns where it acts on a mass that falls, else 0; numbers; burns."""
 
 
 def orbit_loads(part, t, N, y, bodies, parameters, out):
-    """Gravity of the centre and the forces of the table, or the part of them that is asked for.
+    """Gravity of the centre and the forces of the table, or the parts of them that are asked for.
 
-    Without the term that a flow solves, which is the gravity of the point; the forces without potential; or the
-    commutator of gravity alone, the gradient of mu^2 mass / r^4.
+    Of the commutator, that of gravity alone, the gradient of mu^2 mass / r^4. Behind the load, the rates of the works:
+    power of a force, or the partial derivative in time of a potential, of the mass at the start.
     """
     r = get3(y, POSITION)
     mu, mass = parameters[0], bodies[MASS]
     square = dot(r, r)
     a = (0.0, 0.0, 0.0)
-    if part == ALL:
-        a = scale(-mu / (square * np.sqrt(square)), r)
-    elif part == COMMUTATOR:
+    if part == COMMUTATOR:
         a = scale(-4.0 * mu * mu / (square * square * square), r)
+    elif part & ATTRACTION != 0:
+        a = scale(-mu / (square * np.sqrt(square)), r)
     if part != COMMUTATOR:
         v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
         for k in range(int(parameters[COUNT])):
             row = ROWS + ROW * k
-            if part != DISSIPATIVE or parameters[row + 2] == 0.0:
-                a = add(a, acceleration_of(int(parameters[row]), parameters, int(parameters[row + 1]), mu, t, r, v))
+            code, at, kind = int(parameters[row]), int(parameters[row + 1]), int(parameters[row + 2])
+            own, burns = int(parameters[row + 3]), int(parameters[row + 4])
+            wanted = part & kind != 0
+            works = own >= 0 and part & (POTENTIAL_PART if kind == POTENTIAL_PART else MOVING) != 0
+            rate = 0.0
+            if wanted or (works and kind == RESTING):
+                b = acceleration_of(code, parameters, at, mu, t, r, v)
+                if burns > 0:
+                    b = scale(1.0 / mass_share(parameters, burns, t), b)
+                if wanted:
+                    a = add(a, b)
+                if works:
+                    rate = potential_rate_of(code, parameters, at, mu, t, r) if kind == POTENTIAL_PART else dot(b, v)
+            if own >= 0:
+                out[LOAD + own] = mass * rate
     put3(out, 0, scale(mass, a))
     put3(out, 3, (0.0, 0.0, 0.0))
 
@@ -79,7 +111,7 @@ def orbit_potential(t, N, y, bodies, parameters):
     total = -mu / np.sqrt(dot(r, r))
     for k in range(int(parameters[COUNT])):
         row = ROWS + ROW * k
-        if parameters[row + 2] != 0.0:
+        if parameters[row + 2] == POTENTIAL_PART:
             total += potential_of(int(parameters[row]), parameters, int(parameters[row + 1]), mu, t, r)
     return bodies[MASS] * total
 
@@ -92,7 +124,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
     mu : float
         Gravity constant times mass of the centre, positive; an astropy quantity is turned into SI.
     mass : float
-        Mass of the point; an astropy quantity is turned into SI.
+        Mass of the point, before all burns that use it up; an astropy quantity is turned into SI.
     forces : sequence of Force
         From ``polhode.forces``, or their arguments as mappings with a ``kind``.
 
@@ -103,7 +135,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
     Raises
     ------
     InvalidInput
-        Naming the argument, and the force by its number, that is wrong.
+        Naming the argument, and the force by its number, that is wrong; burns that would use up all of the mass.
 
     Examples
     --------
@@ -115,13 +147,26 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
     mu, mass = number(mu, "mu", positive=True), number(mass, "mass", positive=True)
     made = _made(forces)
     place = ROWS + ROW * len(made)
+    burns = _burns(made, mass)
+    end = place + sum(len(force.numbers) for force in made)
     rows: list[float] = []
-    for force in made:
-        rows += [float(CODES[force.kind]), float(place), float(force.conservative)]
-        place += len(force.numbers)
-    parameters = np.array([mu, float(len(made)), *rows, *(x for force in made for x in force.numbers)])
+    numbers: list[float] = []
+    own: list[Own] = []
+    for k, force in enumerate(made):
+        falls = bool(burns) and (force.surface or force.flow > 0.0)
+        part = POTENTIAL_PART if force.conservative and not falls else MOVING if force.velocity_dependent else RESTING
+        works = part != POTENTIAL_PART or not force.autonomous
+        rows += [CODES[force.kind], place + len(numbers), part, len(own) if works else -1, end if falls else 0]
+        first, *others = force.numbers
+        numbers += [first / mass if force.flow > 0.0 else first, *others]
+        if works:
+            alike = [n for n, other in enumerate(made) if other.kind == force.kind]
+            label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
+            own.append(Own("work", label, part != POTENTIAL_PART))
+    table = [len(burns), *(x for burn in burns for x in burn)]
+    parameters = np.array([mu, len(made), *rows, *numbers, *table], dtype=float)
     conserves: tuple[str, ...] = ()
-    if all(force.conservative and force.autonomous for force in made):
+    if not own:
         conserves += ("energy",)
     if all(force.axial for force in made):
         conserves += ("vertical_angular_momentum" if made else "angular_momentum_space",)
@@ -137,11 +182,35 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
         potential=orbit_potential,
         commutator=None if made else orbit_loads,
         velocity_dependent=reads,
+        divided=True,
+        own=tuple(own),
+        mass_at=partial(_mass_at, mass, burns) if burns else None,
         parameters=parameters,
         attracted=True,
         conserves=conserves,
         recommended="mkrk:gauss8" if reads and jumps else "",  # other methods see a jump at the end of their steps
     )
+
+
+def _burns(made: Sequence[Force], mass: float) -> list[tuple[float, float, float]]:
+    """Begin, end and share of the mass used up in a unit of time of every burn."""
+    burns = [
+        (force.arguments["start"], force.arguments["stop"], force.flow / mass) for force in made if force.flow > 0.0
+    ]
+    used = sum((end - begin) * share for begin, end, share in burns)
+    if not used < 1.0:
+        raise InvalidInput(
+            f"the burns would use up a mass of {used * mass:g}, but mass is {mass:g}; let them end sooner, or give a "
+            "smaller force or a larger mass"
+        )
+    return burns
+
+
+def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+    """Mass at times (n,), of shape (n, 1)."""
+    t = np.asarray(t, dtype=float)
+    used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
+    return (mass * (1.0 - used))[:, None]
 
 
 def _made(forces: Any) -> list[Force]:

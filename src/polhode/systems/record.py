@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,24 @@ from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, SE
 from polhode.systems.user import UserFunction
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+class Own(NamedTuple):
+    """One of the numbers of a system's own, which follow the 13 N numbers of the state and start at zero.
+
+    Attributes
+    ----------
+    quantity : str
+        The variable of a Dataset it belongs to: ``work``.
+    label : str
+        What of it: of a work the force that does it.
+    by_velocity : bool
+        Whether its rate depends on velocities; linearly, where the loads do not.
+    """
+
+    quantity: str
+    label: str
+    by_velocity: bool = True
 
 
 def no_loads(part, t, N, y, bodies, parameters, out):
@@ -82,6 +100,16 @@ class System:
         gravity parameter and loads that leave this attraction out under the part WITHOUT_SOLVED.
     velocity_dependent : bool
         Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
+    divided : bool
+        Whether the loads answer to the bits of their parts (``polhode.kernel.signatures``), so that what does not
+        depend on velocities is evaluated once where velocities alone change.
+    own : tuple of Own
+        The numbers of the system's own, whose rates the loads write behind the forces and torques. Nothing reads them
+        during a run. Those of the quantity ``work`` are the energy that loads without potential, or potentials that
+        change in time, have given to the bodies; all that change the energy must be there, or none.
+    mass_at : function or None
+        ``mass_at(t) -> masses (n, N)`` at times (n,) where burns use up mass; forces, momenta and energies are then
+        those of bodies of the masses at the start.
     parameters : array
         The numbers the roles read.
     conserves : tuple of str
@@ -107,6 +135,9 @@ class System:
     series: Callable[..., Any] | None = None
     attracted: bool = False
     velocity_dependent: bool = True
+    divided: bool = False
+    own: tuple[Own, ...] = ()
+    mass_at: Callable[[Any], Any] | None = None
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     conserves: tuple[str, ...] = ()
     axis: Any = None

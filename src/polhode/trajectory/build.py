@@ -14,7 +14,16 @@ from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITIO
 from polhode.methods.record import Coordinates
 from polhode.systems.record import System
 from polhode.trajectory.charts import singular_note
-from polhode.trajectory.schema import ANGLES, AXES, CHART_DIMENSION, MEANING, QUATERNION, UNITS
+from polhode.trajectory.schema import (
+    ANGLES,
+    AXES,
+    BALANCE,
+    CHART_DIMENSION,
+    FALLING,
+    MEANING,
+    QUATERNION,
+    UNITS,
+)
 
 
 def dataset(
@@ -35,7 +44,7 @@ def dataset(
         What was run.
     times : array (n,)
         Times of the rows.
-    states : array (n, 13 N + extra)
+    states : array (n, 13 N + S + extra)
         States as the kernels keep them.
     iterations : array (n,) of int
         Solver iterations of each row.
@@ -46,9 +55,9 @@ def dataset(
     units : {"consistent", "SI"}
         Which units the variables are labelled with.
     chart : Coordinates, optional
-        What the method keeps attitudes as, behind the 13 N numbers of the state.
+        What the method keeps attitudes as, behind the 13 N + S numbers of the state.
     """
-    n, N = len(times), system.N
+    n, N, S = len(times), system.N, len(system.own)
     body = states[:, : BODY * N].reshape(n, N, BODY)
     attitude = np.empty((n, N, 4))
     m = np.empty((n, N, 3))
@@ -82,7 +91,11 @@ def dataset(
             potential = stored
         quantities["potential_energy"] = potential
         energy += potential
+    works = [k for k, own in enumerate(system.own) if own.quantity == "work"]
+    work = states[:, [BODY * N + k for k in works]]
     change = energy - energy[0] if n else energy
+    if n and works:
+        change = change - (work - work[0]).sum(axis=1)
     scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
     quantities |= {"energy": energy, "energy_change": change, "energy_error": change / scale}
     quantities["iterations"] = np.asarray(iterations)
@@ -95,10 +108,19 @@ def dataset(
         if single:
             dims.append("quaternion" if name == "attitude" else "axis")
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
+    if works:
+        about = {"long_name": MEANING["work"], "units": UNITS[units]["work"]}
+        variables["work"] = (["time", "force"], work.copy(), about)
+        for name, meaning in BALANCE.items():
+            variables[name][2]["long_name"] = meaning
+    if system.mass_at is not None:
+        mass = system.mass_at(np.asarray(times, dtype=float))
+        about = {"long_name": MEANING["mass"], "units": UNITS[units]["mass"], "note": FALLING}
+        variables["mass"] = (["time", "body"], mass, about) if N > 1 else (["time"], mass[:, 0], about)
     if chart is not None and not system.rotates:
         chart = None
     if chart is not None and chart.name in MEANING:
-        values = states[:, BODY * N :].reshape(n, N, chart.size)
+        values = states[:, BODY * N + S :].reshape(n, N, chart.size)
         note = singular_note(chart.name, values, chart.attributes.get("sequence"), times, chart.rates)
         dims = ["time", "body", CHART_DIMENSION[chart.name]]
         if N == 1:
@@ -107,9 +129,8 @@ def dataset(
         if note:
             words["note"] = note
         variables[chart.name] = (dims, values, words)
-    note = (
-        "" if system.potential is not None or system.conserves else "kinetic energy only: the loads state no potential"
-    )
+    told = system.potential is not None or system.conserves or works
+    note = "" if told else "kinetic energy only: the loads state no potential"
     if note:
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note
@@ -117,6 +138,8 @@ def dataset(
         "time": ("time", np.asarray(times, dtype=float), {"long_name": "time", "units": UNITS[units]["time"]}),
         "axis": ("axis", list(AXES)),
     }
+    if works:
+        coordinates["force"] = ("force", [system.own[k].label for k in works])
     if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
         coordinates["angle"] = ("angle", list(ANGLES))
     if system.rotates:

@@ -14,6 +14,11 @@ potential_energy          time                 where the system states a potenti
 energy                    time                 kinetic + potential
 energy_error              time                 (energy - energy[0]) / |energy[0]|, or the change where energy[0] = 0
 energy_change             time                 energy - energy[0]
+work                      time, force          where the system accounts for it: energy given to the bodies since the
+                                               start by each force without potential, or with one that changes in
+                                               time. energy_change and energy_error are then less the sum of all
+mass                      time                 where burns use it up; momentum, energies and work are those of the mass
+                                               before the burns
 vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
 axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
 iterations                time                 most solver iterations of a step since the row before
@@ -61,6 +66,8 @@ UNITS = {
         "energy": "mass length2 / time2",
         "energy_error": "1",
         "energy_change": "mass length2 / time2",
+        "work": "mass length2 / time2",
+        "mass": "mass",
         "iterations": "1",
         "step": "time",
         "rotation_vector": "rad",
@@ -84,6 +91,8 @@ UNITS = {
         "energy": "J",
         "energy_error": "1",
         "energy_change": "J",
+        "work": "J",
+        "mass": "kg",
         "iterations": "1",
         "step": "s",
         "rotation_vector": "rad",
@@ -114,6 +123,8 @@ MEANING = {
     "energy": "total energy",
     "energy_error": "relative energy error, (H - H0)/|H0|",
     "energy_change": "energy change, H - H0",
+    "work": "work on the bodies since the start",
+    "mass": "mass",
     "step": "size of the step that ends at the row or holds it",
     "iterations": "most solver iterations in a step since the previous row",
     "rotation_vector": "rotation vector of the attitude, body to space",
@@ -121,3 +132,12 @@ MEANING = {
     "gibbs_rodrigues": "Gibbs-Rodrigues vector of the attitude, body to space",
     "modified_rodrigues": "modified Rodrigues vector of the attitude, body to space",
 }
+
+BALANCE = {
+    "energy_error": "relative energy error, (H - H0 - work)/|H0|",
+    "energy_change": "energy change less work, H - H0 - work",
+}
+"""What these mean where there is work."""
+
+FALLING = "momentum, angular momentum, energies and work are those of the mass before the burns"
+"""Note at a mass that falls."""

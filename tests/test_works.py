@@ -1,0 +1,388 @@
+"""Numbers of a system's own (works of forces), parts of loads, kicks whose loads depend on velocities, burns."""
+
+import dataclasses
+
+import mpmath
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode import forces, planets
+from polhode.algebra.quaternion import rotate_inverse
+from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.errors import ConvergenceError, InvalidInput
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.signatures import (
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MOMENTUM,
+    MOVING,
+    POSITION,
+    RESTING,
+)
+from polhode.methods import METHODS, method
+from polhode.methods.splitting import KEEPERS
+from polhode.runs.bench import Bench
+from polhode.runs.check import _caller, slicing_defect, symmetry_defect
+from polhode.runs.single import start_state
+from polhode.systems.record import IDENTITY, Own, System
+from polhode.trajectory.convergence import observed_order
+from test_orbit import MU, R0, SAMPLES, R, V
+
+DAY = 86400.0
+SINKING = ph.orbit(MU, forces=[forces.drag(kd=2e-6, radius=R0, scale=50.0)])
+ELLIPSE = {"position": (0.0, R0, 0.0), "velocity": (1.550663, 0.0, 0.0)}
+WORKING = [name for name in SAMPLES if name not in ("zonal", "uniform", "at rest", "sunlight", "far sunlight")]
+NEAR = {"position": R, "velocity": V}
+
+
+# ------------------------------------------------------------------ a system of bodies that turn and move
+def working_loads(part, t, N, y, bodies, parameters, out):
+    """Friction and a driving load without potential on every body; their works are two numbers of the system's own.
+
+    Parameters: strength of the friction, 1 where loads are divided, 1 where works are kept.
+    """
+    works, powers = LOAD * N, (0.0, 0.0)
+    friction, driving = part & MOVING != 0, part & RESTING != 0
+    if parameters[1] == 0.0:
+        friction = driving = True
+    for i in range(N):
+        r, q = get3(y, BODY * i + POSITION), get4(y, BODY * i + ATTITUDE)
+        v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM))
+        w = times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), get3(y, BODY * i + ANGULAR))
+        up = rotate_inverse(q, (0.0, 0.0, 1.0))
+        F = scale(-parameters[0] * (0.5 + dot(v, v)), v)
+        T = scale(-parameters[0], times((0.3, 0.5, 0.4 + r[0] * r[0]), w))
+        f = axpy(0.5 * np.cos(t), (1.0, 0.0, 0.3), cross((0.3, -0.2, 0.5), r))
+        m = axpy(0.2 * np.sin(2.0 * t), (0.4, 1.0, 0.0), scale(up[0], (0.0, 0.6, -0.3)))
+        put3(out, LOAD * i, (0.0, 0.0, 0.0))
+        put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+        if friction:
+            powers = (powers[0] + dot(F, v) + dot(T, w), powers[1] + dot(f, v) + dot(m, w))
+            put3(out, LOAD * i, F)
+            put3(out, LOAD * i + 3, T)
+        if driving:
+            put3(out, LOAD * i, add(get3(out, LOAD * i), f))
+            put3(out, LOAD * i + 3, add(get3(out, LOAD * i + 3), m))
+    if parameters[2] == 1.0:
+        out[works], out[works + 1] = powers
+
+
+def working(friction=0.4, divided=True, own=True):
+    return System(
+        name="working", arguments={}, mass=np.array((1.3, 0.8)), moments=np.array(((1.0, 1.6, 2.3), (0.9, 0.7, 1.1))),
+        frames=np.array([IDENTITY, (0.5, 0.5, 0.5, 0.5)]), loads=working_loads,
+        velocity_dependent=friction != 0.0, divided=divided,
+        parameters=np.array((friction, float(divided), float(own))),
+        own=(Own("work", "friction"), Own("work", "drive")) if own else (),
+    )  # fmt: skip
+
+
+PAIR = {
+    "attitude": ph.rotation.exp_quaternion(((0.4, -0.7, 0.3), (-0.2, 0.5, 0.9))),
+    "angular_momentum": ((0.8, -0.5, 1.1), (0.3, 0.6, -0.4)),
+    "position": ((0.6, -0.4, 0.9), (-0.5, 0.7, 0.2)),
+    "momentum": ((0.3, 0.5, -0.2), (-0.1, 0.2, 0.4)),
+}
+FAMILIES = {
+    "v2": 2, "s4_6": 4, "s6_10": 6, "rkn6_14a": 4, "p6": 6, "pmlf4": 2, "s4_6/dmv4": 4, "mkrk:rk4": 4, "mkrk:gauss4": 4,
+    "mkrk:radau_iia3:cayley": 3, "euler:rk4": 4, "rotation_vector:gauss4": 4, "rotation_vector:semi_implicit_euler": 1,
+    "lie_rk:heun": 2, "euler_switching:rk4": 4, "quaternion_rk:gauss4": 4, "forward_euler": 1, "backward_euler": 1,
+    "trapm": 2, "imid": 2, "swc1": 2, "bbtrap": 2, "liemid_ea": 2,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ends():
+    """Works by a method of order 8 whose sum is the change of the kinetic energy."""
+    found = {}
+    for friction in (0.0, 0.4):
+        ds = ph.integrate(working(friction), "mkrk:cv8", step=0.005, t_end=1.0, every=200, **PAIR)
+        change = ds.kinetic_energy[-1] - ds.kinetic_energy[0]
+        assert float(ds.work[-1].sum()) == pytest.approx(float(change), abs=1e-13) and abs(float(change)) > 0.05
+        found[friction] = ds.work.values[-1]
+    assert found[0.4][0] < -0.3 and found[0.0][0] == 0.0
+    return found
+
+
+@pytest.mark.parametrize("name, order", FAMILIES.items())
+def test_every_family_advances_works_with_its_order(name, order, ends):
+    errors, n = [], {1: 400, 2: 100}.get(order, 40)
+    for steps in (n, 2 * n):
+        ds = ph.integrate(working(), name, step=1.0 / steps, steps=steps, every=steps, **PAIR)
+        errors.append(np.abs(ds.work.values[-1] - ends[0.4]).max())
+    assert errors[1] < (3e-3 if order == 1 else 1e-3)
+    assert np.log2(errors[0] / errors[1]) > order - 0.35 or errors[1] < 1e-12
+
+
+@pytest.mark.parametrize("name", ["mkrk:dp5", "mkrk:gauss4", "euler:rk4", "trapm", "liemid_ea"])
+def test_works_change_nothing_of_the_motion(name):
+    """The same numbers with and without them; that they are there shows in the size of the state."""
+    ys = []
+    for own in (True, False):
+        system = working(own=own)
+        bench = Bench(system, method(name), start_state(system, **PAIR))
+        assert bench.march(0, 20, 21, 0.0, 0.05) == 0
+        ys.append(bench.y)
+    assert len(ys[0]) == len(ys[1]) + 2
+    np.testing.assert_array_equal(np.delete(ys[0], (26, 27)), ys[1])
+    assert np.abs(ys[0][26:28]).min() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["s6_10", "p6", "mkrk:gauss4", "euler:rk4", "euler_switching:rk4", "trapm"])
+def test_works_do_not_depend_on_slices(name):
+    assert slicing_defect(name, working(), start_state(working(), **PAIR)) == 0.0
+
+
+def test_works_by_dense_output_and_chosen_steps(ends):
+    times = np.linspace(0.0, 1.0, 12)
+    for name in ("mkrk:dp8", "mkrk:dp5", "rotation_vector:dp8"):
+        ds = ph.integrate(working(), name, rtol=1e-10, t_end=1.0, t_eval=times, **PAIR)
+        np.testing.assert_allclose(ds.work.values[-1], ends[0.4], atol=1e-9)
+        assert float(abs(ds.energy_error).max()) < 3e-9
+        np.testing.assert_allclose(ds.work.sum("force"), ds.kinetic_energy - ds.kinetic_energy[0], atol=3e-9)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+@pytest.mark.parametrize("name", ["s6_10", "pmlf4", "s4_6/mr4"])
+def test_divided_loads_make_the_same_kicks(name, friction):
+    """What is asked for in parts adds up to what is asked for at once; the part at rest is evaluated once in a kick."""
+    found = []
+    for divided in (True, False):
+        system = working(friction, divided)
+        bench = Bench(system, method(name), start_state(system, **PAIR))
+        assert bench.prepare(0.0, 0.05) == 0 and bench.march(0, 20, 21, 0.0, 0.05) == 0
+        found.append((bench.y, bench.evaluations, bench.repeated))
+    (ours, once, again), (whole, total, none) = found
+    if friction == 0.0 or name != "pmlf4":  # whose differences are those of the part at rest alone
+        np.testing.assert_allclose(ours, whole, rtol=0, atol=3e-14 if name != "pmlf4" else 1e-11)
+    assert none == 0 and again > 0 and once < 0.7 * total
+    if name == "s6_10":
+        assert once == 20 * 10
+
+
+def test_where_loads_do_not_depend_on_velocities_one_node_is_exact(ends):
+    """The change of the energy in a kick is then its work, to round-off, whatever the size of the step."""
+    ds = ph.integrate(working(0.0), "v2", step=0.1, t_end=1.0, **PAIR)
+    off = ds.work.sum("force") - (ds.kinetic_energy - ds.kinetic_energy[0])
+    assert float(abs(off).max()) < 1e-15 and not ds.work[:, 0].any()
+    assert 1e-4 < np.abs(ds.work.values[-1] - ends[0.0])[1] < 1e-2
+    assert float(abs(ds.energy_error).max()) < 1e-14 and ds.work.attrs["units"] == "mass length2 / time2"
+
+
+# ------------------------------------------------------------------ kicks
+SINKING_ORDERS = {
+    "s4_6": (4, (80, 40)), "s6_10": (6, (120, 80)), "kl8": (8, (200, 150)), "rkn6_14a": (4, (80, 40)),
+    "s6_10/kepler": (6, (240, 160)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SINKING_ORDERS)
+def test_orders_on_a_sinking_orbit(name):
+    order, steps = SINKING_ORDERS[name]
+    steps = [DAY / round(DAY / h) for h in steps]
+    end = ph.integrate(SINKING, "mkrk:gauss16", step=40.0, t_end=DAY, every=2160, **ELLIPSE)
+    assert float(end.work[-1, 0]) < -0.06 and float(abs(end.energy_error[-1])) < 1e-13
+    runs = [ph.integrate(SINKING, name, step=h, steps=round(DAY / h), every=10**6, **ELLIPSE) for h in steps]
+    errors = np.array([np.linalg.norm(run.position[-1] - end.position[-1]) for run in runs])
+    assert observed_order(np.array(steps), errors) == pytest.approx(order, abs=0.2 if order < 8 else 0.6)
+    assert errors[-1] < 0.01
+    assert abs(float(runs[-1].work[-1, 0] - end.work[-1, 0])) < 1e-6
+
+
+def test_a_kick_with_drag_is_time_symmetric():
+    y = start_state(SINKING, **ELLIPSE)
+    strong = ph.orbit(MU, forces=[forces.drag(kd=2e-3, radius=R0, scale=50.0)])
+    for name in ("s6_10", "v2", "s4_6/kepler"):
+        assert symmetry_defect(name, strong, y, t=0.0, h=40.0) < 1e-12
+    assert symmetry_defect("mkrk:rk4", strong, y, t=0.0, h=40.0) > 1e-9
+
+
+def test_drag_that_stops_the_body_in_a_kick_is_refused_or_right():
+    """Nearly a whole speed is lost in each kick: solved, or one sentence that says the step is too large."""
+    for kd, solved in ((1e-3, True), (1.0, False)):
+        thick = ph.orbit(1e-6, forces=[forces.drag(kd=kd, radius=1.0, scale=1e9)])
+        start = {"position": (0.0, 1e3, 0.0), "velocity": (100.0, 0.0, 0.0)}
+        if solved:
+            ds = ph.integrate(thick, "s6_10", step=1.0, steps=40, **start)
+            assert float(ds.velocity[-1, 0]) == pytest.approx(100.0 / (1 + 40 * kd * 100.0), rel=1e-5)
+        else:
+            with pytest.raises(ConvergenceError, match="smaller step"):
+                ph.integrate(thick, "s6_10", step=1.0, steps=40, **start)
+
+
+def test_rows_that_lose_their_order_say_so():
+    ds = ph.integrate(SINKING, "rkn6_14a", step=60.0, steps=2, **ELLIPSE)
+    assert (ds.attrs["order"], ds.attrs["order_note"]) == (4, "order 4 with velocity-dependent loads; s6_10 keeps 6")
+    ds = ph.integrate(SINKING, "rkn8_17/kepler", step=60.0, steps=2, **ELLIPSE)
+    assert ds.attrs["order_note"] == "order 4 with velocity-dependent loads; kl8/kepler keeps 8"
+    assert "order_note" not in ph.integrate(SINKING, "s6_10", step=60.0, steps=2, **ELLIPSE).attrs
+    assert "order_note" not in ph.integrate(ph.orbit(MU), "rkn6_14a", step=60.0, steps=2, **ELLIPSE).attrs
+    pushed = ph.orbit(MU, forces=[forces.thrust(1e-6, "radial")])
+    note = ph.integrate(pushed, "rkn6_14a", step=60.0, steps=2, **ELLIPSE).attrs
+    assert note["order"] == 6 and note["order_note"] == "order 4 of the work, 6 of the motion; s6_10 keeps 6"
+    lost = [name for name in METHODS if method(name).promises.order_velocity < method(name).promises.order]
+    assert {"rkn6_14a", "rkn8_17", "pmlf6", "ma5", "sabac4"} < set(lost)
+    for name in lost:
+        kept = method(method(name).promises.kept_by).promises
+        assert kept.order_velocity == kept.order >= method(name).promises.order
+    assert all(method(name).promises.order_velocity == order for order, name in KEEPERS.items())
+
+
+def test_methods_that_do_not_advance_works_refuse():
+    system = working(0.0)
+    row = method("trapm")
+    bare = dataclasses.replace(row.prepare(), own=None)
+    other = dataclasses.replace(row, method=dataclasses.replace(row.method, prepare=lambda: bare))
+    with pytest.raises(InvalidInput, match=r"'trapm' does not advance numbers .* \(work\); take 'mkrk:cv8'"):
+        Bench(system, other, start_state(system, **PAIR))
+    Bench(working(0.0, own=False), other, start_state(system, **PAIR))
+
+
+# ------------------------------------------------------------------ works on an orbit
+@pytest.mark.parametrize("name", WORKING)
+def test_works_are_the_change_of_the_energy(name):
+    system = ph.orbit(2.0, 3.0, [forces.zonal(J2=0.01, radius=0.9), SAMPLES[name]])
+    assert [own.label for own in system.own] == [SAMPLES[name].kind]
+    report = ph.check_system(system, **NEAR)
+    smooth = name != "burn"
+    assert report["parts of the loads"].passed and (report["works"].passed or not smooth)
+    jump = name in ("burn", "cylinder", "air", "cone")
+    ds = ph.integrate(system, "mkrk:gauss12", step=0.01, t_end=1.9, every=190, **NEAR)
+    assert abs(float(ds.work[-1, 0])) > 1e-4
+    assert float(abs(ds.energy_error[-1])) < (1e-6 if jump and name != "burn" else 3e-14)
+    assert ds.energy_error.attrs["long_name"] == "relative energy error, (H - H0 - work)/|H0|"
+
+
+def test_forces_that_conserve_energy_have_no_work():
+    steady = [SAMPLES[name] for name in ("zonal", "uniform", "at rest", "sunlight", "far sunlight")]
+    system = ph.orbit(2.0, 3.0, steady)
+    ds = ph.integrate(system, "rkn6_14a", step=0.01, steps=1, **NEAR)
+    assert system.own == () and "work" not in ds and "force" not in ds.dims and "energy" in system.conserves
+    assert ds.energy_error.attrs["long_name"] == "relative energy error, (H - H0)/|H0|"
+
+
+def test_forces_of_one_kind_are_numbered():
+    made = [SAMPLES["at rest"], SAMPLES["drag"], SAMPLES["circle"], SAMPLES["along"], SAMPLES["outwards"]]
+    ds = ph.integrate(ph.orbit(2.0, 3.0, made), "s6_10", step=0.01, t_end=0.5, **NEAR)
+    assert list(ds.force.values) == ["drag", "third_body 2", "thrust 1", "thrust 2"]
+    alone = [ph.integrate(ph.orbit(2.0, 3.0, made), "mkrk:gauss8", step=0.01, t_end=0.5, **NEAR).work[-1]]
+    np.testing.assert_allclose(ds.work[-1], alone[0], rtol=1e-8)
+    assert (ds.work[-1].values < 0).tolist()[0] and abs(ds.work[-1]).min() > 1e-6
+
+
+@pytest.mark.parametrize("moving", ["third body", "table", "sunlight", "even sunlight"])
+@pytest.mark.parametrize("far", [1.0, 1e4])
+def test_rates_of_potentials_that_change_in_time(moving, far):
+    """Against mpmath, also where the other body is so far away that nearly all of the terms cancel."""
+    s0, rate, t = np.array((5.0, 3.0, -4.0)) * far, 0.7, 0.3
+    circle = {"radius": 8.0 * far, "period": 2 * np.pi / rate, "phase": 0.4}
+    grid = np.linspace(-1.0, 2.0, 7)
+    places = np.column_stack([s0[0] + far * grid**2, s0[1] - far * grid, s0[2] + 0 * grid])
+    force = {
+        "third body": lambda: forces.third_body(0.7, circle=circle),
+        "table": lambda: forces.third_body(0.7, times=grid, positions=places),
+        "sunlight": lambda: forces.radiation_pressure(0.3, circle=circle, distance=8.0 * far),
+        "even sunlight": lambda: forces.radiation_pressure(0.3, circle=circle),
+    }[moving]()
+    system = ph.orbit(1.0, 2.5, [force])
+    y, out = start_state(system, **NEAR), np.zeros(7)
+    _caller(ALL)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.parameters, out)
+
+    def potential(t):
+        r = mpmath.matrix(R.tolist())
+        if moving == "table":
+            s = mpmath.matrix([s0[0] + far * t**2, s0[1] - far * t, s0[2]])
+        else:
+            angle = mpmath.mpf(2 * np.pi / circle["period"]) * t + mpmath.mpf(circle["phase"])
+            s = mpmath.mpf(circle["radius"]) * mpmath.matrix([mpmath.cos(angle), mpmath.sin(angle), 0])
+        d, near, distance = s - r, mpmath.norm(s - r), mpmath.norm(s)
+        del d
+        if moving in ("third body", "table"):
+            along = sum(a * b for a, b in zip(r, s, strict=True))
+            return -mpmath.mpf(0.7) * (1 / near - 1 / distance - along / distance**3)
+        if moving == "sunlight":
+            return mpmath.mpf(0.3) * mpmath.mpf(8.0 * far) ** 2 * (1 / near - 1 / distance)
+        return -mpmath.mpf(0.3) * (near - distance)
+
+    with mpmath.workdps(60):
+        exact = float(mpmath.diff(potential, mpmath.mpf(t)))
+    assert out[6] == pytest.approx(2.5 * exact, rel=1e-9 if moving == "table" else 3e-13)
+
+
+# ------------------------------------------------------------------ burns
+def test_the_rocket_equation():
+    """Two burns in empty space, the second partly in the time of the first; speeds add up to that of Tsiolkovsky."""
+    burns = [
+        forces.thrust(vector=(1, 0, 0), force=400.0, specific_impulse=300.0, start=10.0, stop=110.0),
+        forces.thrust(vector=(1, 0, 0), force=-200.0, exhaust_velocity=2000.0, start=60.0, stop=200.0),
+    ]
+    g0, m0 = 9.80665, 100.0
+    system = ph.orbit(1e-30, m0, burns)
+    ds = ph.integrate(system, "mkrk:gauss12", step=0.5, t_end=250.0, every=20, position=(1.0, 0.0, 0.0))
+    first, second = 400.0 / (300.0 * g0), 200.0 / 2000.0
+
+    def mass(t):
+        return m0 - first * (np.clip(t, 10, 110) - 10) - second * (np.clip(t, 60, 200) - 60)
+
+    np.testing.assert_allclose(ds.mass, mass(ds.time.values), rtol=1e-15)
+    one, two = 300.0 * g0 * np.log(mass(10) / mass(60)), 2000.0 * np.log(mass(110) / mass(200))
+    between = (400.0 - 200.0) / (first + second) * np.log(mass(60) / mass(110))
+    assert float(ds.velocity[-1, 0]) == pytest.approx(one + between - two, rel=1e-12)
+    np.testing.assert_allclose(ds.momentum, m0 * ds.velocity, rtol=1e-15)
+    assert float(ds.energy_change[-1]) == pytest.approx(0.0, abs=1e-9 * float(abs(ds.work).max()))
+    assert list(ds.force.values) == ["thrust 1", "thrust 2"] and ds.mass.attrs["units"] == "mass"
+    np.testing.assert_array_equal(ph.rerun(ds).velocity, ds.velocity)
+
+
+def test_drag_and_sunlight_grow_as_the_mass_falls():
+    burn = forces.thrust(vector=(0, 0, 1), force=1.0, exhaust_velocity=2.0, start=0.0, stop=3.0)
+    surface = [SAMPLES["drag"], SAMPLES["sunlight"]]
+    heavy, light = ph.orbit(1.0, 2.0, [burn, *surface]), ph.orbit(1.0, 2.0, surface)
+    found = []
+    for system in (heavy, light):
+        y, out = start_state(system, **NEAR), np.zeros(6 + len(system.own))
+        for part in (ALL, 1):
+            _caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, system.parameters, out)
+            found.append(out[:3].copy())
+    np.testing.assert_allclose(found[0] - found[1], (found[2] - found[3]) * 2.0 / 0.5, rtol=1e-14)
+    assert heavy.potential is not None and [own.label for own in heavy.own] == ["thrust", "drag", "radiation_pressure"]
+    ds = ph.integrate(heavy, "mkrk:gauss8", step=0.01, t_end=2.0, every=200, **NEAR)
+    assert float(ds.mass[-1]) == 1.0 and float(abs(ds.energy_error[-1])) < 1e-13
+
+
+ENGINE = {"direction": "radial", "force": 1.0, "start": 0.0, "stop": 2.0, "exhaust_velocity": 1.0}
+WRONG = {
+    "both": (lambda: forces.thrust(1.0, **ENGINE), "acceleration and force are both given"),
+    "none": (forces.thrust, "acceleration and force are both missing"),
+    "no impulse": (lambda: forces.thrust(**{**ENGINE, "exhaust_velocity": None}), "specific_impulse is missing"),
+    "two": (lambda: forces.thrust(**ENGINE, specific_impulse=1.0), "exhaust_velocity are both given; keep one"),
+    "alone": (lambda: forces.thrust(1.0, "radial", exhaust_velocity=1.0), "exhaust_velocity is given without force"),
+    "no end": (lambda: forces.thrust(**{**ENGINE, "stop": None}), "stop is missing"),
+    "dry": (lambda: ph.orbit(1.0, 2.0, [forces.thrust(**ENGINE)]), "would use up a mass of 2, but mass is 2"),
+}
+
+
+@pytest.mark.parametrize("build, sentence", WRONG.values(), ids=WRONG)
+def test_burns_that_cannot_be(build, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        build()
+
+
+def test_a_burn_about_the_earth():
+    """A tangential burn of a real engine: energy balances, and the mass is what the flow leaves."""
+    burn = forces.thrust(direction="velocity", force=450.0, specific_impulse=320.0, start=600.0, stop=1800.0)
+    system = ph.orbit(planets.EARTH.mu, 1200.0, [forces.zonal(**planets.EARTH.zonal), burn])
+    start = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 7.5e3, 500.0)}
+    ds = ph.integrate(system, "mkrk:gauss8", step=10.0, t_end=3000.0, units="SI", **start)
+    assert float(ds.mass[-1]) == pytest.approx(1200.0 - 450.0 * 1200.0 / (320.0 * 9.80665), rel=1e-14)
+    assert float(abs(ds.energy_error).max()) < 1e-13 and float(ds.work[-1, 0]) > 1e9
+    assert (ds.mass.attrs["units"], ds.work.attrs["units"]) == ("kg", "J") and "before the burns" in ds.mass.attrs[
+        "note"
+    ]
