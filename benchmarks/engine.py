@@ -91,7 +91,8 @@ class Polhode:
         y, self.report[:] = self.y.copy(), 0.0
         rows, iterations = np.empty((1, 13)), np.zeros(1, np.int64)
         begun = time.perf_counter()
-        status = self.loop(MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, 1, y, self.addresses, rows, iterations)
+        no_events = ((None, None, np.zeros(1)) if jit.disabled() else np.zeros(3, np.int64)), np.zeros(0), np.zeros(0)
+        status = self.loop(MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, 1, y, self.addresses, rows, iterations, *no_events)
         assert status == OK
         return (time.perf_counter() - begun) / n * 1e9, np.concatenate([y[10:13], y[6:10]])
 

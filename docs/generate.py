@@ -78,6 +78,7 @@ def write(folder: Path) -> list[Path]:
         "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
         "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
         "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
+        "events.md": module_page("Events of a motion", "polhode.systems.events", "polhode.events"),
         "planets.md": module_page("Constants of planets", "polhode.systems.planets", "polhode.planets"),
         "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),
         "references.md": references_page(),

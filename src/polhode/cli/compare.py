@@ -133,7 +133,9 @@ def usual_methods(system: System) -> tuple[str, ...]:
 
 def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
     """Arguments of a comparison, the scenario's step, and its end time."""
-    elsewhere = ("every", "t_eval", "progress", "rtol", "atol", "first_step", "max_step", "max_steps", "epoch")
+    elsewhere = (
+        "every", "t_eval", "events", "progress", "rtol", "atol", "first_step", "max_step", "max_steps", "epoch",
+    )  # fmt: skip
     arguments = {name: value for name, value in given.items() if name not in elsewhere}
     step = float(arguments.pop("step", "nan"))
     count = arguments.pop("steps", None)

@@ -33,6 +33,8 @@ SPOKEN = {
     "axial_angular_momentum": "axial momentum",
 }
 """What the table calls the conserved quantities."""
+MOST_KINDS = 8
+"""Kinds of events the table has lines for."""
 PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
@@ -72,6 +74,9 @@ def command(
         polhode run examples/gravity-gradient.toml --method s6_10/dmv6
         polhode run examples/gravity-gradient.toml --method mkrk:dp8 --rtol 1e-10
         polhode run examples/satellite.toml --allow-code
+
+    Events the scenario asks for (events = ["periapsis", "node"], or [[events]] tables), impulses and the impact on a
+    surface are listed in the trajectory (event_time, event_kind, ...) and counted in the summary.
 
     The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the
     picture beside it. Ctrl-C stops the run and keeps what was computed; --from goes on from there. In Python:
@@ -309,11 +314,22 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "momentum_errors": momenta,
         "charts": {name: {key: ds[name].attrs[key] for key in words if key in ds[name].attrs} for name in charts},
         "attitude_norm_error": largest(np.linalg.norm(ds.attitude.values, axis=-1) - 1.0) if "attitude" in ds else None,
+        "events": events(ds),
+        "stopped": ds.attrs.get("stopped"),
         "iterations": {"mean": float(counts.mean()), "most": int(counts.max())} if solved else None,
         "seconds": seconds,
         "ns_per_step": 1e9 * seconds / steps if seconds is not None and steps else None,
         "polhode_version": ds.attrs["polhode_version"],
     }
+
+
+def events(ds: xr.Dataset) -> dict[str, Any]:
+    """Number, first and last time of each kind of event the run has met."""
+    if "event_time" not in ds:
+        return {}
+    kinds, times = ds.event_kind.values, ds.event_time.values
+    found = {str(kind): times[kinds == kind] for kind in dict.fromkeys(kinds)}
+    return {kind: {"count": len(at), "first": float(at[0]), "last": float(at[-1])} for kind, at in found.items()}
 
 
 def table(facts: dict[str, Any]) -> str:
@@ -341,6 +357,15 @@ def table(facts: dict[str, Any]) -> str:
         rows.append((name.replace("_", " "), ", ".join(about[key] for key in ("sequence", "branch") if key in about)))
         if "note" in about:
             rows.append(("", about["note"]))
+    label = "events"
+    for kind, met in list(facts["events"].items())[:MOST_KINDS]:
+        at = f"t = {met['first']:.9g}" + (f" to {met['last']:.9g}" if met["count"] > 1 else "")
+        rows.append((label, f"{met['count']} {kind}, {at}"))
+        label = ""
+    if len(facts["events"]) > MOST_KINDS:
+        rows.append(("", f"and {len(facts['events']) - MOST_KINDS} kinds more"))
+    if facts["stopped"]:
+        rows.append(("ended", facts["stopped"]))
     if facts["iterations"]:
         rows.append(("iterations", f"{facts['iterations']['mean']:.2f} mean, {facts['iterations']['most']} most"))
     if facts["ns_per_step"] is not None:

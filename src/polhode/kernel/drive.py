@@ -17,12 +17,17 @@ from polhode.kernel.signatures import (
     ALL,
     ANGULAR,
     ATTITUDE,
+    BEGUN,
     BODY,
     CONSTANTS,
+    CROSSED,
+    CUT,
     ENERGIES,
     ERROR,
     ERROR_BEFORE,
     EVALUATIONS,
+    EVENT,
+    EVENT_VALUES,
     INVERSE_INERTIA,
     INVERSE_MASS,
     ITERATIONS,
@@ -34,6 +39,7 @@ from polhode.kernel.signatures import (
     MARCH_ADAPTIVE,
     MARCHING,
     MOMENTUM,
+    MUTED,
     NEXT,
     NEXT_TIME,
     NOT_FINITE,
@@ -49,9 +55,9 @@ from polhode.kernel.signatures import (
     ROW_ITERATIONS,
     ROWS,
     SAMPLE,
+    SILENT,
     SMALLEST,
     STEPS_DONE,
-    STOP,
     SWEEP,
     TAKEN,
     TIME,
@@ -74,9 +80,7 @@ FAILED = 0.25
 PRESENT, PAST = 0.85, 0.2
 """Exponents of the errors of a step and of the one before, in units of 1/(q + 1) [hairer1996, IV.2]."""
 STRETCH = 1.0 + 1e-9
-"""A step may be longer by this factor to end at a stop."""
-INWARD = 2.0**-51
-"""So much of the time, a step begins after a stop or ends before one: loads may jump there, and it sees one side."""
+"""A step may be longer by this factor to end at the end."""
 RESOLVED = 16.0 * 2.0**-52
 """Smallest step relative to the time."""
 
@@ -105,6 +109,7 @@ def dense(begin, theta, t, h, out, p):  # replaced by bind
 
 
 loads_at = jit.function_at(LOADS)
+event_at = jit.function_at(EVENT)
 
 
 def turn(i, h, p):  # replaced by bind
@@ -141,6 +146,32 @@ def workspace_at(N, B, y, addresses):
     )  # fmt: skip
 
 
+def crossings(first, last, t, event, table, sides, p):
+    """How many of the events in this range changed sides in the step that led to the state at time ``t``.
+
+    ``sides`` holds the sides of all events before that step (see SILENT), then receives their values after it. Only
+    SILENT ones take a side here: what the sides are after a crossing is the caller's to say.
+    """
+    count = sides.size // 2
+    found = 0
+    for k in range(first, last):
+        value = event(k, t, p.N, p.y, p.bodies, p.parameters, table)
+        sides[count + k] = value
+        side = sides[k]
+        if side == SILENT:
+            if value != 0.0:
+                sides[k] = 1.0 if value > 0.0 else -1.0
+        elif side == 0.0:
+            if value != 0.0:
+                found += 1
+        elif side != MUTED and value * side < 0.0:
+            found += 1
+    return found
+
+
+crossed = jit.helper(crossings)
+
+
 def march(
     task,
     first,
@@ -155,6 +186,9 @@ def march(
     addresses,
     rows,
     iterations,
+    watch,
+    sides,
+    kept,
 ):
     """Take ``n`` steps of size ``h``; step number k starts at ``t0 + k h``, whatever slice of the run it is in.
 
@@ -179,14 +213,21 @@ def march(
         As in ``Workspace``.
     addresses : array
         Of the rest of the workspace, in its order but for the function, which leads (``kernel.jit.addresses_of``).
+    watch : array
+        Addresses of the EVENT role and its table.
+    sides : array (2 E)
+        Of the E events: sides and values, see ``crossings``. Empty where none is watched.
+    kept : array (2 (13 N + extra))
+        With events: receives the state before the step; and memory.
 
     ``report[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
 
     Returns
     -------
     int
-        Status of the last step taken; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y``
-        is inside the failing step: the caller repeats the good steps from its own copy.
+        Status of the last step taken, CROSSED after a step in which some event changed sides, with the sides as before
+        it; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y`` is inside
+        the failing step: the caller repeats the good steps from its own copy.
     """
     p = workspace_at(N, B, y, addresses)
     report = p.report
@@ -196,12 +237,17 @@ def march(
     allowed = allowed * allowed
     report[STEPS_DONE] = 0.0
     row = 0
+    events = sides.size // 2
+    event, table = event_at(watch), numbers_at(watch, 2)
     if squared_speed(N, p.y, p.bodies) > allowed:
         return TOO_LARGE
     for k in range(first, first + n):
         report[ITERATIONS] = 0.0
         report[RESIDUAL] = 0.0
         report[NEXT_TIME] = t0 + (k + 1) * h
+        if events > 0:
+            for j in range(y.size):
+                kept[j] = y[j]
         status = step(t0 + k * h, h, p)
         if status != OK:
             return status
@@ -226,6 +272,22 @@ def march(
             iterations[row] = int(report[ROW_ITERATIONS])
             report[ROW_ITERATIONS] = 0.0
             row += 1
+        if events > 0:
+            t = report[NEXT_TIME]
+            if processed(p):
+                for j in range(y.size):
+                    kept[y.size + j] = y[j]
+                status = convert(PRESENTING, t, h, p)
+                found = crossed(0, events, t, event, table, sides, p)
+                for j in range(y.size):
+                    y[j] = kept[y.size + j]
+                report[LOADED] = 0.0
+                if status != OK:
+                    return status
+            else:
+                found = crossed(0, events, t, event, table, sides, p)
+            if found > 0:
+                return CROSSED
     return OK
 
 
@@ -346,7 +408,7 @@ def march_adaptive(
     limit,
     longest,
     shortest,
-    stops,
+    end,
     samples,
     N,
     B,
@@ -358,6 +420,9 @@ def march_adaptive(
     sizes,
     rows,
     iterations,
+    cuts,
+    watch,
+    sides,
 ):
     """Try steps and keep those whose estimated error is within the tolerance, until the end or ``attempts`` are used.
 
@@ -376,8 +441,8 @@ def march_adaptive(
         Largest rotation angle allowed in a step (infinite: no guard).
     longest, shortest : float
         Largest step, and that at which rejections end the run.
-    stops : array
-        Times that a step must end at exactly, in the order of the run; the last one is the end.
+    end : float
+        Time at which a step must end exactly, and the call returns.
     samples : array
         Times of rows, in the order of the run.
     course : array (COURSE,)
@@ -387,19 +452,24 @@ def march_adaptive(
     times, sizes, rows, iterations : array
         Receive the recorded states with their times, the size of the step each lies in or ends, and the largest
         iteration count since the row before.
-    N, B, y, addresses
+    cuts : int
+        A step in which one of the first so many events changes sides is not taken.
+    N, B, y, addresses, watch, sides
         As for ``march``.
 
     Returns
     -------
     int
         Status of the last step tried where no smaller one is left, TOO_SMALL where only the tolerance rejected it;
-        the state is the one before it. The status of dense output where that failed. Else OK.
+        the state is the one before it. The status of dense output where that failed. CROSSED after a step in which an
+        event changed sides, ``kept`` being the state before it; CUT where it was not taken, ``report[NEXT_TIME]`` being
+        its end. Else OK.
     """
     p = workspace_at(N, B, y, addresses)
     report = p.report
     before = pointer(kept)
-    end = stops[stops.size - 1]
+    events = sides.size // 2
+    event, table = event_at(watch), numbers_at(watch, 2)
     direction = 1.0 if end >= course[TIME] else -1.0
     course[ROWS] = 0.0
     if every == 0:
@@ -422,16 +492,11 @@ def march_adaptive(
             return NOT_FINITE
         if speed * size > limit:
             size = SAFETY * limit / speed
-        while course[STOP] < stops.size - 1 and (stops[int(course[STOP])] - t) * direction <= 0.0:
-            course[STOP] += 1.0
-        target = stops[int(course[STOP])]
-        left = abs(target - t)
+        left = abs(end - t)
         landing = size * STRETCH >= left
         cut = landing or 2.0 * size > left  # two equal steps rather than one and a remainder
-        after = target if landing else t + direction * (0.5 * left if cut else size)
-        grain = direction * INWARD * max(abs(t), abs(after))
-        first = t + grain if course[STOP] > 0.0 and stops[int(course[STOP]) - 1] == t else t
-        h = (after - grain if landing and course[STOP] < stops.size - 1 else after) - first
+        after = end if landing else t + direction * (0.5 * left if cut else size)
+        h = after - t
         if not h * direction > 0.0:
             return TOO_SMALL
         for j in range(y.size):
@@ -440,7 +505,7 @@ def march_adaptive(
         report[ITERATIONS] = 0.0
         report[RESIDUAL] = 0.0
         report[NEXT_TIME] = after
-        status = step(first, h, p)
+        status = step(t, h, p)
         report[TOTAL_ITERATIONS] += report[ITERATIONS]
         error = report[ERROR]
         if status == OK:
@@ -460,13 +525,23 @@ def march_adaptive(
             if abs(course[NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
                 return TOO_SMALL if status == OK else status
             continue
+        found = 0
+        if events > 0:
+            if crossed(0, cuts, after, event, table, sides, p) > 0:
+                for j in range(y.size):
+                    y[j] = kept[j]
+                course[TRYING] = 0.0
+                report[LOADED] = 0.0
+                return CUT
+            found = crossed(cuts, events, after, event, table, sides, p)
         ratio = SAFETY * max(error, 1e-10) ** (-PRESENT / q) * course[ERROR_BEFORE] ** (PAST / q)
         ratio = min(max(ratio, SHRINK), 1.0 if course[REFUSED] != 0.0 else GROW)
-        if cut:  # for the stop, not for the error, which says little
+        if cut:  # for the end, not for the error, which says little
             course[NEXT] = direction * max(abs(h) * ratio, proposed)
         else:
             course[NEXT] = h * ratio
             course[ERROR_BEFORE] = max(error, 1e-4)
+        course[BEGUN] = t
         course[TIME] = after
         course[TAKEN] = abs(after - t)
         course[REFUSED] = 0.0
@@ -474,24 +549,24 @@ def march_adaptive(
         course[LARGEST] = max(course[LARGEST], course[TAKEN])
         course[ACCEPTED] += 1.0
         course[TRYING] = 0.0
-        if landing:
-            report[LOADED] = 0.0
         report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
-        if every > 0:
-            if int(course[ACCEPTED]) % every == 0:
-                write_row(after, course, y, report, times, sizes, rows, iterations)
-            continue
-        while course[SAMPLE] < samples.size and (samples[int(course[SAMPLE])] - after) * direction <= 0.0:
+        if every > 0 and int(course[ACCEPTED]) % every == 0:
+            write_row(after, course, y, report, times, sizes, rows, iterations)
+        while (
+            every == 0 and course[SAMPLE] < samples.size and (samples[int(course[SAMPLE])] - after) * direction <= 0.0
+        ):
             at = samples[int(course[SAMPLE])]
             row = int(course[ROWS])
             write_row(at, course, y, report, times, sizes, rows, iterations)
             if at != after:
-                status = dense(before, min(max((at - first) / h, 0.0), 1.0), first, h, pointer(rows[row]), p)
+                status = dense(before, min(max((at - t) / h, 0.0), 1.0), t, h, pointer(rows[row]), p)
                 report[LOADED] = 0.0
                 if status != OK:
                     course[ROWS] -= 1.0
                     return status
             course[SAMPLE] += 1.0
+        if found > 0:
+            return CROSSED
     return OK
 
 
@@ -547,6 +622,13 @@ def potential_energies(times, rows, bodies, parameters, potential, out):
         out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
 
 
+def event_values(event, t, y, bodies, parameters, table, out):
+    """Values of all events at a state."""
+    N = bodies.size // CONSTANTS
+    for k in range(out.size):
+        out[k] = event(k, t, N, pointer(y), pointer(bodies), pointer(parameters), pointer(table))
+
+
 @functools.cache
 def loop_for(step_function, converter=None):
     """The compiled time loop around ``step_function(t, h, p) -> status``.
@@ -581,3 +663,9 @@ def sweep_of(flow):
 def energy_loop():
     """The compiled loop over recorded states."""
     return jit.compile_kernel(potential_energies, ENERGIES)
+
+
+@functools.cache
+def event_loop():
+    """The compiled loop over the events at one state."""
+    return jit.compile_kernel(event_values, EVENT_VALUES)

@@ -52,6 +52,9 @@ OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
 """What a step returns."""
 TOO_SMALL = 4
 """What the adaptive loop returns where the tolerance asks for steps that time cannot resolve."""
+CROSSED, CUT = 5, 6
+"""What a loop returns after a step in which the function of an event changed sign; and, with chosen steps, before one
+that is to be cut at such a place: it has not been taken."""
 
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
 EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
@@ -83,6 +86,12 @@ parts ALL, WITHOUT_SOLVED and, where loads are divided, others: a rate that depe
 MOVING, another one to the part of its load, and is 0 where that is not asked for."""
 POTENTIAL = f8(f8, i8, P, P, P)
 """potential(t, N, y, bodies, parameters): total potential energy."""
+EVENT = f8(i8, f8, i8, P, P, P, P)
+"""event(k, t, N, y, bodies, parameters, table): function of event number k, whose zeros are the events; ``table`` holds
+the numbers of all events, ``parameters`` those of the system."""
+SILENT, MUTED = 2.0, 3.0
+"""What a loop knows of an event is the side of its function in the last step but for zeros: 1 or -1; 0 at a start that
+is exactly an event, which is told when it is left; SILENT where that is not to be told; MUTED where nothing is."""
 
 
 class Workspace(NamedTuple):
@@ -145,17 +154,18 @@ MARCHING, PREPARING, PRESENTING = 0, 1, 2
 
 TIME, NEXT, TAKEN, ERROR_BEFORE, REFUSED = 0, 1, 2, 3, 4
 ACCEPTED, REJECTED, SMALLEST, LARGEST = 5, 6, 7, 8
-STOP, SAMPLE, ROWS, TRYING = 9, 10, 11, 12
+BEGUN, SAMPLE, ROWS, TRYING = 9, 10, 11, 12
 COURSE = 13
 """Slots of the course of an adaptive run, all that its loop remembers. Time of the state; size of the next step,
 signed, 0 where the loop is to choose the first one; size of the step that led here, 0 at the start; its error over the
-tolerance; 1 after a rejection. Steps accepted and rejected so far; smallest and largest step accepted. Number of the
-next stop and of the next sample; rows written in this call; 1 while a step is tried, so that the state is kept
-elsewhere."""
+tolerance; 1 after a rejection. Steps accepted and rejected so far; smallest and largest step accepted. Time at
+which the step before began; number of the next sample; rows written in this call; 1 while a step is tried, so that the
+state is kept elsewhere."""
 
-MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1)
-MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, A1, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1)
+MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)
+MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, f8, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1, i8, I1, A1)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
+EVENT_VALUES = types.void(types.FunctionType(EVENT), f8, A1, A1, A1, A1, A1)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)
 REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)
 REPEATED_POTENTIAL = types.void(types.FunctionType(POTENTIAL), i8, f8, A1, A1, A1, A1)

@@ -16,9 +16,11 @@ from polhode.kernel.signatures import (
     BODY,
     COMMUTATES,
     COURSE,
+    CROSSED,
     DIVIDED,
     ERROR_BEFORE,
     EVALUATIONS,
+    EVENT,
     GUARDED,
     LOAD,
     LOADED,
@@ -34,6 +36,7 @@ from polhode.kernel.signatures import (
     REPORT,
     SLOPED,
     SMALLEST,
+    STEPS_DONE,
     TIME,
     TRYING,
 )
@@ -126,6 +129,7 @@ class Bench:
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         self.parameters = system.parameters.copy()  # a user's function could write into them
+        system.settle(self.parameters, t)
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)
         self.work = np.zeros(max(1, size))
@@ -139,6 +143,7 @@ class Bench:
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
+        self.watch(None, np.zeros(1), 0, 0)
         if not adaptive:
             _ = self.loop  # compiled now, so that no measured time contains it
 
@@ -158,14 +163,30 @@ class Bench:
             self.work, self.report, self.frames,
         )  # fmt: skip
 
+    def watch(self, role: Any, table: Any, count: int, cuts: int) -> None:
+        """Have the loops look for this many events, the first ``cuts`` of which cut steps.
+
+        ``sides`` (2 count) is what they know of them, ``before`` will hold the state before the step that met one.
+        """
+        self.events, self.cuts = table, cuts  # which must outlive the addresses
+        self.watching = (None, None, table) if jit.disabled() else np.zeros(3, dtype=np.int64)
+        if count:
+            self.watching = jit.addresses_of(role, EVENT, table)
+        self.sides, self.before = np.zeros(2 * count), np.zeros(2 * self.y.size if count else 0)
+
+    def forget(self) -> None:
+        """Loads or state are others than the last call left: nothing computed from them is of use."""
+        self.left_at, self.report[LOADED] = None, 0.0
+
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
              y: Any, loads: Any) -> int:  # fmt: skip
+        sides = self.sides if y is None and loads is None else self.sides[:0]
         y = self.y if y is None else y
         addresses = self.addresses if loads is None else self._addresses(loads)
         return int(
             self.loop(
                 task, first, n, every, t0, h, self.limit, self.system.N, self.blocks.size // 2, y, addresses, rows,
-                counts,
+                counts, self.watching, sides, self.before,
             )
         )  # fmt: skip
 
@@ -189,8 +210,8 @@ class Bench:
             self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
         self.left_at = None
         status = self._run(MARCHING, first, n, every, t0, h, rows, counts, y, loads)
-        if own and status == OK:
-            self.left_at = (first + n, t0, h)
+        if own and status in (OK, CROSSED):
+            self.left_at = (first + int(self.report[STEPS_DONE]), t0, h)
         return status
 
     def adapt(self, t: float, rtol: float, atol: float, first: float = 0.0) -> None:
@@ -206,14 +227,14 @@ class Bench:
         self.kept, self.course = self.y.copy(), np.zeros(COURSE)
         self.course[TIME], self.course[NEXT] = t, first
         self.course[ERROR_BEFORE], self.course[SMALLEST] = 1.0, np.inf
-        self.left_at, self.report[LOADED] = None, 0.0
+        self.forget()
         _ = self.adaptive_loop
 
     def march_adaptive(
-        self, attempts: int, every: int, stops: Any, samples: Any, times: Any, sizes: Any, rows: Any, counts: Any, *,
+        self, attempts: int, every: int, end: float, samples: Any, times: Any, sizes: Any, rows: Any, counts: Any, *,
         longest: float = np.inf, shortest: float = 0.0,
     ) -> int:  # fmt: skip
-        """Try at most so many steps on the way to the last of ``stops``; returns the status.
+        """Try at most so many steps on the way to ``end``; returns the status.
 
         After a failure, or where a function of the user raises, ``y`` is the state before the step tried last. See
         ``polhode.kernel.drive.march_adaptive``.
@@ -221,9 +242,9 @@ class Bench:
         try:
             return int(
                 self.adaptive_loop(
-                    attempts, every, self.prepared.estimate + 1, self.limit, longest, shortest, stops, samples,
+                    attempts, every, self.prepared.estimate + 1, self.limit, longest, shortest, end, samples,
                     self.system.N, self.blocks.size // 2, self.y, self.addresses, self.course, self.kept, times, sizes,
-                    rows, counts,
+                    rows, counts, self.cuts, self.watching, self.sides,
                 )
             )  # fmt: skip
         finally:
@@ -243,7 +264,7 @@ class Bench:
     def _convert(self, task: int, t: float, h: float, y: Any) -> int:
         if not self.prepared.processed:
             return OK
-        self.left_at, self.report[LOADED] = None, 0.0
+        self.forget()
         return self._run(task, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
 
     @property

@@ -57,7 +57,9 @@ from polhode.runs.single import (
     tolerances,
     whole,
 )
+from polhode.runs.watching import check_span
 from polhode.systems import SYSTEMS, System, inertia, problem
+from polhode.systems.events import EVENTS, Event, event_of, events_of
 from polhode.systems.forces import FORCES, force_of
 from polhode.trajectory import UNITS, suffix_of
 from polhode.trajectory.epochs import epoch_of
@@ -356,8 +358,25 @@ class ThrustForce(_Table):
     exhaust_velocity: Annotated[Number, Unit("m_s")] | None = None
 
 
+class ImpulseForce(_Table):
+    """A sudden change of velocity at a time."""
+
+    kind: Literal["impulse"]
+    time: Time
+    delta_v: Annotated[
+        Annotated[Number, Tag("<number>")] | Annotated[Vector, Tag("<vector>")],
+        Discriminator(lambda value: "<vector>" if isinstance(value, list) else "<number>"),
+        Unit("m_s"),
+        Field(description="three numbers; one for frame 'velocity', negative to brake"),
+    ]
+    frame: Annotated[
+        Literal["inertial", "rtn", "velocity"] | None,
+        Field(description="axes of space (default); radial, transverse, normal; or along the velocity"),
+    ] = None
+
+
 AnyForce = Annotated[
-    ZonalForce | UniformForce | ThirdBodyForce | DragForce | RadiationPressureForce | ThrustForce,
+    ZonalForce | UniformForce | ThirdBodyForce | DragForce | RadiationPressureForce | ThrustForce | ImpulseForce,
     Field(discriminator="kind"),
 ]
 
@@ -369,6 +388,68 @@ class Orbit(_Table):
     mu: Annotated[Mu, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
     mass: Mass = 1.0
     forces: list[AnyForce] | None = None
+    surface: (
+        Annotated[Length, Field(description="radius of the centre; a run that comes down to it ends there")] | None
+    ) = None
+
+
+Terminal = Annotated[bool, Field(description="the run ends at the first")]
+
+
+class ApsisEvent(_Table):
+    """Least and greatest distance from the centre."""
+
+    kind: Literal["apsis"]
+    which: Literal["periapsis", "apoapsis"] | None = None
+    terminal: Terminal = False
+
+
+class NodeEvent(_Table):
+    """Crossings of a plane through the centre."""
+
+    kind: Literal["node"]
+    which: Literal["ascending", "descending"] | None = None
+    normal: Annotated[Vector, Field(description="of the plane; default z")] | None = None
+    terminal: Terminal = False
+
+
+class AltitudeEvent(_Table):
+    """A height above a sphere."""
+
+    kind: Literal["altitude"]
+    height: Length
+    radius: Annotated[Length, Field(description="of the sphere")]
+    which: Literal["rising", "falling"] | None = None
+    terminal: Terminal = False
+
+
+class EclipseEvent(_Table):
+    """The edges of the shadow of the centre."""
+
+    kind: Literal["eclipse"]
+    radius: Annotated[Length, Field(description="of the body that casts the shadow")]
+    direction: Annotated[Vector, Field(description="towards a Sun infinitely far away")] | None = None
+    position: Place | None = None
+    times: Annotated[list[Number], Unit("s")] | None = None
+    positions: Annotated[list[Vector], Unit("m")] | None = None
+    circle: CirclePath | None = None
+    shadow: Literal["cylinder", "cone"] | None = None
+    sun_radius: Length | None = None
+    which: Literal["entry", "exit"] | None = None
+    terminal: Terminal = False
+
+
+class UserEvent(_Table):
+    """Zeros of a Python function (t, position, velocity, q, omega, parameters) -> number."""
+
+    kind: Literal["user"]
+    function: Function
+    direction: Annotated[Literal[-1, 0, 1], Field(description="1 rising, -1 falling, 0 both")] = 0
+    terminal: Terminal = False
+    name: str | None = None
+
+
+AnyEvent = Annotated[ApsisEvent | NodeEvent | AltitudeEvent | EclipseEvent | UserEvent, Field(discriminator="kind")]
 
 
 class Initial(_Table):
@@ -473,6 +554,18 @@ class ScenarioFile(MethodOptions):
         Annotated[
             Annotated[str, Tag("<string>")] | Annotated[MethodTable, Tag("<table>")],
             Discriminator(lambda value: "<string>" if isinstance(value, str) else "<table>"),
+        ]
+        | None
+    ) = None
+    events: (
+        Annotated[
+            list[
+                Annotated[
+                    Annotated[str, Tag("<word>")] | Annotated[AnyEvent, Tag("<table>")],
+                    Discriminator(lambda value: "<word>" if isinstance(value, str) else "<table>"),
+                ]
+            ],
+            Field(description="what to look for: words such as 'periapsis', 'node', or tables with a kind"),
         ]
         | None
     ) = None
@@ -604,7 +697,7 @@ class Scenario:
         if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
             del keep["attitude"]
             keep["coordinates"] = last[own.name].values.tolist()
-        keep |= {"t0": now, "t_end": start + n * h}
+        keep |= {"t0": now, "t_end": start + n * h, "since": keep.get("since", start)}
         keep.pop("steps", None)
         if "rtol" in keep:
             keep["t_end"] = self.arguments["t_end"]
@@ -769,6 +862,15 @@ class _Reader:
             state = self.state(parsed.initial, start, system)
         times = self.times(parsed.run, ready) if "run" in sound and (ready or "problem" not in self.raw) else {}
         output = self.output(parsed.output) if "output" in sound else Files()
+        events = self.events(parsed.events or [], system) if "events" in sound else []
+        if system is not None and times and not self.problems:
+            h, n, begin = _span(times)
+            try:
+                check_span(system, begin, begin + n * h)
+            except InvalidInput as outside:
+                self.refused(("system",), outside)
+        if events:
+            times["events"] = events
         if self.problems:
             self.problems.sort(key=lambda found: found[0])
             told = [message for _, message in self.problems]
@@ -881,6 +983,29 @@ class _Reader:
         except InvalidInput as refused:
             self.refused(key, refused)
             return None
+
+    def events(self, tables: list[Any], system: System | None) -> list[Event]:
+        """What to look for."""
+        made: list[Event] = []
+        for k, table in enumerate(tables):
+            key: Key = ("events", k)
+            given = table
+            if not isinstance(table, str):
+                given = table.model_dump(exclude_none=True)
+                if "function" in given:
+                    given["function"] = self.function((*key, "function"), given["function"])
+                    if given["function"] is None:
+                        continue
+            try:
+                made.append(event_of(given))
+                if system is not None:
+                    events_of(made[-1:], system)
+            except InvalidInput as refused:
+                if isinstance(table, str) or str(refused).startswith("events[0]"):
+                    self.wrong(key, str(refused).removeprefix("events[0]: "))
+                else:
+                    self.refused(key, refused)
+        return made
 
     def function(self, key: Key, name: str) -> Callable[..., Any] | None:
         """The function ``file.py:function``, loaded when that is allowed."""
@@ -1076,6 +1201,8 @@ def _plain_key(loc: tuple[str | int, ...]) -> Key:
         del key[1]
     if key[:2] == ["system", "forces"] and len(key) > 3 and key[3] in FORCES:
         del key[3]
+    if key[:1] == ["events"] and len(key) > 2 and key[2] in EVENTS:
+        del key[2]
     return tuple(key)
 
 
@@ -1120,7 +1247,8 @@ def _expected(error: Any) -> str:
         return f"expected {_word(context)} = {tags} (got {tag!r}){_near(tag, tags)}"
     if kind == "union_tag_not_found":
         word = _word(context)
-        return f"expected a key {word}, one of {', '.join(sorted(SYSTEMS if word == 'type' else FORCES))} (got {found})"
+        names: Iterable[str] = EVENTS if error["loc"][0] == "events" else SYSTEMS if word == "type" else FORCES
+        return f"expected a key {word}, one of {', '.join(sorted(names))} (got {found})"
     if kind == "string_pattern_mismatch":
         return f"expected 'file.py:function' (got {found})"
     if kind == "greater_than_equal":

@@ -34,10 +34,14 @@ from polhode.kernel.signatures import (
     ACCEPTED,
     ANGULAR,
     ATTITUDE,
+    BEGUN,
     BODY,
+    CROSSED,
+    CUT,
     ITERATIONS,
     LARGEST,
     MOMENTUM,
+    MUTED,
     NEXT_TIME,
     NOT_CONVERGED,
     OK,
@@ -57,9 +61,12 @@ from polhode.kernel.signatures import (
 from polhode.methods import Chosen
 from polhode.methods import method as find_method
 from polhode.runs.bench import Bench, check_estimate, extended
+from polhode.runs.watching import EPSILON, Ended, Found, Watching, break_times, check_span, fire, rows_of
 from polhode.systems import SYSTEMS, System
+from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.record import in_si, is_quantity, vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
+from polhode.trajectory.build import with_events
 from polhode.trajectory.charts import singular_note
 from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import MEANING
@@ -310,23 +317,49 @@ class _Record:
         here = slice(self.count, None)
         return self.times[here], self.sizes[here], self.states[here], self.iterations[here]
 
+    def cut(self, t: float, direction: float) -> None:
+        """Drop the rows after a time."""
+        while self.count and (self.times[self.count - 1] - t) * direction > 0.0:
+            self.count -= 1
+
+    def replace(self, t: float, y: Any) -> None:
+        """Another state in the rows at this time, which are the last ones if there are any."""
+        row = self.count - 1
+        while row >= 0 and self.times[row] == t:
+            self.states[row] = y
+            row -= 1
+
 
 class _Run:
     """A run with steps of one size: its arrays, how far it is, and the slices it takes."""
 
     adaptive = False
 
-    def __init__(self, system: System, chosen: Chosen, recipe: Mapping[str, Any]) -> None:
+    def __init__(self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = ()) -> None:
         self.system, self.chosen, self.recipe = system, chosen, recipe
         self.t0, self.guard = recipe["t0"], recipe["guard"]
         self.start = np.array(recipe["state"])
+        self.direction = copysign(1.0, self.final - self.t0)
+        fired = [] if recipe.get("since", self.t0) != self.t0 else fire(system, self.t0, self.start, self.direction)
         limit = chosen.method.range if self.guard else None
         self.bench = Bench(system, chosen, self.start.copy(), self.t0, limit, self.adaptive)
         self.report = self.bench.report
         self.done: int = 0
         self.seconds = 0.0
         self.slice = FIRST_SLICE
+        self.ended: Found | None = None
+        self.breaks = break_times(system, self.t0, self.final)
+        system.settle(self.bench.parameters, self.t0, self.direction)
+        self.watching = Watching(system, self.bench, events, self.direction, self.t0, self.start)
+        self.watching.begin(self.t0, self.start)
+        self.watching.found += fired
         self.set_out()
+
+    @property
+    def final(self) -> float:
+        """Time at the end of the span."""
+        length = self.recipe["step"] * self.recipe["steps"]
+        return float(self.t0 - length if self.recipe["backwards"] else self.t0 + length)
 
     def set_out(self) -> None:
         """Get ready for the first step."""
@@ -382,7 +415,10 @@ class _Run:
             if on_grid:
                 record.add(t, self.state(), int(self.report[ROW_ITERATIONS]))
             else:
-                record.add(t, *self.aside(t))
+                try:
+                    record.add(t, *self.aside(t))
+                except Ended:  # before that time; the step itself will tell
+                    break
             self.report[ROW_ITERATIONS] = 0.0
         self.advance(n - self.done, 1, None, look)
 
@@ -392,14 +428,15 @@ class _Run:
         return self.bench.y
 
     def prepare(self) -> None:
-        """Make the state the method works on from the start."""
+        """Make the state the method works on from that of the system, at the present time."""
         status, problem = OK, None
+        self.bench.forget()
         try:
-            status = self.bench.prepare(self.t0, self.h)
+            status = self.bench.prepare(self.now, self.h)
         except Exception as caught:
             problem = caught
         if status != OK or problem is not None:
-            raise self.failure(status, 0, self.start, self.t0, self.h, self.y.copy(), problem)
+            raise self.failure(status, self.done, self.start, self.now, self.h, self.y.copy(), problem)
 
     def state(self) -> Any:
         """The state of the system after the steps done; a processed method's own where it cannot be turned back."""
@@ -422,10 +459,17 @@ class _Run:
         ------
         StepFailed, UserFunctionError
             A step failed; the state is the one before it.
+        Ended
+            An event that ends the run.
         """
         last = self.done + n
         while self.done < last:
-            count = min(self.slice, last - self.done)
+            whole = self.whole_steps()
+            if whole == 0:
+                self.cut_step(every, record)
+                look()
+                continue
+            count = min(self.slice, last - self.done, whole)
             kept, before = self.y.copy(), self.done
             made = (before + count) // every - before // every if record else 0
             rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)
@@ -447,12 +491,113 @@ class _Run:
                 usable = self.done // every - before // every
                 numbers = every * np.arange(before // every + 1, before // every + 1 + usable)
                 record.add(self.time(numbers), rows[:usable], iterations[:usable])
-            if status != OK or problem is not None:
+            if status == CROSSED:
+                self.met(record)
+            elif status != OK or problem is not None:
                 after = self.y.copy()
                 self._back(before, kept)
                 raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
+            elif self.near(self.now):
+                self.arrive(self.state(), record)
             look()
             self.adjust(elapsed)
+
+    def near(self, t: float) -> bool:
+        """Whether the next break counts as being at time t."""
+        if not self.breaks:
+            return False
+        return bool(abs(t - self.breaks[0]) <= 4.0 * EPSILON * max(abs(self.t0), abs(t), abs(self.h)))
+
+    def whole_steps(self) -> int:
+        """How many steps can be taken before the next break lies within one."""
+        if not self.breaks:
+            return LARGEST_ROWS
+        along = (self.breaks[0] - self.t0) / self.h
+        k = round(along)
+        return max(0, int(k if self.near(self.time(k)) else floor(along)) - self.done)
+
+    def pass_break(self, t: float, y: Any) -> Any:
+        """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
+        at = self.breaks.pop(0)
+        self.system.settle(self.bench.parameters, at, self.direction)
+        after = y.copy()
+        fired = fire(self.system, at, after, self.direction)
+        if fired:
+            self.watching.close(t, y)
+            self.watching.found += fired
+            self.watching.restart(t, after)
+        return after
+
+    def arrive(self, y: Any, record: _Record | None) -> None:
+        """Go on from a state of the system at the present time, past the breaks there; it also belongs into its row."""
+        while self.near(self.now):
+            y = self.pass_break(self.now, y)
+        self.y[:] = y
+        if record:
+            record.replace(self.now, y)
+        self.prepare()
+
+    def cut_step(self, every: int, record: _Record | None) -> None:
+        """Take the next step in pieces."""
+        y, _ = self.through(self.now, self.state(), self.time(self.done + 1))
+        self.done += 1
+        if record and self.done % every == 0:
+            record.add(self.now, y, int(self.report[ROW_ITERATIONS]))
+            self.report[ROW_ITERATIONS] = 0.0
+        self.arrive(y, record)
+
+    def met(self, record: _Record | None) -> None:
+        """Tell the events in the step just taken; where one of them cuts it, take it again in pieces."""
+        after, own, before = self.state(), self.y.copy(), self.report.copy()
+        self.done -= 1
+        self.y[:] = self.bench.before[: own.size]
+        y, cut = self.through(self.now, self.state(), self.time(self.done + 1), after)
+        self.done += 1
+        self.y[:] = own
+        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        if cut or self.near(self.now):
+            self.arrive(y, record)
+
+    def through(self, t: float, y: Any, goal: float, after: Any = None) -> tuple[Any, bool]:
+        """State at ``goal``, within the next step or at its end, and whether something has cut the way there."""
+        cut = False
+        while True:
+            middle = bool(self.breaks) and (goal - self.breaks[0]) * self.direction > 0.0 and not self.near(goal)
+            target = self.breaks[0] if middle else goal
+            if after is None:
+                after = self.part(t, y, target)
+            if self.watching:
+                crossing = self.watching.passed(t, y, target, after, self.part)
+                if crossing is not None:
+                    (t, y), after, cut = crossing, None, True
+                    continue
+            if not middle:
+                return after, cut
+            t, y, after, cut = target, self.pass_break(target, after), None, True
+
+    def part(self, t: float, y: Any, goal: float) -> Any:
+        """State of the system at ``goal``, by one step of the method from the state y at time t."""
+        h = goal - t
+        y = y.copy()
+        if h == 0.0:
+            return y
+        begun = y.copy()
+        status, problem = OK, None
+        try:
+            status = self.bench.prepare(t, h, y)
+            if status == OK:
+                status = self.bench.march(0, 1, 2, t, h, y=y)
+            if status == OK:
+                status, y = self.bench.present(goal, h, y)
+        except Exception as caught:
+            problem = caught
+        if status != OK or problem is not None:
+            raise self.failure(status, self.done, begun, t, h, y, problem)
+        return y
+
+    def close(self) -> None:
+        """The run has come to its end."""
+        self.watching.close(self.now, self.state())
 
     def adjust(self, elapsed: float) -> None:
         """Make the next slice last about SLICE_SECONDS."""
@@ -474,19 +619,14 @@ class _Run:
 
     def aside(self, t: float) -> Any:
         """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
-        grid, before = self.time(self.done), self.report.copy()
-        y, h = self.state(), t - grid
-        status, problem = OK, None
+        before, kept, breaks = self.report.copy(), self.watching.kept(), list(self.breaks)
         try:
-            status = self.bench.prepare(grid, h, y)
-            if status == OK:
-                status = self.bench.march(0, 1, 2, grid, h, y=y)
-            if status == OK:
-                status, y = self.bench.present(t, h, y)
-        except Exception as caught:
-            problem = caught
-        if status != OK or problem is not None:
-            raise self.failure(status, self.done, self.state(), grid, h, y, problem)
+            y, _ = self.through(self.time(self.done), self.state(), t)
+            if self.breaks and self.breaks[0] == t:
+                y = self.pass_break(t, y)
+        finally:
+            self.watching.put_back(kept)
+            self.breaks = breaks
         most = int(self.report[ROW_ITERATIONS])
         self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
         return y, most
@@ -594,6 +734,10 @@ class _AdaptiveRun(_Run):
 
     adaptive = True
 
+    @property
+    def final(self) -> float:
+        return float(self.recipe["t_end"])
+
     def set_out(self) -> None:
         recipe = self.recipe
         self.total, self.end = None, recipe["t_end"]
@@ -633,7 +777,8 @@ class _AdaptiveRun(_Run):
     def carry_out(self, record: _Record, every: int, samples: Any, look: Callable[[], None]) -> None:
         bench, course, most = self.bench, self.bench.course, self.recipe["max_steps"]
         longest, shortest = self.recipe["max_step"] or inf, SHORTEST * abs(self.end - self.t0)
-        wanted, stops = np.empty(0), np.array([self.end])
+        wanted = np.empty(0)
+        edge: tuple[float, int, float] | None = None  # where a step is to end, an event being there: time, number, side
         if samples is None:
             record.add(self.t0, self.start, 0)
         else:  # times may be past the end by round-off
@@ -643,11 +788,12 @@ class _AdaptiveRun(_Run):
             count = min(self.slice, most - tried)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
             kept, before = self.y.copy(), course.copy()
+            target = edge[0] if edge else self.breaks[0] if self.breaks else self.end
             begun = time.perf_counter()
             status, problem = OK, None
             try:
                 status = bench.march_adaptive(
-                    count, every, stops, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
+                    count, every, target, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
                 )
             except Exception as caught:
                 problem = caught
@@ -658,11 +804,16 @@ class _AdaptiveRun(_Run):
             self.seconds += elapsed
             self.done = int(course[ACCEPTED])
             record.count += int(course[ROWS])
-            if status != OK or problem is not None:
+            if status in (CROSSED, CUT):
+                edge = self.met_in_step(status, edge)
+            elif status != OK or problem is not None:
                 h = self.report[NEXT_TIME] - self.now
                 if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
                     h = 1e-3 * (self.end - self.t0)
                 raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
+            if self.now == target and status in (OK, CROSSED):
+                self.land(edge, record)
+                edge = None
             look()
             if self.now == self.end:
                 return
@@ -672,6 +823,38 @@ class _AdaptiveRun(_Run):
                     "max_steps, or loosen rtol", step=self.done, time=self.now,
                 )  # fmt: skip
             self.adjust(elapsed)
+
+    def met_in_step(self, status: int, edge: tuple[float, int, float] | None) -> tuple[float, int, float] | None:
+        """Tell the events of the step just taken, or find where the step just refused is to be cut."""
+        watching, course = self.watching, self.bench.course
+        if status == CROSSED:
+            begun = float(course[BEGUN])
+            watching.passed(begun, self.bench.kept.copy(), self.now, self.y.copy(), self.part)
+            return edge
+        a, b = self.now, float(self.report[NEXT_TIME])
+        ya, values = self.y.copy(), watching.values.copy()
+        yb = self.part(a, ya, b)
+        edges = [
+            (watching.locate(k, a, ya, b, yb, values[k], self.part)[0], k, copysign(1.0, values[k]))
+            for k in watching.changed(values) if k < watching.cuts
+        ]  # fmt: skip
+        t, k, side = min(edges, key=lambda place: place[0] * self.direction)
+        if t == a:
+            watching.cross(k, side)
+            return edge
+        if edge is not None:  # this one comes before it
+            watching.sides[edge[1]] = -edge[2]
+        watching.sides[k] = MUTED
+        return t, k, side
+
+    def land(self, edge: tuple[float, int, float] | None, record: _Record) -> None:
+        """The state is at an edge, at a break or at the end."""
+        if edge is not None:
+            self.watching.cross(edge[1], edge[2])
+        while self.breaks and self.breaks[0] == self.now:
+            self.y[:] = self.pass_break(self.now, self.y)
+            record.replace(self.now, self.y)
+        self.bench.forget()
 
     def failure(
         self,
@@ -714,6 +897,8 @@ def integrate(
     velocity: Any = None,
     momentum: Any = None,
     coordinates: Any = None,
+    events: Any = (),
+    since: float | None = None,
     guard: bool = True,
     units: str = "consistent",
     epoch: Any = None,
@@ -762,6 +947,12 @@ def integrate(
     coordinates : array_like (3,)
         Of a method that keeps attitudes as numbers of its own (rotation vector, Euler angles of its sequence): these,
         in the place of ``attitude``, also where they are longer than principal ones.
+    events : sequence
+        What to look for, from ``polhode.events`` or words such as ``"periapsis"``; found to round-off, listed in the
+        variables ``event_time``, ``event_kind`` and so on. Events that are ``terminal`` end the run.
+    since : float, optional
+        Of a run that is the rest of another: where that began, from ``t0`` on which it goes. What is switched or fired
+        between the two times is past, and so is an impulse at ``t0``.
     guard : bool
         Refuse steps that turn a body further than the method can represent.
     units : {"consistent", "SI"}
@@ -819,6 +1010,9 @@ def integrate(
         check_estimate(chosen)
         pace = tolerances(rtol, atol, t_end, steps, t0, first_step, max_step, max_steps)
         h, n, start = whole(pace)
+    first = start if since is None else _number(since, "since")
+    check_span(system, first, pace.get("t_end", start + n * h))
+    wanted = events_of(events, system)
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
     if units not in UNITS:
@@ -835,9 +1029,13 @@ def integrate(
         "units": units,
         "state": y.tolist(),
     }
+    if wanted:
+        recipe["events"] = [dict(event.arguments) for event in wanted]
+    if first != start:
+        recipe["since"] = first
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
-    return _carry_out(system, chosen, recipe, progress)
+    return _carry_out(system, chosen, recipe, progress, wanted)
 
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
@@ -887,7 +1085,11 @@ class _Watch:
 
 
 def _carry_out(
-    system: System, chosen: Chosen, recipe: Mapping[str, Any], progress: Callable[[Progress], None] | None
+    system: System,
+    chosen: Chosen,
+    recipe: Mapping[str, Any],
+    progress: Callable[[Progress], None] | None,
+    events: Sequence[Event],
 ) -> xr.Dataset:
     """Run a recipe; raises what went wrong with the trajectory so far on it."""
     every = recipe["every"]
@@ -897,9 +1099,10 @@ def _carry_out(
     record = _Record((rows if samples is None else len(samples)) + 2, len(recipe["state"]))
     tell = progress or (lambda state: None)
     tell(Progress(0, total, 0.0, "compiling"))
-    run = (_Run if "step" in recipe else _AdaptiveRun)(system, chosen, recipe)
+    run = (_Run if "step" in recipe else _AdaptiveRun)(system, chosen, recipe, events)
     potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
+    stopped = ""
     with _Watch() as watch:
         tell(Progress(0, total, 0.0, "running"))
         told = time.perf_counter()
@@ -915,17 +1118,27 @@ def _carry_out(
 
         try:
             run.carry_out(record, every, samples, look)
+            run.close()
+        except Ended as ended:
+            run.ended = ended.event
+            record.cut(run.ended.time, run.direction)
+            if not record.count or record.times[record.count - 1] != run.ended.time:
+                most, size = int(run.report[ROW_ITERATIONS]), run.last
+                record.room(1)
+                record.add(run.ended.time, run.ended.state, most, size)
+            stopped = str(ended)
+            tell(Progress(run.done, total, run.seconds, "running", 1.0))
         except (StepFailed, UserFunctionError) as failed:
             error = failed
         except KeyboardInterrupt:
             of = "" if total is None else f" of {total}"
             error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g})")
         watch.over = True
-        if samples is None or error is not None:
+        if not stopped and (samples is None or error is not None):
             t = run.now
             if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
                 record.add(t, run.state(), int(run.report[ROW_ITERATIONS]), run.last)
-        return _finish(run, recipe, potential, record, error)
+        return _finish(run, recipe, potential, record, error, stopped)
 
 
 def _order(system: System, chosen: Chosen) -> dict[str, Any]:
@@ -941,7 +1154,7 @@ def _order(system: System, chosen: Chosen) -> dict[str, Any]:
 
 
 def _finish(
-    run: _Run, recipe: Mapping[str, Any], potential: Any, record: _Record, error: PolhodeError | None
+    run: _Run, recipe: Mapping[str, Any], potential: Any, record: _Record, error: PolhodeError | None, stopped: str
 ) -> xr.Dataset:
     rows = (record.times, record.states, record.iterations, record.sizes)
     times, states, iterations, sizes = (a[: record.count] for a in rows)
@@ -974,10 +1187,16 @@ def _finish(
         attributes["epoch"] = recipe["epoch"]
     if error is not None:
         attributes["incomplete"] = str(error)
+    if stopped:
+        attributes["stopped"] = stopped
     chart = run.bench.prepared.coordinates
     ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart)
     if "rtol" in pace:
         ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[recipe["units"]]["step"]})
+    if recipe.get("events") or run.system.impulses or run.system.watches:
+        slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
+        found = [e for e in run.watching.found if stopped or (e.time - run.now) * run.direction <= slack]
+        ds = with_events(ds, run.system, rows_of(found, BODY * run.system.N), recipe["units"])
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds
@@ -1039,8 +1258,18 @@ def rerun(
     if "run" not in ds.attrs:
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
     recipe = json.loads(ds.attrs["run"])
-    system = rebuild(recipe["system"], functions)
-    return _carry_out(system, find_method(recipe["method"]), recipe, progress)
+    events, rest = [], dict(functions)
+    for given in recipe.get("events", ()):
+        if given["kind"] == "user":
+            name = given["name"]
+            if name not in functions:
+                raise InvalidInput(f"this run used a function for the event {name!r}; hand it in again: "
+                                   f"rerun(ds, {name}={given['function']['function']})")  # fmt: skip
+            rest.pop(name, None)
+            given = given | {"function": functions[name]}
+        events.append(event_of(given))
+    system = rebuild(recipe["system"], rest)
+    return _carry_out(system, find_method(recipe["method"]), recipe, progress, events)
 
 
 def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:

@@ -12,11 +12,10 @@ A body elsewhere (a third body, the Sun) is at rest (``position``), on a ``circl
 ``positions``) through which a cubic spline is laid whose end conditions are "not a knot"; a table must cover every time
 the run looks at, some methods look a little beyond their steps, and outside of it the run stops with ``NotFinite``.
 
-Loads that jump (thrust at ``start`` and ``stop``, a ``cylinder`` shadow) cost every method its order in the step that
-meets the jump: let steps begin and end there, and take a method that looks inside of its steps only, such as
-``mkrk:gauss8``, or ``rkn6_14a`` where nothing depends on velocities; or choose steps by a tolerance. Methods that look
-at the very end of a step, such as ``mkrk:rk4``, ``mkrk:cv8`` and splittings that end with a kick, find the thrust off
-at its ``stop`` already, and on at its ``start`` in the step before: they are of order 1 there, wherever steps end.
+Where loads jump (thrust at ``start`` and ``stop``, a ``cylinder`` shadow) or their derivatives do (the edges of a
+``cone``), and at impulses, a run cuts its steps, which see one side only: every method keeps its order. A load does not
+look at the time to know whether it is on, but at a number that the run switches. A shadow is found where a step ends on
+its other side; one that a step passes whole is missed, so take steps shorter than the passage.
 
 ====== ==================================================================
 symbol meaning
@@ -45,9 +44,9 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.systems.record import number, plain, vector, without_unit
 
-__all__ = ["Force", "drag", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
+__all__ = ["Force", "Impulse", "drag", "impulse", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
 
-ZONAL, UNIFORM, THIRD_BODY, DRAG, RADIATION, THRUST = range(6)
+ZONAL, UNIFORM, THIRD_BODY, DRAG, RADIATION, THRUST, IMPULSE = range(7)
 """Codes by which the compiled loads know a force; in the order of ``FORCES``."""
 
 FIXED, CIRCLE, TABLE = range(3)
@@ -56,6 +55,11 @@ INERTIAL, ALONG_VELOCITY, RADIAL = range(3)
 SHADOWS = {"none": NO_SHADOW, "cylinder": CYLINDER, "cone": CONE}
 STANDARD_GRAVITY = 9.80665
 """By definition, m/s^2: the exhaust velocity of a specific impulse of one second, in m/s."""
+LIT = 4
+"""Among the numbers of light with a cylindrical shadow: 1 in the light, 0 in the shadow."""
+FIRING = 7
+"""Among the numbers of thrust: 1 while it is on, else 0."""
+FRAMES = ("inertial", "rtn", "velocity")
 DIRECTIONS = {"inertial": INERTIAL, "velocity": ALONG_VELOCITY, "radial": RADIAL}
 WAYS = {"inertial": "thrust in a fixed direction", "velocity": "thrust along the velocity", "radial": "radial thrust"}
 
@@ -252,13 +256,11 @@ def drag_acceleration(p, at, r, v):
 
 
 @helper
-def lit(p, at, r, s, d):
-    """Share of the Sun's disc that is seen: 1 in the light, 0 in full shadow; s and d lead to the Sun."""
+def lit(p, at, r, d):
+    """Share of the Sun's disc that is seen: 1 in the light, 0 in full shadow; d leads to the Sun."""
     body = p[at + 1]
     if p[at] == CYLINDER:
-        beside = cross(r, s)
-        behind = dot(r, s) < 0.0 and dot(beside, beside) < body * body * dot(s, s)
-        return 0.0 if behind else 1.0
+        return p[at + 2]
     # Apparent radii of the Sun and of the body, and the angle between their centres; discs taken as flat.
     a = np.arcsin(min(1.0, p[at + 2] / np.sqrt(dot(d, d))))
     b = np.arcsin(min(1.0, body / np.sqrt(dot(r, r))))
@@ -288,7 +290,7 @@ def radiation_acceleration(p, at, t, r):
     if p[at + 1] > 0.0:
         w *= (p[at + 1] / size) * (p[at + 1] / size)
     if p[at + 2] != NO_SHADOW:
-        w *= lit(p, at + 2, r, s, d)
+        w *= lit(p, at + 2, r, d)
     return scale(-w, d)
 
 
@@ -323,8 +325,8 @@ def radiation_rate(p, at, t, r):
 
 @helper
 def thrust_acceleration(p, at, t, r, v):
-    """On for start <= t < stop."""
-    if t < p[at + 5] or t >= p[at + 6]:
+    """While it is on, see FIRING; 5 and 6 are the times, for the run."""
+    if p[at + FIRING] == 0.0:
         return (0.0, 0.0, 0.0)
     e = get3(p, at + 2)
     if p[at + 1] == ALONG_VELOCITY:
@@ -417,7 +419,7 @@ def zonal(
     if not any(coefficients):
         raise InvalidInput("J2 to J6 are all zero; give at least one of them, or leave this force out")
     top = max(n for n, J in enumerate(coefficients, 2) if J)
-    k = _unit(axis, "axis")
+    k = unit_vector(axis, "axis")
     arguments = {f"J{n}": J for n, J in enumerate(coefficients, 2) if J} | {
         "radius": number(radius, "radius", positive=True),
         "axis": plain(axis),
@@ -567,7 +569,7 @@ def drag(
         rows = [(r, 0.5 * values["coefficient"] * rho, rate) for (r, rho), rate in zip(air[:-1], rates, strict=True)]
         values["table"] = air.tolist()
     turning = number(rotation, "rotation")
-    k_axis = _unit(axis, "axis")
+    k_axis = unit_vector(axis, "axis")
     arguments = {"kind": "drag", **values, "rotation": turning, "axis": plain(axis)}
     spin = (turning * k_axis[0], turning * k_axis[1], turning * k_axis[2])
     return Force(
@@ -607,8 +609,8 @@ def radiation_pressure(
         Distance from the Sun at which the acceleration is the one given; elsewhere it goes with the inverse square.
         Without it, it is the same everywhere.
     shadow : {"none", "cylinder", "cone"}
-        "cylinder": all or nothing, as behind a body lit from infinity, which jumps. "cone": the share of the Sun's disc
-        that the body leaves free, continuous with its first derivative; the discs are taken as flat.
+        "cylinder": all or nothing, as behind a body lit from infinity. "cone": the share of the Sun's disc that the
+        body leaves free; the discs are taken as flat. Steps are cut at the edges of either.
     radius : float, optional
         Of the body that casts the shadow, about the centre.
     sun_radius : float, optional
@@ -624,17 +626,10 @@ def radiation_pressure(
         Naming the argument that is wrong or missing.
     """
     strength = number(acceleration, "acceleration", positive=True)
-    arguments: dict[str, Any]
-    path: tuple[float, ...]
-    if direction is not None:
-        if any(value is not None for value in (position, times, positions, circle)):
-            raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
-        for name, value in (("distance", distance), ("sun_radius", sun_radius)):
-            if value is not None:
-                raise InvalidInput(f"{name} needs a place of the Sun; give position instead of direction")
-        arguments, path = {"direction": plain(direction)}, (float(FIXED), *_unit(direction, "direction"))
-    else:
-        arguments, path = _path(position, times, positions, circle, "the Sun: direction, ")
+    arguments, path = path_arguments(direction, position, times, positions, circle)
+    for name, value in (("distance", distance), ("sun_radius", sun_radius)):
+        if direction is not None and value is not None:
+            raise InvalidInput(f"{name} needs a place of the Sun; give position instead of direction")
     if shadow not in SHADOWS:
         raise unknown_name("shadow", shadow, SHADOWS)
     given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
@@ -647,7 +642,7 @@ def radiation_pressure(
             raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
     numbers = (
         strength, sizes.get("distance", 0.0), float(SHADOWS[shadow]), sizes.get("radius", 0.0),
-        sizes.get("sun_radius", 0.0), float(direction is not None), *path,
+        1.0 if shadow == "cylinder" else sizes.get("sun_radius", 0.0), float(direction is not None), *path,
     )  # fmt: skip
     behind = {"none": "without shadow", "cylinder": "with a cylindrical shadow", "cone": "with shadow and penumbra"}
     return Force(
@@ -687,8 +682,7 @@ def thrust(
     vector : array_like (3,), optional
         For "inertial", in the space frame; any length.
     start, stop : float, optional
-        Times of ignition and of cut-off; without them, always on. Which steps and methods suit them is said at the head
-        of this page. A force needs both.
+        Times of ignition and of cut-off, at which steps are cut; without them, always on. A force needs both.
     force : float, optional
         Mass length / time^2; negative against the direction.
     specific_impulse : float, optional
@@ -724,7 +718,7 @@ def thrust(
             f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
         )  # fmt: skip
         raise InvalidInput(f"vector {wanted}")
-    along = (0.0, 0.0, 0.0) if vector is None else _unit(vector, "vector")
+    along = (0.0, 0.0, 0.0) if vector is None else unit_vector(vector, "vector")
     given = {"start": start, "stop": stop}
     times = {name: number(value, name) for name, value in given.items() if value is not None}
     if times.get("start", -inf) >= times.get("stop", inf):
@@ -739,15 +733,121 @@ def thrust(
         "thrust",
         WAYS[direction] + ", using up mass" * bool(burn),
         arguments,
-        (size, float(DIRECTIONS[direction]), *along, times.get("start", -inf), times.get("stop", inf)),
+        (size, float(DIRECTIONS[direction]), *along, times.get("start", -inf), times.get("stop", inf), 1.0),
         velocity_dependent=direction == "velocity",
         autonomous=not times,
         flow=abs(size) / speed,
     )
 
 
+@dataclass(frozen=True)
+class Impulse:
+    """A sudden change of velocity, as a run applies it between two steps.
+
+    Attributes
+    ----------
+    time : float
+        When.
+    delta_v : tuple of float
+        Its size: 3 numbers along the axes of the frame, the first alone counting for "velocity".
+    frame : {"inertial", "rtn", "velocity"}
+        Of the velocity before it.
+    own : int
+        Which of the system's own numbers is its work.
+    what : str
+        Its name in messages and lists.
+    """
+
+    time: float
+    delta_v: tuple[float, float, float]
+    frame: str
+    own: int
+    what: str
+
+    def after(self, r: Any, v: Any) -> Any:
+        """Velocity after it at position r, from v before it; not finite where the frame has no axes."""
+        r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.frame == "velocity":
+                return v + d[0] * (v / np.linalg.norm(v))
+            return v + (_axes(r, v) @ d if self.frame == "rtn" else d)
+
+    def before(self, r: Any, v: Any) -> Any:
+        """Velocity before it, from v after it, for a run that goes backwards in time: the inverse of ``after``.
+
+        Where ``delta_v`` is larger than the velocity it acts on and opposite, two velocities before it lead to one
+        after it; this gives the one that goes on in the direction it had.
+        """
+        r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.frame == "velocity":
+                return v - d[0] * (v / np.linalg.norm(v))
+            if self.frame == "inertial":
+                return v - d
+            # The part across r has length w after it and (forward + d_t, d_n) along T and N of before: T lies at the
+            # angle -beta from it.
+            radial, ahead, normal = _axes(r, v).T
+            w = v @ ahead
+            forward = np.sqrt(w * w - d[2] * d[2])
+            along = (forward * ahead - d[2] * normal) / w
+            return (v @ radial - d[0]) * radial + (forward - d[1]) * along
+
+
+def _axes(r: Any, v: Any) -> Any:
+    """Unit vectors, as columns: radial, transverse (in the plane of motion, ahead), normal to that plane."""
+    radial = r / np.linalg.norm(r)
+    normal = np.cross(r, v)
+    normal /= np.linalg.norm(normal)
+    return np.column_stack([radial, np.cross(normal, radial), normal])
+
+
+def impulse(time: float, delta_v: Any, frame: str = "inertial") -> Force:
+    """A sudden change of velocity at a time, exact, between two steps.
+
+    Parameters
+    ----------
+    time : float
+        When. A run that begins there begins with it, one that ends there ends with it; rows at that time are after it.
+    delta_v : array_like (3,), or float
+        Change of velocity, length / time. Of frame "velocity" one number, negative to brake.
+    frame : {"inertial", "rtn", "velocity"}
+        Axes of ``delta_v``: those of space; radial, transverse (in the plane of motion, ahead) and normal to that plane
+        just before; or along the velocity.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    if frame not in FRAMES:
+        raise unknown_name("frame", frame, FRAMES)
+    arguments: dict[str, Any] = {"kind": "impulse", "time": number(time, "time")}
+    if frame == "velocity":
+        if np.ndim(delta_v):
+            raise InvalidInput("delta_v must be one number, for frame is 'velocity'; give its size, negative to brake")
+        arguments["delta_v"] = number(delta_v, "delta_v")
+        change: tuple[float, ...] = (arguments["delta_v"], 0.0, 0.0)
+    else:
+        arguments["delta_v"] = vector(delta_v, "delta_v").tolist()
+        change = tuple(arguments["delta_v"])
+    if not any(change):
+        raise InvalidInput("delta_v is zero; leave this impulse out")
+    return Force(
+        "impulse",
+        {"inertial": "impulse in a fixed direction", "rtn": "impulse by radial, transverse and normal",
+         "velocity": "impulse along the velocity"}[frame],
+        arguments | {"frame": frame},
+        (arguments["time"], *change, float(FRAMES.index(frame))),
+        autonomous=False,
+    )  # fmt: skip
+
+
 FORCES: dict[str, Callable[..., Force]] = {
-    build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust)
+    build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust, impulse)
 }
 """Every kind of force by the name of the function that makes it."""
 CODES = {kind: code for code, kind in enumerate(FORCES)}
@@ -783,7 +883,7 @@ def force_of(description: Any) -> Force:
 WHERE = ("at rest", "on a circle", "along a table")
 
 
-def _unit(value: Any, name: str) -> tuple[float, float, float]:
+def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
     """A vector of any length as a unit vector."""
     v = vector(value, name)
     if not v.any():
@@ -838,6 +938,17 @@ def _path(
     )  # fmt: skip
 
 
+def path_arguments(
+    direction: Any, position: Any, times: Any, positions: Any, circle: Any
+) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """The same for the Sun, which may be infinitely far away in a direction."""
+    if direction is None:
+        return _path(position, times, positions, circle, "the Sun: direction, ")
+    if any(value is not None for value in (position, times, positions, circle)):
+        raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
+    return {"direction": plain(direction)}, (float(FIXED), *unit_vector(direction, "direction"))
+
+
 def _circle(circle: Any) -> tuple[dict[str, Any], tuple[float, ...]]:
     """Radius times two unit vectors, rate and phase."""
     known = ("radius", "period", "phase", "normal")
@@ -855,7 +966,7 @@ def _circle(circle: Any) -> tuple[dict[str, Any], tuple[float, ...]]:
         raise InvalidInput("period of circle is 0; give the time of one turn, or a position")
     phase = number(circle.get("phase") or 0.0, "phase of circle")
     normal = (0.0, 0.0, 1.0) if circle.get("normal") is None else circle["normal"]
-    n = np.array(_unit(normal, "normal of circle"))
+    n = np.array(unit_vector(normal, "normal of circle"))
     node = np.array((-n[1], n[0], 0.0)) if n[0] or n[1] else np.array((1.0, 0.0, 0.0))
     node /= np.linalg.norm(node)
     ahead = np.cross(n, node)

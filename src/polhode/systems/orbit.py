@@ -51,16 +51,24 @@ from polhode.kernel.signatures import (
     POTENTIAL_PART,
     RESTING,
 )
+from polhode.systems.events import ALTITUDE, CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces import (
     CODES,
+    FIRING,
+    FRAMES,
+    LIT,
+    RADIATION,
+    SHADOWS,
+    THRUST,
     Force,
+    Impulse,
     acceleration_of,
     force_of,
     mass_share,
     potential_of,
     potential_rate_of,
 )
-from polhode.systems.record import IDENTITY, Own, System, in_si, number
+from polhode.systems.record import IDENTITY, Own, Switch, System, Watch, in_si, number
 
 COUNT, ROWS, ROW = 1, 2, 5
 """Parameters: mu; number of forces; rows of code, place of its numbers, the part it belongs to, which of the own
@@ -116,7 +124,7 @@ def orbit_potential(t, N, y, bodies, parameters):
     return bodies[MASS] * total
 
 
-def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
+def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = (), surface: float | None = None) -> System:
     """A point mass that orbits a centre at the origin.
 
     Parameters
@@ -127,6 +135,8 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
         Mass of the point, before all burns that use it up; an astropy quantity is turned into SI.
     forces : sequence of Force
         From ``polhode.forces``, or their arguments as mappings with a ``kind``.
+    surface : float, optional
+        Radius of the centre; a run that comes down to it ends there, with the event "impact".
 
     Returns
     -------
@@ -146,49 +156,66 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = ()) -> System:
     mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
     mu, mass = number(mu, "mu", positive=True), number(mass, "mass", positive=True)
     made = _made(forces)
-    place = ROWS + ROW * len(made)
-    burns = _burns(made, mass)
-    end = place + sum(len(force.numbers) for force in made)
+    loads = [force for force in made if force.kind != "impulse"]
+    place = ROWS + ROW * len(loads)
+    burns = _burns(loads, mass)
+    end = place + sum(len(force.numbers) for force in loads)
     rows: list[float] = []
     numbers: list[float] = []
     own: list[Own] = []
+    switches: list[Switch] = []
+    impulses: list[Impulse] = []
+    watches: list[Watch] = []
     for k, force in enumerate(made):
+        what, at = f"forces[{k}], {force.description}", place + len(numbers)
         falls = bool(burns) and (force.surface or force.flow > 0.0)
         part = POTENTIAL_PART if force.conservative and not falls else MOVING if force.velocity_dependent else RESTING
         works = part != POTENTIAL_PART or not force.autonomous
-        rows += [CODES[force.kind], place + len(numbers), part, len(own) if works else -1, end if falls else 0]
-        first, *others = force.numbers
-        numbers += [first / mass if force.flow > 0.0 else first, *others]
+        if force.kind == "impulse":
+            t, x, y, z, frame = force.numbers
+            impulses.append(Impulse(t, (x, y, z), FRAMES[int(frame)], len(own), what))
+        else:
+            rows += [CODES[force.kind], at, part, len(own) if works else -1, end if falls else 0]
+            first, *others = force.numbers
+            numbers += [first / mass if force.flow > 0.0 else first, *others]
+            if CODES[force.kind] == THRUST and not force.autonomous:
+                switches.append(Switch(at + FIRING, force.numbers[5], force.numbers[6], what))
+            elif CODES[force.kind] == RADIATION:
+                watches += _edges(force, at)
         if works:
             alike = [n for n, other in enumerate(made) if other.kind == force.kind]
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
-            own.append(Own("work", label, part != POTENTIAL_PART))
+            own.append(Own("work", label, part != POTENTIAL_PART and force.kind != "impulse"))
     table = [len(burns), *(x for burn in burns for x in burn)]
-    parameters = np.array([mu, len(made), *rows, *numbers, *table], dtype=float)
+    parameters = np.array([mu, len(loads), *rows, *numbers, *table], dtype=float)
     conserves: tuple[str, ...] = ()
     if not own:
         conserves += ("energy",)
     if all(force.axial for force in made):
         conserves += ("vertical_angular_momentum" if made else "angular_momentum_space",)
-    reads = any(force.velocity_dependent for force in made)
-    jumps = any(force.kind == "thrust" and not force.autonomous for force in made)
+    arguments: dict[str, Any] = {"mu": mu, "mass": mass, "forces": [dict(force.arguments) for force in made]}
+    if surface is not None:
+        arguments["surface"] = number(surface, "surface", positive=True)
+        watches.append(Watch(ALTITUDE, (arguments["surface"],), falling="impact", terminal=True))
     return System(
         name="orbit",
-        arguments={"mu": mu, "mass": mass, "forces": [dict(force.arguments) for force in made]},
+        arguments=arguments,
         mass=np.array([mass]),
         moments=np.full((1, 3), np.inf),
         frames=np.array([IDENTITY]),
         loads=orbit_loads,
         potential=orbit_potential,
-        commutator=None if made else orbit_loads,
-        velocity_dependent=reads,
+        commutator=None if loads else orbit_loads,
+        velocity_dependent=any(force.velocity_dependent for force in made),
         divided=True,
         own=tuple(own),
         mass_at=partial(_mass_at, mass, burns) if burns else None,
         parameters=parameters,
         attracted=True,
         conserves=conserves,
-        recommended="mkrk:gauss8" if reads and jumps else "",  # other methods see a jump at the end of their steps
+        switches=tuple(switches),
+        impulses=tuple(impulses),
+        watches=tuple(watches),
     )
 
 
@@ -211,6 +238,17 @@ def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -
     t = np.asarray(t, dtype=float)
     used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
     return (mass * (1.0 - used))[:, None]
+
+
+def _edges(force: Force, at: int) -> list[Watch]:
+    """Where the light of a force whose numbers begin at ``at`` jumps, or its derivatives do."""
+    shadow, radius, sun = int(force.numbers[2]), force.numbers[3], force.numbers[4]
+    path = force.numbers[6:]
+    if shadow == SHADOWS["cylinder"]:
+        return [Watch(CYLINDER, (radius, 0.0, *path), cuts=True, flag=at + LIT)]
+    if shadow == SHADOWS["cone"]:
+        return [Watch(code, (radius, sun, *path), cuts=True) for code in (PENUMBRA, WITHIN)]
+    return []
 
 
 def _made(forces: Any) -> list[Force]:

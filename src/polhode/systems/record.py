@@ -65,6 +65,58 @@ def either_loads(part, t, N, y, bodies, parameters, out):
         plain_loads(part, t, N, y, bodies, parameters, out)
 
 
+@dataclass(frozen=True)
+class Switch:
+    """A number of a system's parameters that is 1 from one time to another and 0 elsewhere; the run sets it.
+
+    Attributes
+    ----------
+    index : int
+        Where in the parameters.
+    start, stop : float
+        The times; infinite where there is none.
+    what : str
+        What is switched, for messages.
+    """
+
+    index: int
+    start: float
+    stop: float
+    what: str
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A function of time and state whose changes of sign a run looks for.
+
+    Attributes
+    ----------
+    code : int
+        By which ``polhode.systems.events`` knows the function.
+    numbers : tuple of float
+        What that reads.
+    rising, falling : str
+        What the event is called where the function grows, or falls, through zero; empty where that is none.
+    terminal : bool
+        Whether the run ends there.
+    cuts : bool
+        Whether steps are cut there, because the loads or their derivatives jump.
+    flag : int
+        Where in the system's parameters 1 stands while the function is positive and 0 while it is negative; or -1.
+    function : UserFunction, optional
+        The user's, in the place of the function with this code.
+    """
+
+    code: int
+    numbers: tuple[float, ...] = ()
+    rising: str = ""
+    falling: str = ""
+    terminal: bool = False
+    cuts: bool = False
+    flag: int = -1
+    function: UserFunction | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """Bodies and the loads on them.
@@ -119,6 +171,13 @@ class System:
         The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
     functions : mapping of str to UserFunction
         The user's functions by keyword.
+    switches : tuple of Switch
+        What is on between known times only. Loads do not look at the time for that but at the number, so that a step
+        which begins or ends at such a time sees one side of it.
+    impulses : tuple of polhode.systems.forces.Impulse
+        Sudden changes of the velocity.
+    watches : tuple of Watch
+        What every run must look for, such as the edge of a shadow or a surface.
     recommended : str
         The method ``integrate`` takes when none is named, from the measured tables. Unless given: "exact" without
         loads, "mkrk:cv8" where loads depend on velocities, else "rkn6_14a".
@@ -142,6 +201,9 @@ class System:
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    switches: tuple[Switch, ...] = ()
+    impulses: tuple[Any, ...] = ()
+    watches: tuple[Watch, ...] = ()
     recommended: str = ""
 
     def __post_init__(self) -> None:
@@ -160,6 +222,12 @@ class System:
     def commutates(self) -> bool:
         """True when the compiled loads answer to the part COMMUTATOR."""
         return self.commutator is not None
+
+    def settle(self, parameters: Any, t: float, direction: float = 1.0) -> None:
+        """Set the switches among ``parameters`` for the time just after ``t``, in this direction of time."""
+        for switch in self.switches:
+            on = switch.start <= t < switch.stop if direction > 0.0 else switch.start < t <= switch.stop
+            parameters[switch.index] = float(on)
 
     @property
     def N(self) -> int:

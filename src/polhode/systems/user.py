@@ -71,6 +71,7 @@ FORMS = {
     ),
     "potential": Form("potential", "t, q, parameters", "one number", 1),
     "position_potential": Form("potential", "t, position, parameters", "one number", 1),
+    "event": Form("event", "t, position, velocity, q, omega, parameters", "one number", 1),
 }
 
 
@@ -111,6 +112,14 @@ def one_tuple(t, a, p):
 
 def one_array(t, a, p):
     return float(user(t, np.array(a), p))
+
+
+def event_tuples(t, a, b, c, d, p):
+    return float(user(t, a, b, c, d, p))
+
+
+def event_arrays(t, a, b, c, d, p):
+    return float(user(t, np.array(a), np.array(b), np.array(c), np.array(d), p))
 
 
 CALLS = {1: (one_tuple, one_array), 3: (two_tuples, two_arrays), 6: (four_tuples, four_arrays)}
@@ -159,6 +168,12 @@ def attitude_potential(t, N, y, bodies, parameters):
 
 def position_potential(t, N, y, bodies, parameters):
     return call(t, get3(y, POSITION), view(parameters, count))
+
+
+def event_function(t, N, y, bodies, parameters):
+    velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+    attitude, rate = user_attitude(y, back, turned), user_rate(y, bodies, frame, turned)
+    return call(t, get3(y, POSITION), velocity, attitude, rate, view(parameters, count))
 
 
 DIFFERENCE = 1e-2
@@ -265,7 +280,7 @@ class UserFunction:
 
     @property
     def _signature(self) -> Any:
-        return POTENTIAL if self.template in (attitude_potential, position_potential) else LOADS
+        return POTENTIAL if self.template in (attitude_potential, position_potential, event_function) else LOADS
 
     def _role(self, calling: Callable[..., Any]) -> Callable[..., Any]:
         w, x, y, z = self.frame
@@ -317,6 +332,8 @@ class UserFunction:
             calling = jit.python_bridge(lambda t, a, b, c, d, p: function(t, a, b, c, d, p), 6)
         elif self.form.numbers == 3:
             calling = jit.python_bridge(lambda t, a, b, p: function(t, a, b, p), 3)
+        elif self.template is event_function:
+            calling = jit.python_bridge(lambda t, a, b, c, d, p: function(t, a, b, c, d, p), 1)
         else:
             calling = jit.python_bridge(lambda t, a, p: function(t, a, p), 1)
         role, reason = jit.compile_uncached(self._role(calling), self._signature)
@@ -338,7 +355,8 @@ class UserFunction:
         function, reason = python_of(self.function), ""
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
-        for form in CALLS[self.form.numbers] if not reason else ():
+        forms = (event_tuples, event_arrays) if self.template is event_function else CALLS[self.form.numbers]
+        for form in forms if not reason else ():
             role, why = jit.compile_uncached(self._role(bind(form, user=inlined(function))), self._signature)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):

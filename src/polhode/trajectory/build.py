@@ -145,3 +145,49 @@ def dataset(
     if system.rotates:
         coordinates["quaternion"] = ("quaternion", list(QUATERNION))
     return xr.Dataset(variables, coordinates, dict(attributes))
+
+
+def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:
+    """The Dataset with what a run has met, along the dimension ``event``.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Of the run.
+    system : System
+        Its system.
+    found : mapping
+        Arrays (n,) ``time``, ``kind`` and ``work``, (n, 13 N) ``state`` and ``before``.
+    units : {"consistent", "SI"}
+        Which units the variables are labelled with.
+    """
+    n, states = len(found["time"]), ["event_"]
+    if system.impulses:
+        states.append("event_before_")
+    quantities: dict[str, Any] = {"event_time": found["time"], "event_kind": found["kind"]}
+    bodies = {"event_": found["state"], "event_before_": found["before"]}
+    for prefix in states:
+        body = bodies[prefix].reshape(n, system.N, BODY)[:, 0]
+        if system.translates:
+            quantities[f"{prefix}velocity"] = body[:, MOMENTUM : MOMENTUM + 3] / system.mass[0]
+            if prefix == "event_":
+                quantities["event_position"] = body[:, POSITION : POSITION + 3]
+        if system.rotates and prefix == "event_":
+            frame = system.frames[0]
+            attitude = rotation.multiply(body[:, ATTITUDE : ATTITUDE + 4], rotation.conjugate(frame))
+            quantities["event_attitude"] = attitude
+            quantities["event_angular_velocity"] = rotation.rotate(
+                frame, body[:, ANGULAR : ANGULAR + 3] / system.moments[0]
+            )
+    if system.impulses:
+        quantities["event_work"] = found["work"]
+    variables = {}
+    for name, values in quantities.items():
+        dims = ["event"]
+        if values.ndim == 2:
+            dims.append("quaternion" if name == "event_attitude" else "axis")
+        words = {"long_name": MEANING[name]}
+        if name != "event_kind":
+            words["units"] = UNITS[units][name]
+        variables[name] = (dims, values, words)
+    return ds.assign(variables)

@@ -28,11 +28,17 @@ rotation_vector           time, axis           angle times axis of the attitude;
 euler_angles              time, angle          in the order of the letters of the attribute ``sequence``; ``branch``
 gibbs_rodrigues           time, axis           tan(angle/2) times axis of the attitude
 modified_rodrigues        time, axis           tan(angle/4) times axis of the attitude; attribute ``branch``
+event_time, event_kind    event                when, and a word such as ``periapsis`` or ``impulse``
+event_position            event, axis          and event_velocity, event_attitude, event_angular_velocity: there, then
+event_before_velocity     event, axis          velocity before it, which impulses change; where there are some
+event_work                event                work of an impulse; where there are some
 ========================= ==================== =====================================================================
 
-With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. The last
-four, the charts, are there where a method keeps its attitude in one, or where ``polhode.with_chart`` has added it; the
-attribute ``branch`` says which of the numbers that are the same attitude they are, see ``polhode.convert_branch``.
+With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. The
+variables of events are there where events were asked for, or where the system has impulses or edges; an attribute
+``stopped`` says which event has ended the run. The charts, the last four of the first dimension ``time``, are there
+where a method keeps its attitude in one, or where ``polhode.with_chart`` has added it; the attribute ``branch`` says
+which of the numbers that are the same attitude they are, see ``polhode.convert_branch``.
 
 The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01-01T00:00:00 TDB``.
 """
@@ -74,6 +80,13 @@ UNITS = {
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
         "modified_rodrigues": "1",
+        "event_time": "time",
+        "event_velocity": "length / time",
+        "event_before_velocity": "length / time",
+        "event_position": "length",
+        "event_attitude": "1",
+        "event_angular_velocity": "rad / time",
+        "event_work": "mass length2 / time2",
     },
     "SI": {
         "time": "s",
@@ -99,6 +112,13 @@ UNITS = {
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
         "modified_rodrigues": "1",
+        "event_time": "s",
+        "event_velocity": "m s-1",
+        "event_before_velocity": "m s-1",
+        "event_position": "m",
+        "event_attitude": "1",
+        "event_angular_velocity": "rad s-1",
+        "event_work": "J",
     },
 }
 """Units of the variables: of any consistent set, or SI."""
@@ -131,6 +151,14 @@ MEANING = {
     "euler_angles": "Euler angles of the attitude, body to space",
     "gibbs_rodrigues": "Gibbs-Rodrigues vector of the attitude, body to space",
     "modified_rodrigues": "modified Rodrigues vector of the attitude, body to space",
+    "event_kind": "kind of the event",
+    "event_time": "time of the event",
+    "event_velocity": "velocity at the event, space frame",
+    "event_before_velocity": "velocity just before the event, space frame",
+    "event_position": "position at the event, space frame",
+    "event_attitude": "attitude quaternion at the event, body to space",
+    "event_angular_velocity": "angular velocity at the event, body frame",
+    "event_work": "work of the impulse",
 }
 
 BALANCE = {

@@ -1,0 +1,297 @@
+"""What happens between and within the steps of a run: known times at which it is cut, and events to be found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import copysign, isfinite
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, StepFailed, UserFunctionError
+from polhode.kernel import drive
+from polhode.kernel.signatures import BODY, MOMENTUM, MUTED, POSITION, SILENT
+from polhode.runs.bench import Bench
+from polhode.systems import System
+from polhode.systems.events import Event, compiled_events, table_of
+
+EPSILON = 2.0**-52
+
+
+@dataclass(frozen=True)
+class Found:
+    """An event that was met: time, kind, state (of an impulse that after it), state before, work done on the body."""
+
+    time: float
+    kind: str
+    state: Any
+    before: Any = None
+    work: float = 0.0
+
+
+class Ended(Exception):
+    """An event that ends the run."""
+
+    def __init__(self, event: Found) -> None:
+        super().__init__(f"stopped by the event {event.kind!r} at t = {event.time:.9g}")
+        self.event = event
+
+
+# ------------------------------------------------------------------ known times
+def check_span(system: System, start: float, end: float) -> None:
+    """Refuse what is switched or fired at times that are all outside of a run.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    low, high = min(start, end), max(start, end)
+    if low == high:
+        return
+    slack = 4.0 * EPSILON * max(abs(low), abs(high))
+    for switch in system.switches:
+        if switch.stop <= low or switch.start >= high:
+            told = f"on from t = {switch.start:g} to {switch.stop:g}".replace("from t = -inf ", "").replace(
+                " to inf", ""
+            )
+            raise InvalidInput(f"{switch.what}: it is {told}, outside of the run from t = {low:g} to {high:g}; "
+                               "change its times, or leave it out")  # fmt: skip
+    for impulse in system.impulses:
+        if not low - slack <= impulse.time <= high + slack:
+            raise InvalidInput(f"{impulse.what}: it is at t = {impulse.time:g}, outside of the run from t = {low:g} to "
+                               f"{high:g}; change its time, or leave it out")  # fmt: skip
+
+
+def break_times(system: System, start: float, end: float) -> list[float]:
+    """Times after the start at which a run is cut, in its order; at its end only if something happens there."""
+    direction, slack = copysign(1.0, end - start), 4.0 * EPSILON * max(abs(start), abs(end))
+    times = {t for switch in system.switches for t in (switch.start, switch.stop) if isfinite(t) and t != end}
+    times |= {impulse.time for impulse in system.impulses}
+    inside = (t for t in times if (t - start) * direction > 0.0 and (end - t) * direction >= -slack)
+    return sorted(inside, key=lambda t: t * direction)
+
+
+def fire(system: System, t: float, y: Any, direction: float) -> list[Found]:
+    """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order."""
+    found = []
+    for impulse in system.impulses[:: 1 if direction > 0.0 else -1]:
+        if impulse.time != t:
+            continue
+        before, mass = y.copy(), float(system.mass[0])
+        momentum = slice(MOMENTUM, MOMENTUM + 3)
+        r, v = y[POSITION : POSITION + 3], y[momentum] / mass
+        new = (impulse.after if direction > 0.0 else impulse.before)(r, v)
+        if not np.isfinite(new).all():
+            raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
+                             f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
+        y[momentum] = mass * new
+        work = mass * float((new - v) @ (v + 0.5 * (new - v)))
+        y[BODY * system.N + impulse.own] += work
+        found.append(Found(t, "impulse", y.copy(), before, work))
+    return found
+
+
+# ------------------------------------------------------------------ zeros
+def zero(f: Callable[[float], float], a: float, fa: float, b: float, fb: float) -> float:
+    """Where f is zero between a and b, at which it has different signs: to the last digit of the larger of both.
+
+    Inverse quadratic interpolation where it is safe, else bisection [chandrupatla1997].
+    """
+    resolved = EPSILON * max(abs(a), abs(b))
+    c, fc, part = a, fa, 0.5
+    a, b, fa, fb = b, a, fb, fa
+    while True:
+        x = a + part * (b - a)
+        fx = f(x)
+        if (fx > 0.0) == (fa > 0.0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        if fa == 0.0 or abs(b - a) <= 2.0 * resolved:
+            return a if abs(fa) <= abs(fb) else b
+        least = resolved / abs(b - a)
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        part = 0.5
+        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
+            part = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        part = min(1.0 - least, max(least, part))
+
+
+# ------------------------------------------------------------------ events
+class Watching:
+    """The events of a run: what to look for, on which side of each the motion is, and what was found.
+
+    Parameters
+    ----------
+    system, bench
+        Of the run; the loops of the bench will watch.
+    events : sequence of Event
+        What the user asks for, besides what the system itself must know.
+    direction : float
+        1, or -1 for a run that goes backwards in time.
+    t, y
+        The start.
+    """
+
+    def __init__(
+        self, system: System, bench: Bench, events: Sequence[Event], direction: float, t: float, y: Any
+    ) -> None:
+        asked = [*system.watches, *(watch for event in events for watch in event.watches)]
+        self.watches = sorted(asked, key=lambda watch: not watch.cuts)
+        self.bench, self.direction = bench, direction
+        self.found: list[Found] = []
+        self.cuts = sum(watch.cuts for watch in self.watches)
+        self.table = table_of(self.watches)
+        count = len(self.watches)
+        if count:
+            self.role = compiled_events(self.watches, system, t, y)
+            bench.watch(self.role, self.table, count, self.cuts)
+        self.sides, self.values = bench.sides[:count], bench.sides[count:]
+
+    def __bool__(self) -> bool:
+        return bool(self.watches)
+
+    def evaluate(self, t: float, y: Any) -> Any:
+        """Values of all functions at a state of the system."""
+        out = np.zeros(len(self.watches))
+        try:
+            drive.event_loop()(self.role, t, y, self.bench.bodies, self.bench.parameters, self.table, out)
+        except UserFunctionError:
+            raise
+        except Exception as problem:
+            raise UserFunctionError(
+                f"the function of an event raised {type(problem).__name__}: {problem} (at t = {t:g})", time=t
+            ) from problem
+        return out
+
+    def begin(self, t: float, y: Any) -> None:
+        """Take sides at the start of the run, and set the flags that follow from them.
+
+        Raises
+        ------
+        InvalidInput
+            The start is beyond what ends a run.
+        """
+        if not self:
+            return
+        self.sides[:] = np.sign(self.evaluate(t, y))
+        for k, watch in enumerate(self.watches):
+            if watch.falling == "impact" and self.sides[k] < 0.0:
+                raise InvalidInput(f"the position at the start is below the surface of radius {watch.numbers[0]:g}")
+            if watch.cuts and self.sides[k] == 0.0:
+                self.sides[k] = 1.0
+            self._flag(k)
+
+    def restart(self, t: float, y: Any) -> None:
+        """Take sides after the velocity has jumped; what depends on places only stays."""
+        if self:
+            signs = np.sign(self.evaluate(t, y))[self.cuts :]
+            self.sides[self.cuts :] = np.where(signs == 0.0, SILENT, signs)
+
+    def close(self, t: float, y: Any) -> None:
+        """Tell of functions that are exactly zero where they will not be seen to leave: at a jump, or at the end.
+
+        Raises
+        ------
+        Ended
+        """
+        if self:
+            for k in np.flatnonzero(self.evaluate(t, y) == 0.0):
+                if abs(self.sides[k]) == 1.0 and k >= self.cuts:
+                    self.sides[k] = -self.sides[k]
+                    self._tell(int(k), t, y)
+
+    def cross(self, k: int, side: float) -> None:
+        """The motion is on this side of event k."""
+        self.sides[k] = side
+        self._flag(k)
+
+    def changed(self, values: Any) -> list[int]:
+        """Which of the events changed sides, given the values after a step."""
+        s = self.sides
+        left = (s == 0.0) & (values != 0.0)
+        return [int(k) for k in np.flatnonzero(left | ((np.abs(s) == 1.0) & (values * s < 0.0)))]
+
+    def passed(
+        self, a: float, ya: Any, b: float, yb: Any, part: Callable[[float, Any, float], Any]
+    ) -> tuple[float, Any] | None:
+        """Look for events in a step from (a, ya) to (b, yb) and tell them in their order.
+
+        ``part(a, ya, t)`` is the state at a time within the step, by the method itself.
+
+        Returns
+        -------
+        time and state, or None
+            Where the step is to be cut: the flags are set for what follows, and all before it is told.
+
+        Raises
+        ------
+        Ended
+        """
+        values = self.evaluate(b, yb)
+        wanted = [k for k in self.changed(values) if self.watches[k].cuts or self._name(k, values[k])]
+        zeros = [(*self.locate(k, a, ya, b, yb, values[k], part), k) for k in wanted]
+        for t, y, k in sorted(zeros, key=lambda found: found[0] * self.direction):
+            self.cross(k, copysign(1.0, values[k]))
+            self._tell(k, t, y)
+            if self.watches[k].cuts:
+                return t, y
+        sides = np.where(values == 0.0, self.sides, np.sign(values))
+        self.sides[:] = np.where(self.sides == MUTED, MUTED, sides)
+        return None
+
+    def locate(
+        self, k: int, a: float, ya: Any, b: float, yb: Any, fb: float, part: Callable[[float, Any, float], Any]
+    ) -> tuple[float, Any]:
+        """Time and state of the zero of event k in a step, to round-off."""
+        fa = float(self.evaluate(a, ya)[k])
+        if fa == 0.0 or fa * fb > 0.0:  # it is the start of the step, to round-off
+            return a, ya.copy()
+        states = {a: ya, b: yb}
+
+        def f(t: float) -> float:
+            if t not in states:
+                states[t] = part(a, ya, t)
+            return float(self.evaluate(t, states[t])[k])
+
+        t = zero(f, a, fa, b, fb)
+        return t, states[t].copy()
+
+    def kept(self) -> tuple[Any, ...]:
+        """What a side step may change, for ``put_back``."""
+        return self.sides.copy(), self.bench.parameters.copy(), len(self.found)
+
+    def put_back(self, kept: tuple[Any, ...]) -> None:
+        """Undo what was done since ``kept``."""
+        self.sides[:], self.bench.parameters[:] = kept[0], kept[1]
+        del self.found[kept[2] :]
+
+    def _name(self, k: int, side: float) -> str:
+        watch = self.watches[k]
+        return watch.rising if side * self.direction > 0.0 else watch.falling
+
+    def _flag(self, k: int) -> None:
+        if self.watches[k].flag >= 0:
+            self.bench.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)
+
+    def _tell(self, k: int, t: float, y: Any) -> None:
+        name = self._name(k, self.sides[k])
+        if name:
+            self.found.append(Found(t, name, y.copy()))
+            if self.watches[k].terminal:
+                raise Ended(self.found[-1])
+
+
+def rows_of(found: Sequence[Found], width: int) -> dict[str, Any]:
+    """Events as arrays: times, kinds, states, states before them, work."""
+    states = np.array([event.state[:width] for event in found]).reshape(len(found), width)
+    before = [event.state if event.before is None else event.before for event in found]
+    return {
+        "time": np.array([event.time for event in found], dtype=float),
+        "kind": np.array([event.kind for event in found], dtype=object),
+        "state": states,
+        "before": np.array([y[:width] for y in before]).reshape(len(found), width),
+        "work": np.array([event.work for event in found], dtype=float),
+    }

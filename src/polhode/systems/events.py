@@ -1,0 +1,417 @@
+"""Events of a motion: where a function of time and state changes sign. For ``polhode.integrate(..., events=[...])``.
+
+    from polhode import events
+    ph.integrate(system, step=10.0, t_end=86400.0, events=["periapsis", events.altitude(20e3, radius=1.7e6)], **start)
+
+========= =================================================== ======================== =============================
+event     function                                            rising                   falling
+========= =================================================== ======================== =============================
+apsis     r . v                                               periapsis                apoapsis
+node      r . n                                               ascending_node           descending_node
+altitude  |r| - radius - height                               altitude_rising          altitude_falling
+eclipse   cylinder: max(r . s, |r x s| - radius)              shadow_exit              shadow_entry
+          cone: c - (a + b) and c - (b - a)                   penumbra_exit, umbra_exit  penumbra_entry, umbra_entry
+user      the user's                                          its name                 its name
+========= =================================================== ======================== =============================
+
+r and v are place and velocity seen from the centre, n the normal of a plane, s the unit vector to the Sun; a and b are
+the apparent radii of the Sun and of the body that casts the shadow, c the angle between their centres.
+
+A run looks at the functions after every step, and finds the zero by repeating a part of that step with the method
+itself. Two changes of sign within one step are not seen, nor is a function that touches zero: steps must be shorter
+than the time between two events of one kind.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.so3 import axpy, cross, dot, scale
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel import jit
+from polhode.kernel.access import get3
+from polhode.kernel.jit import helper
+from polhode.kernel.signatures import EVENT, INVERSE_MASS, MOMENTUM, POSITION
+from polhode.systems.forces import path_arguments, path_at, unit_vector
+from polhode.systems.record import System, Watch, number, plain
+from polhode.systems.user import FORMS, UserFunction, event_function
+
+__all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
+
+APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER = range(8)
+"""Codes by which the compiled role knows an event. WITHIN: one disc lies within the other, be it umbra or ring."""
+
+
+# ------------------------------------------------------------------ the functions
+@helper
+def outside_cylinder(p, at, t, r):
+    """Positive in the light, negative in the shadow; of the size of a length."""
+    s = path_at(p, at + 2, t)
+    s = scale(1.0 / np.sqrt(dot(s, s)), s)
+    beside = cross(r, s)
+    return max(dot(r, s), np.sqrt(dot(beside, beside)) - p[at])
+
+
+@helper
+def outside_cone(p, at, t, r, edge):
+    """Angle between the centres less that at which the discs touch, from outside (PENUMBRA) or from inside."""
+    d = axpy(-1.0, r, path_at(p, at + 2, t))
+    a = np.arcsin(min(1.0, p[at + 1] / np.sqrt(dot(d, d))))
+    b = np.arcsin(min(1.0, p[at] / np.sqrt(dot(r, r))))
+    across = cross(d, r)
+    c = np.arctan2(np.sqrt(dot(across, across)), -dot(d, r))
+    if edge == PENUMBRA:
+        return c - (a + b)
+    return c - (b - a if edge == UMBRA else abs(b - a))
+
+
+def event_value(k, t, N, y, bodies, parameters, table):
+    """The EVENT role. Table: code and place of the numbers of each event, then the numbers."""
+    code, at = int(table[2 * k]), int(table[2 * k + 1])
+    r = get3(y, POSITION)
+    if code == APSIS:
+        return bodies[INVERSE_MASS] * dot(r, get3(y, MOMENTUM))
+    if code == NODE:
+        return dot(r, get3(table, at))
+    if code == ALTITUDE:
+        return np.sqrt(dot(r, r)) - table[at]
+    if code == CYLINDER:
+        return outside_cylinder(table, at, t, r)
+    return outside_cone(table, at, t, r, code)
+
+
+own = others = which = None  # what bind puts in
+
+
+def either_value(k, t, N, y, bodies, parameters, table):
+    """The EVENT role with one function of the user's more."""
+    if k == which:
+        return own(t, N, y, bodies, parameters)
+    return others(k, t, N, y, bodies, parameters, table)
+
+
+# ------------------------------------------------------------------ the record
+@dataclass(frozen=True)
+class Event:
+    """One kind of event, made by the functions of this module.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the function that made it.
+    arguments : mapping
+        What it was made from, in JSON's types, ``kind`` among it; of a user's function its record.
+    watches : tuple of Watch
+        What a run looks for.
+    """
+
+    kind: str
+    arguments: Mapping[str, Any]
+    watches: tuple[Watch, ...]
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if key != "kind")
+        return f"{self.kind}({inside})"
+
+
+def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
+    """Where the distance from the centre is least or greatest. On a circle it is a matter of round-off.
+
+    Parameters
+    ----------
+    which : {"periapsis", "apoapsis"}, optional
+        Only these.
+    terminal : bool
+        Whether the run ends at the first.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    return _made("apsis", {"which": which, "terminal": terminal}, (APSIS, (), "periapsis", "apoapsis"))
+
+
+def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: bool = False) -> Event:
+    """Where the path crosses a plane through the centre. Within that plane it is a matter of round-off.
+
+    Parameters
+    ----------
+    which : {"ascending", "descending"}, optional
+        Only those along the normal, or against it.
+    normal : array3like (3,)
+        Of the plane, space frame.
+    terminal : bool
+        Whether the run ends at the first.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    n = unit_vector(normal, "normal")
+    given = {"which": which, "normal": plain(normal), "terminal": terminal}
+    return _made("node", given, (NODE, n, "ascending_node", "descending_node"))
+
+
+def altitude(height: float, radius: float, which: str | None = None, *, terminal: bool = False) -> Event:
+    """Where the path passes a height above a sphere.
+
+    Parameters
+    ----------
+    height, radius : float
+        Above the sphere; of the sphere, about the centre.
+    which : {"rising", "falling"}, optional
+        Only upwards, or only downwards.
+    terminal : bool
+        Whether the run ends at the first.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    h, R = number(height, "height"), number(radius, "radius", positive=True)
+    if not h + R > 0.0:
+        raise InvalidInput(f"height is {h:g}, below the centre of a sphere of radius {R:g}; give a height above it")
+    given = {"height": h, "radius": R, "which": which, "terminal": terminal}
+    return _made("altitude", given, (ALTITUDE, (h + R,), "altitude_rising", "altitude_falling"))
+
+
+def eclipse(
+    radius: float,
+    *,
+    direction: Any = None,
+    position: Any = None,
+    times: Any = None,
+    positions: Any = None,
+    circle: Any = None,
+    shadow: str = "cylinder",
+    sun_radius: float | None = None,
+    which: str | None = None,
+    terminal: bool = False,
+) -> Event:
+    """Where the path enters or leaves the shadow of the centre.
+
+    Parameters
+    ----------
+    radius : float
+        Of the body that casts the shadow, about the centre.
+    direction, position, times, positions, circle
+        Of the Sun, as for ``polhode.forces.radiation_pressure``.
+    shadow : {"cylinder", "cone"}
+        One edge, or two: those of the penumbra and of the umbra.
+    sun_radius : float, optional
+        For the cone; 6.957e8 in metres.
+    which : {"entry", "exit"}, optional
+        Only these.
+    terminal : bool
+        Whether the run ends at the first.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong or missing.
+    """
+    R = number(radius, "radius", positive=True)
+    if shadow not in SHADOWS:
+        raise unknown_name("shadow", shadow, SHADOWS)
+    arguments, path = path_arguments(direction, position, times, positions, circle)
+    if (shadow == "cone") != (sun_radius is not None):
+        wrong = "missing; the cone needs it" if sun_radius is None else "given, but shadow is 'cylinder'; leave it out"
+        raise InvalidInput(f"sun_radius is {wrong}")
+    if shadow == "cone" and direction is not None:
+        raise InvalidInput("the cone needs a place of the Sun; give position instead of direction")
+    size = 0.0 if sun_radius is None else number(sun_radius, "sun_radius", positive=True)
+    given = {"radius": R, **arguments, "shadow": shadow, "sun_radius": sun_radius, "which": which, "terminal": terminal}
+    numbers = (R, size, *path)
+    return _made("eclipse", given, *((code, numbers, *names) for code, *names in SHADOWS[shadow]))
+
+
+SHADOWS = {
+    "cylinder": ((CYLINDER, "shadow_exit", "shadow_entry"),),
+    "cone": ((PENUMBRA, "penumbra_exit", "penumbra_entry"), (UMBRA, "umbra_exit", "umbra_entry")),
+}
+"""Code and names of each edge."""
+
+
+def user(function: Callable[..., Any], direction: int = 0, terminal: bool = False, name: str | None = None) -> Event:
+    """Where a function of the user's is zero.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(t, position, velocity, q, omega, parameters) -> number``, of one body; ``parameters`` are those of
+        the system. Compiled where possible.
+    direction : {0, 1, -1}
+        Every change of sign, only rising ones, or only falling ones.
+    terminal : bool
+        Whether the run ends at the first.
+    name : str, optional
+        What the event is called; the function's name by default.
+
+    Returns
+    -------
+    Event
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    if isinstance(direction, bool) or direction not in (0, 1, -1):
+        raise InvalidInput(f"direction is {direction!r}; it must be 0 (both), 1 (rising) or -1 (falling)")
+    made = UserFunction(FORMS["event"], function, event_function, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
+    label = made.name if name is None else name
+    if not isinstance(label, str) or not label:
+        raise InvalidInput(f"name must be text, not {name!r}")
+    watch = Watch(
+        USER, (), label if direction >= 0 else "", label if direction <= 0 else "", _truth(terminal), function=made
+    )
+    given = {"kind": "user", "function": made.record(), "direction": int(direction), "terminal": terminal}
+    return Event("user", given | {"name": label}, (watch,))
+
+
+def _truth(terminal: Any) -> bool:
+    if not isinstance(terminal, bool | np.bool_):
+        raise InvalidInput(f"terminal must be True or False, not {terminal!r}")
+    return bool(terminal)
+
+
+def _made(kind: str, given: dict[str, Any], *functions: tuple[Any, ...]) -> Event:
+    """The event of one or more functions (code, numbers, rising name, falling name), of which ``which`` may be one."""
+    wanted, terminal = given["which"], _truth(given["terminal"])
+    watches = []
+    for code, numbers, rising, falling in functions:
+        words = {_word(rising, kind): rising, _word(falling, kind): falling}
+        if wanted is not None and wanted not in words:
+            raise unknown_name(f"which of {kind}", wanted, words)
+        up, down = (name if wanted in (None, word) else "" for word, name in words.items())
+        watches.append(Watch(code, tuple(numbers), up, down, terminal))
+    arguments = {name: value for name, value in given.items() if value is not None}
+    return Event(kind, {"kind": kind, **arguments}, tuple(watches))
+
+
+def _word(name: str, kind: str) -> str:
+    """How ``which`` calls a kind of event: what is left of its name."""
+    parts = name.split("_")
+    return parts[0] if kind in ("apsis", "node") else parts[-1]
+
+
+EVENTS: dict[str, Callable[..., Event]] = {build.__name__: build for build in (apsis, node, altitude, eclipse, user)}
+"""Every kind of event by the name of the function that makes it."""
+SHORT: dict[str, Callable[[], Event]] = {
+    "apsis": apsis, "periapsis": lambda: apsis("periapsis"), "apoapsis": lambda: apsis("apoapsis"),
+    "node": node, "ascending_node": lambda: node("ascending"), "descending_node": lambda: node("descending"),
+}  # fmt: skip
+"""Events by a word."""
+
+
+def event_of(description: Any) -> Event:
+    """An ``Event``, or one made from a word of ``SHORT`` or from its arguments as a mapping with a ``kind``.
+
+    Raises
+    ------
+    InvalidInput
+        None of them, or arguments that are wrong.
+    """
+    if isinstance(description, Event):
+        return description
+    if isinstance(description, str):
+        if description not in SHORT:
+            raise unknown_name("event", description, SHORT)
+        return SHORT[description]()
+    if not isinstance(description, Mapping):
+        raise InvalidInput(
+            f"an event must be made by polhode.events (apsis, altitude, ...) or be a word such as 'periapsis', not "
+            f"{description!r}"
+        )
+    arguments = dict(description)
+    kind = arguments.pop("kind", None)
+    if kind not in EVENTS:
+        raise unknown_name("kind of event", kind, EVENTS)
+    known = inspect.signature(EVENTS[kind]).parameters
+    for name in arguments:
+        if name not in known:
+            raise unknown_name(f"argument of {kind}", name, known)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise InvalidInput(f"{name} is missing; {kind} needs it")
+    return EVENTS[kind](**arguments)
+
+
+def events_of(descriptions: Any, system: System) -> list[Event]:
+    """Events as records, fit for a system; what is wrong with one is told with its number.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if isinstance(descriptions, str | Event | Mapping):
+        descriptions = [descriptions]
+    if not isinstance(descriptions, Sequence):
+        raise InvalidInput(f"events must be a list of what polhode.events makes, not {descriptions!r}")
+    made = []
+    for k, description in enumerate(descriptions):
+        try:
+            event = event_of(description)
+        except InvalidInput as refused:
+            raise InvalidInput(f"events[{k}]: {refused}") from None
+        if system.N != 1:
+            raise InvalidInput(f"events[{k}]: events are those of one body, but {system.name!r} has {system.N}")
+        if event.kind != "user" and not system.translates:
+            raise InvalidInput(f"events[{k}]: the body of {system.name!r} does not move through space; it has no "
+                               f"{event.kind}, but events.user takes a function of its attitude")  # fmt: skip
+        made.append(event)
+    return made
+
+
+# ------------------------------------------------------------------ for a run
+def table_of(watches: Sequence[Watch]) -> Any:
+    """The numbers the EVENT role reads."""
+    rows: list[float] = []
+    for watch in watches:
+        rows += [float(watch.code), float(2 * len(watches) + sum(len(w.numbers) for w in watches[: len(rows) // 2]))]
+    return np.array([*rows, *(x for watch in watches for x in watch.numbers), 0.0])
+
+
+def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
+    """The EVENT role of these; a user's function is tried out at this time and state.
+
+    Raises
+    ------
+    UserFunctionError
+        A function failed, or returned something else than a number.
+    """
+    role = jit.compile_kernel(event_value, EVENT)
+    w, x, y3, z = (float(q) for q in system.frames[0])
+    for k, watch in enumerate(watches):
+        if watch.function is not None:
+            mine = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
+            bound = jit.bind(either_value, own=mine.compile(t, y, system.bodies), others=role, which=k)
+            made, reason = jit.compile_uncached(bound, EVENT)
+            if made is None:
+                raise InvalidInput(f"{mine.described} cannot be watched: {reason}")
+            role = made
+    return role
