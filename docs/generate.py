@@ -76,6 +76,7 @@ def write(folder: Path) -> list[Path]:
         "api.md": api_page(),
         "inertia.md": module_page("Inertia", "polhode.systems.inertia", "polhode.inertia"),
         "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
+        "variational.md": module_page("Discrete mechanics", "polhode.algebra.variational", "polhode.variational"),
         "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
         "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
         "events.md": module_page("Events of a motion", "polhode.systems.events", "polhode.events"),

@@ -110,7 +110,10 @@ def test_every_method_of_polhode_is_in_the_table():
 
     accurate = {"taylor12", "taylor16", "taylor20"}  # to round-off at the steps of the table
     charts = {name for name, row in METHODS.items() if row.family == "rotation_parameters"}  # see holzinger2021
-    assert {*METHODS, *FLOW_NAMES} - accurate - charts <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
+    points = {name for name, row in METHODS.items() if row.family in ("variational", "conic")}  # bodies do not turn
+    steps = {"ode45"}  # with steps of one size it is mkrk:dp5
+    elsewhere = accurate | charts | points | steps
+    assert {*METHODS, *FLOW_NAMES} - elsewhere <= {*measured.METHODS_MEASURED, *measured.SPLITTINGS}
 
 
 def test_round_off_of_the_exact_flow_grows_like_a_root(quick):

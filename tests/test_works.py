@@ -347,9 +347,10 @@ def test_drag_and_sunlight_grow_as_the_mass_falls():
     heavy, light = ph.orbit(1.0, 2.0, [burn, *surface]), ph.orbit(1.0, 2.0, surface)
     found = []
     for system in (heavy, light):
-        y, out = start_state(system, **NEAR), np.zeros(6 + len(system.own))
+        y, out, parameters = start_state(system, **NEAR), np.zeros(6 + len(system.own)), system.parameters.copy()
+        system.settle(parameters, 4.0)
         for part in (ALL, 1):
-            _caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, system.parameters, out)
+            _caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, parameters, out)
             found.append(out[:3].copy())
     np.testing.assert_allclose(found[0] - found[1], (found[2] - found[3]) * 2.0 / 0.5, rtol=1e-14)
     assert heavy.potential is not None and [own.label for own in heavy.own] == ["thrust", "drag", "radiation_pressure"]

@@ -37,8 +37,8 @@ _HOMES = {
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
-    "forces": "systems.forces", "events": "systems.events", "planets": "systems.planets",
-    "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
+    "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
+    "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
 }  # fmt: skip
 
 try:

@@ -8,6 +8,8 @@ What lives here, from the inside out:
     Tuple kernels: unit quaternions; hat, exp, log, Cayley and their tangent operators; the 24 Euler sequences.
 ``rotation``
     The public border: the same kernels over arrays of any shape, with their inputs checked.
+``variational``
+    Public too: discrete Lagrangians and what follows from them, over arrays.
 
 Conventions: quaternions are scalar first (w, x, y, z), Hamilton product, body to space, ``x_space = R(q) x_body``;
 angles are radians. Kernels take and return plain tuples, matrices as 9 numbers in row order, and check nothing;

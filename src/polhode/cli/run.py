@@ -295,7 +295,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "title": ds.attrs["title"],
         "system": ds.attrs["system"],
         "method": ds.attrs["method"],
-        "order": int(ds.attrs["order"]),
+        "order": ds.attrs["order"] if ds.attrs["order"] == "exact" else int(ds.attrs["order"]),
         "citation": ds.attrs["citation"],
         "step": float(ds.attrs["step"]) if "step" in ds.attrs else None,
         "rtol": float(ds.attrs["rtol"]) if "rtol" in ds.attrs else None,

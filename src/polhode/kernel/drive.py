@@ -391,6 +391,78 @@ choose = jit.helper(first_step)
 
 
 @jit.inlined
+def shorter(error, q, again):
+    """Ratio of the next step to one rejected with this error over the tolerance; ``again``: not for the first time."""
+    return max(SHRINK, SAFETY * error ** (-1.0 / q))
+
+
+@jit.inlined
+def longer(error, q, before, again):
+    """Ratio of the next step to one accepted with this error, ``before`` being that of the step before it."""
+    ratio = SAFETY * max(error, 1e-10) ** (-PRESENT / q) * before ** (PAST / q)
+    return min(max(ratio, SHRINK), 1.0 if again else GROW)
+
+
+@jit.inlined
+def lands(size, left):
+    """Whether a step of this size is made to end at the stop, and whether one is cut short for it, otherwise."""
+    landing = size * STRETCH >= left
+    return landing, landing or 2.0 * size > left  # two equal steps rather than one and a remainder
+
+
+# ------------------------------------------------------------------ the rules of ode45 [shampine1997]
+ODE45_SAFETY, ODE45_SHRINK, ODE45_GROW, ODE45_STRETCH = 0.8, 0.1, 5.0, 1.1
+
+
+def ode45_first_step(q, t, direction, longest, spare, p):
+    """The longest step, or the one that a rate of change allows: 0.8 rtol^(1/q) times size over rate."""
+    relative = p.report[RELATIVE]
+    least = p.report[ABSOLUTE] / relative
+    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    p.report[EVALUATIONS] += 1.0
+    p.report[LOADED] = 0.0
+    fastest = 0.0
+    for k in range(p.B):
+        v, a = rates(k, p.y, p.load, p)
+        turns = p.blocks[2 * k + 1] == ROTATION
+        place = get3(p.y, BODY * p.blocks[2 * k] + POSITION)
+        for c in range(3):
+            fastest = max(fastest, abs(v[c]) / max(1.0 if turns else abs(place[c]), least))
+            fastest = max(fastest, abs(a[c]) / max(abs(v[c]), least))
+            if not abs(v[c]) + abs(a[c]) < inf:
+                return 0.0
+    allowed = ODE45_SAFETY * relative ** (1.0 / q)
+    return allowed / fastest if fastest * longest > allowed else longest
+
+
+@jit.inlined
+def ode45_shorter(error, q, again):
+    """Half of a step rejected for the second time, else what its error allows."""
+    return 0.5 if again else max(ODE45_SHRINK, ODE45_SAFETY * error ** (-1.0 / q))
+
+
+@jit.inlined
+def ode45_longer(error, q, before, again):
+    """What the error allows; a step that was rejected before is repeated as it is."""
+    return 1.0 if again else min(ODE45_GROW, ODE45_SAFETY * max(error, 1e-100) ** (-1.0 / q))
+
+
+@jit.inlined
+def ode45_lands(size, left):
+    """A step that would leave less than a tenth of itself ends at the stop."""
+    landing = ODE45_STRETCH * size >= left
+    return landing, landing
+
+
+CONTROLLERS = {
+    "": {},
+    "ode45": {"choose": jit.helper(ode45_first_step), "shorter": ode45_shorter, "longer": ode45_longer,
+              "lands": ode45_lands},
+}  # fmt: skip
+"""What is bound into ``march_adaptive`` for each way to choose steps."""
+
+
+@jit.inlined
 def write_row(t, course, y, report, times, sizes, rows, iterations):
     """Record the state as the next row."""
     row = int(course[ROWS])
@@ -493,8 +565,7 @@ def march_adaptive(
         if speed * size > limit:
             size = SAFETY * limit / speed
         left = abs(end - t)
-        landing = size * STRETCH >= left
-        cut = landing or 2.0 * size > left  # two equal steps rather than one and a remainder
+        landing, cut = lands(size, left)
         after = end if landing else t + direction * (0.5 * left if cut else size)
         h = after - t
         if not h * direction > 0.0:
@@ -520,8 +591,9 @@ def march_adaptive(
             course[TRYING] = 0.0
             report[LOADED] = 0.0
             course[REJECTED] += 1.0
+            again = course[REFUSED] != 0.0
             course[REFUSED] = 1.0
-            course[NEXT] = h * (FAILED if status != OK else max(SHRINK, SAFETY * error ** (-1.0 / q)))
+            course[NEXT] = h * (FAILED if status != OK else shorter(error, q, again))
             if abs(course[NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
                 return TOO_SMALL if status == OK else status
             continue
@@ -534,8 +606,7 @@ def march_adaptive(
                 report[LOADED] = 0.0
                 return CUT
             found = crossed(cuts, events, after, event, table, sides, p)
-        ratio = SAFETY * max(error, 1e-10) ** (-PRESENT / q) * course[ERROR_BEFORE] ** (PAST / q)
-        ratio = min(max(ratio, SHRINK), 1.0 if course[REFUSED] != 0.0 else GROW)
+        ratio = longer(error, q, course[ERROR_BEFORE], course[REFUSED] != 0.0)
         if cut:  # for the end, not for the error, which says little
             course[NEXT] = direction * max(abs(h) * ratio, proposed)
         else:
@@ -642,12 +713,13 @@ def loop_for(step_function, converter=None):
 
 
 @functools.cache
-def adaptive_loop_for(step_function, dense_function=None):
+def adaptive_loop_for(step_function, dense_function=None, controller=""):
     """The compiled loop of chosen steps around ``step_function(t, h, p) -> status``, which estimates its error.
 
-    ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, where it has one.
+    ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, where it has one; ``controller`` the
+    name of the rules by which steps are chosen.
     """
-    bound = {"step": step_function}
+    bound = {"step": step_function, **CONTROLLERS[controller]}
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)

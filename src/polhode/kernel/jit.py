@@ -230,6 +230,8 @@ def bind(template, /, **values):
     """
     source = python_of(template)
     label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
+    if len(label) > 120:  # the cache makes it a part of a file's name
+        label = label[:80] + hashlib.sha256(label.encode()).hexdigest()[:32]
     for name in values:
         if name not in source.__code__.co_names:
             raise TypeError(f"{source.__qualname__} uses no global name {name!r}")

@@ -55,6 +55,9 @@ TOO_SMALL = 4
 CROSSED, CUT = 5, 6
 """What a loop returns after a step in which the function of an event changed sign; and, with chosen steps, before one
 that is to be cut at such a place: it has not been taken."""
+SINGULAR = 7
+"""What a step returns where the solution that belongs to it ends at a shorter step, whose equations are singular: ERROR
+then holds that step, and RESIDUAL the reciprocal condition number of their matrix just before it."""
 
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
 EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7

@@ -2,8 +2,9 @@
 
 One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
 the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
-``free_flows``: the free rotations by name), ``taylor`` (series of any order). ``record`` says what a row is,
-``listing`` puts rows into words. Same step, other numbers: a table row. Another step: one file.
+``free_flows``: the free rotations by name), ``taylor`` (series of any order), ``variational`` (discrete Euler-Lagrange
+equations, for points), ``conic`` (the exact orbit). ``record`` says what a row is, ``listing`` puts rows into words.
+Same step, other numbers: a table row. Another step: one file.
 
 Here may not live: time loops, systems, Datasets, files.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polhode.errors import InvalidInput, unknown_name
-from polhode.methods import krysl, munthe_kaas, rotation_parameters, taylor
+from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, variational
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
@@ -42,7 +43,9 @@ __all__ = [
 ]
 
 METHODS: dict[str, Method] = {
-    row.name: row for row in (*krysl.ROWS, *munthe_kaas.ROWS, *rotation_parameters.ROWS, *splittings.ROWS, *taylor.ROWS)
+    row.name: row
+    for family in (krysl, munthe_kaas, rotation_parameters, splittings, taylor, variational, conic)
+    for row in family.ROWS
 }
 """Every method by name."""
 
@@ -66,7 +69,7 @@ def method(text: str, **options: str) -> Chosen:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {text!r}")
     head, *words = text.split(":")
     name, slash, flow = head.partition("/")
-    row = METHODS.get(name) or taylor.find(name) or splittings.find(name)
+    row = METHODS.get(name) or taylor.find(name) or variational.find(name) or splittings.find(name)
     if row is None:
         if name in tableau_names():
             raise InvalidInput(

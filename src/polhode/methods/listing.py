@@ -135,6 +135,14 @@ def _one_step(chosen: Chosen) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def _point(chosen: Chosen) -> tuple[str, ...]:
+    p = chosen.promises
+    return (
+        chosen.label, order_words(p.order), loads_words(chosen), traits(p), chosen.method.description,
+        chosen.method.cite,
+    )  # fmt: skip
+
+
 def _splitting(chosen: Chosen) -> tuple[str, ...]:
     p = chosen.promises
     processed = ["processed"] * chosen.prepare().processed
@@ -172,6 +180,7 @@ def _chart(chosen: Chosen) -> tuple[str, ...]:
 
 _ONE_STEP = ("method", "order", "kept, free body", "kept, heavy top", "traits", "loads", "cite")
 _SPLITTING = ("method", "order", "loads", "traits", "what it is", "cite")
+_POINT = _SPLITTING
 _NEAR = ("method", "order", "generalised", "needs", *_SPLITTING[2:])
 _CHART = ("method", "order", "attitude kept as", "branch or form", "what it is", "cite")
 _FLOW = ("flow", "order", "keeps besides", "traits", "what it is", "cite")
@@ -195,6 +204,15 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
         "Taylor series",
         "Any order from 2 to 30: taylor14. For free bodies, heavy tops, gravity gradient, soft wall: systems that know "
         "the Taylor series of their torque.", _ONE_STEP, _one_step,
+    ),
+    "variational": (
+        "Variational integrators, for bodies that move through space and do not turn",
+        "Discrete Euler-Lagrange equations with forces, solved to round-off: variational:0.25 for another alpha, "
+        "galerkin10 for another even order.", _POINT, _point,
+    ),
+    "conic": (
+        "The exact orbit",
+        "Steps of any size, for a centre of attraction and nothing else.", _POINT, _point,
     ),
     "any": (
         "Splittings: kicks by the loads between free rotations",

@@ -40,7 +40,17 @@ from polhode.kernel.signatures import (
     TOO_LARGE,
 )
 from polhode.methods.record import Method, Option, Prepared, Promises
-from polhode.methods.stages import UNKNOWNS, embedding, own_size, start_values, steps_of, table, work_size
+from polhode.methods.stages import (
+    UNKNOWNS,
+    embedding,
+    excess,
+    largest_component,
+    own_size,
+    start_values,
+    steps_of,
+    table,
+    work_size,
+)
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
@@ -91,22 +101,25 @@ def move(at, begin, out, p):
             put3(out, a + MOMENTUM, get3(p.work, z + 3))
 
 
-def _steps(turn, tangent):
+def _steps(turn, tangent, norm=excess):
     field = helper(bind(local_field, turn=turn, tangent=tangent))
-    return steps_of(start_values, field, inlined(bind(move, turn=turn)), turn)
+    return steps_of(start_values, field, inlined(bind(move, turn=turn)), turn, norm=norm)
 
 
 MAPS = {"exp": _steps(exp_quaternion, dexpinv), "cayley": _steps(cay_quaternion, dcayinv)}
 
 
-def prepare(tableau="rk4", map="exp"):
-    """The step for a tableau and a coordinate map."""
+AS_ODE45 = _steps(exp_quaternion, dexpinv, largest_component)
+
+
+def prepare(tableau="rk4", map="exp", steps=None, controller=""):
+    """The step for a tableau and a coordinate map, or that of ``steps`` with a controller of its own."""
     chosen = find_tableau(tableau)
     numbers, layout = table(chosen)
-    explicit, implicit, dense = MAPS[map]
+    explicit, implicit, dense = MAPS[map] if steps is None else steps
     return Prepared(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers, layout,
-        own=own_size(chosen), **embedding(chosen, dense),
+        own=own_size(chosen), **embedding(chosen, dense), controller=controller,
     )  # fmt: skip
 
 
@@ -139,5 +152,8 @@ ROWS = (
            prepare, promises, OPTIONS),
     Method("bbtrapwd", "munthe_kaas", "Bottasso and Borri's trapezoid with the full tangent map: mkrk:trapezoid",
            "bottasso1998", lambda: prepare("trapezoid"), lambda: promises("trapezoid")),
+    Method("ode45", "munthe_kaas", "Dormand and Prince's 5(4) with the tolerances, norm and steps of MATLAB's ode45",
+           "shampine1997", lambda: prepare("dp5", steps=AS_ODE45, controller="ode45"), lambda: promises("dp5"),
+           tolerances=(1e-3, 1e-6)),
 )  # fmt: skip
-"""The Munthe-Kaas methods; the second is the one of the paper that has a name of its own."""
+"""The Munthe-Kaas methods, and rows that have a name of their own in the papers."""

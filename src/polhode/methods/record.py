@@ -62,10 +62,16 @@ class Prepared:
         Whether the step asks the loads for the part SERIES, so that the system must have one.
     attracted : bool
         Whether the step solves the attraction by a centre, so that the system must have one.
+    alone : bool
+        Whether it solves nothing else, so that nothing else may act.
+    points : bool
+        Whether the step moves bodies through space only, so that none may turn.
     coordinates : Coordinates, optional
         What the method keeps attitudes as, where it is not the quaternion.
     estimate : int
         Order of the error estimate of a step; 0 without one.
+    controller : str
+        By what rules steps are chosen: a name of ``kernel.drive.CONTROLLERS``, else those of polhode.
     dense : function, optional
         ``dense(begin, theta, t, h, out, workspace) -> status``: the state within the step just taken.
     own : int, optional
@@ -81,10 +87,13 @@ class Prepared:
     largest: Callable[[Any, Any], float] | None = None
     series: bool = False
     attracted: bool = False
+    alone: bool = False
+    points: bool = False
     coordinates: Coordinates | None = None
     estimate: int = 0
     dense: Callable[..., int] | None = None
     own: int | None = None
+    controller: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,8 +112,8 @@ class Promises:
 
     Attributes
     ----------
-    order : int
-        Order of accuracy under loads that depend on time and configuration.
+    order : int or inf
+        Order of accuracy under loads that depend on time and configuration; infinite where the motion is exact.
     keeps_free, keeps_top : tuple of str
         What stays constant to round-off for a free body and for a symmetric heavy top. Names: ``energy``,
         ``midpoint_energy`` (of the state pushed half a step by forward Euler), ``momentum_length``,
@@ -136,7 +145,7 @@ class Promises:
         The result depends on the user's body frame, within the error of the method.
     """
 
-    order: int
+    order: float
     keeps_free: tuple[str, ...] = ()
     keeps_top: tuple[str, ...] = ()
     time_symmetric: bool = False
@@ -144,7 +153,7 @@ class Promises:
     implicit: bool = False
     evaluations: int = 1
     order_free: float = 0
-    order_velocity: int = 0
+    order_velocity: float = 0
     kept_by: str = ""
     at_least: bool = False
     generalised: tuple[int, ...] = ()
@@ -180,6 +189,8 @@ class Method:
         In the order in which they are written after colons.
     range : float
         Largest rotation in a step the method can represent, rad; the step guard refuses more.
+    tolerances : pair of float, optional
+        The rtol and atol of a run that is given neither a step nor a tolerance.
     with_flow : function, optional
         ``with_flow(name) -> Method``: the row with another free flow, which stands after a slash.
     """
@@ -193,6 +204,7 @@ class Method:
     options: Mapping[str, Option] = field(default_factory=dict)
     range: float = pi
     with_flow: Callable[[str], Method] | None = None
+    tolerances: tuple[float, float] | None = None
 
     def settle(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
         """Values of all options from words after colons and from keywords.
@@ -213,7 +225,8 @@ class Method:
             if matching[0] in settled:
                 raise InvalidInput(f"option {matching[0]!r} of method {self.name!r} is given twice; keep one of them")
             settled[matching[0]] = word
-        for name, value in chosen.items():
+        for name, given in chosen.items():
+            value = f"{given:g}" if isinstance(given, int | float) and not isinstance(given, bool) else given
             if name not in self.options:
                 raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
             if not self.options[name].known(value):

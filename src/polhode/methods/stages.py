@@ -199,6 +199,32 @@ def excess(weights, h, slopes, end, p):
     return worst
 
 
+def largest_component(weights, h, slopes, end, p):
+    """The same as ode45 has it: the largest error of a single component over rtol times its size, which counts as
+    atol/rtol at least [shampine1997, 4]; of positions and velocities, of angles and angular velocities."""
+    s, o = p.layout[STAGES], origin(p)
+    relative = p.report[RELATIVE]
+    least = p.report[ABSOLUTE] / relative
+    worst = 0.0
+    for k in range(p.B):
+        i, z = p.blocks[2 * k], UNKNOWNS * k
+        errors = (combined(weights, s + 1, z, h, slopes, p), combined(weights, s + 1, z + ANGLES, h, slopes, p))
+        for part in range(2):
+            at = z + ANGLES * part
+            before, after, e = get3(p.work, o + at), get3(p.work, end + at), errors[part]
+            turns = p.blocks[2 * k + 1] == ROTATION
+            for c in range(3):
+                weight = 1.0
+                if part == 1:
+                    weight = p.bodies[CONSTANTS * i + (INVERSE_INERTIA + c if turns else INVERSE_MASS)]
+                size = 1.0 if turns and part == 0 else weight * max(abs(before[c]), abs(after[c]))
+                error = weight * abs(e[c])
+                if not error < inf:
+                    return inf
+                worst = max(worst, error / (relative * max(size, least)))
+    return worst
+
+
 def estimate(h, slopes, end, p):
     """Error of the step over its tolerance, from one error row or two [hairer1993, II.10]."""
     s = p.layout[STAGES]
@@ -468,12 +494,14 @@ def implicit_step(t, h, p):
     return OK
 
 
-def steps_of(start, field, finish, turn, angles=ANGLES):
-    """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart."""
+def steps_of(start, field, finish, turn, angles=ANGLES, norm=excess):
+    """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart;
+    ``norm`` is that of the error."""
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["turn"] = turn
-    for template in (advance, combined, settled, excess, in_chart, recentre):
+    for template in (advance, combined, settled, in_chart, recentre):
         known[template.__name__] = inlined(_with(template, known))
+    known["excess"] = inlined(_with(norm, known))
     known["estimate"] = helper(_with(estimate, known))
     known["jacobian"] = helper(_with(local_jacobian, known))
     known["stages"] = helper(_with(solve_stages, known))

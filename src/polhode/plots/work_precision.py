@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,7 +172,7 @@ def _slopes(axes: Any, table: xr.Dataset, name: str, steps: Any) -> None:
     if len(steps) < 2 or "order" not in table:
         return
     values = table[name].values
-    for order in sorted(set(table["order"].values.tolist())):
+    for order in sorted(set(filter(isfinite, table["order"].values.tolist()))):
         rows = values[table["order"].values == order]
         rows = rows[np.isfinite(rows).any(axis=1)]
         if not len(rows):
@@ -184,7 +185,7 @@ def _slopes(axes: Any, table: xr.Dataset, name: str, steps: Any) -> None:
         y = lowest * 0.3 * (x / x[-1]) ** order
         axes.plot(x, y, color=GREY, linewidth=0.9)
         axes.annotate(
-            f"order {order}", (np.sqrt(x[0] * x[1]), np.sqrt(y[0] * y[1])), (4, -3), textcoords="offset points",
+            f"order {order:g}", (np.sqrt(x[0] * x[1]), np.sqrt(y[0] * y[1])), (4, -3), textcoords="offset points",
             fontsize=8, color=GREY, va="top",
             bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
         )  # fmt: skip

@@ -128,6 +128,16 @@ class Bench:
             )
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
+        if self.prepared.alone and not system.central:
+            raise InvalidInput(
+                f"method {chosen.label!r} is the motion about a centre of attraction and nothing else, but other loads "
+                f"may act in {system.name!r}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol"
+            )
+        if self.prepared.points and system.rotates:
+            raise InvalidInput(
+                f"method {chosen.label!r} moves bodies through space only, but those of {system.name!r} turn; take "
+                "'mkrk:gauss6', or a splitting such as 'rkn6_14a'"
+            )
         self.parameters = system.parameters.copy()  # a user's function could write into them
         system.settle(self.parameters, t)
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
@@ -155,7 +165,7 @@ class Bench:
     @cached_property
     def adaptive_loop(self) -> Any:
         """The compiled loop of chosen steps."""
-        return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense)
+        return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense, self.prepared.controller)
 
     def _addresses(self, loads: Any) -> Any:
         return jit.addresses_of(

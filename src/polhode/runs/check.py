@@ -69,7 +69,7 @@ from polhode.methods import Chosen, Method
 from polhode.methods import method as find_method
 from polhode.runs.bench import Bench
 from polhode.runs.single import start_state
-from polhode.systems import System, heavy_top
+from polhode.systems import System, heavy_top, orbit
 from polhode.systems.inertia import principal
 from polhode.trajectory import dataset
 
@@ -309,6 +309,22 @@ def top_problem() -> tuple[System, Any]:
     system = heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2)
     q = rotation.exp_quaternion(START["attitude"][0])
     return system, start_state(system, attitude=q, angular_momentum=START["angular_momentum"][0])
+
+
+def orbit_problem() -> tuple[System, Any]:
+    """A point that orbits a centre, nothing else acting, and a start state of eccentricity 0.66, tilted."""
+    system = orbit(1.3, MASSES[0])
+    return system, start_state(system, position=START["position"][0], momentum=START["momentum"][0])
+
+
+def problem_for(chosen: Chosen, *loads: str, bodies: int = 1) -> tuple[System, Any]:
+    """The trial problem with these loads in the form a method can take: for one that moves points only, points; for
+    one that follows a centre of attraction alone, an orbit."""
+    prepared = chosen.prepare()
+    if prepared.alone:
+        return orbit_problem()
+    loads = _suitable(chosen, *loads)
+    return trial_problem(*loads, turns=not prepared.points, moves=prepared.points, bodies=bodies)
 
 
 # ------------------------------------------------------------------ steps and exact states
@@ -689,6 +705,12 @@ ORDER_PROBLEMS = {
 """Problems by the names of their lines: whether bodies turn, whether they move, how many, and the time at the start."""
 
 
+POINT_PROBLEMS = {
+    "order, particle": (False, True, 1, 1.7),
+    "order, two coupled particles": (False, True, 2, 1.7),
+}
+"""The same for methods that move bodies through space only."""
+
 ALONE = ("order, pinned body", "order, body in space")
 """Those of one body that turns."""
 
@@ -708,7 +730,7 @@ def _suitable(chosen: Chosen, *loads: str) -> tuple[str, ...]:
 @cache
 def order_problem(what: str, *loads: str) -> tuple[System, Any, Any, float]:
     """System, start state, exact end state and start time of one of ``ORDER_PROBLEMS`` with these loads."""
-    turns, moves, bodies, t = ORDER_PROBLEMS[what]
+    turns, moves, bodies, t = {**ORDER_PROBLEMS, **POINT_PROBLEMS}[what]
     system, y = trial_problem(*loads, turns=turns, moves=moves, bodies=bodies)
     return system, y, exact_state(system, y, t, SPAN), t
 
@@ -724,22 +746,28 @@ def _order_lines(chosen: Chosen) -> list[Line]:
     promises = chosen.promises
     falls = promises.order_velocity != promises.order
     loads = _suitable(chosen, *(CONFIGURATION if falls else SWITCHES))
-    problems = ALONE if _needs_series(chosen) else ORDER_PROBLEMS
+    prepared = chosen.prepare()
+    if prepared.alone:
+        system, y = orbit_problem()
+        end = exact_state(system, y, 0.0, SPAN)
+        error = state_distance(stepper(chosen, system, y)(y, 0.0, SPAN), end, system)
+        return [Line("orbit", error <= EXACT, "exact", f"error of one step {error:.1e}", {"error": error})]
+    problems = ALONE if _needs_series(chosen) else POINT_PROBLEMS if prepared.points else ORDER_PROBLEMS
     lines = [_order_line(chosen, what, promises.order, order_problem(what, *loads)) for what in problems]
     if falls:
-        problem = order_problem("order, body in space", *SWITCHES)
+        problem = order_problem("order, particle" if prepared.points else "order, body in space", *SWITCHES)
         lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))
     if promises.order_free == inf:
         system, y, end, t = _free_problem()
         error = state_distance(stepper(chosen, system, y)(y, t, FREE_SPAN), end, system)
         lines.append(Line("free body", error <= EXACT, "exact", f"error of one step {error:.1e}", {"error": error}))
     elif promises.order_free != promises.order:
-        lines.append(_order_line(chosen, "order, free body", int(promises.order_free), _free_problem(), FREE_SPAN))
+        lines.append(_order_line(chosen, "order, free body", promises.order_free, _free_problem(), FREE_SPAN))
     return lines
 
 
 def _order_line(
-    chosen: Chosen, what: str, promised: int, problem: tuple[System, Any, Any, float], span: float = SPAN
+    chosen: Chosen, what: str, promised: float, problem: tuple[System, Any, Any, float], span: float = SPAN
 ) -> Line:
     ladder = measure_order(chosen, *problem, span)
     order = ladder.order
@@ -749,13 +777,13 @@ def _order_line(
     above = inf if chosen.promises.at_least else SLOPE if promised < 6 else promised / 3.0
     below = SLOPE if promised < 8 else promised / 10.0
     good = promised - below <= order <= promised + above
-    return Line(what, good, str(promised), f"{order:.2f}", numbers)
+    return Line(what, good, f"{promised:g}", f"{order:.2f}", numbers)
 
 
 def _symmetry_line(chosen: Chosen) -> Line:
     promised = chosen.promises.time_symmetric
     defects: dict[float, float] = {}
-    system, y = trial_problem(*_suitable(chosen, "time", "potential"))
+    system, y = problem_for(chosen, "time", "potential")
     for h in (0.2, 0.4, 0.8, *LONG * _needs_series(chosen)):
         try:
             defects[h] = symmetry_defect(chosen, system, y, h=h)
@@ -809,7 +837,7 @@ def _kept_line(chosen: Chosen, what: str, problem: tuple[System, Any], promised:
 
 
 def _symplectic_line(chosen: Chosen, what: str, promised: bool, *loads: str) -> Line:
-    system, y = trial_problem(*_suitable(chosen, *loads))
+    system, y = problem_for(chosen, *loads)
     advance = stepper(chosen, system, y)
     defects: dict[float, float] = {}
     # What is symplectic shows it at small steps; at large ones the differences that make the Jacobian err.
@@ -855,7 +883,10 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
         torque by the vertical); order of a free body where it is another; time symmetry; what is kept by a free
         body and a symmetric heavy top;
         symplecticity of the step for a free body and one in a potential; independence of slicing and recording
-        (exact), of the numbering of the axes and of the frame of the inertia (to round-off).
+        (exact), of the numbering of the axes and of the frame of the inertia (to round-off). Of a method that moves
+        bodies through space only: order of a particle and of two coupled ones, time symmetry, symplecticity in a
+        potential, and slicing; of one that follows a centre of attraction alone, the same on an orbit, exact in place
+        of an order.
 
     Raises
     ------
@@ -874,8 +905,17 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
         chosen = find_method(chosen, **options)
     promises = chosen.promises
     series = _needs_series(chosen)
-    system, y = trial_problem(*_suitable(chosen, *SWITCHES), moves=True, bodies=1 if series else 2)
+    if chosen.prepare().points:
+        system, y = problem_for(chosen, *SWITCHES, bodies=2)
+    else:
+        system, y = trial_problem(*_suitable(chosen, *SWITCHES), moves=True, bodies=1 if series else 2)
     sliced = slicing_defect(chosen, system, y)
+    slicing = Line(
+        "slicing and recording", sliced == 0.0, "no influence", f"difference {sliced:.1e}", {"defect": sliced}
+    )
+    if chosen.prepare().points:
+        in_potential = _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential")
+        return Report(chosen.label, (*_order_lines(chosen), _symmetry_line(chosen), in_potential, slicing))
     numbered, framed = numbering_defect(chosen), frame_defect(chosen)
     lines = [
         *_order_lines(chosen),
@@ -884,7 +924,7 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
         _kept_line(chosen, "kept, heavy top", top_problem(), promises.keeps_top),
         _symplectic_line(chosen, "symplectic, free body", promises.symplectic),
         _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential"),
-        Line("slicing and recording", sliced == 0.0, "no influence", f"difference {sliced:.1e}", {"defect": sliced}),
+        slicing,
         _axes_line("numbering of the axes", numbered, promises.numbered),
         _axes_line("frame of the inertia", framed, promises.numbered or promises.framed),
     ]

@@ -38,6 +38,7 @@ from polhode.kernel.signatures import (
     BODY,
     CROSSED,
     CUT,
+    ERROR,
     ITERATIONS,
     LARGEST,
     MOMENTUM,
@@ -50,6 +51,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROW_ITERATIONS,
     ROWS,
+    SINGULAR,
     SMALLEST,
     STEPS_DONE,
     TAKEN,
@@ -658,6 +660,14 @@ class _Run:
                 f"{residual:.1e}; {self.advice(h)}",
                 residual=residual, iterations=iterations, **where,
             )  # fmt: skip
+        if status == SINGULAR:
+            edge = float(self.report[ERROR])
+            return ConvergenceError(
+                f"the Cayley factor I - A of {label!r} becomes singular {place} at a step of {edge:.4g}, where "
+                f"I - (h/2)^2 M^-1 dF/dq has the reciprocal condition number {residual:.1e}; a step of {edge / 2:.3g} "
+                "is safe there",
+                residual=residual, iterations=iterations, **where,
+            )  # fmt: skip
         if status == TOO_LARGE:
             return self._too_large(place, h, (y, self.y if after is None else after), where)
         return NotFinite(
@@ -776,7 +786,9 @@ class _AdaptiveRun(_Run):
 
     def carry_out(self, record: _Record, every: int, samples: Any, look: Callable[[], None]) -> None:
         bench, course, most = self.bench, self.bench.course, self.recipe["max_steps"]
-        longest, shortest = self.recipe["max_step"] or inf, SHORTEST * abs(self.end - self.t0)
+        span = abs(self.end - self.t0)
+        longest = self.recipe["max_step"] or (span / 10.0 if bench.prepared.controller == "ode45" else inf)
+        shortest = SHORTEST * span
         wanted = np.empty(0)
         edge: tuple[float, int, float] | None = None  # where a step is to end, an event being there: time, number, side
         if samples is None:
@@ -996,10 +1008,13 @@ def integrate(
         angular_velocity = in_si(angular_velocity, "rad / s", "angular_velocity")
         angular_momentum = in_si(angular_momentum, "kg m2 / s", "angular_momentum")
         units = "SI"
-    if (step is None) == (rtol is None):
-        raise InvalidInput("give either step, the size of all steps, or rtol, the tolerance by which they are chosen")
     usual = system.recommended if rtol is None else ADAPTIVE
     chosen = find_method(usual if method is None else method, **options)
+    own = chosen.method.tolerances
+    if own is not None and step is None:
+        rtol, atol = own[0] if rtol is None else rtol, own[1] if atol is None else atol
+    if (step is None) == (rtol is None):
+        raise InvalidInput("give either step, the size of all steps, or rtol, the tolerance by which they are chosen")
     if rtol is None:
         for name, value in (("atol", atol), ("first_step", first_step), ("max_step", max_step)):
             if value is not None:
@@ -1144,6 +1159,8 @@ def _carry_out(
 def _order(system: System, chosen: Chosen) -> dict[str, Any]:
     """The order of a method on a system, and what is to be said of it."""
     p = chosen.promises
+    if not isfinite(p.order):
+        return {"order": "exact"}
     if p.order_velocity == p.order or not (system.velocity_dependent or any(own.by_velocity for own in system.own)):
         return {"order": p.order}
     kept = f"{p.kept_by} keeps {p.order}" if p.kept_by else f"without such loads it is {p.order}"

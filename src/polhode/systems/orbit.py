@@ -157,7 +157,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = (), surface: flo
     mu, mass = number(mu, "mu", positive=True), number(mass, "mass", positive=True)
     made = _made(forces)
     loads = [force for force in made if force.kind != "impulse"]
-    place = ROWS + ROW * len(loads)
+    place = ROWS + ROW * len(made)
     burns = _burns(loads, mass)
     end = place + sum(len(force.numbers) for force in loads)
     rows: list[float] = []
@@ -174,6 +174,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = (), surface: flo
         if force.kind == "impulse":
             t, x, y, z, frame = force.numbers
             impulses.append(Impulse(t, (x, y, z), FRAMES[int(frame)], len(own), what))
+            rows += [0, at, 0, len(own), 0]  # of no part: its work does not grow but jumps
         else:
             rows += [CODES[force.kind], at, part, len(own) if works else -1, end if falls else 0]
             first, *others = force.numbers
@@ -187,7 +188,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = (), surface: flo
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
             own.append(Own("work", label, part != POTENTIAL_PART and force.kind != "impulse"))
     table = [len(burns), *(x for burn in burns for x in burn)]
-    parameters = np.array([mu, len(loads), *rows, *numbers, *table], dtype=float)
+    parameters = np.array([mu, len(made), *rows, *numbers, *table], dtype=float)
     conserves: tuple[str, ...] = ()
     if not own:
         conserves += ("energy",)
@@ -212,6 +213,7 @@ def orbit(mu: float, mass: float = 1.0, forces: Sequence[Any] = (), surface: flo
         mass_at=partial(_mass_at, mass, burns) if burns else None,
         parameters=parameters,
         attracted=True,
+        central=not made,
         conserves=conserves,
         switches=tuple(switches),
         impulses=tuple(impulses),

@@ -150,6 +150,8 @@ class System:
     attracted : bool
         Whether a centre at the origin of space attracts every body that moves through space, with ``parameters[0]`` its
         gravity parameter and loads that leave this attraction out under the part WITHOUT_SOLVED.
+    central : bool
+        Whether that attraction is the only load.
     velocity_dependent : bool
         Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
     divided : bool
@@ -193,6 +195,7 @@ class System:
     commutator: Callable[..., Any] | None = None
     series: Callable[..., Any] | None = None
     attracted: bool = False
+    central: bool = False
     velocity_dependent: bool = True
     divided: bool = False
     own: tuple[Own, ...] = ()

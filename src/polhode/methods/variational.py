@@ -1,0 +1,672 @@
+"""Variational integrators of bodies that move through space: forced discrete Euler-Lagrange equations, solved.
+
+    "variational"        the symmetric discrete Lagrangian of [carson2005, eq. 14] with alpha = 1/2
+    "variational:0.25"   with another alpha from 0 to 1; alpha and 1 - alpha are the same, 0 is Stoermer and Verlet's
+    "variational_midpoint"
+                         alpha = 1/2 by Newton's method with the Jacobian of every step, which tells a singular step
+    "variational_midpoint4"
+                         the same with its energy corrected, which makes it a processed method of order 4
+    "galerkin6"          polynomials of degree s - 1 through Lobatto's s nodes, order 2 s - 2 = 6; any even order
+
+A discrete Lagrangian approximates the action of a step; its discrete Legendre transforms are the momenta at the ends
+[marsden2001, 1.5], and forces enter by Lagrange and d'Alembert's principle [carson2005, eq. 28]. All of the family are
+one step with other numbers. The unknowns are velocities V_l, n for each body that moves; loads are looked at in m nodes
+
+    Q_j = q0 + h sum_l A_jl V_l,   U_j = V_(of j),   F_j = F(t + c_j h, Q_j, U_j)                 the nodes
+    M V_i = p0 + h sum_j E_ij F_j                                                                to be solved
+    q1 = q0 + h sum_l b_l V_l,   p1 = p0 + h sum_j e_j F_j                                        the end
+
+with F all loads, whether they have a potential or not: discrete forces that are symmetric like the Lagrangian itself
+look at the same nodes. Any alpha is of order 2; of Galerkin's A is Lobatto IIIA, E is IIIB, and b = e [marsden2001,
+2.6]. All are time-symmetric, and symplectic without velocities in the loads.
+
+Velocities are found to round-off: the first iterations take the loads for constant, and where corrections shrink slowly
+Newton's method with differences of the loads takes over. The matrix of the midpoint rule,
+
+    I - (h/2)^2 M^-1 dF/dq,
+
+is what remains of the Cayley factor I - A, A = (h/2) J Hess H [carson2005, eq. 6], without the momenta; both are
+singular together. ``variational_midpoint`` returns SINGULAR where it is, or nearly, or where its determinant is
+negative: then a shorter step has been singular and the solution is not the one that belongs to this step. It looks for
+that shorter step by bisection, so that the report can name it; so it does where Newton's method does not converge.
+
+The midpoint rule follows, to O(h^4), the motion of H - (h^2/24) H''(z', z') [hairer2006, IX.3], and
+
+    H''(z', z') = d/dt (v . grad V) + 2 W,   W = grad V . M^-1 grad V,
+
+so that its energy swings about a value other than the exact one. ``variational_midpoint4`` takes away both terms: W by
+adding (h^2/12) W to the potential, whose force is the commutator load of the system; the derivative in time by working
+on states that are shifted by the flow of -(h^2/24) v . grad V, a processor [blanes1999] made of kicks and drifts.
+
+Work: V (n d) | F (m d) | residual (n d) | scales (2 d) | dF/dQ (m d d) | dF/dU (m d d) | matrix (n d)^2 | pivots (n d)
+| V of a shorter step (n d) | forces (2 d), with d = 3 numbers for each body that moves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.so3 import axpy, scale
+from polhode.errors import InvalidInput
+from polhode.flows.drift import drift
+from polhode.flows.kick import DISPLACEMENT, enter, kick, loads_at
+from polhode.kernel.access import get3, put3
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.signatures import (
+    ALL,
+    ATTRACTION,
+    BODY,
+    COMMUTATES,
+    COMMUTATOR,
+    CONSTANTS,
+    DIVIDED,
+    ERROR,
+    GUARDED,
+    INVERSE_MASS,
+    ITERATIONS,
+    LOAD,
+    LOADED,
+    MASS,
+    MOMENTUM,
+    MOVING,
+    NEXT_TIME,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OK,
+    POSITION,
+    PREPARING,
+    REPEATED,
+    RESIDUAL,
+    SINGULAR,
+    SLOPED,
+)
+from polhode.kernel.solve import GRAIN, factor, norm3, substitute
+from polhode.methods.record import UNGUARDED, Method, Option, Prepared, Promises
+from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, Tableau
+from polhode.methods.tableaux import tableau as find_tableau
+
+MOST_ITERATIONS = 50
+RATES = ALL & ~ATTRACTION
+"""Parts of the loads behind which stand all rates of the system's own numbers."""
+DIFFERENCE = 1.5e-8
+SLOW = 0.1
+"""Corrections that shrink by less than this factor ask for a Jacobian."""
+NEAR = 1e-4
+"""Reciprocal condition number below which a matrix counts as nearly singular: four digits of a step are lost."""
+STEEP, BISECTIONS = 0.05, 40
+"""The same of the longest step for which Newton's method converges, to tell why; in how many trials it is found."""
+
+VELOCITIES, NODES, NEWTON, OF = 0, 1, 2, 3
+"""Of the layout: n; m; 1 where the first iteration has a Jacobian already; then, for each node, whose velocity."""
+
+
+# table: A by rows (m n) | E by rows (n m) | b (n) | e (m) | c (m) | factor of h^2 times the commutator load
+def _numbers(A: Any, E: Any, b: Any, e: Any, c: Any, newton: bool = False, factor: float = 0.0) -> tuple[Any, Any]:
+    """Table and layout as the step reads them."""
+    A, E = np.atleast_2d(A), np.atleast_2d(E)
+    m, n = A.shape
+    table = np.concatenate([np.ravel(part) for part in (A, E, b, e, c, factor)])
+    return table, np.array([n, m, int(newton), *(range(m) if n > 1 else [0] * m)], dtype=np.int64)
+
+
+def _work(n: int, m: int, blocks: int) -> int:
+    d = 3 * blocks
+    return 4 * n * d + m * d + 4 * d + 2 * m * d * d + (n * d) ** 2
+
+
+@inlined
+def velocity_of(j, p):
+    """Where the velocities stand in ``work`` that belong to node j."""
+    return 3 * p.B * p.layout[OF + j]
+
+
+@inlined
+def time_of(j, t, h, p):
+    """Time of node j; the end of the step is what the next step will see."""
+    n, m = p.layout[VELOCITIES], p.layout[NODES]
+    c = p.table[2 * n * m + n + m + j]
+    return p.report[NEXT_TIME] if c == 1.0 else t + c * h
+
+
+@inlined
+def is_start(j, p):
+    """Whether node j lies at the start of the step, whatever the velocities."""
+    n = p.layout[VELOCITIES]
+    weight = 0.0
+    for k in range(n):
+        weight += abs(p.table[j * n + k])
+    return weight == 0.0
+
+
+@inlined
+def is_solved(j, p):
+    """Whether the loads of node j enter the equations."""
+    n, m = p.layout[VELOCITIES], p.layout[NODES]
+    weight = 0.0
+    for i in range(n):
+        weight += abs(p.table[n * m + i * m + j])
+    return weight != 0.0
+
+
+@helper
+def go_to(j, h, p):
+    """Put the places and momenta of node j into ``trial``."""
+    n, d, v = p.layout[VELOCITIES], 3 * p.B, velocity_of(j, p)
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        a = BODY * i
+        for c in range(3):
+            x = 0.0
+            for l in range(n):
+                x += p.table[j * n + l] * p.work[l * d + 3 * k + c]
+            p.trial[a + POSITION + c] = p.y[a + POSITION + c] + h * x
+        put3(p.trial, a + MOMENTUM, scale(p.bodies[CONSTANTS * i + MASS], get3(p.work, v + 3 * k)))
+
+
+@inlined
+def keep_loads(to, p):
+    """Copy the forces on what moves from ``load`` to ``work[to:]``."""
+    for k in range(p.B):
+        put3(p.work, to + 3 * k, get3(p.load, LOAD * p.blocks[2 * k]))
+
+
+@helper
+def shift(s, forces, p):
+    """Move the places in ``trial`` by s times what forces in ``work[forces:]`` do to a body at rest."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        light = s * p.bodies[CONSTANTS * i + INVERSE_MASS]
+        put3(p.trial, BODY * i, axpy(light, get3(p.work, forces + 3 * k), get3(p.trial, BODY * i)))
+
+
+@helper
+def loads_of_trial(t, h, p):
+    """All loads of the state in ``trial`` into ``load``, modified where the method says so.
+
+    The commutator load, twice the derivative of the forces along M^-1 F, is the system's, or made by differences of
+    order 4.
+    """
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    factor = p.table[2 * n * m + n + 2 * m] * h * h
+    if factor == 0.0:
+        loads_at(ALL, t, p.trial, p.load, p)
+        return
+    twice = 4 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    forces = twice + d
+    if p.report[COMMUTATES] != 0.0:
+        loads_at(COMMUTATOR, t, p.trial, p.load, p)
+        keep_loads(twice, p)
+        loads_at(ALL, t, p.trial, p.load, p)
+        keep_loads(forces, p)
+    else:
+        loads_at(ALL, t, p.trial, p.load, p)
+        keep_loads(forces, p)
+        largest = 0.0
+        for k in range(p.B):
+            i = p.blocks[2 * k]
+            size = norm3(get3(p.trial, BODY * i + POSITION))
+            speed = norm3(get3(p.work, forces + 3 * k)) * p.bodies[CONSTANTS * i + INVERSE_MASS]
+            largest = max(largest, speed / size if size > 0.0 else speed)
+            put3(p.work, twice + 3 * k, (0.0, 0.0, 0.0))
+        if largest > 0.0:
+            s, moved = DISPLACEMENT / largest, 0.0
+            for at in range(4):
+                place = (-2.0, -1.0, 1.0, 2.0)[at]
+                shift((place - moved) * s, forces, p)
+                moved = place
+                loads_at(ALL, t, p.trial, p.load, p)
+                weight = (1.0 / 6.0, -4.0 / 3.0, 4.0 / 3.0, -1.0 / 6.0)[at] / s
+                for k in range(d):
+                    p.work[twice + k] += weight * p.load[LOAD * p.blocks[2 * (k // 3)] + k % 3]
+            shift(-moved * s, forces, p)
+    for k in range(p.B):
+        changed = axpy(factor, get3(p.work, twice + 3 * k), get3(p.work, forces + 3 * k))
+        put3(p.load, LOAD * p.blocks[2 * k], changed)
+
+
+@inlined
+def is_divided(p):
+    """Whether only a part of the loads depends on velocities."""
+    return p.report[DIVIDED] != 0.0 and p.report[SLOPED] == 1.0
+
+
+@inlined
+def resting(p):
+    """Where the forces on what moves that do not depend on velocities stand in ``work``, at the start or end."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    return 4 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+
+
+@helper
+def look(j, t, h, p):
+    """Evaluate the loads at node j; at the start of the step those only that may have changed."""
+    n, d = p.layout[VELOCITIES], 3 * p.B
+    to = n * d + j * d
+    go_to(j, h, p)
+    if is_divided(p) and is_start(j, p):
+        loads_at(MOVING, time_of(j, t, h, p), p.trial, p.load, p)
+        keep_loads(to, p)
+        for k in range(d):
+            p.work[to + k] += p.work[resting(p) + k]
+    else:
+        loads_of_trial(time_of(j, t, h, p), h, p)
+        keep_loads(to, p)
+
+
+@helper
+def slopes_of(j, t, h, p):
+    """Derivatives of the forces at node j by place and, where they depend on them, by velocity: forward differences."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    forces, residual = n * d + j * d, n * d + m * d
+    scales = residual + n * d
+    go_to(j, h, p)
+    for kind in range(2 if p.report[SLOPED] == 1.0 else 1):
+        to = scales + 2 * d + kind * m * d * d + j * d * d
+        for c in range(d):
+            i = p.blocks[2 * (c // 3)]
+            at = BODY * i + (MOMENTUM if kind == 1 else POSITION) + c % 3
+            mass = p.bodies[CONSTANTS * i + MASS] if kind == 1 else 1.0
+            kept = p.trial[at]
+            p.trial[at] = kept + mass * DIFFERENCE * p.work[scales + kind * d + c]
+            step = (p.trial[at] - kept) / mass
+            loads_of_trial(time_of(j, t, h, p), h, p)
+            p.trial[at] = kept
+            for k in range(p.B):
+                F = get3(p.load, LOAD * p.blocks[2 * k])
+                for r in range(3):
+                    p.work[to + (3 * k + r) * d + c] = (F[r] - p.work[forces + 3 * k + r]) / step
+
+
+@helper
+def build(t, h, p):
+    """The matrix of Newton's method and its factors; False where it is singular or not finite."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    by_place = n * d + m * d + n * d + 2 * d
+    by_velocity = by_place + m * d * d
+    matrix = by_velocity + m * d * d
+    for j in range(m):
+        if is_solved(j, p) and (p.report[SLOPED] == 1.0 or not is_start(j, p)):
+            slopes_of(j, t, h, p)
+        else:
+            for k in range(d * d):
+                p.work[by_place + j * d * d + k] = p.work[by_velocity + j * d * d + k] = 0.0
+    for i in range(n):
+        for r in range(d):
+            factor_of_row = -h * p.bodies[CONSTANTS * p.blocks[2 * (r // 3)] + INVERSE_MASS]
+            for l in range(n):
+                for c in range(d):
+                    x = 0.0
+                    for j in range(m):
+                        weight = p.table[n * m + i * m + j]
+                        if weight != 0.0:
+                            x += weight * h * p.table[j * n + l] * p.work[by_place + j * d * d + r * d + c]
+                            if p.report[SLOPED] == 1.0 and p.layout[OF + j] == l:
+                                x += weight * p.work[by_velocity + j * d * d + r * d + c]
+                    entry = factor_of_row * x
+                    if i == l and r == c:
+                        entry += 1.0
+                    p.work[matrix + (i * d + r) * n * d + l * d + c] = entry
+                    if not abs(entry) < inf:
+                        return False
+    return True
+
+
+@helper
+def conditioned(p):
+    """Factorise the matrix; its reciprocal condition number (1-norm), negative where its determinant is."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    size = n * d
+    residual = size + m * d
+    matrix = residual + size + 2 * d + 2 * m * d * d
+    pivots = matrix + size * size
+    norm = 0.0
+    for c in range(size):
+        total = 0.0
+        for r in range(size):
+            total += abs(p.work[matrix + r * size + c])
+        norm = max(norm, total)
+    if not factor(p.work, matrix, size, pivots):
+        return 0.0
+    sign = 1.0
+    for k in range(size):
+        if p.work[matrix + k * size + k] < 0.0:
+            sign = -sign
+        if int(p.work[pivots + k]) != k:
+            sign = -sign
+    inverse = 0.0
+    for c in range(size):
+        for r in range(size):
+            p.work[residual + r] = 1.0 if r == c else 0.0
+        substitute(p.work, matrix, size, pivots, residual)
+        total = 0.0
+        for r in range(size):
+            total += abs(p.work[residual + r])
+        inverse = max(inverse, total)
+    return sign / (norm * inverse)
+
+
+@helper
+def follow(h, p):
+    """Change the forces as the last correction of the velocities, in the place of the residual, makes them change."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    forces = n * d
+    residual = forces + m * d
+    by_place = residual + n * d + 2 * d
+    by_velocity = by_place + m * d * d
+    for j in range(m):
+        for c in range(d):
+            shift = 0.0
+            for l in range(n):
+                shift += h * p.table[j * n + l] * p.work[residual + l * d + c]
+            for r in range(d):
+                p.work[forces + j * d + r] += p.work[by_place + j * d * d + r * d + c] * shift
+                if p.report[SLOPED] == 1.0:
+                    change = p.work[residual + velocity_of(j, p) + c]
+                    p.work[forces + j * d + r] += p.work[by_velocity + j * d * d + r * d + c] * change
+
+
+@inlined
+def settled(grain, h, residual, scales, p):
+    """Whether corrections that no longer shrink are round-off: of the velocities, or of loads that cancel."""
+    d = 3 * p.B
+    for k in range(p.layout[VELOCITIES] * d):
+        c = k % d
+        allowed = max(grain * (p.work[scales + d + c] + abs(p.work[k])), GRAIN * p.work[scales + c] / abs(h))
+        if not abs(p.work[residual + k]) <= allowed:
+            return False
+    return True
+
+
+@helper
+def find_velocities(t, h, p):
+    """Solve for the velocities, to round-off; a status."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    forces = n * d
+    residual = forces + m * d
+    scales = residual + n * d
+    matrix = scales + 2 * d + 2 * m * d * d
+    pivots = matrix + n * d * n * d
+    judged = p.layout[NEWTON] == 1
+    wanted, full = judged, False
+    jacobians = 0
+    before, shrunk = inf, 1.0
+    for _iteration in range(MOST_ITERATIONS):
+        for j in range(m):
+            if is_solved(j, p) and (p.report[SLOPED] == 1.0 or not is_start(j, p)):
+                look(j, t, h, p)
+        if before == inf:
+            for k in range(p.B):
+                light = p.bodies[CONSTANTS * p.blocks[2 * k] + INVERSE_MASS]
+                speed, load = norm3(get3(p.work, 3 * k)), norm3(get3(p.work, forces + 3 * k))
+                place = norm3(get3(p.y, BODY * p.blocks[2 * k] + POSITION)) + abs(h) * speed
+                speed += abs(h) * light * load
+                if not place + speed < inf:
+                    return NOT_FINITE
+                for c in range(3):
+                    p.work[scales + 3 * k + c] = place if place > 0.0 else 1.0
+                    p.work[scales + d + 3 * k + c] = speed if speed > 0.0 else 1.0
+        renewed = wanted
+        if wanted:
+            if not build(t, h, p):
+                return NOT_CONVERGED if jacobians > 0 else NOT_FINITE
+            if judged:
+                p.report[ERROR] = conditioned(p)
+                if p.report[ERROR] == 0.0:
+                    return SINGULAR
+            elif not factor(p.work, matrix, n * d, pivots):
+                return NOT_CONVERGED
+            wanted, full = False, True
+            jacobians += 1
+        for i in range(n):
+            for k in range(d):
+                b = p.blocks[2 * (k // 3)]
+                x = 0.0
+                for j in range(m):
+                    x += p.table[n * m + i * m + j] * p.work[forces + j * d + k]
+                light = p.bodies[CONSTANTS * b + INVERSE_MASS]
+                momentum = p.y[BODY * b + MOMENTUM + k % 3]
+                p.work[residual + i * d + k] = light * (momentum + h * x) - p.work[i * d + k]
+        if full:
+            substitute(p.work, matrix, n * d, pivots, residual)
+        correction = 0.0
+        for k in range(n * d):
+            e = p.work[residual + k]
+            p.work[k] += e
+            if not abs(e) < inf:
+                return NOT_CONVERGED if p.report[ITERATIONS] > 0.0 else NOT_FINITE
+            correction = max(correction, abs(e) / (p.work[scales + d + k % d] + abs(p.work[k])))
+        p.report[ITERATIONS] += 1.0
+        p.report[RESIDUAL] = correction
+        # The next correction is judged by how the last two shrank: one alone may be small by chance.
+        shrinking = correction / before
+        done = correction <= 2e-16 or (before < 1e-3 and correction * max(shrinking, shrunk) <= 2e-17)
+        # With a Jacobian of this very iterate, what does not shrink is round-off of the loads, however much it became.
+        grain = 1e-11 if renewed else 4e-15
+        if done or (correction >= 0.5 * before and settled(grain, h, residual, scales, p)):
+            if full:
+                follow(h, p)
+            return SINGULAR if judged and p.report[GUARDED] != 0.0 and p.report[ERROR] < NEAR else OK
+        if correction > SLOW * before:
+            wanted = True
+        if before < inf:
+            shrunk = shrinking
+        before = correction
+    return NOT_CONVERGED
+
+
+@helper
+def restart(p):
+    """Velocities of the start of the step."""
+    n, d = p.layout[VELOCITIES], 3 * p.B
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        v = scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.y, BODY * i + MOMENTUM))
+        for l in range(n):
+            put3(p.work, l * d + 3 * k, v)
+
+
+def explain(t, h, status, p):
+    """The status of a step that cannot be solved: SINGULAR where the longest step that can be is nearly singular."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    iterations, residual = p.report[ITERATIONS], p.report[RESIDUAL]
+    solved, unsolved, health = 0.0, h, 1.0
+    for _trial in range(BISECTIONS):
+        middle = 0.5 * (solved + unsolved)
+        restart(p)
+        if solved != 0.0:
+            for k in range(n * d):
+                p.work[k] = p.work[kept + k]
+        if find_velocities(t, middle, p) == OK:
+            solved, health = middle, p.report[ERROR]
+            for k in range(n * d):
+                p.work[kept + k] = p.work[k]
+        else:
+            unsolved = middle
+    singular = solved != 0.0 and health < STEEP
+    p.report[ITERATIONS], p.report[RESIDUAL] = iterations, health if singular else residual
+    p.report[ERROR] = abs(solved)
+    return SINGULAR if singular else status if status != SINGULAR else NOT_CONVERGED
+
+
+tell = helper(explain)
+
+
+def variational_step(t, h, p):
+    """One step (q0, p0) -> (q1, p1)."""
+    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    sloped = p.report[SLOPED] == 1.0
+    for k in range(BODY * p.N):
+        p.trial[k] = p.y[k]
+    restart(p)
+    if is_start(0, p):
+        if is_divided(p):
+            if p.report[LOADED] == 0.0:
+                loads_at(ALL & ~MOVING, time_of(0, t, h, p), p.trial, p.load, p)
+            keep_loads(resting(p), p)
+        elif not sloped:
+            if p.report[LOADED] != 0.0:
+                keep_loads(n * d, p)
+            else:
+                look(0, t, h, p)
+    status = find_velocities(t, h, p)
+    if status != OK:
+        return tell(t, h, status, p) if p.layout[NEWTON] == 1 and status != NOT_FINITE else status
+    p.report[LOADED] = 0.0
+    if p.S > 0:
+        for j in range(m):
+            go_to(j, h, p)
+            p.loads(RATES, time_of(j, t, h, p), p.N, p.trial, p.bodies, p.parameters, p.load)
+            p.report[REPEATED] += 1.0
+            enter(p.table[2 * n * m + n + j] * h, p.load, p.y, p)
+    for j in range(m):
+        if not is_solved(j, p):
+            if is_divided(p):
+                go_to(j, h, p)
+                loads_at(MOVING, time_of(j, t, h, p), p.trial, p.load, p)
+                keep_loads(n * d + j * d, p)
+                loads_at(ALL & ~MOVING, time_of(j, t, h, p), p.trial, p.load, p)
+                for k in range(d):
+                    p.work[n * d + j * d + k] += p.load[LOAD * p.blocks[2 * (k // 3)] + k % 3]
+            else:
+                look(j, t, h, p)
+            if (is_divided(p) or not sloped) and p.table[2 * n * m + n + m + j] == 1.0:
+                p.report[LOADED] = 1.0  # the last node is the end of the step
+    for k in range(d):
+        a = BODY * p.blocks[2 * (k // 3)] + k % 3
+        x = y = 0.0
+        for l in range(n):
+            x += p.table[2 * n * m + l] * p.work[l * d + k]
+        for j in range(m):
+            y += p.table[2 * n * m + n + j] * p.work[n * d + j * d + k]
+        p.y[a + POSITION] += h * x
+        p.y[a + MOMENTUM] += h * y
+    return OK
+
+
+# ------------------------------------------------------------------ the corrected energy
+# Kicks and drifts whose commutators add up to what is wanted, those of the third order in h cancelling.
+KICKS = tuple(sign / 48.0**0.5 for sign in (1.0, -1.0, -1.0, 1.0))
+DRIFTS = KICKS
+
+
+def convert_state(task, t, h, p):
+    """Shift the state by the flow of -(h^2/24) v . grad V, to O(h^4), or back again."""
+    time = t
+    for s in range(4):
+        k = s if task == PREPARING else 3 - s
+        if task == PREPARING:
+            kick(time, KICKS[k] * h, p)
+        for b in range(p.B):
+            drift(p.blocks[2 * b], (DRIFTS[k] if task == PREPARING else -DRIFTS[k]) * h, p)
+        time += (DRIFTS[k] if task == PREPARING else -DRIFTS[k]) * h
+        if task != PREPARING:
+            kick(time, -KICKS[k] * h, p)
+    p.report[LOADED] = 0.0
+    return OK
+
+
+@inlined
+def always(p):
+    """Methods with this converter are processed."""
+    return True
+
+
+# ------------------------------------------------------------------ the rows
+def discrete_lagrangian(alpha: float, newton: bool = False) -> tuple[Any, Any]:
+    """Table and layout of the symmetric discrete Lagrangian [carson2005, eq. 14, 28]; alpha and 1 - alpha are one."""
+    a = min(alpha, 1.0 - alpha)
+    if a == 0.5:
+        return _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton)
+    return _numbers([[a], [1.0 - a]], [[0.5 * (1.0 - a), 0.5 * a]], [1.0], [0.5, 0.5], [a, 1.0 - a], newton)
+
+
+def lobatto_pair(order: int) -> tuple[Tableau, Tableau]:
+    """Lobatto IIIA for places and IIIB for momenta."""
+    return find_tableau(f"lobatto_iiia{order}"), find_tableau(f"lobatto_iiib{order}")
+
+
+def _prepared(numbers: tuple[Any, Any]) -> Prepared:
+    n, m = int(numbers[1][VELOCITIES]), int(numbers[1][NODES])
+    return Prepared(variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, points=True, own=0)
+
+
+def _is_share(word: str) -> bool:
+    try:
+        return 0.0 <= float(word) <= 1.0
+    except (TypeError, ValueError):
+        return False
+
+
+def _promises(order: int, evaluations: int, implicit: bool = True) -> Promises:
+    return Promises(order=order, time_symmetric=True, symplectic=True, implicit=implicit, evaluations=evaluations)
+
+
+def _of_alpha(alpha: str = "0.5") -> Promises:
+    a = min(float(alpha), 1.0 - float(alpha))
+    return _promises(2, 1 if a in (0.0, 0.5) else 2, implicit=a != 0.0)
+
+
+def _corrected() -> Prepared:
+    numbers = _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton=True, factor=-1.0 / 12.0)
+    return replace(_prepared(numbers), converter=(always, convert_state), processed=True)
+
+
+def _of_corrected() -> Promises:
+    return Promises(
+        order=4, order_velocity=2, kept_by="galerkin4", symplectic=True, implicit=True, evaluations=1,
+        requires="loads that depend on time and configuration only, and their commutator load",
+    )  # fmt: skip
+
+
+SMALLEST_ORDER = 4
+SHOWN = (4, 6, 8)
+
+
+def galerkin(order: int) -> Method:
+    """The row of the Galerkin integrator of this order, an even number from 4 on."""
+    A, B = lobatto_pair(order)
+    return Method(
+        f"galerkin{order}", "variational",
+        f"Galerkin: polynomials of degree {A.stages - 1} through Lobatto's {A.stages} nodes", "marsden2001",
+        lambda: _prepared(_numbers(A.A, B.A, A.b, B.b, A.c)), lambda: _promises(order, A.stages - 1), range=UNGUARDED,
+    )  # fmt: skip
+
+
+def find(name: str) -> Method | None:
+    """The Galerkin integrator of this name, else None.
+
+    Raises
+    ------
+    InvalidInput
+        An order that is not offered.
+    """
+    found = re.fullmatch(r"galerkin(\d+)", name)
+    if found is None:
+        return None
+    order = int(found[1])
+    if order % 2 or not SMALLEST_ORDER <= order <= LARGEST_FAMILY_ORDER:
+        raise InvalidInput(
+            f"{name!r} is not offered; the order is an even number from {SMALLEST_ORDER} to {LARGEST_FAMILY_ORDER}"
+        )
+    return galerkin(order)
+
+
+ROWS = (
+    Method("variational", "variational", "Forced discrete Euler-Lagrange equations of the symmetric Lagrangian",
+           "carson2005", lambda alpha="0.5": _prepared(discrete_lagrangian(float(alpha))), _of_alpha,
+           {"alpha": Option("0.5", _is_share, lambda: ("0", "0.25", "0.5"),
+                            "where loads are looked at, from 0 to 1 (0: Stoermer-Verlet)")}, range=UNGUARDED),
+    Method("variational_midpoint", "variational", "Midpoint rule by Newton's method; tells where I - A is singular",
+           "carson2005", lambda: _prepared(discrete_lagrangian(0.5, newton=True)), lambda: _promises(2, 1),
+           range=UNGUARDED),
+    Method("variational_midpoint4", "variational", "Midpoint rule of a modified potential, its states shifted back",
+           "carson2005", _corrected, _of_corrected, range=UNGUARDED),
+    *map(galerkin, SHOWN),
+)  # fmt: skip
+"""The family; ``find`` makes Galerkin integrators of other orders."""
