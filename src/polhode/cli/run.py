@@ -378,7 +378,7 @@ def table(facts: dict[str, Any]) -> str:
 def _steps(facts: dict[str, Any]) -> str:
     """How many steps, and of what size or why."""
     if facts["rtol"] is None:
-        return f"{facts['steps']} steps of {facts['step']:g}"
+        return f"{facts['steps']} steps{', the first' if facts['step_sizes'] else ''} of {facts['step']:g}"
     return f"{facts['steps']} steps accepted and {facts['steps_rejected']} rejected with rtol {facts['rtol']:g}"
 
 

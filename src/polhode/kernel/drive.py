@@ -1,6 +1,7 @@
 """The loops that repeat a step: one source for every method, compiled together with the step bound into it.
 
-``march`` takes steps of one size, ``march_adaptive`` chooses them by an error estimate, ``sweep`` repeats a flow.
+``march`` takes steps of one size, ``march_adaptive`` chooses them by an error estimate, ``march_clocked`` lets a method
+with a clock of its own set them, ``sweep`` repeats a flow.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from polhode.kernel.signatures import (
     ATTITUDE,
     BEGUN,
     BODY,
+    CLOCK,
     CONSTANTS,
     CROSSED,
     CUT,
@@ -37,6 +39,7 @@ from polhode.kernel.signatures import (
     LOADS,
     MARCH,
     MARCH_ADAPTIVE,
+    MARCH_CLOCKED,
     MARCHING,
     MOMENTUM,
     MUTED,
@@ -45,6 +48,7 @@ from polhode.kernel.signatures import (
     NOT_FINITE,
     OK,
     OWN,
+    PASSED,
     POSITION,
     PRESENTING,
     REFUSED,
@@ -641,6 +645,89 @@ def march_adaptive(
     return OK
 
 
+def march_clocked(
+    first,
+    n,
+    every,
+    h,
+    end,
+    limit,
+    N,
+    B,
+    y,
+    addresses,
+    kept,
+    extremes,
+    times,
+    sizes,
+    rows,
+    iterations,
+):
+    """Take ``n`` steps of nominal size ``h`` of a method whose state holds the time, or fewer where one passes ``end``.
+
+    Parameters
+    ----------
+    first, n, every
+        As for ``march``.
+    h : float
+        Nominal step, negative backwards.
+    end : float
+        The loop returns PASSED after a step that reaches or passes this time; that step is neither counted nor
+        recorded.
+    limit : float
+        Largest rotation angle allowed in a step (infinite: no guard).
+    N, B, y, addresses
+        As for ``march``.
+    kept : array
+        Receives the state before the step taken last, which after a failure is the last good one.
+    extremes : array (2,)
+        Sizes of the smallest and the largest step so far.
+    times, sizes, rows, iterations : array
+        Receive the recorded states with their times, the sizes of the steps that end there, and the largest iteration
+        count since the row before.
+
+    Returns
+    -------
+    int
+        Status of the last step taken, or PASSED; ``report[STEPS_DONE]`` says how many were completed before.
+    """
+    p = workspace_at(N, B, y, addresses)
+    report = p.report
+    clock = int(report[CLOCK])
+    report[STEPS_DONE] = 0.0
+    row = 0
+    before = squared_speed(N, p.y, p.bodies)
+    for k in range(first, first + n):
+        t = y[clock]
+        for j in range(y.size):
+            kept[j] = y[j]
+        report[ITERATIONS] = 0.0
+        report[RESIDUAL] = 0.0
+        status = step(t, h, p)
+        if status != OK:
+            return status
+        speed = squared_speed(N, p.y, p.bodies)
+        taken = abs(y[clock] - t)
+        if not (speed < inf and taken < inf):
+            return NOT_FINITE
+        report[TOTAL_ITERATIONS] += report[ITERATIONS]
+        if (y[clock] - end) * h >= 0.0:
+            return PASSED
+        if max(before, speed) * taken * taken > limit * limit:
+            return TOO_LARGE
+        before = speed
+        extremes[0], extremes[1] = min(extremes[0], taken), max(extremes[1], taken)
+        report[STEPS_DONE] += 1.0
+        report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
+        if (k + 1) % every == 0:
+            times[row], sizes[row], iterations[row] = y[clock], taken, int(report[ROW_ITERATIONS])
+            for j in range(y.size):
+                rows[row, j] = y[j]
+            report[ROW_ITERATIONS] = 0.0
+            row += 1
+    return OK
+
+
 def sweep(n, h, y, bodies, report, status, iterations):
     """Repeat a flow of one body for many bodies, each with a time of its own and none knowing of another.
 
@@ -723,6 +810,12 @@ def adaptive_loop_for(step_function, dense_function=None, controller=""):
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)
+
+
+@functools.cache
+def clocked_loop_for(step_function):
+    """The compiled loop around the step of a method with a clock of its own."""
+    return jit.compile_kernel(jit.bind(march_clocked, step=step_function), MARCH_CLOCKED)
 
 
 @functools.cache

@@ -58,11 +58,15 @@ that is to be cut at such a place: it has not been taken."""
 SINGULAR = 7
 """What a step returns where the solution that belongs to it ends at a shorter step, whose equations are singular: ERROR
 then holds that step, and RESIDUAL the reciprocal condition number of their matrix just before it."""
+STOPPED, PASSED = 8, 9
+"""What a step with a clock of its own returns where the clock would stand still or turn back; what its loop returns
+where a step reached or passed the end."""
 
 ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
 EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
 GUARDED, SLOPED, COMMUTATES = 8, 9, 10
 RELATIVE, ABSOLUTE, ERROR = 11, 12, 13
+CLOCK = 15
 OWN, DIVIDED, REPEATED = 16, 17, 18
 REPORT = 20
 """Slots of ``Workspace.report``. What a step tells the loop: solver iterations of this step, size of the last
@@ -73,7 +77,11 @@ refused; 1 when the loads depend on velocities, 2 when only rates of own numbers
 COMMUTATOR loads; the relative and the absolute tolerance of a step, both 0 where it need not estimate its error. It
 then tells the error over the tolerance. Of the system, it is told how many own numbers there are, and 1 where loads
 are divided by the bits of their parts; it tells how often the part that depends on velocities was evaluated alone,
-which load evaluations leave out."""
+which load evaluations leave out. Of a method with a clock: where the clock's numbers begin in the state."""
+
+CLOCK_NUMBERS = 4
+"""Numbers of a clock, the last ones of a state: time; the part of it that rounding cut off; the density of steps, whose
+product with their size is the nominal step (0: not begun, it will be 1); its rate, or the unit it is measured in."""
 
 V3 = types.UniTuple(f8, 3)
 V4 = types.UniTuple(f8, 4)
@@ -167,6 +175,7 @@ state is kept elsewhere."""
 
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)
 MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, f8, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1, i8, I1, A1)
+MARCH_CLOCKED = i8(i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
 EVENT_VALUES = types.void(types.FunctionType(EVENT), f8, A1, A1, A1, A1, A1)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)

@@ -3,8 +3,9 @@
 One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
 the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
 ``free_flows``: the free rotations by name), ``taylor`` (series of any order), ``variational`` (discrete Euler-Lagrange
-equations, for points), ``conic`` (the exact orbit). ``record`` says what a row is, ``listing`` puts rows into words.
-Same step, other numbers: a table row. Another step: one file.
+equations, for points), ``conic`` (the exact orbit), ``time_transformed`` (methods with a clock, made of others).
+``record`` says what a row is, ``listing`` puts rows into words. Same step, other numbers: a table row. Another step:
+one file.
 
 Here may not live: time loops, systems, Datasets, files.
 """
@@ -22,6 +23,7 @@ from polhode.methods.record import Chosen, Method, Option, Prepared, Promises
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
+from polhode.methods.time_transformed import CLOCKS
 
 __all__ = [
     "FLOW_NAMES",
@@ -51,12 +53,12 @@ METHODS: dict[str, Method] = {
 
 
 def method(text: str, **options: str) -> Chosen:
-    """Resolve a method string ``name[/flow][:option...]``.
+    """Resolve a method string ``[clock:]name[/flow][:option...]``.
 
     Parameters
     ----------
     text : str
-        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"`` or ``"taylor14"``.
+        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"``, ``"taylor14"`` or ``"reversible:v2"``.
     **options : str
         The same options by name, such as ``tableau="gauss4"``.
 
@@ -68,6 +70,8 @@ def method(text: str, **options: str) -> Chosen:
     if not isinstance(text, str) or not text:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {text!r}")
     head, *words = text.split(":")
+    if head in CLOCKS:
+        return CLOCKS[head](method, ":".join(words), **options)
     name, slash, flow = head.partition("/")
     row = METHODS.get(name) or taylor.find(name) or variational.find(name) or splittings.find(name)
     if row is None:

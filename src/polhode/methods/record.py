@@ -76,6 +76,9 @@ class Prepared:
         ``dense(begin, theta, t, h, out, workspace) -> status``: the state within the step just taken.
     own : int, optional
         Further scratch memory for each number of the system's own; None where the method does not advance them.
+    clock : str
+        What sets the steps of a method with a clock of its own, whose ``step`` takes nominal steps: ``"loads"`` or
+        ``"distance"``, the latter for bodies that move through space; empty where the step is that of time.
     """
 
     step: Callable[..., int]
@@ -94,6 +97,7 @@ class Prepared:
     dense: Callable[..., int] | None = None
     own: int | None = None
     controller: str = ""
+    clock: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from polhode.kernel.signatures import (
     ABSOLUTE,
     ATTITUDE,
     BODY,
+    CLOCK,
+    CLOCK_NUMBERS,
     COMMUTATES,
     COURSE,
     CROSSED,
@@ -29,6 +31,7 @@ from polhode.kernel.signatures import (
     NEXT,
     OK,
     OWN,
+    PASSED,
     PREPARING,
     PRESENTING,
     RELATIVE,
@@ -45,8 +48,8 @@ from polhode.systems import System
 
 
 def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> Any:
-    """The state with the system's own numbers and those a method keeps attitudes as behind it, and attitudes that
-    follow from these.
+    """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
+    follow from them; a clock.
 
     Parameters
     ----------
@@ -57,17 +60,20 @@ def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> A
     """
     y = np.array(y, dtype=float)
     own, N, S = prepared.coordinates, system.N, len(system.own)
+    clock = np.zeros(CLOCK_NUMBERS if prepared.clock else 0)
     if y.size == BODY * N:
         y = np.concatenate([y, np.zeros(S)])
-    if own is None or y.size > BODY * N + S:
+    if y.size > BODY * N + S:
         return y
+    if own is None:
+        return np.concatenate([y, clock]) if prepared.clock else y
     numbers = np.zeros((N, own.size))
     for i, frame in enumerate(system.frames):
         at = slice(BODY * i + ATTITUDE, BODY * i + ATTITUDE + 4)
         q = multiply(y[at], (frame[0], -frame[1], -frame[2], -frame[3]))
         numbers[i] = own.coordinates(q) if given is None else given[i]
         y[at] = multiply(own.attitude(tuple(numbers[i])), frame)
-    return np.concatenate([y, numbers.ravel()])
+    return np.concatenate([y, numbers.ravel(), clock])
 
 
 def check_estimate(chosen: Chosen) -> None:
@@ -126,6 +132,11 @@ class Bench:
                 f"method {chosen.label!r} does not advance numbers of the system's own, but {system.name!r} has some "
                 f"({kept}); take 'mkrk:cv8'"
             )
+        if self.prepared.clock == "distance" and not system.translates:
+            raise InvalidInput(
+                f"the steps of {chosen.label!r} follow the distance from the origin, but the bodies of "
+                f"{system.name!r} do not move through space; take 'reversible:loads:...'"
+            )
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         if self.prepared.alone and not system.central:
@@ -144,6 +155,10 @@ class Bench:
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)
         self.work = np.zeros(max(1, size))
         self.report = np.zeros(REPORT)
+        if self.prepared.clock:
+            clock = self.report[CLOCK] = self.y.size - CLOCK_NUMBERS
+            if self.y[clock + 2] == 0.0:
+                self.y[clock] = t
         self.report[GUARDED] = float(limit is not None)
         powers = any(own.by_velocity for own in system.own)
         self.report[SLOPED] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
@@ -154,7 +169,10 @@ class Bench:
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
         self.watch(None, np.zeros(1), 0, 0)
-        if not adaptive:
+        if self.prepared.clock:
+            self.kept, self.extremes = self.y.copy(), np.array([np.inf, 0.0])
+            _ = self.clocked_loop
+        elif not adaptive:
             _ = self.loop  # compiled now, so that no measured time contains it
 
     @cached_property
@@ -166,6 +184,11 @@ class Bench:
     def adaptive_loop(self) -> Any:
         """The compiled loop of chosen steps."""
         return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense, self.prepared.controller)
+
+    @cached_property
+    def clocked_loop(self) -> Any:
+        """The compiled loop of a method with a clock of its own."""
+        return drive.clocked_loop_for(self.prepared.step)
 
     def _addresses(self, loads: Any) -> Any:
         return jit.addresses_of(
@@ -203,6 +226,7 @@ class Bench:
     def restart(self, y: Any) -> None:
         """Another state of the system (13 N numbers, or extended)."""
         self.y[:] = extended(self.system, self.prepared, y)
+        self.left_at = None
 
     def march(
         self, first: int, n: int, every: int, t0: float, h: float, rows: Any = None, counts: Any = None, *,
@@ -211,10 +235,17 @@ class Bench:
         """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status.
 
         ``rows`` and ``counts`` receive the states after multiples of ``every`` steps; without them none may fall due.
-        ``y`` and ``loads`` replace those of the run.
+        ``y`` and ``loads`` replace those of the run. Of a method with a clock the steps are nominal, and ``t0`` counts
+        for nothing.
         """
         rows = self.no_rows if rows is None else rows
         counts = self.no_counts if counts is None else counts
+        if self.prepared.clock:
+            times, sizes = np.empty((2, len(rows)))
+            kept = None if y is None else y.copy()
+            return self.march_clocked(
+                first, n, every, h, np.inf * h, times, sizes, rows, counts, y=y, kept=kept, loads=loads
+            )
         own = y is None and loads is None
         if not (own and self.left_at == (first, t0, h)):
             self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
@@ -261,6 +292,32 @@ class Bench:
             if self.course[TRYING]:
                 self.y[:] = self.kept
                 self.course[TRYING], self.report[LOADED] = 0.0, 0.0
+
+    def march_clocked(
+        self, first: int, n: int, every: int, h: float, end: float, times: Any = None, sizes: Any = None,
+        rows: Any = None, counts: Any = None, *, y: Any = None, kept: Any = None, loads: Any = None,
+    ) -> int:  # fmt: skip
+        """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status.
+
+        ``y`` with ``kept``, and ``loads``, replace those of the run. See ``polhode.kernel.drive.march_clocked``.
+        """
+        none = (np.empty(0), np.empty(0), self.no_rows, self.no_counts)
+        rows = none if rows is None else (times, sizes, rows, counts)
+        own = y is None and loads is None
+        if not (own and self.left_at == "clocked"):
+            self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
+        self.left_at = None
+        addresses = self.addresses if loads is None else self._addresses(loads)
+        extremes = self.extremes if own else self.extremes.copy()
+        status = int(
+            self.clocked_loop(
+                first, n, every, h, end, self.limit, self.system.N, self.blocks.size // 2,
+                self.y if y is None else y, addresses, self.kept if kept is None else kept, extremes, *rows,
+            )
+        )  # fmt: skip
+        if own and status in (OK, PASSED):
+            self.left_at = "clocked"
+        return status
 
     def prepare(self, t: float, h: float, y: Any = None) -> int:
         """Turn ``y``, else the state, into the one the method works on with steps of ``h``; returns the status."""

@@ -315,12 +315,12 @@ class _Table:
             bound = error < CLAIM * accuracy
             self.bounds[name][i, k] = bound
             self.numbers[name][i, k] = error + accuracy if bound else error
-        put = self.numbers
+        put, taken = self.numbers, max(1, ds.attrs["steps"])  # of a method with a clock not n
         if "energy" in self.system.conserves:
             put["energy_error"][i, k] = float(np.abs(ds["energy_error"]).max())
-        put["seconds"][i, k], put["ns_per_step"][i, k] = seconds * n, 1e9 * seconds
+        put["seconds"][i, k], put["ns_per_step"][i, k] = seconds * taken, 1e9 * seconds
         put["iterations"][i, k] = float(ds["iterations"].values[1:].mean())
-        put["load_evaluations"][i, k] = ds.attrs["load_evaluations"] / n
+        put["load_evaluations"][i, k] = ds.attrs["load_evaluations"] / taken
 
     def seconds(self, label: str, size: float, n: int, first: float, arguments: dict[str, Any]) -> float:
         """Wall time of a step, the best of some repeats.
@@ -340,7 +340,7 @@ class _Table:
                     raise
                 count, best = n, float("inf")
                 continue
-            best = min(best, ds.encoding["seconds"] / count)
+            best = min(best, ds.encoding["seconds"] / max(1, ds.attrs["steps"]))
             spent += ds.encoding["seconds"]
             done += 1
         return best

@@ -50,6 +50,7 @@ from polhode.runs.single import (
     ADAPTIVE,
     MOST_STEPS,
     Progress,
+    clocked_span,
     integrate,
     sample_times,
     span,
@@ -682,14 +683,18 @@ class Scenario:
                 f"that trajectory is of {ds.attrs.get('system')!r}, but {self.path} describes {self.system.name!r}"
             )
         keep = dict(self.arguments)
-        h, n, start = _span(keep)
+        clocked = _clocked(self.method)
+        h, n, start = _span(keep, clocked)
         last = ds.isel(time=-1)
         now = float(last.time)
         left = n - (now - start) / h
-        least = 0.0 if "rtol" in keep else 0.5
+        if clocked and "steps" in keep:
+            left = n = keep["steps"] - int(ds.attrs["steps"])
+        least = 0.0 if "rtol" in keep or clocked else 0.5
         if not least < left <= n + least:
             raise InvalidInput(
-                f"nothing is left to compute: that trajectory ends at t = {now:g}, the run at t = {start + n * h:g}"
+                f"nothing is left to compute: that trajectory ends at t = {now:g}"
+                + ("" if clocked else f", the run at t = {start + n * h:g}")
             )
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
         keep |= {name: last[name].values.tolist() for name in STATE if name in last}
@@ -697,12 +702,16 @@ class Scenario:
         if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
             del keep["attitude"]
             keep["coordinates"] = last[own.name].values.tolist()
-        keep |= {"t0": now, "t_end": start + n * h, "since": keep.get("since", start)}
-        keep.pop("steps", None)
-        if "rtol" in keep:
-            keep["t_end"] = self.arguments["t_end"]
-            if "step" in last and float(last.step) > 0.0:
-                keep["first_step"] = float(last.step)
+        keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
+        if keep.pop("steps", None) is not None and clocked:
+            del keep["t_end"]
+            keep["steps"] = n
+        if clocked:
+            del keep["since"]
+            if "clock" in last:
+                keep["clock"] = last.clock.values.tolist()
+        if "rtol" in keep and "step" in last and float(last.step) > 0.0:
+            keep["first_step"] = float(last.step)
         if "t_eval" in keep:
             keep["t_eval"] = [t for t in keep["t_eval"] if (t - now) * h > 0] or [keep["t_end"]]
         return replace(self, arguments=keep, changes=self.changes | {"continued_from": now})
@@ -755,7 +764,12 @@ def read_scenario(
     return _Reader(Path(path), allow_code).scenario(method, step, rtol)
 
 
-def _span(times: Mapping[str, Any]) -> tuple[float, int, float]:
+def _clocked(label: str) -> bool:
+    """Whether a method has a clock of its own; no method has none."""
+    return bool(label and find_method(label).prepare().clock)
+
+
+def _span(times: Mapping[str, Any], clocked: bool = False) -> tuple[float, int, float]:
     """Signed step, number of steps and start time of the arguments of a run; one with chosen steps counts as one step.
 
     Raises
@@ -773,6 +787,8 @@ def _span(times: Mapping[str, Any]) -> tuple[float, int, float]:
     for name in ("atol", "first_step", "max_step", "max_steps"):
         if name in given:
             raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
+    if clocked:
+        return whole(clocked_span(given["step"], given["t_end"], given["steps"], given["t0"]))
     return span(given["step"], given["t_end"], given["steps"], given["t0"])
 
 
@@ -860,11 +876,12 @@ class _Reader:
                 start = {name: value for name, value in start.items() if name not in (*PLACES, *MOVING)}
                 start |= self.elements(parsed.elements, system)
             state = self.state(parsed.initial, start, system)
-        times = self.times(parsed.run, ready) if "run" in sound and (ready or "problem" not in self.raw) else {}
+        timed = "run" in sound and (ready or "problem" not in self.raw)
+        times = self.times(parsed.run, ready, _clocked(label)) if timed else {}
         output = self.output(parsed.output) if "output" in sound else Files()
         events = self.events(parsed.events or [], system) if "events" in sound else []
         if system is not None and times and not self.problems:
-            h, n, begin = _span(times)
+            h, n, begin = _span(times, _clocked(label))
             try:
                 check_span(system, begin, begin + n * h)
             except InvalidInput as outside:
@@ -1106,7 +1123,7 @@ class _Reader:
             return {}
         return state
 
-    def times(self, table: Run, ready: Any) -> dict[str, Any]:
+    def times(self, table: Run, ready: Any, clocked: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""
         at: Key = ("run",)
         if table.step is None and table.rtol is None:
@@ -1126,7 +1143,7 @@ class _Reader:
             except InvalidInput as refused:
                 self.refused((*at, "epoch"), refused)
         try:
-            h, n, start = _span(times)
+            h, n, start = _span(times, clocked)
             if table.t_eval is not None:
                 sample_times(table.t_eval, table.every, start, h, n)
         except InvalidInput as refused:

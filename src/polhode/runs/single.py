@@ -36,6 +36,7 @@ from polhode.kernel.signatures import (
     ATTITUDE,
     BEGUN,
     BODY,
+    CLOCK_NUMBERS,
     CROSSED,
     CUT,
     ERROR,
@@ -148,6 +149,22 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
     return (h if end >= start else -h), n, start
 
 
+def clocked_span(step: Any, t_end: Any, steps: Any, t0: Any) -> dict[str, Any]:
+    """What a run of a method with a clock is told, checked: any end, or a number of steps.
+
+    Raises
+    ------
+    InvalidInput
+        As ``span``, but for the end.
+    """
+    if t_end is None or steps is not None:
+        h, n, start = span(step, t_end, steps, t0)
+        return {"step": h, "steps": n, "backwards": False, "t0": start, "t_end": None}
+    h, _, start = span(step, None, 0, t0)
+    end = _number(t_end, "t_end")
+    return {"step": h, "steps": None, "backwards": end < start, "t0": start, "t_end": end}
+
+
 def tolerances(
     rtol: Any, atol: Any, t_end: Any, steps: Any, t0: Any, first_step: Any, max_step: Any, max_steps: Any
 ) -> dict[str, Any]:
@@ -245,10 +262,18 @@ def start_state(
     return y
 
 
-def _start(system: System, chosen: Chosen, coordinates: Any, attitude: Any, *rest: Any) -> Any:
+def _start(system: System, chosen: Chosen, coordinates: Any, clock: Any, attitude: Any, *rest: Any) -> Any:
     """State vector a method starts from: its own numbers follow the attitudes, or replace them where given."""
     prepared = chosen.prepare()
     y = start_state(system, attitude, *rest)
+    if clock is not None:
+        if not prepared.clock:
+            raise InvalidInput(f"method {chosen.label!r} has no clock of its own; leave clock out")
+        y = _start(system, chosen, coordinates, None, attitude, *rest)
+        y[-CLOCK_NUMBERS:] = vector(np.array(clock, dtype=float), "clock", CLOCK_NUMBERS)
+        if not y[2 - CLOCK_NUMBERS] >= 0.0:
+            raise InvalidInput(f"clock[2], the density of steps, is {clock[2]:g}; it must be positive")
+        return y
     if coordinates is None:
         return extended(system, prepared, y)
     own = prepared.coordinates
@@ -336,6 +361,7 @@ class _Run:
     """A run with steps of one size: its arrays, how far it is, and the slices it takes."""
 
     adaptive = False
+    clocked = False
 
     def __init__(self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = ()) -> None:
         self.system, self.chosen, self.recipe = system, chosen, recipe
@@ -911,6 +937,7 @@ def integrate(
     coordinates: Any = None,
     events: Any = (),
     since: float | None = None,
+    clock: Any = None,
     guard: bool = True,
     units: str = "consistent",
     epoch: Any = None,
@@ -927,7 +954,8 @@ def integrate(
         Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``; without one, what the measured tables recommend for the
         system (the attribute ``method`` of the result says which); with ``rtol`` it is ``"mkrk:dp8"``.
     step : float
-        Step size, positive; every consistent unit of time.
+        Step size, positive; every consistent unit of time. Of a method with a clock (``"reversible:v2"``) that of the
+        first step; the others follow the motion, and the last one ends at ``t_end`` exactly, whatever that is.
     rtol : float
         In the place of ``step``: steps are chosen so that the estimated error of each is at most this, of attitudes in
         rad, of angular velocities and the motion through space relative to their size. Errors of steps add up: expect a
@@ -965,6 +993,8 @@ def integrate(
     since : float, optional
         Of a run that is the rest of another: where that began, from ``t0`` on which it goes. What is switched or fired
         between the two times is past, and so is an impulse at ``t0``.
+    clock : array_like (4,), optional
+        Of a method with a clock, to go on with the steps of another run: the last row of its variable ``clock``.
     guard : bool
         Refuse steps that turn a body further than the method can represent.
     units : {"consistent", "SI"}
@@ -1019,21 +1049,29 @@ def integrate(
         for name, value in (("atol", atol), ("first_step", first_step), ("max_step", max_step)):
             if value is not None:
                 raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
-        h, n, start = span(step, t_end, steps, t0)
-        pace = {"step": abs(h), "steps": n, "backwards": h < 0, "t0": start}
+        if chosen.prepare().clock:
+            pace = clocked_span(step, t_end, steps, t0)
+            h, n, start = whole(pace)
+        else:
+            h, n, start = span(step, t_end, steps, t0)
+            pace = {"step": abs(h), "steps": n, "backwards": h < 0, "t0": start}
     else:
         check_estimate(chosen)
         pace = tolerances(rtol, atol, t_end, steps, t0, first_step, max_step, max_steps)
         h, n, start = whole(pace)
     first = start if since is None else _number(since, "since")
-    check_span(system, first, pace.get("t_end", start + n * h))
+    end = pace.get("t_end", start + n * h)
+    check_span(system, first, inf if end is None else end)
     wanted = events_of(events, system)
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
     if units not in UNITS:
         raise unknown_name("units", units, UNITS)
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
-    y = _start(system, chosen, coordinates, attitude, angular_velocity, angular_momentum, position, velocity, momentum)
+    moving = (angular_velocity, angular_momentum, position, velocity, momentum)
+    y = _start(system, chosen, coordinates, clock, attitude, *moving)
+    if clock is not None:
+        y[-CLOCK_NUMBERS] = start
     recipe = {
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
@@ -1055,11 +1093,13 @@ def integrate(
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
     """The span of a run with chosen steps as one step: signed size, number, start; no step where it is empty."""
-    length = pace["t_end"] - pace["t0"]
+    length = (inf if pace["t_end"] is None else pace["t_end"]) - pace["t0"]  # counted steps of a clock end somewhere
     return (length, 1, pace["t0"]) if length else (1.0, 0, pace["t0"])
 
 
 def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
+    if not isfinite(h):
+        raise InvalidInput("with t_eval give t_end: when a number of steps with a clock of their own ends is not known")
     if every != 1:
         raise InvalidInput("every and t_eval are both given; t_eval alone says what is recorded")
     try:
@@ -1114,7 +1154,7 @@ def _carry_out(
     record = _Record((rows if samples is None else len(samples)) + 2, len(recipe["state"]))
     tell = progress or (lambda state: None)
     tell(Progress(0, total, 0.0, "compiling"))
-    run = (_Run if "step" in recipe else _AdaptiveRun)(system, chosen, recipe, events)
+    run = _kind_of_run(chosen, recipe)(system, chosen, recipe, events)
     potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
     stopped = ""
@@ -1170,6 +1210,14 @@ def _order(system: System, chosen: Chosen) -> dict[str, Any]:
     return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
 
 
+def _kind_of_run(chosen: Chosen, recipe: Mapping[str, Any]) -> type[_Run]:
+    if chosen.prepare().clock:
+        from polhode.runs.clocked import ClockedRun
+
+        return ClockedRun
+    return _Run if "step" in recipe else _AdaptiveRun
+
+
 def _finish(
     run: _Run, recipe: Mapping[str, Any], potential: Any, record: _Record, error: PolhodeError | None, stopped: str
 ) -> xr.Dataset:
@@ -1208,12 +1256,15 @@ def _finish(
         attributes["stopped"] = stopped
     chart = run.bench.prepared.coordinates
     ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart)
-    if "rtol" in pace:
+    if run.adaptive or run.clocked:
         ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[recipe["units"]]["step"]})
     if recipe.get("events") or run.system.impulses or run.system.watches:
         slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
         found = [e for e in run.watching.found if stopped or (e.time - run.now) * run.direction <= slack]
         ds = with_events(ds, run.system, rows_of(found, BODY * run.system.N), recipe["units"])
+    if run.clocked:
+        words = {"long_name": MEANING["clock"], "units": UNITS[recipe["units"]]["clock"]}
+        ds["clock"] = (("time", "clock_number"), states[:, -CLOCK_NUMBERS:].copy(), words)
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds

@@ -120,7 +120,8 @@ def dataset(
     if chart is not None and not system.rotates:
         chart = None
     if chart is not None and chart.name in MEANING:
-        values = states[:, BODY * N + S :].reshape(n, N, chart.size)
+        first = BODY * N + S
+        values = states[:, first : first + chart.size * N].reshape(n, N, chart.size)
         note = singular_note(chart.name, values, chart.attributes.get("sequence"), times, chart.rates)
         dims = ["time", "body", CHART_DIMENSION[chart.name]]
         if N == 1:

@@ -23,7 +23,9 @@ vertical_angular_momentum time                 z component of the spatial angula
 axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
 iterations                time                 most solver iterations of a step since the row before
 step                      time                 size of the step that ends at the row or holds it, 0 at the start;
-                                               where steps are chosen by a tolerance
+                                               where they are chosen by a tolerance or a clock
+clock                     time, clock_number   of a method with a clock: time, what rounding cut off of it, density of
+                                               steps (their size times it is the nominal step), its rate or unit
 rotation_vector           time, axis           angle times axis of the attitude; attribute ``branch``
 euler_angles              time, angle          in the order of the letters of the attribute ``sequence``; ``branch``
 gibbs_rodrigues           time, axis           tan(angle/2) times axis of the attitude
@@ -76,6 +78,7 @@ UNITS = {
         "mass": "mass",
         "iterations": "1",
         "step": "time",
+        "clock": "of each number its own",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
@@ -108,6 +111,7 @@ UNITS = {
         "mass": "kg",
         "iterations": "1",
         "step": "s",
+        "clock": "of each number its own",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
@@ -146,6 +150,7 @@ MEANING = {
     "work": "work on the bodies since the start",
     "mass": "mass",
     "step": "size of the step that ends at the row or holds it",
+    "clock": "time, its carry, density of steps, its rate or unit",
     "iterations": "most solver iterations in a step since the previous row",
     "rotation_vector": "rotation vector of the attitude, body to space",
     "euler_angles": "Euler angles of the attitude, body to space",

@@ -1,0 +1,351 @@
+"""Methods with a clock of their own: steps that follow the motion, and keep what steps of one size keep.
+
+    "reversible:s6_10"            any time-symmetric method; its steps follow the loads and the speeds
+    "reversible:distance:v2"      they follow the distance from the origin to the power 3/2, as the free fall does
+    "logarithmic:kl8"             a splitting of the logarithmic Hamiltonian, for orbits of any eccentricity
+
+The step one gives is nominal: the size of the first one. Its ratio to the size of a step is the density z, a number of
+the state like the time, and both are advanced by maps that a step of opposite sign undoes.
+
+**Reversible.** With R(y) the density wanted and G = d/dt log R along the motion [hairer2005],
+
+    z' = z + (s/2) G(y),     step of size h = s/z',     z = z' + (s/2) G(y)
+
+Densities, sums over bodies being understood:
+
+    loads       R^4 = |J^-1 T|^2 + |w|^4 + |a|^2 / r^2 + |v|^4 / r^4          2 more evaluations of the loads in a step
+    distance    R^2 = r^-3
+
+**Logarithmic.** Time-transformed leapfrog: between kicks all bodies move freely for the time s/W; a kick acts for the
+time s/Omega(r), Omega = 1/|r|, and changes W, which follows Omega, by dOmega/dt at the mean velocity [mikkola2002,
+sec. 2]. Both are exact flows, so that every splitting of two arbitrary parts keeps its order. In a Kepler field W is
+the kinetic energy but for a constant, and the method is that of the logarithmic Hamiltonian, log(T - E) - log(-U): its
+points lie on the exact conic, and all its error is one of time [mikkola1999; preto1999]. Other loads, of any kind, are
+part of the kicks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from polhode.algebra.quaternion import multiply
+from polhode.algebra.so3 import add, axpy, cross, dot, exp_quaternion, scale, times
+from polhode.errors import InvalidInput, unknown_name
+from polhode.flows.kick import impulse
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.signatures import (
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CLOCK,
+    CONSTANTS,
+    EVALUATIONS,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    LOADED,
+    MOMENTUM,
+    NEXT_TIME,
+    NOT_FINITE,
+    OK,
+    POSITION,
+    ROTATION,
+    STOPPED,
+)
+from polhode.kernel.solve import norm3
+from polhode.methods.free_flows import free_flow
+from polhode.methods.record import Chosen, Method, Prepared, Promises
+from polhode.methods.splitting import COUNTS, FREE, NODES, WIDTH, free, splitting, tables, uniform
+from polhode.methods.splitting_tables import Scheme, scheme, stages_of
+
+NEARBY = 1e-4
+"""Displacement of the differences that tell how loads change, in radians or relative to the distance."""
+
+
+@inlined
+def later(t, carry, h):
+    """Time t + carry + h, as what a double holds and what is cut off."""
+    h += carry
+    after = t + h
+    part = after - t
+    return after, (t - (after - part)) + (h - part)
+
+
+# ------------------------------------------------------------------ densities
+def distance_rate(t, p):
+    """Rate of the logarithm of the density |r|^(-3/2)."""
+    total = change = 0.0
+    for k in range(p.B):
+        if p.blocks[2 * k + 1] != ROTATION:
+            i = p.blocks[2 * k]
+            r, v = get3(p.y, BODY * i + POSITION), get3(p.y, BODY * i + MOMENTUM)
+            d = norm3(r)
+            total += 1.0 / (d * d * d)
+            change -= 1.5 * p.bodies[CONSTANTS * i + INVERSE_MASS] * dot(r, v) / (d * d * d * d * d)
+    return change / total
+
+
+@inlined
+def displaced(s, p):
+    """Put into ``trial`` the state after uniform motion for a time s."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        a, b = BODY * i, CONSTANTS * i
+        if p.blocks[2 * k + 1] == ROTATION:
+            w = times(get3(p.bodies, b + INVERSE_INERTIA), get3(p.y, a + ANGULAR))
+            put4(p.trial, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), exp_quaternion(scale(s, w))))
+        else:
+            shift = s * p.bodies[b + INVERSE_MASS]
+            put3(p.trial, a + POSITION, axpy(shift, get3(p.y, a + MOMENTUM), get3(p.y, a + POSITION)))
+
+
+def load_rate(t, p):
+    """Rate of the logarithm of the density of the loads, their change by a central difference along the motion.
+
+    Uses the first 2 (6 N + S) numbers of ``work``: loads after and before.
+    """
+    pace = 0.0
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        if p.blocks[2 * k + 1] == ROTATION:
+            speed = norm3(times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), get3(p.y, BODY * i + ANGULAR)))
+        else:
+            speed = p.bodies[CONSTANTS * i + INVERSE_MASS] * norm3(get3(p.y, BODY * i + MOMENTUM))
+            speed /= norm3(get3(p.y, BODY * i + POSITION))
+        pace = max(pace, speed)
+    if pace == 0.0:
+        return 0.0
+    s = NEARBY / pace
+    for k in range(BODY * p.N):
+        p.trial[k] = p.y[k]
+    here = LOAD * p.N + p.S
+    for n in range(2):
+        way = -s if n == 0 else s
+        displaced(way, p)
+        for k in range(here * n):
+            p.work[here + k] = p.work[k]
+        p.loads(ALL, t + way, p.N, p.trial, p.bodies, p.parameters, p.work)
+    p.report[EVALUATIONS] += 2.0
+    p.report[LOADED] = min(p.report[LOADED], 1.0)  # loads of a commutator were in ``work``
+    total = change = 0.0
+    for k in range(p.B):
+        i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
+        at = LOAD * i + 3 * kind
+        after, before = get3(p.work, at), get3(p.work, here + at)
+        f = scale(0.5, add(before, after))
+        rise = scale(0.5 / s, axpy(-1.0, before, after))
+        if kind == ROTATION:
+            m, light = get3(p.y, BODY * i + ANGULAR), get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+            v, f, rise = times(light, m), times(light, f), times(light, rise)
+            gain = add(f, times(light, cross(m, v)))
+            e, e1 = 1.0, 0.0
+        else:
+            r, lighter = get3(p.y, BODY * i + POSITION), p.bodies[CONSTANTS * i + INVERSE_MASS]
+            v, f, rise = scale(lighter, get3(p.y, BODY * i + MOMENTUM)), scale(lighter, f), scale(lighter, rise)
+            gain = f
+            e = 1.0 / dot(r, r)
+            e1 = -2.0 * e * e * dot(r, v)
+        force, fast = dot(f, f), dot(v, v)
+        total += e * (force + e * fast * fast)
+        change += 2.0 * e * dot(f, rise) + e1 * force + 2.0 * e * fast * (2.0 * e * dot(v, gain) + e1 * fast)
+    return 0.25 * change / total if total > 0.0 else 0.0
+
+
+DENSITIES = {"loads": helper(load_rate), "distance": helper(distance_rate)}
+"""Rates of the logarithms of densities of steps."""
+
+
+# ------------------------------------------------------------------ any method, reversible steps
+def rate(t, p):  # replaced by bind
+    """Stand-in for the rate of the density."""
+    raise RuntimeError("a controlled step runs only with a density bound into it")
+
+
+def advance(t, h, p):  # replaced by bind
+    """Stand-in for the step of the method."""
+    raise RuntimeError("a controlled step runs only with a method bound into it")
+
+
+def controlled_step(_, s, p):
+    """One step of nominal size s."""
+    clock = int(p.report[CLOCK])
+    t, carry, z, g = get4(p.y, clock)
+    if z == 0.0:
+        z, g = 1.0, rate(t, p)
+    z += 0.5 * s * g  # [hairer2005]
+    if not z > 0.0:
+        return STOPPED if z <= 0.0 else NOT_FINITE
+    h = s / z
+    after, carry = later(t, carry, h)
+    p.report[NEXT_TIME] = after
+    status = advance(t, h, p)
+    if status != OK:
+        return status
+    g = rate(after, p)
+    z += 0.5 * s * g
+    put4(p.y, clock, (after, carry, z, g))
+    return OK if z > 0.0 else STOPPED if z <= 0.0 else NOT_FINITE
+
+
+@cache
+def controlled(step: Any, density: str) -> Any:
+    """The controlled step around a step, by a density."""
+    return bind(controlled_step, advance=helper(step), rate=DENSITIES[density])
+
+
+def reversible(find: Callable[..., Chosen], text: str, **options: str) -> Chosen:
+    """``[density:]method`` with reversible steps; ``find`` resolves the method.
+
+    Raises
+    ------
+    InvalidInput
+        The method is unknown, not time-symmetric, or processed.
+    """
+    word, _, rest = text.partition(":")
+    density = word if word in DENSITIES else "loads"
+    inner = find((rest if word in DENSITIES else text) or "v2", **options)
+    prepared, promises, row = inner.prepare(), inner.promises, inner.method
+    if prepared.clock:
+        raise InvalidInput(f"method {inner.label!r} has a clock of its own already; take one of the two")
+    if prepared.processed:
+        raise InvalidInput(
+            f"method {inner.label!r} is processed, which is for steps of one size; take one that is not, such as "
+            "'v2', 's6_10' or 'kl8'"
+        )
+    if not promises.time_symmetric:
+        raise InvalidInput(
+            f"method {inner.label!r} is not time-symmetric, so that reversible steps would keep nothing; take one that "
+            "is, such as 'v2', 's6_10', 'kl8', 'imid' or 'mkrk:gauss2'"
+        )
+    extra = 2 if density == "loads" else 0
+
+    def prepare(**chosen: str) -> Prepared:
+        made = row.prepare(**chosen)
+        return replace(
+            made, step=controlled(made.step, density), clock=density, estimate=0, dense=None, converter=None,
+            work=lambda bodies, blocks: max(made.work(bodies, blocks), 2 * LOAD * bodies),
+            own=None if made.own is None else max(2, made.own),
+        )  # fmt: skip
+
+    def promised(**chosen: str) -> Promises:
+        made = row.promises(**chosen)
+        return replace(made, symplectic=False, evaluations=made.evaluations + extra, generalised=())
+
+    name = ":".join(["reversible", *["distance"] * (density == "distance"), row.name])
+    described = f"{row.description}; reversible steps that follow the {density}"
+    return Chosen(
+        Method(name, "time_transformed", described, "hairer2005", prepare, promised, row.options, row.range),
+        inner.options,
+    )
+
+
+# ------------------------------------------------------------------ logarithmic Hamiltonian
+@inlined
+def weight(p):
+    """Sum of 1/|r| of all bodies that move through space, and its rate."""
+    total = change = 0.0
+    for k in range(p.B):
+        if p.blocks[2 * k + 1] != ROTATION:
+            i = p.blocks[2 * k]
+            r, v = get3(p.y, BODY * i + POSITION), get3(p.y, BODY * i + MOMENTUM)
+            d = norm3(r)
+            total += 1.0 / d
+            change -= p.bodies[CONSTANTS * i + INVERSE_MASS] * dot(r, v) / (d * d * d)
+    return total, change
+
+
+def transformed_stages(_, s, p):
+    """One step of nominal size s: the stages of a splitting, in transformed time."""
+    clock = int(p.report[CLOCK])
+    t, carry, W, unit = get4(p.y, clock)
+    if W == 0.0:
+        total, _rate = weight(p)
+        W, unit = 1.0, 1.0 / total
+    for n in range(p.layout[0]):
+        span = p.table[WIDTH * n] * s
+        if p.layout[COUNTS + n] == FREE:
+            span /= W
+            for k in range(p.B):
+                i = p.blocks[2 * k]
+                status = free(i, span, p) if p.blocks[2 * k + 1] == ROTATION else uniform(i, span, p)
+                if status != OK:
+                    return status
+            t, carry = later(t, carry, span)
+            p.report[LOADED] = 0.0
+        else:
+            total, before = weight(p)
+            span /= unit * total
+            status = impulse(t, span, 0.0, p.layout[NODES], WIDTH * p.layout[0], p)
+            if status != OK:
+                return status
+            total, after = weight(p)
+            W += 0.5 * span * unit * (before + after)  # [mikkola2002, sec. 2]
+            if not W > 0.0:
+                return STOPPED if W <= 0.0 else NOT_FINITE
+    p.report[NEXT_TIME] = t
+    put4(p.y, clock, (t, carry, W, unit))
+    return OK
+
+
+@cache
+def transformed(turn: Any) -> Any:
+    """The step in transformed time with a free rotation bound in."""
+    return bind(transformed_stages, free=turn)
+
+
+def flow_first(rule: Scheme) -> Scheme:
+    """The scheme with the parts exchanged where it is for any two and begins with a kick."""
+    if rule.requires != "any" or rule.stages[0][0] == "A":
+        return rule
+    stages = tuple(("B" if step[0] == "A" else "A", step[1]) for step in rule.exact_stages)
+    return Scheme(rule.name, rule.title, rule.cite, rule.order, stages)
+
+
+def logarithmic(_: Callable[..., Chosen], text: str, **options: str) -> Chosen:
+    """The splitting ``scheme[/flow]`` of the logarithmic Hamiltonian, leapfrog without one.
+
+    It begins with the flow, which keeps compositions of leapfrogs on the conic of a Kepler field.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown scheme or flow; one that is processed, or needs parts of a special form.
+    """
+    head, *words = (text or "v2").split(":")
+    name, _slash, flow = head.partition("/")
+    rule = scheme(name)
+    if rule.pre or rule.requires not in ("any", "near"):
+        raise InvalidInput(
+            f"scheme {rule.name!r} is {'processed' if rule.pre else 'for motion that is quadratic in the momenta'}, "
+            "which that of the logarithmic Hamiltonian is not; take one for any two parts, such as 'v2', 'kl6' or 'kl8'"
+        )
+    if flow.partition("+")[0] == "kepler":
+        raise unknown_name("free rotation", flow, ["exact"])
+    plain, turning = splitting(rule, flow or "exact"), free_flow(flow or "exact")
+    nodes = (int(plain.promises().order_velocity) + 1) // 2
+    table, layout = tables(flow_first(rule), nodes)
+
+    def prepare(**chosen: str) -> Prepared:
+        step = transformed(turning.build(**chosen))
+        return Prepared(
+            step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, table, layout, clock="distance", own=1 + nodes
+        )
+
+    def promised(**chosen: str) -> Promises:
+        made = plain.promises(**chosen)
+        return replace(made, symplectic=False, generalised=(), requires="", evaluations=stages_of(rule))
+
+    row = Method(
+        f"logarithmic:{plain.name}", "time_transformed", f"logarithmic Hamiltonian, {plain.description}",
+        "mikkola1999", prepare, promised, plain.options, plain.range,
+    )  # fmt: skip
+    return Chosen(row, row.settle(words, **options))
+
+
+CLOCKS: dict[str, Callable[..., Chosen]] = {"reversible": reversible, "logarithmic": logarithmic}
+"""What may stand before a method and gives it a clock."""

@@ -1,0 +1,236 @@
+"""Runs of methods with a clock of their own: nominal steps, and a time that is a number of the state.
+
+A time off the steps (the end, those of ``t_eval``) is reached by a step of its own from the state before it, whose
+nominal size is found by a search; such side steps leave the others as they are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, PolhodeError, StepFailed, StepTooLarge
+from polhode.kernel.signatures import (
+    CLOCK,
+    OK,
+    PASSED,
+    ROW_ITERATIONS,
+    STEPS_DONE,
+    STOPPED,
+    TOTAL_ITERATIONS,
+)
+from polhode.runs.single import _Record, _Run
+
+MOST_TRIALS = 60
+"""Of the search for the nominal size of a side step."""
+
+
+class ClockedRun(_Run):
+    """A run whose steps are set by a clock in the state.
+
+    While ``ahead``, the state is the one after a step that reached or passed a time asked for; that step is not counted
+    yet, and the state before it is in ``bench.kept``.
+    """
+
+    clocked = True
+
+    @property
+    def final(self) -> float:
+        recipe = self.recipe
+        far = -inf if recipe["backwards"] else inf
+        return far if recipe["t_end"] is None else float(recipe["t_end"])
+
+    def set_out(self) -> None:
+        super().set_out()
+        recipe = self.recipe
+        if self.breaks or self.watching:
+            raise InvalidInput(
+                f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at impulses, burns, "
+                "shadows or events; take steps of one size or rtol, or leave these out"
+            )
+        self.start = self.y.copy()
+        self.total = recipe["steps"]
+        self.end = recipe["t_end"]
+        if self.end is None:
+            self.end = -inf if recipe["backwards"] else inf
+        self.clock = int(self.report[CLOCK])
+        self.ahead = False
+        self.taken = 0.0
+
+    @property
+    def now(self) -> float:
+        return float((self.bench.kept if self.ahead else self.y)[self.clock])
+
+    @property
+    def share(self) -> float:
+        if self.total is not None:
+            return super().share
+        return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
+
+    @property
+    def last(self) -> float:
+        return self.taken
+
+    @property
+    def pace(self) -> dict[str, Any]:
+        told = {"step": abs(self.h), "steps": self.done}
+        if self.done:
+            smallest, largest = (float(size) for size in self.bench.extremes)
+            told |= {"step_smallest": min(smallest, self.taken), "step_largest": max(largest, self.taken)}
+        return told
+
+    def number(self, t: float) -> int:
+        return -1
+
+    def advice(self, h: float) -> str:
+        return f"take a smaller step than {abs(self.h):g}"
+
+    def state(self) -> Any:
+        return (self.bench.kept if self.ahead else self.y).copy()
+
+    def carry_out(self, record: _Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+        if samples is None:
+            record.add(self.t0, self.start, 0)
+        else:
+            for t in samples:
+                if (self.end - t) * self.h <= 0.0:
+                    break
+                self.reach(t, 1, None, look)
+                record.add(t, *self.aside(t), self.taken)
+                self.report[ROW_ITERATIONS] = 0.0
+        self.reach(self.end, every, record if samples is None else None, look)
+        if self.total is None and self.ahead:
+            self.y[:], _ = self.aside(self.end)
+            self.ahead, self.done = False, self.done + 1
+            look()
+        if samples is not None:
+            for t in samples[record.count :]:
+                record.add(t, self.y, int(self.report[ROW_ITERATIONS]), self.taken)
+
+    def reach(self, target: float, every: int, record: _Record | None, look: Callable[[], None]) -> None:
+        """Take steps until one reaches the target, or all steps are taken; then ``ahead`` tells which.
+
+        Raises
+        ------
+        StepFailed, UserFunctionError
+            A step failed; the state is the one before it.
+        """
+        bench, y, clock = self.bench, self.y, self.clock
+        if (y[clock] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
+            if not self.ahead:
+                bench.kept[:] = y
+            return
+        if self.ahead:
+            self.ahead, self.done = False, self.done + 1
+        while self.total is None or self.done < self.total:
+            count = self.slice if self.total is None else min(self.slice, self.total - self.done)
+            made = (self.done + count) // every - self.done // every if record else 0
+            rows = record.room(made) if record else [np.empty(0)] * 4
+            into = {"times": rows[0], "sizes": rows[1], "rows": rows[2], "counts": rows[3]} if record else {}
+            begun, before = time.perf_counter(), self.done
+            kept = y.copy()
+            status, problem = OK, None
+            try:
+                status = bench.march_clocked(
+                    before, count, every if record else before + count + 1, self.h, target, **into
+                )
+            except Exception as caught:
+                problem = caught
+            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
+                y[:] = kept
+                raise
+            elapsed = time.perf_counter() - begun
+            self.seconds += elapsed
+            self.done += int(self.report[STEPS_DONE])
+            if record:
+                record.count += self.done // every - before // every
+            taken = abs(float(y[clock] - bench.kept[clock]))
+            if status == PASSED:
+                self.ahead = True
+                look()
+                return
+            if status != OK or problem is not None:
+                after = y.copy()
+                y[:] = bench.kept
+                h = taken if taken > 0.0 else self.size(y)
+                raise self.failure(status, self.done, y, self.now, h, after, problem)
+            self.taken = taken
+            look()
+            self.adjust(elapsed)
+
+    def aside(self, target: float) -> tuple[Any, int]:
+        """State at a time that the step taken last reached or passed, and the iterations of the step that ends there.
+
+        The size of that step is left in ``taken``.
+
+        Raises
+        ------
+        StepFailed, UserFunctionError
+            The step failed.
+        """
+        clock, grid, shown, before = self.clock, self.bench.kept.copy(), self.y.copy(), self.report.copy()
+
+        def off() -> float:
+            return float((shown[clock] - target) + shown[clock + 1])
+
+        if grid[clock] == target:
+            return grid, int(self.report[ROW_ITERATIONS])
+        fine = float(np.spacing(max(abs(target), abs(grid[clock]))))
+        other, at_other = 0.0, float((grid[clock] - target) + grid[clock + 1])  # parts of the nominal step, times there
+        last, at_last = 1.0, off()
+        for _ in range(MOST_TRIALS):  # regula falsi of Illinois
+            if abs(at_last) <= 0.5 * fine or last == other:
+                break
+            part = last - at_last * (last - other) / (at_last - at_other)
+            shown = grid.copy()
+            status, problem = OK, None
+            try:
+                status = self.bench.march_clocked(0, 1, 2, part * self.h, inf * self.h, y=shown, kept=grid.copy())
+            except Exception as caught:
+                problem = caught
+            if status != OK or problem is not None:
+                raise self.failure(status, self.done, grid, grid[clock], self.size(grid), shown, problem)
+            found = off()
+            if found * at_last < 0.0:
+                other, at_other = last, at_last
+            else:
+                at_other *= 0.5
+            last, at_last = part, found
+        most = int(self.report[ROW_ITERATIONS])
+        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        shown[clock], shown[clock + 1] = target, 0.0
+        self.taken = abs(float(target - grid[clock]))
+        return shown, most
+
+    def size(self, y: Any) -> float:
+        """Size of the next step from a state, signed, as its clock stands."""
+        return float(self.h / (y[self.clock + 2] or 1.0))
+
+    def failure(
+        self,
+        status: int,
+        step: int,
+        y: Any,
+        t: float,
+        h: float,
+        after: Any = None,
+        problem: Exception | None = None,
+    ) -> PolhodeError:
+        if status != STOPPED or problem is not None:
+            return super().failure(status, step, y, t, h, after, problem)
+        return StepFailed(
+            f"the clock of {self.chosen.label!r} would stand still in step {step} (t = {t:.9g}): the motion changes "
+            f"too fast for steps that begin with {abs(self.h):g}; take a smaller step", step=step, time=t,
+        )  # fmt: skip
+
+    def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
+        told = super()._too_large(place, h, states, where)
+        nominal = abs(self.h / h) * told.largest_step
+        return StepTooLarge(
+            f"{told}; steps that begin with {nominal:.3g} in the place of {abs(self.h):g} would be as large there",
+            largest_step=nominal, **where,
+        )  # fmt: skip
