@@ -313,7 +313,9 @@ def system_pages() -> dict[str, str]:
         keys = citations(text)
         if keys:
             page += "\nSources: " + ", ".join(map(cited, keys)) + ".\n"
-        page += "\n## Building it\n\n" + rst(f".. autofunction:: polhode.{name}\n   :no-index:")
+        built = [name, *(other for other in getattr(module, "__all__", ()) if other != name)]
+        pieces = [f".. autofunction:: polhode.{one}\n   :no-index:" for one in built]
+        page += "\n## Building it\n\n" + rst("\n\n".join(pieces))
         pages[f"systems/{name}.md"] = page
     problems = [
         (f"`{key}`", ready.description, f"{ready.step:g}", f"{ready.t_end:g}", cited(ready.cite))
@@ -328,8 +330,8 @@ def system_pages() -> dict[str, str]:
         "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
         "scenario, `polhode.problem(name)` in Python.\n\n"
         f"{table(('problem', 'what it is', 'step', 'until', 'from'), problems)}\n"
-        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md). What acts on an `orbit`:\n"
-        "[Forces](../forces.md), with [constants of planets](../planets.md).\n\n"
+        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md). What acts on an `orbit`\n"
+        "or a `spacecraft`: [Forces](../forces.md), with [constants of planets](../planets.md).\n\n"
         f"{toctree(*SYSTEMS)}"
     )
     return {"systems/index.md": index, **pages}

@@ -154,6 +154,8 @@ BUILT = {
     "gravity_gradient": {"inertia": TENSOR, "mu": 1.0, "radius": 1.0},
     "soft_wall": {},
     "orbit": {"mu": 2.0},
+    "spacecraft": {"inertia": TENSOR, "mu": 2.0},
+    "gravitating_bodies": {"mu": (1.0, 2.0)},
 }
 
 
@@ -161,7 +163,9 @@ BUILT = {
 def test_every_built_in_load_has_its_commutator(name):
     system = SYSTEMS[name](**BUILT[name])
     assert system.commutates
-    start = {"attitude": (0.8, 0.4, -0.2, 0.4)} if system.rotates else {"position": (1, 2, 3)}
+    start = {"attitude": (0.8, 0.4, -0.2, 0.4)} if system.rotates else {}
+    if system.translates:
+        start["position"] = (1, 2, 3) if system.N == 1 else [(1, 2, 3), (0, 1, 0)]
     y = start_state(system, **start)
     np.testing.assert_array_equal(load(system, y), load(replace(system, commutator=None), y))
 

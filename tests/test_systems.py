@@ -210,6 +210,8 @@ def test_every_system_is_in_the_table():
         "gravity_gradient",
         "soft_wall",
         "orbit",
+        "spacecraft",
+        "gravitating_bodies",
     }
     for name, build in ph.SYSTEMS.items():
         assert getattr(ph, name) is build

@@ -48,12 +48,14 @@ from polhode.systems import (
     SYSTEMS,
     System,
     free_body,
+    gravitating_bodies,
     gravity_gradient,
     heavy_top,
     orbit,
     particle,
     rigid_body,
     soft_wall,
+    spacecraft,
 )
 from polhode.systems.forces import zonal
 
@@ -397,6 +399,14 @@ SOUND = {
     "particle": lambda: (particle(), {}),
     "spring": lambda: (particle(2.0, stiffness=3.0), {"position": (100.0, 0, 0)}),
     "springs": lambda: (particle(stiffness=(1, 2, 3), gravity=(0, 0, -9.81)), {}),
+    "spacecraft": lambda: (
+        spacecraft((0.1, 0.15, 0.22), 2.0, 3.0),
+        {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3), "angular_velocity": (0.3, 1.0, 0.2)},
+    ),
+    "gravitating bodies": lambda: (
+        gravitating_bodies((1.0, 0.4)),
+        {"position": [(0.3, 0.1, 0.0), (-0.6, 0.2, 0.3)], "velocity": [(0.1, 0.5, 0.2), (-0.2, -0.6, 0.1)]},
+    ),
     "orbit": lambda: (orbit(2.0, 3.0), {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}),
     "orbit, oblate centre": lambda: (
         orbit(2.0, forces=[zonal(J2=0.1, J3=-0.02, J4=0.03, radius=1.0)]),

@@ -275,6 +275,8 @@ def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
         ("vertical_angular_momentum", "vertical"),
         ("axial_angular_momentum", "axial"),
         ("momentum", "linear"),
+        ("total_momentum", "linear, total"),
+        ("total_angular_momentum", "spatial, total"),
     ):
         if name not in ds or name not in kept:
             continue

@@ -938,6 +938,8 @@ CONSERVED = (
     "vertical_angular_momentum",
     "axial_angular_momentum",
     "momentum",
+    "total_momentum",
+    "total_angular_momentum",
 )
 """The names a system may use in ``conserves``."""
 

@@ -95,6 +95,8 @@ IN_SI: dict[str, dict[str, Decimal | float]] = {
     "kg_m2": {"kg_m2": Decimal(1)},
     "kg_m2_s": {"kg_m2_s": Decimal(1)},
     "N": {"N": Decimal(1), "mN": Decimal("0.001")},
+    "N_m2": {"N_m2": Decimal(1)},
+    "m2": {"m2": Decimal(1)},
     "kg_m3": {"kg_m3": Decimal(1)},
     "m2_kg": {"m2_kg": Decimal(1)},
     "per_m": {"per_m": Decimal(1), "per_km": Decimal("0.001")},
@@ -382,16 +384,111 @@ AnyForce = Annotated[
 ]
 
 
+Masses = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[list[Number], Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+    Field(description="one number, or one for each of several"),
+]
+
+
 class Orbit(_Table):
-    """A point mass that orbits a centre at the origin, under further forces."""
+    """A point mass, or several, that orbit a centre at the origin, under further forces."""
 
     type: Literal["orbit"]
     mu: Annotated[Mu, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
-    mass: Mass = 1.0
+    mass: Annotated[Masses, Unit("kg")] = 1.0
     forces: list[AnyForce] | None = None
     surface: (
         Annotated[Length, Field(description="radius of the centre; a run that comes down to it ends there")] | None
     ) = None
+    force: Function | None = None
+    potential: Function | None = None
+    parameters: Numbers | None = None
+
+
+class Thruster(_Table):
+    """A thruster fixed in the body."""
+
+    force: Annotated[
+        Annotated[Number, Tag("<number>")] | Annotated[Vector, Tag("<vector>")],
+        Discriminator(lambda value: "<vector>" if isinstance(value, list) else "<number>"),
+        Unit("N"),
+        Field(description="size, with direction; or 3 numbers in body axes"),
+    ]
+    direction: Annotated[Vector, Field(description="of the force on the body, body axes")] | None = None
+    position: Annotated[Place, Field(description="from the centre of mass, body axes")] | None = None
+    start: Time | None = None
+    stop: Time | None = None
+
+
+class Plate(_Table):
+    """A flat plate fixed in the body, one side of which meets air and sunlight."""
+
+    area: Annotated[Number, Unit("m2")]
+    normal: Annotated[Vector, Field(description="of the side that counts, outwards, body axes")]
+    position: Annotated[Place, Field(description="from the centre of mass, body axes")] | None = None
+    drag_coefficient: Number | None = None
+    specular: Annotated[Number, Field(description="share of the light; two of these three")] | None = None
+    diffuse: Number | None = None
+    absorbed: Number | None = None
+
+
+class Atmosphere(_Table):
+    """Air that plates meet."""
+
+    density: Annotated[Number, Unit("kg_m3"), Field(description="at radius")] | None = None
+    radius: Length | None = None
+    scale: Annotated[Length, Field(description="height in which the density falls by e")] | None = None
+    table: Annotated[list[list[Number]], Field(description="rows of radius and density")] | None = None
+    rotation: Annotated[Rate, Field(description="rad / time")] | None = None
+    axis: Vector | None = None
+
+
+class Sunlight(_Table):
+    """Light that plates meet."""
+
+    pressure: Annotated[Number, Unit("N_m2"), Field(description="in full light, on a black plate that faces the Sun")]
+    direction: Annotated[Vector, Field(description="towards a Sun infinitely far away")] | None = None
+    position: Place | None = None
+    times: Annotated[list[Number], Unit("s")] | None = None
+    positions: Annotated[list[Vector], Unit("m")] | None = None
+    circle: CirclePath | None = None
+    distance: Annotated[Length, Field(description="from the Sun, where the pressure is the one given")] | None = None
+    shadow: Literal["none", "cylinder", "cone"] | None = None
+    radius: Annotated[Length, Field(description="of the body that casts the shadow")] | None = None
+    sun_radius: Length | None = None
+
+
+class Spacecraft(_Table):
+    """A rigid body that orbits a centre at the origin and turns."""
+
+    type: Literal["spacecraft"]
+    inertia: Inertia
+    mu: Annotated[Mu, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
+    mass: Mass = 1.0
+    gravity_gradient: Annotated[bool, Field(description="whether it acts on orbit and attitude")] = True
+    forces: list[AnyForce] | None = None
+    thrusters: list[Thruster] | None = None
+    plates: list[Plate] | None = None
+    atmosphere: Atmosphere | None = None
+    sunlight: Sunlight | None = None
+    torque: Function | None = None
+    force: Function | None = None
+    load: Function | None = None
+    potential: Function | None = None
+    parameters: Numbers | None = None
+    surface: (
+        Annotated[Length, Field(description="radius of the centre; a run that comes down to it ends there")] | None
+    ) = None
+
+
+class GravitatingBodies(_Table):
+    """Point masses that attract each other."""
+
+    type: Literal["gravitating_bodies"]
+    mu: Annotated[list[Number], Field(description="gravity constant times mass of each")] | None = None
+    mass: Annotated[list[Number], Field(description="of each, in the place of mu")] | None = None
+    G: Annotated[Number, Field(description="gravity constant")] = 1.0
 
 
 Terminal = Annotated[bool, Field(description="the run ends at the first")]
@@ -453,6 +550,17 @@ class UserEvent(_Table):
 AnyEvent = Annotated[ApsisEvent | NodeEvent | AltitudeEvent | EclipseEvent | UserEvent, Field(discriminator="kind")]
 
 
+Vectors = Annotated[
+    Annotated[Vector, Tag("<vector>")] | Annotated[list[Vector], Tag("<vectors>")],
+    Discriminator(
+        lambda value: (
+            "<vectors>" if isinstance(value, list) and value[:1] and isinstance(value[0], list) else "<vector>"
+        )
+    ),
+    Field(description="space frame; of several bodies a list of vectors, or one for all"),
+]
+
+
 class Initial(_Table):
     """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space."""
 
@@ -465,9 +573,9 @@ class Initial(_Table):
     angular_momentum: Annotated[Vector, Unit("kg_m2_s"), Field(description="body frame")] | None = None
     angular_velocity_space: Annotated[Vector, Unit("rad_s"), Field(description="space frame")] | None = None
     angular_momentum_space: Annotated[Vector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
-    position: Annotated[Place, Field(description="space frame")] | None = None
-    velocity: Annotated[Velocity, Field(description="space frame")] | None = None
-    momentum: Annotated[Vector, Unit("kg_m_s"), Field(description="space frame")] | None = None
+    position: Annotated[Vectors, Unit("m")] | None = None
+    velocity: Annotated[Vectors, Unit("m_s")] | None = None
+    momentum: Annotated[Vectors, Unit("kg_m_s")] | None = None
 
 
 class Elements(_Table):
@@ -545,7 +653,16 @@ class ScenarioFile(MethodOptions):
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
     system: (
         Annotated[
-            Particle | FreeBody | RigidBody | HeavyTop | GravityGradient | SoftWall | Orbit, Field(discriminator="type")
+            Particle
+            | FreeBody
+            | RigidBody
+            | HeavyTop
+            | GravityGradient
+            | SoftWall
+            | Orbit
+            | Spacecraft
+            | GravitatingBodies,
+            Field(discriminator="type"),
         ]
         | None
     ) = None
@@ -969,6 +1086,10 @@ class _Reader:
                 value = self.function(("system", name), value)
             elif name == "forces":
                 value = [self.force(("system", "forces", k), force) for k, force in enumerate(value)]
+            elif name in ("thrusters", "plates"):
+                value = [one.model_dump(exclude_none=True) for one in value]
+            elif isinstance(value, Atmosphere | Sunlight):
+                value = value.model_dump(exclude_none=True)
             arguments[name] = value
         if len(self.problems) > before:
             return None

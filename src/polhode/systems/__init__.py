@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polhode.systems.free_body import free_body
+from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
 from polhode.systems.orbit import orbit
@@ -19,6 +20,7 @@ from polhode.systems.problems import PROBLEMS, ReadyMade, problem
 from polhode.systems.record import System
 from polhode.systems.rigid_body import rigid_body
 from polhode.systems.soft_wall import soft_wall
+from polhode.systems.spacecraft import plate, spacecraft, thruster
 
 __all__ = [
     "PROBLEMS",
@@ -26,16 +28,23 @@ __all__ = [
     "ReadyMade",
     "System",
     "free_body",
+    "gravitating_bodies",
     "gravity_gradient",
     "heavy_top",
     "orbit",
     "particle",
+    "plate",
     "problem",
     "rigid_body",
     "soft_wall",
+    "spacecraft",
+    "thruster",
 ]
 
 SYSTEMS: dict[str, Callable[..., System]] = {
-    build.__name__: build for build in (particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall, orbit)
-}
+    build.__name__: build
+    for build in (
+        particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall, orbit, spacecraft, gravitating_bodies,
+    )
+}  # fmt: skip
 """Every system by the name of the function that builds it."""

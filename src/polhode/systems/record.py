@@ -168,7 +168,8 @@ class System:
         The numbers the roles read.
     conserves : tuple of str
         Names of what the exact motion keeps: ``energy``, ``angular_momentum_space``, ``vertical_angular_momentum``,
-        ``axial_angular_momentum``, ``momentum``.
+        ``axial_angular_momentum``, ``momentum``; of bodies that act on each other ``total_momentum``,
+        ``total_angular_momentum``.
     axis : array (3,) or None
         The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
     functions : mapping of str to UserFunction
@@ -180,6 +181,9 @@ class System:
         Sudden changes of the velocity.
     watches : tuple of Watch
         What every run must look for, such as the edge of a shadow or a surface.
+    quantities : function or None
+        ``quantities(body) -> {name: array}`` from recorded states (n, N, 13): further variables of the trajectory, each
+        a number or a vector of every body, (n, N) or (n, N, 3), whose names ``polhode.trajectory.schema`` knows.
     recommended : str
         The method ``integrate`` takes when none is named, from the measured tables. Unless given: "exact" without
         loads, "mkrk:cv8" where loads depend on velocities, else "rkn6_14a".
@@ -207,6 +211,7 @@ class System:
     switches: tuple[Switch, ...] = ()
     impulses: tuple[Any, ...] = ()
     watches: tuple[Watch, ...] = ()
+    quantities: Callable[[Any], Mapping[str, Any]] | None = None
     recommended: str = ""
 
     def __post_init__(self) -> None:

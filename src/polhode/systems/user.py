@@ -16,7 +16,7 @@ import inspect
 import textwrap
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -24,22 +24,26 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
-from polhode.algebra.so3 import scale, times
+from polhode.algebra.so3 import add, axpy, dot, scale, times
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import bind, inlined, python_of, view
 from polhode.kernel.signatures import (
+    ALL,
     ANGULAR,
     ATTITUDE,
     INERTIA,
     INVERSE_INERTIA,
     INVERSE_MASS,
+    LOAD,
     LOADS,
     MASS,
     MOMENTUM,
+    MOVING,
     POSITION,
     POTENTIAL,
+    POTENTIAL_PART,
     REPEATED_LOADS,
     REPEATED_POTENTIAL,
 )
@@ -47,7 +51,7 @@ from polhode.kernel.signatures import (
 TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
 
 # What bind puts in.
-user = call = frame = back = turned = count = None
+user = call = frame = back = turned = count = built = first = own = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ class Form:
     arguments: str
     returns: str
     numbers: int
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors it takes, between the time and the parameters."""
+        return self.arguments.count(",") - 1
 
 
 FORMS = {
@@ -72,6 +81,7 @@ FORMS = {
     "potential": Form("potential", "t, q, parameters", "one number", 1),
     "position_potential": Form("potential", "t, position, parameters", "one number", 1),
     "event": Form("event", "t, position, velocity, q, omega, parameters", "one number", 1),
+    "place_potential": Form("potential", "t, position, q, parameters", "one number", 1),
 }
 
 
@@ -114,15 +124,27 @@ def one_array(t, a, p):
     return float(user(t, np.array(a), p))
 
 
-def event_tuples(t, a, b, c, d, p):
+def one_of_four_tuples(t, a, b, c, d, p):
     return float(user(t, a, b, c, d, p))
 
 
-def event_arrays(t, a, b, c, d, p):
+def one_of_four_arrays(t, a, b, c, d, p):
     return float(user(t, np.array(a), np.array(b), np.array(c), np.array(d), p))
 
 
-CALLS = {1: (one_tuple, one_array), 3: (two_tuples, two_arrays), 6: (four_tuples, four_arrays)}
+def one_of_two_tuples(t, a, b, p):
+    return float(user(t, a, b, p))
+
+
+def one_of_two_arrays(t, a, b, p):
+    return float(user(t, np.array(a), np.array(b), p))
+
+
+CALLS = {
+    (1, 1): (one_tuple, one_array), (1, 2): (one_of_two_tuples, one_of_two_arrays), (3, 2): (two_tuples, two_arrays),
+    (6, 4): (four_tuples, four_arrays), (1, 4): (one_of_four_tuples, one_of_four_arrays),
+}  # fmt: skip
+"""By how many numbers a function returns and how many vectors it takes."""
 
 
 # ------------------------------------------------------------------ roles around it: one body, the user's own frame
@@ -181,6 +203,23 @@ DIFFERENCE = 1e-2
 STENCIL = (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)
 
 
+@inlined
+def unit(k):
+    return (1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2))
+
+
+@inlined
+def turned_by(q, k, angle):
+    s = np.sin(0.5 * angle)
+    return multiply(q, (np.cos(0.5 * angle), s * (k == 0), s * (k == 1), s * (k == 2)))
+
+
+@inlined
+def shift_of(r):
+    size = np.sqrt(dot(r, r))
+    return DIFFERENCE * size if size > 0.0 else DIFFERENCE
+
+
 def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
     q = user_attitude(y, back, turned)
     p = view(parameters, count)
@@ -188,13 +227,9 @@ def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
     for k in range(3):
         d = 0.0
         for n in range(3):
-            a = 0.5 * DIFFERENCE * (n + 1)
-            c, s = np.cos(a), np.sin(a)
-            forth = multiply(q, (c, s * (k == 0), s * (k == 1), s * (k == 2)))
-            other = multiply(q, (c, -s * (k == 0), -s * (k == 1), -s * (k == 2)))
-            d += STENCIL[n] * (call(t, forth, p) - call(t, other, p))
-        d /= -DIFFERENCE
-        total = (total[0] + d * (k == 0), total[1] + d * (k == 1), total[2] + d * (k == 2))
+            a = DIFFERENCE * (n + 1)
+            d += STENCIL[n] * (call(t, turned_by(q, k, a), p) - call(t, turned_by(q, k, -a), p))
+        total = axpy(-d / DIFFERENCE, unit(k), total)
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, principal_torque(total, frame, turned))
 
@@ -202,17 +237,107 @@ def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
 def position_gradient_loads(part, t, N, y, bodies, parameters, out):
     r = get3(y, POSITION)
     p = view(parameters, count)
-    size = np.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
-    h = DIFFERENCE * size if size > 0.0 else DIFFERENCE
+    h = shift_of(r)
     for k in range(3):
         d = 0.0
         for n in range(3):
-            e = h * (n + 1)
-            forth = (r[0] + e * (k == 0), r[1] + e * (k == 1), r[2] + e * (k == 2))
-            other = (r[0] - e * (k == 0), r[1] - e * (k == 1), r[2] - e * (k == 2))
-            d += STENCIL[n] * (call(t, forth, p) - call(t, other, p))
+            e = scale(h * (n + 1), unit(k))
+            d += STENCIL[n] * (call(t, add(r, e), p) - call(t, axpy(-1.0, e, r), p))
         out[k] = -d / h
     put3(out, 3, (0.0, 0.0, 0.0))
+
+
+# ------------------------------------------------------------------ roles that add it to built-in ones
+# ``built`` is the role it is added to, whose numbers come first in the parameters; one body. Functions that may see
+# velocities belong to the part of the loads that depends on them. Their power goes to the number ``own`` of the system,
+# unless it is negative.
+@inlined
+def add_to(out, F, T):
+    put3(out, 0, add(get3(out, 0), F))
+    put3(out, 3, add(get3(out, 3), T))
+
+
+def force_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & MOVING != 0:
+        p = view(parameters, count)[first:]
+        v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+        F = call(t, get3(y, POSITION), v, p)
+        add_to(out, F, (0.0, 0.0, 0.0))
+        if own >= 0:
+            out[LOAD + own] = dot(F, v)
+
+
+def torque_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & MOVING != 0:
+        p = view(parameters, count)[first:]
+        w = user_rate(y, bodies, frame, turned)
+        T = call(t, user_attitude(y, back, turned), w, p)
+        add_to(out, (0.0, 0.0, 0.0), principal_torque(T, frame, turned))
+        if own >= 0:
+            out[LOAD + own] = dot(T, w)
+
+
+def load_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & MOVING != 0:
+        p = view(parameters, count)[first:]
+        velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+        attitude, rate = user_attitude(y, back, turned), user_rate(y, bodies, frame, turned)
+        L = call(t, get3(y, POSITION), velocity, attitude, rate, p)
+        F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
+        add_to(out, F, principal_torque(T, frame, turned))
+        if own >= 0:
+            out[LOAD + own] = dot(F, velocity) + dot(T, rate)
+
+
+def position_gradient_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & POTENTIAL_PART != 0:
+        p = view(parameters, count)[first:]
+        r = get3(y, POSITION)
+        h = shift_of(r)
+        for k in range(3):
+            d = 0.0
+            for n in range(3):
+                e = scale(h * (n + 1), unit(k))
+                d += STENCIL[n] * (call(t, add(r, e), p) - call(t, axpy(-1.0, e, r), p))
+            out[k] -= d / h
+
+
+def place_gradient_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & POTENTIAL_PART != 0:
+        p = view(parameters, count)[first:]
+        r, q = get3(y, POSITION), user_attitude(y, back, turned)
+        h = shift_of(r)
+        F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for k in range(3):
+            d = g = 0.0
+            for n in range(3):
+                e, a = scale(h * (n + 1), unit(k)), DIFFERENCE * (n + 1)
+                d += STENCIL[n] * (call(t, add(r, e), q, p) - call(t, axpy(-1.0, e, r), q, p))
+                g += STENCIL[n] * (call(t, r, turned_by(q, k, a), p) - call(t, r, turned_by(q, k, -a), p))
+            F = axpy(-d / h, unit(k), F)
+            T = axpy(-g / DIFFERENCE, unit(k), T)
+        add_to(out, F, principal_torque(T, frame, turned))
+
+
+def position_potential_added(t, N, y, bodies, parameters):
+    p = view(parameters, count)[first:]
+    return built(t, N, y, bodies, parameters) + call(t, get3(y, POSITION), p)
+
+
+def place_potential_added(t, N, y, bodies, parameters):
+    p = view(parameters, count)[first:]
+    return built(t, N, y, bodies, parameters) + call(t, get3(y, POSITION), user_attitude(y, back, turned), p)
+
+
+POTENTIALS = (
+    attitude_potential, position_potential, position_potential_added, place_potential_added, event_function,
+)  # fmt: skip
+"""The roles of those here that return one number; all others are loads."""
 
 
 # ------------------------------------------------------------------ the adapter
@@ -231,7 +356,13 @@ class UserFunction:
     frame : 4-tuple
         Quaternion from the principal to the user's body frame.
     parameters : array
-        Handed to the function.
+        What the role is handed; from ``first`` on they are handed to the function.
+    built : function or None
+        The built-in role that the function is added to.
+    first : int
+        How many numbers that role has before the function's own.
+    own, size : int
+        Which of the system's numbers is the function's work, or -1; how many numbers the role writes.
     """
 
     form: Form
@@ -239,6 +370,10 @@ class UserFunction:
     template: Callable[..., Any]
     frame: tuple[float, float, float, float]
     parameters: Any
+    built: Callable[..., Any] | None = None
+    first: int = 0
+    own: int = -1
+    size: int = LOAD
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -280,12 +415,14 @@ class UserFunction:
 
     @property
     def _signature(self) -> Any:
-        return POTENTIAL if self.template in (attitude_potential, position_potential, event_function) else LOADS
+        return POTENTIAL if self.template in POTENTIALS else LOADS
 
     def _role(self, calling: Callable[..., Any]) -> Callable[..., Any]:
         w, x, y, z = self.frame
-        wanted = {"call": calling, "count": len(self.parameters), "frame": self.frame, "back": (w, -x, -y, -z)}
-        wanted["turned"] = self.frame != (1.0, 0.0, 0.0, 0.0)
+        wanted: dict[str, Any] = {"call": calling, "count": len(self.parameters), "first": self.first, "own": self.own}
+        wanted |= {"frame": self.frame, "back": (w, -x, -y, -z), "turned": self.frame != (1.0, 0.0, 0.0, 0.0)}
+        if self.built is not None:  # compiled once and kept, however many forms of the function are tried
+            wanted["built"] = jit.compile_kernel(self.built, self._signature)
         used = python_of(self.template).__code__.co_names
         return bind(self.template, **{name: value for name, value in wanted.items() if name in used})
 
@@ -328,14 +465,12 @@ class UserFunction:
     def bridge(self) -> Callable[..., Any]:
         """The role that calls the plain Python function, with every result checked."""
         function = self.checked
-        if self.form.numbers == 6:
-            calling = jit.python_bridge(lambda t, a, b, c, d, p: function(t, a, b, c, d, p), 6)
-        elif self.form.numbers == 3:
-            calling = jit.python_bridge(lambda t, a, b, p: function(t, a, b, p), 3)
-        elif self.template is event_function:
-            calling = jit.python_bridge(lambda t, a, b, c, d, p: function(t, a, b, c, d, p), 1)
-        else:
-            calling = jit.python_bridge(lambda t, a, p: function(t, a, p), 1)
+        plain = {
+            1: lambda t, a, p: function(t, a, p),
+            2: lambda t, a, b, p: function(t, a, b, p),
+            4: lambda t, a, b, c, d, p: function(t, a, b, c, d, p),
+        }[self.form.vectors]
+        calling = jit.python_bridge(plain, self.form.numbers)
         role, reason = jit.compile_uncached(self._role(calling), self._signature)
         if role is None:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
@@ -355,8 +490,7 @@ class UserFunction:
         function, reason = python_of(self.function), ""
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
-        forms = (event_tuples, event_arrays) if self.template is event_function else CALLS[self.form.numbers]
-        for form in forms if not reason else ():
+        for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
             role, why = jit.compile_uncached(self._role(bind(form, user=inlined(function))), self._signature)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
@@ -416,16 +550,115 @@ class UserFunction:
             return array[:length]
 
         role = bind(python_of(self._role(calling)), view=leading)
-        out = np.zeros(6)
+        if self.built is not None:
+            role = bind(role, built=python_of(self.built))
+        out = np.zeros(self.size)
         if self._signature is POTENTIAL:
             return np.array([role(t, 1, y, bodies, self.parameters)])
-        role(0, t, 1, y, bodies, self.parameters, out)
+        role(ALL, t, 1, y, bodies, self.parameters, out)
         return out
 
     def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
-        out = np.zeros(1 if self._signature is POTENTIAL else 6)
+        out = np.zeros(1 if self._signature is POTENTIAL else self.size)
         repeated(self._signature)(role, times, t, y, bodies, self.parameters.copy(), out)
         return out
+
+
+# ------------------------------------------------------------------ added to built-in loads
+@dataclass(frozen=True)
+class AddedFunctions:
+    """Roles of a system with the user's functions in them, and what the system records of these.
+
+    Attributes
+    ----------
+    loads, potential : function or UserFunction
+        The roles.
+    parameters : array
+        The system's own numbers, then the user's.
+    work : str
+        The function whose work is a number of the system, behind the built-in ones; empty where none is.
+    given : mapping of str to UserFunction
+        The functions by keyword.
+    arguments : mapping
+        Records of the functions and the user's numbers; empty where there are none.
+    """
+
+    loads: Any
+    potential: Any
+    parameters: Any
+    work: str
+    given: dict[str, UserFunction]
+    arguments: dict[str, Any]
+
+    @property
+    def velocity_dependent(self) -> bool:
+        """Whether the loads of a function may depend on velocities."""
+        return isinstance(self.loads, UserFunction) and self.loads.velocity_dependent
+
+
+def added_functions(
+    functions: Mapping[str, tuple[Any, ...]],
+    loads: Callable[..., Any],
+    potential: Callable[..., Any],
+    numbers: Any,
+    own: int,
+    parameters: Any,
+    N: int = 1,
+    frame: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
+) -> AddedFunctions:
+    """Built-in roles with functions of the user added.
+
+    Parameters
+    ----------
+    functions : mapping
+        By keyword: the function or None, the role that adds it, and of a potential the role of its derivative.
+    loads, potential : function
+        The built-in roles.
+    numbers : array
+        Their parameters.
+    own : int
+        How many numbers of the system in the state they advance.
+    parameters : array, optional
+        The user's.
+    N : int
+        Number of bodies.
+    frame : 4-tuple
+        Quaternion from the principal to the user's body frame.
+
+    Raises
+    ------
+    InvalidInput
+        More than one load; functions of several bodies; parameters without a function.
+    """
+    asked = [name for name, (function, *_) in functions.items() if function is not None]
+    forces = [name for name in asked if name != "potential"]
+    if not asked:
+        if parameters is not None:
+            raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
+        return AddedFunctions(loads, potential, numbers, "", {}, {})
+    if len(forces) > 1:
+        raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
+    if N > 1:
+        raise InvalidInput(f"{asked[0]} is a function of one body, but there are {N}; build a system for each of them")
+    handed = np.zeros(0) if parameters is None else parameters
+    every = np.concatenate([numbers, handed])
+    work = forces[0] if forces and "potential" not in asked else ""
+    place = {"own": own if work else -1, "size": LOAD + own + bool(work)}
+    given: dict[str, UserFunction] = {}
+    roles: dict[str, Any] = {"loads": loads, "potential": potential}
+    for name in asked:
+        function, role, *slope = functions[name]
+        form = FORMS[role.__name__.removesuffix("_added")]
+        built = potential if name == "potential" else loads
+        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **place)
+        roles["potential" if name == "potential" else "loads"] = given[name]
+        if slope and not forces:
+            roles["loads"] = UserFunction(form, function, slope[0], frame, every, loads, len(numbers), **place)
+    arguments = {name: function.record() for name, function in given.items()}
+    return AddedFunctions(
+        roles["loads"], roles["potential"], every, work, given,
+        arguments if parameters is None else {**arguments, "parameters": handed.tolist()},
+    )  # fmt: skip
 
 
 REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
@@ -459,7 +692,7 @@ def _numbers(result: Any) -> Any:
 
 def _loads_repeated(role, times, t, y, bodies, parameters, out):
     for _ in range(times):
-        role(0, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+        role(ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
 
 
 def _potential_repeated(role, times, t, y, bodies, parameters, out):

@@ -81,6 +81,12 @@ def dataset(
         quantities["vertical_angular_momentum"] = spatial[:, :, 2].sum(axis=1)
     if "axial_angular_momentum" in system.conserves:
         quantities["axial_angular_momentum"] = (m @ system.axis).sum(axis=1)
+    if "total_momentum" in system.conserves:
+        quantities["total_momentum"] = p.sum(axis=1)
+    if "total_angular_momentum" in system.conserves:
+        quantities["total_angular_momentum"] = spatial.sum(axis=1)
+    if system.quantities is not None:
+        quantities |= system.quantities(body)
     quantities["kinetic_energy"] = kinetic
     if potential is not None:
         if callable(potential):
@@ -101,11 +107,12 @@ def dataset(
     quantities["iterations"] = np.asarray(iterations)
     variables = {}
     for name, values in quantities.items():
-        single = values.ndim == 3
+        total = name.startswith("total_")
+        single, vector = values.ndim > 1 and not total, values.ndim == 3 or total
         if single and N == 1:
             values = values[:, 0]
         dims = ["time"] + (["body"] if single and N > 1 else [])
-        if single:
+        if vector:
             dims.append("quaternion" if name == "attitude" else "axis")
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
     if works:

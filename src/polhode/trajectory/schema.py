@@ -21,6 +21,11 @@ mass                      time                 where burns use it up; momentum, 
                                                before the burns
 vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
 axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
+total_momentum            time, axis           of all bodies, space frame, where the system keeps it
+total_angular_momentum    time, axis           of all bodies about the origin, space frame, where the system keeps it
+spin                      time, axis           angular momentum about the centre of mass, space frame; of a spacecraft
+attitude_energy           time                 of rotation and gravity gradient; of a spacecraft
+orbital_energy            time                 of the osculating conic, |p|^2 / (2 m) - mu m / r; of a spacecraft
 iterations                time                 most solver iterations of a step since the row before
 step                      time                 size of the step that ends at the row or holds it, 0 at the start;
                                                where they are chosen by a tolerance or a clock
@@ -66,6 +71,11 @@ UNITS = {
         "angular_momentum_space": "mass length2 / time",
         "vertical_angular_momentum": "mass length2 / time",
         "axial_angular_momentum": "mass length2 / time",
+        "total_momentum": "mass length / time",
+        "total_angular_momentum": "mass length2 / time",
+        "spin": "mass length2 / time",
+        "attitude_energy": "mass length2 / time2",
+        "orbital_energy": "mass length2 / time2",
         "position": "length",
         "momentum": "mass length / time",
         "velocity": "length / time",
@@ -99,6 +109,11 @@ UNITS = {
         "angular_momentum_space": "kg m2 s-1",
         "vertical_angular_momentum": "kg m2 s-1",
         "axial_angular_momentum": "kg m2 s-1",
+        "total_momentum": "kg m s-1",
+        "total_angular_momentum": "kg m2 s-1",
+        "spin": "kg m2 s-1",
+        "attitude_energy": "J",
+        "orbital_energy": "J",
         "position": "m",
         "momentum": "kg m s-1",
         "velocity": "m s-1",
@@ -139,6 +154,11 @@ MEANING = {
     "angular_momentum_space": "angular momentum about the origin, space frame",
     "vertical_angular_momentum": "vertical component of the spatial angular momentum",
     "axial_angular_momentum": "angular momentum about the body's symmetry axis",
+    "total_momentum": "momentum of all bodies, space frame",
+    "total_angular_momentum": "angular momentum of all bodies about the origin, space frame",
+    "spin": "angular momentum about the centre of mass, space frame",
+    "attitude_energy": "energy of rotation and gravity gradient",
+    "orbital_energy": "energy of the osculating conic",
     "position": "position, space frame",
     "momentum": "momentum, space frame",
     "velocity": "velocity, space frame",

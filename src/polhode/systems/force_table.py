@@ -1,0 +1,262 @@
+"""The table of forces in the parameters of a system that a centre attracts, and the compiled ways along it.
+
+Parameters: mu; number of forces; place of the system's own numbers; rows of code, place of its numbers, the part it
+belongs to, which of the numbers of the system in the state is its work or -1, and the place of the burns where it acts
+on a mass that falls, else 0; the numbers; the burns; the system's own numbers.
+
+A system may put further rows behind the counted ones, for what is no force on its centre of mass (the air that plates
+meet). An impulse has a row of no part: its work does not grow but jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.so3 import add, dot, scale
+from polhode.errors import InvalidInput
+from polhode.kernel.jit import helper
+from polhode.kernel.signatures import ATTRACTION, MOVING, POTENTIAL_PART, RESTING
+from polhode.systems.events import ALTITUDE, CYLINDER, PENUMBRA, WITHIN
+from polhode.systems.forces import (
+    CODES,
+    FIRING,
+    FRAMES,
+    LIT,
+    RADIATION,
+    SHADOWS,
+    THRUST,
+    Force,
+    Impulse,
+    acceleration_of,
+    force_of,
+    mass_share,
+    potential_of,
+    potential_rate_of,
+)
+from polhode.systems.record import Own, Switch, Watch, number
+
+COUNT, OWN, ROWS, ROW = 1, 2, 3, 5
+
+
+# ------------------------------------------------------------------ along the table
+@helper
+def acceleration(part, p, t, r, v, mass, out, works):
+    """Of a point by the centre and the forces of the table, or the parts of them that are asked for.
+
+    Adds to ``out[works:]`` the rates of the works: power of a force, or the partial derivative in time of a potential,
+    of a mass.
+    """
+    mu = p[0]
+    a = (0.0, 0.0, 0.0)
+    if part & ATTRACTION != 0:
+        square = dot(r, r)
+        a = scale(-mu / (square * np.sqrt(square)), r)
+    for k in range(int(p[COUNT])):
+        row = ROWS + ROW * k
+        code, at, kind = int(p[row]), int(p[row + 1]), int(p[row + 2])
+        own, burns = int(p[row + 3]), int(p[row + 4])
+        wanted = part & kind != 0
+        working = own >= 0 and part & (POTENTIAL_PART if kind == POTENTIAL_PART else MOVING) != 0
+        if wanted or (working and kind == RESTING):
+            b = acceleration_of(code, p, at, mu, t, r, v)
+            if burns > 0:
+                b = scale(1.0 / mass_share(p, burns, t), b)
+            if wanted:
+                a = add(a, b)
+            if working:
+                rate = potential_rate_of(code, p, at, mu, t, r) if kind == POTENTIAL_PART else dot(b, v)
+                out[works + own] += mass * rate
+    return a
+
+
+@helper
+def level(p, t, r):
+    """Potential of a unit of mass under the centre and the forces that have one."""
+    mu = p[0]
+    total = -mu / np.sqrt(dot(r, r))
+    for k in range(int(p[COUNT])):
+        row = ROWS + ROW * k
+        if p[row + 2] == POTENTIAL_PART:
+            total += potential_of(int(p[row]), p, int(p[row + 1]), mu, t, r)
+    return total
+
+
+# ------------------------------------------------------------------ how it is made
+@dataclass(frozen=True)
+class ForceTable:
+    """What a list of forces is to a system.
+
+    Attributes
+    ----------
+    forces : tuple of Force
+        The forces.
+    parameters : array
+        The table, and the system's own numbers from ``parameters[OWN]`` on.
+    places : tuple of int
+        Where the numbers of the further rows begin.
+    own, switches, impulses, watches, mass_at
+        As of ``System``.
+    """
+
+    forces: tuple[Force, ...]
+    parameters: Any
+    places: tuple[int, ...]
+    own: tuple[Own, ...]
+    switches: tuple[Switch, ...]
+    impulses: tuple[Impulse, ...]
+    watches: tuple[Watch, ...]
+    mass_at: Any
+
+    @property
+    def axial(self) -> bool:
+        """Whether all forces keep the angular momentum about z."""
+        return all(force.axial for force in self.forces)
+
+    @property
+    def velocity_dependent(self) -> bool:
+        """Whether some force depends on the velocity."""
+        return any(force.velocity_dependent for force in self.forces)
+
+
+def force_table(
+    mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (), surface: Any = None
+) -> ForceTable:
+    """The table of a list of forces.
+
+    Parameters
+    ----------
+    mu : float
+        Of the centre.
+    mass : array (N,)
+        Of the points.
+    forces : sequence of Force
+        Or of mappings that make one.
+    beside : sequence of Force
+        Further rows.
+    numbers : sequence of float
+        The system's own.
+    surface : float, optional
+        Radius of the centre.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the force by its number; burns that would use up all of the mass; what needs one body where there are
+        several.
+    """
+    made = forces_of(forces)
+    members = [*made, *beside]
+    if len(mass) > 1 and any(force.flow > 0.0 for force in made):
+        raise InvalidInput(
+            "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
+        )
+    burns = _burns(made, float(mass[0]))
+    place = ROWS + ROW * len(members)
+    end = place + sum(len(force.numbers) for force in members if force.kind != "impulse")
+    rows: list[float] = []
+    stored: list[float] = []
+    own: list[Own] = []
+    switches: list[Switch] = []
+    impulses: list[Impulse] = []
+    watches: list[Watch] = []
+    for k, force in enumerate(members):
+        what, at = f"forces[{k}], {force.description}", place + len(stored)
+        inside = k < len(made)
+        falls = bool(burns) and (force.surface or force.flow > 0.0)
+        part = POTENTIAL_PART if force.conservative and not falls else MOVING if force.velocity_dependent else RESTING
+        works = inside and (part != POTENTIAL_PART or not force.autonomous)
+        if force.kind == "impulse":
+            t, x, y, z, frame = force.numbers
+            impulses.append(Impulse(t, (x, y, z), FRAMES[int(frame)], len(own), what))
+            rows += [0, at, 0, len(own), 0]
+        else:
+            rows += [CODES[force.kind], at, part, len(own) if works else -1, end if falls else 0]
+            first, *others = force.numbers
+            stored += [first / mass[0] if force.flow > 0.0 else first, *others]
+            if CODES[force.kind] == THRUST and not force.autonomous:
+                switches.append(Switch(at + FIRING, force.numbers[5], force.numbers[6], what))
+            elif CODES[force.kind] == RADIATION:
+                watches += _edges(force, at)
+        if works:
+            alike = [n for n, other in enumerate(made) if other.kind == force.kind]
+            label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
+            own.append(Own("work", label, part != POTENTIAL_PART and force.kind != "impulse"))
+    if surface is not None:
+        watches.append(Watch(ALTITUDE, (number(surface, "surface", positive=True),), falling="impact", terminal=True))
+    if len(mass) > 1 and watches:
+        raise InvalidInput(
+            f"{'a surface' if surface is not None else 'a shadow'} is met by one body at a time, but there are "
+            f"{len(mass)}; build a system for each of them"
+        )
+    table = [len(burns), *(x for burn in burns for x in burn)]
+    parameters = np.array([mu, len(made), end + len(table), *rows, *stored, *table, *numbers], dtype=float)
+    return ForceTable(
+        tuple(made), parameters, tuple(int(rows[ROW * k + 1]) for k in range(len(made), len(members))), tuple(own),
+        tuple(switches), tuple(impulses), tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None,
+    )  # fmt: skip
+
+
+def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[Own, ...]:
+    """Works of the forces of a table, of devices, and of a function of the user where there is one."""
+    return (*table.own, *(Own("work", label) for label in (*devices, *[work] * bool(work))))
+
+
+def masses_of(mass: Any) -> Any:
+    """One mass or several as an array (N,)."""
+    if np.ndim(mass) == 0:
+        return np.array([number(mass, "mass", positive=True)])
+    if np.ndim(mass) != 1 or not len(mass):
+        raise InvalidInput(f"mass must be one number or a flat sequence of them, not {mass!r}")
+    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(mass)])
+
+
+def forces_of(forces: Any) -> list[Force]:
+    """The forces as records; what is wrong with one is told with its number."""
+    if isinstance(forces, Force):
+        return [forces]
+    if not isinstance(forces, Sequence) or isinstance(forces, str):
+        raise InvalidInput(f"forces must be a list of what polhode.forces makes, not {forces!r}")
+    made = []
+    for k, force in enumerate(forces):
+        try:
+            made.append(force_of(force))
+        except InvalidInput as refused:
+            raise InvalidInput(f"forces[{k}]: {refused}") from None
+    return made
+
+
+def _burns(made: Sequence[Force], mass: float) -> list[tuple[float, float, float]]:
+    """Begin, end and share of the mass used up in a unit of time of every burn."""
+    burns = [
+        (force.arguments["start"], force.arguments["stop"], force.flow / mass) for force in made if force.flow > 0.0
+    ]
+    used = sum((end - begin) * share for begin, end, share in burns)
+    if not used < 1.0:
+        raise InvalidInput(
+            f"the burns would use up a mass of {used * mass:g}, but mass is {mass:g}; let them end sooner, or give a "
+            "smaller force or a larger mass"
+        )
+    return burns
+
+
+def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+    """Mass at times (n,), of shape (n, 1)."""
+    t = np.asarray(t, dtype=float)
+    used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
+    return (mass * (1.0 - used))[:, None]
+
+
+def _edges(force: Force, at: int) -> list[Watch]:
+    """Where the light of a force whose numbers begin at ``at`` jumps, or its derivatives do."""
+    shadow, radius, sun = int(force.numbers[2]), force.numbers[3], force.numbers[4]
+    path = force.numbers[6:]
+    if shadow == SHADOWS["cylinder"]:
+        return [Watch(CYLINDER, (radius, 0.0, *path), cuts=True, flag=at + LIT)]
+    if shadow == SHADOWS["cone"]:
+        return [Watch(code, (radius, sun, *path), cuts=True) for code in (PENUMBRA, WITHIN)]
+    return []

@@ -1,0 +1,122 @@
+"""Point masses that attract each other.
+
+    p_i' = G sum_j m_i m_j (r_j - r_i) / |r_j - r_i|^3,     r_i' = p_i / m_i,     mu_i = G m_i
+
+Conserved: energy, total momentum, total angular momentum about the origin; so the centre of mass moves uniformly. Each
+pair's force is evaluated once and given to both with opposite signs.
+
+========= =================================================================== =====================================
+parameter meaning                                                             unit
+========= =================================================================== =====================================
+mu        gravity constant times mass of each of N >= 2 bodies, positive      m^3 / s^2 in SI; length^3 / time^2
+mass      of each, in the place of mu                                         mass
+G         gravity constant; the masses are mu / G                             length^3 / (mass time^2)
+========= =================================================================== =====================================
+
+Where two bodies meet the loads are not finite, and a run stops there with ``NotFinite``; near such a meeting steps of
+one size lose their accuracy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.so3 import add, axpy, dot, scale
+from polhode.errors import InvalidInput
+from polhode.kernel.access import get3, put3
+from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, POSITION
+from polhode.systems.record import IDENTITY, System, number, plain
+
+# parameters: mu of each body
+
+
+def gravity_loads(part, t, N, y, bodies, parameters, out):
+    """Forces of all pairs; or the commutator, 2 mu_i m_j D(d) (a_j - a_i) of a pair, D being the derivative of
+    d / |d|^3."""
+    for i in range(N):
+        put3(out, LOAD * i, (0.0, 0.0, 0.0))
+        put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+    for i in range(N):
+        for j in range(i):
+            d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
+            square = dot(d, d)
+            F = scale(parameters[i] * bodies[CONSTANTS * j + MASS] / (square * np.sqrt(square)), d)
+            put3(out, LOAD * i, add(get3(out, LOAD * i), F))
+            put3(out, LOAD * j, axpy(-1.0, F, get3(out, LOAD * j)))
+    if part == COMMUTATOR:
+        # The accelerations stand in the place of the torques until the pairs are done.
+        for i in range(N):
+            put3(out, LOAD * i + 3, scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(out, LOAD * i)))
+            put3(out, LOAD * i, (0.0, 0.0, 0.0))
+        for i in range(N):
+            for j in range(i):
+                d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
+                w = axpy(-1.0, get3(out, LOAD * i + 3), get3(out, LOAD * j + 3))
+                square = dot(d, d)
+                k = 2.0 * parameters[i] * bodies[CONSTANTS * j + MASS] / (square * np.sqrt(square))
+                G = scale(k, axpy(-3.0 * dot(d, w) / square, d, w))
+                put3(out, LOAD * i, add(get3(out, LOAD * i), G))
+                put3(out, LOAD * j, axpy(-1.0, G, get3(out, LOAD * j)))
+        for i in range(N):
+            put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+
+
+def gravity_potential(t, N, y, bodies, parameters):
+    """-G m_i m_j / |d| of all pairs."""
+    total = 0.0
+    for i in range(N):
+        for j in range(i):
+            d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
+            total -= parameters[i] * bodies[CONSTANTS * j + MASS] / np.sqrt(dot(d, d))
+    return total
+
+
+def gravitating_bodies(mu: Any = None, mass: Any = None, G: float = 1.0) -> System:
+    """Point masses that attract each other.
+
+    Parameters
+    ----------
+    mu : array_like (N,), optional
+        Gravity constant times mass of each body, N >= 2, positive; or else
+    mass : array_like (N,), optional
+        their masses.
+    G : float
+        Gravity constant, positive; the paths depend on ``mu`` only.
+
+    Returns
+    -------
+    System
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+
+    Examples
+    --------
+    >>> gravitating_bodies(mu=(1.0, 1.0, 1.0)).conserves
+    ('energy', 'total_momentum', 'total_angular_momentum')
+    """
+    if (mu is None) == (mass is None):
+        raise InvalidInput("give either mu or mass of the bodies, the one or the other")
+    G = number(G, "G", positive=True)
+    name, given = ("mu", mu) if mass is None else ("mass", mass)
+    if np.ndim(given) != 1 or len(given) < 2:
+        raise InvalidInput(f"{name} must be a flat sequence of two or more numbers, not {given!r}")
+    values = np.array([number(value, f"{name}[{i}]", positive=True) for i, value in enumerate(given)])
+    N = len(values)
+    return System(
+        name="gravitating_bodies",
+        arguments={name: plain(values), "G": G},
+        mass=values / G if mass is None else values,
+        moments=np.full((N, 3), np.inf),
+        frames=np.array([IDENTITY] * N),
+        loads=gravity_loads,
+        potential=gravity_potential,
+        commutator=gravity_loads,
+        velocity_dependent=False,
+        parameters=values if mass is None else G * values,
+        conserves=("energy", "total_momentum", "total_angular_momentum"),
+    )

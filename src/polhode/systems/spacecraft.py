@@ -1,0 +1,720 @@
+r"""A rigid body that orbits a centre and turns while it does: gravity gradient, thrusters, plates in air and light.
+
+    p' = -mu mass r / |r|^3 + R F + mass sum a_i(t, r, v),     r' = v = p / mass
+    m' = m x I^-1 m + T,                                       R' = R hat(I^-1 m)
+
+Place and attitude are one state. Gravity gradient acts on both, force F and torque T coming from one potential
+[hughes1986, ch. 8],
+
+    V = -mu / (2 r^3) (tr I - 3 n . I n)
+    F = -3 mu / (2 r^4) ((tr I - 5 n . I n) n + 2 I n),        T = 3 mu / r^3 n x I n
+
+the first terms of the expansion in size over distance: what is left out is smaller by that ratio. With
+``gravity_gradient=False`` place and attitude are coupled by thrusters, plates and functions only. The accelerations a_i
+of ``polhode.forces`` act on the centre of mass, as on an ``orbit``; they turn nothing.
+
+Thrusters and plates are fixed in the body, their directions and places are in the user's body axes, places from the
+centre of mass. A plate shows one side, along its normal e; nothing casts a shadow on it but the centre. With the
+direction u of the motion through the air, the direction s to the Sun and positive cosines c of both with e,
+
+    F_air = -(1/2) rho |v_air|^2 C_D A c u,      F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
+
+s_s and s_d being the specular and diffuse shares [wertz1978, ch. 17]. Where the air or the light passes the edge of a
+plate the load bends, which limits methods to order 2 there.
+
+Conserved: energy, unless something without a potential or dependent on time acts; total angular momentum about the
+centre (orbit and spin, in space), where no forces, thrusters, plates or functions act, else its vertical component
+where all forces are symmetric about z; for a single body with two equal moments, the angular momentum about its axis.
+
+================ ============================================================== =======================================
+parameter        meaning                                                        unit
+================ ============================================================== =======================================
+inertia          moments or tensor about the centre of mass                     mass length^2
+mu               gravity constant times mass of the centre, positive            length^3 / time^2
+mass             of the body; its path depends on it only through the gradient  mass
+gravity_gradient whether it acts                                                -
+forces           list of what ``polhode.forces`` makes                          -
+thrusters        list of what ``thruster`` makes                                -
+plates           list of what ``plate`` makes                                   -
+atmosphere       what ``forces.drag`` takes, for the plates                     mass / length^3, length, rad / time
+sunlight         what ``forces.radiation_pressure`` takes, for the plates,      mass / (length time^2), length
+                 with ``pressure`` in the place of ``acceleration``
+torque           function (t, q, omega, parameters) -> (x, y, z), body frame    mass length^2 / time^2
+force            function (t, position, velocity, parameters), space frame      mass length / time^2
+load             function (t, position, velocity, q, omega, parameters)         force (space), torque (body)
+                 -> (force, torque)
+potential        function (t, position, q, parameters) -> number                mass length^2 / time^2
+parameters       numbers handed to the functions                                -
+surface          radius of the centre, where a run ends                         length
+================ ============================================================== =======================================
+
+Several spacecraft, independent of each other, are one system: give N masses and inertias. Forces, thrusters and plates
+are then the same for all, each in its own body axes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.signatures import (
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    INERTIA,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MASS,
+    MOMENTUM,
+    MOVING,
+    POSITION,
+    POTENTIAL_PART,
+    RESTING,
+)
+from polhode.systems import forces as of_orbits
+from polhode.systems.force_table import (
+    COUNT,
+    OWN,
+    ROW,
+    ROWS,
+    acceleration,
+    force_table,
+    level,
+    masses_of,
+    own_numbers,
+)
+from polhode.systems.forces import DRAG, RADIATION, Force, acceleration_of
+from polhode.systems.gravity_gradient import axis_of_symmetry
+from polhode.systems.inertia import principal
+from polhode.systems.record import Switch, System, in_si, number, numbers, plain, vector
+from polhode.systems.user import (
+    added_functions,
+    force_added,
+    load_added,
+    place_gradient_added,
+    place_potential_added,
+    torque_added,
+)
+
+__all__ = ["plate", "spacecraft", "thruster"]
+
+GRADIENT, AIR, LIGHT, THRUSTERS, PLATES, WORKS, DEVICES = range(7)
+"""Of the system's own parameters: 1 where gravity gradient acts; 1 where air and light meet plates, which stand in this
+order behind the counted rows of the table; thrusters and plates of each body; which of the numbers in the state is the
+first work of theirs (thrusters, air, light); the first of their numbers."""
+THRUSTER, ON = 7, 6
+"""Force, torque, and 1 while it is on, which the run says."""
+PLATE = 10
+"""Normal, place, area times drag coefficient, and the area's factors of absorbed and diffuse, specular and diffuse
+light: A (1 - s_s), 2 A s_s, 2 A s_d / 3."""
+
+
+# ------------------------------------------------------------------ gravity gradient
+@inlined
+def shape(I):
+    """Inertia less its third moment, which pulls as a sphere does: so a nearly spherical body loses no digits."""
+    return (I[0] - I[2], I[1] - I[2], 0.0)
+
+
+@helper
+def gradient(mu, I, r, q):
+    """Force and torque of the gravity gradient, both in the body frame."""
+    D = shape(I)
+    size = np.sqrt(dot(r, r))
+    n = scale(1.0 / size, rotate_inverse(q, r))
+    Dn = times(D, n)
+    k = 1.5 * mu / (size * size * size)
+    F = scale(-k / size, axpy(D[0] + D[1] - 5.0 * dot(n, Dn), n, scale(2.0, Dn)))
+    return F, scale(2.0 * k, cross(n, Dn))
+
+
+@helper
+def gradient_level(mu, I, r, q):
+    """Potential of the gravity gradient."""
+    D = shape(I)
+    square = dot(r, r)
+    n = rotate_inverse(q, r)
+    return -0.5 * mu / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * dot(n, times(D, n)) / square)
+
+
+# ------------------------------------------------------------------ thrusters and plates
+@helper
+def thrust_of(p, at, count):
+    """Force and torque of the thrusters whose numbers begin at ``p[at]``, in the body frame."""
+    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(count):
+        here = at + THRUSTER * k
+        if p[here + ON] != 0.0:
+            F, T = add(F, get3(p, here)), add(T, get3(p, here + 3))
+    return F, T
+
+
+@helper
+def air_on_plates(p, at, count, stream):
+    """Force and torque of a stream, (1/2) rho |v|^2 against the motion, in the body frame."""
+    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    size = np.sqrt(dot(stream, stream))
+    if size > 0.0:
+        for k in range(count):
+            here = at + PLATE * k
+            c = -dot(get3(p, here), stream) / size
+            if c > 0.0:
+                f = scale(p[here + 6] * c, stream)
+                F, T = add(F, f), add(T, cross(get3(p, here + 3), f))
+    return F, T
+
+
+@helper
+def light_on_plates(p, at, count, beam):
+    """Force and torque of light whose pressure is the length of the beam, away from the Sun, in the body frame."""
+    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    size = np.sqrt(dot(beam, beam))
+    if size > 0.0:
+        for k in range(count):
+            here = at + PLATE * k
+            e = get3(p, here)
+            c = -dot(e, beam) / size
+            if c > 0.0:
+                f = axpy(p[here + 7] * c, beam, scale(-size * c * (p[here + 8] * c + p[here + 9]), e))
+                F, T = add(F, f), add(T, cross(get3(p, here + 3), f))
+    return F, T
+
+
+@inlined
+def taken(wanted, F, T, f, g):
+    """Force and torque with further ones, where these are wanted."""
+    return (add(F, f), add(T, g)) if wanted else (F, T)
+
+
+@helper
+def devices(part, p, i, t, r, v, q, w, out, works):
+    """Force and torque of the thrusters and plates of body i, in the body frame, or the parts that are asked for.
+
+    Thrust and light do not depend on velocities, air does. Adds the powers to ``out[works:]``.
+    """
+    own = int(p[OWN])
+    thrusters, plates = int(p[own + THRUSTERS]), int(p[own + PLATES])
+    F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if thrusters + plates == 0:
+        return F, T
+    working = part & MOVING != 0
+    resting = part & RESTING != 0
+    at = own + DEVICES + i * (THRUSTER * thrusters + PLATE * plates)
+    u = rotate_inverse(q, v)
+    work = works + int(p[own + WORKS])
+    if thrusters > 0:
+        if working or resting:
+            f, g = thrust_of(p, at, thrusters)
+            F, T = taken(resting, F, T, f, g)
+            if working:
+                out[work] += dot(f, u) + dot(g, w)
+        work += 1
+    at += THRUSTER * thrusters
+    row = ROWS + ROW * int(p[COUNT])
+    if p[own + AIR] != 0.0:
+        if working:
+            stream = acceleration_of(DRAG, p, int(p[row + 1]), p[0], t, r, v)
+            f, g = air_on_plates(p, at, plates, rotate_inverse(q, stream))
+            F, T = taken(working, F, T, f, g)
+            out[work] += dot(f, u) + dot(g, w)
+        row += ROW
+        work += 1
+    if p[own + LIGHT] != 0.0 and (working or resting):
+        beam = acceleration_of(RADIATION, p, int(p[row + 1]), p[0], t, r, v)
+        f, g = light_on_plates(p, at, plates, rotate_inverse(q, beam))
+        F, T = taken(resting, F, T, f, g)
+        if working:
+            out[work] += dot(f, u) + dot(g, w)
+    return F, T
+
+
+# ------------------------------------------------------------------ roles
+def spacecraft_loads(part, t, N, y, bodies, parameters, out):
+    """Mass times acceleration of each centre of mass, gravity gradient, thrusters and plates; or parts of them.
+
+    Behind the loads, the rates of the works.
+    """
+    own = int(parameters[OWN])
+    works = LOAD * N
+    for k in range(int(parameters[COUNT])):
+        n = int(parameters[ROWS + ROW * k + 3])
+        if n >= 0:
+            out[works + n] = 0.0
+    kinds = min(1, int(parameters[own + THRUSTERS])) + int(parameters[own + AIR]) + int(parameters[own + LIGHT])
+    for k in range(kinds):
+        out[works + int(parameters[own + WORKS]) + k] = 0.0
+    for i in range(N):
+        r, q = get3(y, BODY * i + POSITION), get4(y, BODY * i + ATTITUDE)
+        mass = bodies[CONSTANTS * i + MASS]
+        v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM))
+        w = times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), get3(y, BODY * i + ANGULAR))
+        force = scale(mass, acceleration(part, parameters, t, r, v, mass, out, works))
+        F, T = devices(part, parameters, i, t, r, v, q, w, out, works)
+        if parameters[own + GRADIENT] != 0.0 and part & POTENTIAL_PART != 0:
+            f, g = gradient(parameters[0], get3(bodies, CONSTANTS * i + INERTIA), r, q)
+            F, T = add(F, f), add(T, g)
+        put3(out, LOAD * i, add(force, rotate(q, F)))
+        put3(out, LOAD * i + 3, T)
+
+
+def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
+    """Gradient of F . F / mass + T . I^-1 T, of point gravity and its gradient only.
+
+    In body axes both are functions of the place x alone, T being -x x F; the derivative of F is that of the gradient's
+    part where the central part cancels.
+    """
+    mu = parameters[0]
+    on = parameters[int(parameters[OWN]) + GRADIENT]
+    for i in range(N):
+        r, q = get3(y, BODY * i + POSITION), get4(y, BODY * i + ATTITUDE)
+        mass = bodies[CONSTANTS * i + MASS]
+        square = dot(r, r)
+        size = np.sqrt(square)
+        x = rotate_inverse(q, r)
+        n = scale(1.0 / size, x)
+        D = scale(on, shape(get3(bodies, CONSTANTS * i + INERTIA)))
+        Dn = times(D, n)
+        trace, a = D[0] + D[1], dot(n, times(D, n))
+        k = on * 1.5 * mu / (size * square)
+        f = scale(-k / size, axpy(trace - 5.0 * a, n, scale(2.0, Dn)))
+        u = times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), scale(2.0 * k, cross(n, Dn)))
+        F = axpy(-mu * mass / square, n, f)
+        # The derivative of F along F / mass, and that of f along F / mass + x x u.
+        w = scale(1.0 / mass, F)
+        along = scale(-mu * mass / (size * square), axpy(-3.0 * dot(n, w), n, w))
+        w = add(w, cross(x, u))
+        s = dot(n, w)
+        shaped = axpy(trace - 5.0 * a, w, axpy((35.0 * a - 5.0 * trace) * s - 10.0 * dot(Dn, w), n,
+                                              axpy(-10.0 * s, Dn, scale(2.0, times(D, w)))))  # fmt: skip
+        W = scale(2.0, add(add(along, scale(-k / square, shaped)), cross(u, f)))
+        put3(out, LOAD * i, rotate(q, W))
+        put3(out, LOAD * i + 3, cross(W, x))
+
+
+def spacecraft_potential(t, N, y, bodies, parameters):
+    """Potential of the centre, of the forces that have one, and of the gravity gradient."""
+    total = 0.0
+    on = parameters[int(parameters[OWN]) + GRADIENT]
+    for i in range(N):
+        r = get3(y, BODY * i + POSITION)
+        total += bodies[CONSTANTS * i + MASS] * level(parameters, t, r)
+        if on != 0.0:
+            I = get3(bodies, CONSTANTS * i + INERTIA)
+            total += gradient_level(parameters[0], I, r, get4(y, BODY * i + ATTITUDE))
+    return total
+
+
+# ------------------------------------------------------------------ what is fixed in the body
+@dataclass(frozen=True)
+class Device:
+    """A thruster or a plate.
+
+    Attributes
+    ----------
+    arguments : mapping
+        What it was made from, in JSON's types.
+    vectors : tuple of 3-tuples
+        Its vectors, user's body frame: force and torque of a thruster; normal and place of a plate.
+    numbers : tuple of float
+        Its other numbers.
+    """
+
+    arguments: Mapping[str, Any]
+    vectors: tuple[Any, Any]
+    numbers: tuple[float, ...]
+
+
+def thruster(
+    force: Any, *, direction: Any = None, position: Any = (0.0, 0.0, 0.0), start: Any = None, stop: Any = None
+) -> Device:
+    """A thruster fixed in the body, on for start <= t < stop; steps are cut at both.
+
+    Parameters
+    ----------
+    force : float or array_like (3,)
+        Size of the force on the body, with ``direction``; or the force itself, in body axes.
+    direction : array_like (3,), optional
+        Of the force on the body, in body axes; of any length.
+    position : array_like (3,)
+        Where it acts, from the centre of mass, in body axes; the torque is position x force.
+    start, stop : float, optional
+        Times of ignition and of cut-off; without them, always on.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    if np.ndim(force) == 0:
+        size = number(force, "force")
+        if direction is None:
+            raise InvalidInput("direction is missing; give it beside the size of the force, or the force as 3 numbers")
+        F = size * _unit(direction, "direction")
+    else:
+        if direction is not None:
+            raise InvalidInput("direction is given beside a force of 3 numbers; give the size of the force alone")
+        F = vector(force, "force")
+    x = vector(position, "position")
+    given = {"start": start, "stop": stop}
+    when = {name: number(value, name) for name, value in given.items() if value is not None}
+    if when.get("start", -inf) >= when.get("stop", inf):
+        raise InvalidInput(f"stop is {stop}, not after start, {start}; exchange them")
+    arguments = {"force": plain(force), "direction": plain(direction), "position": plain(x), **when}
+    return Device(
+        {name: value for name, value in arguments.items() if value is not None},
+        (F, np.cross(x, F)), (when.get("start", -inf), when.get("stop", inf)),
+    )  # fmt: skip
+
+
+def plate(
+    area: float,
+    normal: Any,
+    *,
+    position: Any = (0.0, 0.0, 0.0),
+    drag_coefficient: float | None = None,
+    specular: float | None = None,
+    diffuse: float | None = None,
+    absorbed: float | None = None,
+) -> Device:
+    """A flat plate fixed in the body, one side of which meets air and sunlight.
+
+    Parameters
+    ----------
+    area : float
+        Length^2.
+    normal : array_like (3,)
+        Of the side that counts, outwards, in body axes; of any length. For both sides give two plates.
+    position : array_like (3,)
+        Centre of the plate from the centre of mass, in body axes.
+    drag_coefficient : float, optional
+        Of the air; without it the air passes.
+    specular, diffuse, absorbed : float, optional
+        Shares of the light that is mirrored, scattered and absorbed, at least two of them, of sum 1; without them the
+        light passes.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    size, e, x = number(area, "area", positive=True), _unit(normal, "normal"), vector(position, "position")
+    drag = 0.0 if drag_coefficient is None else number(drag_coefficient, "drag_coefficient", positive=True)
+    given = {"specular": specular, "diffuse": diffuse, "absorbed": absorbed}
+    shares = {name: number(value, name) for name, value in given.items() if value is not None}
+    for name, value in shares.items():
+        if not 0.0 <= value <= 1.0:
+            raise InvalidInput(f"{name} is {value:g}; a share of the light lies between 0 and 1")
+    light = (0.0, 0.0, 0.0)
+    if shares:
+        left = 1.0 - sum(shares.values())
+        if len(shares) == 1 or left < -1e-9 or (len(shares) == 3 and left > 1e-9):
+            raise InvalidInput(
+                f"specular, diffuse and absorbed must have the sum 1, but {' + '.join(shares)} are "
+                f"{sum(shares.values()):g}; give two of them, or three that fit"
+            )
+        mirrored = shares.get("specular", max(left, 0.0))
+        scattered = shares.get("diffuse", max(left, 0.0))
+        light = (size * (1.0 - mirrored), 2.0 * size * mirrored, 2.0 / 3.0 * size * scattered)
+    arguments = {"area": size, "normal": plain(normal), "position": plain(x)}
+    arguments |= ({} if drag_coefficient is None else {"drag_coefficient": drag}) | shares
+    return Device(arguments, (e, x), (drag * size, *light))
+
+
+def _unit(value: Any, name: str) -> Any:
+    v = vector(value, name)
+    if not v.any():
+        raise InvalidInput(f"{name} is zero; give a direction")
+    v /= np.abs(v).max()
+    return v / np.linalg.norm(v)
+
+
+def _devices(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
+    """Devices as records; what is wrong with one is told with its number."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise InvalidInput(f"{name} must be a list of what polhode.{make.__name__} makes, not {given!r}")
+    made = []
+    for k, one in enumerate(given):
+        try:
+            made.append(one if isinstance(one, Device) else _called(make, one))
+        except InvalidInput as refused:
+            raise InvalidInput(f"{name}[{k}]: {refused}") from None
+    return made
+
+
+def _called(make: Callable[..., Device], arguments: Any) -> Device:
+    if not isinstance(arguments, Mapping):
+        raise InvalidInput(f"it must be made by polhode.{make.__name__}, or a mapping of its arguments")
+    known = inspect.signature(make).parameters
+    for name in arguments:
+        if name not in known:
+            raise unknown_name(f"argument of {make.__name__}", name, known)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
+    return make(**arguments)
+
+
+def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> tuple[list[Force], dict[str, Any]]:
+    """What plates meet, as members of the table of forces whose accelerations are pressures, and as it was given."""
+    made: list[Force] = []
+    arguments: dict[str, Any] = {}
+    for name, given, build, own, what, meets in (
+        (
+            "atmosphere",
+            atmosphere,
+            of_orbits.drag,
+            "coefficient",
+            "a drag_coefficient",
+            any(one.numbers[0] for one in plates),
+        ),
+        (
+            "sunlight",
+            sunlight,
+            of_orbits.radiation_pressure,
+            "acceleration",
+            "shares of light (specular, diffuse)",
+            any(any(one.numbers[1:]) for one in plates),
+        ),
+    ):
+        if given is None:
+            if meets:
+                raise InvalidInput(f"plates have {what}, but there is no {name}; give it, or leave them out")
+            continue
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"{name} must be a mapping of what {build.__name__} takes, not {given!r}")
+        if not meets:
+            raise InvalidInput(f"{name} is given, but no plate has {what}; give one of them, or leave it out")
+        values = dict(given)
+        known = [word for word in inspect.signature(build).parameters if word not in ("kd", own)]
+        if name == "sunlight":
+            known.append("pressure")
+        if "pressure" in known and "pressure" not in values:
+            raise InvalidInput(f"{name}: pressure is missing; give that of the light")
+        for word in values:
+            if word not in known:
+                raise InvalidInput(f"{name}: {unknown_name('argument', word, known)}")
+        strength = values.pop("pressure", 1.0)
+        try:
+            force = build(**{own: strength}, **values)
+        except InvalidInput as refused:
+            raise InvalidInput(f"{name}: {str(refused).replace('acceleration', 'pressure')}") from None
+        made.append(force)
+        arguments[name] = {key: value for key, value in force.arguments.items() if key not in ("kind", own)}
+        if name == "sunlight":
+            arguments[name]["pressure"] = force.arguments[own]
+    return made, arguments
+
+
+# ------------------------------------------------------------------ the system
+def spacecraft(
+    inertia: Any,
+    mu: float,
+    mass: Any = 1.0,
+    gravity_gradient: bool = True,
+    forces: Sequence[Any] = (),
+    thrusters: Sequence[Any] = (),
+    plates: Sequence[Any] = (),
+    atmosphere: Mapping[str, Any] | None = None,
+    sunlight: Mapping[str, Any] | None = None,
+    torque: Callable[..., Any] | None = None,
+    force: Callable[..., Any] | None = None,
+    load: Callable[..., Any] | None = None,
+    potential: Callable[..., Any] | None = None,
+    parameters: Any = None,
+    surface: float | None = None,
+) -> System:
+    """A rigid body that orbits a centre at the origin and turns, orbit and attitude in one state.
+
+    Parameters
+    ----------
+    inertia : array_like (3,), (3, 3), or (N, 3), (N, 3, 3)
+        Principal moments in any order or full tensor, about the centre of mass, in the user's body frame. Of N
+        spacecraft where ``mass`` has N entries.
+    mu : float
+        Gravity constant times mass of the centre, positive.
+    mass : float or array_like (N,)
+        Of the spacecraft, or of N that do not act on each other.
+    gravity_gradient : bool
+        Whether the gravity gradient acts on orbit and attitude; without it the centre attracts a point.
+    forces : sequence of Force
+        From ``polhode.forces``, or their arguments as mappings with a ``kind``; they act on the centre of mass.
+    thrusters : sequence
+        From ``polhode.thruster``, or mappings of its arguments.
+    plates : sequence
+        From ``polhode.plate``, or mappings of its arguments.
+    atmosphere : mapping, optional
+        For plates with a drag coefficient: arguments of ``forces.drag`` that tell of the air (``density``, ``radius``,
+        ``scale`` or ``table``, ``rotation``, ``axis``).
+    sunlight : mapping, optional
+        For plates with shares of light: the ``pressure`` and the other arguments of ``forces.radiation_pressure``.
+    torque, force, load : function, optional
+        One of them, added to all else: ``torque(t, q, omega, parameters)`` in the user's body frame,
+        ``force(t, position, velocity, parameters)`` in space, or ``load(t, position, velocity, q, omega, parameters) ->
+        (force, torque)``.
+    potential : function, optional
+        ``potential(t, position, q, parameters) -> float``, added to the others. Given alone, force and torque are its
+        derivatives by central differences of order 6 (relative error about 1e-13); beside a load it only enters the
+        reported energy.
+    parameters : sequence of float, optional
+        Handed to the functions as an array.
+    surface : float, optional
+        Radius of the centre; a run that comes down to it ends there, with the event "impact".
+
+    Returns
+    -------
+    System
+        Its trajectories have, beside the usual, ``spin`` (angular momentum about the centre of mass, space frame),
+        ``attitude_energy`` (of rotation and gravity gradient) and ``orbital_energy`` (of the osculating conic):
+        at the scale of a real satellite the attitude's share of the total energy is below its round-off.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument, and the force, thruster or plate by its number, that is wrong.
+
+    Examples
+    --------
+    >>> spacecraft(inertia=(90.0, 70.0, 60.0), mu=3.986004415e14, mass=120.0).conserves
+    ('energy', 'angular_momentum_space')
+    """
+    mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
+    mu, masses = number(mu, "mu", positive=True), masses_of(mass)
+    N = len(masses)
+    moments, frames = _inertias(inertia, N)
+    if not isinstance(gravity_gradient, bool):
+        raise InvalidInput(f"gravity_gradient must be True or False, not {gravity_gradient!r}")
+    burning, panels = _devices(thrusters, thruster, "thrusters"), _devices(plates, plate, "plates")
+    beside, surroundings = _surroundings(atmosphere, sunlight, panels)
+    around = [one.kind for one in beside]
+    acting = ["thrusters"] * bool(burning) + [f"{kind} on plates" for kind in around]
+    head = [float(gravity_gradient), float("drag" in around), float("radiation_pressure" in around),
+            float(len(burning)), float(len(panels))]  # fmt: skip
+    fixed: list[float] = []
+    switched: list[tuple[int, int]] = []
+    for frame in frames:
+        for k, one in enumerate(burning):
+            fixed += [*_in_principal(frame, one), 1.0]
+            switched.append((DEVICES + len(fixed) - 1, k))
+        for one in panels:
+            fixed += [*_in_principal(frame, one), *one.numbers]
+    table = force_table(mu, masses, forces, beside, surface=surface)
+    if table.mass_at is not None:
+        raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
+    table_parameters = np.concatenate([table.parameters, head, [float(len(table.own))], fixed])
+    switches = list(table.switches)
+    for at, k in switched:
+        start, stop = burning[k].numbers
+        if (start, stop) != (-inf, inf):
+            switches.append(Switch(int(table.parameters[OWN]) + at, start, stop, f"thrusters[{k}]"))
+    first = frames[0]
+    functions = added_functions(
+        {
+            "torque": (torque, torque_added), "force": (force, force_added), "load": (load, load_added),
+            "potential": (potential, place_potential_added, place_gradient_added),
+        },
+        spacecraft_loads, spacecraft_potential, table_parameters, len(table.own) + len(acting),
+        None if parameters is None else numbers(parameters, "parameters"), N,
+        (float(first[0]), float(first[1]), float(first[2]), float(first[3])),
+    )  # fmt: skip
+    own = own_numbers(table, functions.work, acting)
+    bare = not (burning or panels or functions.given)
+    energy = not own and not set(functions.given) - {"potential"}
+    conserves: tuple[str, ...] = ("energy",) if energy else ()
+    if bare and table.axial:
+        conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
+    axis = axis_of_symmetry(moments[0], first) if N == 1 and bare else None
+    if axis is not None:
+        conserves += ("axial_angular_momentum",)
+    reads = table.velocity_dependent or "drag" in around or functions.velocity_dependent
+    if surface is not None:
+        surroundings["surface"] = number(surface, "surface")
+    return System(
+        name="spacecraft",
+        arguments={
+            "inertia": plain(inertia), "mu": mu, "mass": plain(mass), "gravity_gradient": gravity_gradient,
+            "forces": [dict(one.arguments) for one in table.forces],
+            "thrusters": [dict(one.arguments) for one in burning], "plates": [dict(one.arguments) for one in panels],
+            **surroundings, **functions.arguments,
+        },
+        mass=masses,
+        moments=moments,
+        frames=frames,
+        loads=functions.loads,
+        potential=functions.potential,
+        commutator=spacecraft_commutator if bare and not table.forces else None,
+        velocity_dependent=reads,
+        divided=True,
+        own=own,
+        switches=tuple(switches),
+        impulses=table.impulses,
+        watches=table.watches,
+        parameters=functions.parameters,
+        attracted=True,
+        conserves=conserves,
+        axis=axis,
+        functions=functions.given,
+        quantities=_Energies(mu, masses, moments, gravity_gradient),
+        recommended="" if reads else "rkn6_14a/kepler",
+    )  # fmt: skip
+
+
+def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
+    """Moments (N, 3) and frames (N, 4)."""
+    if N == 1 and np.ndim(inertia) < 3:
+        inertia = [inertia]
+    try:
+        count = len(inertia)
+    except TypeError:
+        count = 0
+    if count != N:
+        raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {count}")
+    found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]
+    return np.array([one.moments for one in found]), np.array([one.frame for one in found])
+
+
+def _in_principal(frame: Any, one: Device) -> list[float]:
+    inside = [rotate_inverse(tuple(frame), tuple(v)) for v in one.vectors]
+    return [float(x) for v in inside for x in v]
+
+
+@dataclass(frozen=True)
+class _Energies:
+    """Spin and energies of attitude and orbit on their own, from recorded states."""
+
+    mu: float
+    mass: Any
+    moments: Any
+    gradient: bool
+
+    def __call__(self, body: Any) -> dict[str, Any]:
+        r, p = body[..., POSITION:MOMENTUM], body[..., MOMENTUM:ATTITUDE]
+        q, m = body[..., ATTITUDE:ANGULAR], body[..., ANGULAR:]
+        size = np.linalg.norm(r, axis=-1)
+        attitude = 0.5 * np.sum(m * m / self.moments, axis=-1)
+        if self.gradient:
+            D = self.moments - self.moments[:, 2:]
+            n = rotation.rotate_inverse(q, r) / size[..., None]
+            attitude = attitude - 0.5 * self.mu / size**3 * (D.sum(axis=-1) - 3.0 * np.sum(n * n * D, axis=-1))
+        orbital = 0.5 * np.sum(p * p, axis=-1) / self.mass - self.mu * self.mass / size
+        return {"spin": rotation.rotate(q, m), "attitude_energy": attitude, "orbital_energy": orbital}
