@@ -19,6 +19,7 @@ STUDIES = {
     "holzinger2021": "Three rotation parameters through their singular points, with Runge-Kutta methods",
     "vilmart2013": "Rigid body dynamics: integrators of the free body and what they preserve",
     "celledoni2008": "The exact free rigid body and its use in splitting methods",
+    "carson2005": "Symplectic and variational integration of orbits, and the forces its author left for later",
 }
 """Every study and its subject; the study itself is ``polhode.studies.<name>.STUDY``."""
 

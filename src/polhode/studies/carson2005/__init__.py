@@ -1,0 +1,49 @@
+"""Carson 2005: symplectic and variational integration of orbits, figures 2 to 8, every claim, and its future steps."""
+
+from __future__ import annotations
+
+from polhode.studies.carson2005 import (
+    claims,
+    correction,
+    cost,
+    drag,
+    fig02,
+    fig03,
+    fig04,
+    fig05,
+    fig06,
+    fig07,
+    fig08,
+    higher,
+    impulse,
+    period,
+    sunlight,
+    thrust,
+)  # fmt: skip
+from polhode.studies.study import Study
+
+STUDY = Study(
+    "carson2005",
+    "Examining geometric integration for propagating orbit trajectories with non-conservative forcing",
+    tuple(
+        module.FIGURE
+        for module in (
+            claims,
+            fig02,
+            fig03,
+            fig04,
+            fig05,
+            fig06,
+            fig07,
+            fig08,
+            correction,
+            impulse,
+            thrust,
+            sunlight,
+            drag,
+            higher,
+            period,
+            cost,
+        )
+    ),
+)

@@ -1,0 +1,371 @@
+"""The claims that belong to no figure: table 1, the proofs, the solution by Newton's method.
+
+z = (q, p) in the units of the paper, for a mass of 1 kg; J = [[0, I], [-I, 0]].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import floor
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode import kepler
+from polhode.plots.style import BLUE, GREY, VERMILION
+from polhode.runs.check import stepper
+from polhode.runs.single import start_state
+from polhode.studies import drawing
+from polhode.studies.carson2005.common import (
+    CIRCULAR,
+    DAY,
+    ELLIPTIC,
+    HEUN,
+    METHODS,
+    MU,
+    R0,
+    RK4,
+    STARTS,
+    STEP,
+    SYMPLECTIC,
+    conic,
+    energy_of,
+    last,
+    order_of,
+    run,
+)  # fmt: skip
+from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.systems import orbit
+
+PRINTED = {CIRCULAR: -0.96182211, ELLIPTIC: -0.72136658}  # [carson2005, table 1]
+CIRCLE, QUARTER = np.sqrt(MU / R0), np.sqrt(1.25 * MU / R0)  # speeds of an exact circle, of an eccentricity of 1/4
+H = 100.0  # the step of one-step measurements, s
+EXACT = 1e-12  # but for round-off, relative
+BROKEN = 1e-6
+BLOCK = slice(0, 6)
+J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
+LADDER = (1.0, 10.0, 60.0, 200.0)
+SCALE = np.array([R0, R0, R0, CIRCLE, CIRCLE, CIRCLE])  # of positions and momenta, which have units of their own
+
+
+# ------------------------------------------------------------------ the formulas of the paper
+def gradient(z: Any) -> Any:
+    """Of H [carson2005, eq. 1]."""
+    q = z[:3]
+    return np.concatenate([MU * q / np.linalg.norm(q) ** 3, z[3:]])
+
+
+def hessian(z: Any) -> Any:
+    q = z[:3]
+    r = np.linalg.norm(q)
+    found = np.eye(6)
+    found[:3, :3] = MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
+    return found
+
+
+def factor(z: Any, h: float) -> Any:
+    """A at a state in the middle of a step [carson2005, eq. 5]."""
+    return 0.5 * h * J @ hessian(z)
+
+
+def cayley(A: Any) -> Any:
+    """[carson2005, eq. 6]"""
+    return np.linalg.solve(np.eye(6) - A, np.eye(6) + A)
+
+
+def newton(z: Any, h: float, jacobian: Callable[[Any], Any], most: int = 100) -> tuple[int, Any]:
+    """Iterations that (7) and (8) take to round-off from the guess z, and the state; ``most`` if they do not."""
+    guess = z.copy()
+    for k in range(most):
+        f = guess - z - h * J @ gradient(0.5 * (guess + z))  # [carson2005, eq. 7]
+        if not np.isfinite(f).all():
+            return most, guess
+        if np.abs(f / SCALE).max() < 1e-14:
+            return k, guess
+        guess = guess - np.linalg.solve(jacobian(factor(0.5 * (guess + z), h)), f)  # [carson2005, eq. 8]
+    return most, guess
+
+
+def slots(a: Any, b: Any, h: float) -> tuple[Any, Any]:
+    """D1 and D2 of the discrete Lagrangian with alpha = 1/2 [carson2005, eqs. 16 and 17]."""
+    force, velocity = -gradient(np.concatenate([0.5 * (a + b), np.zeros(3)]))[:3], (b - a) / h
+    return 0.5 * h * force - velocity, 0.5 * h * force + velocity
+
+
+# ------------------------------------------------------------------ measurements
+def step_of(label: str, h: float) -> Callable[[Any], Any]:
+    """A step of a method as a map of z."""
+    system = orbit(MU)
+    y = start_state(system, **STARTS[ELLIPTIC])
+    advance = stepper(METHODS.get(label, label), system, y)
+
+    def step(z: Any) -> Any:
+        state = y.copy()
+        state[BLOCK] = z
+        return advance(state, 0.0, h)[BLOCK]
+
+    return step
+
+
+def derivative(f: Callable[[Any], Any], z: Any) -> Any:
+    """Of a map at z, by differences of order 6 in units of ``SCALE``."""
+    columns = []
+    for k in range(6):
+        d = np.zeros(6)
+        d[k] = 2e-3 * SCALE[k]
+        parts = [w * (f(z + n * d) - f(z - n * d)) for n, w in ((1, 45.0), (2, -9.0), (3, 1.0))]
+        columns.append(sum(parts) / (60.0 * d[k]))
+    return np.array(columns).T
+
+
+def scaled(M: Any) -> Any:
+    """A matrix of derivatives in units of ``SCALE``."""
+    return M * SCALE / SCALE[:, None]
+
+
+def symplectic_defect(M: Any) -> float:
+    """How far M^T J M is from J, in units of the phase space."""
+    return float(np.abs((M.T @ J @ M - J) * np.outer(SCALE, SCALE)).max() / (R0 * CIRCLE))
+
+
+def variational_residuals() -> dict[str, float]:
+    """How far the symplectic run of a day is from the discrete equations, relative to the momentum."""
+    ds = run(SYMPLECTIC, ELLIPTIC)
+    q, p = ds.position.values, ds.momentum.values
+    D1, D2 = (np.array(x) for x in zip(*(slots(a, b, STEP) for a, b in pairwise(q)), strict=True))
+    size = np.linalg.norm(p, axis=1).min()
+    middle = slice(1, -1)
+    return {
+        "(12)": float(np.abs(D1[1:] + D2[:-1]).max() / size),
+        "(18)": float(np.abs(p[:-1] + D1).max() / size),
+        "(19)": float(np.abs(p[1:] - D2).max() / size),
+        "verlet in (12)": float(np.abs(verlet_residual())[middle].max() / size),
+    }
+
+
+def verlet_residual() -> Any:
+    """(12) with alpha = 1/2 on a path of another integrator, Stoermer-Verlet, which has alpha = 0."""
+    q = run("v2", ELLIPTIC).position.values
+    D1, D2 = (np.array(x) for x in zip(*(slots(a, b, STEP) for a, b in pairwise(q)), strict=True))
+    return D1[1:] + D2[:-1]
+
+
+def first_order(h: float) -> float:
+    """Distance from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
+    q, p = (np.array(x) for x in STARTS[ELLIPTIC].values())
+    for _ in range(round(3600.0 / h)):
+        p = p - h * MU * q / np.linalg.norm(q) ** 3
+        q = q + h * p
+    return float(np.linalg.norm(q - conic(ELLIPTIC, 3600.0)[0]))
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    z = np.concatenate([*STARTS[ELLIPTIC].values()])
+    tell("one step")
+    labels = (SYMPLECTIC, RK4, HEUN)
+    jacobians = {label: derivative(step_of(label, H), z) for label in labels}
+    step = step_of(SYMPLECTIC, H)
+    middle = 0.5 * (z + step(z))
+    A = factor(middle, H)
+    f_of_7 = derivative(lambda x: x - z - H * J @ gradient(0.5 * (x + z)), step(z))
+    right, wrong = (lambda A: np.eye(6) - A), cayley
+    counts = np.array([[newton(z, h, way)[0] for h in LADDER] for way in (right, wrong)])
+    apart = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
+    euler = derivative(lambda x: np.concatenate([
+        x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
+    tell("a day")
+    residuals = variational_residuals()
+    steps = (40.0, 20.0, 10.0, 5.0)
+    errors = [
+        float(np.linalg.norm(last(SYMPLECTIC, ELLIPTIC, step=h).position - conic(ELLIPTIC, DAY)[0])) for h in steps
+    ]
+    day = run(SYMPLECTIC, ELLIPTIC)
+    single = {
+        "skew": float(np.abs(J @ A + A.T @ J).max()),
+        "jacobian_against_6": float(np.abs(scaled(jacobians[SYMPLECTIC] - cayley(A))).max()),
+        "jacobian_of_7_against_I_minus_A": float(np.abs(scaled(f_of_7 - (np.eye(6) - A))).max()),
+        "jacobian_of_7_against_6": float(np.abs(scaled(f_of_7 - cayley(A))).max()),
+        "smallest_singular_value": float(np.linalg.svd(scaled(np.eye(6) - A))[1].min()),
+        "euler_defect": symplectic_defect(euler),
+        "euler_order": order_of((2.0, 1.0, 0.5), [first_order(h) for h in (2.0, 1.0, 0.5)]),
+        "order": order_of(steps, errors),
+        "momentum_drift": float(
+            np.abs(day.angular_momentum_space[:, 2] / day.angular_momentum_space[0, 2] - 1.0).max()
+        ),
+        "energy_drift": float(np.abs(day.energy_error).max()),
+    }
+    return xr.Dataset(
+        {
+            "defect": ("scheme", [symplectic_defect(M) for M in jacobians.values()]),
+            "iterations": (("by", "step"), counts), "newton_apart": ("step", apart),
+            "residual": ("equation", list(residuals.values())),
+            "measured": ("quantity", list(single.values())),
+        },
+        {"scheme": list(labels), "by": ["I - A", "(6)"], "step": list(LADDER), "equation": list(residuals),
+         "quantity": list(single)},
+        {"one-step measurements": f"a step of {H:g} s from the start of the elliptic orbit; lengths in units of "
+                                  f"{R0:g} km, momenta of {CIRCLE:.6g} kg km/s"},
+    )  # fmt: skip
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.6)
+    names = [str(x) for x in data.scheme.values] + ["(12)", "(18)", "(19)"]
+    values = [*data.defect.values, *data.residual.values[:3]]
+    left.barh(names[::-1], values[::-1], color=[VERMILION if v > 1e-11 else BLUE for v in values[::-1]], height=0.6)
+    left.set(xscale="log", xlim=(1e-17, 1.0), title="defects: $M^TJM = J$; discrete equations")
+    for way, colour in zip(data.by.values, (BLUE, VERMILION), strict=True):
+        right.semilogx(data.step, data.iterations.sel(by=way), "o-", color=colour, label=f"Jacobian {way}")
+    right.set(xlabel="step (s)", title="Newton iterations to round-off", ylim=(0, None))
+    right.set_xticks(data.step, [f"{h:g}" for h in data.step.values])
+    right.minorticks_off()
+    right.axhline(0, color=GREY, linewidth=0.5)
+    right.legend(frameon=False)
+    return {"claims": picture}
+
+
+# ------------------------------------------------------------------ verdicts
+def measured(data: xr.Dataset, name: str) -> float:
+    return float(data.measured.sel(quantity=name))
+
+
+def truncated(x: float) -> float:
+    """Cut off after eight decimals, towards zero."""
+    return -floor(abs(x) * 1e8) / 1e8
+
+
+def table(data: xr.Dataset) -> Finding:
+    ideal = {CIRCULAR: CIRCLE**2 / 2 - MU / R0, ELLIPTIC: QUARTER**2 / 2 - MU / R0}
+    parts = {f"{name}, from the printed momentum": round(energy_of(name), 8) == PRINTED[name] for name in PRINTED}
+    parts |= {f"{name}, from the momentum before it was rounded, eight decimals, cut off": truncated(ideal[name]) == x
+              for name, x in PRINTED.items()}  # fmt: skip
+    return Finding(parts, {"from the printed momenta": {name: f"{energy_of(name):.11f}" for name in PRINTED},
+                           "from the unrounded ones": {name: f"{x:.11f}" for name, x in ideal.items()}})  # fmt: skip
+
+
+def conics(data: xr.Dataset) -> Finding:
+    e = {name: float(np.linalg.norm(kepler.eccentricity_vector(start["position"], start["momentum"], MU)))
+         for name, start in STARTS.items()}  # fmt: skip
+    parts = {"both energies are negative": max(energy_of(name) for name in STARTS) < 0.0,
+             "one orbit is a circle, to the digits printed": e[CIRCULAR] < 1e-6,
+             "the other is an ellipse": 0.01 < e[ELLIPTIC] < 1.0}  # fmt: skip
+    return Finding(parts, {"eccentricity": e, "energy": {name: energy_of(name) for name in STARTS}})
+
+
+def hamiltonian(data: xr.Dataset) -> Finding:
+    """J grad H against the velocity and acceleration that the conic has, by differences."""
+    h = 0.5
+    (q0, _), (q1, _), (q2, _) = (conic(ELLIPTIC, t) for t in (1000.0 - h, 1000.0, 1000.0 + h))
+    z = np.concatenate(conic(ELLIPTIC, 1000.0))
+    slope = J @ gradient(z)
+    parts = {"velocity": bool(np.abs((q2 - q0) / (2 * h) - slope[:3]).max() < 1e-6),
+             "acceleration": bool(np.abs((q2 - 2 * q1 + q0) / h**2 - slope[3:]).max() < 1e-9)}  # fmt: skip
+    return Finding(parts, {"acceleration, km/s^2": float(np.linalg.norm(slope[3:]))})
+
+
+def symplectic(data: xr.Dataset) -> Finding:
+    defect = {str(k): float(v) for k, v in zip(data.scheme.values, data.defect.values, strict=True)}
+    parts = {
+        "the Jacobian of a step keeps the form": defect[SYMPLECTIC] < 1e-11,
+        "the measurement sees that RK4's and RK2's do not": min(defect[RK4], defect[HEUN]) > 1e4 * defect[SYMPLECTIC],
+    }
+    return Finding(parts, {"M^T J M - J": defect})
+
+
+def skew(data: xr.Dataset) -> Finding:
+    parts = {
+        "J A + A^T J = 0": measured(data, "skew") < EXACT,
+        "I - A is invertible": measured(data, "smallest_singular_value") > 0.1,
+        "the Jacobian of the step is (I - A)^-1 (I + A)": measured(data, "jacobian_against_6") < 1e-11,
+    }
+    return Finding(
+        parts,
+        {
+            "J A + A^T J": measured(data, "skew"),
+            "smallest singular value of I - A": measured(data, "smallest_singular_value"),
+            "Jacobian less (6)": measured(data, "jacobian_against_6"),
+        },
+    )
+
+
+def of_equation(data: xr.Dataset, name: str) -> float:
+    return float(data.residual.sel(equation=name))
+
+
+def theorem(data: xr.Dataset) -> Finding:
+    found = {name: of_equation(data, name) for name in ("(12)", "(18)", "(19)")}
+    other = of_equation(data, "verlet in (12)")
+    parts = {f"{name} to round-off, at every step of a day": x < EXACT for name, x in found.items()}
+    parts["Verlet's path, of alpha = 0, does not satisfy (12) with alpha = 1/2"] = other > 1e3 * EXACT
+    return Finding(parts, {"largest residual, relative to the momentum": found, "Verlet": other})
+
+
+def implicit(data: xr.Dataset) -> Finding:
+    counts = {f"{h:g} s": int(n) for h, n in zip(data.step.values, data.iterations.sel(by="I - A").values, strict=True)}
+    apart = float(data.newton_apart.max())
+    parts = {"few iterations from the guess z_n (at most 4 up to 60 s)": max(list(counts.values())[:3]) <= 4,
+             "the state is that of the integrator used here": apart < EXACT}  # fmt: skip
+    return Finding(parts, {"iterations": counts, "largest difference": apart})
+
+
+def printed_jacobian(data: xr.Dataset) -> Finding:
+    counts = {
+        way: {f"{h:g} s": int(n) for h, n in zip(data.step.values, data.iterations.sel(by=way).values, strict=True)}
+        for way in map(str, data.by.values)
+    }
+    right, wrong = measured(data, "jacobian_of_7_against_I_minus_A"), measured(data, "jacobian_of_7_against_6")
+    return Finding({"f' is (6)": wrong < 1e-9},
+                   {"f' less (6)": wrong, "f' less I - A": right, "iterations to round-off": counts})  # fmt: skip
+
+
+def first(data: xr.Dataset) -> Finding:
+    return Finding({"order 1": abs(measured(data, "order") - 1.0) < 0.2}, {"order": measured(data, "order")})
+
+
+def lowest(data: xr.Dataset) -> Finding:
+    parts = {"symplectic Euler, of lower order, is not symplectic": measured(data, "euler_defect") > BROKEN}
+    return Finding(
+        parts,
+        {"defect of symplectic Euler": measured(data, "euler_defect"), "its order": measured(data, "euler_order")},
+    )
+
+
+def intrinsic(data: xr.Dataset) -> Finding:
+    parts = {
+        "angular momentum": measured(data, "momentum_drift") < EXACT,
+        "energy": measured(data, "energy_drift") < EXACT,
+    }
+    return Finding(parts, {"largest change of the angular momentum, relative": measured(data, "momentum_drift"),
+                           "of the energy": measured(data, "energy_drift")})  # fmt: skip
+
+
+FIGURE = Figure(
+    "claims",
+    "table 1 and the proofs",
+    compute,
+    draw,
+    (
+        Claim(
+            "These numerical techniques intrinsically conserve energy, momentum, the Hamiltonian", "abstract", intrinsic
+        ),
+        Claim(
+            "The Hamiltonian governs the equations of motion: velocity p/m, acceleration -mu q / q^3",
+            "(1), (2)",
+            hamiltonian,
+        ),
+        Claim("The midpoint rule is symplectic", "prop. 1", symplectic),
+        Claim(
+            "Its Jacobian is (I - A)^-1 (I + A), where A is Hamiltonian, provided I - A is invertible", "(4)-(6)", skew
+        ),
+        Claim("The implicit equation can be solved by Newton's method from the guess z_n", "(7), (8)", implicit),
+        Claim("The Jacobian of f in (7) is given by equation 6", "(8)", printed_jacobian),
+        Claim("The midpoint rule is variational, with the discrete Lagrangian L^{sym,1/2}", "theorem 1", theorem),
+        Claim("The symplectic integration scheme from equation 3 is first-order", "circular orbits", first),
+        Claim("The midpoint rule is the lowest-order symplectic integrator", "future steps", lowest),
+        Claim("Table 1: the energies that the initial conditions set", "table 1", table),
+        Claim("The energies are negative, which corresponds to circular and elliptic orbits", "table 1", conics),
+    ),
+)

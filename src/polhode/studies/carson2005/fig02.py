@@ -1,0 +1,78 @@
+"""Figure 2: the circular orbit over a day, three methods and the analytic solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.studies import drawing
+from polhode.studies.carson2005.common import (
+    CIRCULAR,
+    CONIC,
+    DAY,
+    R0,
+    RK4,
+    RK45,
+    SYMPLECTIC,
+    lines,
+    of,
+    period,
+    plane,
+    revolutions,
+    shown,
+)  # fmt: skip
+from polhode.studies.study import Claim, Figure, Finding, Tell
+
+LABELS = (SYMPLECTIC, RK45, RK4, CONIC)
+PIXEL = 2.0 * R0 / 1000.0  # of a picture a thousand pixels wide, km
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    tell("four methods")
+    data = shown(CIRCULAR, LABELS, "position", "energy", "offset")
+    return data.isel(time=slice(None, None, 6))
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=4.8)
+    plane(left, data, (RK45, SYMPLECTIC, RK4, CONIC))
+    left.set_title("paths")
+    lines(right, data.position.reduce(np.linalg.norm, "axis"), LABELS)
+    right.set(title="distance from the centre", ylabel="km")
+    drawing.legend_below(picture, left, 4)
+    return {"fig02": picture}
+
+
+def winds(data: xr.Dataset) -> Finding:
+    """RK45 loses energy and height in every revolution."""
+    t, E, r = data.chosen.values, data.chosen_energy.values, data.chosen_radius.values
+    T = period(CIRCULAR)
+    heights = revolutions(t, r, T)
+    parts = {
+        "the distance from the planet falls by over 1 % in the day": r[-1] < 0.99 * r[0],
+        "its mean falls in every revolution": bool((np.diff(heights) < 0.0).all()),
+        "so does the energy": bool((np.diff(revolutions(t, E, T)) < 0.0).all()),
+    }
+    return Finding(parts, {"distance at the end, km": float(r[-1]), "energy lost": float(1.0 - E[0] / E[-1]),
+                           "relative to the energy at the start": float((E[0] - E[-1]) / abs(E[0])),
+                           "steps": len(t) - 1})  # fmt: skip
+
+
+def alike(data: xr.Dataset) -> Finding:
+    worst = {label: float(np.abs(of(data.offset, label)).max()) for label in (SYMPLECTIC, RK4, RK45)}
+    parts = {"both are closer to the circle than RK45": max(worst[SYMPLECTIC], worst[RK4]) < worst[RK45],
+             "their paths are within one pixel of each other": worst[SYMPLECTIC] + worst[RK4] < PIXEL}  # fmt: skip
+    return Finding(parts, {"largest offset from the circle, km": worst, "a pixel, km": PIXEL})
+
+
+def planar(data: xr.Dataset) -> Finding:
+    height = float(np.abs(data.position.sel(axis="z")).max())
+    return Finding({"no method leaves the plane": height == 0.0}, {"largest |z|, km": height})
+
+
+FIGURE = Figure("fig02", f"circular orbit, {DAY:g} s", compute, draw, (
+    Claim("The variable-step RK45 scheme winds toward the planet; it is dissipating energy", "fig. 2", winds),
+    Claim("Symplectic and RK4 track the exact orbit more closely and cannot be separated in figure 2", "fig. 2", alike),
+    Claim("Due to the choice of initial conditions, the orbit is planar", "circular orbit", planar),
+))  # fmt: skip

@@ -1,0 +1,120 @@
+"""The period of a conic orbit, as each integrator has it: times of passing the direction of the start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode import kepler
+from polhode.studies import drawing
+from polhode.studies.carson2005.common import (
+    CIRCULAR,
+    CORRECTED,
+    DAY,
+    ELLIPTIC,
+    HEUN,
+    MIDPOINT,
+    MU,
+    RK4,
+    STARTS,
+    STEP,
+    SYMPLECTIC,
+    VERLET,
+    ladder_panel,
+    of,
+    period,
+    power,
+    run,
+)  # fmt: skip
+from polhode.studies.study import Claim, Figure, Finding, Tell
+
+ORBITS = (CIRCULAR, ELLIPTIC)
+ORDERS = {SYMPLECTIC: 2, CORRECTED: 4, VERLET: 2, HEUN: 2, MIDPOINT: 2, RK4: 4, "s4_6": 4, "rkn6_14a": 6}
+LADDERS = {2: (40.0, 20.0, 10.0, 5.0), 4: (80.0, 40.0, 20.0, 10.0), 6: (600.0, 400.0, 200.0, 10.0)}
+FLOOR = 3e-12  # relative, of the measurement
+
+
+def passes(orbit_name: str, ds: xr.Dataset) -> np.ndarray:
+    """Times of passing the direction of the start: from the row before, along the conic of that row."""
+    start = STARTS[orbit_name]["position"]
+    e, n = start / np.linalg.norm(start), np.cross(start, STARTS[orbit_name]["momentum"])
+    f = np.cross(n / np.linalg.norm(n), e)
+    t, r, v = ds.time.values, ds.position.values, ds.velocity.values
+    turned = np.unwrap(np.arctan2(r @ f, r @ e)) / (2.0 * np.pi)
+    rows = np.searchsorted(turned, np.arange(1, int(turned[-1]) + 1)) - 1
+    s = np.zeros(rows.size)
+    for _ in range(8):  # Newton, from angles that are nearly proportional to the time
+        place, speed = kepler.propagate(r[rows], v[rows], s, MU)
+        left = -np.arctan2(place @ f, place @ e)
+        s += left * (place**2).sum(axis=1) / np.linalg.norm(np.cross(place, speed), axis=1)
+    return np.asarray(t[rows] + s)
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    errors = np.zeros((len(ORBITS), len(ORDERS), 4))
+    for i, name in enumerate(ORBITS):
+        for j, (label, p) in enumerate(ORDERS.items()):
+            tell(f"{label}, {name}")
+            for k, h in enumerate(LADDERS[p]):
+                times = passes(name, run(label, name, step=h))
+                errors[i, j, k] = times[-1] / times.size / period(name) - 1.0
+    return xr.Dataset(
+        {"error": (("orbit", "method", "level"), errors),
+         "steps": (("method", "level"), [LADDERS[p] for p in ORDERS.values()])},
+        {"orbit": list(ORBITS), "method": list(ORDERS), "level": np.arange(4)},
+        {"measured": "mean over the whole revolutions of a day: "
+         + ", ".join(f"{name} {int(DAY / period(name))} of {period(name):.8f} s" for name in ORBITS)},
+    )  # fmt: skip
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture, (axes,) = drawing.canvas(1, 2, width=10.6, height=4.4, sharey=True)
+    x = {label: data.steps.sel({"method": label}) for label in ORDERS}
+    for ax, name in zip(axes, ORBITS, strict=True):
+        table = {label: np.abs(data.error.sel({"orbit": name, "method": label})) for label in ORDERS}
+        ladder_panel(ax, x, table, "step (s)", "error of the period, relative" if name == CIRCULAR else "")
+        ax.set_title(f"{name} orbit")
+    drawing.legend_below(picture, axes[0], 8)
+    return {"period": picture}
+
+
+def recovered(data: xr.Dataset) -> Finding:
+    parts: dict[str, bool] = {}
+    numbers: dict[str, Any] = {}
+    for name in ORBITS:
+        e = {
+            k: float(data.error.sel({"orbit": name, "method": k})[list(LADDERS[p]).index(STEP)])
+            for k, p in ORDERS.items()
+        }
+        low, high = ([abs(e[k]) for k, p in ORDERS.items() if (p == 2) == small] for small in (True, False))
+        parts[f"{name}: to 1e-6 by the symplectic rule and all others of order 2"] = max(low) < 1e-6
+        parts[f"{name}: to 1e-8 by those of higher order"] = max(high) < 1e-8
+        numbers |= {
+            f"error of the period, {name}": e,
+            f"seconds in a revolution, {name}": {k: x * period(name) for k, x in e.items()},
+        }
+    return Finding(parts, numbers)
+
+
+def converges(data: xr.Dataset) -> Finding:
+    """Slope between the two smallest steps whose errors can be measured."""
+    parts: dict[str, bool] = {}
+    numbers: dict[str, Any] = {}
+    for name in ORBITS:
+        found = {}
+        for label, p in ORDERS.items():
+            line, h = np.abs(of(data.error.sel(orbit=name), label)), of(data.steps, label)
+            seen = np.flatnonzero(line > FLOOR)[-2:]
+            found[label] = power(h[seen], line[seen])
+            parts[f"{label}, {name}: order {p} or better"] = found[label] > p - 0.3
+        numbers[f"orders, {name}"] = found
+    return Finding(parts, numbers)
+
+
+FIGURE = Figure("period", f"the period that each integrator recovers, {DAY:g} s", compute, draw, (
+    Claim("The period of a conic orbit should be recoverable from the integration scheme", "future steps", recovered),
+    Claim("(done here) Errors of the period fall with the order of the scheme", "future steps", converges),
+))  # fmt: skip
