@@ -311,6 +311,9 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "energy_conserved": "energy" in conserves,
         "energy_error": largest(ds.energy_error),
         "energy_change": largest(ds.energy_change),
+        "work": {str(name): float(value) for name, value in zip(ds.force.values, ds.work.values[-1], strict=True)}
+        if "work" in ds
+        else {},
         "momentum_errors": momenta,
         "charts": {name: {key: ds[name].attrs[key] for key in words if key in ds[name].attrs} for name in charts},
         "attitude_norm_error": largest(np.linalg.norm(ds.attitude.values, axis=-1) - 1.0) if "attitude" in ds else None,
@@ -347,6 +350,9 @@ def table(facts: dict[str, Any]) -> str:
         rows.append(("steps", "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])))
     if facts["energy_conserved"]:
         rows.append(("energy error", f"{size(facts['energy_error'])} relative"))
+    elif facts["work"]:
+        works = ", ".join(f"{name} {value:.3g}" for name, value in facts["work"].items())
+        rows += [("work", works), ("energy less work", f"error {size(facts['energy_error'])} relative")]
     else:
         rows.append(("energy change", f"{size(facts['energy_change'])}, not conserved by this system"))
     for name, error in facts["momentum_errors"].items():

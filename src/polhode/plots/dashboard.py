@@ -220,11 +220,13 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
     if start == 0.0:
         units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
         title = style.with_units("Energy change, H − H₀", units)
+    elif "work" in ds:
+        title = "Energy change less work, relative"
     else:
         title = f"Relative energy {'error' if kept else 'change'}, (H − H₀) / |H₀|"
     finite = values[np.isfinite(values)]
     size = float(np.abs(finite).max()) if finite.size else 0.0
-    notes = [] if kept else ["not conserved by this system"]
+    notes = [] if kept or "work" in ds else ["not conserved"]
     if "note" in ds["energy_error"].attrs:
         notes = ["kinetic energy only"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
@@ -402,6 +404,11 @@ def _motion(axes: Any, ds: xr.Dataset) -> None:
         shown = _components(axes, ds, times, values, "wxyz", (INK, BLUE, VERMILION, GREEN), limit=1.08)
         title = f"Attitude quaternion, body to space{_whose(ds)}"
         axes.set_ylabel("component")
+    elif ds.attrs.get("system") == "orbit":
+        values = np.linalg.norm(_rows(ds, "position"), axis=-1, keepdims=True)
+        shown = _components(axes, ds, times, values, "r", (BLUE,))
+        title = f"Distance from the centre{_whose(ds)}"
+        axes.set_ylabel(pretty_of(ds, "position"))
     else:
         values = _rows(ds, "position")
         shown = _components(axes, ds, times, values, "xyz", (BLUE, VERMILION, GREEN))
