@@ -186,7 +186,8 @@ class System:
         a number or a vector of every body, (n, N) or (n, N, 3), whose names ``polhode.trajectory.schema`` knows.
     recommended : str
         The method ``integrate`` takes when none is named, from the measured tables. Unless given: "exact" without
-        loads, "mkrk:cv8" where loads depend on velocities, else "rkn6_14a".
+        loads, "kepler" where nothing but a centre acts, "mkrk:cv8" where loads depend on velocities, else "rkn6_14a",
+        with "/kepler" where a centre attracts.
     """
 
     name: str
@@ -216,7 +217,11 @@ class System:
 
     def __post_init__(self) -> None:
         if not self.recommended:
-            kind = "exact" if self.loads is no_loads else "mkrk:cv8" if self.velocity_dependent else "rkn6_14a"
+            kind = "exact" if self.loads is no_loads else "kepler" if self.central else "rkn6_14a"
+            if self.velocity_dependent and self.loads is not no_loads:
+                kind = "mkrk:cv8"
+            elif self.attracted and not self.central:
+                kind = "rkn6_14a/kepler"
             object.__setattr__(self, "recommended", kind)
         for name in ("commutator", "series"):
             if getattr(self, name) is not None and isinstance(self.loads, UserFunction):
