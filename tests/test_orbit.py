@@ -307,7 +307,7 @@ def test_what_is_conserved():
     reads = {name for name in SAMPLES if ph.orbit(1.0, forces=[SAMPLES[name]]).velocity_dependent}
     assert reads == {"drag", "air", "along"}
     assert {name for name in SAMPLES if not SAMPLES[name].autonomous} == {"circle", "table", "even sunlight", "burn"}
-    assert ph.orbit(1.0, forces=[SAMPLES["drag"]]).recommended == "mkrk:cv8" and upright.recommended == "rkn6_14a"
+    assert ph.orbit(1.0, forces=[SAMPLES["drag"]]).recommended == "mkrk:cv8" and upright.recommended == "rkn6_14a/kepler"
 
 
 @pytest.mark.parametrize("name", SAMPLES)
