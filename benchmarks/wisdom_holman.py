@@ -9,32 +9,22 @@ between which the error passes the goal are taken, and the evaluations in betwee
 
 rows       Every row, from the periapsis: errors at the end, largest errors of 400 states.
 starts     The same rows from other places of the orbit, errors at the end.
-corrected  With a processor that removes all errors of first order in the oblateness up to a power of the step.
+corrected  As ``row/kepler:corrected``, without errors of first order in the oblateness up to a power of the step.
 
 Errors of a symmetric row that are of first order in the perturbation have no mean over an orbit. What grows with time
 comes from the start: the energy that the row keeps differs from the true one by the error's value there, which is
-largest at the periapsis. A processor moves the start to where the row keeps the right energy [wisdom1996]. At first
-order, a step with kicks b_i at the times c_i from its middle has the perturbation G(x) B, x = h [A, .], where
-
-    G(x) = sum_i b_i exp(c_i x) x / (2 sinh(x/2)) = 1 + g_4 x^4 + ...,
-
-and the processor made of A(t) B(w) A(-2t) B(-w) A(t) with its mirror image changes this by -4 x sum w sinh(t x): the
-weights w_i at the times t_i = i s follow from linear equations.
+largest at the periapsis. Wisdom's corrector moves the start to where the row keeps the right energy [wisdom1996].
 """
 
 from __future__ import annotations
 
 import argparse
-from decimal import Decimal
 from functools import cache
 
 import numpy as np
-from mpmath import mp, mpf
 
 import polhode as ph
-from polhode.methods import add_method
-from polhode.methods.splitting import splitting
-from polhode.methods.splitting_tables import Scheme, scheme
+from polhode.methods.splitting_tables import scheme
 
 MU, R0, SPAN, PERIOD = 3200.9998, 1664.029, 864000.0, 11606.11
 OBLATE = ph.orbit(MU, forces=[ph.forces.zonal(J2=1e-3, radius=1560.8)])
@@ -42,8 +32,6 @@ START = {"position": (0.0, R0, 0.0), "velocity": (1.550663 * np.cos(0.9), 0.0, 1
 SAMPLES, MOST_STEPS = 400, 2e7
 ROWS = ("v2", "s4_6", "rkn4_6b", "rkn6_7", "s6_10", "rkn6_14a", "pmlf6", "aba10_6_4", "wisdom7", "wisdom17")
 CORRECTED = ("v2", "s4_6", "rkn4_6b", "s6_10", "rkn6_14a")
-PAIRS, DISTANCE = 6, 0.3
-"""Of a processor: different weights, and the time s between them, in steps."""
 
 
 @cache
@@ -98,36 +86,6 @@ def needed(label: str, goal: float, finer: float, delay: float = 0.0, along: boo
     return np.array(answer)
 
 
-def corrected(name: str) -> str:
-    """The label of a row with its processor, about the centre; made where it is not known yet."""
-    rule = scheme(name)
-    with mp.workdps(40):
-        c, kicks = mpf(0), []
-        for letter, x, *_ in rule.exact_stages:
-            if letter == "A":
-                c += mpf(str(x))
-            else:
-                kicks.append((c - mpf(1) / 2, mpf(str(x))))
-        last = 2 * PAIRS
-        kicked = [mp.fsum(b * t**k for t, b in kicks) / mp.factorial(k) for k in range(last + 1)]
-        divided = [mpf(k % 2 == 0) / 2**k / mp.factorial(k + 1) for k in range(last + 1)]
-        G = []
-        for k in range(last + 1):
-            G.append(kicked[k] - mp.fsum(divided[j] * G[k - j] for j in range(1, k + 1)))
-        times = [DISTANCE * (i + 1) for i in range(PAIRS)]
-        powers = range(1, last, 2)
-        equations = mp.matrix([[4 * mpf(t) ** k / mp.factorial(k) for t in times] for k in powers])
-        weights = mp.lu_solve(equations, mp.matrix([G[k + 1] for k in powers]))
-        half = [(Decimal(str(t)), Decimal(mp.nstr(w, 30))) for t, w in zip(times, weights, strict=True)][::-1]
-    pre = []
-    for t, w in half + [(-t, -w) for t, w in reversed(half)]:
-        pre += [("A", t), ("B", w), ("A", -2 * t), ("B", -w), ("A", t)]
-    label = f"{name}_corrected"
-    rule = Scheme(label, rule.title, rule.cite, rule.order, rule.exact_stages, pre, requires=rule.requires)
-    add_method(splitting(rule, "kepler", label))
-    return label
-
-
 def main() -> None:
     """Print the tables that are asked for."""
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -158,9 +116,9 @@ def main() -> None:
                 cells.append(f"{a:>10.0f} {b:>9.0f} {a / b:>6.2f}")
             print(f"{delay:<22.0f}" + "".join(cells), flush=True)
     if "corrected" in tables:
-        print("\nthe same with a processor about the centre; its evaluations are counted")
+        print("\nthe same with a corrector about the centre; its evaluations are counted")
         for name in CORRECTED:
-            about = needed(corrected(name), goal, finer)
+            about = needed(f"{name}/kepler:corrected", goal, finer)
             plain = drifting[name]
             pairs = zip(plain, about, plain / about, strict=True)
             print(line.format(name, *(x for pair in pairs for x in pair)), flush=True)

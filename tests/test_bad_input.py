@@ -79,7 +79,12 @@ SCENARIOS = {
     "unknown key at the top": ("title =", "ttle =", 1, "ttle: unknown key; did you mean 'title'?"),
     "unknown table": ("[output]", "[outputs]", 14, "outputs: unknown key; did you mean 'output'?"),
     "unknown key in a table": ("t_end =", "tend =", 13, "run.tend: unknown key; did you mean 't_end'?"),
-    "unknown key with nothing near": ("t_end =", "zzz =", 13, "run.zzz: unknown key; known here: atol, epoch, every"),
+    "unknown key with nothing near": (
+        "t_end =",
+        "zzz =",
+        13,
+        "run.zzz: unknown key; known here: atol, compensated, epoch",
+    ),
     "unknown system": ('"heavy_top"', '"heavytop"', 3, "system: expected type = ", "did you mean 'heavy_top'?"),
     "system without type": ('type = "heavy_top"\n', "", 3, "system: expected a key type, one of free_body"),
     "system without an argument": (

@@ -28,7 +28,7 @@ from math import asinh, atan2, copysign, cos, exp, floor, inf, log, nan, pi, sin
 
 from polhode.algebra.series import COSINE, CUBIC, SINE, SWITCH, polynomial
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.signatures import NOT_CONVERGED, NOT_FINITE, OK
 
 TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
@@ -304,6 +304,33 @@ def around(mu, r, v, t, r0, b, eta, zeta):
     return OK, position, axpy((1.0 - b * G2) / r1, across, scale(-mu * G1 / r1, axis))
 
 
+@inlined
+def joined(x, dx):
+    """Position or momentum, and its change."""
+    return add(x, dx)
+
+
+@inlined
+def joined_carrying(x, dx):
+    """The same of numbers with their carries, three and three: compensated sums."""
+    a, da = two_sum(x[0], x[3] + dx[0])
+    b, db = two_sum(x[1], x[4] + dx[1])
+    c, dc = two_sum(x[2], x[5] + dx[2])
+    return (a, b, c, da, db, dc)
+
+
+@inlined
+def whole(x):
+    """A position or momentum that is no sum with the one before."""
+    return x
+
+
+@inlined
+def whole_carrying(x):
+    """The same, with carries."""
+    return (x[0], x[1], x[2], 0.0, 0.0, 0.0)
+
+
 @helper
 def kepler_motion(mu, m, r, p, t):
     """Where a mass m with position r and momentum p is at the time t: status, position, momentum.
@@ -368,7 +395,7 @@ def kepler_motion(mu, m, r, p, t):
         status, position, velocity = around(mu, r, scale(direction, v), t, r0, b, eta, zeta)
         if status != OK:
             return status, r, p
-        return OK, position, scale(direction * m, velocity)
+        return OK, whole(position), whole(scale(direction * m, velocity))
     G1, G2 = anomaly(b, r0, eta, zeta, t, s)
     if G2 < 0.0:
         return NOT_CONVERGED, r, p
@@ -394,15 +421,22 @@ def kepler_motion(mu, m, r, p, t):
     g, dg = direction * g, direction * dg
     small, little = axpy(df, r, axpy(dg, v, scale(g, dv))), axpy(dfdot, r, scale(dgdot, p))
     if r0 < APART * r1 and r1 < APART * r0:
-        position = add(r, add(axpy(f, r, scale(g, v)), small))
-        momentum = add(p, add(axpy(fdot, r, scale(gdot, p)), little))
+        position = joined(r, add(axpy(f, r, scale(g, v)), small))
+        momentum = joined(p, add(axpy(fdot, r, scale(gdot, p)), little))
     else:
         (f, df), (gdot, dgdot) = two_sum(f, 1.0), two_sum(gdot, 1.0)
-        position = summed(f, r, g, v, axpy(df, r, small))
-        momentum = summed(fdot, r, gdot, p, axpy(dgdot, p, little))
+        position = whole(summed(f, r, g, v, axpy(df, r, small)))
+        momentum = whole(summed(fdot, r, gdot, p, axpy(dgdot, p, little)))
     if not dot(position, position) + dot(momentum, momentum) < inf:
         return NOT_FINITE, r, p
     return OK, position, momentum
+
+
+kepler_motion_carrying = helper(bind(python_of(kepler_motion), joined=joined_carrying, whole=whole_carrying))
+"""``kepler_motion`` of numbers with carries: r and p are six numbers each, those of a compensated sum (value, carry).
+
+Carries do not follow the motion. What that leaves out is a carry times the part of a period that the step takes.
+"""
 
 
 @inlined

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from polhode.algebra.so3 import axpy
-from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import inlined
+from polhode.flows.sums import add3, add3_carrying
+from polhode.kernel.access import get3
+from polhode.kernel.jit import bind, inlined, python_of
 from polhode.kernel.signatures import BODY, CONSTANTS, INVERSE_MASS, MOMENTUM, POSITION
 
 
@@ -13,4 +13,8 @@ def drift(i, h, p):
     """Move body i for a time h with its present momentum."""
     a = BODY * i
     speed = h * p.bodies[CONSTANTS * i + INVERSE_MASS]
-    put3(p.y, a + POSITION, axpy(speed, get3(p.y, a + MOMENTUM), get3(p.y, a + POSITION)))
+    add3(a + POSITION, speed, get3(p.y, a + MOMENTUM), p)
+
+
+drift_carrying = inlined(bind(python_of(drift), add3=add3_carrying))
+"""``drift`` with compensated sums."""

@@ -6,10 +6,11 @@ orbit then takes steps that the perturbation allows, not the orbit [wisdom1991].
 
 from __future__ import annotations
 
-from polhode.algebra.kepler import kepler_motion
+from polhode.algebra.kepler import kepler_motion, kepler_motion_carrying
+from polhode.flows.sums import CARRIES
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import BODY, CONSTANTS, INVERSE_MASS, MASS, MOMENTUM, OK, POSITION
+from polhode.kernel.signatures import BODY, CARRIED, CONSTANTS, INVERSE_MASS, MASS, MOMENTUM, OK, POSITION
 
 
 @inlined
@@ -27,4 +28,20 @@ def kepler_drift(i, h, mu, p):
     )
     put3(p.y, a + POSITION, r)
     put3(p.y, a + MOMENTUM, momentum)
+    return status
+
+
+@inlined
+def kepler_drift_carrying(i, h, mu, p):
+    """``kepler_drift`` with compensated sums."""
+    if p.bodies[CONSTANTS * i + INVERSE_MASS] == 0.0:
+        return OK
+    a, c = BODY * i, int(p.report[CARRIED]) + CARRIES * i
+    status, r, momentum = kepler_motion_carrying(
+        mu, p.bodies[CONSTANTS * i + MASS], get3(p.y, a + POSITION) + get3(p.y, c + POSITION),
+        get3(p.y, a + MOMENTUM) + get3(p.y, c + MOMENTUM), h,
+    )  # fmt: skip
+    for k in range(3):
+        p.y[a + POSITION + k], p.y[c + POSITION + k] = r[k], r[k + 3]
+        p.y[a + MOMENTUM + k], p.y[c + MOMENTUM + k] = momentum[k], momentum[k + 3]
     return status

@@ -25,6 +25,7 @@ from math import inf
 
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
+from polhode.flows.sums import add3, add3_carrying, enter1, enter1_carrying
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.signatures import (
@@ -74,27 +75,27 @@ def loads_at(part, t, y, out, p):
 
 
 @inlined
-def push(h, load, y, p):
-    """Add h times a load to the momenta of what moves."""
+def push(h, loads, first, p):
+    """Add h times the load at ``loads[first:]`` to the momenta of what moves."""
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         at = BODY * i + (ANGULAR if kind == ROTATION else MOMENTUM)
-        put3(y, at, axpy(h, get3(load, LOAD * i + 3 * kind), get3(y, at)))
+        add3(at, h, get3(loads, first + LOAD * i + 3 * kind), p)
 
 
 @inlined
-def enter(h, load, y, p):
-    """Add h times the rates behind a load to the numbers of the system's own."""
+def enter(h, loads, first, p):
+    """Add h times the rates behind the load at ``loads[first:]`` to the numbers of the system's own."""
     for k in range(p.S):
-        y[BODY * p.N + k] += h * load[LOAD * p.N + k]
+        enter1(k, h * loads[first + LOAD * p.N + k], p.y, p.y, p)
 
 
 @inlined
 def kick(t, h, p):
     """Add h times the loads at time t to the momenta of what moves; positions and attitudes stay."""
     loads_at(ALL, t, p.y, p.load, p)
-    push(h, p.load, p.y, p)
-    enter(h, p.load, p.y, p)
+    push(h, p.load, 0, p)
+    enter(h, p.load, 0, p)
 
 
 @inlined
@@ -231,16 +232,11 @@ def collocated(asked, t, h, g, s, rule, p):
     if status != OK:
         return status
     if divided:
-        push(h, p.load, p.y, p)
-        enter(h, p.load, p.y, p)
+        push(h, p.load, 0, p)
+        enter(h, p.load, 0, p)
     for i in range(s):
-        weight, node = h * p.table[rule + s * s + i], first + i * width
-        for k in range(p.B):
-            body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-            at = BODY * body + (ANGULAR if kind == ROTATION else MOMENTUM)
-            put3(p.y, at, axpy(weight, get3(p.work, node + LOAD * body + 3 * kind), get3(p.y, at)))
-        for k in range(p.S):
-            p.y[BODY * p.N + k] += weight * p.work[node + here + k]
+        push(h * p.table[rule + s * s + i], p.work, first + i * width, p)
+        enter(h * p.table[rule + s * s + i], p.work, first + i * width, p)
     return OK
 
 
@@ -263,8 +259,8 @@ def impulse(t, h, g, s, rules, p):
         commutator_load(asked, t, p)
         p.report[LOADED] = 2.0
     if p.report[SLOPED] == 0.0:
-        push(h, p.load, p.y, p)
-        enter(h, p.load, p.y, p)
+        push(h, p.load, 0, p)
+        enter(h, p.load, 0, p)
     else:
         one = p.report[SLOPED] == 2.0
         status = collocated(
@@ -275,9 +271,18 @@ def impulse(t, h, g, s, rules, p):
         if status != OK:
             return status
     if g != 0.0:
-        push(g, p.work, p.y, p)
+        push(g, p.work, 0, p)
     return OK
 
 
 impulse_of_the_rest = helper(bind(python_of(impulse), part=WITHOUT_SOLVED))
 """``impulse`` by the loads without what a flow solves."""
+
+_sums = {
+    "push": inlined(bind(python_of(push), add3=add3_carrying)),
+    "enter": inlined(bind(python_of(enter), enter1=enter1_carrying)),
+}
+_sums["collocated"] = helper(bind(python_of(collocated), **_sums))
+impulse_carrying = helper(bind(python_of(impulse), **_sums))
+impulse_of_the_rest_carrying = helper(bind(python_of(impulse), part=WITHOUT_SOLVED, **_sums))
+"""The same with compensated sums."""

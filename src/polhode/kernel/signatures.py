@@ -68,6 +68,7 @@ GUARDED, SLOPED, COMMUTATES = 8, 9, 10
 RELATIVE, ABSOLUTE, ERROR = 11, 12, 13
 CLOCK = 15
 OWN, DIVIDED, REPEATED = 16, 17, 18
+CARRIED = 19
 REPORT = 20
 """Slots of ``Workspace.report``. What a step tells the loop: solver iterations of this step, size of the last
 correction, iterations so far, steps completed in this call, most iterations of a step since the row before (kept from
@@ -77,7 +78,8 @@ refused; 1 when the loads depend on velocities, 2 when only rates of own numbers
 COMMUTATOR loads; the relative and the absolute tolerance of a step, both 0 where it need not estimate its error. It
 then tells the error over the tolerance. Of the system, it is told how many own numbers there are, and 1 where loads
 are divided by the bits of their parts; it tells how often the part that depends on velocities was evaluated alone,
-which load evaluations leave out. Of a method with a clock: where the clock's numbers begin in the state."""
+which load evaluations leave out. Of a method with a clock: where the clock's numbers begin in the state. With
+compensated sums it is told where in the state their carries begin."""
 
 CLOCK_NUMBERS = 4
 """Numbers of a clock, the last ones of a state: time; the part of it that rounding cut off; the density of steps, whose

@@ -289,7 +289,7 @@ def enter_rates(t, h, p):
         place(get3(p.work, LOAD * (p.N + d.i) + 3 * d.kind), d)
     trial_loads(t + node * h, p)
     w = path[5]
-    enter((1.0 - w) * h, p.load, p.y, p)
+    enter((1.0 - w) * h, p.load, 0, p)
     for k in range(p.S):
         p.y[BODY * p.N + k] += w * h * p.work[2 * LOAD * p.N + k]
 
@@ -362,7 +362,7 @@ def explicit(turned, t, h, p):
             P = get3(p.y, a + MOMENTUM)
             put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
             put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), P))
-    enter(h, p.load, p.y, p)
+    enter(h, p.load, 0, p)
     return OK
 
 

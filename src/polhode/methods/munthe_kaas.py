@@ -14,6 +14,7 @@ principal moments, ``T`` body torque, ``e`` = turn(psi).
 
 from __future__ import annotations
 
+from functools import cache
 from math import pi
 
 import numpy as np
@@ -43,7 +44,6 @@ from polhode.methods.record import Method, Option, Prepared, Promises
 from polhode.methods.stages import (
     UNKNOWNS,
     embedding,
-    excess,
     largest_component,
     own_size,
     start_values,
@@ -101,25 +101,34 @@ def move(at, begin, out, p):
             put3(out, a + MOMENTUM, get3(p.work, z + 3))
 
 
-def _steps(turn, tangent, norm=excess):
+MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
+
+
+@cache
+def functions_of(map, carries=False):
+    """The explicit step, the implicit step and dense output with a coordinate map."""
+    turn, tangent = MAPS[map]
     field = helper(bind(local_field, turn=turn, tangent=tangent))
-    return steps_of(start_values, field, inlined(bind(move, turn=turn)), turn, norm=norm)
+    return steps_of(start_values, field, inlined(bind(move, turn=turn)), turn, carries=carries)
 
 
-MAPS = {"exp": _steps(exp_quaternion, dexpinv), "cayley": _steps(cay_quaternion, dcayinv)}
+AS_ODE45 = steps_of(
+    start_values, helper(bind(local_field, turn=exp_quaternion, tangent=dexpinv)),
+    inlined(bind(move, turn=exp_quaternion)), exp_quaternion, norm=largest_component,
+)  # fmt: skip
 
 
-AS_ODE45 = _steps(exp_quaternion, dexpinv, largest_component)
-
-
-def prepare(tableau="rk4", map="exp", steps=None, controller=""):
-    """The step for a tableau and a coordinate map, or that of ``steps`` with a controller of its own."""
+def prepare(tableau="rk4", map="exp", carries=False, steps=None, controller=""):
+    """The step for a tableau and a coordinate map, or that of ``steps`` with a controller of its own; its sums
+    compensated with ``carries``."""
     chosen = find_tableau(tableau)
     numbers, layout = table(chosen)
-    explicit, implicit, dense = MAPS[map] if steps is None else steps
+    explicit, implicit, dense = functions_of(map, carries) if steps is None else steps
+    alone = carries or steps is not None
     return Prepared(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers, layout,
-        own=own_size(chosen), **embedding(chosen, dense), controller=controller,
+        own=own_size(chosen), carries=carries, compensated=None if alone else lambda: prepare(tableau, map, True),
+        **embedding(chosen, dense), controller=controller,
     )  # fmt: skip
 
 

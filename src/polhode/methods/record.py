@@ -79,6 +79,10 @@ class Prepared:
     clock : str
         What sets the steps of a method with a clock of its own, whose ``step`` takes nominal steps: ``"loads"`` or
         ``"distance"``, the latter for bodies that move through space; empty where the step is that of time.
+    carries : bool
+        Whether sums are compensated, with carries in the state (see ``flows.sums``).
+    compensated : function, optional
+        ``compensated() -> Prepared``: the method with compensated sums.
     """
 
     step: Callable[..., int]
@@ -98,6 +102,8 @@ class Prepared:
     own: int | None = None
     controller: str = ""
     clock: str = ""
+    carries: bool = False
+    compensated: Callable[[], Prepared] | None = None
 
 
 @dataclass(frozen=True)
@@ -250,10 +256,11 @@ class Method:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A method string resolved: the row, its options, and what follows from them."""
+    """A method string resolved: the row, its options, what follows from them, and whether its sums are compensated."""
 
     method: Method
     options: Mapping[str, str]
+    compensated: bool = False
 
     @property
     def label(self) -> str:
@@ -266,8 +273,21 @@ class Chosen:
         return self.method.promises(**self.options)
 
     def prepare(self) -> Prepared:
-        """What the time loop needs."""
-        return self.method.prepare(**self.options)
+        """What the time loop needs.
+
+        Raises
+        ------
+        InvalidInput
+            Compensated sums are asked of a method that has none.
+        """
+        prepared = self.method.prepare(**self.options)
+        if not self.compensated:
+            return prepared
+        if prepared.compensated is None:
+            raise InvalidInput(
+                f"method {self.label!r} has no compensated sums; take a splitting such as 'rkn6_14a', or 'mkrk:gauss12'"
+            )
+        return prepared.compensated()
 
 
 UNGUARDED = inf

@@ -4,6 +4,7 @@
     "s6_10/mr6"          the same scheme with McLachlan and Reich's rotations, boosted to order 6
     "dmv10"              a free flow by its own name, between two half kicks: "v2/dmv10"
     "s6_10/kepler"       between kicks, motion about a centre of attraction in the place of the drift
+    "s6_10/kepler:corrected"       the same with a processor that removes errors of first order in all other loads
 
 The kick (momenta, by the loads at a frozen configuration) and the free motion (drifting positions, turning attitudes)
 alternate as the scheme says. A scheme's stage is a row of the method's table: a fraction of the step, the factor of h^3
@@ -18,24 +19,29 @@ nodes as the order asks for (see ``flows.kick``). Schemes for any loads keep the
 kicks that commute with what turns and kicks make of each other, [V, [V, [V, T]]] = 0, which is lost: the terms of
 fifth order in the step that they left out come back, and the order is 4 at most. Schemes with the commutator load,
 which is not the whole commutator then, fall to 2.
+
+With compensated sums, what rounding leaves out of positions and momenta is carried into their next drift, kick or
+motion about the centre. The kicks of small forces gain most, which are otherwise rounded the same way in every step.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from polhode.flows.drift import drift
-from polhode.flows.kepler import kepler_drift
-from polhode.flows.kick import impulse, impulse_of_the_rest
+from polhode.flows.drift import drift, drift_carrying
+from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
+from polhode.flows.kick import impulse, impulse_carrying, impulse_of_the_rest, impulse_of_the_rest_carrying
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import LOAD, LOADED, NEXT_TIME, OK, PREPARING, ROTATION
 from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
-from polhode.methods.record import Method, Prepared, Promises
-from polhode.methods.splitting_tables import SCHEMES, Scheme, scheme, stages_of
+from polhode.methods.record import Method, Option, Prepared, Promises
+from polhode.methods.splitting_tables import HIGHEST, SCHEMES, Scheme, corrected, scheme, stages_of
 from polhode.methods.tableaux import tableau as find_tableau
 
 KICK, FREE, LAST_KICK = 0, 1, 2
@@ -63,14 +69,32 @@ def uniform(i, h, p):
 
 
 @inlined
+def uniform_carrying(i, h, p):
+    """Uniform motion of body i, with compensated sums."""
+    drift_carrying(i, h, p)
+    return OK
+
+
+@inlined
 def about_the_centre(i, h, p):
     """Motion of body i about the centre of attraction, whose gravity parameter is the system's first number."""
     return kepler_drift(i, h, p.parameters[0], p)
 
 
+@inlined
+def about_the_centre_carrying(i, h, p):
+    """The same, with compensated sums."""
+    return kepler_drift_carrying(i, h, p.parameters[0], p)
+
+
 move = uniform
-MOTIONS = {"drift": (uniform, impulse), "kepler": (about_the_centre, impulse_of_the_rest)}
-"""How bodies move through space between kicks, and the kicks that belong to it."""
+MOTIONS = {
+    ("drift", False): (uniform, impulse),
+    ("drift", True): (uniform_carrying, impulse_carrying),
+    ("kepler", False): (about_the_centre, impulse_of_the_rest),
+    ("kepler", True): (about_the_centre_carrying, impulse_of_the_rest_carrying),
+}
+"""How bodies move through space between kicks, and the kicks that belong to it; without and with compensated sums."""
 
 
 def stages(first, last, t, h, p):
@@ -120,9 +144,9 @@ def is_processed(p):
 
 
 @cache
-def functions_of(turn: Any, motion: str) -> tuple[Any, tuple[Any, Any]]:
+def functions_of(turn: Any, motion: str, carries: bool = False) -> tuple[Any, tuple[Any, Any]]:
     """Step and converter with a free rotation and a motion through space bound in."""
-    way, kicks = MOTIONS[motion]
+    way, kicks = MOTIONS[motion, carries]
     bound = helper(bind(stages, free=turn, move=way, push=kicks))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
@@ -152,6 +176,10 @@ NEEDS = {
     "gradient": "loads that depend on time and configuration only, and their commutator load",
 }
 RIGID_FREE = ("momentum_length", "spatial_momentum")
+CORRECTOR = Option(
+    "", "corrected".__eq__, lambda: ("corrected",), "remove errors of first order in the loads besides the centre's"
+)
+"""Of symmetric rows with motion about the centre."""
 
 
 def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | None = None) -> Method:
@@ -193,13 +221,29 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
     largest = turning.largest
     plain = turning.name == "exact"
+    correctable = motion == "kepler" and rule.symmetric and rule.order <= HIGHEST
 
-    def prepare(**options: str) -> Prepared:
-        step, converter = functions_of(turning.build(**options), motion)
+    def made(options: Mapping[str, str], corrector: str, carries: bool) -> Prepared:
+        step, converter = functions_of(turning.build(**options), motion, carries)
+        numbers, kinds = tables(corrected(rule), nodes) if corrector else (table, layout)
         return Prepared(
-            step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, table, layout, converter, bool(rule.pre),
+            step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j) / longest, attracted=motion == "kepler",
-            own=1 + nodes,
+            own=1 + nodes, carries=carries, compensated=None if carries else lambda: made(options, corrector, True),
+        )  # fmt: skip
+
+    def prepare(corrector: str = "", **options: str) -> Prepared:
+        return made(options, corrector, False)
+
+    def promised(corrector: str = "", **options: str) -> Promises:
+        if not corrector:
+            return promises
+        about = corrected(rule)
+        kept, moving = min(order, about.order), min(order_velocity, 4)
+        return replace(
+            promises, order=kept, order_velocity=min(kept, moving), at_least=promises.at_least or kept < order,
+            kept_by=(promises.kept_by or label) if moving < kept else "", generalised=about.generalised,
+            time_symmetric=False,
         )  # fmt: skip
 
     known_by_flow = name is not None
@@ -225,14 +269,15 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     )
     about = ["motion about the centre of attraction"] * (motion == "kepler") + [turning.description] * (not plain)
     description = "; ".join([rule.title, *about])
+    label = name or "/".join([rule.name, *["+".join(flows)] * bool(flows)])
     return Method(
-        name or "/".join([rule.name, *["+".join(flows)] * bool(flows)]),
+        label,
         "splitting",
         turning.description if known_by_flow else description,
         turning.cite if known_by_flow else rule.cite,
         prepare,
-        lambda **options: promises,
-        turning.options,
+        promised,
+        {**turning.options, **({"corrector": CORRECTOR} if correctable else {})},
         range=turning.range / longest,
         with_flow=None if known_by_flow else lambda other: splitting(rule, other),
     )

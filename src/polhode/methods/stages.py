@@ -17,6 +17,9 @@ than the error of the step, so this costs no iterations.
 The numbers of the system's own are no unknowns: nothing depends on them, so that they are a sum over the stages once
 these are settled. They do not count in the error of a step.
 
+With compensated sums the end of a step takes in the carries of positions, momenta and own numbers (see ``flows.sums``);
+its stages do without, for what they lack comes into the step times h.
+
 Work: number of dense stages known | base attitudes (4 B) | own rates of the stages | z of the start (d) | z of a stage
 (d) | slopes (s d), and after them what the templates say.
 """
@@ -27,8 +30,10 @@ from math import inf, sqrt
 
 import numpy as np
 
+from polhode.algebra.kepler import two_sum
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import scale, times
+from polhode.flows.sums import CARRIES, enter1, enter1_carrying
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.signatures import (
@@ -36,6 +41,7 @@ from polhode.kernel.signatures import (
     ANGULAR,
     ATTITUDE,
     BODY,
+    CARRIED,
     CONSTANTS,
     ERROR,
     INVERSE_INERTIA,
@@ -54,6 +60,11 @@ from polhode.kernel.signatures import (
 from polhode.kernel.solve import GRAIN, factor, norm3, pieces_of, substitute, turning_rate
 
 MOST_ITERATIONS = 50
+
+LAST, NEXT = 2e-16, 2e-17
+LAST_CARRYING, NEXT_CARRYING = 2e-19, 1e-21
+"""Relative corrections of a Newton iteration that end it: the last one, and what the next one would be. What is left is
+much the same in every step, so that sums with carries, whose round-off is smaller, ask for less of it."""
 
 STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, OWN = 0, 1, 2, 3, 4, 5
 """Of the layout: stages of the tableau, error rows, stages for dense output alone, degree of dense output, 1 where the
@@ -122,7 +133,7 @@ def enter_rates(weights, count, h, begin, out, p):
         total = 0.0
         for j in range(count):
             total += p.table[weights + j] * p.work[1 + 4 * p.B + j * p.S + k]
-        out[BODY * p.N + k] = begin[BODY * p.N + k] + h * total
+        enter1(k, h * total, begin, out, p)
 
 
 @inlined
@@ -155,6 +166,34 @@ def advance(weights, count, h, slopes, to, p):
         for j in range(count):
             z += p.table[weights + j] * p.work[slopes + j * d + k]
         p.work[to + k] = p.work[o + k] + h * z
+
+
+@inlined
+def settle(k, x, to, begin, out, p):
+    """Start value of coordinate k plus x into ``work[to + k]``."""
+    p.work[to + k] = p.work[origin(p) + k] + x
+
+
+@inlined
+def settle_carrying(k, x, to, begin, out, p):
+    """The same, with carries of the state ``begin`` and into ``out`` where a body translates."""
+    i, kind = p.blocks[2 * (k // UNKNOWNS)], p.blocks[2 * (k // UNKNOWNS) + 1]
+    if kind == ROTATION:
+        p.work[to + k] = p.work[origin(p) + k] + x
+    else:
+        c = int(p.report[CARRIED]) + CARRIES * i + k % UNKNOWNS
+        p.work[to + k], out[c] = two_sum(p.work[origin(p) + k], begin[c] + x)
+
+
+@inlined
+def land(weights, count, h, slopes, to, p):
+    """``advance`` to the end of the step."""
+    d = UNKNOWNS * p.B
+    for k in range(d):
+        z = 0.0
+        for j in range(count):
+            z += p.table[weights + j] * p.work[slopes + j * d + k]
+        settle(k, h * z, to, p.y, p.y, p)
 
 
 @inlined
@@ -249,7 +288,7 @@ def explicit_step(t, h, p):
         if status != OK:
             return status
         note_rates(i, p)
-    advance(s * s, s, h, slopes, z, p)
+    land(s * s, s, h, slopes, z, p)
     if p.report[RELATIVE] > 0.0:
         status = field(t + h, z, slopes + s * d, p)
         if status != OK:
@@ -286,7 +325,7 @@ def dense_state(begin, theta, t, h, out, p):
             for n in range(degree - 1, -1, -1):
                 weight = theta * (weight + p.table[polynomials + j * degree + n])
             total += weight * p.work[slopes + j * d + k]
-        p.work[z + k] = p.work[o + k] + h * total
+        settle(k, h * total, z, begin, out, p)
     finish(z, begin, out, p)
     for k in range(p.S):
         total = 0.0
@@ -295,7 +334,7 @@ def dense_state(begin, theta, t, h, out, p):
             for n in range(degree - 1, -1, -1):
                 weight = theta * (weight + p.table[polynomials + j * degree + n])
             total += weight * p.work[1 + 4 * p.B + j * p.S + k]
-        out[BODY * p.N + k] = begin[BODY * p.N + k] + h * total
+        enter1(k, h * total, begin, out, p)
     return OK
 
 
@@ -410,7 +449,7 @@ def solve_stages(t, h, p):
                     return NOT_CONVERGED
         p.report[ITERATIONS] += 1.0
         p.report[RESIDUAL] = correction
-        if correction <= 2e-16 or (before < 1e-3 and correction * correction <= 2e-17 * before):
+        if correction <= LAST or (before < 1e-3 and correction * correction <= NEXT * before):
             return OK
         if correction >= 0.5 * before and settled(h, residual, scales, p):
             return OK
@@ -489,17 +528,25 @@ def implicit_step(t, h, p):
                 return status
             note_rates(i, p)
         enter_rates(s * s, s, h, p.y, p.y, p)
-    advance(s * s, s, h, o + 2 * d, o + d, p)
+    land(s * s, s, h, o + 2 * d, o + d, p)
     finish(o + d, p.y, p.y, p)
     return OK
 
 
-def steps_of(start, field, finish, turn, angles=ANGLES, norm=excess):
+def steps_of(start, field, finish, turn, angles=ANGLES, norm=excess, carries=False):
     """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart;
-    ``norm`` is that of the error."""
+    ``norm`` is that of the error.
+
+    Sums can be compensated, with ``carries``, where every block has six coordinates.
+    """
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["turn"] = turn
-    for template in (advance, combined, settled, in_chart, recentre):
+    if carries:
+        known["enter1"] = enter1_carrying
+        known["enter_rates"] = inlined(_with(enter_rates, known))
+        known |= {"LAST": LAST_CARRYING, "NEXT": NEXT_CARRYING}
+    known["settle"] = settle_carrying if carries else settle
+    for template in (advance, land, combined, settled, in_chart, recentre):
         known[template.__name__] = inlined(_with(template, known))
     known["excess"] = inlined(_with(norm, known))
     known["estimate"] = helper(_with(estimate, known))

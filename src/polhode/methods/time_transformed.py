@@ -228,6 +228,7 @@ def reversible(find: Callable[..., Chosen], text: str, **options: str) -> Chosen
         made = row.prepare(**chosen)
         return replace(
             made, step=controlled(made.step, density), clock=density, estimate=0, dense=None, converter=None,
+            compensated=None,
             work=lambda bodies, blocks: max(made.work(bodies, blocks), 2 * LOAD * bodies),
             own=None if made.own is None else max(2, made.own),
         )  # fmt: skip

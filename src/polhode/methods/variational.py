@@ -523,7 +523,7 @@ def variational_step(t, h, p):
             go_to(j, h, p)
             p.loads(RATES, time_of(j, t, h, p), p.N, p.trial, p.bodies, p.parameters, p.load)
             p.report[REPEATED] += 1.0
-            enter(p.table[2 * n * m + n + j] * h, p.load, p.y, p)
+            enter(p.table[2 * n * m + n + j] * h, p.load, 0, p)
     for j in range(m):
         if not is_solved(j, p):
             if is_divided(p):

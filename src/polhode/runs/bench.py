@@ -9,11 +9,13 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply
 from polhode.errors import InvalidInput
+from polhode.flows.sums import CARRIES
 from polhode.kernel import drive, jit
 from polhode.kernel.signatures import (
     ABSOLUTE,
     ATTITUDE,
     BODY,
+    CARRIED,
     CLOCK,
     CLOCK_NUMBERS,
     COMMUTATES,
@@ -47,9 +49,9 @@ from polhode.methods import Chosen, Prepared, tableau, tableau_names
 from polhode.systems import System
 
 
-def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> Any:
+def extended(system: System, prepared: Prepared, y: Any, given: Any = None, carries: Any = None) -> Any:
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
-    follow from them; a clock.
+    follow from them; carries of compensated sums; a clock.
 
     Parameters
     ----------
@@ -57,6 +59,8 @@ def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> A
         State; one that is extended already is copied as it is. Own numbers that are not there are zero.
     given : array (N, size), optional
         The numbers, in the place of the attitudes in y.
+    carries : array (N, 6), optional
+        Of positions and momenta; zero unless given.
     """
     y = np.array(y, dtype=float)
     own, N, S = prepared.coordinates, system.N, len(system.own)
@@ -64,6 +68,11 @@ def extended(system: System, prepared: Prepared, y: Any, given: Any = None) -> A
     if y.size == BODY * N:
         y = np.concatenate([y, np.zeros(S)])
     if y.size > BODY * N + S:
+        return y
+    if prepared.carries:
+        left = np.zeros(CARRIES * N) if carries is None else np.ravel(carries)
+        return np.concatenate([y, left, np.zeros(S)])
+    if own is None and not prepared.clock:
         return y
     if own is None:
         return np.concatenate([y, clock]) if prepared.clock else y
@@ -164,6 +173,7 @@ class Bench:
         self.report[SLOPED] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
         self.report[OWN], self.report[DIVIDED] = len(system.own), float(system.divided)
         self.report[COMMUTATES] = float(system.commutates)
+        self.report[CARRIED] = BODY * system.N + len(system.own)
         self.loads = system.compiled_loads(t, self.y)
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)

@@ -43,8 +43,8 @@ ENERGY_FLOOR = 1e-12
 STATE = ("attitude", "angular_momentum", "position", "momentum")
 ERRORS = ("angular_momentum_error", "attitude_error", "attitude_angle", "position_error", "momentum_error")
 _NOT_HERE = (
-    "step", "rtol", "atol", "first_step", "max_step", "every", "t_eval", "progress", "coordinates", "tableau", "map",
-    "sequence", "branch", "center", "form",
+    "step", "rtol", "atol", "first_step", "max_step", "every", "t_eval", "progress", "coordinates", "carries",
+    "tableau", "map", "sequence", "branch", "center", "form",
 )  # fmt: skip
 
 

@@ -632,6 +632,9 @@ class Run(_Table):
     every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
     t_eval: Annotated[list[Number], Unit("s"), Field(description="record at exactly these times instead")] | None = None
     guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
+    compensated: (
+        Annotated[bool, Field(description="carry what rounding leaves out of positions and momenta")] | None
+    ) = None
     units: Annotated[Literal[tuple(UNITS)], Field(description="how variables are labelled")] = "consistent"  # type: ignore[valid-type]
     epoch: (
         Annotated[str, Field(description="instant of time 0, such as '2030-01-01T00:00:00 TDB'; UTC unless it says so")]
@@ -819,6 +822,8 @@ class Scenario:
         if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
             del keep["attitude"]
             keep["coordinates"] = last[own.name].values.tolist()
+        if "position_carry" in last:
+            keep["carries"] = np.concatenate([last.position_carry, last.momentum_carry], axis=-1).tolist()
         keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
         if keep.pop("steps", None) is not None and clocked:
             del keep["t_end"]

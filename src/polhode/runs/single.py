@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from math import copysign, floor, inf, isfinite, log10, sqrt
@@ -29,6 +29,7 @@ from polhode.errors import (
     UserFunctionError,
     unknown_name,
 )
+from polhode.flows.sums import CARRIES
 from polhode.kernel import drive
 from polhode.kernel.signatures import (
     ACCEPTED,
@@ -262,14 +263,26 @@ def start_state(
     return y
 
 
-def _start(system: System, chosen: Chosen, coordinates: Any, clock: Any, attitude: Any, *rest: Any) -> Any:
+def _start(
+    system: System, chosen: Chosen, coordinates: Any, carries: Any, clock: Any, attitude: Any, *rest: Any
+) -> Any:
     """State vector a method starts from: its own numbers follow the attitudes, or replace them where given."""
     prepared = chosen.prepare()
+    if prepared.carries and not system.translates:
+        raise InvalidInput(
+            "compensated sums are of positions and momenta, but the bodies of "
+            f"{system.name!r} do not move through space; leave it out"
+        )
+    if carries is not None and not prepared.carries:
+        raise InvalidInput("carries are given without compensated=True, to which they belong; leave them out")
     y = start_state(system, attitude, *rest)
+    if carries is not None:
+        left = [_of_body(carries, "carries", i, system.N, CARRIES) for i in range(system.N)]
+        return extended(system, prepared, y, carries=left)
     if clock is not None:
         if not prepared.clock:
             raise InvalidInput(f"method {chosen.label!r} has no clock of its own; leave clock out")
-        y = _start(system, chosen, coordinates, None, attitude, *rest)
+        y = _start(system, chosen, coordinates, None, None, attitude, *rest)
         y[-CLOCK_NUMBERS:] = vector(np.array(clock, dtype=float), "clock", CLOCK_NUMBERS)
         if not y[2 - CLOCK_NUMBERS] >= 0.0:
             raise InvalidInput(f"clock[2], the density of steps, is {clock[2]:g}; it must be positive")
@@ -938,6 +951,8 @@ def integrate(
     events: Any = (),
     since: float | None = None,
     clock: Any = None,
+    compensated: bool = False,
+    carries: Any = None,
     guard: bool = True,
     units: str = "consistent",
     epoch: Any = None,
@@ -995,6 +1010,12 @@ def integrate(
         between the two times is past, and so is an impulse at ``t0``.
     clock : array_like (4,), optional
         Of a method with a clock, to go on with the steps of another run: the last row of its variable ``clock``.
+    compensated : bool
+        Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
+        and for small forces on ``/kepler`` methods. The Dataset then has ``position_carry`` and ``momentum_carry``.
+    carries : array_like (6,)
+        With ``compensated``, of a run that goes on from another: ``position_carry`` and ``momentum_carry`` of that one.
+        Zero by default.
     guard : bool
         Refuse steps that turn a body further than the method can represent.
     units : {"consistent", "SI"}
@@ -1039,7 +1060,7 @@ def integrate(
         angular_momentum = in_si(angular_momentum, "kg m2 / s", "angular_momentum")
         units = "SI"
     usual = system.recommended if rtol is None else ADAPTIVE
-    chosen = find_method(usual if method is None else method, **options)
+    chosen = replace(find_method(usual if method is None else method, **options), compensated=bool(compensated))
     own = chosen.method.tolerances
     if own is not None and step is None:
         rtol, atol = own[0] if rtol is None else rtol, own[1] if atol is None else atol
@@ -1068,8 +1089,8 @@ def integrate(
     if units not in UNITS:
         raise unknown_name("units", units, UNITS)
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
-    moving = (angular_velocity, angular_momentum, position, velocity, momentum)
-    y = _start(system, chosen, coordinates, clock, attitude, *moving)
+    turning, moving = (attitude, angular_velocity, angular_momentum), (position, velocity, momentum)
+    y = _start(system, chosen, coordinates, carries, clock, *turning, *moving)
     if clock is not None:
         y[-CLOCK_NUMBERS] = start
     recipe = {
@@ -1082,6 +1103,8 @@ def integrate(
         "units": units,
         "state": y.tolist(),
     }
+    if chosen.compensated:
+        recipe["compensated"] = True
     if wanted:
         recipe["events"] = [dict(event.arguments) for event in wanted]
     if first != start:
@@ -1242,6 +1265,7 @@ def _finish(
         **pace,
         "load_evaluations": run.bench.evaluations,
         **({"load_evaluations_by_velocity": run.bench.repeated} if run.bench.repeated else {}),
+        **({"sums": "compensated"} if run.chosen.compensated else {}),
         "conserves": ", ".join(run.system.conserves),
         "conventions": CONVENTIONS,
         "units": recipe["units"],
@@ -1255,7 +1279,8 @@ def _finish(
     if stopped:
         attributes["stopped"] = stopped
     chart = run.bench.prepared.coordinates
-    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart)
+    carries = run.bench.prepared.carries
+    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart, carries)
     if run.adaptive or run.clocked:
         ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[recipe["units"]]["step"]})
     if recipe.get("events") or run.system.impulses or run.system.watches:
@@ -1337,7 +1362,8 @@ def rerun(
             given = given | {"function": functions[name]}
         events.append(event_of(given))
     system = rebuild(recipe["system"], rest)
-    return _carry_out(system, find_method(recipe["method"]), recipe, progress, events)
+    chosen = replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False))
+    return _carry_out(system, chosen, recipe, progress, events)
 
 
 def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:

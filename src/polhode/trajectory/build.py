@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
+from polhode.flows.sums import CARRIES
 from polhode.kernel import drive
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
 from polhode.methods.record import Coordinates
@@ -35,6 +36,7 @@ def dataset(
     attributes: Mapping[str, Any],
     units: str = "consistent",
     chart: Coordinates | None = None,
+    carries: bool = False,
 ) -> xr.Dataset:
     """The Dataset of a run.
 
@@ -56,6 +58,8 @@ def dataset(
         Which units the variables are labelled with.
     chart : Coordinates, optional
         What the method keeps attitudes as, behind the 13 N + S numbers of the state.
+    carries : bool
+        Whether carries of compensated sums stand there.
     """
     n, N, S = len(times), system.N, len(system.own)
     body = states[:, : BODY * N].reshape(n, N, BODY)
@@ -76,6 +80,9 @@ def dataset(
         quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
     if system.translates:
         quantities |= {"position": r, "momentum": p, "velocity": p / system.mass[:, None]}
+    if carries:
+        left = states[:, BODY * N + S : BODY * N + S + CARRIES * N].reshape(n, N, CARRIES)
+        quantities |= {"position_carry": left[:, :, :3].copy(), "momentum_carry": left[:, :, 3:].copy()}
     quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
         quantities["vertical_angular_momentum"] = spatial[:, :, 2].sum(axis=1)

@@ -9,6 +9,8 @@ angular_velocity          time, axis           body frame
 angular_momentum_space    time, axis           about the origin, space frame: R m + r x p
 position, momentum        time, axis           space frame; of bodies that translate
 velocity                  time, axis           space frame; of bodies that translate
+position_carry            time, axis           and momentum_carry: what rounding has left out of them and is added to
+                                               their next sums, where these are compensated
 kinetic_energy            time                 of all bodies
 potential_energy          time                 where the system states a potential
 energy                    time                 kinetic + potential
@@ -79,6 +81,8 @@ UNITS = {
         "position": "length",
         "momentum": "mass length / time",
         "velocity": "length / time",
+        "position_carry": "length",
+        "momentum_carry": "mass length / time",
         "kinetic_energy": "mass length2 / time2",
         "potential_energy": "mass length2 / time2",
         "energy": "mass length2 / time2",
@@ -117,6 +121,8 @@ UNITS = {
         "position": "m",
         "momentum": "kg m s-1",
         "velocity": "m s-1",
+        "position_carry": "m",
+        "momentum_carry": "kg m s-1",
         "kinetic_energy": "J",
         "potential_energy": "J",
         "energy": "J",
@@ -162,6 +168,8 @@ MEANING = {
     "position": "position, space frame",
     "momentum": "momentum, space frame",
     "velocity": "velocity, space frame",
+    "position_carry": "what rounding has left out of the position",
+    "momentum_carry": "what rounding has left out of the momentum",
     "kinetic_energy": "kinetic energy",
     "potential_energy": "potential energy",
     "energy": "total energy",
