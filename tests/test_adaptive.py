@@ -22,7 +22,7 @@ from polhode.kernel.signatures import (
     TRYING,
 )
 from polhode.methods import method, tableau
-from polhode.runs import single
+from polhode.runs import stepping
 from polhode.runs.bench import Bench
 from polhode.runs.single import start_state
 
@@ -319,7 +319,7 @@ def test_an_empty_span_has_one_row(body):
 
 
 def test_progress_tells_the_share_of_the_span(body, monkeypatch):
-    monkeypatch.setattr(single, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
     seen = []
     ds = ph.integrate(body, "mkrk:dp5", rtol=1e-8, t_end=4.0, progress=seen.append, **START)
     assert seen[0].stage == "compiling" and seen[-1].done == ds.attrs["steps"] and seen[-1].share == 1.0
@@ -330,7 +330,7 @@ def test_progress_tells_the_share_of_the_span(body, monkeypatch):
 @pytest.mark.parametrize("more", [{}, {"t_eval": np.linspace(0, 4, 101)}])
 def test_ctrl_c_keeps_what_was_computed(body, monkeypatch, more):
     whole = ph.integrate(body, "mkrk:dp5", rtol=1e-8, t_end=4.0, **more, **START)
-    monkeypatch.setattr(single, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
 
     def interrupt(progress):
         if progress.done >= 16:

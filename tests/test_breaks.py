@@ -7,7 +7,7 @@ import pytest
 
 import polhode as ph
 from polhode import forces, kepler
-from polhode.runs import single
+from polhode.runs import stepping
 
 START = {"position": (1.0, 0.0, 0.1), "velocity": (0.05, 1.0, 0.3)}
 ON_GRID, OFF_GRID = (1.0, 2.0), (0.9137, 2.0411)
@@ -104,8 +104,8 @@ def test_slices_change_nothing(monkeypatch, method, pace):
     ])  # fmt: skip
     arguments = {"t_end": 9.0, "events": ["apsis", "node"], **pace, **START}
     whole = ph.integrate(system, method, **arguments)
-    monkeypatch.setattr(single, "FIRST_SLICE", 1)
-    monkeypatch.setattr(single._Run, "adjust", lambda run, elapsed: None)
+    monkeypatch.setattr(stepping, "FIRST_SLICE", 1)
+    monkeypatch.setattr(stepping.Run, "adjust", lambda run, elapsed: None)
     cut = ph.integrate(system, method, **arguments)
     for name in ("time", "position", "momentum", "event_time", "event_position"):
         np.testing.assert_array_equal(cut[name], whole[name])

@@ -250,7 +250,7 @@ def test_counted_steps_and_every():
 def test_slices_change_nothing(name, monkeypatch):
     span = {"step": 5e-3, "t_end": 3.0, **periapsis(0.7)}
     whole = ph.integrate(KEPLER, name, **span)
-    monkeypatch.setattr("polhode.runs.single.FIRST_SLICE", 1)
+    monkeypatch.setattr("polhode.runs.stepping.FIRST_SLICE", 1)
     monkeypatch.setattr("polhode.runs.clocked.ClockedRun.adjust", lambda self, elapsed: None)
     cut = ph.integrate(KEPLER, name, **span)
     assert cut.identical(whole)
@@ -287,7 +287,7 @@ def test_a_scenario_goes_on(tmp_path):
 
     whole = scenario.integrate()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polhode.runs.single.SLICE_SECONDS", 0.0)
+        patch.setattr("polhode.runs.stepping.SLICE_SECONDS", 0.0)
         with pytest.raises(Interrupted) as stopped:
             scenario.integrate(progress=interrupt)
     part = stopped.value.trajectory

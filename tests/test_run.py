@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import polhode as ph
-from polhode.runs import single
+from polhode.runs import stepping
 from polhode.systems import System
 from polhode.systems.record import no_loads
 
@@ -131,18 +131,18 @@ def test_a_single_sample_and_samples_backwards(whole):
 # ------------------------------------------------------------------ slices
 @pytest.mark.parametrize("first", [1, 5, 1000])
 def test_nothing_depends_on_the_slices(monkeypatch, whole, first):
-    monkeypatch.setattr(single, "FIRST_SLICE", first)
-    monkeypatch.setattr(single, "SLICE_SECONDS", 0.0 if first == 5 else 1e-4)
+    monkeypatch.setattr(stepping, "FIRST_SLICE", first)
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0 if first == 5 else 1e-4)
     assert run(IMPLICIT).identical(whole)
     for more in ({"every": 7}, {"t_eval": [0.05, 0.123, 0.4]}):
         cut = run(IMPLICIT, system=spinning(), **more)
         monkeypatch.undo()
         assert cut.identical(run(IMPLICIT, system=spinning(), **more))
-        monkeypatch.setattr(single, "FIRST_SLICE", first)
+        monkeypatch.setattr(stepping, "FIRST_SLICE", first)
 
 
 def test_progress_is_told_and_changes_nothing(monkeypatch, whole):
-    monkeypatch.setattr(single, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
     seen = []
     assert run(IMPLICIT, progress=seen.append).identical(whole)
     assert (seen[0].stage, seen[0].done, seen[0].total) == ("compiling", 0, 50)
@@ -265,8 +265,8 @@ def test_what_is_not_finite_stops_the_run():
 
 @pytest.mark.parametrize("more", [{}, {"every": 7}, {"t_eval": [0.0, 0.113, 0.2, 0.45]}])
 def test_ctrl_c_keeps_what_was_computed(monkeypatch, whole, more):
-    monkeypatch.setattr(single, "SLICE_SECONDS", 0.0)
-    monkeypatch.setattr(single, "FIRST_SLICE", 8)
+    monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(stepping, "FIRST_SLICE", 8)
 
     def interrupt(progress):
         if progress.done >= 16:

@@ -23,13 +23,13 @@ from polhode.kernel.signatures import (
     STOPPED,
     TOTAL_ITERATIONS,
 )
-from polhode.runs.single import _Record, _Run
+from polhode.runs.stepping import Record, Run
 
 MOST_TRIALS = 60
 """Of the search for the nominal size of a side step."""
 
 
-class ClockedRun(_Run):
+class ClockedRun(Run):
     """A run whose steps are set by a clock in the state.
 
     While ``ahead``, the state is the one after a step that reached or passed a time asked for; that step is not counted
@@ -92,7 +92,7 @@ class ClockedRun(_Run):
     def state(self) -> Any:
         return (self.bench.kept if self.ahead else self.y).copy()
 
-    def carry_out(self, record: _Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+    def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
         if samples is None:
             record.add(self.t0, self.start, 0)
         else:
@@ -111,7 +111,7 @@ class ClockedRun(_Run):
             for t in samples[record.count :]:
                 record.add(t, self.y, int(self.report[ROW_ITERATIONS]), self.taken)
 
-    def reach(self, target: float, every: int, record: _Record | None, look: Callable[[], None]) -> None:
+    def reach(self, target: float, every: int, record: Record | None, look: Callable[[], None]) -> None:
         """Take steps until one reaches the target, or all steps are taken; then ``ahead`` tells which.
 
         Raises

@@ -1,0 +1,672 @@
+"""How a run takes its steps: in slices between which it can be watched and stopped, cut at breaks and events.
+
+``Run`` takes steps of one size, ``AdaptiveRun`` those that a tolerance chooses; ``polhode.runs.clocked`` has the run of
+methods with a clock of their own. ``Record`` holds the rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from math import copysign, floor, inf, isfinite, log10, sqrt
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import (
+    ConvergenceError,
+    InvalidInput,
+    NotFinite,
+    PolhodeError,
+    StepFailed,
+    StepTooLarge,
+    StepTooSmall,
+    UserFunctionError,
+)
+from polhode.kernel import drive
+from polhode.kernel.signatures import (
+    ACCEPTED,
+    ANGULAR,
+    BEGUN,
+    BODY,
+    CROSSED,
+    CUT,
+    ERROR,
+    ITERATIONS,
+    LARGEST,
+    MUTED,
+    NEXT_TIME,
+    NOT_CONVERGED,
+    OK,
+    REJECTED,
+    RESIDUAL,
+    ROW_ITERATIONS,
+    ROWS,
+    SINGULAR,
+    SMALLEST,
+    STEPS_DONE,
+    TAKEN,
+    TIME,
+    TOO_LARGE,
+    TOO_SMALL,
+    TOTAL_ITERATIONS,
+)
+from polhode.methods import Chosen
+from polhode.runs.bench import Bench
+from polhode.runs.watching import EPSILON, Ended, Found, Watching, break_times, fire
+from polhode.systems import System
+from polhode.systems.events import Event
+from polhode.trajectory.charts import singular_note
+
+SLICE_SECONDS = 0.2
+FIRST_SLICE = 16
+LARGEST_ROWS = 2**31
+SHORTEST = 1e-14
+"""Part of the span below which steps are too small."""
+
+
+class Record:
+    """Rows recorded so far."""
+
+    def __init__(self, rows: int, width: int) -> None:
+        self.count = 0
+        self.times, self.sizes = np.empty(0), np.empty(0)
+        self.states, self.iterations = np.empty((0, width)), np.empty(0, dtype=np.int64)
+        self._make(rows)
+
+    def _make(self, rows: int) -> None:
+        """Memory for so many rows; those there are stay."""
+        width = self.states.shape[1]
+        size = f"{rows} rows would need {rows * width * 8 / 1e9:.0f} GB of memory; record less with every="
+        if rows * width > LARGEST_ROWS:
+            raise InvalidInput(size)
+        try:
+            for name in ("times", "sizes", "states", "iterations"):
+                old = getattr(self, name)
+                new = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
+                new[: self.count] = old[: self.count]
+                setattr(self, name, new)
+        except MemoryError:
+            raise InvalidInput(size) from None
+
+    def add(self, times: Any, states: Any, iterations: Any, sizes: Any = 0.0) -> None:
+        """Add one row or several."""
+        here = slice(self.count, self.count + np.size(times))
+        self.times[here], self.states[here], self.iterations[here] = times, states, iterations
+        self.sizes[here] = sizes
+        self.count = here.stop
+
+    def room(self, rows: int) -> tuple[Any, Any, Any, Any]:
+        """Where the next rows go: times, sizes of steps, states, iterations. One more than asked for always fits."""
+        if self.count + rows >= len(self.times):
+            self._make(max(2 * len(self.times), self.count + rows + 1))
+        here = slice(self.count, None)
+        return self.times[here], self.sizes[here], self.states[here], self.iterations[here]
+
+    def cut(self, t: float, direction: float) -> None:
+        """Drop the rows after a time."""
+        while self.count and (self.times[self.count - 1] - t) * direction > 0.0:
+            self.count -= 1
+
+    def replace(self, t: float, y: Any) -> None:
+        """Another state in the rows at this time, which are the last ones if there are any."""
+        row = self.count - 1
+        while row >= 0 and self.times[row] == t:
+            self.states[row] = y
+            row -= 1
+
+
+class Run:
+    """A run with steps of one size: its arrays, how far it is, and the slices it takes."""
+
+    adaptive = False
+    clocked = False
+
+    def __init__(self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = ()) -> None:
+        self.system, self.chosen, self.recipe = system, chosen, recipe
+        self.t0, self.guard = recipe["t0"], recipe["guard"]
+        self.start = np.array(recipe["state"])
+        self.direction = copysign(1.0, self.final - self.t0)
+        fired = [] if recipe.get("since", self.t0) != self.t0 else fire(system, self.t0, self.start, self.direction)
+        limit = chosen.method.range if self.guard else None
+        self.bench = Bench(system, chosen, self.start.copy(), self.t0, limit, self.adaptive)
+        self.report = self.bench.report
+        self.done: int = 0
+        self.seconds = 0.0
+        self.slice = FIRST_SLICE
+        self.ended: Found | None = None
+        self.breaks = break_times(system, self.t0, self.final)
+        system.settle(self.bench.parameters, self.t0, self.direction)
+        self.watching = Watching(system, self.bench, events, self.direction, self.t0, self.start)
+        self.watching.begin(self.t0, self.start)
+        self.watching.found += fired
+        self.set_out()
+
+    @property
+    def final(self) -> float:
+        """Time at the end of the span."""
+        length = self.recipe["step"] * self.recipe["steps"]
+        return float(self.t0 - length if self.recipe["backwards"] else self.t0 + length)
+
+    def set_out(self) -> None:
+        """Get ready for the first step."""
+        self.total: int | None = self.recipe["steps"]
+        self.h = -self.recipe["step"] if self.recipe["backwards"] else self.recipe["step"]
+
+    @property
+    def now(self) -> float:
+        """Time of the present state."""
+        return float(self.time(self.done))
+
+    @property
+    def share(self) -> float:
+        """Part of the span that is done."""
+        return float(self.done / self.total) if self.total else 1.0
+
+    @property
+    def last(self) -> float:
+        """Size of the last step."""
+        return float(abs(self.h))
+
+    @property
+    def pace(self) -> dict[str, Any]:
+        """Attributes that tell of the steps."""
+        return {"step": abs(self.h), "steps": self.done}
+
+    def number(self, t: float) -> int:
+        """Number of the step that begins at a time."""
+        return round(float((t - self.t0) / self.h))
+
+    def advice(self, h: float) -> str:
+        """What may help where a step of h failed."""
+        return f"take a smaller step than {abs(h):g}"
+
+    def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+        """The whole run; ``look`` is called now and then."""
+        if samples is None:
+            record.add(self.t0, self.start, 0)
+            self.prepare()
+            self.advance(self.recipe["steps"], every, record, look)
+        else:
+            self.prepare()
+            self.sample(samples, record, look)
+
+    def sample(self, samples: Any, record: Record, look: Callable[[], None]) -> None:
+        """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
+        n = self.recipe["steps"]
+        for t in samples:
+            along = (t - self.t0) / self.h
+            k = round(along)
+            on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
+            self.advance((k if on_grid else min(n - 1, floor(along))) - self.done, 1, None, look)
+            if on_grid:
+                record.add(t, self.state(), int(self.report[ROW_ITERATIONS]))
+            else:
+                try:
+                    record.add(t, *self.aside(t))
+                except Ended:  # before that time; the step itself will tell
+                    break
+            self.report[ROW_ITERATIONS] = 0.0
+        self.advance(n - self.done, 1, None, look)
+
+    @property
+    def y(self) -> Any:
+        """The state the method works on; see ``state``."""
+        return self.bench.y
+
+    def prepare(self) -> None:
+        """Make the state the method works on from that of the system, at the present time."""
+        status, problem = OK, None
+        self.bench.forget()
+        try:
+            status = self.bench.prepare(self.now, self.h)
+        except Exception as caught:
+            problem = caught
+        if status != OK or problem is not None:
+            raise self.failure(status, self.done, self.start, self.now, self.h, self.y.copy(), problem)
+
+    def state(self) -> Any:
+        """The state of the system after the steps done; a processed method's own where it cannot be turned back."""
+        if self.done == 0:
+            return self.start.copy()
+        try:
+            status, shown = self.bench.present(self.time(self.done), self.h)
+        except Exception:  # a function of the user's, whose failure the caller tells
+            return self.y.copy()
+        return shown if status == OK else self.y.copy()
+
+    def time(self, k: Any) -> Any:
+        """Time of the grid state after ``k`` steps."""
+        return self.t0 + k * self.h
+
+    def advance(self, n: int, every: int, record: Record | None, look: Callable[[], None]) -> None:
+        """Take ``n`` steps in slices; states after a multiple of ``every`` steps go to ``record``.
+
+        Raises
+        ------
+        StepFailed, UserFunctionError
+            A step failed; the state is the one before it.
+        Ended
+            An event that ends the run.
+        """
+        last = self.done + n
+        while self.done < last:
+            whole = self.whole_steps()
+            if whole == 0:
+                self.cut_step(every, record)
+                look()
+                continue
+            count = min(self.slice, last - self.done, whole)
+            kept, before = self.y.copy(), self.done
+            made = (before + count) // every - before // every if record else 0
+            rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)
+            begun = time.perf_counter()
+            status, problem = OK, None
+            try:
+                status = self.bench.march(
+                    before, count, every if record else last + 1, self.t0, self.h, rows, iterations
+                )
+            except Exception as caught:
+                problem = caught
+            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
+                self.y[:] = kept
+                raise
+            elapsed = time.perf_counter() - begun
+            self.seconds += elapsed
+            self.done += int(self.report[STEPS_DONE])
+            if record:
+                usable = self.done // every - before // every
+                numbers = every * np.arange(before // every + 1, before // every + 1 + usable)
+                record.add(self.time(numbers), rows[:usable], iterations[:usable])
+            if status == CROSSED:
+                self.met(record)
+            elif status != OK or problem is not None:
+                after = self.y.copy()
+                self._back(before, kept)
+                raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
+            elif self.near(self.now):
+                self.arrive(self.state(), record)
+            look()
+            self.adjust(elapsed)
+
+    def near(self, t: float) -> bool:
+        """Whether the next break counts as being at time t."""
+        if not self.breaks:
+            return False
+        return bool(abs(t - self.breaks[0]) <= 4.0 * EPSILON * max(abs(self.t0), abs(t), abs(self.h)))
+
+    def whole_steps(self) -> int:
+        """How many steps can be taken before the next break lies within one."""
+        if not self.breaks:
+            return LARGEST_ROWS
+        along = (self.breaks[0] - self.t0) / self.h
+        k = round(along)
+        return max(0, int(k if self.near(self.time(k)) else floor(along)) - self.done)
+
+    def pass_break(self, t: float, y: Any) -> Any:
+        """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
+        at = self.breaks.pop(0)
+        self.system.settle(self.bench.parameters, at, self.direction)
+        after = y.copy()
+        fired = fire(self.system, at, after, self.direction)
+        if fired:
+            self.watching.close(t, y)
+            self.watching.found += fired
+            self.watching.restart(t, after)
+        return after
+
+    def arrive(self, y: Any, record: Record | None) -> None:
+        """Go on from a state of the system at the present time, past the breaks there; it also belongs into its row."""
+        while self.near(self.now):
+            y = self.pass_break(self.now, y)
+        self.y[:] = y
+        if record:
+            record.replace(self.now, y)
+        self.prepare()
+
+    def cut_step(self, every: int, record: Record | None) -> None:
+        """Take the next step in pieces."""
+        y, _ = self.through(self.now, self.state(), self.time(self.done + 1))
+        self.done += 1
+        if record and self.done % every == 0:
+            record.add(self.now, y, int(self.report[ROW_ITERATIONS]))
+            self.report[ROW_ITERATIONS] = 0.0
+        self.arrive(y, record)
+
+    def met(self, record: Record | None) -> None:
+        """Tell the events in the step just taken; where one of them cuts it, take it again in pieces."""
+        after, own, before = self.state(), self.y.copy(), self.report.copy()
+        self.done -= 1
+        self.y[:] = self.bench.before[: own.size]
+        y, cut = self.through(self.now, self.state(), self.time(self.done + 1), after)
+        self.done += 1
+        self.y[:] = own
+        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        if cut or self.near(self.now):
+            self.arrive(y, record)
+
+    def through(self, t: float, y: Any, goal: float, after: Any = None) -> tuple[Any, bool]:
+        """State at ``goal``, within the next step or at its end, and whether something has cut the way there."""
+        cut = False
+        while True:
+            middle = bool(self.breaks) and (goal - self.breaks[0]) * self.direction > 0.0 and not self.near(goal)
+            target = self.breaks[0] if middle else goal
+            if after is None:
+                after = self.part(t, y, target)
+            if self.watching:
+                crossing = self.watching.passed(t, y, target, after, self.part)
+                if crossing is not None:
+                    (t, y), after, cut = crossing, None, True
+                    continue
+            if not middle:
+                return after, cut
+            t, y, after, cut = target, self.pass_break(target, after), None, True
+
+    def part(self, t: float, y: Any, goal: float) -> Any:
+        """State of the system at ``goal``, by one step of the method from the state y at time t."""
+        h = goal - t
+        y = y.copy()
+        if h == 0.0:
+            return y
+        begun = y.copy()
+        status, problem = OK, None
+        try:
+            status = self.bench.prepare(t, h, y)
+            if status == OK:
+                status = self.bench.march(0, 1, 2, t, h, y=y)
+            if status == OK:
+                status, y = self.bench.present(goal, h, y)
+        except Exception as caught:
+            problem = caught
+        if status != OK or problem is not None:
+            raise self.failure(status, self.done, begun, t, h, y, problem)
+        return y
+
+    def close(self) -> None:
+        """The run has come to its end."""
+        self.watching.close(self.now, self.state())
+
+    def adjust(self, elapsed: float) -> None:
+        """Make the next slice last about SLICE_SECONDS."""
+        if elapsed < SLICE_SECONDS / 2:
+            self.slice *= 16 if elapsed < SLICE_SECONDS / 32 else 2
+        elif elapsed > 2 * SLICE_SECONDS:
+            self.slice = max(1, self.slice // 2)
+
+    def _back(self, before: int, kept: Any) -> None:
+        """Find the last good state of a failed slice: take its good steps again."""
+        report = self.report.copy()
+        self.y[:] = kept
+        try:
+            self.bench.march(before, self.done - before, self.done + 1, self.t0, self.h)
+        except Exception:  # a function of the user that does something else the second time
+            self.y[:] = kept
+            self.done = before
+        self.report[:] = report
+
+    def aside(self, t: float) -> Any:
+        """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
+        before, kept, breaks = self.report.copy(), self.watching.kept(), list(self.breaks)
+        try:
+            y, _ = self.through(self.time(self.done), self.state(), t)
+            if self.breaks and self.breaks[0] == t:
+                y = self.pass_break(t, y)
+        finally:
+            self.watching.put_back(kept)
+            self.breaks = breaks
+        most = int(self.report[ROW_ITERATIONS])
+        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        return y, most
+
+    def failure(
+        self,
+        status: int,
+        step: int,
+        y: Any,
+        t: float,
+        h: float,
+        after: Any = None,
+        problem: Exception | None = None,
+    ) -> PolhodeError:
+        """The error for a step that returned ``status`` or raised ``problem``.
+
+        ``y`` is the state before it, ``after`` (else the run's own) what it left behind.
+        """
+        where: dict[str, Any] = {"step": step, "time": t}
+        iterations, residual = int(self.report[ITERATIONS]), float(self.report[RESIDUAL])
+        told = self._user_failure(problem, y, h, where)
+        if told is not None:
+            return told
+        place = f"in step {step} (t = {t:.9g})"
+        label = self.chosen.label
+        if status == NOT_CONVERGED:
+            return ConvergenceError(
+                f"{label!r} did not converge {place}: {iterations} iterations, last relative correction "
+                f"{residual:.1e}; {self.advice(h)}",
+                residual=residual, iterations=iterations, **where,
+            )  # fmt: skip
+        if status == SINGULAR:
+            edge = float(self.report[ERROR])
+            return ConvergenceError(
+                f"the Cayley factor I - A of {label!r} becomes singular {place} at a step of {edge:.4g}, where "
+                f"I - (h/2)^2 M^-1 dF/dq has the reciprocal condition number {residual:.1e}; a step of {edge / 2:.3g} "
+                "is safe there",
+                residual=residual, iterations=iterations, **where,
+            )  # fmt: skip
+        if status == TOO_LARGE:
+            return self._too_large(place, h, (y, self.y if after is None else after), where)
+        return NotFinite(
+            f"the state or a load is infinite or not a number {place}; {self._singular(y, t)}check the loads and "
+            f"initial values, or {self.advice(h)}", **where,
+        )  # fmt: skip
+
+    def _singular(self, y: Any, t: float) -> str:
+        """What to say of a state at which the numbers of a method are singular, followed by a semicolon."""
+        own = self.bench.prepared.coordinates
+        if own is None or not own.rates:
+            return ""
+        values = y[BODY * self.system.N :].reshape(1, self.system.N, own.size)
+        if own.name == "rotation_vector" and not values.any(axis=2).all():
+            return "the rotation vector is zero, where the printed rates divide by zero: take form='regularised', or "
+        note = singular_note(own.name, values, own.attributes.get("sequence"), np.array([t]), rates=True)
+        return note and f"{note}; a method without '_direct' passes such points; "
+
+    def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
+        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.bench.bodies)) for y in states]
+        fastest = max(filter(isfinite, speeds), default=0.0)
+        largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
+        if self.bench.prepared.largest is not None:
+            largest = min(largest, self._largest_of_flow(states))
+        angle = f"by {fastest * abs(h):.3g} rad"
+        if not largest < abs(h):  # it was a stage inside the step that turned too far
+            largest, angle = abs(h) / 2, "too far in one of its stages"
+        digits = 10.0 ** (floor(log10(largest)) - 2)
+        largest = float(f"{floor(largest / digits) * digits:.3g}")  # rounded down, so that what is printed is safe
+        anyway = " (guard=False takes it anyway)" if self.guard else ""
+        return StepTooLarge(
+            f"a step of {abs(h):g} turns the body {angle} {place}, more than {self.chosen.label!r} can represent; "
+            f"the largest safe step there is about {largest:g}{anyway}",
+            largest_step=largest, **where,
+        )  # fmt: skip
+
+    def _largest_of_flow(self, states: Sequence[Any]) -> float:
+        """Largest step in which the method's own guard lets every body turn, from either state."""
+        found = [inf]
+        for y in states:
+            for i, moments in enumerate(self.system.moments):
+                m = y[BODY * i + ANGULAR : BODY * (i + 1)]
+                if np.isfinite(m).all() and np.isfinite(moments).all():
+                    found.append(self.bench.prepared.largest(m, 1.0 / moments))  # type: ignore[misc]
+        return min(found)
+
+    def _user_failure(
+        self, problem: Exception | None, y: Any, h: float, where: dict[str, Any]
+    ) -> UserFunctionError | None:
+        """The failure of a user's function, with the user's traceback: the step is taken again with plain Python.
+
+        None when no function of the user's failed.
+        """
+        bridge = None if isinstance(problem, UserFunctionError) else self.system.bridged_loads()
+        if bridge is not None:
+            try:
+                self.bench.march(0, 1, 2, where["time"], h, y=y.copy(), loads=bridge)
+            except Exception as again:
+                problem = again
+        if problem is None:
+            return None
+        place = f"in step {where['step']}"
+        if isinstance(problem, UserFunctionError):
+            error = UserFunctionError(f"{problem} {place}", **where)
+            error.__cause__ = problem.__cause__
+        else:
+            error = UserFunctionError(f"a load raised {type(problem).__name__}: {problem} {place}", **where)
+            error.__cause__ = problem
+        return error
+
+
+class AdaptiveRun(Run):
+    """A run whose steps are chosen by their estimated error; all they depend on is in the course of the bench."""
+
+    adaptive = True
+
+    @property
+    def final(self) -> float:
+        return float(self.recipe["t_end"])
+
+    def set_out(self) -> None:
+        recipe = self.recipe
+        self.total, self.end = None, recipe["t_end"]
+        self.h = copysign(1.0, self.end - self.t0)
+        self.bench.adapt(self.t0, recipe["rtol"], recipe["atol"], self.h * (recipe["first_step"] or 0.0))
+
+    @property
+    def now(self) -> float:
+        return float(self.bench.course[TIME])
+
+    @property
+    def share(self) -> float:
+        return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
+
+    @property
+    def last(self) -> float:
+        return float(self.bench.course[TAKEN])
+
+    @property
+    def pace(self) -> dict[str, Any]:
+        course = self.bench.course
+        told = {"rtol": self.recipe["rtol"], "atol": self.recipe["atol"], "steps": self.done}
+        told |= {"steps_accepted": self.done, "steps_rejected": int(course[REJECTED])}
+        if self.done:
+            told |= {"step_smallest": float(course[SMALLEST]), "step_largest": float(course[LARGEST])}
+        return told
+
+    def number(self, t: float) -> int:
+        return -1
+
+    def advice(self, h: float) -> str:
+        return f"loosen rtol: steps down to {abs(h):.2g} were tried"
+
+    def state(self) -> Any:
+        return self.y.copy()
+
+    def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+        bench, course, most = self.bench, self.bench.course, self.recipe["max_steps"]
+        span = abs(self.end - self.t0)
+        longest = self.recipe["max_step"] or (span / 10.0 if bench.prepared.controller == "ode45" else inf)
+        shortest = SHORTEST * span
+        wanted = np.empty(0)
+        edge: tuple[float, int, float] | None = None  # where a step is to end, an event being there: time, number, side
+        if samples is None:
+            record.add(self.t0, self.start, 0)
+        else:  # times may be past the end by round-off
+            every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
+        while True:
+            tried = int(course[ACCEPTED] + course[REJECTED])
+            count = min(self.slice, most - tried)
+            times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
+            kept, before = self.y.copy(), course.copy()
+            target = edge[0] if edge else self.breaks[0] if self.breaks else self.end
+            begun = time.perf_counter()
+            status, problem = OK, None
+            try:
+                status = bench.march_adaptive(
+                    count, every, target, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
+                )
+            except Exception as caught:
+                problem = caught
+            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
+                self.y[:], course[:] = kept, before
+                raise
+            elapsed = time.perf_counter() - begun
+            self.seconds += elapsed
+            self.done = int(course[ACCEPTED])
+            record.count += int(course[ROWS])
+            if status in (CROSSED, CUT):
+                edge = self.met_in_step(status, edge)
+            elif status != OK or problem is not None:
+                h = self.report[NEXT_TIME] - self.now
+                if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
+                    h = 1e-3 * (self.end - self.t0)
+                raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
+            if self.now == target and status in (OK, CROSSED):
+                self.land(edge, record)
+                edge = None
+            look()
+            if self.now == self.end:
+                return
+            if course[ACCEPTED] + course[REJECTED] >= most:
+                raise StepFailed(
+                    f"{most} steps were tried and the run is only at t = {self.now:g} of {self.end:g}; raise "
+                    "max_steps, or loosen rtol", step=self.done, time=self.now,
+                )  # fmt: skip
+            self.adjust(elapsed)
+
+    def met_in_step(self, status: int, edge: tuple[float, int, float] | None) -> tuple[float, int, float] | None:
+        """Tell the events of the step just taken, or find where the step just refused is to be cut."""
+        watching, course = self.watching, self.bench.course
+        if status == CROSSED:
+            begun = float(course[BEGUN])
+            watching.passed(begun, self.bench.kept.copy(), self.now, self.y.copy(), self.part)
+            return edge
+        a, b = self.now, float(self.report[NEXT_TIME])
+        ya, values = self.y.copy(), watching.values.copy()
+        yb = self.part(a, ya, b)
+        edges = [
+            (watching.locate(k, a, ya, b, yb, values[k], self.part)[0], k, copysign(1.0, values[k]))
+            for k in watching.changed(values) if k < watching.cuts
+        ]  # fmt: skip
+        t, k, side = min(edges, key=lambda place: place[0] * self.direction)
+        if t == a:
+            watching.cross(k, side)
+            return edge
+        if edge is not None:  # this one comes before it
+            watching.sides[edge[1]] = -edge[2]
+        watching.sides[k] = MUTED
+        return t, k, side
+
+    def land(self, edge: tuple[float, int, float] | None, record: Record) -> None:
+        """The state is at an edge, at a break or at the end."""
+        if edge is not None:
+            self.watching.cross(edge[1], edge[2])
+        while self.breaks and self.breaks[0] == self.now:
+            self.y[:] = self.pass_break(self.now, self.y)
+            record.replace(self.now, self.y)
+        self.bench.forget()
+
+    def failure(
+        self,
+        status: int,
+        step: int,
+        y: Any,
+        t: float,
+        h: float,
+        after: Any = None,
+        problem: Exception | None = None,
+    ) -> PolhodeError:
+        if status != TOO_SMALL or problem is not None:
+            return super().failure(status, step, y, t, h, after, problem)
+        return StepTooSmall(
+            f"rtol = {self.recipe['rtol']:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
+            "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",
+            step=step, time=t,
+        )  # fmt: skip
