@@ -512,3 +512,24 @@ BLACK = {"absorbed": 1.0, "diffuse": 0.0}
 def test_wrong_arguments(arguments, said):
     with pytest.raises(ph.InvalidInput, match=said):
         ph.spacecraft(**{"inertia": (1.0, 1.5, 2.0), "mu": MU} | arguments)
+
+
+# ------------------------------------------------------------------ the balance of energy
+@pytest.mark.parametrize(
+    "devices",
+    [
+        {"thrusters": [ph.thruster((0.1, -0.2, 0.3), position=(0.4, 0.1, -0.3), start=0.31, stop=1.37)]},
+        {"plates": faces(0.7, drag_coefficient=2.2), "atmosphere": AIR},
+        {"plates": faces(0.7, specular=0.3, diffuse=0.2), "sunlight": LIGHT},
+        {"torque": damping, "parameters": [0.3]},
+        {"load": damping_load},
+        {"forces": [forces.drag(kd=0.05, radius=1.5, scale=0.6), forces.impulse(0.5, (0.1, 0.0, 0.2))]},
+    ],
+    ids=lambda devices: next(iter(devices)),
+)
+def test_works_of_force_and_torque(devices):
+    """Energy changes by the works and by nothing else, of the turning as of the path, to round-off."""
+    system = ph.spacecraft(TENSOR, MU, MASS, **devices)
+    ds = run(system)
+    assert (abs(ds.work[-1]) > 1e-6).all() and abs(ds.energy[-1] - ds.energy[0]) > 1e-6
+    assert float(abs(ds.energy_error).max()) < 1e-12
