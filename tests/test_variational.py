@@ -504,3 +504,16 @@ def test_noether():
 def test_bad_input(wrong, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         wrong()
+
+
+@pytest.mark.parametrize(
+    ("method", "step", "near"), [("galerkin6", 60.0, 1e-9), ("variational:0", 2.0, 1e-6), ("variational", 2.0, 1e-6)]
+)
+def test_works_are_advanced_with_the_motion(method, step, near):
+    """The energy that drag takes in a revolution is its work; what is left is the error of the method."""
+    system = ph.orbit(3200.9998, forces=[ph.forces.drag(kd=2e-6, radius=1664.029, scale=50.0)])
+    ds = ph.integrate(system, method, step=step, t_end=12000.0, every=round(600 / step),
+                      position=(0.0, 1664.029, 0.0), velocity=(1.550663, 0.0, 0.0))  # fmt: skip
+    lost = float(ds.energy[-1] - ds.energy[0])
+    assert lost < -1e-3 and float(ds.work[-1, 0]) == pytest.approx(lost, rel=1e-3)
+    assert abs(float(ds.energy_error[-1])) < near
