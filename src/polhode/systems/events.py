@@ -3,19 +3,20 @@
     from polhode import events
     ph.integrate(system, step=10.0, t_end=86400.0, events=["periapsis", events.altitude(20e3, radius=1.7e6)], **start)
 
-========= =================================================== ======================== =============================
-event     function                                            rising                   falling
-========= =================================================== ======================== =============================
-apsis     r . v                                               periapsis                apoapsis
-node      r . n                                               ascending_node           descending_node
-altitude  |r| - radius - height                               altitude_rising          altitude_falling
-eclipse   cylinder: max(r . s, |r x s| - radius)              shadow_exit              shadow_entry
-          cone: c - (a + b) and c - (b - a)                   penumbra_exit, umbra_exit  penumbra_entry, umbra_entry
-user      the user's                                          its name                 its name
-========= =================================================== ======================== =============================
+========= ================================== ========================== ============================
+event     function                           rising                     falling
+========= ================================== ========================== ============================
+apsis     r . v                              periapsis                  apoapsis
+node      r . n                              ascending_node             descending_node
+altitude  d - radius - height                altitude_rising            altitude_falling
+eclipse   cylinder: max(r . s, e - radius)   shadow_exit                shadow_entry
+          cone: c - (a + b) and c - (b - a)  penumbra_exit, umbra_exit  penumbra_entry, umbra_entry
+user      the user's                         its name                   its name
+========= ================================== ========================== ============================
 
-r and v are place and velocity seen from the centre, n the normal of a plane, s the unit vector to the Sun; a and b are
-the apparent radii of the Sun and of the body that casts the shadow, c the angle between their centres.
+r and v are place and velocity seen from the centre, d the distance from it, n the normal of a plane, s the unit vector to
+the Sun, e the distance from the axis of the shadow, the length of r x s; a and b are the apparent radii of the Sun and of
+the body that casts the shadow, c the angle between their centres.
 
 A run looks at the functions after every step, and finds the zero by repeating a part of that step with the method
 itself. Two changes of sign within one step are not seen, nor is a function that touches zero: steps must be shorter
