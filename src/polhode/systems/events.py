@@ -14,9 +14,9 @@ eclipse   cylinder: max(r . s, e - radius)   shadow_exit                shadow_e
 user      the user's                         its name                   its name
 ========= ================================== ========================== ============================
 
-r and v are place and velocity seen from the centre, d the distance from it, n the normal of a plane, s the unit vector to
-the Sun, e the distance from the axis of the shadow, the length of r x s; a and b are the apparent radii of the Sun and of
-the body that casts the shadow, c the angle between their centres.
+r and v are place and velocity seen from the centre, d the distance from it, n the normal of a plane, s the unit vector
+to the Sun, e the distance from the axis of the shadow, the length of r x s; a and b are the apparent radii of the Sun
+and of the body that casts the shadow, c the angle between their centres.
 
 A run looks at the functions after every step, and finds the zero by repeating a part of that step with the method
 itself. Two changes of sign within one step are not seen, nor is a function that touches zero: steps must be shorter
