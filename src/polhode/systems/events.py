@@ -25,7 +25,6 @@ than the time between two events of one kind.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,7 +38,7 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT, INVERSE_MASS, MOMENTUM, POSITION
 from polhode.systems.forces import path_arguments, path_at, unit_vector
-from polhode.systems.record import System, Watch, number, plain
+from polhode.systems.record import System, Watch, called, number, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
 
 __all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
@@ -352,14 +351,7 @@ def event_of(description: Any) -> Event:
     kind = arguments.pop("kind", None)
     if kind not in EVENTS:
         raise unknown_name("kind of event", kind, EVENTS)
-    known = inspect.signature(EVENTS[kind]).parameters
-    for name in arguments:
-        if name not in known:
-            raise unknown_name(f"argument of {kind}", name, known)
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in arguments:
-            raise InvalidInput(f"{name} is missing; {kind} needs it")
-    return EVENTS[kind](**arguments)
+    return called(EVENTS[kind], arguments)
 
 
 def events_of(descriptions: Any, system: System) -> list[Event]:

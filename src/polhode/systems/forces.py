@@ -30,7 +30,6 @@ rho    density of the air, u velocity through it
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, pi
@@ -42,7 +41,7 @@ from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
-from polhode.systems.record import number, plain, vector, without_unit
+from polhode.systems.record import called, number, plain, vector, without_unit
 
 __all__ = ["Force", "Impulse", "drag", "impulse", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
 
@@ -869,14 +868,7 @@ def force_of(description: Any) -> Force:
     kind = arguments.pop("kind", None)
     if kind not in FORCES:
         raise unknown_name("kind of force", kind, FORCES)
-    known = inspect.signature(FORCES[kind]).parameters
-    for name in arguments:
-        if name not in known:
-            raise unknown_name(f"argument of {kind}", name, known)
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in arguments:
-            raise InvalidInput(f"{name} is missing; {kind} needs it")
-    return FORCES[kind](**arguments)
+    return called(FORCES[kind], arguments)
 
 
 # ------------------------------------------------------------------ paths

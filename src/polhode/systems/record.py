@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
 from polhode.kernel.access import put3
 from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
@@ -373,6 +374,24 @@ def without_unit(value: Any, name: str) -> None:
     if is_quantity(value):
         raise InvalidInput(f"{name} is a quantity with the unit {value.unit}, which is not read here; give plain "
                            f"numbers, such as {name}.to_value(unit)")  # fmt: skip
+
+
+def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """What a function makes of a mapping of its arguments.
+
+    Raises
+    ------
+    InvalidInput
+        An argument that it does not know, or one that is missing; else what the function raises.
+    """
+    known = inspect.signature(make).parameters
+    for name in arguments:
+        if name not in known:
+            raise unknown_name(f"argument of {make.__name__}", name, known)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in arguments:
+            raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
+    return make(**arguments)
 
 
 def number(value: Any, name: str, *, positive: bool = False) -> float:

@@ -99,7 +99,7 @@ from polhode.systems.force_table import (
 from polhode.systems.forces import DRAG, RADIATION, Force, acceleration_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.inertia import principal
-from polhode.systems.record import Switch, System, in_si, number, numbers, plain, vector
+from polhode.systems.record import Switch, System, called, in_si, number, numbers, plain, vector
 from polhode.systems.user import (
     added_functions,
     force_added,
@@ -465,14 +465,7 @@ def _devices(given: Any, make: Callable[..., Device], name: str) -> list[Device]
 def _called(make: Callable[..., Device], arguments: Any) -> Device:
     if not isinstance(arguments, Mapping):
         raise InvalidInput(f"it must be made by polhode.{make.__name__}, or a mapping of its arguments")
-    known = inspect.signature(make).parameters
-    for name in arguments:
-        if name not in known:
-            raise unknown_name(f"argument of {make.__name__}", name, known)
-    for name, parameter in known.items():
-        if parameter.default is parameter.empty and name not in arguments:
-            raise InvalidInput(f"{name} is missing; {make.__name__} needs it")
-    return make(**arguments)
+    return called(make, arguments)
 
 
 def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> tuple[list[Force], dict[str, Any]]:
