@@ -158,7 +158,7 @@ class Bench:
                 f"method {chosen.label!r} moves bodies through space only, but those of {system.name!r} turn; take "
                 "'mkrk:gauss6', or a splitting such as 'rkn6_14a'"
             )
-        self.parameters = system.parameters.copy()  # a user's function could write into them
+        self.parameters = system.with_memory  # a copy: a user's function could write into them
         system.settle(self.parameters, t)
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)

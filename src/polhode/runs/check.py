@@ -401,7 +401,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
 
     def slope(t: float, z: Any) -> Any:
         state[:] = z
-        call(loads, t, N, state, bodies, system.parameters, load)
+        call(loads, t, N, state, bodies, system.with_memory, load)
         b, f = state.reshape(N, BODY), load[: LOAD * N].reshape(N, LOAD)
         w = b[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
         d = np.empty((N, BODY))
@@ -517,7 +517,7 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
     loads, call, load = system.compiled_loads(0.0, states[0]), _caller(), _memory(system)
     pushed = states.copy()
     for k, y in enumerate(states):
-        call(loads, 0.0, 1, y, system.bodies, system.parameters, load)
+        call(loads, 0.0, 1, y, system.bodies, system.with_memory, load)
         pushed[k, ANGULAR:BODY] += 0.5 * h * (np.cross(m[k], inverse * m[k]) + load[3:LOAD])
     pushed[:, ATTITUDE:ANGULAR] = rotation.multiply(q, rotation.exp_quaternion(0.5 * h * inverse * m))
     spatial = rotation.rotate(q, m)
@@ -537,7 +537,7 @@ def _energy(system: System, states: Any) -> Any:
     stored = np.zeros(len(rows))
     potential = system.compiled_potential(0.0, rows[0])
     if potential is not None:
-        drive.energy_loop()(np.zeros(len(rows)), rows, system.bodies, system.parameters, potential, stored)
+        drive.energy_loop()(np.zeros(len(rows)), rows, system.bodies, system.with_memory, potential, stored)
     body = rows[:, : BODY * system.N].reshape(len(rows), system.N, BODY)
     constants = system.bodies.reshape(system.N, CONSTANTS)
     stored += 0.5 * (body[:, :, ANGULAR:] ** 2 * constants[:, INVERSE_INERTIA:]).sum(axis=(1, 2))
@@ -972,7 +972,7 @@ def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
     N, call, role = system.N, _caller(part), system.compiled_loads(t, y)
     guard, size = 4, LOAD * N + len(system.own)
     out = np.full(size + guard, np.nan)
-    state, bodies, parameters = np.array(y), system.bodies, np.array(system.parameters)
+    state, bodies, parameters = np.array(y), system.bodies, system.with_memory
     call(role, t, N, state, bodies, parameters, out)
     wrong = []
     for i, load in enumerate(out[: LOAD * N].reshape(N, LOAD)):
@@ -983,7 +983,7 @@ def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
         wrong.append(f"rates of own numbers are not written, or not finite: {out[LOAD * N : size].tolist()}")
     if not np.isnan(out[size:]).all():
         wrong.append(f"writes beyond its {size} numbers")
-    if not (np.array_equal(state, y) and np.array_equal(parameters, system.parameters)):
+    if not (np.array_equal(state, y) and np.array_equal(parameters[: len(system.parameters)], system.parameters)):
         wrong.append("changes its arguments")
     again = np.full(size + guard, np.nan)
     call(role, t, N, state, bodies, parameters, again)
@@ -1000,7 +1000,7 @@ def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
     """
     rest = _at_rest(system, y)
     load = _memory(system)
-    _caller()(system.compiled_loads(t, y), t, system.N, rest, system.bodies, system.parameters, load)
+    _caller()(system.compiled_loads(t, y), t, system.N, rest, system.bodies, system.with_memory, load)
     return _derivative_defect(system, rest, -load, lambda rows: _energy(system, rows))
 
 
@@ -1011,13 +1011,13 @@ def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
     """
     N, role, call = system.N, system.compiled_loads(t, y), _caller()
     rest, load = _at_rest(system, y), _memory(system)
-    _caller(COMMUTATOR)(role, t, N, rest, system.bodies, system.parameters, load)
+    _caller(COMMUTATOR)(role, t, N, rest, system.bodies, system.with_memory, load)
     inverse = system.bodies.reshape(N, CONSTANTS)[:, [*[INVERSE_MASS] * 3, *range(INVERSE_INERTIA, CONSTANTS)]].ravel()
 
     def squares(rows: Any) -> Any:
         found, F = [], _memory(system)
         for row in rows:
-            call(role, t, N, row, system.bodies, system.parameters, F)
+            call(role, t, N, row, system.bodies, system.with_memory, F)
             found.append(inverse @ F[: LOAD * N] ** 2)
         return np.array(found)
 
@@ -1039,14 +1039,14 @@ def series_defect(system: System, y: Any, t: float = 0.3) -> float:
     q, axis = np.array(y[ATTITUDE:ANGULAR]), np.array((0.48, -0.6, 0.64))
     memory[:3] = rotation.rotate_inverse(q, (0.0, 0.0, 1.0))
     for k in range(len(coefficients)):
-        _caller(SERIES)(role, t, k, memory, system.bodies, system.parameters, load)
+        _caller(SERIES)(role, t, k, memory, system.bodies, system.with_memory, load)
         coefficients[k] = load[:3]
         memory[3 * k + 3 : 3 * k + 6] = np.cross(memory[3 * k : 3 * k + 3], axis) / (k + 1)
 
     def loads_at(attitude: Any) -> Any:
         state = np.array(y)
         state[ATTITUDE:ANGULAR] = attitude
-        call(role, t, 1, state, system.bodies, system.parameters, load)
+        call(role, t, 1, state, system.bodies, system.with_memory, load)
         moves = np.isfinite(system.mass[0])
         return load[3:].copy(), float(np.abs(load[:3]).max()) if moves else 0.0
 
@@ -1098,8 +1098,8 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Power of what the loads add when the bodies move, relative to the loads: what conserves energy does no work."""
     role, call, N, rest = system.compiled_loads(t, y), _caller(), system.N, _at_rest(system, y)
     moving, still = _memory(system), _memory(system)
-    call(role, t, N, np.array(y), system.bodies, system.parameters, moving)
-    call(role, t, N, rest, system.bodies, system.parameters, still)
+    call(role, t, N, np.array(y), system.bodies, system.with_memory, moving)
+    call(role, t, N, rest, system.bodies, system.with_memory, still)
     body, constants = np.reshape(y, (-1, BODY))[:N], system.bodies.reshape(N, CONSTANTS)
     v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
     w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
@@ -1113,8 +1113,8 @@ def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Largest change of any load when the bodies stop, relative to the largest load."""
     role, call, N = system.compiled_loads(t, y), _caller(), system.N
     moving, still = _memory(system), _memory(system)
-    call(role, t, N, np.array(y), system.bodies, system.parameters, moving)
-    call(role, t, N, _at_rest(system, y), system.bodies, system.parameters, still)
+    call(role, t, N, np.array(y), system.bodies, system.with_memory, moving)
+    call(role, t, N, _at_rest(system, y), system.bodies, system.with_memory, still)
     moving, still = moving[: LOAD * N], still[: LOAD * N]
     return float(np.abs(moving - still).max() / (np.abs([moving, still]).max() or 1.0))
 
@@ -1128,7 +1128,7 @@ def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
 
     def asked(part: int, state: Any) -> Any:
         out = _memory(system)
-        _caller(part)(role, t, N, np.array(state), system.bodies, system.parameters, out)
+        _caller(part)(role, t, N, np.array(state), system.bodies, system.with_memory, out)
         return out
 
     bits = (ATTRACTION, POTENTIAL_PART, RESTING, MOVING)
@@ -1149,7 +1149,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
     The rate of the potential is a central difference of order 8 in time, along the present velocities.
     """
     role, N, load = system.compiled_loads(t, y), system.N, _memory(system)
-    _caller()(role, t, N, np.array(y), system.bodies, system.parameters, load)
+    _caller()(role, t, N, np.array(y), system.bodies, system.with_memory, load)
     body, constants = np.reshape(y[: BODY * N], (N, BODY)), system.bodies.reshape(N, CONSTANTS)
     v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
     w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
@@ -1167,7 +1167,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
             row[:, POSITION:MOMENTUM] += shift * v
             row[:, ATTITUDE:ANGULAR] = rotation.multiply(row[:, ATTITUDE:ANGULAR], rotation.exp_quaternion(shift * w))
         values = np.zeros(8)
-        drive.energy_loop()(t + shifts, rows, system.bodies, system.parameters, potential, values)
+        drive.energy_loop()(t + shifts, rows, system.bodies, system.with_memory, potential, values)
         weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
         slope = sum(x * (values[2 * n] - values[2 * n + 1]) for n, x in enumerate(weights)) / step
         noise = 2e-15 * float(np.abs(values).max()) / step

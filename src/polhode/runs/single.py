@@ -668,7 +668,7 @@ def _potential_energies(
     energies = np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        drive.energy_loop()(times, states, run.bench.bodies, system.parameters, potential, energies)
+        drive.energy_loop()(times, states, run.bench.bodies, run.bench.parameters, potential, energies)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(energies))
@@ -681,7 +681,7 @@ def _potential_energies(
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:
             drive.energy_loop()(
-                times[k : k + 1], states[k : k + 1], run.bench.bodies, system.parameters, bridge, energies[k : k + 1]
+                times[k : k + 1], states[k : k + 1], run.bench.bodies, run.bench.parameters, bridge, energies[k : k + 1]
             )
         except Exception as again:
             problem = again

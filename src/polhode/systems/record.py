@@ -167,6 +167,13 @@ class System:
         those of bodies of the masses at the start.
     parameters : array
         The numbers the roles read.
+    memory : int
+        Length of the memory that the roles find behind the parameters, zero at the start of a run and theirs alone: for
+        what they can make again from the state, such as lists of neighbours.
+    box : array (3,) or None
+        Edges of the periodic box; None in free space. Positions in the state are not wrapped.
+    boltzmann : float
+        Boltzmann's constant in the system's units, for temperatures.
     conserves : tuple of str
         Names of what the exact motion keeps: ``energy``, ``angular_momentum_space``, ``vertical_angular_momentum``,
         ``axial_angular_momentum``, ``momentum``; of bodies that act on each other ``total_momentum``,
@@ -207,6 +214,9 @@ class System:
     own: tuple[Own, ...] = ()
     mass_at: Callable[[Any], Any] | None = None
     parameters: Any = field(default_factory=lambda: np.zeros(1))
+    memory: int = 0
+    box: Any = None
+    boltzmann: float = 1.0
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
@@ -242,6 +252,11 @@ class System:
         for switch in self.switches:
             on = switch.start <= t < switch.stop if direction > 0.0 else switch.start < t <= switch.stop
             parameters[switch.index] = float(on)
+
+    @property
+    def with_memory(self) -> Any:
+        """A copy of the parameters with fresh memory behind them, as the roles read them."""
+        return np.concatenate([self.parameters, np.zeros(self.memory)])
 
     @property
     def N(self) -> int:

@@ -99,7 +99,7 @@ def dataset(
         if callable(potential):
             stored, rows = np.zeros(n), np.ascontiguousarray(states, dtype=float)
             drive.energy_loop()(
-                np.asarray(times, dtype=float), rows, system.bodies, system.parameters, potential, stored
+                np.asarray(times, dtype=float), rows, system.bodies, system.with_memory, potential, stored
             )
             potential = stored
         quantities["potential_energy"] = potential
@@ -127,6 +127,9 @@ def dataset(
         variables["work"] = (["time", "force"], work.copy(), about)
         for name, meaning in BALANCE.items():
             variables[name][2]["long_name"] = meaning
+    if system.box is not None:
+        about = {"long_name": MEANING["box"], "units": UNITS[units]["box"]}
+        variables["box"] = (["axis"], np.array(system.box, dtype=float), about)
     if system.mass_at is not None:
         mass = system.mass_at(np.asarray(times, dtype=float))
         about = {"long_name": MEANING["mass"], "units": UNITS[units]["mass"], "note": FALLING}

@@ -28,6 +28,8 @@ total_angular_momentum    time, axis           of all bodies about the origin, s
 spin                      time, axis           angular momentum about the centre of mass, space frame; of a spacecraft
 attitude_energy           time                 of rotation and gravity gradient; of a spacecraft
 orbital_energy            time                 of the osculating conic, |p|^2 / (2 m) - mu m / r; of a spacecraft
+box                       axis                 edges of the periodic box, where there is one; positions are not wrapped
+                                               into it
 iterations                time                 most solver iterations of a step since the row before
 step                      time                 size of the step that ends at the row or holds it, 0 at the start;
                                                where they are chosen by a tolerance or a clock
@@ -90,6 +92,7 @@ UNITS = {
         "energy_change": "mass length2 / time2",
         "work": "mass length2 / time2",
         "mass": "mass",
+        "box": "length",
         "iterations": "1",
         "step": "time",
         "clock": "of each number its own",
@@ -130,6 +133,7 @@ UNITS = {
         "energy_change": "J",
         "work": "J",
         "mass": "kg",
+        "box": "m",
         "iterations": "1",
         "step": "s",
         "clock": "of each number its own",
@@ -177,6 +181,7 @@ MEANING = {
     "energy_change": "energy change, H - H0",
     "work": "work on the bodies since the start",
     "mass": "mass",
+    "box": "edges of the periodic box",
     "step": "size of the step that ends at the row or holds it",
     "clock": "time, its carry, density of steps, its rate or unit",
     "iterations": "most solver iterations in a step since the previous row",
