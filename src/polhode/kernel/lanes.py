@@ -3,6 +3,7 @@
     s = fused(load4(a, k), load4(b, k), s)          s_i + a[k + i] b[k + i] for i = 0 ... 3
     x = four(1.0, 2.0, 3.0, 4.0)
     y = (x * x + 1.0) / roots(x)                    operators, with plain numbers too
+    a, b, c, d = transposed(a, b, c, d)             the first of each, the second of each, and so on
 
 A value is one register of four numbers (two of two where the processor has no more) and lives in a kernel only. Without
 compilation it is an array of four.
@@ -104,6 +105,53 @@ def _roots(typing, a):
     return LANES(a), build
 
 
+def _pick(symbol):
+    """The intrinsic that takes the lesser or the greater of each two numbers."""
+
+    @intrinsic
+    def pick(typing, a, b):
+        def build(context, builder, signature, arguments):
+            a, b = arguments
+            return builder.select(builder.fcmp_ordered(symbol, a, b), a, b)
+
+        return LANES(a, b), build
+
+    return pick
+
+
+_lesser, _greater = _pick("<"), _pick(">")
+
+
+@intrinsic
+def _rounded(typing, a):
+    def build(context, builder, signature, arguments):
+        kind = ir.FunctionType(VECTOR, [VECTOR])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.rint.v4f64"), arguments)
+
+    return LANES(a), build
+
+
+def _shuffled(builder, a, b, order):
+    mask = ir.Constant(ir.VectorType(ir.IntType(32), 4), order)
+    return builder.shuffle_vector(a, b, mask)
+
+
+@intrinsic
+def _transposed(typing, a, b, c, d):
+    def build(context, builder, signature, arguments):
+        a, b, c, d = arguments
+        ab, AB = _shuffled(builder, a, b, [0, 4, 2, 6]), _shuffled(builder, a, b, [1, 5, 3, 7])
+        cd, CD = _shuffled(builder, c, d, [0, 4, 2, 6]), _shuffled(builder, c, d, [1, 5, 3, 7])
+        rows = [
+            _shuffled(builder, first, second, order)
+            for order in ([0, 1, 4, 5], [2, 3, 6, 7])
+            for first, second in ((ab, cd), (AB, CD))
+        ]
+        return context.make_tuple(builder, signature.return_type, rows)
+
+    return types.UniTuple(LANES, 4)(a, b, c, d), build
+
+
 def _give_operator(symbol, instruction):
     """Teach kernels an operator of two values of which one may be a plain number."""
 
@@ -176,6 +224,27 @@ def roots(a):
     return np.sqrt(a)
 
 
+def lesser(a, b):
+    """The lesser of each two."""
+    return np.where(a < b, a, b)
+
+
+def greater(a, b):
+    """The greater of each two."""
+    return np.where(a > b, a, b)
+
+
+def rounded(a):
+    """The nearest whole numbers, halves to even ones."""
+    return np.rint(a)
+
+
+def transposed(a, b, c, d):
+    """The first number of each, the second of each, the third and the fourth."""
+    rows = np.array((a, b, c, d)).T
+    return rows[0], rows[1], rows[2], rows[3]
+
+
 overload(load4)(lambda a, k: lambda a, k: _load4(a, k))
 overload(store4)(lambda a, k, x: lambda a, k, x: _store4(a, k, x))
 overload(spread)(lambda x: lambda x: _spread(x))
@@ -183,3 +252,7 @@ overload(four)(lambda a, b, c, d: lambda a, b, c, d: _four(a, b, c, d))
 overload(fused)(lambda a, b, c: lambda a, b, c: _fused(a, b, c))
 overload(sum4)(lambda a: lambda a: _sum4(a))
 overload(roots)(lambda a: lambda a: _roots(a))
+overload(lesser)(lambda a, b: lambda a, b: _lesser(a, b))
+overload(greater)(lambda a, b: lambda a, b: _greater(a, b))
+overload(rounded)(lambda a: lambda a: _rounded(a))
+overload(transposed)(lambda a, b, c, d: lambda a, b, c, d: _transposed(a, b, c, d))

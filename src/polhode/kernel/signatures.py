@@ -178,6 +178,7 @@ state is kept elsewhere."""
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)
 MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, f8, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1, i8, I1, A1)
 MARCH_CLOCKED = i8(i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1)
+SERVE = types.void(i8)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
 EVENT_VALUES = types.void(types.FunctionType(EVENT), f8, A1, A1, A1, A1, A1)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)

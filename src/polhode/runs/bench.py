@@ -46,6 +46,7 @@ from polhode.kernel.signatures import (
     TRYING,
 )
 from polhode.methods import Chosen, Prepared, tableau, tableau_names
+from polhode.runs.team import Team
 from polhode.systems import System
 
 
@@ -118,8 +119,9 @@ class Bench:
     """
 
     def __init__(
-        self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None, adaptive: bool = False
-    ) -> None:
+        self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None,
+        adaptive: bool = False, threads: int = 1,
+    ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         self.prepared = chosen.prepare()
         self.table = np.ascontiguousarray(self.prepared.table, dtype=float)
@@ -159,6 +161,7 @@ class Bench:
                 "'mkrk:gauss6', or a splitting such as 'rkn6_14a'"
             )
         self.parameters = system.with_memory  # a copy: a user's function could write into them
+        self.team = Team(system.serve, self.parameters, threads)
         system.settle(self.parameters, t)
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)
@@ -260,7 +263,8 @@ class Bench:
         if not (own and self.left_at == (first, t0, h)):
             self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
         self.left_at = None
-        status = self._run(MARCHING, first, n, every, t0, h, rows, counts, y, loads)
+        with self.team:
+            status = self._run(MARCHING, first, n, every, t0, h, rows, counts, y, loads)
         if own and status in (OK, CROSSED):
             self.left_at = (first + int(self.report[STEPS_DONE]), t0, h)
         return status

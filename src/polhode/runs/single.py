@@ -41,6 +41,7 @@ from polhode.methods import Chosen
 from polhode.methods import method as find_method
 from polhode.runs import stepping
 from polhode.runs.bench import check_estimate, extended
+from polhode.runs.blow_up import blown_up, first_blown
 from polhode.runs.clocked import ClockedRun
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
@@ -321,6 +322,7 @@ def integrate(
     guard: bool = True,
     units: str = "consistent",
     epoch: Any = None,
+    threads: int = 1,
     progress: Callable[[Progress], None] | None = None,
     **options: str,
 ) -> xr.Dataset:
@@ -389,6 +391,8 @@ def integrate(
     epoch : str, datetime or astropy Time, optional
         Which instant time 0 is, such as ``"2030-01-01T00:00:00 TDB"``, UTC unless it says so: recorded for exports,
         while no load reads it.
+    threads : int
+        How many processors may share the loads of many bodies; no bit of a result depends on it.
     progress : function, optional
         Called with a ``Progress`` a few times a second.
     **options : str
@@ -458,6 +462,11 @@ def integrate(
     y = _start(system, chosen, coordinates, carries, clock, *turning, *moving)
     if clock is not None:
         y[-CLOCK_NUMBERS] = start
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
+        raise InvalidInput(f"threads is {threads!r}; it must be a whole number, 1 or more")
+    wrong = "" if system.check is None else system.check(y[: BODY * system.N])
+    if wrong:
+        raise InvalidInput(f"the run cannot start: {wrong}")
     recipe = {
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
@@ -476,7 +485,7 @@ def integrate(
         recipe["since"] = first
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
-    return _carry_out(system, chosen, recipe, progress, wanted)
+    return _carry_out(system, chosen, recipe, progress, wanted, int(threads))
 
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
@@ -502,6 +511,10 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
     if along[0] < 0 or along[-1] > n * (1 + 1e-12):
         raise InvalidInput(f"t_eval must lie between t0 = {start:g} and the end of the run, {start + n * h:g}")
     return times
+
+
+BETWEEN_LOOKS = 2.0
+"""Seconds between looks at the energy of a run that could blow up."""
 
 
 class _Watch:
@@ -533,6 +546,7 @@ def _carry_out(
     recipe: Mapping[str, Any],
     progress: Callable[[Progress], None] | None,
     events: Sequence[Event],
+    threads: int = 1,
 ) -> xr.Dataset:
     """Run a recipe; raises what went wrong with the trajectory so far on it."""
     every = recipe["every"]
@@ -542,17 +556,23 @@ def _carry_out(
     record = Record((rows if samples is None else len(samples)) + 2, len(recipe["state"]))
     tell = progress or (lambda state: None)
     tell(Progress(0, total, 0.0, "compiling"))
-    run = _kind_of_run(chosen, recipe)(system, chosen, recipe, events)
+    run = _kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
     potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
     stopped = ""
     with _Watch() as watch:
         tell(Progress(0, total, 0.0, "running"))
-        told = time.perf_counter()
+        told = looked = time.perf_counter()
 
         def look() -> None:
-            nonlocal told
+            nonlocal told, looked
             now = time.perf_counter()
+            if potential is not None and run.keeps_energy and now - looked > BETWEEN_LOOKS:
+                looked = now
+                both = np.array([run.start, run.state()])
+                energies, problem = _potential_energies(run, potential, np.array([run.t0, run.now]), both)
+                if problem is None and first_blown(system, both, energies):
+                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.advice(run.h))
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
                 tell(Progress(run.done, total, run.seconds, "running", run.share))
@@ -616,6 +636,11 @@ def _finish(
             # A run that had failed before tells of that.
             error = error or problem
             times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
+        k = first_blown(run.system, states, energies) if run.keeps_energy and len(times) else None
+        if k:
+            error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.advice(run.h))
+            times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
+            energies = energies[:k]
     pace = run.pace
     named = next(iter(pace))
     attributes = {

@@ -122,14 +122,16 @@ class Run:
     adaptive = False
     clocked = False
 
-    def __init__(self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = ()) -> None:
+    def __init__(
+        self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = (), threads: int = 1
+    ) -> None:
         self.system, self.chosen, self.recipe = system, chosen, recipe
         self.t0, self.guard = recipe["t0"], recipe["guard"]
         self.start = np.array(recipe["state"])
         self.direction = copysign(1.0, self.final - self.t0)
         fired = [] if recipe.get("since", self.t0) != self.t0 else fire(system, self.t0, self.start, self.direction)
         limit = chosen.method.range if self.guard else None
-        self.bench = Bench(system, chosen, self.start.copy(), self.t0, limit, self.adaptive)
+        self.bench = Bench(system, chosen, self.start.copy(), self.t0, limit, self.adaptive, threads)
         self.report = self.bench.report
         self.done: int = 0
         self.seconds = 0.0
@@ -152,6 +154,11 @@ class Run:
         """Get ready for the first step."""
         self.total: int | None = self.recipe["steps"]
         self.h = -self.recipe["step"] if self.recipe["backwards"] else self.recipe["step"]
+
+    @property
+    def keeps_energy(self) -> bool:
+        """Whether a large change of energy shows that a run of many bodies has failed."""
+        return self.system.check is not None and "energy" in self.system.conserves
 
     @property
     def now(self) -> float:
@@ -456,9 +463,19 @@ class Run:
         if status == TOO_LARGE:
             return self._too_large(place, h, (y, self.y if after is None else after), where)
         return NotFinite(
-            f"the state or a load is infinite or not a number {place}; {self._singular(y, t)}check the loads and "
-            f"initial values, or {self.advice(h)}", **where,
+            f"the state or a load is infinite or not a number {place}; {self._singular(y, t)}{self._wrong(y, after)}"
+            f"check the loads and initial values, or {self.advice(h)}", **where,
         )  # fmt: skip
+
+    def _wrong(self, y: Any, after: Any) -> str:
+        """What the system finds wrong with the state before a step or within it, followed by a semicolon."""
+        if self.system.check is None:
+            return ""
+        for state in (y, after):
+            told = "" if state is None else self.system.check(state[: BODY * self.system.N])
+            if told:
+                return f"{told}; "
+        return ""
 
     def _singular(self, y: Any, t: float) -> str:
         """What to say of a state at which the numbers of a method are singular, followed by a semicolon."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
 from polhode.systems.gravity_gradient import gravity_gradient
@@ -27,6 +28,7 @@ __all__ = [
     "SYSTEMS",
     "ReadyMade",
     "System",
+    "dipoles",
     "free_body",
     "gravitating_bodies",
     "gravity_gradient",
@@ -45,6 +47,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     build.__name__: build
     for build in (
         particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall, orbit, spacecraft, gravitating_bodies,
+        dipoles,
     )
 }  # fmt: skip
 """Every system by the name of the function that builds it."""

@@ -174,6 +174,13 @@ class System:
         Edges of the periodic box; None in free space. Positions in the state are not wrapped.
     boltzmann : float
         Boltzmann's constant in the system's units, for temperatures.
+    serve : function or None
+        Of a system whose loads several threads can share: what the others run (``polhode.kernel.team``).
+    check : function or None
+        ``check(y) -> str``: what is wrong with a state at which loads are beyond reason, in words, empty where nothing
+        is: a run does not start there.
+    constants : mapping
+        Constants of the bodies for the trajectory: name to dimensions and values, ``(("body", "axis"), array)``.
     conserves : tuple of str
         Names of what the exact motion keeps: ``energy``, ``angular_momentum_space``, ``vertical_angular_momentum``,
         ``axial_angular_momentum``, ``momentum``; of bodies that act on each other ``total_momentum``,
@@ -217,6 +224,9 @@ class System:
     memory: int = 0
     box: Any = None
     boltzmann: float = 1.0
+    serve: Callable[..., Any] | None = None
+    check: Callable[[Any], str] | None = None
+    constants: Mapping[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
@@ -256,7 +266,9 @@ class System:
     @property
     def with_memory(self) -> Any:
         """A copy of the parameters with fresh memory behind them, as the roles read them."""
-        return np.concatenate([self.parameters, np.zeros(self.memory)])
+        together = np.zeros(len(self.parameters) + self.memory)
+        together[: len(self.parameters)] = self.parameters
+        return together
 
     @property
     def N(self) -> int:

@@ -127,6 +127,9 @@ def dataset(
         variables["work"] = (["time", "force"], work.copy(), about)
         for name, meaning in BALANCE.items():
             variables[name][2]["long_name"] = meaning
+    for name, (along, constant) in system.constants.items():
+        about = {"long_name": MEANING[name], "units": UNITS[units][name]}
+        variables[name] = (list(along), np.array(constant), about)
     if system.box is not None:
         about = {"long_name": MEANING["box"], "units": UNITS[units]["box"]}
         variables["box"] = (["axis"], np.array(system.box, dtype=float), about)

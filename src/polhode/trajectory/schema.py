@@ -28,6 +28,11 @@ total_angular_momentum    time, axis           of all bodies about the origin, s
 spin                      time, axis           angular momentum about the centre of mass, space frame; of a spacecraft
 attitude_energy           time                 of rotation and gravity gradient; of a spacecraft
 orbital_energy            time                 of the osculating conic, |p|^2 / (2 m) - mu m / r; of a spacecraft
+temperature               time                 of molecules, from their motion relative to the centre of mass; also
+                                               temperature_translational and temperature_rotational
+pressure                  time                 of molecules in a box
+total_dipole              time, axis           of molecules, space frame
+dipole                    body, axis           of each molecule, body frame
 box                       axis                 edges of the periodic box, where there is one; positions are not wrapped
                                                into it
 iterations                time                 most solver iterations of a step since the row before
@@ -93,6 +98,12 @@ UNITS = {
         "work": "mass length2 / time2",
         "mass": "mass",
         "box": "length",
+        "temperature": "energy / boltzmann",
+        "temperature_translational": "energy / boltzmann",
+        "temperature_rotational": "energy / boltzmann",
+        "pressure": "energy / length3",
+        "total_dipole": "charge length",
+        "dipole": "charge length",
         "iterations": "1",
         "step": "time",
         "clock": "of each number its own",
@@ -134,6 +145,12 @@ UNITS = {
         "work": "J",
         "mass": "kg",
         "box": "m",
+        "temperature": "K",
+        "temperature_translational": "K",
+        "temperature_rotational": "K",
+        "pressure": "Pa",
+        "total_dipole": "C m",
+        "dipole": "C m",
         "iterations": "1",
         "step": "s",
         "clock": "of each number its own",
@@ -182,6 +199,12 @@ MEANING = {
     "work": "work on the bodies since the start",
     "mass": "mass",
     "box": "edges of the periodic box",
+    "temperature": "temperature",
+    "temperature_translational": "temperature of the translation",
+    "temperature_rotational": "temperature of the rotation",
+    "pressure": "pressure",
+    "total_dipole": "dipole of all bodies, space frame",
+    "dipole": "dipole, body frame",
     "step": "size of the step that ends at the row or holds it",
     "clock": "time, its carry, density of steps, its rate or unit",
     "iterations": "most solver iterations in a step since the previous row",

@@ -1,0 +1,278 @@
+"""Loads and potential of bodies that act on each other in pairs: one pass over all pairs, or over those of a list.
+
+The pass takes four pairs at a time. Bound into it are three functions of the system:
+
+    pack(i, at, y, c)            write the data of body i, WIDTH numbers, to c[at:]
+    pair(a, b0, b1, b2, b3, c)   of the body with data at c[a:] and four others: 12 lanes, which are the force on the
+                                 one and the potential; what turns the one, and the virial; what turns the others
+    turned(i, at, sums, y, c)    torque on body i in its principal frame, from the data at c[at:] and the sums of what
+                                 turns it at c[sums:]
+
+c are the parameters with the memory behind them, whose layout is that of ``kernel.neighbours``. The force on the other
+body is the opposite one, to the last bit. What pairs give to bodies is added in the order of their numbers, in slices
+whose number depends on that of the bodies alone: so results do not depend on when lists were made, nor on the number of
+threads that share the slices (``kernel.team``).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from polhode.kernel import team
+from polhode.kernel.access import get3, put3
+from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.lanes import greater, lesser, load4, rounded, spread, store4, transposed
+from polhode.kernel.neighbours import (
+    BOX,
+    BUILDS,
+    CUTOFF,
+    DATA_AT,
+    FULL_AT,
+    INVERSE_BOX,
+    LISTED,
+    LISTED_NOW,
+    NARROW,
+    NO_ROOM,
+    ON,
+    POTENTIAL_SUM,
+    ROW,
+    ROWS_AT,
+    SLICES,
+    SUMS_AT,
+    TEAM,
+    TOTALS_AT,
+    VIRIAL_SUM,
+    WIDTH,
+    first_of,
+    list_rows,
+    listed,
+    sort_into_cells,
+)
+from polhode.kernel.signatures import LOAD
+
+LISTING, TAKING, GIVING = 0, 1, 2
+"""Jobs: rows of a list are made; pairs are taken; sums are given to the bodies."""
+
+
+def pack(i, at, y, c):  # replaced by bind
+    """Stand-in for the data of a body."""
+    raise RuntimeError("pairs are taken only with a system bound into the pass")
+
+
+def pair(a, b0, b1, b2, b3, c):  # replaced by bind
+    """Stand-in for what bodies do to each other."""
+    raise RuntimeError("pairs are taken only with a system bound into the pass")
+
+
+def turned(i, at, sums, y, c):  # replaced by bind
+    """Stand-in for the torque on a body."""
+    raise RuntimeError("pairs are taken only with a system bound into the pass")
+
+
+@inlined
+def apart(a, b0, b1, b2, b3, c):
+    """Differences of the places at c[a:] and of four others, to the nearest images."""
+    x, y, z, _ = transposed(load4(c, b0), load4(c, b1), load4(c, b2), load4(c, b3))
+    x, y, z = c[a] - x, c[a + 1] - y, c[a + 2] - z
+    x = x - c[BOX] * rounded(x * c[INVERSE_BOX])
+    y = y - c[BOX + 1] * rounded(y * c[INVERSE_BOX + 1])
+    z = z - c[BOX + 2] * rounded(z * c[INVERSE_BOX + 2])
+    return x, y, z
+
+
+@inlined
+def switched(r, inverse, c):
+    """The factor S(r) of a potential, from 1 at ON to 0 at the cut-off with two continuous derivatives, and -S'(r)/r;
+    exactly 0 beyond it. Without a cut-off 1 and 0."""
+    t = lesser(greater((r - c[ON]) * c[NARROW], spread(0.0)), spread(1.0))
+    u = 1.0 - t
+    square = t * t
+    return 1.0 - t * square * (10.0 + t * (6.0 * t - 15.0)), 30.0 * c[NARROW] * square * (u * u) * inverse
+
+
+def row(i, first, count, s, N, c):
+    """Take ``count`` pairs of body i with the bodies of a list at c[first:], or with those that follow it where first
+    is 0; returns the sums of body i, which are not written yet."""
+    width, data = int(c[WIDTH]), int(c[DATA_AT])
+    sums = int(c[SUMS_AT]) + ROW * (N + 1) * s
+    a = data + width * i
+    F, G = spread(0.0), spread(0.0)
+    for k in range(0, count, 4):
+        left = count - k
+        if first > 0:
+            j0 = int(c[first + k])
+            j1 = int(c[first + k + 1]) if left > 1 else N
+            j2 = int(c[first + k + 2]) if left > 2 else N
+            j3 = int(c[first + k + 3]) if left > 3 else N
+        else:
+            j0 = i + 1 + k
+            j1, j2, j3 = min(j0 + 1, N), min(j0 + 2, N), min(j0 + 3, N)
+        f0, f1, f2, f3, g0, g1, g2, g3, h0, h1, h2, h3 = pair(
+            a, data + width * j0, data + width * j1, data + width * j2, data + width * j3, c
+        )
+        f0, f1, f2, f3 = transposed(f0, f1, f2, f3)
+        g0, g1, g2, g3 = transposed(g0, g1, g2, g3)
+        h0, h1, h2, h3 = transposed(h0, h1, h2, h3)
+        F, G = F + f0, G + g0
+        at = sums + ROW * j0
+        store4(c, at, load4(c, at) - f0)
+        store4(c, at + 4, load4(c, at + 4) + h0)
+        if left > 1:
+            F, G = F + f1, G + g1
+            at = sums + ROW * j1
+            store4(c, at, load4(c, at) - f1)
+            store4(c, at + 4, load4(c, at + 4) + h1)
+        if left > 2:
+            F, G = F + f2, G + g2
+            at = sums + ROW * j2
+            store4(c, at, load4(c, at) - f2)
+            store4(c, at + 4, load4(c, at + 4) + h2)
+        if left > 3:
+            F, G = F + f3, G + g3
+            at = sums + ROW * j3
+            store4(c, at, load4(c, at) - f3)
+            store4(c, at + 4, load4(c, at + 4) + h3)
+    return F, G
+
+
+def take_slice(s, N, c):
+    """Take the pairs of the bodies of a slice."""
+    slices = int(c[SLICES])
+    begin, end = first_of(s, slices, N), first_of(s + 1, slices, N)
+    sums, rows = int(c[SUMS_AT]) + ROW * (N + 1) * s, int(c[ROWS_AT])
+    holds = c[LISTED] == LISTED_NOW
+    potential, virial = 0.0, 0.0
+    for k in range(ROW * begin, ROW * N):
+        c[sums + k] = 0.0
+    for i in range(begin, end):
+        if holds:
+            F, G = pairs_of(i, int(c[rows + 2 * i]), int(c[rows + 2 * i + 1]), s, N, c)
+        else:
+            F, G = pairs_of(i, 0, N - 1 - i, s, N, c)
+        at = sums + ROW * N  # memory of this slice
+        store4(c, at, F)
+        store4(c, at + 4, G)
+        potential += c[at + 3]
+        virial += c[at + 7]
+        at = sums + ROW * i
+        store4(c, at, load4(c, at) + F)
+        store4(c, at + 4, load4(c, at + 4) + G)
+    totals = int(c[TOTALS_AT]) + 2 * s
+    c[totals] = potential
+    c[totals + 1] = virial
+
+
+def give_slice(s, N, y, c, out):
+    """Write the loads of some bodies, sums over the slices that have something for them."""
+    slices = int(c[SLICES])
+    sums, data, width = int(c[SUMS_AT]), int(c[DATA_AT]), int(c[WIDTH])
+    for i in range(N * s // slices, N * (s + 1) // slices):
+        at = sums + ROW * i
+        for other in range(1, slices):
+            if first_of(other, slices, N) > i:
+                break
+            there = sums + ROW * (N + 1) * other + ROW * i
+            store4(c, at, load4(c, at) + load4(c, there))
+            store4(c, at + 4, load4(c, at + 4) + load4(c, there + 4))
+        put3(out, LOAD * i, get3(c, at))
+        put3(out, LOAD * i + 3, turned(i, data + width * i, at + 4, y, c))
+
+
+def part_of(job, s, n, N, y, c, out):
+    """A slice of a job."""
+    if job == LISTING:
+        list_rows(s, n, N, y, c)
+    elif job == TAKING:
+        take(s, N, c)
+    else:
+        give(s, N, y, c, out)
+
+
+def part_by_address(s, address):
+    """A slice of a job that has been told to a team."""
+    n = (team.told(address, 1), team.told(address, 2), team.told(address, 3))
+    y, c = team.numbers_behind(team.told(address, 5)), team.numbers_behind(team.told(address, 6))
+    part(team.told(address, 0), s, n, team.told(address, 4), y, c, team.numbers_behind(team.told(address, 7)))
+
+
+def whole(job, n, N, y, c, out):
+    """A job, with all its slices, by one thread or several."""
+    slices = int(c[SLICES])
+    address = int(c[TEAM])
+    if address == 0 or slices == 1:
+        for s in range(slices):
+            part(job, s, n, N, y, c, out)
+        return
+    team.tell(address, 0, job)
+    team.tell(address, 1, n[0])
+    team.tell(address, 2, n[1])
+    team.tell(address, 3, n[2])
+    team.tell(address, 4, N)
+    team.tell(address, 5, team.address_of(y))
+    team.tell(address, 6, team.address_of(c))
+    team.tell(address, 7, team.address_of(out))
+    lead(slices, address)
+
+
+take, give, pairs_of, part, lead, all_of = take_slice, give_slice, row, part_of, team.lead, whole
+
+
+def pass_of(N, y, c, out):
+    """Take all pairs, after the list has been made again where that is due; False where positions are not finite."""
+    nothing = (0, 0, 0)
+    if c[CUTOFF] > 0.0:
+        due = listed(N, y, c)
+        if due < 0:
+            return False
+        if due > 0:
+            n = sort_into_cells(N, y, c)
+            all_of(LISTING, n, N, y, c, out)
+            c[LISTED] = LISTED_NOW
+            for s in range(int(c[SLICES])):
+                if c[int(c[FULL_AT]) + s] != 0.0:
+                    c[LISTED] = NO_ROOM
+            c[BUILDS] += 1.0
+    data, width = int(c[DATA_AT]), int(c[WIDTH])
+    for i in range(N):
+        pack(i, data + width * i, y, c)
+    all_of(TAKING, nothing, N, y, c, out)
+    potential, virial = 0.0, 0.0
+    for s in range(int(c[SLICES])):
+        potential += c[int(c[TOTALS_AT]) + 2 * s]
+        virial += c[int(c[TOTALS_AT]) + 2 * s + 1]
+    c[POTENTIAL_SUM] = potential
+    c[VIRIAL_SUM] = virial
+    return True
+
+
+passed = pass_of
+
+
+def pair_loads(part, t, N, y, bodies, parameters, out):
+    """The LOADS role."""
+    if passed(N, y, parameters, out):
+        all_of(GIVING, (0, 0, 0), N, y, parameters, out)
+    else:
+        for k in range(LOAD * N):
+            out[k] = float("nan")
+
+
+def pair_potential(t, N, y, bodies, parameters):
+    """The POTENTIAL role."""
+    return parameters[POTENTIAL_SUM] if passed(N, y, parameters, parameters) else float("nan")
+
+
+@cache
+def bound(pack: Any, pair: Any, turned: Any) -> tuple[Any, Any, Any]:
+    """The LOADS and the POTENTIAL role of a system of pairs, and what its further threads run."""
+    take = helper(bind(take_slice, pairs_of=inlined(bind(row, pair=pair))))
+    part = helper(bind(part_of, take=take, give=helper(bind(give_slice, turned=turned))))
+    by_address = helper(bind(part_by_address, part=part))
+    all_of = helper(bind(whole, part=part, lead=helper(bind(team.lead, carry_out=by_address))))
+    passed = helper(bind(pass_of, pack=pack, all_of=all_of))
+    return (
+        bind(pair_loads, passed=passed, all_of=all_of),
+        bind(pair_potential, passed=passed),
+        bind(team.serve, carry_out=by_address),
+    )

@@ -1,0 +1,236 @@
+"""Soft spheres with dipoles: many rigid bodies that act on each other in pairs.
+
+    V = sum over i < j of  4 epsilon ((sigma/r)^12 - a (sigma/r)^6)
+                           + mu_i . mu_j / r^3 - 3 (mu_i . d)(mu_j . d) / r^5         [celledoni2008, eqs. 3.10-3.12]
+
+d = q_i - q_j, r = |d|, mu_i = R(q_i) mubar_i. As printed there is no attraction (a = 0), and all pairs act through free
+space. Force on i, field at i and torque in its body frame:
+
+    F_i = (48 epsilon (sigma/r)^12 / r^2 + 3 mu_i.mu_j / r^5 - 15 (mu_i.d)(mu_j.d) / r^7) d
+              + 3 / r^5 ((mu_j.d) mu_i + (mu_i.d) mu_j)
+    E_i = -mu_j / r^3 + 3 (mu_j.d) d / r^5,     T_i = mubar_i x R^T E_i
+
+With ``cutoff`` a pair's whole energy is multiplied by S(r), which falls from 1 at ``switch`` to 0 at the cut-off with
+two continuous derivatives. With ``box`` the nearest images act. With ``reaction_field`` the medium beyond the cut-off,
+of that relative permittivity e, answers to the dipoles within it [barker1973]:
+
+    V_ij -= 2 (e - 1) / (2 e + 1) mu_i . mu_j / cutoff^3                    e = infinity: a conductor
+
+without the constant energy of each dipole in its own field.
+
+Conserved: energy, total momentum; in free space the total angular momentum about the origin.
+
+============== ==================================================================== =================================
+parameter      meaning                                                              unit
+============== ==================================================================== =================================
+n              how many bodies, two or more
+mass           of each, or of all                                                   mass
+inertia        moments or tensor of each, or of all; a planar body may have the sum mass length^2
+               of two moments equal to the third
+dipole         in the body frame, of each or of all                                 with charges such that two unit
+                                                                                    dipoles have the energy 1/r^3
+sigma          diameter of the spheres, positive                                    length
+epsilon        strength of their repulsion, not negative                            energy
+attraction     factor a of the attraction, True for 1 (Lennard-Jones spheres:       1
+               Stockmayer fluid)
+cutoff         distance beyond which pairs do not act                               length
+switch         where the switching begins; by default 0.9 of the cut-off            length
+skin           by which lists of neighbours go beyond the cut-off; by default 0.12  length
+               of it. It changes the speed, no number
+box            edges of the periodic box, or its edge; needs a cut-off of at most   length
+               half the smallest edge
+reaction_field relative permittivity of what is beyond the cut-off, 1 or more       1
+============== ==================================================================== =================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import cross
+from polhode.errors import InvalidInput
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import inlined
+from polhode.kernel.lanes import load4, roots, transposed
+from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
+from polhode.kernel.pairs import apart, bound, switched
+from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
+from polhode.systems.molecules import count, masses_of, of_each, overlapping, principals, surroundings, thermodynamics
+from polhode.systems.record import System, number, plain
+
+STRENGTH, SQUARE, ATTRACTED, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2, OWN_NUMBERS + 3
+DIPOLES = OWN_NUMBERS + 4
+"""4 epsilon; sigma^2; a; factor of the reaction field; dipoles in the principal frames."""
+DATA = 8
+"""Numbers of a body's data: position, nothing, dipole in space, nothing."""
+
+
+@inlined
+def pack_dipole(i, at, y, c):
+    """Position and dipole of body i, in space."""
+    put3(c, at, get3(y, BODY * i + POSITION))
+    put3(c, at + 4, rotate(get4(y, BODY * i + ATTITUDE), get3(c, DIPOLES + 3 * i)))
+
+
+@inlined
+def dipole_pair(a, b0, b1, b2, b3, c):
+    """Force and potential, field and virial, field at the others."""
+    x, y, z = apart(a, b0, b1, b2, b3, c)
+    u, v, w, _ = transposed(load4(c, b0 + 4), load4(c, b1 + 4), load4(c, b2 + 4), load4(c, b3 + 4))
+    p, q, s = c[a + 4], c[a + 5], c[a + 6]
+    square = x * x + y * y + z * z
+    r = roots(square)
+    i1 = 1.0 / r
+    i2 = i1 * i1
+    i3 = i2 * i1
+    i5 = i3 * i2
+    mine = x * p + y * q + z * s
+    other = x * u + y * v + z * w
+    both = u * p + v * q + w * s
+    s2 = c[SQUARE] * i2
+    s6 = s2 * s2 * s2
+    core = c[STRENGTH] * (s6 * s6)
+    well = c[STRENGTH] * c[ATTRACTED] * s6
+    product = 3.0 * i5 * mine * other
+    potential = core - well + i3 * both - product - c[REACTION] * both
+    S, slope = switched(r, i1, c)
+    along = S * (i2 * (12.0 * core - 6.0 * well - 5.0 * product) + 3.0 * i5 * both) + slope * potential
+    k5 = 3.0 * S * i5
+    at_mine, at_other = k5 * other, k5 * mine
+    fx = along * x + at_mine * p + at_other * u
+    fy = along * y + at_mine * q + at_other * v
+    fz = along * z + at_mine * s + at_other * w
+    k3 = S * (c[REACTION] - i3)
+    return (
+        fx, fy, fz, S * potential,
+        at_mine * x + k3 * u, at_mine * y + k3 * v, at_mine * z + k3 * w, fx * x + fy * y + fz * z,
+        at_other * x + k3 * p, at_other * y + k3 * q, at_other * z + k3 * s, k3,
+    )  # fmt: skip
+
+
+@inlined
+def dipole_turned(i, at, sums, y, c):
+    """Torque of the field on the dipole."""
+    E = rotate_inverse(get4(y, BODY * i + ATTITUDE), get3(c, sums))
+    return cross(get3(c, DIPOLES + 3 * i), E)
+
+
+def dipoles(
+    n: int,
+    mass: Any = 1.0,
+    inertia: Any = (1.0, 1.88, 2.88),
+    dipole: Any = (0.0, 1.0, 1.0),
+    sigma: float = 1.0,
+    epsilon: float = 1.0,
+    *,
+    attraction: float | bool = False,
+    cutoff: float | None = None,
+    switch: float | None = None,
+    skin: float | None = None,
+    box: Any = None,
+    reaction_field: float | None = None,
+) -> System:
+    """Soft spheres with dipoles; by default those of [celledoni2008, section 3.4], in free space.
+
+    Parameters
+    ----------
+    n : int
+        How many bodies, two or more.
+    mass : float or array_like (n,)
+        Positive.
+    inertia : array_like (3,), (3, 3), (n, 3) or (n, 3, 3)
+        Moments or tensor about the centre of mass, of all bodies or of each; three bodies of their own take tensors.
+    dipole : array_like (3,) or (n, 3)
+        In the body frame.
+    sigma, epsilon : float
+        Diameter of the spheres, positive; strength of their repulsion, not negative.
+    attraction : float or bool
+        Factor of the attraction in -4 epsilon (sigma/r)^6, True for 1.
+    cutoff : float, optional
+        Distance beyond which pairs do not act; without one all pairs do.
+    switch : float, optional
+        Where the energy begins to fall to zero at the cut-off; by default 0.9 of it.
+    skin : float, optional
+        By which lists of neighbours go beyond the cut-off; by default 0.12 of it. No result depends on it.
+    box : float or array_like (3,), optional
+        Edges of the periodic box, each at least twice the cut-off.
+    reaction_field : float, optional
+        Relative permittivity of what is beyond the cut-off, 1 or more; infinite for a conductor.
+
+    Returns
+    -------
+    System
+        Its trajectories also have ``temperature``, ``temperature_translational``, ``temperature_rotational``,
+        ``total_dipole`` and, in a box, ``pressure``; with k_B = 1.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong. A run refuses a start at which bodies overlap.
+
+    Examples
+    --------
+    >>> dipoles(100).conserves
+    ('energy', 'total_momentum', 'total_angular_momentum')
+    >>> dipoles(500, attraction=True, cutoff=3.0, box=10.0, reaction_field=float("inf")).conserves
+    ('energy', 'total_momentum')
+    """
+    N = count(n)
+    sizes = {"sigma": number(sigma, "sigma", positive=True), "epsilon": number(epsilon, "epsilon")}
+    pull = float(attraction) if isinstance(attraction, bool) else number(attraction, "attraction")
+    for name, value in (("epsilon", sizes["epsilon"]), ("attraction", pull)):
+        if value < 0.0:
+            raise InvalidInput(f"{name} is {value:g}; it must not be negative")
+    rc, on, wide, edges = surroundings(cutoff, switch, skin, box)
+    moments, frames = principals(inertia, N)
+    moment = of_each(dipole, N, "dipole")
+    own = [4.0 * sizes["epsilon"], sizes["sigma"] ** 2, pull, reaction(reaction_field, rc)]
+    inside = rotation.rotate(rotation.conjugate(frames), moment)
+    parameters, memory = parameters_of(N, DATA, [*own, *inside.ravel()], rc, wide, edges, on, sizes["sigma"])
+    loads, potential, serve = bound(pack_dipole, dipole_pair, dipole_turned)
+    arguments = {
+        "n": N, "mass": plain(mass), "inertia": plain(inertia), "dipole": plain(dipole), **sizes, "attraction": pull,
+        "cutoff": cutoff, "switch": switch, "skin": skin, "box": plain(box), "reaction_field": reaction_field,
+    }  # fmt: skip
+    bare = System(
+        name="dipoles",
+        arguments=arguments,
+        mass=masses_of(mass, N),
+        moments=moments,
+        frames=frames,
+        loads=loads,
+        potential=potential,
+        serve=serve,
+        velocity_dependent=False,
+        parameters=parameters,
+        memory=memory,
+        box=edges,
+        check=overlapping(sizes["sigma"], edges),
+        constants={"dipole": (("body", "axis"), moment)},
+        conserves=("energy", "total_momentum", *(() if box is not None else ("total_angular_momentum",))),
+        recommended="rkn4_6b",
+    )
+    return replace(bare, quantities=thermodynamics(bare, moment))
+
+
+def reaction(permittivity: Any, cutoff: float) -> float:
+    """The factor 2 (e - 1) / ((2 e + 1) cutoff^3) of a reaction field; 0 without one.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if permittivity is None:
+        return 0.0
+    if not cutoff:
+        raise InvalidInput("reaction_field is given without cutoff, beyond which it would begin; give both")
+    if permittivity == inf:
+        return 1.0 / cutoff**3
+    e = number(permittivity, "reaction_field")
+    if e < 1.0:
+        raise InvalidInput(f"reaction_field is {e:g}; a relative permittivity is 1 or more")
+    return 2.0 * (e - 1.0) / ((2.0 * e + 1.0) * cutoff**3)

@@ -1,0 +1,197 @@
+"""What systems of many rigid molecules have in common: checked arguments, overlaps, temperatures, pressure.
+
+Temperatures are those of the motion relative to the centre of mass, k_B T = 2 K / f: of translation with f = 3 N - 3,
+of rotation with f the number of axes about which bodies turn, and of both together. The pressure in a periodic box is
+p V = 2 K_t / 3 + sum over pairs of d . F / 3 with the kinetic energy K_t of that motion, centres d apart and the force
+F on the first: minus the derivative of the energy by the volume, centres being scaled and molecules rigid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from polhode.algebra import rotation
+from polhode.errors import InvalidInput
+from polhode.kernel import jit
+from polhode.kernel.neighbours import VIRIAL_SUM
+from polhode.kernel.signatures import A1, ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION, POTENTIAL
+from polhode.systems.inertia import principal
+from polhode.systems.record import System, number, vector
+
+OVERLAP = 0.2
+"""Distance in units of the diameter below which bodies overlap: their repulsion is then 1e9 of its strength."""
+SWITCH, SKIN = 0.9, 0.12
+"""Where switching begins, and the skin of lists, in units of the cut-off, unless given."""
+
+
+def count(value: Any, name: str = "n", least: int = 2) -> int:
+    """A number of bodies.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name} must be a whole number, {least} or more, not {value!r}")
+    return int(value)
+
+
+def of_each(value: Any, n: int, name: str) -> Any:
+    """Vectors of n bodies, (n, 3), from one for all or one for each.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if np.ndim(value) == 2:
+        if np.shape(value) != (n, 3):
+            raise InvalidInput(f"{name} must be 3 numbers, or 3 for each of the {n} bodies, but has shape "
+                               f"{np.shape(value)}")  # fmt: skip
+        array = np.array(value, dtype=float)
+        wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
+        if wrong.size:
+            vector(array[wrong[0]], f"{name} of body {wrong[0]}")
+        return array
+    return np.tile(vector(value, name), (n, 1))
+
+
+def masses_of(value: Any, n: int) -> Any:
+    """Positive masses (n,) from one for all or one for each.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if np.ndim(value) == 0:
+        return np.full(n, number(value, "mass", positive=True))
+    if np.shape(value) != (n,):
+        raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {np.shape(value)}")
+    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(value)])
+
+
+def principals(inertia: Any, n: int) -> tuple[Any, Any]:
+    """Principal moments (n, 3) and frames (n, 4), from one inertia for all, (3,) or (3, 3), or one for each.
+
+    Three numbers for each of three bodies would read like a tensor: give those as tensors.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    shape = np.shape(inertia)
+    if shape in ((3,), (3, 3)):
+        one = principal(inertia)
+        return np.tile(one.moments, (n, 1)), np.tile(one.frame, (n, 1))
+    if shape not in ((n, 3), (n, 3, 3)):
+        raise InvalidInput(
+            f"inertia must be 3 moments or a 3 x 3 tensor, or such for each of the {n} bodies, but has shape {shape}"
+        )
+    rows, which = np.unique(np.asarray(inertia, dtype=float), axis=0, return_inverse=True)
+    first = {k: int(np.flatnonzero(which.ravel() == k)[0]) for k in range(len(rows))}
+    each = [principal(row, name=f"inertia of body {first[k]}") for k, row in enumerate(rows)]
+    moments, frames = np.array([one.moments for one in each]), np.array([one.frame for one in each])
+    return moments[which.ravel()], frames[which.ravel()]
+
+
+def surroundings(cutoff: Any, switch: Any, skin: Any, box: Any) -> tuple[float, float, float, Any]:
+    """Cut-off (0 without one), where switching begins, skin and box (None in free space), checked.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    edges = None
+    if box is not None:
+        edges = np.full(3, number(box, "box", positive=True)) if np.ndim(box) == 0 else vector(box, "box")
+        if (edges <= 0.0).any():
+            raise InvalidInput(f"box has the edges {edges.tolist()}; all must be positive")
+    if cutoff is None:
+        if edges is not None:
+            raise InvalidInput(
+                f"a periodic box needs a cut-off; give cutoff of at most half its smallest edge, {edges.min() / 2:g}"
+            )
+        for name, value in (("switch", switch), ("skin", skin)):
+            if value is not None:
+                raise InvalidInput(f"{name} is given without cutoff, to which it belongs; leave it out")
+        return 0.0, 0.0, 0.0, None
+    rc = number(cutoff, "cutoff", positive=True)
+    if edges is not None and edges.min() < 2.0 * rc:
+        raise InvalidInput(
+            f"the smallest edge of the box, {edges.min():g}, is less than twice the cut-off {rc:g}, so that a body "
+            f"would meet two images of another; take cutoff={edges.min() / 2:g} or less, or a larger box"
+        )
+    on = SWITCH * rc if switch is None else number(switch, "switch")
+    if not 0.0 <= on < rc:
+        raise InvalidInput(f"switch is {on:g}; it must lie between 0 and the cut-off {rc:g}, where the switching ends")
+    wide = SKIN * rc if skin is None else number(skin, "skin")
+    if wide < 0.0:
+        raise InvalidInput(f"skin is {wide:g}; it must not be negative")
+    return rc, on, wide, edges
+
+
+def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
+    """The function that tells which bodies overlap in a state, in words; nothing where none do."""
+
+    def check(y: Any) -> str:
+        from scipy.spatial import cKDTree
+
+        r = np.reshape(y[: len(y) // BODY * BODY], (-1, BODY))[:, POSITION : POSITION + 3]
+        if not np.isfinite(r).all():
+            return ""
+        inside = r if box is None else np.mod(r, box)
+        tree = cKDTree(inside, boxsize=None if box is None else box)
+        apart, other = tree.query(inside, k=2)
+        i = int(np.argmin(apart[:, 1]))
+        if apart[i, 1] >= OVERLAP * sigma:
+            return ""
+        a, b = sorted((i, int(other[i, 1] if other[i, 1] != i else other[i, 0])))
+        return f"bodies {a} and {b} overlap: they are {apart[i, 1]:.3g} apart, and their diameter is {sigma:g}"
+
+    return check
+
+
+def _virial(potential, t, N, y, bodies, parameters):
+    potential(t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
+    return parameters[VIRIAL_SUM]
+
+
+@cache
+def _virial_loop() -> Any:
+    return jit.compile_kernel(_virial, types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
+
+
+def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:
+    """The function of a system's ``quantities``: temperatures, pressure in a box, the sum of these dipoles (N, 3),
+    which are given in the users' body frames."""
+
+    def quantities(body: Any) -> Mapping[str, Any]:
+        n, N = len(body), own.N
+        p, m = body[:, :, MOMENTUM : MOMENTUM + 3], body[:, :, ANGULAR : ANGULAR + 3]
+        total = p.sum(axis=1)
+        moving = (p * p).sum(axis=2) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
+        turning = (m * m / own.moments).sum(axis=(1, 2))
+        freedom, turns = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
+        k = own.boltzmann
+        found = {
+            "temperature": (moving + turning) / (k * (freedom + turns)),
+            "temperature_translational": moving / (k * freedom),
+            "temperature_rotational": turning / (k * turns),
+        }
+        if dipoles is not None:
+            q = rotation.multiply(body[:, :, ATTITUDE : ATTITUDE + 4], rotation.conjugate(own.frames))
+            found["total_dipole"] = rotation.rotate(q, dipoles).sum(axis=1)
+        if own.box is not None:
+            virials, parameters = np.empty(n), own.with_memory
+            for row, state in enumerate(body):
+                y = np.ascontiguousarray(state, dtype=float).ravel()
+                potential = own.compiled_potential(0.0, y)
+                virials[row] = _virial_loop()(potential, 0.0, N, y, own.bodies, parameters)
+            found["pressure"] = (moving + virials) / (3.0 * np.prod(own.box))
+        return found
+
+    return quantities
