@@ -19,7 +19,7 @@ _HOMES = {
     "free_body": "systems", "heavy_top": "systems", "particle": "systems", "rigid_body": "systems",
     "gravity_gradient": "systems", "soft_wall": "systems", "orbit": "systems", "problem": "systems",
     "spacecraft": "systems", "thruster": "systems", "plate": "systems", "gravitating_bodies": "systems",
-    "dipoles": "systems",
+    "dipoles": "systems", "rigid_water": "systems",
     "System": "systems", "SYSTEMS": "systems", "PROBLEMS": "systems",
     "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
     "Method": "methods", "tableau": "methods", "Scheme": "methods", "splitting": "methods",

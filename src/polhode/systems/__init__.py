@@ -20,6 +20,7 @@ from polhode.systems.particle import particle
 from polhode.systems.problems import PROBLEMS, ReadyMade, problem
 from polhode.systems.record import System
 from polhode.systems.rigid_body import rigid_body
+from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
 
@@ -38,6 +39,7 @@ __all__ = [
     "plate",
     "problem",
     "rigid_body",
+    "rigid_water",
     "soft_wall",
     "spacecraft",
     "thruster",
@@ -47,7 +49,7 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     build.__name__: build
     for build in (
         particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall, orbit, spacecraft, gravitating_bodies,
-        dipoles,
+        dipoles, rigid_water,
     )
 }  # fmt: skip
 """Every system by the name of the function that builds it."""

@@ -33,6 +33,7 @@ temperature               time                 of molecules, from their motion r
 pressure                  time                 of molecules in a box
 total_dipole              time, axis           of molecules, space frame
 dipole                    body, axis           of each molecule, body frame
+site_position             site, axis           of molecules with sites, body frame; also site_charge, site_element
 box                       axis                 edges of the periodic box, where there is one; positions are not wrapped
                                                into it
 iterations                time                 most solver iterations of a step since the row before
@@ -104,6 +105,9 @@ UNITS = {
         "pressure": "energy / length3",
         "total_dipole": "charge length",
         "dipole": "charge length",
+        "site_position": "length",
+        "site_charge": "charge",
+        "site_element": "",
         "iterations": "1",
         "step": "time",
         "clock": "of each number its own",
@@ -151,6 +155,9 @@ UNITS = {
         "pressure": "Pa",
         "total_dipole": "C m",
         "dipole": "C m",
+        "site_position": "m",
+        "site_charge": "C",
+        "site_element": "",
         "iterations": "1",
         "step": "s",
         "clock": "of each number its own",
@@ -205,6 +212,9 @@ MEANING = {
     "pressure": "pressure",
     "total_dipole": "dipole of all bodies, space frame",
     "dipole": "dipole, body frame",
+    "site_position": "position of a site in its molecule, body frame",
+    "site_charge": "charge of a site",
+    "site_element": "element of a site; M is a charge without mass",
     "step": "size of the step that ends at the row or holds it",
     "clock": "time, its carry, density of steps, its rate or unit",
     "iterations": "most solver iterations in a step since the previous row",

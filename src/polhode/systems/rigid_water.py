@@ -1,0 +1,317 @@
+"""Rigid water: molecules with three charges and one Lennard-Jones site each, in free space or in a periodic box.
+
+    V = sum over i < j of S(R_ij) ( 4 epsilon ((sigma/r_OO)^12 - (sigma/r_OO)^6)
+                                    + k sum over sites a of i, b of j of q_a q_b (1/r_ab + r_ab^2 c) )
+
+R_ij is the distance of the centres of mass, by which whole molecules are cut off: being neutral, they then act on each
+other little beyond the cut-off. S falls from 1 at ``switch`` to 0 at the cut-off with two continuous derivatives;
+without a cut-off it is 1. The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of the relative
+permittivity e beyond the cut-off [barker1973, tironi1995]; e is infinite, a conductor, unless given.
+
+Units: nm, ps, atomic mass units u, elementary charges e. So energies are in u nm^2 / ps^2 = kJ / mol, temperatures in K
+with k_B = 0.00831446261815324 kJ / (mol K), pressures in kJ / (mol nm^3) = 1.66053907 MPa, and k is 138.935457644
+kJ nm / (mol e^2).
+
+============ ======= ========= =========== ========= ================= ===================== ========================
+model        r_OH/nm H-O-H     q_H / e     sigma/nm  epsilon/(kJ/mol)  negative charge       source
+============ ======= ========= =========== ========= ================= ===================== ========================
+spc/e        0.1     109.4712  0.4238      0.3166    0.650             on the oxygen         [berendsen1987]
+tip3p        0.09572 104.52    0.417       0.315061  0.636386          on the oxygen         [jorgensen1983]
+tip4p/2005   0.09572 104.52    0.5564      0.31589   0.774907          0.01546 nm from it    [abascal2005]
+============ ======= ========= =========== ========= ================= ===================== ========================
+
+The origin of the body frame is the centre of mass, z points from the oxygen between the hydrogens, which lie in the
+plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
+
+Conserved: energy, total momentum; in free space the total angular momentum about the origin.
+
+============== ==================================================================== =================================
+parameter      meaning                                                              unit
+============== ==================================================================== =================================
+n              how many molecules, two or more
+model          a name of the table above
+box            edges of the periodic box, or its edge                               nm
+density        in the place of ``box``: of the liquid in a cube                     kg / m^3
+cutoff         distance of centres beyond which molecules do not act; at most half  nm
+               the smallest edge. 0.9 in a box, else none, unless given
+switch         where the switching begins; by default 0.9 of the cut-off            nm
+skin           by which lists of neighbours go beyond the cut-off; by default 0.12  nm
+               of it. It changes the speed, no number
+reaction_field relative permittivity of what is beyond the cut-off, 1 or more       1
+============== ==================================================================== =================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import cos, inf, radians, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import inlined
+from polhode.kernel.lanes import load4, roots, transposed
+from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
+from polhode.kernel.pairs import apart, bound, switched
+from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
+from polhode.systems.dipoles import reaction
+from polhode.systems.molecules import count, overlapping, surroundings, thermodynamics
+from polhode.systems.record import System, number, plain
+
+COULOMB = 138.935457644
+"""1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
+BOLTZMANN = 0.00831446261815324
+"""In kJ / (mol K)."""
+DALTON = 1.66053906660
+"""Of kg / m^3 in u / nm^3: 1 u is 1.66053906660e-27 kg."""
+OXYGEN, HYDROGEN = 15.9994, 1.008
+"""Masses in u."""
+CUTOFF = 0.9
+
+
+class Model(NamedTuple):
+    """A row of the table: lengths in nm, angle in degrees, charge of a hydrogen, energy in kJ / mol, distance of the
+    negative charge from the oxygen, key of the source."""
+
+    bond: float
+    angle: float
+    charge: float
+    sigma: float
+    epsilon: float
+    apart: float
+    cite: str
+
+
+MODELS = {
+    "spc/e": Model(0.1, 109.4712206, 0.4238, 0.3166, 0.650, 0.0, "berendsen1987"),
+    "tip3p": Model(0.09572, 104.52, 0.417, 0.315061, 0.636386, 0.0, "jorgensen1983"),
+    "tip4p/2005": Model(0.09572, 104.52, 0.5564, 0.31589, 0.774907, 0.01546, "abascal2005"),
+}
+
+STRENGTH, SQUARE, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2
+CHARGES, SITES = OWN_NUMBERS + 3, OWN_NUMBERS + 6
+"""4 epsilon; sigma^2; twice the factor c of the reaction field; square root of k times the three charges; places of the
+oxygen and of the three charges in the body frame."""
+DATA = 20
+"""Numbers of a molecule's data: centre of mass, then oxygen and charges relative to it; each with a number unused."""
+
+
+@inlined
+def pack_water(i, at, y, c):
+    """Centre of molecule i and its sites in space."""
+    q = get4(y, BODY * i + ATTITUDE)
+    put3(c, at, get3(y, BODY * i + POSITION))
+    put3(c, at + 4, rotate(q, get3(c, SITES)))
+    put3(c, at + 8, rotate(q, get3(c, SITES + 3)))
+    put3(c, at + 12, rotate(q, get3(c, SITES + 6)))
+    put3(c, at + 16, rotate(q, get3(c, SITES + 9)))
+
+
+@inlined
+def site(k, b0, b1, b2, b3, c):
+    """Places of a site of four molecules, relative to their centres."""
+    x, y, z, _ = transposed(load4(c, b0 + k), load4(c, b1 + k), load4(c, b2 + k), load4(c, b3 + k))
+    return x, y, z
+
+
+@inlined
+def charges(product, x, y, z, c):
+    """Potential of two charges with this product, and their force on the first divided by (x, y, z)."""
+    square = x * x + y * y + z * z
+    inverse = 1.0 / roots(square)
+    u = product * inverse
+    return u + 0.5 * (product * c[REACTION]) * square, u * (inverse * inverse) - product * c[REACTION]
+
+
+@inlined
+def against(k, a, x, y, z, p, q, s, c):
+    """The charge k of one molecule against the three of others: potential, force on it, forces divided by distances."""
+    first = c[CHARGES + k]
+    at = a + 8 + 4 * k
+    mx, my, mz = c[at], c[at + 1], c[at + 2]
+    ax, ay, az = x + mx - p[0], y + my - p[1], z + mz - p[2]
+    bx, by, bz = x + mx - q[0], y + my - q[1], z + mz - q[2]
+    dx, dy, dz = x + mx - s[0], y + my - s[1], z + mz - s[2]
+    u, f = charges(first * c[CHARGES], ax, ay, az, c)
+    v, g = charges(first * c[CHARGES + 1], bx, by, bz, c)
+    w, h = charges(first * c[CHARGES + 2], dx, dy, dz, c)
+    A, B, D = (f * ax, f * ay, f * az), (g * bx, g * by, g * bz), (h * dx, h * dy, h * dz)
+    return u + v + w, (A[0] + B[0] + D[0], A[1] + B[1] + D[1], A[2] + B[2] + D[2]), A, B, D
+
+
+@inlined
+def plus3(a, b, c):
+    """Sum of three forces."""
+    return (a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2])
+
+
+@inlined
+def turning(r, F, T):
+    """T + r x F."""
+    return (
+        T[0] + (r[1] * F[2] - r[2] * F[1]),
+        T[1] + (r[2] * F[0] - r[0] * F[2]),
+        T[2] + (r[0] * F[1] - r[1] * F[0]),
+    )
+
+
+@inlined
+def water_pair(a, b0, b1, b2, b3, c):
+    """Force and potential, torque and virial, torques on the others; all in space."""
+    x, y, z = apart(a, b0, b1, b2, b3, c)
+    square = x * x + y * y + z * z
+    r = roots(square)
+    S, slope = switched(r, 1.0 / r, c)
+    o = site(4, b0, b1, b2, b3, c)
+    p, q, s = site(8, b0, b1, b2, b3, c), site(12, b0, b1, b2, b3, c), site(16, b0, b1, b2, b3, c)
+    O, P, Q, R = get3(c, a + 4), get3(c, a + 8), get3(c, a + 12), get3(c, a + 16)
+    dx, dy, dz = x + O[0] - o[0], y + O[1] - o[1], z + O[2] - o[2]
+    i2 = 1.0 / (dx * dx + dy * dy + dz * dz)
+    s2 = c[SQUARE] * i2
+    s6 = s2 * s2 * s2
+    core, well = c[STRENGTH] * (s6 * s6), c[STRENGTH] * s6
+    k = i2 * (12.0 * core - 6.0 * well)
+    F = (k * dx, k * dy, k * dz)
+    u0, F0, A0, B0, C0 = against(0, a, x, y, z, p, q, s, c)
+    u1, F1, A1, B1, C1 = against(1, a, x, y, z, p, q, s, c)
+    u2, F2, A2, B2, C2 = against(2, a, x, y, z, p, q, s, c)
+    potential = core - well + u0 + u1 + u2
+    nothing = (0.0 * x, 0.0 * x, 0.0 * x)
+    mine = turning(R, F2, turning(Q, F1, turning(P, F0, turning(O, F, nothing))))
+    # The opposite forces on the others: arms and forces change places.
+    theirs = turning(plus3(A0, A1, A2), p, turning(plus3(B0, B1, B2), q, nothing))
+    theirs = turning(plus3(C0, C1, C2), s, turning(F, o, theirs))
+    g = slope * potential
+    fx = S * (F[0] + F0[0] + F1[0] + F2[0]) + g * x
+    fy = S * (F[1] + F0[1] + F1[1] + F2[1]) + g * y
+    fz = S * (F[2] + F0[2] + F1[2] + F2[2]) + g * z
+    return (
+        fx, fy, fz, S * potential,
+        S * mine[0], S * mine[1], S * mine[2], fx * x + fy * y + fz * z,
+        S * theirs[0], S * theirs[1], S * theirs[2], nothing[0],
+    )  # fmt: skip
+
+
+@inlined
+def water_turned(i, at, sums, y, c):
+    """The torque in the body frame."""
+    return rotate_inverse(get4(y, BODY * i + ATTITUDE), get3(c, sums))
+
+
+def geometry(model: Model) -> tuple[Any, Any, Any]:
+    """Places of oxygen, first hydrogen, second hydrogen and negative charge in the body frame, (4, 3); the charges of
+    these four; the principal moments."""
+    half = radians(0.5 * model.angle)
+    x, z = model.bond * sin(half), model.bond * cos(half)
+    places = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
+    masses = np.array([OXYGEN, HYDROGEN, HYDROGEN])
+    places[:, 2] -= masses @ places[:3, 2] / masses.sum()
+    about = [float(masses @ (places[:3, k] ** 2)) for k in range(3)]
+    moments = np.array([about[2], 0.0, about[0]])
+    moments[1] = moments[0] + moments[2]
+    return places, np.array([0.0, model.charge, model.charge, -2.0 * model.charge]), moments
+
+
+def rigid_water(
+    n: int,
+    model: str = "spc/e",
+    *,
+    box: Any = None,
+    density: float | None = None,
+    cutoff: float | None = None,
+    switch: float | None = None,
+    skin: float | None = None,
+    reaction_field: float | None = None,
+) -> System:
+    """Rigid water molecules, in nm, ps, u and kJ / mol.
+
+    Parameters
+    ----------
+    n : int
+        How many molecules, two or more.
+    model : {"spc/e", "tip3p", "tip4p/2005"}
+        Geometry, charges and Lennard-Jones site.
+    box : float or array_like (3,), optional
+        Edges of the periodic box, nm, each at least twice the cut-off; free space without it.
+    density : float, optional
+        In the place of ``box``: density of the liquid, kg / m^3, in a cube.
+    cutoff : float, optional
+        Distance of centres beyond which molecules do not act, nm; 0.9 in a box, else none.
+    switch : float, optional
+        Where the energy begins to fall to zero at the cut-off, nm; by default 0.9 of it.
+    skin : float, optional
+        By which lists of neighbours go beyond the cut-off, nm; by default 0.12 of it. No result depends on it.
+    reaction_field : float, optional
+        Relative permittivity of what is beyond the cut-off, 1 or more; infinite, a conductor, unless given.
+
+    Returns
+    -------
+    System
+        Its trajectories also have ``temperature`` (K), ``temperature_translational``, ``temperature_rotational``,
+        ``total_dipole`` (e nm) and, in a box, ``pressure`` (kJ / (mol nm^3)).
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong. A run refuses a start at which molecules overlap.
+
+    Examples
+    --------
+    >>> rigid_water(1000, density=997.0).box.round(4).tolist()
+    [3.1073, 3.1073, 3.1073]
+    """
+    N = count(n)
+    if model not in MODELS:
+        raise unknown_name("model", model, MODELS)
+    if box is not None and density is not None:
+        raise InvalidInput("box and density are both given; keep one of them")
+    row = MODELS[model]
+    weight = OXYGEN + 2.0 * HYDROGEN
+    edge = box
+    if density is not None:
+        edge = float((N * weight * DALTON / number(density, "density", positive=True)) ** (1.0 / 3.0))
+    rc, on, wide, edges = surroundings(CUTOFF if cutoff is None and edge is not None else cutoff, switch, skin, edge)
+    beyond = inf if reaction_field is None and rc else reaction_field
+    places, charge, moments = geometry(row)
+    first = 3 if row.apart else 0
+    charged = [first, 1, 2]
+    strengths = np.sqrt(COULOMB) * np.array([charge[3], charge[1], charge[2]])
+    own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *places[0], *places[charged].ravel()]
+    parameters, memory = parameters_of(N, DATA, own, rc, wide, edges, on, row.sigma)
+    loads, potential, serve = bound(pack_water, water_pair, water_turned)
+    names = ["O", "H", "H", "M"] if row.apart else ["O", "H", "H"]
+    shown = places[: len(names)]
+    carried = np.array([0.0, charge[1], charge[2], charge[3]]) if row.apart else charge[[3, 1, 2]]
+    arguments = {
+        "n": N, "model": model, "box": plain(box), "density": density, "cutoff": cutoff, "switch": switch,
+        "skin": skin, "reaction_field": reaction_field,
+    }  # fmt: skip
+    moment = np.tile(carried @ shown, (N, 1))
+    bare = System(
+        name="rigid_water",
+        arguments=arguments,
+        mass=np.full(N, weight),
+        moments=np.tile(moments, (N, 1)),
+        frames=np.tile((1.0, 0.0, 0.0, 0.0), (N, 1)),
+        loads=loads,
+        potential=potential,
+        serve=serve,
+        velocity_dependent=False,
+        parameters=parameters,
+        memory=memory,
+        box=edges,
+        boltzmann=BOLTZMANN,
+        check=overlapping(row.sigma, edges),
+        constants={
+            "dipole": (("body", "axis"), moment),
+            "site_position": (("site", "axis"), shown),
+            "site_charge": (("site",), carried),
+            "site_element": (("site",), np.array(names)),
+        },
+        conserves=("energy", "total_momentum", *(() if edges is not None else ("total_angular_momentum",))),
+        recommended="v2",
+    )
+    return replace(bare, quantities=thermodynamics(bare, moment))
