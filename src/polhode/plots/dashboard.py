@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.plots import style
+from polhode.plots.molecules import draw_bodies, draw_distances, draw_temperatures
 from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, PURPLE, VERMILION
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ FEW = 40
 def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
     """Draw a run: energy error, errors of the conserved momenta, attitude, and the polhode on its sphere.
 
-    For a body that moves through space its orbit is drawn too; for a point mass, the position, the orbit and a phase
+    Of molecules, the temperatures, the bodies with their dipoles and the distribution of distances take the places of
+    attitude, polhode and axis. For a body that moves through space its orbit is drawn too; for a point mass, the position, the orbit and a phase
     plane take the places of attitude, polhode and axis. Of several bodies the first is shown; energy and momenta are
     of all. A million rows are drawn in well under a second; extremes of errors are never lost.
 
@@ -74,14 +76,18 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
         _momenta(figure.add_subplot(left[1]), ds)
         _motion(figure.add_subplot(left[2]), ds)
         places = [(0.635, 0.465, 0.35, 0.4), (0.635, 0.02, 0.35, 0.4)]
-        if "attitude" in ds:
+        molecules = "temperature" in ds
+        if molecules:
+            draw_bodies(figure.add_axes((0.6, 0.42, 0.38, 0.42), projection="3d"), ds)
+            draw_distances(figure.add_axes((0.66, 0.065, 0.315, 0.27)), ds)
+        elif "attitude" in ds:
             _polhode(figure.add_axes(places[0]), ds)
-        if "position" in ds:
+        if "position" in ds and not molecules:
             place = places[1] if "attitude" in ds else places[0]
             _orbit(figure, place, ds)
         if "attitude" not in ds:
             _phase(figure.add_axes((0.68, 0.065, 0.29, 0.32)), ds)
-        elif "position" not in ds:
+        elif "position" not in ds and not molecules:
             _axis_in_space(figure.add_axes(places[1]), ds)
         if path is not None:
             style.write(figure, path)
@@ -277,8 +283,8 @@ def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
         ("vertical_angular_momentum", "vertical"),
         ("axial_angular_momentum", "axial"),
         ("momentum", "linear"),
-        ("total_momentum", "linear, total"),
-        ("total_angular_momentum", "spatial, total"),
+        ("total_momentum", "total linear"),
+        ("total_angular_momentum", "total spatial"),
     ):
         if name not in ds or name not in kept:
             continue
@@ -296,7 +302,10 @@ def _total(ds: xr.Dataset, name: str) -> Any:
     return np.asarray((variable.sum("body") if "body" in variable.dims else variable).values, dtype=float)
 
 
-_MOMENTUM_COLOURS = {"spatial": BLUE, "vertical": GREEN, "axial": VERMILION, "linear": PURPLE}
+_MOMENTUM_COLOURS = {
+    "spatial": BLUE, "vertical": GREEN, "axial": VERMILION, "linear": PURPLE, "total linear": PURPLE,
+    "total spatial": BLUE,
+}  # fmt: skip
 
 
 def _momenta(axes: Any, ds: xr.Dataset) -> None:
@@ -326,7 +335,7 @@ def _momenta(axes: Any, ds: xr.Dataset) -> None:
     axes.set_ylim(floor / 2, max(20 * ROUND_OFF, 5 * largest))
     axes.axhline(ROUND_OFF, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     axes.minorticks_off()
-    linear = "linear" in errors
+    linear = "linear" in next(iter(errors))
     only = next(iter(errors)) + (" momentum" if linear else " angular momentum")
     title = "Error of the conserved momenta" if len(errors) > 1 else f"Error of the {only}"
     _title(axes, title, "exactly zero" if largest == 0.0 else f"largest {style.scientific(largest)}")
@@ -392,6 +401,12 @@ def _motion(axes: Any, ds: xr.Dataset) -> None:
     """Attitude, in the numbers it is kept as; or the position of a point."""
     times = _times(ds)
     chart = next((name for name in CHARTS if name in ds), None)
+    if "temperature" in ds:
+        note = draw_temperatures(axes, ds, times)
+        axes.set_ylabel(style.with_units("temperature", str(ds.temperature.attrs.get("units", ""))))
+        _title(axes, "Temperatures", note)
+        _time_axis(axes, ds, times)
+        return
     if chart is not None:
         values, about = _rows(ds, chart), ds[chart].attrs
         names = tuple(map(str, ds[ds[chart].dims[-1]].values))

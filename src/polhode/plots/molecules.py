@@ -1,0 +1,91 @@
+"""Panels of a run of many molecules: temperatures, where the dipoles point, how far the bodies are apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.plots import style
+from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_ROWS = 60
+"""Rows of which distances are averaged."""
+MOST_BODIES = 4000
+"""Bodies drawn one by one."""
+SHELLS = 120
+ARROW = 0.45
+"""Length of a dipole's arrow in units of the mean distance of neighbours."""
+
+
+def draw_temperatures(axes: Any, ds: xr.Dataset, times: Any) -> str:
+    """Temperatures of translation and of rotation; returns what to say of them."""
+    shown = {
+        "translation": (ds.temperature_translational, BLUE),
+        "rotation": (ds.temperature_rotational, VERMILION),
+        "both": (ds.temperature, INK),
+    }
+    for _, (values, colour) in shown.items():
+        axes.plot(times, values.values, color=colour, linewidth=0.9 if colour != INK else 1.4)
+    latter = slice(len(times) // 2, None)
+    ends = [(float(np.mean(values.values[latter])), name, colour) for name, (values, colour) in shown.items()]
+    style.label_ends(axes, ends)
+    means = [np.mean(values.values[latter]) for values, _ in list(shown.values())[:2]]
+    return f"second half: translation {means[0]:.4g}, rotation {means[1]:.4g}"
+
+
+def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
+    """The last row in space: a dot for each body, an arrow along its dipole, coloured by where it points."""
+    last = ds.isel(time=-1)
+    r = np.array(last.position.values)[:MOST_BODIES]
+    box = ds["box"].values if "box" in ds else None
+    if box is not None:
+        r = np.mod(r, box)
+    low, high = (np.zeros(3), box) if box is not None else (r.min(axis=0), r.max(axis=0))
+    near = (np.prod(np.maximum(high - low, 1e-300)) / max(len(r), 1)) ** (1.0 / 3.0)
+    axes.scatter(*r.T, s=6.0, c=GREY, depthshade=True, linewidths=0.0)
+    if "dipole" in ds and "attitude" in ds:
+        u = rotation.rotate(last.attitude.values[: len(r)], ds.dipole.values[: len(r)])
+        length = np.linalg.norm(u, axis=1, keepdims=True)
+        u = u / np.where(length > 0.0, length, 1.0)
+        import matplotlib
+
+        colours = matplotlib.colormaps["coolwarm"](0.5 + 0.5 * u[:, 2])
+        axes.quiver(*r.T, *(ARROW * near * u).T, colors=colours, linewidth=1.0, arrow_length_ratio=0.35)
+    if box is not None:
+        for k in range(3):
+            for a in (0.0, box[(k + 1) % 3]):
+                for b in (0.0, box[(k + 2) % 3]):
+                    edge = np.zeros((2, 3))
+                    edge[1, k], edge[:, (k + 1) % 3], edge[:, (k + 2) % 3] = box[k], a, b
+                    axes.plot(*edge.T, color=FAINT, linewidth=0.8)
+    for name, lo, hi in zip("xyz", low, high, strict=True):
+        getattr(axes, f"set_{name}lim")(lo, hi if hi > lo else lo + 1.0)
+        getattr(axes, f"{name}axis").set_pane_color((1.0, 1.0, 1.0, 0.0))
+    axes.set_box_aspect(np.maximum(high - low, 1e-3 * np.max(high - low) or 1.0))
+    axes.grid(False)
+    axes.tick_params(labelsize=7.5)
+    axes.set_title(f"Bodies and dipoles at t = {float(last.time):.6g}", y=1.0)
+
+
+def draw_distances(axes: Any, ds: xr.Dataset) -> None:
+    """Radial distribution function of the second half of the run; in free space the density of distances."""
+    from polhode.trajectory.observables import radial_distribution
+
+    n = ds.sizes["time"]
+    rows = slice(n // 2, None, max(1, (n - n // 2) // MOST_ROWS))
+    found = radial_distribution(ds, SHELLS, rows=rows)
+    name = "g" if "g" in found else "pair_density"
+    axes.plot(found.r, found[name], color=GREEN)
+    if name == "g":
+        axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
+        axes.set_title("Radial distribution function, second half")
+    else:
+        axes.set_title("Density of the distances of pairs, second half")
+    axes.set_xlabel(style.with_units("r", str(found.r.attrs.get("units", ""))))
+    axes.set_xlim(0.0, float(found.r[-1]))
+    axes.set_ylim(bottom=0.0)
