@@ -36,9 +36,9 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     """Draw a run: energy error, errors of the conserved momenta, attitude, and the polhode on its sphere.
 
     Of molecules, the temperatures, the bodies with their dipoles and the distribution of distances take the places of
-    attitude, polhode and axis. For a body that moves through space its orbit is drawn too; for a point mass, the position, the orbit and a phase
-    plane take the places of attitude, polhode and axis. Of several bodies the first is shown; energy and momenta are
-    of all. A million rows are drawn in well under a second; extremes of errors are never lost.
+    attitude, polhode and axis. For another body that moves through space its orbit is drawn too; for a point mass, the
+    position, the orbit and a phase plane take those places. Of several bodies the first is shown; energy and momenta
+    are of all. A million rows are drawn in well under a second; extremes of errors are never lost.
 
     Parameters
     ----------

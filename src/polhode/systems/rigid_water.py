@@ -5,8 +5,8 @@
 
 R_ij is the distance of the centres of mass, by which whole molecules are cut off: being neutral, they then act on each
 other little beyond the cut-off. S falls from 1 at ``switch`` to 0 at the cut-off with two continuous derivatives;
-without a cut-off it is 1. The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of the relative
-permittivity e beyond the cut-off [barker1973, tironi1995]; e is infinite, a conductor, unless given.
+without a cut-off it is 1. The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of the
+relative permittivity e beyond the cut-off [barker1973, tironi1995]; e is infinite, a conductor, unless given.
 
 Units: nm, ps, atomic mass units u, elementary charges e. So energies are in u nm^2 / ps^2 = kJ / mol, temperatures in K
 with k_B = 0.00831446261815324 kJ / (mol K), pressures in kJ / (mol nm^3) = 1.66053907 MPa, and k is 138.935457644
