@@ -261,7 +261,7 @@ def rigid_water(
     Examples
     --------
     >>> rigid_water(1000, density=997.0).box.round(4).tolist()
-    [3.1073, 3.1073, 3.1073]
+    [3.1074, 3.1074, 3.1074]
     """
     N = count(n)
     if model not in MODELS:
