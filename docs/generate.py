@@ -248,7 +248,12 @@ def method_page(chosen: Chosen, has_formula: bool) -> str:
     if row.options:
         text += "## Options\n\nWritten after colons in this order, or by name as keywords of `polhode.integrate`.\n\n"
         options = [
-            (f"`{name}`", option.description, f"`{option.default}`", ", ".join(f"`{c}`" for c in option.choices()))
+            (
+                f"`{name}=`" if option.must else f"`{name}`",
+                option.description,
+                f"`{option.default}`" if option.default else "to be given" if option.needed else "-",
+                option.must or ", ".join(f"`{c}`" for c in option.choices()),
+            )
             for name, option in row.options.items()
         ]
         text += table(("option", "what", "default", "values"), options) + "\n"
@@ -266,8 +271,8 @@ def method_page(chosen: Chosen, has_formula: bool) -> str:
     sources = [key for key in citations(family.__doc__ or "") if key != row.cite]
     if sources:
         text += "The family also draws on " + ", ".join(map(cited, sources)) + ".\n\n"
-    text += "## Use\n\n" + code(f'ds = ph.integrate(system, "{chosen.label}", step=1e-3, t_end=1.0)', "python")
-    text += "\n" + code(f"polhode run scenario.toml --method {chosen.label}", "shell")
+    text += "## Use\n\n" + code(f'ds = ph.integrate(system, "{chosen.shown}", step=1e-3, t_end=1.0)', "python")
+    text += "\n" + code(f"polhode run scenario.toml --method {chosen.shown}", "shell")
     return text
 
 

@@ -247,7 +247,8 @@ def test_methods_of_a_kind_or_with_a_word(polhode):
 
     flows = names("flows")
     assert flows == list(FLOW_NAMES) and not set(flows) & set(names("splitting"))
-    families = ("splitting", "krysl", "munthe_kaas", "rotation_parameters", "taylor", "variational", "conic")
+    families = ("krysl", "munthe_kaas", "rotation_parameters", "thermostats", "taylor", "variational", "conic")
+    families = ("splitting", *families)
     assert set(flows).union(*map(names, families)) == set(ph.METHODS)
     assert names("blanes2002") == ["s4_6", "s6_10", "rkn4_6b", "rkn6_11b", "rkn6_14a"]
     assert names("Yoshida") == names("yoshida1990") and "yoshida8" in names("yoshida")

@@ -23,6 +23,7 @@ Which one? Without --method a run takes what measurements recommend for its syst
   very many coarse steps                             v2, trapm, imid
   steps chosen by a tolerance (rtol)                 mkrk:dp8
   eccentric orbits, stiff walls: steps by a clock    logarithmic:kl8; reversible: before any symmetric method
+  a temperature instead of an energy                 baoab:temperature=...:friction=..., nose_hoover
   Euler angles or rotation vectors as the state      euler:dp8:ZYX, rotation_vector:gauss4
 Then compare: polhode compare scenario.toml --methods rkn6_14a,pmlf6,mkrk:cv8"""
 
@@ -140,6 +141,8 @@ def facts_of(chosen: Chosen) -> dict[str, Any]:
                 "value": chosen.options[name],
                 "default": option.default,
                 "choices": list(option.choices()),
+                "must_be": option.must,
+                "needed": option.needed,
                 "description": option.description,
             }
             for name, option in row.options.items()
@@ -182,8 +185,10 @@ def in_words(chosen: Chosen) -> str:
     if stages:
         pairs.append(("one step", stages.replace(" ", "\N{NO-BREAK SPACE}").replace(",\N{NO-BREAK SPACE}", ", ")))
     for name, option in row.options.items():
-        choices = ", ".join(option.choices())
-        pairs.append((f":{name}", f"{option.description}: {choices}; default {option.default}"))
+        choices = option.must or ", ".join(option.choices())
+        usual = f"; default {option.default}" if option.default else "; to be given" if option.needed else ""
+        equals = "=" if option.must else ""
+        pairs.append((f":{name}{equals}", f"{option.description}: {choices}{usual}"))
     if row.with_flow is not None:
         pairs.append(("other free rotations", f"after a slash, such as {row.name.partition('/')[0]}/mr6: "
                       + ", ".join(FLOW_NAMES)))  # fmt: skip
@@ -193,6 +198,6 @@ def in_words(chosen: Chosen) -> str:
              break_on_hyphens=False, break_long_words=False)
         for head, text in pairs
     ]  # fmt: skip
-    use = f"  polhode run scenario.toml --method {chosen.label}"
+    use = f"  polhode run scenario.toml --method {chosen.shown}"
     text = "\n".join([f"{chosen.label}: {row.description}", "", *lines, "", use])
     return text.replace("\N{NO-BREAK SPACE}", " ")

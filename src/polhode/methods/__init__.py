@@ -2,8 +2,9 @@
 
 One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
 the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
-``free_flows``: the free rotations by name), ``taylor`` (series of any order), ``variational`` (discrete Euler-Lagrange
-equations, for points), ``conic`` (the exact orbit), ``time_transformed`` (methods with a clock, made of others).
+``free_flows``: the free rotations by name), ``thermostats`` (these beside a heat bath), ``taylor`` (series of any
+order), ``variational`` (discrete Euler-Lagrange equations, for points), ``conic`` (the exact orbit),
+``time_transformed`` (methods with a clock, made of others).
 ``record`` says what a row is, ``listing`` puts rows into words. Same step, other numbers: a table row. Another step:
 one file.
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polhode.errors import InvalidInput, unknown_name
-from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, variational
+from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, thermostats, variational
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
@@ -46,7 +47,7 @@ __all__ = [
 
 METHODS: dict[str, Method] = {
     row.name: row
-    for family in (krysl, munthe_kaas, rotation_parameters, splittings, taylor, variational, conic)
+    for family in (krysl, munthe_kaas, rotation_parameters, splittings, thermostats, taylor, variational, conic)
     for row in family.ROWS
 }
 """Every method by name."""

@@ -119,7 +119,7 @@ def limit_of(method: Method) -> Any:
 
 def flow_of(method: Method) -> str | None:
     """Name of the free rotation in a row, None where there is none."""
-    if method.family != "splitting":
+    if method.family not in ("splitting", "thermostats"):
         return None
     base, _, flows = method.name.partition("/")
     flow = flows.removeprefix("kepler").removeprefix("+")
@@ -170,6 +170,12 @@ def _flow(chosen: Chosen) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def _bath(chosen: Chosen) -> tuple[str, ...]:
+    p, row = chosen.promises, chosen.method
+    options = chosen.shown.removeprefix(f"{row.name}:")
+    return (row.name, f"{p.order}", options, loads_words(chosen), row.description, row.cite)
+
+
 def _chart(chosen: Chosen) -> tuple[str, ...]:
     p, row, own = chosen.promises, chosen.method, chosen.prepare().coordinates
     kept = "-" if own is None else f"{own.name.replace('_', ' ')} ({own.size} numbers)"
@@ -183,6 +189,7 @@ _SPLITTING = ("method", "order", "loads", "traits", "what it is", "cite")
 _POINT = _SPLITTING
 _NEAR = ("method", "order", "generalised", "needs", *_SPLITTING[2:])
 _CHART = ("method", "order", "attitude kept as", "branch or form", "what it is", "cite")
+_BATH = ("method", "order of averages", "to be given", "loads", "what it is", "cite")
 _FLOW = ("flow", "order", "keeps besides", "traits", "what it is", "cite")
 
 KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, ...]]]] = {
@@ -236,6 +243,11 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
         "(8,6,4): errors linear in the loads are of order 8 in the step, quadratic ones of order 6, all others of "
         "order 4.",
         _NEAR, _near,
+    ),
+    "thermostats": (
+        "Thermostats: kicks and free rotations beside a heat bath",
+        "baoab:temperature=300:friction=5:seed=1, with any free rotation after a slash: baoab/mr. Energies are not "
+        "conserved but those of a temperature.", _BATH, _bath,
     ),
     "flow": (
         "Free rotations, written after the slash of a splitting",
@@ -306,7 +318,7 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
     """Everything a row promises, as pairs of a heading and words."""
     method, p = chosen.method, chosen.promises
     prepared = chosen.prepare()
-    order = [order_words(p.order)]
+    order = [order_words(p.order) + ", of averages" * p.thermal]
     if p.order_free != p.order:
         order.append(f"{'exact' if not isfinite(p.order_free) else f'order {p.order_free:g}'} for a free body")
     if p.order_velocity != p.order:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, pi
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import InvalidInput, unknown_name
+
+HUGE = 1e300
+"""A number of an option beyond this counts as infinite."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,29 @@ class Coordinates:
     attitude: Callable[[Any], Any]
     coordinates: Callable[[Any], Any]
     rates: bool = False
+
+
+@dataclass(frozen=True)
+class Bath:
+    """The heat bath of a thermostatted method.
+
+    Attributes
+    ----------
+    numbers : array
+        The bath's numbers at the start of a run; they follow those of the system in the state.
+    table : function
+        ``table(boltzmann, translation, rotation, free) -> array`` for a system with this Boltzmann constant and these
+        degrees of freedom, ``free`` where it keeps its total momentum; the array follows the method's table.
+    energy : function
+        ``energy(numbers (n, k), table) -> (n,)``: the bath's energy, up to a constant.
+    keeps : tuple of str
+        What a system's exact motion may keep and the bath leaves alone.
+    """
+
+    numbers: Any
+    table: Callable[[float, int, int, bool], Any]
+    energy: Callable[[Any, Any], Any]
+    keeps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +109,8 @@ class Prepared:
         Whether sums are compensated, with carries in the state (see ``flows.sums``).
     compensated : function, optional
         ``compensated() -> Prepared``: the method with compensated sums.
+    bath : Bath, optional
+        The heat bath of a thermostatted method.
     """
 
     step: Callable[..., int]
@@ -104,16 +132,64 @@ class Prepared:
     clock: str = ""
     carries: bool = False
     compensated: Callable[[], Prepared] | None = None
+    bath: Bath | None = None
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a method: its default and the test of whether a word is one of its values."""
+    """One option of a method: its default and the test of whether a word is one of its values.
+
+    Attributes
+    ----------
+    default : str
+        Its value where it is not given.
+    known, choices : function
+        ``known(word) -> bool``, and words to show.
+    description : str
+        One line.
+    must : str
+        Of an option that is a number: what it must be, in words. It is always written with its name, ``seed=1``.
+    trial : str
+        Of an option without a default that has to be given: a value for the checks of the table.
+    """
 
     default: str
     known: Callable[[str], bool]
     choices: Callable[[], Iterable[str]]
     description: str = ""
+    must: str = ""
+    trial: str = ""
+
+    @property
+    def needed(self) -> bool:
+        """Whether it has to be given."""
+        return not self.default and bool(self.trial)
+
+
+def shortest(x: Any) -> str:
+    """A number in as few digits as tell it from all others."""
+    if isinstance(x, int | np.integer):
+        return str(x)
+    return f"{x:g}" if float(f"{x:g}") == x else repr(float(x))
+
+
+def number_option(
+    description: str, *, default: str = "", trial: str = "", whole: bool = False, positive: bool = False,
+    most: float = HUGE,
+) -> Option:  # fmt: skip
+    """An option that is a number, from 0 or more than 0 up to the most."""
+
+    def known(word: str) -> bool:
+        try:
+            x = int(word) if whole else float(word)
+        except (TypeError, ValueError):
+            return False
+        return 0 <= x <= most and not (positive and x == 0)
+
+    kind = "a whole number" if whole else "a positive number" if positive else "a number"
+    range = "" if positive and not whole else f", {int(positive)} or more"
+    limit = f", at most {shortest(most)}" if most not in (HUGE, inf) else ""
+    return Option(default, known, tuple, description, f"{kind}{range}{limit}", trial)
 
 
 @dataclass(frozen=True)
@@ -149,6 +225,8 @@ class Promises:
         that follow.
     requires : str
         What the system must provide for that order, in words; empty where nothing is needed.
+    thermal : bool
+        A heat bath takes part: the motion is not that of the system alone, and the order is that of averages.
     numbered : bool
         The result depends on the numbering of the body's axes, within the error of the method.
     framed : bool
@@ -168,6 +246,7 @@ class Promises:
     at_least: bool = False
     generalised: tuple[int, ...] = ()
     requires: str = ""
+    thermal: bool = False
     numbered: bool = False
     framed: bool = False
 
@@ -226,32 +305,60 @@ class Method:
         """
         settled: dict[str, str] = {}
         for word in words:
-            matching = [name for name, option in self.options.items() if option.known(word)]
-            if not matching:
+            name, equals, value = word.partition("=")
+            if not equals:
+                value = word
+                name = next((key for key, option in self.options.items() if not option.must and option.known(word)), "")
+            if name not in self.options:
                 known = [choice for option in self.options.values() for choice in option.choices()]
+                known += [f"{key}=" for key, option in self.options.items() if option.must]
                 if not known:
                     raise InvalidInput(f"method {self.name!r} takes no options, but {word!r} was given; leave it out")
                 raise unknown_name(f"option of method {self.name!r}", word, known)
-            if matching[0] in settled:
-                raise InvalidInput(f"option {matching[0]!r} of method {self.name!r} is given twice; keep one of them")
-            settled[matching[0]] = word
+            if name in settled:
+                raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
+            settled[name] = self._value(name, value)
         for name, given in chosen.items():
-            value = f"{given:g}" if isinstance(given, int | float) and not isinstance(given, bool) else given
             if name not in self.options:
                 raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
-            if not self.options[name].known(value):
-                raise unknown_name(f"{name} of method {self.name!r}", value, self.options[name].choices())
+            number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+            value = self._value(name, shortest(given) if number else given)
             if settled.get(name, value) != value:
                 raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
             settled[name] = value
         return {name: settled.get(name, option.default) for name, option in self.options.items()}
 
+    def _value(self, name: str, value: str) -> str:
+        """A value of an option, numbers in their shortest form."""
+        option = self.options[name]
+        if not option.known(value):
+            if option.must:
+                raise InvalidInput(f"{name} of method {self.name!r} is {value}; it must be {option.must}")
+            raise unknown_name(f"{name} of method {self.name!r}", value, option.choices())
+        if not option.must:
+            return value
+        return shortest(int(value) if value.isdigit() else float(value))
+
     def label(self, settled: Mapping[str, str]) -> str:
         """The method string with these options, defaults left out where nothing after them differs."""
-        words = [settled[name] for name in self.options]
-        while words and words[-1] == list(self.options.values())[len(words) - 1].default:
-            words.pop()
-        return ":".join([self.name, *words])
+        rows = [(settled[name], option.default) for name, option in self.options.items() if not option.must]
+        while rows and rows[-1][0] == rows[-1][1]:
+            rows.pop()
+        numbers = [f"{name}={settled[name]}" for name, option in self.options.items()
+                   if option.must and settled[name] != option.default]  # fmt: skip
+        return ":".join([self.name, *numbers, *(value for value, _ in rows)])
+
+    def check_complete(self, settled: Mapping[str, str]) -> None:
+        """Refuse options among which one is missing that has no default.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        missing = [name for name, option in self.options.items() if option.needed and not settled[name]]
+        if missing:
+            shown = ":".join([self.name, *(f"{name}=..." for name in missing)])
+            raise InvalidInput(f"method {self.name!r} needs {' and '.join(missing)}; write {shown!r}")
 
 
 @dataclass(frozen=True)
@@ -271,6 +378,18 @@ class Chosen:
     def promises(self) -> Promises:
         """What the method promises with these options."""
         return self.method.promises(**self.options)
+
+    @property
+    def shown(self) -> str:
+        """The label with dots for what has yet to be given."""
+        rows = self.method.options
+        return self.method.label({name: value or "..." * rows[name].needed for name, value in self.options.items()})
+
+    @property
+    def tried(self) -> Chosen:
+        """The same with values for what has to be given, as the checks of the table take it."""
+        rows = self.method.options
+        return replace(self, options={name: value or rows[name].trial for name, value in self.options.items()})
 
     def prepare(self) -> Prepared:
         """What the time loop needs.

@@ -44,7 +44,7 @@ from polhode.methods.record import Method, Option, Prepared, Promises
 from polhode.methods.splitting_tables import HIGHEST, SCHEMES, Scheme, corrected, scheme, stages_of
 from polhode.methods.tableaux import tableau as find_tableau
 
-KICK, FREE, LAST_KICK = 0, 1, 2
+KICK, FREE, LAST_KICK, BATH = 0, 1, 2, 3
 WIDTH = 3
 NODES, COUNTS = 3, 4
 """Of the layout: stages of the kernel, of the processor and of its inverse; nodes of a kick whose loads depend on
@@ -56,6 +56,12 @@ KEEPERS = {2: "v2", 4: "s4_6", 6: "s6_10", 8: "kl8", 10: "sp10"}
 def free(i, h, p):  # replaced by bind
     """Stand-in for the free rotation."""
     raise RuntimeError("a splitting runs only with a free rotation bound into it")
+
+
+@inlined
+def bathe(h, p):  # replaced by bind
+    """Stand-in for a heat bath (see ``thermostats``); schemes of kicks and free motions have none."""
+    return OK
 
 
 push = impulse
@@ -114,6 +120,10 @@ def stages(first, last, t, h, p):
                     if status != OK:
                         return status
             p.report[LOADED] = 0.0
+        elif p.layout[COUNTS + s] == BATH:
+            status = bathe(fraction * h, p)
+            if status != OK:
+                return status
         else:
             # The time of a kick that ends the step is computed as the next step computes that of its first.
             at = (p.report[NEXT_TIME] if p.layout[COUNTS + s] == LAST_KICK else t) + place * h

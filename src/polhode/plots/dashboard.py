@@ -234,7 +234,7 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
     size = float(np.abs(finite).max()) if finite.size else 0.0
     notes = [] if kept or "work" in ds else ["not conserved"]
     if "note" in ds["energy_error"].attrs:
-        notes = ["kinetic energy only"]
+        notes = ["heat bath"] if "conserved_energy" in ds else ["kinetic energy only"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
     chosen = extremes(values)
     _line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)

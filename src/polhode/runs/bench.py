@@ -50,9 +50,11 @@ from polhode.runs.team import Team
 from polhode.systems import System
 
 
-def extended(system: System, prepared: Prepared, y: Any, given: Any = None, carries: Any = None) -> Any:
+def extended(
+    system: System, prepared: Prepared, y: Any, given: Any = None, carries: Any = None, bath: Any = None
+) -> Any:
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
-    follow from them; carries of compensated sums; a clock.
+    follow from them; carries of compensated sums; a heat bath; a clock.
 
     Parameters
     ----------
@@ -62,6 +64,8 @@ def extended(system: System, prepared: Prepared, y: Any, given: Any = None, carr
         The numbers, in the place of the attitudes in y.
     carries : array (N, 6), optional
         Of positions and momenta; zero unless given.
+    bath : array, optional
+        Numbers of the bath; those it starts with unless given.
     """
     y = np.array(y, dtype=float)
     own, N, S = prepared.coordinates, system.N, len(system.own)
@@ -73,10 +77,10 @@ def extended(system: System, prepared: Prepared, y: Any, given: Any = None, carr
     if prepared.carries:
         left = np.zeros(CARRIES * N) if carries is None else np.ravel(carries)
         return np.concatenate([y, left, np.zeros(S)])
-    if own is None and not prepared.clock:
-        return y
+    if prepared.bath is not None:
+        clock = np.concatenate([prepared.bath.numbers if bath is None else bath, clock])
     if own is None:
-        return np.concatenate([y, clock]) if prepared.clock else y
+        return np.concatenate([y, clock])
     numbers = np.zeros((N, own.size))
     for i, frame in enumerate(system.frames):
         at = slice(BODY * i + ATTITUDE, BODY * i + ATTITUDE + 4)
@@ -113,6 +117,8 @@ class Bench:
         See ``polhode.kernel.signatures``.
     course : array
         Where an adaptive run is, see there; from ``adapt`` on.
+    bath_table : array
+        The numbers of a heat bath behind the method's table.
 
     With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
     own. Without one nothing is refused. A bench for an ``adaptive`` run has its loop from ``adapt``.
@@ -123,6 +129,7 @@ class Bench:
         adaptive: bool = False, threads: int = 1,
     ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
+        chosen.method.check_complete(chosen.options)
         self.prepared = chosen.prepare()
         self.table = np.ascontiguousarray(self.prepared.table, dtype=float)
         self.layout = np.ascontiguousarray(self.prepared.layout, dtype=np.int64)
@@ -132,6 +139,11 @@ class Bench:
                 "take a method that evaluates the loads, such as 'rkn6_14a' or 'mkrk:cv8', or give the System a series"
             )
         self.y = extended(system, self.prepared, y)
+        self.bath_table = np.zeros(0)
+        if self.prepared.bath is not None:
+            free = "total_momentum" in system.conserves
+            self.bath_table = self.prepared.bath.table(system.boltzmann, *system.degrees_of_freedom, free)
+            self.table = np.concatenate([self.table, self.bath_table])
         if self.prepared.attracted and not system.attracted:
             raise InvalidInput(
                 f"method {chosen.label!r} follows the motion about a centre of attraction, which {system.name!r} does "

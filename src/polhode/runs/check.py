@@ -365,8 +365,8 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
 
 def _chosen(method: Any) -> Chosen:
     if isinstance(method, Method):
-        return Chosen(method, method.settle())
-    return method if isinstance(method, Chosen) else find_method(method)
+        return Chosen(method, method.settle()).tried
+    return (method if isinstance(method, Chosen) else find_method(method)).tried
 
 
 part = ALL  # what bind puts in
@@ -886,7 +886,8 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
         (exact), of the numbering of the axes and of the frame of the inertia (to round-off). Of a method that moves
         bodies through space only: order of a particle and of two coupled ones, time symmetry, symplecticity in a
         potential, and slicing; of one that follows a centre of attraction alone, the same on an orbit, exact in place
-        of an order.
+        of an order. Of one with a heat bath, slicing; what has to be given and is not makes it one without (no
+        friction, an infinite relaxation time), which is then measured as any other.
 
     Raises
     ------
@@ -903,6 +904,7 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
     chosen = Chosen(method, method.settle(**options)) if isinstance(method, Method) else method
     if not isinstance(chosen, Chosen):
         chosen = find_method(chosen, **options)
+    chosen = chosen.tried
     promises = chosen.promises
     series = _needs_series(chosen)
     if chosen.prepare().points:
@@ -913,6 +915,8 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
     slicing = Line(
         "slicing and recording", sliced == 0.0, "no influence", f"difference {sliced:.1e}", {"defect": sliced}
     )
+    if promises.thermal:
+        return Report(chosen.label, (slicing,))
     if chosen.prepare().points:
         in_potential = _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential")
         return Report(chosen.label, (*_order_lines(chosen), _symmetry_line(chosen), in_potential, slicing))

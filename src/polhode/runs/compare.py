@@ -132,6 +132,10 @@ def compare(
         if name in arguments:
             raise InvalidInput(f"{name} has no place in a comparison; leave it out")
     chosen = [find_method(name) for name in names]
+    for row in chosen:
+        if row.promises.thermal:
+            raise InvalidInput(f"method {row.label!r} has a heat bath, so that its motion is not the system's and no "
+                               "reference says how far off it is; leave it out")  # fmt: skip
     counts = [span(size, t_end, None, t0)[1] for size in given]
     sizes = [float(size) for size in given]
     labels = [row.label for row in chosen]

@@ -602,7 +602,15 @@ class MethodOptions(_Table):
     center: Annotated[str, Field(description="chart of an implicit step: 'middle' or 'start'")] | None = None
     form: Annotated[str, Field(description="rates: 'printed', 'regularised', ...")] | None = None
 
-    def chosen(self) -> dict[str, str]:
+    temperature: Annotated[float, Field(ge=0.0, description="of a heat bath, 'baoab'")] | None = None
+    friction: Annotated[float, Field(ge=0.0, description="of a Langevin bath, 1/time")] | None = None
+    friction_rotation: Annotated[float, Field(ge=0.0, description="the same of angular momenta")] | None = None
+    seed: Annotated[int, Field(ge=0, description="of the random numbers of a Langevin bath")] | None = None
+    tau: Annotated[float, Field(gt=0.0, description="relaxation time of Nose-Hoover chains")] | None = None
+    chain: Annotated[int, Field(ge=1, description="links of a Nose-Hoover chain")] | None = None
+    baths: Annotated[str, Field(description="Nose-Hoover chains: 'joint' or 'separate'")] | None = None
+
+    def chosen(self) -> dict[str, Any]:
         """Those that are given."""
         given = {name: getattr(self, name) for name in MethodOptions.model_fields}
         return {name: value for name, value in given.items() if value is not None}
@@ -822,6 +830,8 @@ class Scenario:
         if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
             del keep["attitude"]
             keep["coordinates"] = last[own.name].values.tolist()
+        if "thermostat" in last:
+            keep["thermostat"] = last.thermostat.values.tolist()
         if "position_carry" in last:
             keep["carries"] = np.concatenate([last.position_carry, last.momentum_carry], axis=-1).tolist()
         keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
@@ -1198,6 +1208,7 @@ class _Reader:
             if len(self.problems) > wrong:
                 return ""
             found = find_method(chosen, **options)
+            found.method.check_complete(found.options)
             if adaptive:
                 check_estimate(found)
             return found.label

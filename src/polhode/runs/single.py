@@ -49,7 +49,7 @@ from polhode.systems import SYSTEMS, System
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.record import in_si, is_quantity, vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
-from polhode.trajectory.build import with_events
+from polhode.trajectory.build import with_bath, with_events
 from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import MEANING
 
@@ -237,10 +237,18 @@ def start_state(
 
 
 def _start(
-    system: System, chosen: Chosen, coordinates: Any, carries: Any, clock: Any, attitude: Any, *rest: Any
+    system: System, chosen: Chosen, coordinates: Any, carries: Any, clock: Any, thermostat: Any, *state: Any
 ) -> Any:
     """State vector a method starts from: its own numbers follow the attitudes, or replace them where given."""
     prepared = chosen.prepare()
+    chosen.method.check_complete(chosen.options)
+    if thermostat is not None:
+        if prepared.bath is None:
+            raise InvalidInput(f"method {chosen.label!r} has no heat bath; leave thermostat out")
+        y = _start(system, chosen, coordinates, carries, clock, None, *state)
+        size, first = prepared.bath.numbers.size, BODY * system.N + len(system.own)
+        y[first : first + size] = vector(np.array(thermostat, dtype=float), "thermostat", size)
+        return y
     if prepared.carries and not system.translates:
         raise InvalidInput(
             "compensated sums are of positions and momenta, but the bodies of "
@@ -248,14 +256,14 @@ def _start(
         )
     if carries is not None and not prepared.carries:
         raise InvalidInput("carries are given without compensated=True, to which they belong; leave them out")
-    y = start_state(system, attitude, *rest)
+    y = start_state(system, *state)
     if carries is not None:
         left = [_of_body(carries, "carries", i, system.N, CARRIES) for i in range(system.N)]
         return extended(system, prepared, y, carries=left)
     if clock is not None:
         if not prepared.clock:
             raise InvalidInput(f"method {chosen.label!r} has no clock of its own; leave clock out")
-        y = _start(system, chosen, coordinates, None, None, attitude, *rest)
+        y = _start(system, chosen, coordinates, None, None, None, *state)
         y[-CLOCK_NUMBERS:] = vector(np.array(clock, dtype=float), "clock", CLOCK_NUMBERS)
         if not y[2 - CLOCK_NUMBERS] >= 0.0:
             raise InvalidInput(f"clock[2], the density of steps, is {clock[2]:g}; it must be positive")
@@ -265,7 +273,7 @@ def _start(
     own = prepared.coordinates
     if own is None:
         raise InvalidInput(f"method {chosen.label!r} has no coordinates of its own; give the attitude")
-    if attitude is not None:
+    if state[0] is not None:
         raise InvalidInput(f"attitude and coordinates ({own.name}) are both given; keep one of them")
     given = [_of_body(coordinates, "coordinates", i, system.N, own.size) for i in range(system.N)]
     return extended(system, prepared, y, given)
@@ -317,6 +325,7 @@ def integrate(
     events: Any = (),
     since: float | None = None,
     clock: Any = None,
+    thermostat: Any = None,
     compensated: bool = False,
     carries: Any = None,
     guard: bool = True,
@@ -324,7 +333,7 @@ def integrate(
     epoch: Any = None,
     threads: int = 1,
     progress: Callable[[Progress], None] | None = None,
-    **options: str,
+    **options: Any,
 ) -> xr.Dataset:
     """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
 
@@ -377,6 +386,9 @@ def integrate(
         between the two times is past, and so is an impulse at ``t0``.
     clock : array_like (4,), optional
         Of a method with a clock, to go on with the steps of another run: the last row of its variable ``clock``.
+    thermostat : array_like, optional
+        Of a method with a heat bath (``"baoab"``, ``"nose_hoover"``), to go on from another run: the last row of its
+        variable ``thermostat``.
     compensated : bool
         Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
         and for small forces on ``/kepler`` methods. The Dataset then has ``position_carry`` and ``momentum_carry``.
@@ -395,8 +407,8 @@ def integrate(
         How many processors may share the loads of many bodies; no bit of a result depends on it.
     progress : function, optional
         Called with a ``Progress`` a few times a second.
-    **options : str
-        Options of the method by name, such as ``tableau="gauss4"``.
+    **options : str or float
+        Options of the method by name, such as ``tableau="gauss4"`` or ``temperature=300``.
 
     Returns
     -------
@@ -459,7 +471,7 @@ def integrate(
         raise unknown_name("units", units, UNITS)
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
     turning, moving = (attitude, angular_velocity, angular_momentum), (position, velocity, momentum)
-    y = _start(system, chosen, coordinates, carries, clock, *turning, *moving)
+    y = _start(system, chosen, coordinates, carries, clock, thermostat, *turning, *moving)
     if clock is not None:
         y[-CLOCK_NUMBERS] = start
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
@@ -607,6 +619,8 @@ def _carry_out(
 def _order(system: System, chosen: Chosen) -> dict[str, Any]:
     """The order of a method on a system, and what is to be said of it."""
     p = chosen.promises
+    if p.thermal:
+        return {"order": p.order, "order_note": "order of averages: a heat bath takes part in the motion"}
     if not isfinite(p.order):
         return {"order": "exact"}
     if p.order_velocity == p.order or not (system.velocity_dependent or any(own.by_velocity for own in system.own)):
@@ -643,6 +657,8 @@ def _finish(
             energies = energies[:k]
     pace = run.pace
     named = next(iter(pace))
+    bath = run.bench.prepared.bath
+    kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
     attributes = {
         "title": f"{run.system.name}, {run.chosen.label}, {named} {pace[named]:g}",
         "system": run.system.name,
@@ -654,7 +670,7 @@ def _finish(
         "load_evaluations": run.bench.evaluations,
         **({"load_evaluations_by_velocity": run.bench.repeated} if run.bench.repeated else {}),
         **({"sums": "compensated"} if run.chosen.compensated else {}),
-        "conserves": ", ".join(run.system.conserves),
+        "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
         "conventions": CONVENTIONS,
         "units": recipe["units"],
         "polhode_version": release(),
@@ -675,6 +691,10 @@ def _finish(
         slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
         found = [e for e in run.watching.found if stopped or (e.time - run.now) * run.direction <= slack]
         ds = with_events(ds, run.system, rows_of(found, BODY * run.system.N), recipe["units"])
+    if bath is not None:
+        first = BODY * run.system.N + len(run.system.own)
+        numbers = states[:, first : first + bath.numbers.size].copy()
+        ds = with_bath(ds, numbers, bath.energy(numbers, run.bench.bath_table), recipe["units"])
     if run.clocked:
         words = {"long_name": MEANING["clock"], "units": UNITS[recipe["units"]]["clock"]}
         ds["clock"] = (("time", "clock_number"), states[:, -CLOCK_NUMBERS:].copy(), words)

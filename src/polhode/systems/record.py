@@ -293,6 +293,11 @@ class System:
         return bool(np.isfinite(self.moments).any())
 
     @property
+    def degrees_of_freedom(self) -> tuple[int, int]:
+        """Those of translation, the centre of mass among them, and of rotation."""
+        return 3 * int(np.isfinite(self.mass).sum()), int(np.isfinite(self.moments).sum())
+
+    @property
     def blocks(self) -> Any:
         """Pairs (body, kind) of what moves, flat."""
         pairs: list[tuple[int, int]] = []

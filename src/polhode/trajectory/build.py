@@ -19,6 +19,7 @@ from polhode.trajectory.schema import (
     ANGLES,
     AXES,
     BALANCE,
+    BATHED,
     CHART_DIMENSION,
     FALLING,
     MEANING,
@@ -212,3 +213,31 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
             words["units"] = UNITS[units][name]
         variables[name] = (dims, values, words)
     return ds.assign(variables)
+
+
+def with_bath(ds: xr.Dataset, numbers: Any, energy: Any, units: str = "consistent") -> xr.Dataset:
+    """The Dataset of a thermostatted run with its heat bath.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        Of the run.
+    numbers : array (n, k)
+        The bath's numbers.
+    energy : array (n,)
+        The bath's energy.
+    units : {"consistent", "SI"}
+        Which units the variables are labelled with.
+    """
+    total = ds.energy.values + energy
+    if "work" in ds:
+        total = total - ds.work.values.sum(axis=1)
+    names = ("conserved_energy", "thermostat")
+    words = {name: {"long_name": MEANING[name], "units": UNITS[units][name]} for name in names}
+    for name in ("energy", "energy_error", "energy_change"):
+        before = ds[name].attrs.get("note")
+        ds[name].attrs["note"] = "; ".join([*([before] if before else []), BATHED])
+    return ds.assign(
+        conserved_energy=("time", total, words["conserved_energy"]),
+        thermostat=(("time", "thermostat_number"), numbers, words["thermostat"]),
+    )

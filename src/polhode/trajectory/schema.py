@@ -41,6 +41,10 @@ step                      time                 size of the step that ends at the
                                                where they are chosen by a tolerance or a clock
 clock                     time, clock_number   of a method with a clock: time, what rounding cut off of it, density of
                                                steps (their size times it is the nominal step), its rate or unit
+thermostat                time,                of a method with a heat bath: its numbers, see
+                          thermostat_number    ``polhode.methods.thermostats``
+conserved_energy          time                 of a method with a heat bath: energy of bodies and bath, less work; it is
+                                               kept up to the error of the method, while ``energy`` is not
 rotation_vector           time, axis           angle times axis of the attitude; attribute ``branch``
 euler_angles              time, angle          in the order of the letters of the attribute ``sequence``; ``branch``
 gibbs_rodrigues           time, axis           tan(angle/2) times axis of the attitude
@@ -111,6 +115,8 @@ UNITS = {
         "iterations": "1",
         "step": "time",
         "clock": "of each number its own",
+        "thermostat": "of each number its own",
+        "conserved_energy": "mass length2 / time2",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
@@ -161,6 +167,8 @@ UNITS = {
         "iterations": "1",
         "step": "s",
         "clock": "of each number its own",
+        "thermostat": "of each number its own",
+        "conserved_energy": "J",
         "rotation_vector": "rad",
         "euler_angles": "rad",
         "gibbs_rodrigues": "1",
@@ -217,6 +225,8 @@ MEANING = {
     "site_element": "element of a site; M is a charge without mass",
     "step": "size of the step that ends at the row or holds it",
     "clock": "time, its carry, density of steps, its rate or unit",
+    "thermostat": "numbers of the heat bath",
+    "conserved_energy": "energy of bodies and heat bath",
     "iterations": "most solver iterations in a step since the previous row",
     "rotation_vector": "rotation vector of the attitude, body to space",
     "euler_angles": "Euler angles of the attitude, body to space",
@@ -240,3 +250,6 @@ BALANCE = {
 
 FALLING = "momentum, angular momentum, energies and work are those of the mass before the burns"
 """Note at a mass that falls."""
+
+BATHED = "not conserved: a heat bath takes part; see conserved_energy"
+"""Note at energies of a thermostatted run."""
