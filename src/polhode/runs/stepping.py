@@ -158,7 +158,8 @@ class Run:
     @property
     def keeps_energy(self) -> bool:
         """Whether a large change of energy shows that a run of many bodies has failed."""
-        return self.system.check is not None and "energy" in self.system.conserves
+        kept = "energy" in self.system.conserves and self.bench.prepared.bath is None
+        return kept and self.system.check is not None
 
     @property
     def now(self) -> float:
