@@ -75,6 +75,7 @@ def write(folder: Path) -> list[Path]:
         "dataset.md": dataset_page(),
         "api.md": api_page(),
         "inertia.md": module_page("Inertia", "polhode.systems.inertia", "polhode.inertia"),
+        "initial.md": module_page("Initial states of many bodies", "polhode.systems.initial", "polhode.initial"),
         "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
         "variational.md": module_page("Discrete mechanics", "polhode.algebra.variational", "polhode.variational"),
         "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
@@ -335,8 +336,9 @@ def system_pages() -> dict[str, str]:
         "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
         "scenario, `polhode.problem(name)` in Python.\n\n"
         f"{table(('problem', 'what it is', 'step', 'until', 'from'), problems)}\n"
-        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md). What acts on an `orbit`\n"
-        "or a `spacecraft`: [Forces](../forces.md), with [constants of planets](../planets.md).\n\n"
+        "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md). Places, attitudes and\n"
+        "momenta of many bodies: [Initial states](../initial.md). What acts on an `orbit` or a `spacecraft`:\n"
+        "[Forces](../forces.md), with [constants of planets](../planets.md).\n\n"
         f"{toctree(*SYSTEMS)}"
     )
     return {"systems/index.md": index, **pages}

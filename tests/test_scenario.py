@@ -1,5 +1,6 @@
 """Scenarios: what a file means, where its mistakes are, and that it runs as the Python interface does."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -389,3 +390,112 @@ def test_code_runs_only_when_allowed(read, tmp_path):
     ds = read(text, allow_code=True).integrate()
     assert (tmp_path / "mine.ran").exists()
     np.testing.assert_allclose(ds.angular_momentum[-1], [0, 0, 2.0 * 0.01], rtol=1e-12)
+
+
+# ------------------------------------------------------------------ many bodies
+EIGHT = """\
+method = "rkn6_14a"
+[system]
+type = "gravitating_bodies"
+mass = [1, 1, 1, 1, 1, 1, 1, 2]
+[run]
+step = 0.01
+steps = 3
+[initial]
+"""
+
+
+def test_many_bodies_begin_on_a_lattice_with_a_temperature_and_an_energy(read):
+    found = read(EIGHT + "lattice = 'cubic'\nspacing = 2\nnoise = 0.01\ntemperature = 0.3\nenergy = 4\nseed = 7\n")
+    sites = ph.initial.cubic(2, spacing=2.0, noise=0.01, seed=7).state
+    state = sites | ph.initial.thermal(found.system, 0.3, 7)
+    state = ph.initial.at_energy(found.system, state, 4.0)
+    np.testing.assert_array_equal(found.arguments["position"], state["position"])
+    np.testing.assert_array_equal(found.arguments["momentum"], state["momentum"])
+    ds = found.integrate()
+    assert float(ds.energy[0]) == pytest.approx(4.0, rel=1e-14)
+    again = ph.rerun(ds)
+    np.testing.assert_array_equal(again.position, ds.position)
+
+
+def test_the_other_ways_in_which_many_bodies_begin(read):
+    drawn = read(EIGHT + "draw = 'gaussian'\nscale = 3\nseed = 1\n").arguments
+    np.testing.assert_array_equal(drawn["position"], ph.initial.gaussian_draw(8, 1, 3.0)["position"])
+    assert set(drawn) & {"attitude", "momentum", "angular_momentum"} == set()  # of points
+    slab = read(EIGHT + "lattice = 'fcc'\ncells = [2, 1, 1]\n").arguments["position"]
+    np.testing.assert_array_equal(slab, ph.initial.fcc((2, 1, 1)).state["position"])
+    exact = "temperature = 2\nexact_temperature = true\nzero_total_momentum = false\nseed = 5\n"
+    hot = read(EIGHT + "lattice = 'cubic'\n" + exact)
+    kinetic = np.sum(hot.arguments["momentum"] ** 2 / hot.system.mass[:, None])
+    assert kinetic == pytest.approx(8 * 3 * 2.0, rel=1e-14)
+    energy = "velocity = [0, 0, 1]\nenergy = 9\nenergy_bodies = [7]\n"
+    fast = read(EIGHT + "lattice = 'cubic'\nspacing = 4\n" + energy)
+    assert float(fast.integrate().energy[0]) == pytest.approx(9.0, rel=1e-14)
+    np.testing.assert_array_equal(fast.arguments["momentum"][:7], [(0.0, 0.0, 1.0)] * 7)
+
+
+def test_one_body_turns_at_random(read):
+    text = (
+        "[system]\ntype = 'free_body'\ninertia = [1, 1.88, 2.88]\n[run]\nstep = 0.1\nsteps = 2\n[initial]\nseed = 3\n"
+    )
+    found = read(text + "rotations = 'random'\ntemperature = 0.5\nexact_temperature = true\n")
+    assert float(found.integrate().energy[0]) == pytest.approx(0.75, rel=1e-14)
+    np.testing.assert_array_equal(found.arguments["attitude"], ph.initial.random_rotations(1, 3)["attitude"])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "lattice = 'cubik'\n",
+            "9: initial.lattice: expected 'cubic', 'bcc' or 'fcc' (got \"cubik\"); did you mean 'cu",
+        ),
+        ("lattise = 'cubic'\n", "9: initial.lattise: unknown key; did you mean 'lattice'"),
+        (
+            "lattice = 'bcc'\n",
+            "9: initial.lattice: cells is missing: a bcc lattice of 2 cells has 16 sites, but the sys",
+        ),
+        ("lattice = 'cubic'\ncells = 3\n", "10: initial.cells: cells is 3: this cubic lattice of 3 cells has 27 sites"),
+        ("lattice = 'cubic'\ncells = 0\n", "10: initial.cells: cells is 0; it must be 1 or more"),
+        ("lattice = 'cubic'\ncells = [2, 2]\n", "10: initial.cells: expected 3 entries (got 2: [2, 2])"),
+        ("lattice = 'cubic'\nposition = [1, 0, 0]\n", "9: initial.lattice: position and lattice are given; keep one"),
+        ("lattice = 'cubic'\nnoise = 0.1\n", "initial: seed is missing"),
+        ("lattice = 'cubic'\nspacing = -1\n", "10: initial.spacing: spacing is -1; it must be positive"),
+        ("lattice = 'cubic'\ntemperature = -1\nseed = 1\n", "10: initial.temperature: temperature is -1; it must be"),
+        ("lattice = 'cubic'\nseed = -1\n", "10: initial.seed: expected a whole number, 0 or more (got -1)"),
+        (
+            "lattice = 'cubic'\nseed = 1\n",
+            "10: initial.seed: seed belongs to draw or noise or rotations or temperature",
+        ),
+        ("lattice = 'cubic'\nenergy = -90\nseed = 1\n", "10: initial.energy: energy is -90, but the state has -"),
+        ("cells = 2\n", "9: initial.cells: cells belongs to lattice; leave it out"),
+        ("lattice = 'cubic'\ntemperature = 1\nvelocity = [0, 0, 0]\nseed = 1\n", "velocity and temperature are given"),
+        (
+            "lattice = 'cubic'\nrotations = 'random'\nseed = 1\n",
+            "attitude is given, but the bodies of 'gravitating_bod",
+        ),
+    ],
+)
+def test_mistakes_about_many_bodies(read, text, told):
+    with pytest.raises(InvalidInput) as refused:
+        read(EIGHT + text)
+    assert told in str(refused.value)
+
+
+def test_a_lattice_fills_the_box_of_a_system_and_no_more(read):
+    system = dataclasses.replace(ph.gravitating_bodies(mass=np.ones(8)), box=np.array([6.0, 6.0, 6.0]))
+    on_lattice = scenarios._on_lattice
+    filled = on_lattice({"lattice": "cubic"}, system)
+    np.testing.assert_array_equal(filled, ph.initial.cubic(2, spacing=3.0).state["position"])
+    np.testing.assert_array_equal(on_lattice({"lattice": "cubic", "spacing": 2.0}, system), filled * (2.0 / 3.0))
+    with pytest.raises(
+        InvalidInput, match=r"fills 8 x 8 x 8, more than the box of the system.*the largest that fits is 3$"
+    ):
+        on_lattice({"lattice": "cubic", "spacing": 4.0}, system)
+
+
+def test_attitudes_and_turns_of_each_body(read):
+    model = scenarios.Initial.model_validate_json(
+        json.dumps({"attitude": [[1, 0, 0, 0], [0, 1, 0, 0]], "angular_momentum": [[1, 2, 3], [4, 5, 6]]}), strict=True
+    )
+    assert model.attitude == [[1, 0, 0, 0], [0, 1, 0, 0]] and model.angular_momentum[1] == [4, 5, 6]

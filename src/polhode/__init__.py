@@ -39,6 +39,7 @@ _HOMES = {
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "initial": "systems.initial",
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
 }  # fmt: skip

@@ -31,6 +31,8 @@ SPOKEN = {
     "angular_momentum_space": "spatial momentum",
     "vertical_angular_momentum": "vertical momentum",
     "axial_angular_momentum": "axial momentum",
+    "total_momentum": "total momentum",
+    "total_angular_momentum": "total angular momentum",
 }
 """What the table calls the conserved quantities."""
 MOST_KINDS = 8
@@ -283,7 +285,12 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
             continue
         value = ds[name].sum("body") if "body" in ds[name].dims else ds[name]
         rows = value.values.reshape(len(ds.time), -1)
-        size = float(np.linalg.norm(rows[0])) or 1.0
+        size = float(np.linalg.norm(rows[0]))
+        if name.startswith("total_"):  # which may begin at zero, but for round-off
+            parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
+            whole = float(np.linalg.norm(parts, axis=-1).sum())
+            size = size if size > 1e-12 * whole else whole
+        size = size or 1.0
         momenta[name] = largest(np.linalg.norm(rows - rows[0], axis=1) / size)
     steps = int(ds.attrs["steps"])
     seconds = ds.encoding.get("seconds")

@@ -271,8 +271,8 @@ def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
     -------
     dict of str to (array (n,), bool)
         By a short name: the norm of the change since the first row, and whether it is relative to the initial size
-        (of a component that starts at zero, to the size of its vector; absolute where that is zero too). Bodies are
-        summed.
+        (of a component that starts at zero, to the size of its vector; of a total that starts at zero, to the sum of
+        the sizes of all bodies; absolute where that is zero too). Bodies are summed.
     """
     kept = str(ds.attrs.get("conserves", "")).split(", ")
     spatial = _total(ds, "angular_momentum_space") if "angular_momentum_space" in ds else None
@@ -290,6 +290,9 @@ def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
             continue
         values = _total(ds, name)
         own = float(np.linalg.norm(values[0]))
+        if name.startswith("total_"):
+            parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
+            length = float(np.linalg.norm(parts, axis=-1).sum())
         size = own if own > 1e-12 * length or name == "momentum" else length
         change = values - values[0]
         error = np.abs(change) if change.ndim == 1 else np.sqrt(np.einsum("ij,ij->i", change, change))

@@ -90,6 +90,27 @@ def extended(
     return np.concatenate([y, numbers.ravel(), clock])
 
 
+MOST_WORK = 2.0
+"""Most scratch memory of a method, GB. Only one dense system of equations for all bodies comes to that, and its time
+grows with the cube of the unknowns: 4 s a step for 3,600 of them (0.2 GB) on one core, minutes at this limit."""
+
+
+def check_work(system: System, chosen: Chosen, size: int) -> None:
+    """Refuse a method whose scratch array would need too much memory for so many bodies.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    gigabytes = 8e-9 * size
+    if gigabytes > MOST_WORK:
+        rather = "'mkrk:cv8'" if system.velocity_dependent else "a splitting such as 'rkn6_14a'"
+        raise InvalidInput(
+            f"method {chosen.label!r} solves one dense system of equations for all {system.N} bodies together, which "
+            f"would need {gigabytes:.1f} GB of memory; take {rather}, whose memory grows with the number of bodies"
+        )
+
+
 def check_estimate(chosen: Chosen) -> None:
     """Refuse a method that does not estimate the error of its steps, which are then not its to choose.
 
@@ -177,6 +198,7 @@ class Bench:
         system.settle(self.parameters, t)
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)
+        check_work(system, chosen, size)
         self.work = np.zeros(max(1, size))
         self.report = np.zeros(REPORT)
         if self.prepared.clock:

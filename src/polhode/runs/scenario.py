@@ -12,7 +12,16 @@
 
 A key may have its unit behind its name: ``position_km``, ``mu_m3_s2``, ``t_end_d``, ``inclination_deg``. Once one
 beside angles has, the run is in SI: such values are turned into metres, kilograms and seconds, all others are taken to
-be in them. An orbit may begin with its [elements] instead of a position and a velocity.
+be in them. An orbit may begin with its [elements] instead of a position and a velocity. Many bodies may begin on a
+lattice, with attitudes and momenta drawn at random, by the functions of ``polhode.initial``:
+
+    [initial]
+    lattice = "cubic"                 # or "bcc", "fcc"; or draw = "gaussian"
+    cells = 5
+    noise = 0.01
+    rotations = "random"
+    temperature = 1.0                 # and/or energy = 20.0: momenta scaled to that total energy
+    seed = 7
 
 Every mistake in a file is reported at once, each with file, line and key. Python code named by a scenario
 (``torque = "satellite.py:torque"``) is loaded only where the caller allows it.
@@ -44,6 +53,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from polhode.algebra import orbits, rotation
 from polhode.algebra.so3 import exp_quaternion
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError
+from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
 from polhode.methods import method as find_method
 from polhode.runs.bench import check_estimate
 from polhode.runs.single import (
@@ -59,7 +69,7 @@ from polhode.runs.single import (
     whole,
 )
 from polhode.runs.watching import check_span
-from polhode.systems import SYSTEMS, System, inertia, problem
+from polhode.systems import SYSTEMS, System, inertia, initial, problem
 from polhode.systems.events import EVENTS, Event, event_of, events_of
 from polhode.systems.forces import FORCES, force_of
 from polhode.trajectory import UNITS, suffix_of
@@ -491,6 +501,54 @@ class GravitatingBodies(_Table):
     G: Annotated[Number, Field(description="gravity constant")] = 1.0
 
 
+NumberOrList = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[list[Number], Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+]
+VectorOrList = Annotated[
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
+    Discriminator(lambda value: "<each>" if isinstance(value, list) and value[:1] and isinstance(value[0], list)
+                  else "<one>"),
+]  # fmt: skip
+PeriodicBox = Annotated[NumberOrList, Field(description="edges of the periodic box, or its edge")]
+CutOff = Annotated[Number, Field(description="distance of centres beyond which pairs do not act")]
+SwitchFrom = Annotated[Number, Field(description="where the energy begins to fall to 0 at the cut-off")]
+Skin = Annotated[Number, Field(description="by which lists of neighbours go beyond the cut-off; changes no number")]
+Permittivity = Annotated[float, Field(description="relative permittivity beyond the cut-off, 1 or more; inf")]
+
+
+class Dipoles(_Table):
+    """Soft spheres with dipoles."""
+
+    type: Literal["dipoles"]
+    n: Annotated[int, Field(description="how many bodies")]
+    mass: Annotated[NumberOrList, Field(description="of all, or of each")] = 1.0
+    inertia: Inertia | None = None
+    dipole: Annotated[VectorOrList, Field(description="body frame; of all, or of each")] | None = None
+    sigma: Annotated[Number, Field(description="diameter")] = 1.0
+    epsilon: Annotated[Number, Field(description="strength of the repulsion")] = 1.0
+    attraction: Annotated[Number, Field(description="factor of the attraction; 1: Lennard-Jones")] = 0.0
+    cutoff: CutOff | None = None
+    switch: SwitchFrom | None = None
+    skin: Skin | None = None
+    box: PeriodicBox | None = None
+    reaction_field: Permittivity | None = None
+
+
+class RigidWater(_Table):
+    """Rigid water molecules; nm, ps, u and kJ / mol."""
+
+    type: Literal["rigid_water"]
+    n: Annotated[int, Field(description="how many molecules")]
+    model: Annotated[Literal["spc/e", "tip3p", "tip4p/2005"], Field(description="geometry and charges")] = "spc/e"
+    box: PeriodicBox | None = None
+    density: Annotated[Number, Field(description="in the place of box, kg / m^3")] | None = None
+    cutoff: CutOff | None = None
+    switch: SwitchFrom | None = None
+    skin: Skin | None = None
+    reaction_field: Permittivity | None = None
+
+
 Terminal = Annotated[bool, Field(description="the run ends at the first")]
 
 
@@ -561,21 +619,71 @@ Vectors = Annotated[
 ]
 
 
-class Initial(_Table):
-    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space."""
+def _one_or_each(value: Any) -> str:
+    several = isinstance(value, list) and value[:1] and isinstance(value[0], list)
+    return "<each>" if several else "<one>"
 
-    attitude: Annotated[Quaternion, Field(description="unit quaternion (w, x, y, z), body to space")] | None = None
+
+Quaternions = Annotated[
+    Annotated[Quaternion, Tag("<one>")] | Annotated[list[Quaternion], Tag("<each>")],
+    Discriminator(_one_or_each),
+    Field(description="unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all"),
+]
+BodyVectors = Annotated[
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
+    Discriminator(_one_or_each),
+    Field(description="body frame; of several bodies a list of vectors, or one for all"),
+]
+Cells = Annotated[
+    Annotated[int, Tag("<number>")] | Annotated[list[int], Tag("<list>"), Field(min_length=3, max_length=3)],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+    Field(description="of the lattice, along x, y, z; as many as hold all bodies unless given"),
+]
+
+
+class Initial(_Table):
+    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space.
+
+    Of many bodies also drawn at random: places by a draw or on a lattice, attitudes by rotations, momenta by a
+    temperature or an energy. Random numbers come from the seed.
+    """
+
+    attitude: Quaternions | None = None
     rotation_vector: Annotated[Vector, Field(description="rad")] | None = None
     euler_angles: Annotated[Vector, Field(description="rad, in the order of the sequence")] | None = None
     euler_angles_deg: Annotated[Vector, Field(description="degrees, in the order of the sequence")] | None = None
     sequence: Annotated[str, Field(description="'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'")] | None = None
-    angular_velocity: Annotated[Vector, Unit("rad_s"), Field(description="body frame")] | None = None
-    angular_momentum: Annotated[Vector, Unit("kg_m2_s"), Field(description="body frame")] | None = None
+    angular_velocity: Annotated[BodyVectors, Unit("rad_s")] | None = None
+    angular_momentum: Annotated[BodyVectors, Unit("kg_m2_s")] | None = None
     angular_velocity_space: Annotated[Vector, Unit("rad_s"), Field(description="space frame")] | None = None
     angular_momentum_space: Annotated[Vector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
     position: Annotated[Vectors, Unit("m")] | None = None
     velocity: Annotated[Vectors, Unit("m_s")] | None = None
     momentum: Annotated[Vectors, Unit("kg_m_s")] | None = None
+    draw: Annotated[Literal["gaussian"], Field(description="normal positions and random attitudes")] | None = None
+    scale: Annotated[Length, Field(description="standard deviation of the draw; default: number of bodies")] | None = (
+        None
+    )
+    lattice: Annotated[Literal[tuple(initial.LATTICES)], Field(description="of positions")] | None = None  # type: ignore[valid-type]
+    cells: Cells | None = None
+    spacing: (
+        Annotated[Length, Field(description="edge of a cell; default: the largest that fits the box, else 1")] | None
+    ) = None
+    noise: Annotated[Number, Field(description="standard deviation of sites, in units of the spacing")] | None = None
+    rotations: Annotated[Literal["random"], Field(description="attitudes uniform over all rotations")] | None = None
+    temperature: (
+        Annotated[Number, Field(description="of momenta and angular momenta from the Maxwell-Boltzmann distribution")]
+        | None
+    ) = None
+    zero_total_momentum: Annotated[bool, Field(description="with temperature; default true")] | None = None
+    exact_temperature: Annotated[bool, Field(description="scale momenta to the temperature; default false")] | None = (
+        None
+    )
+    energy: Annotated[Number, Field(description="total energy, reached by scaling momenta")] | None = None
+    energy_bodies: (
+        Annotated[list[int], Field(description="whose momenta make up the energy, counted from 0; default: all")] | None
+    ) = None
+    seed: Annotated[int, Field(ge=0, description="of all random numbers")] | None = None
 
 
 class Elements(_Table):
@@ -672,7 +780,9 @@ class ScenarioFile(MethodOptions):
             | SoftWall
             | Orbit
             | Spacecraft
-            | GravitatingBodies,
+            | GravitatingBodies
+            | Dipoles
+            | RigidWater,
             Field(discriminator="type"),
         ]
         | None
@@ -1249,11 +1359,15 @@ class _Reader:
                 given |= {name: value for name, value in ready.items() if name in group}
         if "sequence" in given and not {"euler_angles", "euler_angles_deg"} & set(given):
             self.wrong((*at, "sequence"), "a sequence belongs to euler_angles or euler_angles_deg; leave it out")
+        for name, owners in BELONGS.items():
+            if name in given and not set(owners) & set(given):
+                self.wrong((*at, name), f"{name} belongs to {' or '.join(owners)}; leave it out")
         if len(self.problems) > before:
             return {}
         try:
             state = _state(given)
             if system is not None:
+                state = _drawn(given, state, system)
                 start_state(system, **state)
         except InvalidInput as refused:
             self.refused(at, refused)
@@ -1299,16 +1413,24 @@ class _Reader:
         return Files(Path(table.file) if table.file else None, Path(table.picture) if table.picture else None)
 
 
-ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
-TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space")
-PLACES = ("position",)
-MOVING = ("velocity", "momentum")
+ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg", "rotations", "draw")
+TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space", "temperature")
+PLACES = ("position", "lattice", "draw")
+MOVING = ("velocity", "momentum", "temperature")
+BELONGS = {
+    "scale": ("draw",), "cells": ("lattice",), "spacing": ("lattice",), "noise": ("lattice",),
+    "zero_total_momentum": ("temperature",), "exact_temperature": ("temperature",), "energy_bodies": ("energy",),
+    "seed": ("draw", "noise", "rotations", "temperature", "energy"),
+}  # fmt: skip
+"""Keys of [initial] that mean something beside others only."""
 STATE = ("attitude", "angular_momentum", "position", "momentum")
 
 
 def _state(given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of ``integrate`` from the keys of [initial]: attitude as a quaternion, turning in the body frame."""
-    state = {name: value for name, value in given.items() if name in ("attitude", "position", *TURNING[:2], *MOVING)}
+    state = {
+        name: value for name, value in given.items() if name in ("attitude", "position", *TURNING[:2], *MOVING[:2])
+    }
     sequence = given.get("sequence", "XYZ")
     if "rotation_vector" in given:
         state["attitude"] = list(exp_quaternion(tuple(given["rotation_vector"])))
@@ -1317,11 +1439,61 @@ def _state(given: dict[str, Any]) -> dict[str, Any]:
     elif "euler_angles_deg" in given:
         radians = np.deg2rad(given["euler_angles_deg"])
         state["attitude"] = rotation.quaternion_from_euler(radians, sequence).tolist()
-    for name in TURNING[2:]:
+    for name in TURNING[2:4]:
         if name in given:
             body = rotation.rotate_inverse(state.get("attitude", (1.0, 0.0, 0.0, 0.0)), given[name])
             state[name.removesuffix("_space")] = body.tolist()
     return state
+
+
+def _drawn(given: Mapping[str, Any], state: dict[str, Any], system: System) -> dict[str, Any]:
+    """The state with what [initial] asks for of many bodies: places, attitudes and momenta."""
+    seed, made = given.get("seed"), dict(state)
+    if "draw" in given:
+        drawn = initial.gaussian_draw(system.N, seed, given.get("scale"))
+        made["position"] = drawn["position"]
+        if system.rotates:
+            made["attitude"] = drawn["attitude"]
+    if "lattice" in given:
+        made["position"] = _on_lattice(given, system)
+    if "rotations" in given:
+        made |= initial.random_rotations(system.N, seed)
+    if "temperature" in given:
+        zero, exact = given.get("zero_total_momentum", True), given.get("exact_temperature", False)
+        made |= initial.thermal(system, given["temperature"], seed, zero_total_momentum=zero, exact=exact)
+    if "energy" in given:
+        if {"velocity", "angular_velocity"} & set(made):
+            rows = start_state(system, **made).reshape(-1, BODY)
+            made = {name: made[name] for name in ("position", "attitude") if name in made}
+            made["momentum"] = rows[:, MOMENTUM : MOMENTUM + 3]
+            if system.rotates:
+                made["angular_momentum"] = rotation.rotate(system.frames, rows[:, ANGULAR : ANGULAR + 3])
+        made = initial.at_energy(system, made, given["energy"], seed, bodies=given.get("energy_bodies"))
+    return made
+
+
+def _on_lattice(given: Mapping[str, Any], system: System) -> Any:
+    """Positions on the lattice of [initial], which holds all bodies of the system and fits into its box."""
+    lattice, cells, spacing = initial.LATTICES[given["lattice"]], given.get("cells"), given.get("spacing")
+    if cells is None:
+        cells = round((system.N / len(lattice(1).state["position"])) ** (1.0 / 3.0)) or 1
+    if spacing is None:
+        spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / lattice(cells).box))
+    made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed"))
+    if len(made["position"]) != system.N:
+        what = "cells is missing: a" if "cells" not in given else f"cells is {cells!r}: this"
+        raise InvalidInput(
+            f"{what} {given['lattice']} lattice of {cells!r} cells has {len(made['position'])} sites, but the system "
+            f"has {system.N} bodies"
+        )
+    if system.box is not None and (box > np.asarray(system.box) * (1.0 + 1e-9)).any():
+        edges = " x ".join(f"{edge:g}" for edge in box)
+        largest = float(np.min(np.asarray(system.box) / (box / spacing)))
+        raise InvalidInput(
+            f"spacing is {spacing:g}: the lattice fills {edges}, more than the box of the system, so that bodies would "
+            f"overlap; the largest that fits is {largest:.9g}"
+        )
+    return made["position"]
 
 
 def _load(source: Path) -> types.ModuleType:

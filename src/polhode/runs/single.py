@@ -206,33 +206,34 @@ def start_state(
         raise InvalidInput("angular_velocity and angular_momentum are both given; keep one of them")
     if velocity is not None and momentum is not None:
         raise InvalidInput("velocity and momentum are both given; keep one of them")
-    for i, frame in enumerate(system.frames):
-        if attitude is not None:
-            q = _of_body(attitude, "attitude", i, N, 4)
-            length = float(np.linalg.norm(q))
-            if abs(length - 1.0) > 1e-6:
-                raise InvalidInput(f"attitude has length {length:g}; give a unit quaternion (w, x, y, z)")
-            body[i, ATTITUDE : ATTITUDE + 4] = q / length
-        q = body[i, ATTITUDE : ATTITUDE + 4]
-        body[i, ATTITUDE : ATTITUDE + 4] = multiply(q, frame)
-        if angular_velocity is not None:
-            omega = rotate_inverse(frame, _of_body(angular_velocity, "angular_velocity", i, N, 3))
-            body[i, ANGULAR : ANGULAR + 3] = _heavy(system.moments[i], omega, "angular_velocity", i, "turn")
-        if angular_momentum is not None:
-            m = rotate_inverse(frame, _of_body(angular_momentum, "angular_momentum", i, N, 3))
-            body[i, ANGULAR : ANGULAR + 3] = m
-        if position is not None:
-            body[i, POSITION : POSITION + 3] = _of_body(position, "position", i, N, 3)
-        if velocity is not None:
-            v = _of_body(velocity, "velocity", i, N, 3)
-            body[i, MOMENTUM : MOMENTUM + 3] = _heavy(
-                np.full(3, system.mass[i]), v, "velocity", i, "move through space"
+    frames = np.asarray(system.frames, dtype=float)
+    if attitude is not None:
+        q = _of_bodies(attitude, "attitude", N, 4)
+        length = np.sqrt(np.matmul(q[:, None, :], q[:, :, None])[:, 0, 0])  # rounds as the norm of each alone does
+        wrong = np.flatnonzero(np.abs(length - 1.0) > 1e-6)
+        if wrong.size:
+            i = int(wrong[0])
+            raise InvalidInput(
+                f"attitude{_whose(attitude, i)} has length {length[i]:g}; give a unit quaternion (w, x, y, z)"
             )
-        if momentum is not None:
-            body[i, MOMENTUM : MOMENTUM + 3] = _of_body(momentum, "momentum", i, N, 3)
-        if system.attracted and np.isfinite(system.mass[i]) and not body[i, POSITION : POSITION + 3].any():
-            given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
-            raise InvalidInput(f"position {given}; say where the orbit begins")
+        body[:, ATTITUDE : ATTITUDE + 4] = q / length[:, None]
+    body[:, ATTITUDE : ATTITUDE + 4] = _by_columns(multiply, body[:, ATTITUDE : ATTITUDE + 4], frames)
+    if angular_velocity is not None:
+        omega = _by_columns(rotate_inverse, frames, _of_bodies(angular_velocity, "angular_velocity", N, 3))
+        body[:, ANGULAR : ANGULAR + 3] = _heavy(system.moments, omega, "angular_velocity", "turn")
+    if angular_momentum is not None:
+        m = _of_bodies(angular_momentum, "angular_momentum", N, 3)
+        body[:, ANGULAR : ANGULAR + 3] = _by_columns(rotate_inverse, frames, m)
+    if position is not None:
+        body[:, POSITION : POSITION + 3] = _of_bodies(position, "position", N, 3)
+    if velocity is not None:
+        v = _of_bodies(velocity, "velocity", N, 3)
+        body[:, MOMENTUM : MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
+    if momentum is not None:
+        body[:, MOMENTUM : MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
+    if system.attracted and (np.isfinite(system.mass) & ~body[:, POSITION : POSITION + 3].any(axis=1)).any():
+        given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
+        raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
 
 
@@ -258,8 +259,7 @@ def _start(
         raise InvalidInput("carries are given without compensated=True, to which they belong; leave them out")
     y = start_state(system, *state)
     if carries is not None:
-        left = [_of_body(carries, "carries", i, system.N, CARRIES) for i in range(system.N)]
-        return extended(system, prepared, y, carries=left)
+        return extended(system, prepared, y, carries=_of_bodies(carries, "carries", system.N, CARRIES))
     if clock is not None:
         if not prepared.clock:
             raise InvalidInput(f"method {chosen.label!r} has no clock of its own; leave clock out")
@@ -275,28 +275,46 @@ def _start(
         raise InvalidInput(f"method {chosen.label!r} has no coordinates of its own; give the attitude")
     if state[0] is not None:
         raise InvalidInput(f"attitude and coordinates ({own.name}) are both given; keep one of them")
-    given = [_of_body(coordinates, "coordinates", i, system.N, own.size) for i in range(system.N)]
-    return extended(system, prepared, y, given)
+    return extended(system, prepared, y, _of_bodies(coordinates, "coordinates", system.N, own.size))
 
 
-def _heavy(inertia: Any, rate: Any, name: str, i: int, does: str) -> Any:
-    """inertia times rate; what has infinite inertia stays at rest."""
+def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
+    """inertia times rate of every body; what has infinite inertia stays at rest."""
     fixed = ~np.isfinite(inertia)
-    if (fixed & (rate != 0.0)).any():
-        raise InvalidInput(f"{name} of body {i} is not zero, but that body does not {does}")
+    moved = np.flatnonzero((fixed & (rate != 0.0)).any(axis=1))
+    if moved.size:
+        raise InvalidInput(f"{name} of body {moved[0]} is not zero, but that body does not {does}")
     return np.where(fixed, 0.0, inertia) * rate
 
 
-def _of_body(value: Any, name: str, i: int, N: int, length: int) -> Any:
+def _by_columns(kernel: Callable[..., Any], *rows: Any) -> Any:
+    """A kernel of tuples on every row of arrays (N, k), rounded as it is on one row alone."""
+    return np.stack(kernel(*(tuple(one.T) for one in rows)), axis=1)
+
+
+def _whose(value: Any, i: int) -> str:
+    """Of which body a value is, where every body has its own."""
+    return f" of body {i}" if np.ndim(value) == 2 else ""
+
+
+def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
+    """Numbers (N, length) from those of one body, which are then the same for all, or of each."""
     if is_quantity(value):
-        return vector(value, name, length)
+        return np.tile(vector(value, name, length), (N, 1))
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be {length} numbers, not {value!r}") from None
-    if N > 1 and array.shape == (N, length):
-        return vector(array[i], f"{name} of body {i}", length)
-    return vector(array, name, length)
+    if array.ndim == 1 or (N == 1 and array.shape != (1, length)):
+        return np.tile(vector(array, name, length), (N, 1))
+    if array.shape != (N, length):
+        raise InvalidInput(
+            f"{name} must be {length} numbers, or {length} for each of {N} bodies, but has shape {array.shape}"
+        )
+    wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if wrong.size:
+        vector(array[wrong[0]], f"{name} of body {wrong[0]}", length)
+    return array
 
 
 # ------------------------------------------------------------------ the run

@@ -59,7 +59,16 @@ from polhode.kernel.lanes import load4, roots, transposed
 from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
-from polhode.systems.molecules import count, masses_of, of_each, overlapping, principals, surroundings, thermodynamics
+from polhode.systems.inertia import principals
+from polhode.systems.molecules import (
+    constants_of,
+    count,
+    masses_of,
+    of_each,
+    overlapping,
+    surroundings,
+    thermodynamics,
+)
 from polhode.systems.record import System, number, plain
 
 STRENGTH, SQUARE, ATTRACTED, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2, OWN_NUMBERS + 3
@@ -187,6 +196,7 @@ def dipoles(
             raise InvalidInput(f"{name} is {value:g}; it must not be negative")
     rc, on, wide, edges = surroundings(cutoff, switch, skin, box)
     moments, frames = principals(inertia, N)
+    masses = masses_of(mass, N)
     moment = of_each(dipole, N, "dipole")
     own = [4.0 * sizes["epsilon"], sizes["sigma"] ** 2, pull, reaction(reaction_field, rc)]
     inside = rotation.rotate(rotation.conjugate(frames), moment)
@@ -199,7 +209,7 @@ def dipoles(
     bare = System(
         name="dipoles",
         arguments=arguments,
-        mass=masses_of(mass, N),
+        mass=masses,
         moments=moments,
         frames=frames,
         loads=loads,
@@ -210,7 +220,7 @@ def dipoles(
         memory=memory,
         box=edges,
         check=overlapping(sizes["sigma"], edges),
-        constants={"dipole": (("body", "axis"), moment)},
+        constants=constants_of(masses, moments, frames, moment),
         conserves=("energy", "total_momentum", *(() if box is not None else ("total_angular_momentum",))),
         recommended="rkn4_6b",
     )

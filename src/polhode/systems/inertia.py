@@ -184,6 +184,59 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     return Principal(np.array(moments), frame)
 
 
+def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str = "inertia") -> Principal:
+    """Principal moments and frames of n bodies.
+
+    Parameters
+    ----------
+    inertia : array_like, shape (3,), (3, 3), (n, 3) or (n, 3, 3)
+        Moments or a tensor, the same for all bodies, or those of each. Where n is 3, an array (3, 3) is one tensor.
+        A planar body, one moment of which is the sum of the others, is welcome.
+    n : int
+        Number of bodies, 1 or more.
+    triangle, name
+        As of ``principal``.
+
+    Returns
+    -------
+    Principal
+        ``moments`` (n, 3) and ``frame`` (n, 4), each row with the numbers that ``principal`` gives.
+
+    Raises
+    ------
+    InvalidInput
+        As of ``principal``, naming the body, counted from 0.
+    """
+    array = _array(inertia, name)
+    if array.shape in ((3,), (3, 3)):
+        try:
+            moments, frame = principal(array, triangle=triangle, name=name)
+        except InvalidInput as refused:
+            if array.ndim == 1 or n != 3:
+                raise
+            raise InvalidInput(
+                f"{refused} (a 3x3 array is one tensor; give moments of 3 bodies as 3 tensors)"
+            ) from None
+        return Principal(np.tile(moments, (n, 1)), np.tile(frame, (n, 1)))
+    if array.shape not in ((n, 3), (n, 3, 3)):
+        raise InvalidInput(
+            f"{name} must be 3 principal moments or a 3x3 tensor, or those of each of {n} bodies, but its shape is "
+            f"{array.shape}"
+        )
+    # Bodies of one kind are looked at once.
+    kinds, first, which = np.unique(array.reshape(n, -1), axis=0, return_index=True, return_inverse=True)
+    moments, frames = np.empty((len(kinds), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(kinds), 1))
+    plain = np.zeros(len(kinds), dtype=bool)
+    if array.ndim == 2:
+        largest, total = kinds.max(axis=1), kinds.sum(axis=1)
+        plain = (kinds > 0.0).all(axis=1) & np.logical_or(not triangle, 2.0 * largest <= total)
+        moments[plain] = kinds[plain]
+    for k in sorted(np.flatnonzero(~plain), key=lambda k: first[k]):  # the first body that is wrong is told
+        i = int(first[k])
+        moments[k], frames[k] = principal(array[i], triangle=triangle, name=f"{name} of body {i}")
+    return Principal(moments[which.reshape(-1)], frames[which.reshape(-1)])
+
+
 def _jacobi(tensor: Array) -> tuple[list[float], Array]:
     """Eigenvalues of a positive definite tensor, and the quaternion of its eigenvectors."""
     exponent = math.frexp(float(np.max(np.abs(tensor))))[1]

@@ -20,7 +20,6 @@ from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.neighbours import VIRIAL_SUM
 from polhode.kernel.signatures import A1, ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION, POTENTIAL
-from polhode.systems.inertia import principal
 from polhode.systems.record import System, number, vector
 
 OVERLAP = 0.2
@@ -72,30 +71,6 @@ def masses_of(value: Any, n: int) -> Any:
     if np.shape(value) != (n,):
         raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {np.shape(value)}")
     return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(value)])
-
-
-def principals(inertia: Any, n: int) -> tuple[Any, Any]:
-    """Principal moments (n, 3) and frames (n, 4), from one inertia for all, (3,) or (3, 3), or one for each.
-
-    Three numbers for each of three bodies would read like a tensor: give those as tensors.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    shape = np.shape(inertia)
-    if shape in ((3,), (3, 3)):
-        one = principal(inertia)
-        return np.tile(one.moments, (n, 1)), np.tile(one.frame, (n, 1))
-    if shape not in ((n, 3), (n, 3, 3)):
-        raise InvalidInput(
-            f"inertia must be 3 moments or a 3 x 3 tensor, or such for each of the {n} bodies, but has shape {shape}"
-        )
-    rows, which = np.unique(np.asarray(inertia, dtype=float), axis=0, return_inverse=True)
-    first = {k: int(np.flatnonzero(which.ravel() == k)[0]) for k in range(len(rows))}
-    each = [principal(row, name=f"inertia of body {first[k]}") for k, row in enumerate(rows)]
-    moments, frames = np.array([one.moments for one in each]), np.array([one.frame for one in each])
-    return moments[which.ravel()], frames[which.ravel()]
 
 
 def surroundings(cutoff: Any, switch: Any, skin: Any, box: Any) -> tuple[float, float, float, Any]:
@@ -163,6 +138,14 @@ def _virial(potential, t, N, y, bodies, parameters):
 @cache
 def _virial_loop() -> Any:
     return jit.compile_kernel(_virial, types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
+
+
+def constants_of(mass: Any, moments: Any, frames: Any, dipole: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Constants of molecules for the trajectory; moments where they are those of the user's axes."""
+    found = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
+    if (np.abs(frames[:, 0]) == 1.0).all():
+        found["inertia"] = (("body", "axis"), moments)
+    return found
 
 
 def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:

@@ -300,13 +300,9 @@ class System:
     @property
     def blocks(self) -> Any:
         """Pairs (body, kind) of what moves, flat."""
-        pairs: list[tuple[int, int]] = []
-        for i in range(self.N):
-            if np.isfinite(self.mass[i]):
-                pairs.append((i, TRANSLATION))
-            if np.isfinite(self.moments[i]).any():
-                pairs.append((i, ROTATION))
-        return np.array(pairs, dtype=np.int64).ravel()
+        moves = np.column_stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)])
+        body, column = np.nonzero(moves)
+        return np.column_stack([body, np.array([TRANSLATION, ROTATION])[column]]).astype(np.int64).ravel()
 
     def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
         """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state.

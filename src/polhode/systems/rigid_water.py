@@ -58,7 +58,7 @@ from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
 from polhode.systems.dipoles import reaction
-from polhode.systems.molecules import count, overlapping, surroundings, thermodynamics
+from polhode.systems.molecules import constants_of, count, overlapping, surroundings, thermodynamics
 from polhode.systems.record import System, number, plain
 
 COULOMB = 138.935457644
@@ -282,7 +282,7 @@ def rigid_water(
     own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *places[0], *places[charged].ravel()]
     parameters, memory = parameters_of(N, DATA, own, rc, wide, edges, on, row.sigma)
     loads, potential, serve = bound(pack_water, water_pair, water_turned)
-    names = ["O", "H", "H", "M"] if row.apart else ["O", "H", "H"]
+    names = ["O", "H1", "H2", "X"] if row.apart else ["O", "H1", "H2"]
     shown = places[: len(names)]
     carried = np.array([0.0, charge[1], charge[2], charge[3]]) if row.apart else charge[[3, 1, 2]]
     arguments = {
@@ -290,12 +290,13 @@ def rigid_water(
         "skin": skin, "reaction_field": reaction_field,
     }  # fmt: skip
     moment = np.tile(carried @ shown, (N, 1))
+    mass, inertia, frames = np.full(N, weight), np.tile(moments, (N, 1)), np.tile((1.0, 0.0, 0.0, 0.0), (N, 1))
     bare = System(
         name="rigid_water",
         arguments=arguments,
-        mass=np.full(N, weight),
-        moments=np.tile(moments, (N, 1)),
-        frames=np.tile((1.0, 0.0, 0.0, 0.0), (N, 1)),
+        mass=mass,
+        moments=inertia,
+        frames=frames,
         loads=loads,
         potential=potential,
         serve=serve,
@@ -306,10 +307,11 @@ def rigid_water(
         boltzmann=BOLTZMANN,
         check=overlapping(row.sigma, edges),
         constants={
-            "dipole": (("body", "axis"), moment),
+            **constants_of(mass, inertia, frames, moment),
+            "site": (("site",), np.array(names)),
             "site_position": (("site", "axis"), shown),
             "site_charge": (("site",), carried),
-            "site_element": (("site",), np.array(names)),
+            "site_mass": (("site",), np.array([OXYGEN, HYDROGEN, HYDROGEN, 0.0])[: len(names)]),
         },
         conserves=("energy", "total_momentum", *(() if edges is not None else ("total_angular_momentum",))),
         recommended="v2",

@@ -64,13 +64,11 @@ def dataset(
     """
     n, N, S = len(times), system.N, len(system.own)
     body = states[:, : BODY * N].reshape(n, N, BODY)
-    attitude = np.empty((n, N, 4))
-    m = np.empty((n, N, 3))
-    for i, frame in enumerate(system.frames):
-        attitude[:, i] = rotation.multiply(body[:, i, ATTITUDE : ATTITUDE + 4], rotation.conjugate(frame))
-        m[:, i] = rotation.rotate(frame, body[:, i, ANGULAR : ANGULAR + 3])
+    frames = np.asarray(system.frames, dtype=float)
+    attitude = rotation.multiply(body[:, :, ATTITUDE : ATTITUDE + 4], rotation.conjugate(frames))
+    m = rotation.rotate(frames, body[:, :, ANGULAR : ANGULAR + 3])
     inside = body[:, :, ANGULAR : ANGULAR + 3] / system.moments
-    omega = np.stack([rotation.rotate(frame, inside[:, i]) for i, frame in enumerate(system.frames)], axis=1)
+    omega = rotation.rotate(frames, inside)
     r, p = body[:, :, POSITION : POSITION + 3], body[:, :, MOMENTUM : MOMENTUM + 3]
     spatial = rotation.rotate(attitude, m) + np.cross(r, p)
     kinetic = 0.5 * np.sum(body[:, :, ANGULAR : ANGULAR + 3] * inside, axis=(1, 2))

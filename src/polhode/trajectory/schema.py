@@ -33,7 +33,9 @@ temperature               time                 of molecules, from their motion r
 pressure                  time                 of molecules in a box
 total_dipole              time, axis           of molecules, space frame
 dipole                    body, axis           of each molecule, body frame
-site_position             site, axis           of molecules with sites, body frame; also site_charge, site_element
+mass, inertia             body; body, axis     of each molecule; moments about the axes of the body frame
+site_position             site, axis           of molecules with sites, body frame; also site_charge, site_mass, and
+                                               ``site`` with names such as O, H1, H2
 box                       axis                 edges of the periodic box, where there is one; positions are not wrapped
                                                into it
 iterations                time                 most solver iterations of a step since the row before
@@ -111,7 +113,9 @@ UNITS = {
         "dipole": "charge length",
         "site_position": "length",
         "site_charge": "charge",
-        "site_element": "",
+        "site": "1",
+        "site_mass": "mass",
+        "inertia": "mass length2",
         "iterations": "1",
         "step": "time",
         "clock": "of each number its own",
@@ -163,7 +167,9 @@ UNITS = {
         "dipole": "C m",
         "site_position": "m",
         "site_charge": "C",
-        "site_element": "",
+        "site": "1",
+        "site_mass": "kg",
+        "inertia": "kg m2",
         "iterations": "1",
         "step": "s",
         "clock": "of each number its own",
@@ -222,7 +228,9 @@ MEANING = {
     "dipole": "dipole, body frame",
     "site_position": "position of a site in its molecule, body frame",
     "site_charge": "charge of a site",
-    "site_element": "element of a site; M is a charge without mass",
+    "site": "site of a molecule: its element and number; X is a charge without mass",
+    "site_mass": "mass of a site",
+    "inertia": "principal moments of inertia",
     "step": "size of the step that ends at the row or holds it",
     "clock": "time, its carry, density of steps, its rate or unit",
     "thermostat": "numbers of the heat bath",

@@ -1,0 +1,444 @@
+"""Initial states of many bodies: where they are, how they are turned, and how they move.
+
+    system = ph.gravitating_bodies(mass=np.ones(64))
+    state, box = ph.initial.cubic(4, spacing=2.0, noise=0.01, seed=1)
+    state |= ph.initial.thermal(system, temperature=0.5, seed=1)
+    ds = ph.integrate(system, "rkn6_14a", step=0.01, steps=100, **state)
+
+Functions return mappings with keys of ``polhode.integrate``: ``position`` (N, 3) and ``momentum`` (N, 3) in space,
+``attitude`` (N, 4) scalar first, body to space, ``angular_momentum`` (N, 3) in the body frame. They are joined by
+``|``, the right one having the last word, and handed on by ``**``.
+
+What is random is so by ``numpy.random``: the same seed gives the same numbers. The seed of each function stands for
+a stream of its own, ``default_rng([seed, k])`` with the k that its page tells, so that one seed may serve for all of
+them and places, attitudes and momenta do not depend on each other. A ``numpy.random.Generator`` is used as it is.
+
+Lengths, energies and temperatures are in the units of the system, whose Boltzmann constant is ``system.boltzmann``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply, rotate
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel import drive
+from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
+from polhode.systems.record import System, no_loads, number
+
+__all__ = ["LATTICES", "Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
+
+NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
+"""Numbers of the streams of random numbers."""
+WIDTHS = {"position": 3, "attitude": 4, "momentum": 3, "angular_momentum": 3}
+"""Keys of a state, and how many numbers of each a body has."""
+
+
+class Lattice(NamedTuple):
+    """Sites of a lattice.
+
+    Attributes
+    ----------
+    state : dict
+        With the key ``position``, (n, 3).
+    box : array (3,)
+        Edges of the box that repeats the lattice without a seam, for a system that is periodic.
+    """
+
+    state: dict[str, Any]
+    box: Any
+
+
+# ------------------------------------------------------------------ places and attitudes
+def gaussian_draw(n: int, seed: Any, scale: float | None = None) -> dict[str, Any]:
+    """Bodies at rest at normally distributed places, turned at random [celledoni2008, section 3.4].
+
+    Of ``g = numpy.random.default_rng(seed)``, first the positions ``scale * g.standard_normal((n, 3))``, then the
+    attitudes ``g.standard_normal((n, 4))``, divided by their lengths.
+
+    Parameters
+    ----------
+    n : int
+        Number of bodies.
+    seed : int or numpy.random.Generator
+        Where random numbers come from.
+    scale : float, optional
+        Standard deviation of a coordinate; n unless given, as in the paper.
+
+    Returns
+    -------
+    dict
+        ``position``, ``attitude``, and ``momentum`` and ``angular_momentum``, which are zero.
+
+    Raises
+    ------
+    InvalidInput
+        ``n`` below 1, a scale that is not positive, no seed.
+
+    Examples
+    --------
+    >>> state = gaussian_draw(100, seed=1481)
+    >>> state["position"].shape, state["attitude"].shape
+    ((100, 3), (100, 4))
+    """
+    n = _count(n, "n")
+    width = float(n) if scale is None else number(scale, "scale", positive=True)
+    draws = _stream(seed)
+    position = width * draws.standard_normal((n, 3))
+    attitude = _unit(draws.standard_normal((n, 4)))
+    return {
+        "position": position,
+        "attitude": attitude,
+        "momentum": np.zeros((n, 3)),
+        "angular_momentum": np.zeros((n, 3)),
+    }
+
+
+def random_rotations(n: int, seed: Any) -> dict[str, Any]:
+    """Attitudes spread uniformly over all rotations: normal quaternions divided by their lengths; stream 2.
+
+    Parameters
+    ----------
+    n : int
+        Number of bodies.
+    seed : int or numpy.random.Generator
+        Where random numbers come from.
+
+    Returns
+    -------
+    dict
+        ``attitude`` (n, 4).
+
+    Raises
+    ------
+    InvalidInput
+        ``n`` below 1, no seed.
+    """
+    return {"attitude": _unit(_stream(seed, ROTATIONS).standard_normal((_count(n, "n"), 4)))}
+
+
+def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None) -> Lattice:
+    """Simple cubic lattice, one body a cell, at spacing times (1, 1, 1), (1, 1, 2), ... (cells, cells, cells).
+
+    With ``noise``, normal numbers of that standard deviation, in units of the spacing, are added to every coordinate;
+    stream 1. ``cubic(5, noise=0.01, seed=1)`` are places as in [celledoni2008, fig. 3.9].
+
+    Parameters
+    ----------
+    cells : int or 3 ints
+        Cells along x, y, z.
+    spacing : float
+        Edge of a cell.
+    noise : float
+        Zero or positive.
+    seed : int or numpy.random.Generator
+        Where the noise comes from; needed where there is some.
+
+    Returns
+    -------
+    Lattice
+        ``state`` with the key ``position``, and ``box``, which is cells times spacing. The sites begin at one spacing
+        from the origin; in a periodic box that makes no difference.
+
+    Raises
+    ------
+    InvalidInput
+        Cells below 1, a spacing that is not positive, noise that is negative or has no seed.
+
+    Examples
+    --------
+    >>> state, box = cubic(5)
+    >>> state["position"][[0, -1]].tolist(), box.tolist()
+    ([[1.0, 1.0, 1.0], [5.0, 5.0, 5.0]], [5.0, 5.0, 5.0])
+    """
+    return _lattice(((0.0, 0.0, 0.0),), cells, spacing, noise, seed)
+
+
+def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None) -> Lattice:
+    """Body-centred cubic lattice, two bodies a cell: its corner and its centre. Otherwise as ``cubic``."""
+    return _lattice(((0.0, 0.0, 0.0), (0.5, 0.5, 0.5)), cells, spacing, noise, seed)
+
+
+def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None) -> Lattice:
+    """Face-centred cubic lattice, four bodies a cell: its corner and the centres of three faces.
+
+    Otherwise as ``cubic``. The nearest neighbours are spacing / sqrt(2) apart.
+    """
+    return _lattice(((0.0, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0)), cells, spacing, noise, seed)
+
+
+LATTICES: dict[str, Callable[..., Lattice]] = {made.__name__: made for made in (cubic, bcc, fcc)}
+"""Every lattice by name."""
+
+
+def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: Any, seed: Any) -> Lattice:
+    counts = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
+    if len(counts) != 3:
+        raise InvalidInput(f"cells must be one whole number, or three of them, not {cells!r}")
+    counts = [_count(count, "cells") for count in counts]
+    edge, width = number(spacing, "spacing", positive=True), number(noise, "noise")
+    if width < 0.0:
+        raise InvalidInput(f"noise is {width:g}; it must be zero or positive")
+    corners = 1.0 + np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)
+    position = (corners + np.array(sites)).reshape(-1, 3)
+    if width > 0.0:
+        position += width * _stream(seed, NOISE).standard_normal(position.shape)
+    return Lattice({"position": edge * position}, edge * np.array(counts, dtype=float))
+
+
+# ------------------------------------------------------------------ motion
+def thermal(
+    system: System, temperature: float, seed: Any, *, zero_total_momentum: bool = True, exact: bool = False
+) -> dict[str, Any]:
+    """Momenta of the Maxwell-Boltzmann distribution, of places and of attitudes.
+
+    Every component of a momentum has the variance m k T, every component of an angular momentum along a principal axis
+    the variance I k T. Normal numbers (N, 3) for the momenta, then (N, 3) for the angular momenta; stream 3. What has
+    infinite mass or moment stays at rest, and so does a turn about an axis without moment, as of a linear molecule.
+
+    Parameters
+    ----------
+    system : System
+        The bodies; its ``boltzmann`` is k.
+    temperature : float
+        T, zero or positive, in the units of k.
+    seed : int or numpy.random.Generator
+        Where random numbers come from.
+    zero_total_momentum : bool
+        Take the velocity of the centre of mass from all bodies that move through space.
+    exact : bool
+        Scale the momenta, and the angular momenta, so that sum p^2/m is (3 n - 3) k T, or 3 n k T where the total
+        momentum stays, and sum L^2/I is k T times the number of axes about which bodies turn.
+
+    Returns
+    -------
+    dict
+        ``momentum`` where bodies move through space, ``angular_momentum`` where they turn.
+
+    Raises
+    ------
+    InvalidInput
+        A temperature that is negative; ``exact`` where nothing is left that could move, for a single body has no
+        momentum once the total is zero; no seed.
+    """
+    heat = system.boltzmann * number(temperature, "temperature")
+    if heat < 0.0:
+        raise InvalidInput(f"temperature is {temperature:g}; it must be zero or positive")
+    draws = _stream(seed, THERMAL)
+    places, turns = draws.standard_normal((2, system.N, 3))
+    state: dict[str, Any] = {}
+    if system.translates:
+        mass = _finite(system.mass)[:, None]
+        momentum = np.sqrt(mass * heat) * places
+        if zero_total_momentum:
+            _stop(momentum, mass)
+        if exact and heat > 0.0:
+            freedoms = 3 * (np.count_nonzero(mass) - bool(zero_total_momentum))
+            if freedoms == 0:
+                raise InvalidInput(
+                    "no momentum is left to scale to an exact temperature: a single body is at rest when the total "
+                    "momentum is zero; give zero_total_momentum=False, or exact=False"
+                )
+            momentum *= np.sqrt(freedoms * heat / np.sum(momentum**2 * _inverse(mass)))
+        state["momentum"] = momentum
+    if system.rotates:
+        moments = _finite(system.moments)
+        inside = np.sqrt(moments * heat) * turns
+        if exact and heat > 0.0:
+            inside *= np.sqrt(np.count_nonzero(moments) * heat / np.sum(inside**2 * _inverse(moments)))
+        state["angular_momentum"] = np.stack(rotate(_columns(system.frames), _columns(inside)), axis=1)
+    return state
+
+
+def at_energy(
+    system: System, state: Mapping[str, Any], energy: float, seed: Any = None, *, bodies: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """The state with linear momenta that make up a total energy.
+
+    The momenta of the state are all scaled alike; where they are zero, they are drawn from the Maxwell distribution,
+    with zero total (normal numbers (n, 3) for the n bodies concerned; stream 4), and then scaled. With
+    ``bodies=(0, -1)`` only the first and the last body are concerned, as in [celledoni2008, section 3.4].
+
+    Parameters
+    ----------
+    system : System
+        Whose loads state a potential, or that has no loads.
+    state : mapping
+        ``position``, ``attitude``, ``momentum``, ``angular_momentum``, each of one body or of each; what is left out
+        is as for ``integrate``.
+    energy : float
+        The total energy at time 0, as a trajectory has it in its first row, to round-off of its largest part.
+    seed : int or numpy.random.Generator, optional
+        Needed where momenta are drawn.
+    bodies : sequence of int, optional
+        Whose momenta may change; those of all unless given. Negative numbers count from the end.
+
+    Returns
+    -------
+    dict
+        The state with another ``momentum``, (N, 3).
+
+    Raises
+    ------
+    InvalidInput
+        The potential energy, with the kinetic energy that stays, exceeds the target; bodies that do not move through
+        space, or a single one at rest, for which momenta cannot be drawn with zero total; loads without potential.
+    """
+    target = number(energy, "energy")
+    unknown = [key for key in state if key not in WIDTHS]
+    if unknown:
+        raise unknown_name("key of a state", unknown[0], WIDTHS)
+    N = system.N
+    mass, moments = _finite(system.mass)[:, None], _finite(system.moments)
+    given = {key: _rows(state[key], key, N, WIDTHS[key]) for key in state}
+    momentum = given.get("momentum", np.zeros((N, 3))).copy()
+    chosen = _chosen(bodies, mass, system.name)
+    potential = _potential(system, given)
+    frames = _columns(system.frames) * np.array([[1.0], [-1.0], [-1.0], [-1.0]])
+    m = np.stack(rotate(frames, _columns(given.get("angular_momentum", np.zeros((N, 3))))), axis=1)
+    moving = momentum**2 * _inverse(mass)
+    stays = 0.5 * (np.sum(m**2 * _inverse(moments)) + np.sum(np.delete(moving, chosen, axis=0)))
+    left = target - potential - stays
+    if left < 0.0:
+        kept = f" and {stays:.6g} of motion that stays" if stays else ""
+        raise InvalidInput(
+            f"energy is {target:.6g}, but the state has {potential:.6g} of potential energy{kept}, which momenta "
+            "cannot lower; ask for more, or move the bodies apart"
+        )
+    if not momentum[chosen].any() and left > 0.0:
+        if len(chosen) < 2:
+            raise InvalidInput("one body alone cannot have zero total momentum and move; give it a momentum to scale")
+        drawn = np.sqrt(mass[chosen]) * _stream(seed, DIRECTIONS).standard_normal((len(chosen), 3))
+        _stop(drawn, mass[chosen])
+        momentum[chosen] = drawn
+    there = 0.5 * np.sum(momentum[chosen] ** 2 * _inverse(mass[chosen]))
+    momentum[chosen] *= np.sqrt(left / there) if left > 0.0 else 0.0
+    return {**state, "momentum": momentum}
+
+
+def _potential(system: System, given: Mapping[str, Any]) -> float:
+    """Potential energy of a state at time 0.
+
+    Raises
+    ------
+    InvalidInput
+        The system states none, or it is not finite.
+    """
+    y = np.zeros(BODY * system.N)
+    rows = y.reshape(system.N, BODY)
+    if "position" in given:
+        rows[:, POSITION : POSITION + 3] = given["position"]
+    q = given.get("attitude", np.tile([1.0, 0.0, 0.0, 0.0], (system.N, 1)))
+    lengths = np.linalg.norm(q, axis=1)
+    if (np.abs(lengths - 1.0) > 1e-6).any():
+        i = int(np.argmax(np.abs(lengths - 1.0)))
+        raise InvalidInput(f"attitude of body {i} has length {lengths[i]:g}; give a unit quaternion (w, x, y, z)")
+    turned = multiply(_columns(q / lengths[:, None]), _columns(system.frames))
+    rows[:, ATTITUDE : ATTITUDE + 4] = np.stack(turned, axis=1)
+    y = np.concatenate([y, np.zeros(len(system.own))])
+    potential = system.compiled_potential(0.0, y)
+    if potential is None:
+        if system.loads is no_loads:
+            return 0.0
+        raise InvalidInput(f"the loads of {system.name!r} state no potential, so its energy is not known")
+    parameters, found = system.with_memory, np.zeros(1)
+    system.settle(parameters, 0.0)
+    try:
+        with np.errstate(all="ignore"):
+            drive.energy_loop()(np.zeros(1), y[None], system.bodies, parameters, potential, found)
+    except ZeroDivisionError:  # plain Python, where compiled loops give infinity
+        found[0] = np.inf
+    if not np.isfinite(found[0]):
+        raise InvalidInput("the potential energy of the state is not finite; look for bodies at the same place")
+    return float(found[0])
+
+
+# ------------------------------------------------------------------ small things
+def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
+    """Random numbers of a seed; those of a stream do not depend on those of another with the same seed."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if seed is None:
+        raise InvalidInput("seed is missing; give a whole number, so that the same state can be made again")
+    try:
+        whole = operator.index(seed)
+    except TypeError:
+        whole = -1
+    if isinstance(seed, bool) or whole < 0:
+        raise InvalidInput(f"seed must be a whole number, zero or positive, or a numpy Generator, not {seed!r}")
+    return np.random.default_rng(whole if stream is None else [whole, stream])
+
+
+def _count(value: Any, name: str) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        whole = operator.index(value)
+    except TypeError:
+        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
+    if whole < 1:
+        raise InvalidInput(f"{name} is {whole}; it must be 1 or more")
+    return whole
+
+
+def _unit(rows: Any) -> Any:
+    return rows / np.linalg.norm(rows, axis=1)[:, None]
+
+
+def _finite(inertia: Any) -> Any:
+    """Masses or moments, with zero for those that are infinite: what has them does not move."""
+    array = np.asarray(inertia, dtype=float)
+    return np.where(np.isfinite(array), array, 0.0)
+
+
+def _inverse(inertia: Any) -> Any:
+    """Inverse masses or moments, zero for those that are zero."""
+    return np.divide(1.0, inertia, out=np.zeros_like(inertia), where=inertia > 0.0)
+
+
+def _columns(rows: Any) -> Any:
+    """Rows as the kernels of tuples take them."""
+    return np.ascontiguousarray(np.asarray(rows, dtype=float).T)
+
+
+def _stop(momentum: Any, mass: Any) -> None:
+    """Take the velocity of the centre of mass from momenta (n, 3) of masses (n, 1), in place."""
+    for _ in range(2):  # the second time takes away the round-off of the first
+        momentum -= mass / mass.sum() * momentum.sum(axis=0)
+
+
+def _chosen(bodies: Any, mass: Any, name: str) -> Any:
+    """Numbers of the bodies whose momenta may change."""
+    free = np.flatnonzero(mass[:, 0])
+    if not free.size:
+        raise InvalidInput(f"the bodies of {name!r} do not move through space, so momenta cannot change their energy")
+    if bodies is None:
+        return free
+    N, numbers = len(mass), np.atleast_1d(np.asarray(bodies))
+    if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
+        raise InvalidInput(f"bodies must be a sequence of whole numbers, not {bodies!r}")
+    outside = (numbers < -N) | (numbers >= N)
+    if outside.any():
+        raise InvalidInput(f"bodies has {numbers[outside][0]}, but there are {N} bodies, counted from 0")
+    counted = np.unique(numbers % N)
+    if not np.isin(counted, free).all():
+        pinned = counted[~np.isin(counted, free)][0]
+        raise InvalidInput(f"bodies has {pinned}, but that body does not move through space")
+    return counted
+
+
+def _rows(value: Any, name: str, N: int, width: int) -> Any:
+    """Numbers (N, width) from those of one body or of each."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be {width} numbers for each body, not {value!r}") from None
+    if array.shape not in ((width,), (N, width)):
+        raise InvalidInput(f"{name} must be {width} numbers for each of {N} bodies, but has shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{name} has entries that are not finite; every entry must be a finite number")
+    return np.broadcast_to(array, (N, width))
