@@ -80,6 +80,7 @@ def write(folder: Path) -> list[Path]:
         "variational.md": module_page("Discrete mechanics", "polhode.algebra.variational", "polhode.variational"),
         "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
         "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
+        "observables.md": module_page("Observables", "polhode.trajectory.observables", "polhode.observables"),
         "events.md": module_page("Events of a motion", "polhode.systems.events", "polhode.events"),
         "planets.md": module_page("Constants of planets", "polhode.systems.planets", "polhode.planets"),
         "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),

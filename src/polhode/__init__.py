@@ -42,6 +42,7 @@ _MODULES = {
     "initial": "systems.initial",
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
+    "observables": "trajectory.observables",
 }  # fmt: skip
 
 try:

@@ -2,7 +2,8 @@
 
 ``schema`` is the specification of names, dimensions and units; ``build`` makes a Dataset of recorded states; ``files``
 writes and reads netCDF and Zarr; ``charts`` gives attitudes as three numbers; ``convergence`` compares trajectories;
-``export`` writes the messages of the CCSDS, with instants from ``epochs``. Dataset is never subclassed.
+``export`` writes the messages of the CCSDS, with instants from ``epochs``, and ``molecules`` the files of molecular
+dynamics; ``observables`` has correlations of many bodies, ``statistics`` their errors. Dataset is never subclassed.
 """
 
 from __future__ import annotations

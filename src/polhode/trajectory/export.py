@@ -1,4 +1,7 @@
-"""Trajectories as messages of the CCSDS, as ``polhode.export``: orbits and attitudes that flight software reads.
+"""Trajectories as files of others, as ``polhode.export``: messages of the CCSDS, files of molecular dynamics.
+
+``extended_xyz``, ``gsd`` and ``lammps_dump`` (``polhode.trajectory.molecules``) write many bodies for readers of
+molecular dynamics. ``oem`` and ``aem`` write an orbit and an attitude as messages that flight software reads:
 
     polhode.export.oem(ds, "europa.oem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER", center_name="EUROPA",
                        units="km")
@@ -36,8 +39,9 @@ import xarray as xr
 from polhode.errors import InvalidInput, unknown_name
 from polhode.trajectory.epochs import Epoch, epoch_of, instants, texts
 from polhode.trajectory.files import appearing_whole
+from polhode.trajectory.molecules import extended_xyz, gsd, lammps_dump
 
-__all__ = ["aem", "oem"]
+__all__ = ["aem", "extended_xyz", "gsd", "lammps_dump", "oem"]
 
 TO_KM = {"km": 1.0, "m": 1000.0}
 """How many of a unit of length a kilometre has."""

@@ -1,0 +1,569 @@
+"""Trajectories of many bodies as files of molecular dynamics: extended XYZ, GSD, LAMMPS dump.
+
+========== ======================== ============================= ==========================
+.          extended XYZ             GSD (schema of HOOMD)         LAMMPS dump
+========== ======================== ============================= ==========================
+numbers    every digit of a double  32 bits                       every digit of a double
+positions  as they are, or whole    wrapped into [-L/2, L/2),     wrapped into [0, L), image
+           bodies in [0, L)         image flags                   flags
+attitude   ``quaternion``           ``orientation``               ``c_q[1]`` ... ``c_q[4]``
+rotation   ``angular_momentum``,    ``angmom``, the quaternion    ``angmomx`` ..., in space
+           body frame               2 q (0, L)
+dipole     ``dipoles``, in space    none                          ``mux`` ..., in space, ``mu``
+energies   keys of the frame        ``log``, 64 bits              none
+========== ======================== ============================= ==========================
+
+All quaternions are those of polhode: scalar first, body to space, with their signs. No coordinate is shifted: a wrapped
+position and its image flags give x + image L, which is the position of the trajectory.
+
+**Sites.** Bodies that are molecules may be written as atoms: each site s of a body at r with attitude q is an atom at
+r + R(q) s with the velocity v + R(q) (omega x s). Atoms of one body follow each other; they have no attitude. Sites are
+those of the trajectory (``site_position`` with the coordinate ``site``, whose trailing digits are no part of an
+element's name, and ``site_mass``, ``site_charge``) unless given; ``sites=False`` writes bodies.
+
+**Masses and moments of inertia** are those of the trajectory (``mass``, ``inertia``) where it has them, else told from
+momenta and velocities.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from polhode.algebra import rotation
+from polhode.errors import InvalidInput, MissingExtra
+from polhode.trajectory.files import appearing_whole
+
+__all__ = ["extended_xyz", "gsd", "lammps_dump"]
+
+CONSTANT = 1e-9
+"""How much of the angular momentum moments of inertia may leave unexplained."""
+ROOM = 1.01
+"""Edges of a box around bodies in free space, over the least."""
+MARGIN = 1e-4
+"""What shrink-wrapped bounds add on each side, as a part of the extent."""
+
+
+class Particles(NamedTuple):
+    """What is written: T rows of n particles, bodies or sites.
+
+    Attributes
+    ----------
+    times, steps : array (T,)
+        Times, and numbers for formats that count steps.
+    box : array (3,) or None
+        Edges.
+    position, velocity : array (T, n, 3)
+        In space, not wrapped.
+    attitude : array (T, n, 4) or None
+        Scalar first, body to space.
+    spin : array (T, n, 3) or None
+        Angular momentum, body frame.
+    dipole : array (T, n, 3) or None
+        In space.
+    mass, charge : array (n,) or None
+        Where known.
+    inertia : array (n, 3) or None
+        Principal moments; zero where unknown.
+    species : list of str
+        Name of each.
+    body : array (n,) of int
+        Number of the body each is or belongs to.
+    numbers : dict of str to array (T,)
+        Further numbers of a row.
+    """
+
+    times: Any
+    steps: Any
+    box: Any
+    position: Any
+    velocity: Any
+    attitude: Any
+    spin: Any
+    dipole: Any
+    mass: Any
+    charge: Any
+    inertia: Any
+    species: list[str]
+    body: Any
+    numbers: dict[str, Any]
+
+
+def extended_xyz(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    every: int = 1,
+    wrap: bool = False,
+    species: str | Sequence[str] = "X",
+    sites: Any = None,
+    mass: Any = None,
+) -> Path:
+    """Write rows as extended XYZ, which ASE, OVITO and most others read.
+
+    Columns ``species``, ``pos`` and ``velo``; where known ``masses``, ``initial_charges``, ``quaternion`` (w, x, y, z,
+    body to space), ``angular_momentum`` (body frame) and ``dipoles`` (space); of sites ``body``, the number of their
+    body. Keys of a row: ``time``, ``step``, all numbers of the trajectory that depend on time alone, with ``energy`` as
+    ``total_energy`` (readers take ``energy`` for the potential energy), and the total ``dipole``.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that move through space.
+    path : path
+        File to write; its folder is made when missing.
+    every : int
+        Write one row of so many.
+    wrap : bool
+        Move whole bodies by edges of the box so that their centres of mass are in [0, L); else positions are those of
+        the trajectory, which is what mean-square displacements need.
+    species : str or sequence of str
+        Name of the bodies, or of each. "X" is no element, and readers accept it.
+    sites : sequence of (str, array_like (3,)), False or None
+        Names and places (body frame) of the sites of every body; False for bodies; None for what the trajectory has.
+    mass : array_like, optional
+        Of each body, or with sites of each site of a body.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong; a trajectory without positions, or with values that are not finite.
+    FileProblem
+        The file cannot be written.
+    """
+    found = _particles(ds, every, species, sites, mass, None, wrap)
+    columns: dict[str, Any] = {"pos": found.position, "velo": found.velocity}
+    if found.mass is not None:
+        columns["masses"] = found.mass[:, None]
+    if found.charge is not None:
+        columns["initial_charges"] = found.charge[:, None]
+    if found.attitude is not None:
+        columns |= {"quaternion": found.attitude, "angular_momentum": found.spin}
+    if found.dipole is not None:
+        columns["dipoles"] = found.dipole
+    head = "species:S:1:" + "".join(f"{name}:R:{values.shape[-1]}:" for name, values in columns.items())
+    of_sites = len(found.body) != found.body[-1] + 1
+    head += "body:I:1:" if of_sites else ""
+    n = len(found.species)
+    lattice = ""
+    if found.box is not None:
+        lattice = 'Lattice="{!r} 0.0 0.0 0.0 {!r} 0.0 0.0 0.0 {!r}" '.format(*found.box.tolist())
+    periodic = "F F F" if found.box is None else "T T T"
+    target = Path(path)
+    with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
+        for k in range(len(found.times)):
+            keys = {"time": float(found.times[k]), "step": int(found.steps[k])}
+            keys |= {name: values[k].item() for name, values in found.numbers.items()}
+            words = " ".join(
+                f"{'total_energy' if name == 'energy' else name}={value!r}" for name, value in keys.items()
+            )
+            if found.dipole is not None:
+                words += ' dipole="{!r} {!r} {!r}"'.format(*found.dipole[k].sum(axis=0).tolist())
+            file.write(f'{n}\n{lattice}Properties={head[:-1]} pbc="{periodic}" {words}\n')
+            block = _texts(np.concatenate([_of_row(values, k) for values in columns.values()], axis=1))
+            tail = [f" {i}" for i in found.body.tolist()] if of_sites else [""] * n
+            file.writelines(f"{a} {b}{c}\n" for a, b, c in zip(found.species, block, tail, strict=True))
+    return target
+
+
+def lammps_dump(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    every: int = 1,
+    species: str | Sequence[str] = "X",
+    sites: Any = None,
+    mass: Any = None,
+) -> Path:
+    """Write rows as a text dump of LAMMPS (``dump custom``), which ASE, MDAnalysis, OVITO and ``read_dump`` read.
+
+    Columns ``id type element x y z ix iy iz vx vy vz``; where known ``mass`` and ``q``; ``c_q[1]`` to ``c_q[4]``, the
+    quaternion as LAMMPS has it (w, i, j, k, body to space), ``angmomx angmomy angmomz`` (space), ``mux muy muz mu``
+    (space, and its length); of sites ``mol``, the number of their body from 1. Types count the names of species from 1
+    in the order they come. A periodic box is [0, L); free space has bounds shrink-wrapped around each row. The time
+    step of a row is its time over the step of the run where all times are multiples of that, else the number of the
+    row.
+
+    Parameters
+    ----------
+    ds, path, every, species, sites, mass
+        As for ``extended_xyz``.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput, FileProblem
+        As ``extended_xyz``.
+    """
+    found = _particles(ds, every, species, sites, mass, None)
+    n = len(found.species)
+    kinds = list(dict.fromkeys(found.species))
+    of_sites = n != found.body[-1] + 1
+    labels = [
+        f"{i + 1} " + (f"{body + 1} " if of_sites else "") + f"{kinds.index(name) + 1} {name} "
+        for i, (name, body) in enumerate(zip(found.species, found.body.tolist(), strict=True))
+    ]
+    names = ["id", *(["mol"] if of_sites else []), "type", "element", "x", "y", "z", "ix", "iy", "iz", "vx", "vy", "vz"]
+    rest: list[Any] = [found.velocity]
+    if found.mass is not None:
+        names.append("mass")
+        rest.append(found.mass[:, None])
+    if found.charge is not None:
+        names.append("q")
+        rest.append(found.charge[:, None])
+    if found.attitude is not None:
+        names += [*(f"c_q[{i}]" for i in (1, 2, 3, 4)), "angmomx", "angmomy", "angmomz"]
+        rest += [found.attitude, rotation.rotate(found.attitude, found.spin)]
+    if found.dipole is not None:
+        names += ["mux", "muy", "muz", "mu"]
+        rest += [found.dipole, np.linalg.norm(found.dipole, axis=-1, keepdims=True)]
+    target = Path(path)
+    with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
+        for k in range(len(found.times)):
+            if found.box is None:
+                place, image = found.position[k], np.zeros((n, 3), dtype=int)
+                low, high = place.min(axis=0), place.max(axis=0)
+                margin = np.where(high > low, MARGIN * (high - low), 0.5)
+                bounds, style = np.column_stack([low - margin, high + margin]), "ss ss ss"
+            else:
+                place, image = _wrapped(found.position[k], found.box, np.zeros(3))
+                bounds, style = np.column_stack([np.zeros(3), found.box]), "pp pp pp"
+            file.write(f"ITEM: TIMESTEP\n{found.steps[k]}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS {style}\n")
+            file.writelines(f"{a!r} {b!r}\n" for a, b in bounds.tolist())
+            file.write(f"ITEM: ATOMS {' '.join(names)}\n")
+            places = _texts(place)
+            images = ["{} {} {}".format(*row) for row in image.tolist()]
+            others = _texts(np.concatenate([_of_row(values, k) for values in rest], axis=1))
+            file.writelines(f"{a}{b} {c} {d}\n" for a, b, c, d in zip(labels, places, images, others, strict=True))
+    return target
+
+
+def gsd(
+    ds: xr.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    every: int = 1,
+    species: str | Sequence[str] = "A",
+    sites: Any = None,
+    mass: Any = None,
+    inertia: Any = None,
+    box: Any = None,
+) -> Path:
+    """Write rows as a GSD file of the ``hoomd`` schema, which HOOMD-blue, freud and OVITO read.
+
+    Numbers of particles have 32 bits, about 7 digits: such a file is for pictures and as a start for HOOMD, not to go
+    on with here. Orientations are scalar first. The angular momentum is the quaternion P = 2 q (0, L) of the angular
+    momentum L about the body's axes [kamberaj2005]. ``log`` has ``time`` and all numbers of the trajectory that depend
+    on time alone, with 64 bits.
+
+    Parameters
+    ----------
+    ds, path, every, species, sites, mass
+        As for ``extended_xyz``; masses must be known.
+    inertia : array_like (3,) or (N, 3), optional
+        Principal moments of the bodies. Unless given or in the trajectory they are told from angular momenta and
+        velocities; zero, which HOOMD takes for a body that does not turn, where that cannot be told: where the axes of
+        the body are not principal, or a body never turns about one of them.
+    box : array_like (3,), optional
+        Edges of a box for a trajectory in free space, for the schema has none; else the least that holds all rows, with
+        a hundredth more.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput
+        As ``extended_xyz``; masses that are not known; a box for a trajectory that has one, or too small.
+    MissingExtra
+        The package ``gsd`` is not installed.
+    FileProblem
+        The file cannot be written.
+    """
+    try:
+        hoomd = importlib.import_module("gsd.hoomd")
+    except ImportError:
+        raise MissingExtra("for GSD files the package gsd is needed; pip install 'polhode[md]'") from None
+    found = _particles(ds, every, species, sites, mass, inertia)
+    if found.mass is None:
+        raise InvalidInput(
+            "mass is missing; the trajectory does not tell it, and a GSD file would say 1, so give mass="
+        )
+    edges = _edges(found, box)
+    kinds = list(dict.fromkeys(found.species))
+    numbers = {name: np.asarray(values, dtype=float) for name, values in found.numbers.items()}
+    target = Path(path)
+    with appearing_whole(target) as draft, hoomd.open(draft, "w") as file:
+        for k in range(len(found.times)):
+            frame = hoomd.Frame()
+            frame.configuration.step = int(found.steps[k])
+            frame.configuration.box = [*edges.tolist(), 0.0, 0.0, 0.0]
+            particles = frame.particles
+            particles.N = len(found.species)
+            particles.types = kinds
+            particles.typeid = [kinds.index(name) for name in found.species]
+            particles.position, particles.image = _wrapped_single(found.position[k], edges)
+            particles.velocity = found.velocity[k].astype(np.float32)
+            particles.mass = found.mass.astype(np.float32)
+            if found.charge is not None:
+                particles.charge = found.charge.astype(np.float32)
+            if found.attitude is not None:
+                q = found.attitude[k]
+                pure = np.concatenate([np.zeros((len(q), 1)), found.spin[k]], axis=1)
+                particles.orientation = q.astype(np.float32)
+                particles.angmom = (2.0 * rotation.multiply(q, pure)).astype(np.float32)
+                particles.moment_inertia = found.inertia.astype(np.float32)
+            frame.log["time"] = np.array([found.times[k]])
+            for name, values in numbers.items():
+                frame.log[name] = values[k : k + 1]
+            file.append(frame)
+    return target
+
+
+# ------------------------------------------------------------------ what the trajectory holds
+def _particles(
+    ds: xr.Dataset, every: Any, species: Any, sites: Any, mass: Any, inertia: Any, wrap: bool = False
+) -> Particles:
+    """Bodies or sites of every so many rows; with ``wrap`` their bodies' centres in [0, L)."""
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+        raise InvalidInput(f"every is {every!r}; write every first, second, third ... row: a whole number from 1")
+    if not ds.sizes.get("time", 0):
+        raise InvalidInput("the trajectory has no rows, so there is nothing to write")
+    whole, ds = ds, ds.isel(time=slice(None, None, every))
+    position, velocity = of_bodies(ds, "position"), of_bodies(ds, "velocity")
+    turns = "attitude" in ds
+    attitude = of_bodies(ds, "attitude") if turns else None
+    spin = of_bodies(ds, "angular_momentum") if turns else None
+    N = position.shape[1]
+    box = np.array(ds["box"].values, dtype=float) if "box" in ds else None
+    if wrap:
+        if box is None:
+            raise InvalidInput("wrap=True needs a periodic box, but the trajectory is in free space; leave it out")
+        position = _wrapped(position, box, np.zeros(3))[0]
+    times = np.asarray(ds["time"].values, dtype=float)
+    numbers = {
+        str(name): np.asarray(ds[name].values)
+        for name in ds.data_vars
+        if ds[name].dims == ("time",) and ds[name].dtype.kind in "fi" and name not in ("mass", "step")
+    }
+    common = {"times": times, "steps": _steps(ds, times), "box": box, "numbers": numbers}
+    chosen = None if sites is False else _sites(ds, sites)
+    if chosen is None:
+        names = [species] * N if isinstance(species, str) else list(species)
+        if len(names) != N:
+            raise InvalidInput(f"species has {len(names)} names for {N} bodies; give one for all or one for each")
+        moving = spin is not None
+        return Particles(
+            **common,
+            position=position,
+            velocity=velocity,
+            attitude=attitude,
+            spin=spin,
+            dipole=body_dipoles(ds) if moving and "dipole" in ds else None,
+            mass=_masses(whole, N, mass),
+            charge=None,
+            inertia=_moments(whole, N, inertia) if moving else None,
+            species=[_name(name) for name in names],
+            body=np.arange(N),
+        )
+    if attitude is None:
+        raise InvalidInput("this trajectory has no attitude, so its bodies have no sites; leave sites out")
+    labels, places, masses, charges = chosen
+    masses = masses if mass is None else _shaped(mass, "mass", (len(labels),))
+    omega = of_bodies(ds, "angular_velocity")
+    q, T, S = attitude[:, :, None], len(times), len(labels)
+    atoms = position[:, :, None] + rotation.rotate(q, places)
+    moves = velocity[:, :, None] + rotation.rotate(q, np.cross(omega[:, :, None], places))
+    return Particles(
+        **common,
+        position=atoms.reshape(T, N * S, 3),
+        velocity=moves.reshape(T, N * S, 3),
+        attitude=None,
+        spin=None,
+        dipole=None,
+        mass=None if masses is None else np.tile(masses, N),
+        charge=None if charges is None else np.tile(charges, N),
+        inertia=None,
+        species=[_name(name) for name in labels] * N,
+        body=np.repeat(np.arange(N), S),
+    )
+
+
+def of_bodies(ds: xr.Dataset, name: str) -> Any:
+    """A variable of all bodies as an array (time, body, numbers), finite.
+
+    Raises
+    ------
+    InvalidInput
+        It is not there, or not finite.
+    """
+    if name not in ds:
+        has = "do not turn" if name in ("attitude", "angular_momentum", "angular_velocity") else "do not move"
+        raise InvalidInput(f"this trajectory has no {name}: the bodies it describes {has}")
+    found = ds[name] if "body" in ds[name].dims else ds[name].expand_dims("body")
+    values = np.asarray(found.transpose("time", "body", ...).values, dtype=float)
+    wrong = np.flatnonzero(~np.isfinite(values).all(axis=(1, 2)))
+    if wrong.size:
+        raise InvalidInput(f"{name} is not finite in row {wrong[0]}; leave such rows out: ds.isel(time=slice(...))")
+    return values
+
+
+def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
+    """Dipoles of all bodies in space, (time, body, 3), from those in the body frame.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that turn.
+    dipole : array_like (3,) or (N, 3), optional
+        In the body frame; unless given the variable ``dipole`` of the trajectory.
+
+    Raises
+    ------
+    InvalidInput
+        No dipole, or one of another shape.
+    """
+    q = of_bodies(ds, "attitude")
+    if dipole is None:
+        if "dipole" not in ds:
+            raise InvalidInput("dipole is missing; the trajectory has none, give that of a body, such as (0, 0, 1)")
+        dipole = ds["dipole"].transpose(..., "axis").values
+    return rotation.rotate(q, _shaped(dipole, "dipole", (q.shape[1], 3)))
+
+
+def _shaped(value: Any, name: str, shape: tuple[int, ...]) -> Any:
+    """Finite numbers of this shape, or of its last dimensions, repeated."""
+    try:
+        array = np.asarray(value, dtype=float)
+        repeated = np.broadcast_to(array, shape)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be numbers of the shape {shape}, not {value!r}") from None
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{name} has entries that are not finite")
+    return repeated
+
+
+def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None:
+    """Names, places, masses and charges of the sites of a body, or None where it has none."""
+    if sites is None:
+        if "site_position" not in ds:
+            return None
+        places = ds["site_position"].transpose("site", "axis")
+        names = [str(name).rstrip("0123456789") or "X" for name in places["site"].values]
+        own = [np.asarray(ds[v].values, dtype=float) if v in ds else None for v in ("site_mass", "site_charge")]
+        return names, np.asarray(places.values, dtype=float), own[0], own[1]
+    pairs: list[Any] = []
+    try:
+        pairs = list(sites.items()) if isinstance(sites, Mapping) else list(sites)
+        names = [name for name, _ in pairs]
+        places = _shaped([list(place) for _, place in pairs], "sites", (len(pairs), 3))
+    except (TypeError, ValueError):
+        pairs = []
+    if not pairs:
+        raise InvalidInput("sites must be pairs of a name and a place, such as [('O', (0, 0, 0)), ('H', (0, 0.1, 0))]")
+    return names, places, None, None
+
+
+def _name(value: Any) -> str:
+    """A name of a species: one word of ASCII."""
+    if not isinstance(value, str) or not value or not value.isascii() or not value.isprintable() or " " in value:
+        raise InvalidInput(f"species must be words of ASCII letters, not {value!r}")
+    return value
+
+
+def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
+    """Masses of the bodies, or None where the trajectory does not tell those of all."""
+    if given is not None:
+        return _shaped(given, "mass", (N,))
+    if "mass" in ds and "time" not in ds["mass"].dims:
+        return np.broadcast_to(np.asarray(ds["mass"].values, dtype=float), (N,))
+    p, v = (np.linalg.norm(of_bodies(ds, name), axis=2) for name in ("momentum", "velocity"))
+    fastest, bodies = v.argmax(axis=0), np.arange(N)
+    if not v[fastest, bodies].all():
+        return None
+    return np.array([float(f"{m:.15g}") for m in p[fastest, bodies] / v[fastest, bodies]])
+
+
+def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
+    """Principal moments of the bodies, zero of those for which the trajectory does not tell them."""
+    if given is None and "inertia" in ds and ds["inertia"].dims[-1] == "axis" and ds["inertia"].ndim <= 2:
+        given = ds["inertia"].values
+    if given is not None:
+        return _shaped(given, "inertia", (N, 3))
+    spin, omega = of_bodies(ds, "angular_momentum"), of_bodies(ds, "angular_velocity")
+    fastest = np.abs(omega).argmax(axis=0)[None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moments = (np.take_along_axis(spin, fastest, 0) / np.take_along_axis(omega, fastest, 0))[0]
+    left = np.abs(spin - moments * omega).max(axis=0)
+    known = (left <= CONSTANT * np.abs(spin).max(axis=(0, 2))[:, None]).all(axis=1) & np.isfinite(moments).all(axis=1)
+    rounded = np.array([float(f"{m:.15g}") for m in moments.ravel()]).reshape(N, 3)
+    return np.where(known[:, None], rounded, 0.0)
+
+
+def _steps(ds: xr.Dataset, times: Any) -> Any:
+    """Numbers of the steps at these times, or of the rows where they lie on no grid of steps from time 0."""
+    h = ds.attrs.get("step")
+    if isinstance(h, int | float | np.number) and h != 0:
+        found = times / float(h)
+        near = np.rint(found)
+        if (np.abs(found - near) < 1e-6).all() and (near >= 0).all() and (np.diff(near) > 0).all():
+            return near.astype(np.int64)
+    return np.arange(len(times))
+
+
+# ------------------------------------------------------------------ boxes
+def _wrapped(position: Any, box: Any, low: Any) -> tuple[Any, Any]:
+    """Positions in [low, low + box) and the whole edges they have been moved by."""
+    image = np.floor((position - low) / box)
+    inside = position - image * box
+    over = inside >= low + box  # by rounding
+    return np.where(over, low, np.maximum(inside, low)), (image + over).astype(np.int64)
+
+
+def _wrapped_single(position: Any, edges: Any) -> tuple[Any, Any]:
+    """The same around the origin in 32 bits, strictly below the upper face after rounding."""
+    half = (edges.astype(np.float32) / 2).astype(np.float32)
+    inside, image = _wrapped(position, edges, -edges / 2)
+    rounded = inside.astype(np.float32)
+    over = rounded >= half
+    return np.where(over, -half, np.maximum(rounded, -half)), (image + over).astype(np.int32)
+
+
+def _edges(found: Particles, box: Any) -> Any:
+    """The edges of a GSD file."""
+    if found.box is not None:
+        if box is not None:
+            raise InvalidInput("box is given, but the trajectory has its own; leave it out")
+        return found.box
+    least = 2.0 * np.abs(found.position).max(axis=(0, 1))
+    if box is None:
+        return np.where(least > 0.0, ROOM * least, 1.0)
+    edges = np.array(_shaped(box, "box", (3,)))
+    if (edges <= least).any():
+        raise InvalidInput(f"box is {edges.tolist()}, but the bodies need more than {least.tolist()} around the origin")
+    return edges
+
+
+# ------------------------------------------------------------------ text
+def _of_row(values: Any, k: int) -> Any:
+    """The numbers of a row; those that do not change have no time."""
+    return values[k] if values.ndim == 3 else values
+
+
+def _texts(block: Any) -> list[str]:
+    """Each line of numbers as text: the shortest that reads back as the very doubles."""
+    return [" ".join(map(repr, line)) for line in block.tolist()]

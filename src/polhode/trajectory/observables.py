@@ -1,0 +1,570 @@
+"""Observables of many bodies, as ``polhode.observables``: correlations in space and time, and their standard errors.
+
+    g = polhode.observables.radial_distribution(ds, bins=100)
+    c = polhode.observables.velocity_autocorrelation(ds)
+    print(polhode.observables.drift(ds).slope)
+
+========================== =======================================================================================
+function                   what it gives
+========================== =======================================================================================
+radial_distribution        g(r); in free space the density of the distances of pairs
+dipole_correlations        <u_i . u_j> and <3 (u_i . e)(u_j . e) - u_i . u_j> of pairs at a distance r e
+kirkwood_factor            1 + <sum_j u_i . u_j> of the neighbours within r
+total_dipole               M(t), the sum of all dipoles
+dielectric_constant        of the fluctuations of M, for any surroundings
+autocorrelation            <x(0) . x(t)> of any variable
+velocity_autocorrelation   <v(0) . v(t)>
+orientational_correlation  <P_1> or <P_2> of the angle a dipole turns by in a time t
+mean_square_displacement   <|r(t) - r(0)|^2>
+block_error                an average over time with its error
+drift                      the slope of the energy with its error
+========================== =======================================================================================
+
+Every function takes a trajectory and gives a Dataset or DataArray. Here u is a unit vector along a dipole, e one along
+the line between two bodies. Dipoles are those of the trajectory (``dipole``, body frame) unless given. In a periodic
+box distances are those to the nearest image.
+
+**Errors** are standard errors of averages over rows (``polhode.trajectory.statistics``): where ``blocks`` is not given
+the length of the blocks is chosen for each number, and an error is nan where there are too few rows to tell, a few
+dozen at least. Those of correlations in time come from equal blocks of starting times, eight unless given; blocks
+should be much longer than correlations last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from scipy.fft import irfft, next_fast_len, rfft
+
+from polhode.errors import InvalidInput
+from polhode.trajectory.molecules import body_dipoles, of_bodies
+from polhode.trajectory.statistics import average, block_error, drift, number_of_blocks
+
+__all__ = [
+    "autocorrelation",
+    "block_error",
+    "dielectric_constant",
+    "dipole_correlations",
+    "drift",
+    "kirkwood_factor",
+    "mean_square_displacement",
+    "orientational_correlation",
+    "radial_distribution",
+    "total_dipole",
+    "velocity_autocorrelation",
+]
+
+PAIRS = 1 << 18
+"""Pairs looked at together; their numbers stay in the cache."""
+NUMBERS = 1 << 22
+"""Numbers transformed together."""
+EQUAL = 1e-6
+"""Part of their spacing by which rows may be off."""
+ROOT2 = 2.0**0.5
+
+
+# ------------------------------------------------------------------ in space
+def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
+                        blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+    """Radial distribution function g(r), or in free space the density of the distances of pairs.
+
+    In a box of volume V the pairs of N bodies in a shell are counted relative to those of an ideal gas of as many
+    bodies, N (N - 1) / (2 V) times the volume of the shell; so g is 1 for an ideal gas of any N. In free space, where
+    there is no density to compare with, ``pair_density`` is the part of all pairs in a shell over its thickness; its
+    integral over all distances is 1.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of two or more bodies.
+    bins : int
+        Number of shells.
+    r_max : float, optional
+        Outer radius of the last shell; by default, and at most, half the shortest edge of the box, in free space the
+        diagonal of what the bodies fill.
+    rows : slice, optional
+        Which rows, such as ``slice(100, None, 10)``; all unless given.
+    blocks : int, optional
+        As for ``block_error``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``g`` or ``pair_density`` with its ``_error``, and ``count``, the pairs in a row, by ``r``, the middle of the
+        shell.
+
+    Raises
+    ------
+    InvalidInput
+        One body, a radius beyond half the box, or no shells.
+    """
+    ds = ds if rows is None else ds.isel(time=rows)
+    position, box = _positions(ds)
+    edges = _shells(position, box, bins, r_max)
+    count = np.array([_histograms(row, box, edges)[0] for row in position])
+    N = position.shape[1]
+    if box is None:
+        scale, name = 0.5 * N * (N - 1) * np.diff(edges), "pair_density"
+        meaning = "density of the distances of pairs"
+    else:
+        shells = 4.0 / 3.0 * np.pi * np.diff(edges**3)
+        scale, name = 0.5 * N * (N - 1) * shells / np.prod(box), "g"
+        meaning = "radial distribution function"
+    found = average(count / scale, blocks)
+    attributes = {"long_name": meaning, "units": f"1 / {_length(ds)}" if box is None else "1"}
+    variables = {
+        name: ("r", found.mean, attributes),
+        f"{name}_error": ("r", found.error, {**attributes, "long_name": f"standard error of the {meaning}"}),
+        "count": ("r", count.mean(axis=0), {"long_name": "pairs in a row", "units": "1"}),
+    }
+    return xr.Dataset(variables, {"r": _radii(ds, 0.5 * (edges[1:] + edges[:-1]))}, {"rows": len(count), "bodies": N})
+
+
+def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
+dipole: Any = None,
+                        blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+    """How the dipoles of two bodies are turned to each other at a distance r.
+
+    ``h110`` is the average of u_i . u_j and ``h112`` that of 3 (u_i . e)(u_j . e) - u_i . u_j over the pairs of a
+    shell: of unit dipoles, and not multiplied by g(r). Dipoles head to tail have 1 and 2; side by side, opposite ones
+    -1 and 1.
+
+    Parameters
+    ----------
+    ds, bins, r_max, rows, blocks
+        As for ``radial_distribution``.
+    dipole : array_like (3,) or (N, 3), optional
+        In the body frame; only its direction matters.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``h110`` and ``h112`` (nan in shells without a pair), their ``_error``, and ``count``, by ``r``.
+
+    Raises
+    ------
+    InvalidInput
+        As ``radial_distribution``; no dipole, or one of length zero.
+    """
+    ds = ds if rows is None else ds.isel(time=rows)
+    position, box = _positions(ds)
+    edges = _shells(position, box, bins, r_max)
+    unit = _units(ds, dipole)
+    sums = np.array([_histograms(r, box, edges, u) for r, u in zip(position, unit, strict=True)])
+    count, pairs = sums[:, 0], sums[:, 0].mean(axis=0)
+    variables: dict[str, Any] = {}
+    meanings = {"h110": "<u_i . u_j> of pairs", "h112": "<3 (u_i . e)(u_j . e) - u_i . u_j> of pairs"}
+    for k, (name, meaning) in enumerate(meanings.items(), start=1):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = sums[:, k].mean(axis=0) / pairs
+            # The ratio of two averages has the error of the average of its linear part.
+            linear = np.where(pairs > 0.0, (sums[:, k] - ratio * count) / pairs, 0.0)
+        error = np.where(pairs > 0.0, average(linear, blocks).error, np.nan)
+        variables[name] = ("r", ratio, {"long_name": meaning, "units": "1"})
+        variables[f"{name}_error"] = ("r", error, {"long_name": f"standard error of {meaning}", "units": "1"})
+    variables["count"] = ("r", pairs, {"long_name": "pairs in a row", "units": "1"})
+    coordinates = {"r": _radii(ds, 0.5 * (edges[1:] + edges[:-1]))}
+    return xr.Dataset(variables, coordinates, {"rows": len(count), "bodies": position.shape[1]})
+
+
+def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *, dipole:
+Any = None,
+                    blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+    """Kirkwood's factor g_K(r) = 1 + <sum_j u_i . u_j>, the sum over all neighbours of a body within r [kirkwood1939].
+
+    Parameters
+    ----------
+    ds, bins, r_max, rows, dipole, blocks
+        As for ``dipole_correlations``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``g_K`` and ``g_K_error`` by ``r``, the outer radius of a shell. How it goes on to large r depends on what
+        surrounds the box; compare it well below half an edge.
+
+    Raises
+    ------
+    InvalidInput
+        As ``dipole_correlations``.
+    """
+    ds = ds if rows is None else ds.isel(time=rows)
+    position, box = _positions(ds)
+    edges = _shells(position, box, bins, r_max)
+    unit, N = _units(ds, dipole), position.shape[1]
+    sums = np.array([_histograms(r, box, edges, u)[1] for r, u in zip(position, unit, strict=True)])
+    found = average(1.0 + 2.0 / N * np.cumsum(sums, axis=1), blocks)
+    variables = {
+        "g_K": ("r", found.mean, {"long_name": "Kirkwood factor", "units": "1"}),
+        "g_K_error": ("r", found.error, {"long_name": "standard error of the Kirkwood factor", "units": "1"}),
+    }
+    return xr.Dataset(variables, {"r": _radii(ds, edges[1:])}, {"rows": len(sums), "bodies": N})
+
+
+def total_dipole(ds: xr.Dataset, *, dipole: Any = None) -> xr.DataArray:
+    """Sum M(t) of all dipoles, space frame.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that turn.
+    dipole : array_like (3,) or (N, 3), optional
+        In the body frame; unless given the variable ``dipole`` of the trajectory.
+
+    Returns
+    -------
+    xarray.DataArray
+        By ``time`` and ``axis``.
+
+    Raises
+    ------
+    InvalidInput
+        No dipole, or one of another shape.
+    """
+    values = body_dipoles(ds, dipole).sum(axis=1)
+    units = ds["dipole"].attrs.get("units", "dipole") if "dipole" in ds and dipole is None else "dipole"
+    attributes = {"long_name": "total dipole, space frame", "units": units}
+    return xr.DataArray(values, {"time": ds["time"], "axis": ["x", "y", "z"]}, ("time", "axis"), "M", attributes)
+
+
+def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = None, surroundings: float = np.inf,
+                        boltzmann: float = 1.0, coulomb: float = 1.0, volume: float | None = None,
+                        blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+    """Static dielectric constant from the fluctuations of the total dipole [neumann1983].
+
+    With y = 4 pi coulomb (<M^2> - <M>^2) / (3 V k_B T) and s the dielectric constant of the surroundings,
+
+        (epsilon - 1) (2 s + 1) / (2 s + epsilon) = y
+
+    so epsilon = 1 + y in conducting surroundings (s = inf, Ewald sums with a conducting boundary), and
+    (epsilon - 1) / (epsilon + 2) = y / 3 in vacuum (s = 1). With a reaction field s is its dielectric constant.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory in equilibrium.
+    temperature : float
+        Positive.
+    dipole : array_like, optional
+        As for ``total_dipole``.
+    surroundings : float
+        Dielectric constant s of what surrounds the box; it must be that of the run.
+    boltzmann : float
+        Boltzmann's constant in the units of the trajectory: 1 in reduced units.
+    coulomb : float
+        Energy times distance of two unit charges: 1 in reduced units, 138.9354576 kJ mol^-1 nm e^-2.
+    volume : float, optional
+        In free space, where there is no box.
+    blocks : int, optional
+        As for ``block_error``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``epsilon``, ``epsilon_error``, and ``fluctuation``, which is <M^2> - <M>^2.
+
+    Raises
+    ------
+    InvalidInput
+        A temperature that is not positive, no volume, or fluctuations that no dielectric constant explains in these
+        surroundings, y >= 2 s + 1.
+    """
+    if not (np.isfinite(temperature) and temperature > 0.0):
+        raise InvalidInput(f"temperature is {temperature!r}; it must be positive")
+    if not surroundings >= 1.0:
+        raise InvalidInput(
+            f"surroundings is {surroundings!r}; a dielectric constant is 1 (vacuum) or more, inf a conductor"
+        )
+    if volume is None:
+        if "box" not in ds:
+            raise InvalidInput("volume is missing; the trajectory is in free space, so say what its bodies fill")
+        volume = float(np.prod(ds["box"].values))
+    M = total_dipole(ds, dipole=dipole).values
+    found = average(((M - M.mean(axis=0)) ** 2).sum(axis=1), blocks)
+    factor = 4.0 * np.pi * coulomb / (3.0 * volume * boltzmann * temperature)
+    y = factor * float(found.mean)
+    if np.isinf(surroundings):
+        epsilon, slope = 1.0 + y, 1.0
+    else:
+        s = 2.0 * surroundings + 1.0
+        if y >= s:
+            raise InvalidInput(
+                f"the dipole fluctuates too much for surroundings of {surroundings:g}, y = {y:.4g} is not below {s:g}; "
+                "they are not those of the run, or it is not in equilibrium"
+            )
+        epsilon, slope = (s + 2.0 * surroundings * y) / (s - y), s * s / (s - y) ** 2
+    kind = "conducting" if np.isinf(surroundings) else f"dielectric constant {surroundings:g}"
+    variables = {
+        "epsilon": ((), epsilon, {"long_name": "dielectric constant", "units": "1"}),
+        "epsilon_error": ((), slope * factor * float(found.error), {"long_name": "standard error", "units": "1"}),
+        "fluctuation": ((), float(found.mean), {"long_name": "<M^2> - <M>^2"}),
+    }
+    return xr.Dataset(variables, attrs={"surroundings": kind, "rows": len(M)})
+
+
+# ------------------------------------------------------------------ in time
+def autocorrelation(series: xr.DataArray, lags: int | None = None, *, blocks: int = 8) -> xr.Dataset:
+    """Correlation of a variable with itself after a time, <x(0) . x(t)>.
+
+    An average over starting times, the same ones for all t, and over bodies (dimension ``body``); products of all other
+    dimensions are added. Nothing is subtracted or divided.
+
+    Parameters
+    ----------
+    series : xarray.DataArray
+        With the dimension ``time``, at equal spacing.
+    lags : int, optional
+        Longest time in rows; a quarter of the rows unless given. The last ``lags`` rows are no starting times.
+    blocks : int
+        Blocks of starting times the error is told from.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``correlation`` and ``correlation_error`` by ``lag``, a time. To 1e-14 of the largest value.
+
+    Raises
+    ------
+    InvalidInput
+        Rows that are not equally spaced or not finite, or too few of them for these lags and blocks.
+    """
+    if not isinstance(series, xr.DataArray) or "time" not in series.dims:
+        raise InvalidInput("series must be a DataArray with the dimension time, such as ds.velocity")
+    bodies = series.sizes.get("body", 1)
+    values = np.asarray(series.transpose("time", ...).values, dtype=float).reshape(series.sizes["time"], -1)
+    times = np.asarray(series["time"].values, dtype=float)
+    lag, cuts = _plan(times, lags, blocks)
+    found = _lagged(values, len(lag) - 1, cuts) / bodies
+    units = f"({series.attrs.get('units', '1')})2"
+    return _correlated("correlation", found, lag, cuts, series, f"autocorrelation of {series.name or 'series'}", units)
+
+
+def velocity_autocorrelation(ds: xr.Dataset, lags: int | None = None, *, blocks: int = 8) -> xr.Dataset:
+    """Velocity autocorrelation <v(0) . v(t)> of the bodies.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that move through space, with equally spaced rows.
+    lags, blocks
+        As for ``autocorrelation``.
+
+    Returns
+    -------
+    xarray.Dataset
+        As ``autocorrelation``. A third of its integral over time is the diffusion constant.
+
+    Raises
+    ------
+    InvalidInput
+        As ``autocorrelation``; a trajectory without velocities.
+    """
+    of_bodies(ds, "velocity")
+    return autocorrelation(ds["velocity"], lags, blocks=blocks)
+
+
+def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = None, *, dipole: Any = None,
+                              blocks: int = 8) -> xr.Dataset:  # fmt: skip
+    """Average over bodies of P_1(c) = c or P_2(c) = (3 c^2 - 1) / 2, where c = u(0) . u(t).
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that turn, with equally spaced rows.
+    rank : {1, 2}
+        Which Legendre polynomial.
+    dipole : array_like (3,) or (N, 3), optional
+        In the body frame, whose direction is u; unless given the variable ``dipole``. Any axis of the body will do.
+    lags, blocks
+        As for ``autocorrelation``.
+
+    Returns
+    -------
+    xarray.Dataset
+        As ``autocorrelation``; 1 at time 0.
+
+    Raises
+    ------
+    InvalidInput
+        As ``autocorrelation``; another rank, no dipole or one of length zero.
+    """
+    if rank not in (1, 2):
+        raise InvalidInput(f"rank is {rank!r}; it must be 1 or 2")
+    u = _units(ds, dipole)
+    lag, cuts = _plan(np.asarray(ds["time"].values, dtype=float), lags, blocks)
+    if rank == 2:  # (u . w)^2 is the inner product of u u and w w
+        x, y, z = np.moveaxis(u, -1, 0)
+        u = np.stack([x * x, y * y, z * z, ROOT2 * x * y, ROOT2 * y * z, ROOT2 * z * x], axis=-1)
+    found = _lagged(u.reshape(len(u), -1), len(lag) - 1, cuts) / u.shape[1]
+    if rank == 2:
+        found = 1.5 * found - 0.5
+    return _correlated("correlation", found, lag, cuts, ds, f"orientational correlation of rank {rank}", "1")
+
+
+def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks: int = 8) -> xr.Dataset:
+    """Mean-square displacement <|r(t) - r(0)|^2> of the bodies.
+
+    Positions of a trajectory are not wrapped into the box, so displacements are those of the motion.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        A trajectory of bodies that move through space, with equally spaced rows.
+    lags, blocks
+        As for ``autocorrelation``.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``displacement`` and ``displacement_error`` by ``lag``, to 1e-14 of the square of the longest way.
+
+    Raises
+    ------
+    InvalidInput
+        As ``autocorrelation``; a trajectory without positions.
+    """
+    r = of_bodies(ds, "position")
+    N = r.shape[1]
+    r = (r - r.mean(axis=0)).reshape(len(r), -1)
+    lag, cuts = _plan(np.asarray(ds["time"].values, dtype=float), lags, blocks)
+    square = np.concatenate([[0.0], np.cumsum((r * r).sum(axis=1))])
+    ks = np.arange(len(lag))
+    found = -2.0 * _lagged(r, len(lag) - 1, cuts)
+    for b in range(len(cuts) - 1):
+        first, last = cuts[b], cuts[b + 1]
+        found[b] += (square[last] - square[first] + square[last + ks] - square[first + ks]) / (last - first)
+    found[:, 0] = 0.0
+    return _correlated("displacement", found / N, lag, cuts, ds, "mean-square displacement", f"({_length(ds)})2")
+
+
+# ------------------------------------------------------------------ pairs
+def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
+    """Positions (time, body, axis) of two bodies or more, and the edges of the box or None."""
+    position = of_bodies(ds, "position")
+    if position.shape[1] < 2:
+        raise InvalidInput("the trajectory has one body, so there are no pairs")
+    if not len(position):
+        raise InvalidInput("the trajectory has no rows to average")
+    return position, np.asarray(ds["box"].values, dtype=float) if "box" in ds else None
+
+
+def _shells(position: Any, box: Any, bins: Any, r_max: Any) -> Any:
+    """Radii of the shells, from 0."""
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
+        raise InvalidInput(f"bins is {bins!r}; it must be a whole number from 1")
+    most = np.inf if box is None else 0.5 * float(box.min())
+    if r_max is None:
+        far = np.linalg.norm(position.max(axis=1) - position.min(axis=1), axis=1).max()
+        r_max = most if box is not None else float(far) * (1.0 + 1e-9)
+    if not 0.0 < r_max < np.inf or r_max > most * (1.0 + 1e-12):
+        limit = "" if box is None else f" and at most {most:g}, half the shortest edge of the box"
+        raise InvalidInput(f"r_max is {r_max!r}; it must be positive{limit}")
+    return np.linspace(0.0, min(float(r_max), most), int(bins) + 1)
+
+
+def _chunks(N: int) -> Iterator[tuple[int, int]]:
+    """Ranges of bodies whose pairs with all later ones are looked at together."""
+    first = 0
+    while first < N - 1:
+        last = min(N, first + max(1, PAIRS // (N - first)))
+        yield first, last
+        first = last
+
+
+def _histograms(r: Any, box: Any, edges: Any, u: Any = None) -> Any:
+    """Of one row, by shells: the number of pairs, and with unit vectors ``u`` the sums of their two correlations."""
+    bins, furthest = len(edges) - 1, edges[-1] ** 2
+    found = np.zeros((1 if u is None else 3, bins))
+    for first, last in _chunks(len(r)):
+        square = along = other = np.zeros((last - first, len(r) - first))
+        for k in range(3):
+            d = r[first:last, k, None] - r[None, first:, k]
+            if box is not None:
+                d -= box[k] * np.rint(d / box[k])
+            square = square + d * d
+            if u is not None:
+                along, other = along + u[first:last, k, None] * d, other + u[None, first:, k] * d
+        m = last - first
+        square[:, :m][np.tril_indices(m)] = np.inf  # each pair once
+        chosen = np.flatnonzero(square < furthest)
+        near = square.ravel()[chosen]
+        shell = np.minimum((np.sqrt(near) * (bins / edges[-1])).astype(int), bins - 1)
+        found[0] += np.bincount(shell, minlength=bins)
+        if u is not None:
+            dot = (u[first:last] @ u[first:].T).ravel()[chosen]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                radial = (along * other).ravel()[chosen] / near
+            found[1] += np.bincount(shell, dot, bins)
+            found[2] += np.bincount(shell, 3.0 * radial - dot, bins)
+    return found
+
+
+def _units(ds: xr.Dataset, dipole: Any) -> Any:
+    """Unit vectors along the dipoles in space, (time, body, 3)."""
+    mu = body_dipoles(ds, dipole)
+    size = np.linalg.norm(mu, axis=-1, keepdims=True)
+    if not (size > 0.0).all():
+        raise InvalidInput("a dipole of length zero has no direction")
+    return mu / size
+
+
+def _length(ds: xr.Dataset) -> str:
+    """The label of lengths."""
+    return str(ds["position"].attrs.get("units", "length"))
+
+
+def _radii(ds: xr.Dataset, r: Any) -> Any:
+    """The coordinate r."""
+    return ("r", r, {"long_name": "distance", "units": _length(ds)})
+
+
+# ------------------------------------------------------------------ lags
+def _plan(times: Any, lags: Any, blocks: Any) -> tuple[Any, Any]:
+    """The lags as times, and where the blocks of starting rows begin and end."""
+    n = len(times)
+    if n < 2:
+        raise InvalidInput(f"a correlation in time needs two rows or more, but there are {n}")
+    spacing = (times[-1] - times[0]) / (n - 1)
+    if spacing == 0.0 or (np.abs(np.diff(times) - spacing) > EQUAL * abs(spacing)).any():
+        raise InvalidInput("rows are not equally spaced in time; choose those that are: ds.isel(time=...)")
+    if lags is None:
+        lags = n // 4
+    if isinstance(lags, bool) or not isinstance(lags, int | np.integer) or not 0 <= lags < n - 1:
+        raise InvalidInput(f"lags is {lags!r}; with {n} rows it must be a whole number from 0 to {n - 2}")
+    starts = n - int(lags)
+    return spacing * np.arange(lags + 1), np.linspace(0, starts, number_of_blocks(blocks, starts) + 1).astype(int)
+
+
+def _lagged(x: Any, lags: int, cuts: Any) -> Any:
+    """Averages over the starting rows t of each block of x(t) . x(t + lag), for all lags: (blocks, lags + 1).
+
+    By Fourier transforms long enough that nothing wraps around.
+    """
+    blocks = len(cuts) - 1
+    found = np.zeros((blocks, lags + 1))
+    for b in range(blocks):
+        first, last = int(cuts[b]), int(cuts[b + 1])
+        size = next_fast_len(last - first + lags, real=True)
+        width = max(1, NUMBERS // size)
+        spectrum = np.zeros(size // 2 + 1, dtype=complex)
+        for c in range(0, x.shape[1], width):
+            start, later = x[first:last, c : c + width], x[first : last + lags, c : c + width]
+            spectrum += (np.conj(rfft(start, size, axis=0)) * rfft(later, size, axis=0)).sum(axis=1)
+        found[b] = irfft(spectrum, size)[: lags + 1] / (last - first)
+    return found
+
+
+def _correlated(name: str, found: Any, lag: Any, cuts: Any, ds: Any, meaning: str, units: str) -> xr.Dataset:
+    """Averages over the blocks, weighted by their lengths, with the error told from their scatter."""
+    mean = np.average(found, axis=0, weights=np.diff(cuts))
+    error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    about = {"long_name": "time between", "units": ds["time"].attrs.get("units", "time")}
+    variables = {
+        name: ("lag", mean, {"long_name": meaning, "units": units}),
+        f"{name}_error": ("lag", error, {"long_name": f"standard error of the {meaning}", "units": units}),
+    }
+    attributes = {"starting_rows": int(cuts[-1]), "blocks": len(found)}
+    return xr.Dataset(variables, {"lag": ("lag", lag, about)}, attributes)
