@@ -35,6 +35,7 @@ SPOKEN = {
     "total_angular_momentum": "total angular momentum",
 }
 """What the table calls the conserved quantities."""
+THERMODYNAMIC = ("temperature", "temperature_translational", "temperature_rotational", "pressure")
 MOST_KINDS = 8
 """Kinds of events the table has lines for."""
 PACKAGE = str(Path(__file__).resolve().parents[1])
@@ -292,6 +293,11 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
             size = size if size > 1e-12 * whole else whole
         size = size or 1.0
         momenta[name] = largest(np.linalg.norm(rows - rows[0], axis=1) / size)
+    bath = None
+    if "conserved_energy" in ds:
+        bath = largest((ds.conserved_energy - ds.conserved_energy[0]) / (float(ds.kinetic_energy.mean()) or 1.0))
+    latter = ds.isel(time=slice(len(ds.time) // 2, None))
+    means = {name: float(latter[name].mean()) for name in THERMODYNAMIC if name in ds}
     steps = int(ds.attrs["steps"])
     seconds = ds.encoding.get("seconds")
     counts = ds.iterations.values[1:]
@@ -318,6 +324,8 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "energy_conserved": "energy" in conserves,
         "energy_error": largest(ds.energy_error),
         "energy_change": largest(ds.energy_change),
+        "conserved_energy_change": bath,
+        "means": {name: value for name, value in means.items() if np.isfinite(value)},
         "work": {str(name): float(value) for name, value in zip(ds.force.values, ds.work.values[-1], strict=True)}
         if "work" in ds
         else {},
@@ -357,6 +365,8 @@ def table(facts: dict[str, Any]) -> str:
         rows.append(("steps", "{:.3g} smallest, {:.3g} largest".format(*facts["step_sizes"])))
     if facts["energy_conserved"]:
         rows.append(("energy error", f"{size(facts['energy_error'])} relative"))
+    elif facts["conserved_energy_change"] is not None:
+        rows.append(("energy with bath", f"change {size(facts['conserved_energy_change'])} of the kinetic energy"))
     elif facts["work"]:
         works = ", ".join(f"{name} {value:.3g}" for name, value in facts["work"].items())
         rows += [("work", works), ("energy less work", f"error {size(facts['energy_error'])} relative")]
@@ -364,6 +374,11 @@ def table(facts: dict[str, Any]) -> str:
         rows.append(("energy change", f"{size(facts['energy_change'])}, not conserved by this system"))
     for name, error in facts["momentum_errors"].items():
         rows.append((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative"))
+    if "temperature" in facts["means"]:
+        kinds = [f"{word} {facts['means'][f'temperature_{word}al']:.4g}" for word in ("translation", "rotation")]
+        rows.append(("temperature", f"{facts['means']['temperature']:.4g} in the second half; {', '.join(kinds)}"))
+    if "pressure" in facts["means"]:
+        rows.append(("pressure", f"{facts['means']['pressure']:.4g} in the second half"))
     if facts["attitude_norm_error"] is not None:
         rows.append(("|q| - 1", size(facts["attitude_norm_error"])))
     for name, about in facts["charts"].items():

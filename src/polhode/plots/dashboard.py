@@ -222,8 +222,14 @@ def _line(axes: Any, times: Any, values: Any, colour: str, rows: int, **how: Any
 def _energy(axes: Any, ds: xr.Dataset) -> None:
     values, times = _rows(ds, "energy_error"), _times(ds)
     start = float(ds["energy"].values[0]) if "energy" in ds else 1.0
+    bath = "conserved_energy" in ds
+    if bath:
+        values = _rows(ds, "conserved_energy") - float(ds["conserved_energy"].values[0])
+        values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
     kept = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
-    if start == 0.0:
+    if bath:
+        title = "Change of the energy with the bath's / mean kinetic energy"
+    elif start == 0.0:
         units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
         title = style.with_units("Energy change, H − H₀", units)
     elif "work" in ds:

@@ -415,7 +415,7 @@ def integrate(
         Zero by default.
     guard : bool
         Refuse steps that turn a body further than the method can represent.
-    units : {"consistent", "SI"}
+    units : {"consistent", "SI", "molecular"}
         How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
         velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
     epoch : str, datetime or astropy Time, optional
@@ -487,6 +487,11 @@ def integrate(
         raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
     if units not in UNITS:
         raise unknown_name("units", units, UNITS)
+    if system.units:
+        if units not in ("consistent", system.units):
+            raise InvalidInput(f"{system.name} has {system.units} units of its own, not {units}; leave units out and "
+                               "give plain numbers")  # fmt: skip
+        units = system.units
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
     turning, moving = (attitude, angular_velocity, angular_momentum), (position, velocity, momentum)
     y = _start(system, chosen, coordinates, carries, clock, thermostat, *turning, *moving)

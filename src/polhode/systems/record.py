@@ -174,6 +174,8 @@ class System:
         Edges of the periodic box; None in free space. Positions in the state are not wrapped.
     boltzmann : float
         Boltzmann's constant in the system's units, for temperatures.
+    units : str
+        The set of ``polhode.trajectory.schema`` that the system fixes; empty where any consistent set will do.
     serve : function or None
         Of a system whose loads several threads can share: what the others run (``polhode.kernel.team``).
     check : function or None
@@ -224,6 +226,7 @@ class System:
     memory: int = 0
     box: Any = None
     boltzmann: float = 1.0
+    units: str = ""
     serve: Callable[..., Any] | None = None
     check: Callable[[Any], str] | None = None
     constants: Mapping[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)

@@ -305,6 +305,7 @@ def rigid_water(
         memory=memory,
         box=edges,
         boltzmann=BOLTZMANN,
+        units="molecular",
         check=overlapping(row.sigma, edges),
         constants={
             **constants_of(mass, inertia, frames, moment),

@@ -190,6 +190,21 @@ UNITS = {
 }
 """Units of the variables: of any consistent set, or SI."""
 
+_MOLECULAR = (
+    ("mass length2 / time2", "kJ / mol"), ("energy / boltzmann", "K"), ("energy", "kJ / mol"), ("charge", "e"),
+    ("mass", "u"), ("length", "nm"), ("time", "ps"),
+)  # fmt: skip
+
+
+def _molecular(units: str) -> str:
+    for word, unit in _MOLECULAR:
+        units = units.replace(word, unit)
+    return units
+
+
+UNITS["molecular"] = {name: _molecular(units) for name, units in UNITS["consistent"].items()}
+"""Units of systems that fix those of molecules: nm, ps, u, e, kJ / mol, K."""
+
 CHART_DIMENSION = {
     "rotation_vector": "axis", "euler_angles": "angle", "gibbs_rodrigues": "axis", "modified_rodrigues": "axis",
 }  # fmt: skip
