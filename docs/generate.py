@@ -43,6 +43,7 @@ CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
 
 ROOMS = {
     "runs.single": "Running",
+    "runs.resume": "Running",
     "systems": "Systems",
     "methods": "Methods",
     "trajectory": "Trajectories and citations",

@@ -327,7 +327,7 @@ def test_scenario_that_is_no_text(polhode):
 # ------------------------------------------------------------------ the command line
 # name: (arguments, exit code, words)
 COMMANDS = {
-    "unknown command": (["rum", "good.toml"], 2, "unknown command 'rum'; did you mean 'run'?"),
+    "unknown command": (["rum", "good.toml"], 2, "unknown command 'rum'; did you mean 'run'"),
     "unknown flag": (["run", "good.toml", "--quite"], 2, "No such option", "--quiet"),
     "no scenario": (["run"], 2, "Missing argument 'SCENARIO'"),
     "word for a number": (["run", "good.toml", "--step", "small"], 2, "'small' is not a valid float"),

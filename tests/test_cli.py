@@ -60,7 +60,7 @@ def test_help_loads_nothing_heavy(words):
     assert done.stderr.strip() == "[]" and "polhode" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["run", "methods", "systems", "schema", "cite", "compare", "export"])
+@pytest.mark.parametrize("name", ["run", "resume", "methods", "systems", "schema", "cite", "compare", "export"])
 def test_help_teaches_by_example(polhode, name):
     code, out, _ = polhode(name, "--help")
     assert code == 0 and re.search(r"Examples?:\n +polhode " + name, out)

@@ -29,12 +29,12 @@ _HOMES = {
     "free_motion": "runs.free_motion", "free_motion_periods": "runs.free_motion",
     "polhode_curve": "runs.free_motion", "herpolhode_curve": "runs.free_motion",
     "to_constrained": "systems.constrained", "from_constrained": "systems.constrained",
-    "save": "trajectory", "load": "trajectory", "cite": "references",
+    "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
     "with_chart": "trajectory", "convert_branch": "trajectory", "point_motion": "runs.point_motion",
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
     "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
     "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
-    "StepTooSmall": "errors",
+    "StepTooSmall": "errors", "OtherMachineWarning": "errors",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",

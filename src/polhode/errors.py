@@ -118,6 +118,10 @@ class Interrupted(PolhodeError):
     exit_code = 130
 
 
+class OtherMachineWarning(UserWarning):
+    """A run goes on elsewhere than it began, so that its last digits may differ from those of one in one piece."""
+
+
 class SlowFunctionWarning(UserWarning):
     """A user function could not be compiled and runs as plain Python."""
 

@@ -29,7 +29,7 @@ def command(what: str) -> None:
     from polhode.references import bibtex, cite, sentence
 
     if Path(what).suffix in (".nc", ".zarr") or Path(what).exists():
-        from polhode.trajectory import load
+        from polhode.runs.resume import load
 
         ds = load(what)
         click.echo(cite(ds))

@@ -66,7 +66,8 @@ def command(
     other bodies as one particle each with its attitude. In Python: polhode.export.oem, .aem, .extended_xyz, .gsd and
     .lammps_dump.
     """
-    from polhode.trajectory import export, load
+    from polhode.runs.resume import load
+    from polhode.trajectory import export
 
     suffix = output.suffix.lower()
     molecules: dict[str, Any] = {

@@ -12,13 +12,23 @@ import threading
 import time
 import traceback
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from polhode.cli.text import complete_method
-from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeError, SlowFunctionWarning, UserFunctionError
+from polhode.errors import (
+    FileProblem,
+    Interrupted,
+    InvalidInput,
+    OtherMachineWarning,
+    PolhodeError,
+    SlowFunctionWarning,
+    UserFunctionError,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,6 +62,11 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
 @click.option("--step", type=float, help="Step instead of the scenario's.")
 @click.option("--rtol", type=float, help="Steps chosen by this tolerance of each, instead of the scenario's.")
 @click.option("--from", "start", type=click.Path(path_type=Path), help="Go on where this trajectory stopped.")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Write rows while the run goes to this new folder (.zarr); `polhode resume` goes on from it.",
+)
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -63,6 +78,7 @@ def command(
     step: float | None,
     rtol: float | None,
     start: Path | None,
+    store: Path | None,
     no_picture: bool,
     as_json: bool,
     quiet: bool,
@@ -77,42 +93,82 @@ def command(
         polhode run examples/gravity-gradient.toml --method s6_10/dmv6
         polhode run examples/gravity-gradient.toml --method mkrk:dp8 --rtol 1e-10
         polhode run examples/satellite.toml --allow-code
+        polhode run examples/gravity-gradient.toml --store long.zarr
 
     Events the scenario asks for (events = ["periapsis", "node"], or [[events]] tables), impulses and the impact on a
     surface are listed in the trajectory (event_time, event_kind, ...) and counted in the summary.
 
     The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the
-    picture beside it. Ctrl-C stops the run and keeps what was computed; --from goes on from there. In Python:
-    polhode.read_scenario("fast-top.toml").integrate().
+    picture beside it. Ctrl-C stops the run and keeps what was computed; --from goes on from there, to round-off.
+
+    A run with a --store (or store = "long.zarr" under [output]) can be killed at any time, also by a power cut: rows
+    and state are safe on disk every half minute, and `polhode resume long.zarr` goes on to the end with the very bits
+    of a run in one piece.
+
+    In Python: polhode.read_scenario("fast-top.toml").integrate().
     """
+    deliver(
+        lambda display: _computed(scenario, output, method, step, rtol, start, store, allow_code, display),
+        quiet=quiet, no_picture=no_picture, as_json=as_json,
+    )  # fmt: skip
+
+
+@dataclass
+class Result:
+    """A trajectory, whole or up to a failure, and where it goes.
+
+    Attributes
+    ----------
+    ds : xarray.Dataset
+    out : Path
+        File of the trajectory.
+    failed : PolhodeError or None
+    picture : Path or None
+        None beside the file.
+    scenario : str
+        What was run, for the summary.
+    on : str
+        The command that goes on after an interruption, in words.
+    """
+
+    ds: xr.Dataset
+    out: Path
+    failed: PolhodeError | None
+    picture: Path | None
+    scenario: str
+    on: str
+
+
+def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bool, as_json: bool) -> None:
+    """Compute with a display and with patience, write what came out, tell of it, and raise what went wrong."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", SlowFunctionWarning)
+        warnings.simplefilter("always", OtherMachineWarning)
         patience = _Patience()
         with patience:
             try:
-                ds, out, failed, read = _computed(
-                    scenario, output, method, step, rtol, start, quiet, allow_code, patience
-                )  # fmt: skip
+                with Display(quiet, patience) as display:
+                    result = compute(display)
             except KeyboardInterrupt:
                 lost = "in the middle of a step; nothing was kept" if patience.begun else "before the first step"
                 raise Interrupted(f"interrupted {lost}") from None
             except UserFunctionError as wrong:
                 _show_traceback(wrong)
                 raise
-            _save(ds, out)
+            _save(result.ds, result.out)
     for warning in said:
         click.echo(f"polhode: note: {warning.message}", err=True)
-    written = [out]
-    if failed is None and not no_picture:
-        written.append(_picture(ds, read.output.picture or out.with_suffix(".png")))
-    facts = summary(ds)
-    facts |= {"scenario": str(scenario), "written": [str(path) for path in written]}
+    written = [result.out]
+    if result.failed is None and not no_picture:
+        written.append(_picture(result.ds, result.picture or result.out.with_suffix(".png")))
+    facts = summary(result.ds)
+    facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
     if as_json:
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
     if not quiet:
         click.echo(table(facts), err=True)
-    if failed is not None:
-        _report(failed, facts, read, out, allow_code)
+    if result.failed is not None:
+        _report(result.failed, facts, result)
 
 
 def _computed(
@@ -122,46 +178,47 @@ def _computed(
     step: float | None,
     rtol: float | None,
     start: Path | None,
-    quiet: bool,
+    store: Path | None,
     allow_code: bool,
-    patience: _Patience,
-) -> tuple[xr.Dataset, Path, PolhodeError | None, Scenario]:
-    """The trajectory, whole or up to a failure, with the place it is to be written to."""
-    with _Display(quiet) as display:
+    display: Display,
+) -> Result:
+    from polhode.runs.scenario import read_scenario
 
-        def progress(state: Progress) -> None:
-            patience.begun = patience.begun or state.stage == "running"
-            display(state)
+    scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol)
+    out, store = output or scenario.output.file or Path(f"{path.stem}.nc"), store or scenario.output.store
+    check_place(out, store)
+    if start is not None:
+        from polhode.runs.resume import load
 
-        from polhode.runs.scenario import read_scenario
+        if start.resolve() == out.resolve():
+            raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
+        scenario = scenario.continued(load(start))
+    on = resuming(store, out, allow_code) if store is not None else _going_on(scenario, out, allow_code)
+    return caught(lambda: scenario.integrate(display, store), display, out, scenario.output.picture, str(path), on)
 
-        scenario = read_scenario(path, allow_code, method=method, step=step, rtol=rtol)
-        out = output or scenario.output.file or Path(f"{path.stem}.nc")
-        _check_place(out)
-        if start is not None:
-            from polhode.trajectory import load
 
-            if start.resolve() == out.resolve():
-                raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
-            scenario = scenario.continued(load(start))
-        try:
-            return scenario.integrate(progress=progress), out, None, scenario
-        except PolhodeError as failed:
-            if failed.trajectory is None:
-                raise
-            display.stopped()
-            return failed.trajectory, out, failed, scenario
+def caught(
+    run: Callable[[], xr.Dataset], display: Display, out: Path, picture: Path | None, scenario: str, on: str
+) -> Result:
+    """What a run gives, or what it had computed before it failed."""
+    try:
+        return Result(run(), out, None, picture, scenario, on)
+    except PolhodeError as failed:
+        if failed.trajectory is None:
+            raise
+        display.stopped()
+        return Result(failed.trajectory, out, failed, picture, scenario, on)
 
 
 # ------------------------------------------------------------------ how far it is
-class _Display:
+class Display:
     """Tells a person how far the run is: a bar in a terminal, a line now and then elsewhere, nothing when quiet."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, patience: _Patience) -> None:
         self.quiet, self.bar, self.task, self.told = quiet, None, None, 0.0  # type: Any, Any, Any, float
-        self.running = False
+        self.running, self.patience = False, patience
 
-    def __enter__(self) -> _Display:
+    def __enter__(self) -> Display:
         if self.quiet:
             return self
         if not sys.stderr.isatty():
@@ -180,6 +237,7 @@ class _Display:
         return self
 
     def __call__(self, progress: Progress) -> None:
+        self.patience.begun = self.patience.begun or progress.stage == "running"
         rate = f"{progress.done / progress.seconds:,.0f} steps/s" if progress.seconds > 0.0 else ""
         if self.bar is not None:
             total = 1.0 if progress.stage == "running" else None
@@ -207,11 +265,13 @@ class _Display:
 
 
 # ------------------------------------------------------------------ results
-def _check_place(out: Path) -> None:
+def check_place(out: Path, store: Path | None = None) -> None:
     """Refuse a place that cannot be written before anything is computed."""
     from polhode.trajectory import suffix_of
 
     suffix_of(out)
+    if store is not None and out.resolve() == store.resolve():
+        raise InvalidInput(f"{out} is the store; the trajectory written at the end needs another name, see -o")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(out.parent, os.W_OK):
@@ -426,22 +486,32 @@ def _ours(file: str) -> bool:
     return file.startswith((PACKAGE, "<frozen importlib"))
 
 
-def _report(failed: PolhodeError, facts: dict[str, Any], scenario: Scenario, out: Path, allow_code: bool) -> None:
+def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None:
     """Raise the failure again, saying where the trajectory so far is and how to go on."""
     if isinstance(failed, UserFunctionError):
         _show_traceback(failed)
-    message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {out}"
+    message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {result.out}"
     if isinstance(failed, Interrupted):
-        words = ["polhode", "run", str(scenario.path)]
-        words += [word for name in ("method", "step", "rtol") for word in _option(name, scenario.changes.get(name))]
-        words += ["--allow-code"] if allow_code else []
-        if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may be off the grid
-            message += f"; run it again with: {shlex.join(words)}"
-        else:
-            words += ["--from", str(out), "-o", str(out.with_name(f"{out.stem}-rest{out.suffix}"))]
-            message += f"; go on with: {shlex.join(words)}"
+        message += f"; {result.on}"
     failed.args = (message,)
     raise failed
+
+
+def _going_on(scenario: Scenario, out: Path, allow_code: bool) -> str:
+    """How to go on with an interrupted run of a scenario."""
+    words = ["polhode", "run", str(scenario.path)]
+    words += [word for name in ("method", "step", "rtol") for word in _option(name, scenario.changes.get(name))]
+    words += ["--allow-code"] if allow_code else []
+    if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may be off the grid
+        return f"run it again with: {shlex.join(words)}"
+    words += ["--from", str(out), "-o", str(out.with_name(f"{out.stem}-rest{out.suffix}"))]
+    return f"go on with: {shlex.join(words)}"
+
+
+def resuming(store: Path, out: Path, allow_code: bool) -> str:
+    """How to go on with an interrupted run that has a store."""
+    words = ["polhode", "resume", str(store), "-o", str(out), *(["--allow-code"] if allow_code else [])]
+    return f"go on with: {shlex.join(words)}"
 
 
 def _option(name: str, value: object) -> list[str]:

@@ -7,7 +7,7 @@ nominal size is found by a search; such side steps leave the others as they are.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -24,6 +24,7 @@ from polhode.kernel.signatures import (
     TOTAL_ITERATIONS,
 )
 from polhode.runs.stepping import Record, Run
+from polhode.runs.watching import Found
 
 MOST_TRIALS = 60
 """Of the search for the nominal size of a side step."""
@@ -62,6 +63,21 @@ class ClockedRun(Run):
         self.taken = 0.0
 
     @property
+    def memory(self) -> dict[str, Any]:
+        return super().memory | {"kept": self.bench.kept, "extremes": self.bench.extremes}
+
+    def snapshot(self) -> dict[str, Any]:
+        return super().snapshot() | {"ahead": self.ahead, "taken": self.taken}
+
+    def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
+        super().restore(kept, found)
+        self.ahead, self.taken = kept["ahead"], kept["taken"]
+
+    @property
+    def place(self) -> Any:
+        return "clocked"
+
+    @property
     def now(self) -> float:
         return float((self.bench.kept if self.ahead else self.y)[self.clock])
 
@@ -94,9 +110,10 @@ class ClockedRun(Run):
 
     def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
         if samples is None:
-            record.add(self.t0, self.start, 0)
+            if not self.resumed:
+                record.add(self.t0, self.start, 0)
         else:
-            for t in samples:
+            for t in samples[record.count :]:
                 if (self.end - t) * self.h <= 0.0:
                     break
                 self.reach(t, 1, None, look)

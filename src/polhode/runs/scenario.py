@@ -68,6 +68,7 @@ from polhode.runs.single import (
     tolerances,
     whole,
 )
+from polhode.runs.store import SECONDS, LiveStore
 from polhode.runs.watching import check_span
 from polhode.systems import SYSTEMS, System, inertia, initial, problem
 from polhode.systems.events import EVENTS, Event, event_of, events_of
@@ -763,6 +764,10 @@ class Output(_Table):
 
     file: Annotated[str, Field(description="ends in .nc or .zarr")] | None = None
     picture: Annotated[str, Field(description="ends in .png")] | None = None
+    store: (
+        Annotated[str, Field(description="live store of a long run, ends in .zarr; `polhode resume` goes on from it")]
+        | None
+    ) = None
 
 
 class ScenarioFile(MethodOptions):
@@ -850,6 +855,7 @@ class Files:
 
     file: Path | None = None
     picture: Path | None = None
+    store: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -885,8 +891,13 @@ class Scenario:
     output: Files
     changes: dict[str, Any]
 
-    def integrate(self, progress: Callable[[Progress], None] | None = None) -> xr.Dataset:
-        """Run it; the trajectory carries the text of the scenario and its title.
+    def integrate(
+        self,
+        progress: Callable[[Progress], None] | None = None,
+        store: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = SECONDS,
+    ) -> xr.Dataset:
+        """Run it; the trajectory carries the text of the scenario and its title, and so does a store.
 
         Raises
         ------
@@ -894,7 +905,10 @@ class Scenario:
             As ``polhode.integrate``.
         """
         try:
-            return self._label(integrate(self.system, self.method, progress=progress, **self.arguments))
+            live = None
+            if store is not None:
+                live = LiveStore(store, checkpoint_seconds, self.labels, os.fspath(self.path.resolve()))
+            return self._label(integrate(self.system, self.method, progress=progress, store=live, **self.arguments))
         except PolhodeError as failed:
             if failed.trajectory is not None:
                 self._label(failed.trajectory)
@@ -959,10 +973,24 @@ class Scenario:
         return replace(self, arguments=keep, changes=self.changes | {"continued_from": now})
 
     def _label(self, ds: xr.Dataset) -> xr.Dataset:
-        ds.attrs |= {"title": self.title, "scenario": self.text}
-        if self.changes:
-            ds.attrs["scenario_changes"] = json.dumps(self.changes)
+        ds.attrs |= self.labels
         return ds
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The attributes a scenario gives to its trajectory."""
+        changes = {"scenario_changes": json.dumps(self.changes)} if self.changes else {}
+        return {"title": self.title, "scenario": self.text} | changes
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The Python functions it names, by what ``rerun`` and ``resume`` call them."""
+        found = {name: user.function for name, user in self.system.functions.items()}
+        for event in self.arguments.get("events", ()):
+            for watch in event.watches:
+                if watch.function is not None:
+                    found[event.arguments["name"]] = watch.function.function
+        return found
 
 
 def read_scenario(
@@ -1410,7 +1438,11 @@ class _Reader:
                 self.refused(("output", "file"), refused)
         if table.picture is not None and Path(table.picture).suffix != ".png":
             self.wrong(("output", "picture"), f"expected a name that ends in .png (got {table.picture!r})")
-        return Files(Path(table.file) if table.file else None, Path(table.picture) if table.picture else None)
+        if table.store is not None and Path(table.store).suffix != ".zarr":
+            self.wrong(("output", "store"), f"expected a name that ends in .zarr (got {table.store!r})")
+        elif table.store is not None and table.file is not None and Path(table.store) == Path(table.file):
+            self.wrong(("output", "store"), "expected another name than that of file, which is written at the end")
+        return Files(*(Path(name) if name else None for name in (table.file, table.picture, table.store)))
 
 
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg", "rotations", "draw")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 import time
@@ -18,6 +19,7 @@ import xarray as xr
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.errors import (
+    FileProblem,
     Interrupted,
     InvalidInput,
     NotFinite,
@@ -44,6 +46,7 @@ from polhode.runs.bench import check_estimate, extended
 from polhode.runs.blow_up import blown_up, first_blown
 from polhode.runs.clocked import ClockedRun
 from polhode.runs.stepping import AdaptiveRun, Record, Run
+from polhode.runs.store import SECONDS, LiveStore
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System
 from polhode.systems.events import Event, event_of, events_of
@@ -351,6 +354,8 @@ def integrate(
     epoch: Any = None,
     threads: int = 1,
     progress: Callable[[Progress], None] | None = None,
+    store: str | os.PathLike[str] | LiveStore | None = None,
+    checkpoint_seconds: float = SECONDS,
     **options: Any,
 ) -> xr.Dataset:
     """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
@@ -425,6 +430,11 @@ def integrate(
         How many processors may share the loads of many bodies; no bit of a result depends on it.
     progress : function, optional
         Called with a ``Progress`` a few times a second.
+    store : path, optional
+        A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
+        its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far.
+    checkpoint_seconds : float
+        With ``store``: least time between two checkpoints. One more is written at the end, after Ctrl-C or a failure.
     **options : str or float
         Options of the method by name, such as ``tableau="gauss4"`` or ``temperature=300``.
 
@@ -443,6 +453,8 @@ def integrate(
         A function of the user failed; ``__cause__`` is its own exception, ``.trajectory`` the run so far.
     Interrupted
         Ctrl-C; ``.trajectory`` holds the run so far and the state where it stopped.
+    FileProblem
+        The store exists already or cannot be written; ``.trajectory`` holds the run so far.
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
@@ -483,6 +495,8 @@ def integrate(
     end = pace.get("t_end", start + n * h)
     check_span(system, first, inf if end is None else end)
     wanted = events_of(events, system)
+    if store is not None and not isinstance(store, LiveStore):
+        store = LiveStore(store, checkpoint_seconds)
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
     if units not in UNITS:
@@ -520,7 +534,7 @@ def integrate(
         recipe["since"] = first
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
-    return _carry_out(system, chosen, recipe, progress, wanted, int(threads))
+    return carry_out(system, chosen, recipe, progress, wanted, store, int(threads))
 
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
@@ -575,32 +589,59 @@ class _Watch:
             signal.signal(signal.SIGINT, self.previous)
 
 
+def recorder(recipe: Mapping[str, Any]) -> Record:
+    """Room for the rows of a recipe."""
+    samples, total = recipe["t_eval"], recipe.get("steps")
+    rows = FIRST_ROWS if total is None else total // recipe["every"]
+    return Record((rows if samples is None else len(samples)) + 2, len(recipe["state"]))
+
+
+def carry_out(
+    system: System,
+    chosen: Chosen,
+    recipe: Mapping[str, Any],
+    progress: Callable[[Progress], None] | None,
+    events: Sequence[Event],
+    store: LiveStore | None = None,
+    threads: int = 1,
+) -> xr.Dataset:
+    """Run a recipe; raises what went wrong with the trajectory so far on it."""
+    if store is None:
+        return _carry_out(system, chosen, recipe, progress, events, None)
+    with store:
+        return _carry_out(system, chosen, recipe, progress, events, store)
+
+
 def _carry_out(
     system: System,
     chosen: Chosen,
     recipe: Mapping[str, Any],
     progress: Callable[[Progress], None] | None,
     events: Sequence[Event],
-    threads: int = 1,
+    store: LiveStore | None,
 ) -> xr.Dataset:
-    """Run a recipe; raises what went wrong with the trajectory so far on it."""
     every = recipe["every"]
     samples = None if recipe["t_eval"] is None else np.array(recipe["t_eval"])
     total = recipe.get("steps")
-    rows = FIRST_ROWS if total is None else total // every
-    record = Record((rows if samples is None else len(samples)) + 2, len(recipe["state"]))
+    record = recorder(recipe)
+    if store is not None:
+        store.begin(recipe)
     tell = progress or (lambda state: None)
     tell(Progress(0, total, 0.0, "compiling"))
-    run = _kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
+    run = kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
+    if store is not None:
+        store.join(run, record)
     potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
     stopped = ""
     with _Watch() as watch:
-        tell(Progress(0, total, 0.0, "running"))
+        tell(Progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0))
         told = looked = time.perf_counter()
 
         def look() -> None:
             nonlocal told, looked
+            if store is not None:
+                store.look()
             now = time.perf_counter()
             if potential is not None and run.keeps_energy and now - looked > BETWEEN_LOOKS:
                 looked = now
@@ -626,17 +667,23 @@ def _carry_out(
                 record.add(run.ended.time, run.ended.state, most, size)
             stopped = str(ended)
             tell(Progress(run.done, total, run.seconds, "running", 1.0))
-        except (StepFailed, UserFunctionError) as failed:
+        except (StepFailed, UserFunctionError, FileProblem) as failed:
             error = failed
         except KeyboardInterrupt:
             of = "" if total is None else f" of {total}"
-            error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g})")
+            where = f", which are in {store.path}" if store is not None and store.kept is not None else ""
+            error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g}){where}")
         watch.over = True
         if not stopped and (samples is None or error is not None):
             t = run.now
             if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
                 record.add(t, run.state(), int(run.report[ROW_ITERATIONS]), run.last)
-        return _finish(run, recipe, potential, record, error, stopped)
+        if store is not None and not isinstance(error, FileProblem):
+            try:
+                store.commit(over=error is None)
+            except FileProblem as refused:
+                error = error or refused
+        return finish(run, recipe, potential, record, error, stopped)
 
 
 def _order(system: System, chosen: Chosen) -> dict[str, Any]:
@@ -655,15 +702,16 @@ def _order(system: System, chosen: Chosen) -> dict[str, Any]:
     return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
 
 
-def _kind_of_run(chosen: Chosen, recipe: Mapping[str, Any]) -> type[Run]:
+def kind_of_run(chosen: Chosen, recipe: Mapping[str, Any]) -> type[Run]:
     if chosen.prepare().clock:
         return ClockedRun
     return Run if "step" in recipe else AdaptiveRun
 
 
-def _finish(
+def finish(
     run: Run, recipe: Mapping[str, Any], potential: Any, record: Record, error: PolhodeError | None, stopped: str
 ) -> xr.Dataset:
+    """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
     rows = (record.times, record.states, record.iterations, record.sizes)
     times, states, iterations, sizes = (a[: record.count] for a in rows)
     energies = None
@@ -782,30 +830,56 @@ def rerun(
     if "run" not in ds.attrs:
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
     recipe = json.loads(ds.attrs["run"])
+    system, chosen, events = rebuilt(recipe, functions)
+    return carry_out(system, chosen, recipe, progress, events)
+
+
+def rebuilt(
+    recipe: Mapping[str, Any],
+    functions: Mapping[str, Callable[..., Any]],
+    system: System | None = None,
+    call: str = "rerun(ds, ",
+) -> tuple[System, Chosen, list[Event]]:
+    """System, method and events of a recipe, with the user's functions, or a system of the user's, handed in again.
+
+    Raises
+    ------
+    InvalidInput
+        What is missing or not wanted; ``call`` is how the words that tell of it begin.
+    """
     events, rest = [], dict(functions)
     for given in recipe.get("events", ()):
         if given["kind"] == "user":
             name = given["name"]
             if name not in functions:
                 raise InvalidInput(f"this run used a function for the event {name!r}; hand it in again: "
-                                   f"rerun(ds, {name}={given['function']['function']})")  # fmt: skip
+                                   f"{call}{name}={given['function']['function']})")  # fmt: skip
             rest.pop(name, None)
             given = given | {"function": functions[name]}
         events.append(event_of(given))
-    system = rebuild(recipe["system"], rest)
+    if system is None:
+        system = rebuild(recipe["system"], rest, call)
+    else:
+        for key in rest:
+            raise unknown_name("function of this run", key, ["(none, for the system is handed in)"])
+        name, width = recipe["system"]["name"], BODY * system.N + len(system.own)
+        if system.name != name or width > len(recipe["state"]):
+            raise InvalidInput(f"this run is of a system {name!r}; {system.name!r} of {system.N} bodies is handed in")
     chosen = replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False))
-    return _carry_out(system, chosen, recipe, progress, events)
+    return system, chosen, events
 
 
-def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
+def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], call: str = "rerun(ds, ") -> System:
     """The system of a recipe, with the user's functions handed in again."""
+    if recipe["name"] not in SYSTEMS and not call.startswith("rerun"):
+        raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; hand it in: {call}system=s)")
     if recipe["name"] not in SYSTEMS:
         raise InvalidInput(f"no function of polhode builds the system {recipe['name']!r}; use integrate instead")
     arguments = dict(recipe["arguments"])
     wanted = {key for key, value in arguments.items() if isinstance(value, dict) and "sha256" in value}
     for key in sorted(wanted - set(functions)):
         name = arguments[key]["function"]
-        raise InvalidInput(f"this run used a function for {key!r}, {name!r}; hand it in again: rerun(ds, {key}={name})")
+        raise InvalidInput(f"this run used a function for {key!r}, {name!r}; hand it in again: {call}{key}={name})")
     for key in sorted(set(functions) - wanted):
         raise unknown_name("function of this run", key, wanted or ["(none)"])
     return SYSTEMS[recipe["name"]](**{**arguments, **functions})

@@ -137,6 +137,7 @@ class Run:
         self.seconds = 0.0
         self.slice = FIRST_SLICE
         self.ended: Found | None = None
+        self.resumed = False
         self.breaks = break_times(system, self.t0, self.final)
         system.settle(self.bench.parameters, self.t0, self.direction)
         self.watching = Watching(system, self.bench, events, self.direction, self.t0, self.start)
@@ -191,13 +192,50 @@ class Run:
 
     def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
         """The whole run; ``look`` is called now and then."""
+        if not self.resumed:
+            if samples is None:
+                record.add(self.t0, self.start, 0)
+            self.prepare()
         if samples is None:
-            record.add(self.t0, self.start, 0)
-            self.prepare()
-            self.advance(self.recipe["steps"], every, record, look)
+            self.advance(self.recipe["steps"] - self.done, every, record, look)
         else:
-            self.prepare()
-            self.sample(samples, record, look)
+            self.sample(samples[record.count :], record, look)
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """The arrays on which the rest of the run depends."""
+        bench = self.bench
+        settled = bench.parameters[: self.system.parameters.size]  # what lies behind them can be made again
+        return {"y": bench.y, "report": bench.report, "load": bench.load, "parameters": settled, "sides": bench.sides}
+
+    def snapshot(self) -> dict[str, Any]:
+        """Copies of all the rest of the run depends on, for ``restore``; only between slices.
+
+        A processed method works on a state of its own, which is kept as it is. Loads are kept with the mark that they
+        are those of the state, so that not even an evaluation is repeated.
+        """
+        return {
+            "done": self.done,
+            "seconds": self.seconds,
+            "follows": self.bench.left_at is not None,
+            "breaks": list(self.breaks),
+            "found": len(self.watching.found),
+            "memory": {name: array.copy() for name, array in self.memory.items()},
+        }
+
+    def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
+        """Go on where ``snapshot`` was taken, in this process or another; ``found`` are the events met before."""
+        self.done, self.seconds, self.breaks = kept["done"], kept["seconds"], list(kept["breaks"])
+        for name, array in self.memory.items():
+            array[:] = kept["memory"][name]
+        self.watching.found[:] = found
+        self.bench.left_at = self.place if kept["follows"] else None
+        self.resumed = True
+
+    @property
+    def place(self) -> Any:
+        """Where the bench was left, if nothing has happened since."""
+        return self.done, self.t0, self.h
 
     def sample(self, samples: Any, record: Record, look: Callable[[], None]) -> None:
         """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
@@ -556,6 +594,18 @@ class AdaptiveRun(Run):
         self.total, self.end = None, recipe["t_end"]
         self.h = copysign(1.0, self.end - self.t0)
         self.bench.adapt(self.t0, recipe["rtol"], recipe["atol"], self.h * (recipe["first_step"] or 0.0))
+        self.edge: tuple[float, int, float] | None = None  # where a step is to end, at an event: time, number, side
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        return super().memory | {"course": self.bench.course}
+
+    def snapshot(self) -> dict[str, Any]:
+        return super().snapshot() | {"edge": self.edge}
+
+    def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
+        super().restore(kept, found)
+        self.edge = kept["edge"] and tuple(kept["edge"])
 
     @property
     def now(self) -> float:
@@ -593,17 +643,16 @@ class AdaptiveRun(Run):
         longest = self.recipe["max_step"] or (span / 10.0 if bench.prepared.controller == "ode45" else inf)
         shortest = SHORTEST * span
         wanted = np.empty(0)
-        edge: tuple[float, int, float] | None = None  # where a step is to end, an event being there: time, number, side
-        if samples is None:
+        if samples is None and not self.resumed:
             record.add(self.t0, self.start, 0)
-        else:  # times may be past the end by round-off
+        if samples is not None:  # times may be past the end by round-off
             every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
-        while True:
+        while not (self.resumed and self.now == self.end):
             tried = int(course[ACCEPTED] + course[REJECTED])
             count = min(self.slice, most - tried)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
             kept, before = self.y.copy(), course.copy()
-            target = edge[0] if edge else self.breaks[0] if self.breaks else self.end
+            target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end
             begun = time.perf_counter()
             status, problem = OK, None
             try:
@@ -620,15 +669,15 @@ class AdaptiveRun(Run):
             self.done = int(course[ACCEPTED])
             record.count += int(course[ROWS])
             if status in (CROSSED, CUT):
-                edge = self.met_in_step(status, edge)
+                self.edge = self.met_in_step(status, self.edge)
             elif status != OK or problem is not None:
                 h = self.report[NEXT_TIME] - self.now
                 if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
                     h = 1e-3 * (self.end - self.t0)
                 raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
             if self.now == target and status in (OK, CROSSED):
-                self.land(edge, record)
-                edge = None
+                self.land(self.edge, record)
+                self.edge = None
             look()
             if self.now == self.end:
                 return

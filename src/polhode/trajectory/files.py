@@ -15,6 +15,18 @@ import xarray as xr
 from polhode.errors import FileProblem, InvalidInput
 
 SUFFIXES = (".nc", ".zarr")
+CHECKPOINT = "checkpoint.json"
+"""In the live store of a run, see ``polhode.runs.store``."""
+
+
+def is_store(path: Path) -> bool:
+    """Whether a folder is the live store of a run, also one without its checkpoint."""
+    if (path / CHECKPOINT).is_file():
+        return True
+    try:
+        return '"polhode_store"' in (path / "zarr.json").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
@@ -85,6 +97,8 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
             strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
             ds.assign_coords(strings).to_zarr(draft, mode="w", consolidated=False)
         if target.is_dir():
+            if is_store(target):
+                raise FileExistsError(errno.EEXIST, "the live store of a run is there")
             if suffix == ".nc" or (any(target.iterdir()) and not (target / "zarr.json").exists()):
                 raise FileExistsError(errno.EEXIST, "there is a folder of that name with other things in it")
             shutil.rmtree(target)
@@ -92,7 +106,7 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 
 
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """Read a trajectory into memory.
+    """Read a trajectory file into memory; ``polhode.load`` also reads live stores.
 
     Raises
     ------
@@ -104,6 +118,8 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     suffix = suffix_of(path)
     if not Path(path).exists():
         raise FileProblem(f"there is no file {str(path)!r}; check the name")
+    if is_store(Path(path)):
+        raise FileProblem(f"{str(path)!r} is the live store of a run, which polhode.load reads")
     try:
         if suffix == ".nc":
             with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as ds:

@@ -1,0 +1,165 @@
+"""Going on with a run from its live store, and reading what is in one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from polhode.errors import Interrupted, InvalidInput, PolhodeError
+from polhode.methods import Chosen
+from polhode.runs.single import Progress, carry_out, finish, kind_of_run, rebuilt, recorder
+from polhode.runs.store import SECONDS, LiveStore
+from polhode.systems import System
+from polhode.systems.events import Event
+from polhode.trajectory import files
+
+
+def resume(
+    store: str | os.PathLike[str],
+    *,
+    system: System | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    checkpoint_seconds: float = SECONDS,
+    **functions: Callable[..., Any],
+) -> xr.Dataset:
+    """Go on with a run that was stopped in any way, from the last checkpoint in its live store to its end.
+
+    On the same machine and version every bit is that of the uninterrupted run: rows, events, counts. A run that is at
+    its end already is read.
+
+    Parameters
+    ----------
+    store : path
+        The ``store`` of ``integrate``, which goes on receiving the rows.
+    system : System, optional
+        The system again, where no function of polhode builds it.
+    progress : function, optional
+        As for ``integrate``.
+    checkpoint_seconds : float
+        As for ``integrate``.
+    **functions : function
+        The user's functions by keyword (``torque=f``), as for ``rerun``: a store keeps their source for reading and
+        never runs it.
+
+    Returns
+    -------
+    xarray.Dataset
+        The whole trajectory, from the beginning.
+
+    Raises
+    ------
+    FileProblem
+        No store; its checkpoint is missing, torn or edited; its rows are; another process is writing it.
+    InvalidInput
+        A function or the system is missing or not wanted.
+    PolhodeError
+        As ``integrate``: what was computed is in ``.trajectory`` and in the store.
+
+    Warns
+    -----
+    OtherMachineWarning
+        The run was made by another version, on another processor, or with functions of another source.
+    """
+    live = LiveStore.opened(store, checkpoint_seconds)
+    recipe, system, chosen, events = _read(live, system, functions, "resume")
+    return _labelled(live, lambda: carry_out(system, chosen, recipe, progress, events, live))
+
+
+def load(path: str | os.PathLike[str], *, system: System | None = None, **functions: Callable[..., Any]) -> xr.Dataset:
+    """Read a trajectory into memory: a file (.nc, .zarr), or the live store of a run, which may be going on.
+
+    Parameters
+    ----------
+    path : path
+        The file, or the store.
+    system, **functions
+        Of a store, as for ``resume``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Of a store the rows up to its last checkpoint; where that is not the end, the attribute ``incomplete`` says how
+        far the run was.
+
+    Raises
+    ------
+    FileProblem
+        It is missing, torn, or not a trajectory.
+    InvalidInput
+        Another suffix; for a store, a function that is missing.
+    """
+    if not files.is_store(Path(path)):
+        if functions or system is not None:
+            raise InvalidInput("a system or functions are handed in, but only a live store needs them; leave them out")
+        return files.load(path)
+    live = LiveStore.opened(path, writable=False)
+    recipe, system, chosen, events = _read(live, system, functions, "load")
+    if live.over:  # what is left to do takes no time
+        return _labelled(live, lambda: carry_out(system, chosen, recipe, None, events, live))
+    return _labelled(live, lambda: _so_far(live, recipe, system, chosen, events))
+
+
+def _read(
+    live: LiveStore, system: System | None, functions: Mapping[str, Callable[..., Any]], name: str
+) -> tuple[dict[str, Any], System, Chosen, list[Event]]:
+    """The recipe of a store, and what it is made of."""
+    recipe = json.loads(live.run_text)
+    given = system is not None
+    system, chosen, events = rebuilt(recipe, functions, system, f"{name}({str(live.path)!r}, ")
+    if given and _without_functions(system.arguments) != _without_functions(recipe["system"]["arguments"]):
+        raise InvalidInput(f"the system handed in has other arguments than that of the run in {live.path}")
+    live.told(_changed(recipe, system, events))
+    return recipe, system, chosen, events
+
+
+def _without_functions(arguments: Mapping[str, Any]) -> str:
+    """Arguments of a system as text, but for functions of the user's."""
+    kept = {name: value for name, value in arguments.items() if not (isinstance(value, dict) and "sha256" in value)}
+    return json.dumps(kept)
+
+
+def _changed(recipe: Mapping[str, Any], system: System, events: list[Event]) -> list[str]:
+    """Names of functions whose source is not the one the run began with."""
+    pairs = [(name, value, system.arguments.get(name)) for name, value in recipe["system"]["arguments"].items()]
+    for given, event in zip(recipe.get("events", ()), events, strict=True):
+        pairs.append((given.get("name", given["kind"]), given.get("function"), event.arguments.get("function")))
+    return [
+        name for name, old, new in pairs
+        if isinstance(old, dict) and "sha256" in old and isinstance(new, dict) and new.get("sha256") != old["sha256"]
+    ]  # fmt: skip
+
+
+def _so_far(
+    live: LiveStore, recipe: Mapping[str, Any], system: System, chosen: Chosen, events: list[Event]
+) -> xr.Dataset:
+    """The rows that are committed, without taking a step."""
+    record = recorder(recipe)
+    run = kind_of_run(chosen, recipe)(system, chosen, recipe, events)
+    live.join(run, record)
+    if not record.count and recipe["t_eval"] is None:
+        record.add(run.t0, run.start, 0)
+    of = "" if run.total is None else f" of {run.total}"
+    told = Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when its store was read")
+    try:
+        return finish(run, recipe, system.compiled_potential(run.t0, run.start), record, told, "")
+    except Interrupted as stopped:
+        ds = stopped.trajectory
+        assert isinstance(ds, xr.Dataset)
+        return ds
+
+
+def _labelled(live: LiveStore, make: Callable[[], xr.Dataset]) -> xr.Dataset:
+    """The Dataset, or that of a failure, with the attributes its scenario gave it."""
+    try:
+        ds = make()
+        ds.attrs |= live.labels
+        return ds
+    except PolhodeError as failed:
+        if failed.trajectory is not None:
+            failed.trajectory.attrs |= live.labels
+        raise

@@ -1,0 +1,497 @@
+"""The live store of a run: a Zarr folder that receives the rows while the run goes, and one checkpoint beside them.
+
+=================== =================================================================================================
+``time``            times of the rows, NaN where there are none yet
+``state``           states as the kernels keep them: 13 numbers of each body, then those of system and method
+``step``            sizes of the steps that led to the rows, where they are chosen or set by a clock
+``iterations``      most solver iterations of a step since the row before
+``checkpoint.json`` how many rows count, the recipe of the run, and all that its next step depends on
+=================== =================================================================================================
+
+The arrays have their full size from the beginning. A chunk is written beside its old version, synced and then put into
+its place; after all chunks the checkpoint is replaced in the same way. So whenever the process is killed or the power
+fails, the checkpoint names rows that are there, and a digest of them tells if they no longer are. Rows behind those it
+names do not count. Numbers of the state are written as ``float.hex``, which is exact.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning
+from polhode.kernel import jit
+from polhode.runs.stepping import Record, Run
+from polhode.runs.watching import Found
+from polhode.trajectory.files import CHECKPOINT, is_store
+
+SECONDS = 30.0
+"""Between two checkpoints, unless told otherwise."""
+FORMAT = "polhode live store 1"
+CHUNK = 2**22
+"""Bytes of the states in a chunk, before compression; at least one row."""
+SHORT_CHUNK = 2**16
+"""Rows in a chunk of the other arrays, at least."""
+GUESSED_ROWS = 2**20
+"""Rows made room for where a run does not say how many steps it may take; doubled when they are used up."""
+ABOUT = (
+    "rows of a run that may still be going on; polhode.load reads them, polhode.resume goes on. state: of each body "
+    "position and momentum (space frame), attitude quaternion (w, x, y, z) from the principal frame to space, angular "
+    "momentum (principal frame); then numbers of the system and of the method"
+)
+
+
+# ------------------------------------------------------------------ the disk
+def write_durably(path: Path, data: bytes) -> None:
+    """Replace a file as a whole: at any time, also after a failure of the power, it is the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.partial")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable, where folders can be synced."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@functools.cache
+def _durable() -> Any:
+    """The class of Zarr stores whose files are written durably."""
+    import asyncio
+
+    from zarr.storage import LocalStore
+
+    class DurableStore(LocalStore):
+        async def set(self, key: str, value: Any) -> None:
+            await asyncio.to_thread(self.set_sync, key, value)
+
+        def set_sync(self, key: str, value: Any) -> None:
+            write_durably(self.root / key, value.to_bytes())
+
+    return DurableStore
+
+
+def here() -> dict[str, Any]:
+    """What the last bits of a number may depend on: versions, and the processor that code is compiled for."""
+    from llvmlite.binding import get_host_cpu_name
+
+    found: dict[str, Any] = {name: version(name) for name in ("polhode", "numba", "numpy")}
+    return found | {"processor": get_host_cpu_name(), "compiled": not jit.disabled()}
+
+
+# ------------------------------------------------------------------ numbers as text
+def _hexed(array: Any) -> list[str]:
+    return [x.hex() for x in array.tolist()]
+
+
+def _numbers(texts: list[str]) -> Any:
+    return np.array([float.fromhex(text) for text in texts])
+
+
+def _packed(snapshot: Mapping[str, Any], found: list[Found]) -> dict[str, Any]:
+    """A snapshot of a run in JSON's types."""
+    events = [
+        {
+            "time": event.time.hex(),
+            "kind": event.kind,
+            "state": _hexed(event.state),
+            "before": None if event.before is None else _hexed(event.before),
+            "work": event.work.hex(),
+        }
+        for event in found[: snapshot["found"]]
+    ]
+    memory = {name: _hexed(array) for name, array in snapshot["memory"].items()}
+    return {**snapshot, "found": events, "memory": memory}
+
+
+def _unpacked(state: Mapping[str, Any]) -> tuple[dict[str, Any], list[Found]]:
+    """A snapshot and the events met before it."""
+    found = [
+        Found(
+            float.fromhex(event["time"]),
+            event["kind"],
+            _numbers(event["state"]),
+            None if event["before"] is None else _numbers(event["before"]),
+            float.fromhex(event["work"]),
+        )
+        for event in state["found"]
+    ]
+    memory = {name: _numbers(texts) for name, texts in state["memory"].items()}
+    return {**state, "found": len(found), "memory": memory}, found
+
+
+def _feed(digest: Any, rows: Any) -> None:
+    digest.update(np.ascontiguousarray(rows).ravel().data)
+
+
+def _sealed(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body).encode()).hexdigest()
+
+
+# ------------------------------------------------------------------ the store
+class LiveStore:
+    """The store of one run, while that run is in this process.
+
+    Parameters
+    ----------
+    path : path
+        A new folder, which ends in ``.zarr``.
+    seconds : float
+        Least time between two checkpoints.
+    labels : mapping, optional
+        Further attributes of the Dataset, such as the text of a scenario.
+    origin : str, optional
+        The scenario file.
+
+    Attributes
+    ----------
+    run_text : str
+        The recipe of the run, as the attribute ``run`` of its Dataset.
+    rows : int
+        How many rows are committed.
+    over : bool
+        Whether the run has come to its end.
+
+    Raises
+    ------
+    InvalidInput
+        Another suffix, or ``seconds`` below zero.
+    FileProblem
+        The folder is there already.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        seconds: float = SECONDS,
+        labels: Mapping[str, str] | None = None,
+        origin: str | None = None,
+    ) -> None:
+        self._set_up(path, seconds)
+        self.labels, self.origin = dict(labels or {}), origin
+        self._check_new()
+
+    def _check_new(self) -> None:
+        if is_store(self.path):
+            raise FileProblem(
+                f"there is a run in {self.path} already; go on with it, polhode.resume({str(self.path)!r}) or "
+                f"`polhode resume {self.path}`, or name another store"
+            )
+        if self.path.is_file() or (self.path.is_dir() and any(self.path.iterdir())):
+            raise FileProblem(f"{self.path} exists already and holds something else; name another store")
+
+    def _set_up(self, path: str | os.PathLike[str], seconds: float) -> None:
+        self.path = Path(path)
+        if self.path.suffix != ".zarr":
+            raise InvalidInput(f"the store {str(path)!r} must end in .zarr; it will be a Zarr folder")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0.0 <= seconds < float("inf"):
+            raise InvalidInput(f"checkpoint_seconds is {seconds!r}; it must be a number of seconds, not negative")
+        self.seconds, self.writable, self.new, self.over = seconds, True, True, False
+        self.run_text, self.rows, self.state = "", 0, None  # type: str, int, dict[str, Any] | None
+        self.makers: list[dict[str, Any]] = []
+        self.digests = {name: hashlib.sha256() for name in ("time", "step", "state", "iterations")}
+        self.row_digests: dict[str, str] = {}
+        self.run: Run | None = None
+        self.kept: tuple[dict[str, Any], int] | None = None
+        self.lock: int | None = None
+        self.made = False
+        self.last = time.perf_counter()
+
+    @classmethod
+    def opened(cls, path: str | os.PathLike[str], seconds: float = SECONDS, *, writable: bool = True) -> LiveStore:
+        """A store that is there, from its checkpoint.
+
+        Raises
+        ------
+        FileProblem
+            There is none, or its checkpoint is missing, torn or edited.
+        """
+        store = cls.__new__(cls)
+        store._set_up(path, seconds)
+        store.new, store.writable = False, writable
+        if not store.path.is_dir():
+            raise FileProblem(f"there is no store {str(path)!r}; check the name")
+        if not is_store(store.path):
+            raise FileProblem(f"{store.path} is not the live store of a run; polhode.load reads other trajectories")
+        file = store.path / CHECKPOINT
+        try:
+            body = json.loads(file.read_text(encoding="utf-8"))
+            seal = body.pop("sha256")
+        except FileNotFoundError:
+            raise FileProblem(
+                f"{file} is missing, so that nobody knows how far the run was; if it was stopped in its very "
+                f"beginning, remove {store.path} and run it again"
+            ) from None
+        except OSError as refused:
+            raise FileProblem(f"cannot read {file}: {refused.strerror or refused}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise FileProblem(f"{file} is torn: it is no checkpoint that polhode wrote; run again") from None
+        if _sealed(body) != seal:
+            raise FileProblem(f"{file} was changed: its digest is not that of its content; run again")
+        if body["format"] != FORMAT:
+            raise FileProblem(f"{file} has the format {body['format']!r}, but this version reads {FORMAT!r}")
+        store.rows, store.over, store.run_text = body["rows"], body["over"], body["run"]
+        store.writable = writable and not store.over
+        store.labels, store.origin, store.makers = body["labels"], body["scenario_file"], body["made_by"]
+        store.state, store.row_digests = body["state"], body["rows_sha256"]
+        return store
+
+    def __enter__(self) -> LiveStore:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Let go of the folder, which is removed where nothing was computed: the same run may be tried again."""
+        self.run = None
+        if self.made and kind is not None and self.kept is None:
+            shutil.rmtree(self.path, ignore_errors=True)
+        if self.lock is not None:
+            os.close(self.lock)
+            self.lock = None
+
+    def _own(self) -> None:
+        """Be the only process that writes here; the lock ends with the process, however that ends."""
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            return
+        self.lock = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileProblem(
+                f"another process is writing {self.path}: its run is going on; stop that one first "
+                f"(polhode.load({str(self.path)!r}) reads what is there meanwhile)"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+
+    def told(self, changed: list[str]) -> None:
+        """Warn where bits may be others from here: another machine or version, or other sources of these functions."""
+        last = self.makers[-1]
+        now = here() if self.writable else last  # where nothing is left to compute, nothing will differ
+        others = [f"{name} {last.get(name)} is now {value}" for name, value in now.items() if last.get(name) != value]
+        others += [f"the source of {name!r} is another" for name in changed]
+        if others:
+            warnings.warn(
+                f"the run in {self.path} was made elsewhere ({', '.join(others)}); it goes on, but its numbers may "
+                "differ in their last digits from those of an uninterrupted run",
+                OtherMachineWarning,
+                stacklevel=4,
+            )
+        if now != last:
+            self.makers.append(now)
+
+    # -------------------------------------------------------------- a run begins or goes on
+    def begin(self, recipe: Mapping[str, Any]) -> None:
+        """Make the folder of a new run and its first checkpoint, before anything is computed.
+
+        Raises
+        ------
+        FileProblem
+            The folder cannot be made, or belongs to another process.
+        """
+        if not self.writable:
+            return
+        if not self.new:
+            self._own()
+            return
+        self.run_text, self.makers = json.dumps(recipe), [here()]
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._own()
+            self._check_new()
+            self.made = True
+            self._create(recipe)
+        except FileProblem:
+            raise
+        except OSError as refused:
+            raise self._refused(refused) from refused
+        self._checkpoint({"steps": 0, "of": recipe.get("steps"), "rows": 0, "over": False}, None, self.digests)
+        self.new = False
+
+    def _create(self, recipe: Mapping[str, Any]) -> None:
+        import zarr
+        from zarr.codecs import ZstdCodec
+
+        every, width = recipe["every"], len(recipe["state"])
+        most = recipe.get("steps") or recipe.get("max_steps")
+        rows = GUESSED_ROWS if most is None else most // every + 2
+        if recipe["t_eval"] is not None:
+            rows = len(recipe["t_eval"]) + 2
+        chunk = max(1, min(rows, CHUNK // (8 * width)))
+        group = zarr.create_group(
+            _durable()(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}
+        )
+        shapes = {"time": (rows,), "step": (rows,), "iterations": (rows,), "state": (rows, width)}
+        for name, shape in shapes.items():
+            whole = name == "iterations"
+            group.create_array(
+                name,
+                shape=shape,
+                chunks=(chunk, width) if name == "state" else (min(rows, max(chunk, SHORT_CHUNK)),),
+                dtype="i8" if whole else "f8",
+                fill_value=-1 if whole else float("nan"),
+                compressors=ZstdCodec(checksum=True),
+                dimension_names=("time", "number")[: len(shape)],
+            )
+        self._consolidate(group)
+
+    def _consolidate(self, group: Any) -> None:
+        """Let readers find the arrays without asking what else is in the folder."""
+        import zarr
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that Zarr's specification does not know this yet
+            zarr.consolidate_metadata(group.store)
+
+    def _group(self) -> Any:
+        import zarr
+
+        return zarr.open_group(_durable()(self.path), mode="r+" if self.writable else "r", use_consolidated=False)
+
+    def join(self, run: Run, record: Record) -> None:
+        """Follow a run from now on; one that goes on gets its rows and its state back.
+
+        Raises
+        ------
+        FileProblem
+            Rows are torn or missing.
+        """
+        self.run, self.record, self.last = run, record, time.perf_counter()
+        if self.state is None:
+            return
+        rows = self._read()
+        snapshot, found = _unpacked(self.state)
+        before = slice(0, self.state["rows"])
+        record.room(before.stop)
+        record.add(*(rows[name][before] for name in ("time", "state", "iterations", "step")))
+        run.restore(snapshot, found)
+        self.kept = snapshot, before.stop
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            group = self._group()
+            rows = {name: np.ascontiguousarray(group[name][: self.rows]) for name in self.digests}
+        except Exception as problem:
+            why = "a chunk is torn" if isinstance(problem, RuntimeError | ValueError) else str(problem)
+            raise FileProblem(f"cannot read the rows of {self.path}: {why}; run again") from problem
+        for name, values in rows.items():
+            _feed(self.digests[name], values)
+            if self.digests[name].hexdigest() != self.row_digests[name]:
+                raise FileProblem(
+                    f"the rows of {self.path} are not those its checkpoint names: {name!r} was changed, or a chunk of "
+                    "it is missing; run again"
+                )
+        return rows
+
+    # -------------------------------------------------------------- while it goes
+    def look(self) -> None:
+        """The run is between two slices: remember where, and commit when it is time.
+
+        Raises
+        ------
+        FileProblem
+            The disk is full, and the like; the checkpoint before is still there.
+        """
+        if not self.writable or self.run is None:
+            return
+        self.kept = self.run.snapshot(), self.record.count
+        if time.perf_counter() - self.last >= self.seconds:
+            self.commit()
+
+    def commit(self, over: bool = False) -> None:
+        """Write the rows up to the last look, then the checkpoint.
+
+        A run that is ``over`` has all its rows written. What goes on from there does the last of it again.
+
+        Raises
+        ------
+        FileProblem
+            As ``look``.
+        """
+        if not self.writable or self.run is None or (self.kept is None and not over):
+            return
+        record, done, state = self.record, self.run.done, None
+        count = record.count
+        if self.kept is not None:
+            snapshot, at = self.kept
+            state = _packed(snapshot, self.run.watching.found) | {"rows": at}
+            if not over:
+                count, done = at, snapshot["done"]
+        here = slice(self.rows, count)
+        digests = {name: digest.copy() for name, digest in self.digests.items()}
+        values = {
+            "time": record.times[here],
+            "step": record.sizes[here],
+            "state": record.states[here],
+            "iterations": record.iterations[here],
+        }
+        try:
+            if count > self.rows:
+                group = self._group()
+                if count > group["time"].shape[0]:
+                    for name in values:
+                        group[name].resize((2 * count, *group[name].shape[1:]))
+                    self._consolidate(group)
+                for name, rows in values.items():
+                    group[name][here] = rows
+                    _feed(digests[name], rows)
+            self._checkpoint({"steps": done, "of": self.run.total, "rows": count, "over": over}, state, digests)
+        except FileProblem:
+            raise
+        except Exception as problem:
+            raise self._refused(problem) from problem
+        self.rows, self.over, self.digests, self.last = count, over, digests, time.perf_counter()
+
+    def _checkpoint(self, done: Mapping[str, Any], state: dict[str, Any] | None, digests: Mapping[str, Any]) -> None:
+        body = {
+            "format": FORMAT,
+            **done,
+            "made_by": self.makers,
+            "labels": self.labels,
+            "scenario_file": self.origin,
+            "run": self.run_text,
+            "rows_sha256": {name: digest.hexdigest() for name, digest in digests.items()},
+            "state": state,
+        }
+        text = json.dumps(body | {"sha256": _sealed(body)})
+        try:
+            write_durably(self.path / CHECKPOINT, text.encode())
+        except OSError as refused:
+            raise self._refused(refused) from refused
+
+    def _refused(self, problem: Exception) -> FileProblem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        if self.new:
+            return FileProblem(f"cannot make the store {self.path}: {why}; name another place")
+        return FileProblem(
+            f"cannot write {self.path}: {why}; its last checkpoint is whole: make room, and go on with "
+            f"polhode.resume({str(self.path)!r}) or `polhode resume {self.path}`"
+        )
