@@ -14,12 +14,15 @@ from polhode.errors import InvalidInput
 @click.command("resume", short_help="Go on with a run from its live store, after Ctrl-C, kill or a power cut.")
 @click.argument("store", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory to write: .nc (netCDF) or .zarr.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), default=1, help="Processors that share the loads of many bodies."
+)
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
 def command(
-    store: Path, output: Path | None, no_picture: bool, as_json: bool, quiet: bool, allow_code: bool
+    store: Path, output: Path | None, threads: int, no_picture: bool, as_json: bool, quiet: bool, allow_code: bool
 ) -> None:  # fmt: skip
     """Go on with the run in STORE from its last checkpoint to its end, and write the whole trajectory and its picture.
 
@@ -36,11 +39,11 @@ def command(
     The trajectory goes to <store name>.nc in the current folder unless -o says otherwise. While a run goes,
     polhode.load("long.zarr") in Python reads what is there so far. In Python: polhode.resume("long.zarr").
     """
-    deliver(lambda display: _computed(store, output, allow_code, display), quiet=quiet, no_picture=no_picture,
+    deliver(lambda display: _computed(store, output, threads, allow_code, display), quiet=quiet, no_picture=no_picture,
             as_json=as_json)  # fmt: skip
 
 
-def _computed(store: Path, output: Path | None, allow_code: bool, display: Display) -> Result:
+def _computed(store: Path, output: Path | None, threads: int, allow_code: bool, display: Display) -> Result:
     from polhode.runs.resume import resume
     from polhode.runs.store import LiveStore
 
@@ -57,7 +60,12 @@ def _computed(store: Path, output: Path | None, allow_code: bool, display: Displ
     on = resuming(store, out, allow_code)
     try:
         return caught(
-            lambda: resume(store, progress=display, **functions), display, out, None, str(origin or store), on
+            lambda: resume(store, progress=display, threads=threads, **functions),
+            display,
+            out,
+            None,
+            str(origin or store),
+            on,
         )
     except InvalidInput as refused:
         if "hand it in again" in str(refused) and origin is not None and not allow_code:

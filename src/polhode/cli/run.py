@@ -67,6 +67,9 @@ PACKAGE = str(Path(__file__).resolve().parents[1])
     type=click.Path(path_type=Path),
     help="Write rows while the run goes to this new folder (.zarr); `polhode resume` goes on from it.",
 )
+@click.option(
+    "--threads", type=click.IntRange(min=1), default=1, help="Processors that share the loads of many bodies."
+)
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -79,6 +82,7 @@ def command(
     rtol: float | None,
     start: Path | None,
     store: Path | None,
+    threads: int,
     no_picture: bool,
     as_json: bool,
     quiet: bool,
@@ -108,7 +112,7 @@ def command(
     In Python: polhode.read_scenario("fast-top.toml").integrate().
     """
     deliver(
-        lambda display: _computed(scenario, output, method, step, rtol, start, store, allow_code, display),
+        lambda display: _computed(scenario, output, method, step, rtol, start, store, threads, allow_code, display),
         quiet=quiet, no_picture=no_picture, as_json=as_json,
     )  # fmt: skip
 
@@ -179,6 +183,7 @@ def _computed(
     rtol: float | None,
     start: Path | None,
     store: Path | None,
+    threads: int,
     allow_code: bool,
     display: Display,
 ) -> Result:
@@ -194,7 +199,14 @@ def _computed(
             raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
         scenario = scenario.continued(load(start))
     on = resuming(store, out, allow_code) if store is not None else _going_on(scenario, out, allow_code)
-    return caught(lambda: scenario.integrate(display, store), display, out, scenario.output.picture, str(path), on)
+    return caught(
+        lambda: scenario.integrate(display, store, threads=threads),
+        display,
+        out,
+        scenario.output.picture,
+        str(path),
+        on,
+    )
 
 
 def caught(

@@ -12,7 +12,7 @@ import xarray as xr
 
 from polhode.errors import Interrupted, InvalidInput, PolhodeError
 from polhode.methods import Chosen
-from polhode.runs.single import Progress, carry_out, finish, kind_of_run, rebuilt, recorder
+from polhode.runs.single import Progress, carry_out, checked_threads, finish, kind_of_run, rebuilt, recorder
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.systems import System
 from polhode.systems.events import Event
@@ -25,6 +25,7 @@ def resume(
     system: System | None = None,
     progress: Callable[[Progress], None] | None = None,
     checkpoint_seconds: float = SECONDS,
+    threads: int = 1,
     **functions: Callable[..., Any],
 ) -> xr.Dataset:
     """Go on with a run that was stopped in any way, from the last checkpoint in its live store to its end.
@@ -40,7 +41,7 @@ def resume(
         The system again, where no function of polhode builds it.
     progress : function, optional
         As for ``integrate``.
-    checkpoint_seconds : float
+    checkpoint_seconds, threads : float, int
         As for ``integrate``.
     **functions : function
         The user's functions by keyword (``torque=f``), as for ``rerun``: a store keeps their source for reading and
@@ -67,7 +68,8 @@ def resume(
     """
     live = LiveStore.opened(store, checkpoint_seconds)
     recipe, system, chosen, events = _read(live, system, functions, "resume")
-    return _labelled(live, lambda: carry_out(system, chosen, recipe, progress, events, live))
+    many = checked_threads(threads)
+    return _labelled(live, lambda: carry_out(system, chosen, recipe, progress, events, live, many))
 
 
 def load(path: str | os.PathLike[str], *, system: System | None = None, **functions: Callable[..., Any]) -> xr.Dataset:

@@ -896,6 +896,7 @@ class Scenario:
         progress: Callable[[Progress], None] | None = None,
         store: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = SECONDS,
+        threads: int = 1,
     ) -> xr.Dataset:
         """Run it; the trajectory carries the text of the scenario and its title, and so does a store.
 
@@ -908,7 +909,9 @@ class Scenario:
             live = None
             if store is not None:
                 live = LiveStore(store, checkpoint_seconds, self.labels, os.fspath(self.path.resolve()))
-            return self._label(integrate(self.system, self.method, progress=progress, store=live, **self.arguments))
+            return self._label(
+                integrate(self.system, self.method, progress=progress, store=live, threads=threads, **self.arguments)
+            )
         except PolhodeError as failed:
             if failed.trajectory is not None:
                 self._label(failed.trajectory)

@@ -511,8 +511,6 @@ def integrate(
     y = _start(system, chosen, coordinates, carries, clock, thermostat, *turning, *moving)
     if clock is not None:
         y[-CLOCK_NUMBERS] = start
-    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
-        raise InvalidInput(f"threads is {threads!r}; it must be a whole number, 1 or more")
     wrong = "" if system.check is None else system.check(y[: BODY * system.N])
     if wrong:
         raise InvalidInput(f"the run cannot start: {wrong}")
@@ -534,7 +532,14 @@ def integrate(
         recipe["since"] = first
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
-    return carry_out(system, chosen, recipe, progress, wanted, store, int(threads))
+    return carry_out(system, chosen, recipe, progress, wanted, store, checked_threads(threads))
+
+
+def checked_threads(threads: Any) -> int:
+    """How many threads, checked."""
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
+        raise InvalidInput(f"threads is {threads!r}; it must be a whole number, 1 or more")
+    return int(threads)
 
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
@@ -607,9 +612,9 @@ def carry_out(
 ) -> xr.Dataset:
     """Run a recipe; raises what went wrong with the trajectory so far on it."""
     if store is None:
-        return _carry_out(system, chosen, recipe, progress, events, None)
+        return _carry_out(system, chosen, recipe, progress, events, None, threads)
     with store:
-        return _carry_out(system, chosen, recipe, progress, events, store)
+        return _carry_out(system, chosen, recipe, progress, events, store, threads)
 
 
 def _carry_out(
@@ -619,6 +624,7 @@ def _carry_out(
     progress: Callable[[Progress], None] | None,
     events: Sequence[Event],
     store: LiveStore | None,
+    threads: int,
 ) -> xr.Dataset:
     every = recipe["every"]
     samples = None if recipe["t_eval"] is None else np.array(recipe["t_eval"])
@@ -809,15 +815,16 @@ def _potential_energies(
 
 
 def rerun(
-    ds: xr.Dataset, *, progress: Callable[[Progress], None] | None = None, **functions: Callable[..., Any]
-) -> xr.Dataset:
+    ds: xr.Dataset, *, progress: Callable[[Progress], None] | None = None, threads: int = 1,
+    **functions: Callable[..., Any],
+) -> xr.Dataset:  # fmt: skip
     """Run again what a Dataset records; the numbers are the same, bit for bit, on the same machine and version.
 
     Parameters
     ----------
     ds : xarray.Dataset
         From ``integrate`` or read from disk.
-    progress : function, optional
+    progress, threads : function, int
         As for ``integrate``.
     **functions : function
         The user's functions by keyword (``torque=f``): a Dataset keeps their source for reading and never runs it.
@@ -831,7 +838,7 @@ def rerun(
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
     recipe = json.loads(ds.attrs["run"])
     system, chosen, events = rebuilt(recipe, functions)
-    return carry_out(system, chosen, recipe, progress, events)
+    return carry_out(system, chosen, recipe, progress, events, None, checked_threads(threads))
 
 
 def rebuilt(
