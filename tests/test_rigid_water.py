@@ -215,7 +215,8 @@ def test_density_makes_the_box():
         ({"n": 8, "model": "spce"}, "spc/e"),
         ({"n": 8, "box": 3.0, "density": 997.0}, "keep one"),
         ({"n": 8, "density": -1.0}, "must be positive"),
-        ({"n": 8, "box": 1.5}, "less than twice the cut-off"),
+        ({"n": 8, "box": 1.5, "cutoff": 0.9}, "less than twice the cut-off"),
+        ({"n": 8, "box": -1.5}, "must be positive"),
         ({"n": 8, "reaction_field": 80.0}, "without cutoff"),
     ],
 )

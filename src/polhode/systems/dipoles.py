@@ -63,6 +63,7 @@ from polhode.systems.inertia import principals
 from polhode.systems.molecules import (
     constants_of,
     count,
+    edges_of,
     masses_of,
     of_each,
     overlapping,
@@ -194,7 +195,8 @@ def dipoles(
     for name, value in (("epsilon", sizes["epsilon"]), ("attraction", pull)):
         if value < 0.0:
             raise InvalidInput(f"{name} is {value:g}; it must not be negative")
-    rc, on, wide, edges = surroundings(cutoff, switch, skin, box)
+    edges = edges_of(box)
+    rc, on, wide = surroundings(cutoff, switch, skin, edges)
     moments, frames = principals(inertia, N)
     masses = masses_of(mass, N)
     moment = of_each(dipole, N, "dipole")

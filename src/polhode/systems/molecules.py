@@ -73,18 +73,28 @@ def masses_of(value: Any, n: int) -> Any:
     return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(value)])
 
 
-def surroundings(cutoff: Any, switch: Any, skin: Any, box: Any) -> tuple[float, float, float, Any]:
-    """Cut-off (0 without one), where switching begins, skin and box (None in free space), checked.
+def edges_of(box: Any) -> Any:
+    """Edges (3,) of a box that is given by three or by one; None in free space.
 
     Raises
     ------
     InvalidInput
     """
-    edges = None
-    if box is not None:
-        edges = np.full(3, number(box, "box", positive=True)) if np.ndim(box) == 0 else vector(box, "box")
-        if (edges <= 0.0).any():
-            raise InvalidInput(f"box has the edges {edges.tolist()}; all must be positive")
+    if box is None:
+        return None
+    edges = np.full(3, number(box, "box", positive=True)) if np.ndim(box) == 0 else vector(box, "box")
+    if (edges <= 0.0).any():
+        raise InvalidInput(f"box has the edges {edges.tolist()}; all must be positive")
+    return edges
+
+
+def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float, float, float]:
+    """Cut-off (0 without one), where switching begins, and skin, checked, in a box with these edges or in free space.
+
+    Raises
+    ------
+    InvalidInput
+    """
     if cutoff is None:
         if edges is not None:
             raise InvalidInput(
@@ -93,7 +103,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, box: Any) -> tuple[float, 
         for name, value in (("switch", switch), ("skin", skin)):
             if value is not None:
                 raise InvalidInput(f"{name} is given without cutoff, to which it belongs; leave it out")
-        return 0.0, 0.0, 0.0, None
+        return 0.0, 0.0, 0.0
     rc = number(cutoff, "cutoff", positive=True)
     if edges is not None and edges.min() < 2.0 * rc:
         raise InvalidInput(
@@ -106,7 +116,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, box: Any) -> tuple[float, 
     wide = SKIN * rc if skin is None else number(skin, "skin")
     if wide < 0.0:
         raise InvalidInput(f"skin is {wide:g}; it must not be negative")
-    return rc, on, wide, edges
+    return rc, on, wide
 
 
 def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:

@@ -33,7 +33,8 @@ model          a name of the table above
 box            edges of the periodic box, or its edge                               nm
 density        in the place of ``box``: of the liquid in a cube                     kg / m^3
 cutoff         distance of centres beyond which molecules do not act; at most half  nm
-               the smallest edge. 0.9 in a box, else none, unless given
+               the smallest edge. In a box 0.9 or that half, else none, unless
+               given
 switch         where the switching begins; by default 0.9 of the cut-off            nm
 skin           by which lists of neighbours go beyond the cut-off; by default 0.12  nm
                of it. It changes the speed, no number
@@ -58,7 +59,7 @@ from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
 from polhode.systems.dipoles import reaction
-from polhode.systems.molecules import constants_of, count, overlapping, surroundings, thermodynamics
+from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
 from polhode.systems.record import System, number, plain
 
 COULOMB = 138.935457644
@@ -239,7 +240,8 @@ def rigid_water(
     density : float, optional
         In the place of ``box``: density of the liquid, kg / m^3, in a cube.
     cutoff : float, optional
-        Distance of centres beyond which molecules do not act, nm; 0.9 in a box, else none.
+        Distance of centres beyond which molecules do not act, nm; in a box 0.9, or half its smallest edge where that
+        is less, else none.
     switch : float, optional
         Where the energy begins to fall to zero at the cut-off, nm; by default 0.9 of it.
     skin : float, optional
@@ -270,10 +272,12 @@ def rigid_water(
         raise InvalidInput("box and density are both given; keep one of them")
     row = MODELS[model]
     weight = OXYGEN + 2.0 * HYDROGEN
-    edge = box
+    edges = edges_of(box)
     if density is not None:
-        edge = float((N * weight * DALTON / number(density, "density", positive=True)) ** (1.0 / 3.0))
-    rc, on, wide, edges = surroundings(CUTOFF if cutoff is None and edge is not None else cutoff, switch, skin, edge)
+        volume = N * weight * DALTON / number(density, "density", positive=True)
+        edges = np.full(3, volume ** (1.0 / 3.0))
+    usual = min(CUTOFF, 0.5 * float(edges.min())) if cutoff is None and edges is not None else cutoff
+    rc, on, wide = surroundings(usual, switch, skin, edges)
     beyond = inf if reaction_field is None and rc else reaction_field
     places, charge, moments = geometry(row)
     first = 3 if row.apart else 0
