@@ -1,8 +1,22 @@
-"""Celledoni, Fasso, Safstrom and Zanna 2008: the exact free rotation, its rivals and splittings, figures 3.1 to 3.7."""
+"""Celledoni, Fasso, Safstrom and Zanna 2008: the exact free rotation, its rivals, splittings; figures 3.1 to 3.10."""
 
 from __future__ import annotations
 
-from polhode.studies.celledoni2008 import claims, fig3_1, fig3_3, fig3_4, fig3_5, fig3_6, fig3_7, formulas
+from polhode.studies.celledoni2008 import (
+    claims,
+    fig3_1,
+    fig3_3,
+    fig3_4,
+    fig3_5,
+    fig3_6,
+    fig3_7,
+    fig3_8,
+    fig3_9,
+    fig3_10,
+    formulas,
+    growth,
+    rotating,
+)
 from polhode.studies.study import Study
 
 STUDY = Study(
@@ -15,6 +29,11 @@ STUDY = Study(
         fig3_5.FIGURE,
         fig3_6.FIGURE,
         fig3_7.FIGURE,
+        fig3_8.FIGURE,
+        fig3_9.FIGURE,
+        fig3_10.FIGURE,
+        rotating.FIGURE,
+        growth.FIGURE,
         formulas.FIGURE,
         claims.FIGURE,
     ),

@@ -1,0 +1,239 @@
+"""Figure 3.9: 125 soft dipolar spheres on a lattice, mean energy error against cost for different energies H0.
+
+The paper prints the sites (1, 1, 1) to (5, 5, 5), but none of its energies H0. On that lattice bodies touch: the
+potential energy alone is 1,240. Wider lattices have lower energies; they are shown beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure as Picture
+
+from polhode.studies import drawing
+from polhode.studies.celledoni2008.spheres import (
+    BOOSTED,
+    EXACT,
+    FLOWS,
+    HIGH,
+    LOST,
+    MR,
+    SCHEMES,
+    benches_of,
+    each,
+    lattice_draw,
+    look,
+    method_of,
+    outcome,
+    pairs_of,
+    raised,
+    seconds_per_step,
+    spheres,
+    steps_of,
+)
+from polhode.studies.study import Claim, Figure, Finding, Tell
+
+SETTINGS: Mapping[str, tuple[float, float | None]] = {
+    "spacing 1, from rest": (1.0, None), "spacing 2, H0 = 15": (2.0, 15.0), "spacing 3, H0 = 20": (3.0, 20.0),
+    "spacing 3, H0 = 10": (3.0, 10.0), "spacing 3, H0 = 5": (3.0, 5.0),
+}  # fmt: skip
+"""Spacing of the lattice and energy H0, None for bodies at rest. Every draw of the orientations allows these."""
+PRINTED, TOUCHING, HIGHEST, HIGHER, LOWEST = SETTINGS
+FASTER = 2000.0
+"""An energy on the printed lattice with which the two bodies fly."""
+BASIC_STEPS = (1.0, 0.5, 0.25, 0.125)  # of S6_10 [celledoni2008, 3.4]
+SPAN = 1.0
+STATES, QUICK_STATES = 100, 3
+FAST_STATES = 10
+TIMED = 56
+HALF = 0.5
+"""Means are shown where at least this part of the runs is not lost."""
+
+
+def one_state(seed: int) -> tuple[Any, Any]:
+    """Energy errors (setting, scheme, flow, step) and energies (setting) of one draw."""
+    system = spheres()
+    benches: dict[str, Any] = {}
+    error = np.zeros((len(SETTINGS), len(SCHEMES), len(FLOWS), len(BASIC_STEPS)))
+    energy = np.zeros(len(SETTINGS))
+    for a, (spacing, H0) in enumerate(SETTINGS.values()):
+        y, energy[a] = raised(system, lattice_draw(spacing, seed), H0)
+        benches = benches or benches_of(system, list(pairs_of()), y)
+        for s, basic in enumerate(BASIC_STEPS):
+            found = {
+                name: outcome(system, bench, y, steps_of(pairs_of()[name][0], 10.0 / basic, SPAN), SPAN).error
+                for name, bench in benches.items()
+            }
+            error[a, :, :, s] = [[found[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
+    return error, energy
+
+
+def lost_at_speed(count: int) -> Any:
+    """Part of the runs that are lost (scheme, step), exact rotation, of bodies flying on the printed lattice."""
+    system = spheres()
+    names = [method_of(scheme, EXACT) for scheme in SCHEMES]
+    errors = np.zeros((count, len(names), len(BASIC_STEPS)))
+    for seed in range(count):
+        y, _ = raised(system, lattice_draw(1.0, seed), FASTER)
+        benches = benches_of(system, names, y)
+        errors[seed] = [[outcome(system, benches[method_of(scheme, EXACT)], y, steps_of(scheme, 10.0 / basic, SPAN),
+                                 SPAN).error for basic in BASIC_STEPS] for scheme in SCHEMES]  # fmt: skip
+    return np.isinf(errors).mean(axis=0)
+
+
+def compute(quick: bool, tell: Tell) -> xr.Dataset:
+    count = QUICK_STATES if quick else STATES
+    error, start = map(np.array, zip(*each(one_state, range(count), tell), strict=True))
+    lost = np.isinf(error).mean(axis=0)
+    shown = lost <= 1.0 - HALF
+    # Of lost runs neither a mean nor a ratio can be made: nan, and infinity for the median, which then is so too.
+    kept = np.where(np.isinf(error), 0.0, error).sum(axis=0)
+    mean = kept / np.maximum(1.0, (1.0 - lost) * count)
+    either = np.isinf(error) | np.isinf(error[:, :, :, :1])
+    ratio = np.where(either, np.inf, error) / np.where(either, 1.0, error[:, :, :, :1])
+    typical = np.median(ratio, axis=0)
+    tell("time")
+    system = spheres()
+    y, _ = raised(system, lattice_draw(SETTINGS[LOWEST][0], 0))
+    times = seconds_per_step(benches_of(system, list(pairs_of()), y), y, 1e-3, 3 if quick else 15, TIMED)
+    steps = np.array([[steps_of(scheme, 10.0 / basic, SPAN) for basic in BASIC_STEPS] for scheme in SCHEMES])
+    per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
+    dims = ("setting", "scheme", "flow", "basic_step")
+    return xr.Dataset(
+        {
+            "energy_error": (dims, np.where(shown, mean, np.nan)),
+            "lost": (dims, lost),
+            "over_exact": (dims, np.where(np.isfinite(typical), typical, np.nan)),
+            "lost_at_speed": (("scheme", "basic_step"), lost_at_speed(min(count, FAST_STATES))),
+            "evaluations": (("scheme", "basic_step"), steps * np.array([[s] for s, _ in SCHEMES.values()])),
+            "seconds": (dims[1:], per_step[:, :, None] * steps[:, None, :]),
+            "start_energy": (("of", "setting"), [start.min(axis=0), start.mean(axis=0), start.max(axis=0)]),
+        },
+        {"setting": list(SETTINGS), "scheme": list(SCHEMES), "flow": list(FLOWS), "basic_step": list(BASIC_STEPS),
+         "of": ["lowest", "mean", "highest"]},
+        {
+            "states": f"{count} draws, lattice sites off by 1 %, orientations uniform; the first and the last body get "
+            "the momentum that makes up H0, towards each other",
+            "energy error": f"mean over the runs that are not lost of the largest |H - H0| over [0, {SPAN:g}]",
+            "lost": f"runs that blow up, or whose energy is off by more than {LOST:g} for each body; no mean is given "
+            "where more than half of them are",
+            "over exact": "median over the states of the error over that with the exact rotation",
+            "time": "steps times the time of one, the best of some rounds in which all methods take turns",
+        },
+    )  # fmt: skip
+
+
+def draw(data: xr.Dataset) -> dict[str, Picture]:
+    picture, axes = drawing.canvas(2, 3, width=12.0, height=3.6)
+    for ax, (setting, (_, H0)) in zip(axes.flat, SETTINGS.items(), strict=False):
+        errors = data.energy_error.sel(setting=setting)
+        for scheme, flow in pairs_of().values():
+            line = data.sel(scheme=scheme, flow=flow)
+            ax.loglog(line.seconds, errors.sel(scheme=scheme, flow=flow), **look(scheme, flow))
+        mean = float(data.start_energy.sel(setting=setting, of="mean"))
+        ax.set(title=setting if H0 else f"{setting}, mean H0 = {mean:.0f}", xlabel="time on one thread (s)")
+        ax.set_xlim(float(data.seconds.min()) / 1.3, float(data.seconds.max()) * 1.3)
+    for row in axes:
+        row[0].set_ylabel("mean of largest $|H - H_0|$")
+    *_, last = axes.flat
+    last.set_axis_off()
+    last.legend(*axes.flat[0].get_legend_handles_labels(), loc="center", ncols=1, frameon=False, handlelength=4)
+    return {"fig3_9": picture, "fig3_9_lost": lost_picture(data)}
+
+
+def lost_picture(data: xr.Dataset) -> Picture:
+    """Part of the runs that are lost, with the exact rotation: a row for each scheme, a column for each step."""
+    picture, (axes,) = drawing.canvas(1, len(SETTINGS), width=12.0, height=2.7, sharey=True)
+    for ax, setting in zip(axes, SETTINGS, strict=True):
+        values = data.lost.sel(setting=setting, flow=EXACT).values
+        image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap="Reds", aspect="auto")
+        for (i, k), value in np.ndenumerate(values):
+            ax.annotate(f"{100 * value:.0f}", (k, i), ha="center", va="center", color="white" if value > 0.6 else "0.2")
+        ax.set_title(setting)
+        ax.set_xticks(range(len(BASIC_STEPS)), [f"{10 / h:g}" for h in BASIC_STEPS])
+        ax.set(xlabel="evaluations")
+        ax.grid(visible=False)
+    axes[0].set_yticks(range(len(SCHEMES)), list(SCHEMES))
+    picture.colorbar(image, ax=axes, label="part of the runs lost", shrink=0.9, pad=0.01)
+    return picture
+
+
+# ------------------------------------------------------------------ judges
+STEPS = "at 10, 20, 40, 80 evaluations"
+
+
+def ratios(data: xr.Dataset, setting: str, flow: str) -> xr.DataArray:
+    """Errors with MR over those with the exact rotation, by scheme and step, where runs are not lost."""
+    found: xr.DataArray = data.over_exact.sel(setting=setting, flow=flow)
+    return found
+
+
+def at_each(values: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> dict[str, str]:
+    """By scheme the values at all steps, as words."""
+    return {name: ", ".join(f"{float(x):.3g}" for x in values.sel(scheme=name)) for name in schemes}
+
+
+def usable(data: xr.Dataset) -> Finding:
+    """Whether means over all runs exist at the printed steps on the printed lattice."""
+    lost = data.lost.sel(setting=PRINTED, flow=EXACT)
+    energy = data.start_energy.sel(setting=PRINTED)
+    ours = lost.sel(scheme="S6_10")
+    parts = {f"step {float(h):g}: hardly a run of S6_10 is lost, from rest": float(ours.sel(basic_step=h)) < 0.1
+             for h in data.basic_step}  # fmt: skip
+    parts[f"nor with H0 = {FASTER:g}"] = float(data.lost_at_speed.sel(scheme="S6_10").max()) < 0.1
+    return Finding(parts, {
+        "H0 from rest": f"{float(energy[0]):.0f} to {float(energy[-1]):.0f}",
+        f"part lost {STEPS}, from rest": at_each(lost),
+        f"part lost {STEPS}, H0 = {FASTER:g}": at_each(data.lost_at_speed),
+        f"mean error {STEPS}, from rest": at_each(data.energy_error.sel(setting=PRINTED, flow=EXACT)),
+    })  # fmt: skip
+
+
+def small_energies(data: xr.Dataset) -> Finding:
+    """At the lowest energy the exact rotation has the smaller error at the smallest step."""
+    plain, boosted = (ratios(data, LOWEST, flow) for flow in (MR, BOOSTED))
+    last = {name: (float(plain.sel(scheme=name)[-1]), float(boosted.sel(scheme=name)[-1])) for name in SCHEMES}
+    parts = {f"{name}: half the error with MR or less": last[name][0] > 2.0 for name in HIGH}
+    parts |= {f"{name}: a tenth less than with MR": last[name][0] > 1.1 for name in SCHEMES if name not in HIGH}
+    parts |= {f"{name}: a tenth less than with boosted MR": last[name][1] > 1.1 for name in HIGH}
+    words = f"/ exact, {LOWEST}, {STEPS}"
+    return Finding(parts, {f"error with MR {words}": at_each(plain), f"with boosted MR {words}": at_each(boosted)})
+
+
+def higher_energies(data: xr.Dataset) -> Finding:
+    """At higher energies the free rotation makes no difference."""
+    parts, numbers = {}, {}
+    for setting in (PRINTED, TOUCHING, HIGHEST):
+        for flow in (MR, BOOSTED):
+            found = ratios(data, setting, flow)
+            away = float(np.abs(np.log(found)).max())
+            parts[f"{setting}, {flow}: within 10 %"] = away < np.log(1.1)
+            numbers[f"error with {flow} / exact, {setting}, {STEPS}"] = at_each(found)
+    return Finding(parts, numbers)
+
+
+def earlier(data: xr.Dataset) -> Finding:
+    """The exact rotation shows at larger steps where the energy is low."""
+    found = {}
+    for setting in (LOWEST, HIGHER, HIGHEST):
+        worse = ratios(data, setting, MR) > 1.5
+        steps = worse.basic_step.where(worse).max("basic_step").fillna(0.0)
+        found[setting] = {name: float(steps.sel(scheme=name)) for name in HIGH}
+    parts = {f"{name}: at a larger step": found[LOWEST][name] > found[HIGHEST][name] for name in HIGH}
+    parts |= {f"{name}: later, the higher H0 is": found[LOWEST][name] >= found[HIGHER][name] >= found[HIGHEST][name]
+              for name in HIGH}  # fmt: skip
+    return Finding(parts, {f"largest step of S6_10 from which plain MR is 1.5 times worse (0: none), {setting}": row
+                           for setting, row in found.items()})  # fmt: skip
+
+
+FIGURE = Figure("fig3_9", "125 soft dipolar spheres: mean energy error for several energies", compute, draw, (
+    Claim("On the lattice (1, 1, 1) to (5, 5, 5) runs with the steps 1, 1/2, 1/4 and 1/8 of S6_10 have mean errors",
+          "3.4", usable),
+    Claim("For small energies the schemes with the exact rotation perform better than those with MR", "fig. 3.9",
+          small_energies),
+    Claim("For higher energies the error of the splitting H = T + V dominates", "fig. 3.9", higher_energies),
+    Claim("For low energies the error with the exact rotation becomes smaller at a larger step", "3.4", earlier),
+))  # fmt: skip
