@@ -212,6 +212,8 @@ def test_every_system_is_in_the_table():
         "orbit",
         "spacecraft",
         "gravitating_bodies",
+        "dipoles",
+        "rigid_water",
     }
     for name, build in ph.SYSTEMS.items():
         assert getattr(ph, name) is build

@@ -47,6 +47,7 @@ from polhode.runs.single import start_state
 from polhode.systems import (
     SYSTEMS,
     System,
+    dipoles,
     free_body,
     gravitating_bodies,
     gravity_gradient,
@@ -406,6 +407,10 @@ SOUND = {
     "gravitating bodies": lambda: (
         gravitating_bodies((1.0, 0.4)),
         {"position": [(0.3, 0.1, 0.0), (-0.6, 0.2, 0.3)], "velocity": [(0.1, 0.5, 0.2), (-0.2, -0.6, 0.1)]},
+    ),
+    "dipoles": lambda: (
+        dipoles(3, inertia=[np.diag(J) for J in ((1.0, 1.88, 2.88), (2.0, 1.2, 1.5), (1.0, 1.0, 1.3))]),
+        {"position": [(0.0, 0.1, 0.0), (2.0, 0.2, 0.3), (0.3, 2.1, -0.2)], "velocity": np.eye(3)},
     ),
     "orbit": lambda: (orbit(2.0, 3.0), {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}),
     "orbit, oblate centre": lambda: (

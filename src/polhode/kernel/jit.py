@@ -194,6 +194,39 @@ integers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.int64)
 """integers_at(addresses, k): the same for integers."""
 
 
+@intrinsic
+def _as_integers(typing, pointer):
+    kind = types.CPointer(types.int64)
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(kind))
+
+    return kind(pointer), build
+
+
+@intrinsic
+def _trailing(typing, bits):
+    def build(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], cgutils.true_bit)
+
+    return types.int64(types.int64), build
+
+
+def _seen_as_integers(array):
+    return array.view(np.int64)
+
+
+def _lowest(bits):
+    return int(bits & -bits).bit_length() - 1
+
+
+integers = _seen_as_integers if config.DISABLE_JIT else _as_integers
+"""integers(pointer): the memory behind a pointer to floats, as integers."""
+
+lowest_bit = _lowest if config.DISABLE_JIT else _trailing
+"""lowest_bit(n): number of the lowest bit that is set in a positive integer."""
+
+
 def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
     """Where a compiled function's machine code and the first elements of arrays are, to be passed in their place.
 

@@ -123,6 +123,15 @@ _lesser, _greater = _pick("<"), _pick(">")
 
 
 @intrinsic
+def _below(typing, a, limit):
+    def build(context, builder, signature, arguments):
+        found = builder.fcmp_ordered("<", arguments[0], _repeated(builder, arguments[1]))
+        return builder.zext(builder.bitcast(found, ir.IntType(4)), ir.IntType(64))
+
+    return types.int64(LANES, types.float64), build
+
+
+@intrinsic
 def _rounded(typing, a):
     def build(context, builder, signature, arguments):
         kind = ir.FunctionType(VECTOR, [VECTOR])
@@ -234,6 +243,11 @@ def greater(a, b):
     return np.where(a > b, a, b)
 
 
+def below(a, limit):
+    """Bits of a number, of which bit i is set where the i-th is below the limit."""
+    return int(a[0] < limit) + 2 * int(a[1] < limit) + 4 * int(a[2] < limit) + 8 * int(a[3] < limit)
+
+
 def rounded(a):
     """The nearest whole numbers, halves to even ones."""
     return np.rint(a)
@@ -254,5 +268,6 @@ overload(sum4)(lambda a: lambda a: _sum4(a))
 overload(roots)(lambda a: lambda a: _roots(a))
 overload(lesser)(lambda a, b: lambda a, b: _lesser(a, b))
 overload(greater)(lambda a, b: lambda a, b: _greater(a, b))
+overload(below)(lambda a, limit: lambda a, limit: _below(a, limit))
 overload(rounded)(lambda a: lambda a: _rounded(a))
 overload(transposed)(lambda a, b, c, d: lambda a, b, c, d: _transposed(a, b, c, d))

@@ -5,8 +5,9 @@ Forces beyond the cut-off being exactly zero, sums along a row do not depend on 
 again, earlier or later, changes no bit of a result. Where the memory for a list is too small, no list is kept and the
 caller takes all pairs, with the same bits.
 
-All of it is in the system's parameters: what a list needs to know at their beginning, its memory behind them. Rows are
-cut into slices of equal numbers of pairs, each with a place of its own, so that several threads can make them.
+What a list needs to know is at the beginning of the system's parameters; all that changes is in the memory behind them,
+partly as integers. Rows are cut into slices of equal numbers of pairs, each with a place of its own, so that several
+threads can make them.
 """
 
 from __future__ import annotations
@@ -17,24 +18,29 @@ from typing import Any
 import numpy as np
 
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import helper, inlined, integers, lowest_bit
+from polhode.kernel.lanes import below, load4, rounded
 from polhode.kernel.signatures import BODY, POSITION
 
 CUTOFF, REACH, BOX, INVERSE_BOX, ON, NARROW = 0, 1, 2, 5, 8, 9
 SLICES, CAPACITY, WIDTH, CELLS = 10, 11, 12, 13
-TEAM, LISTED, BUILDS, POTENTIAL_SUM, VIRIAL_SUM = 14, 15, 16, 17, 18
-ARRAYS = 19
-BEFORE_AT, DATA_AT, SUMS_AT, TOTALS_AT, ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, FULL_AT = range(
-    ARRAYS, ARRAYS + 10
-)
+ARRAYS = 14
+(
+    NOW_AT, BEFORE_AT, DATA_AT, SUMS_AT, TOTALS_AT, FULL_AT, PLACES_AT,
+    ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT,
+) = range(ARRAYS, ARRAYS + 14)  # fmt: skip
 OWN_NUMBERS = 32
 """Parameters of a system of pairs. Cut-off (0: none), and with the skin; edges of the box and their inverses (0: none);
 where switching begins, and the inverse of its width (0: none). Slices; neighbours a slice has room for; width of a
-body's data; most cells along an edge. Address of the control block of several threads (0: one thread); 1 while a list
-holds, -1 where there was no room for one; lists made so far; sums of the last evaluation. Where the arrays are: places
-at the last listing, data of the bodies, sums of each slice, their potentials and virials, rows (first and count),
-neighbours, cell of each body, first body of each cell, bodies by cell, whether slices were full. The system's own
-numbers follow from OWN_NUMBERS on."""
+body's data; most cells along an edge. Where the arrays are: what goes on now; places at the last listing; data of the
+bodies, sums of each slice, their potentials and virials, whether slices were full; places by cell, all x, all y, all z;
+and of integers rows (first and count), neighbours, cell of each body, first body of each cell, bodies by cell, and of
+each slice where the later bodies of each cell begin, and a bit for each body. The system's own numbers follow from
+OWN_NUMBERS on."""
+TEAM, LISTED, BUILDS, POTENTIAL_SUM, VIRIAL_SUM = 0, 1, 2, 3, 4
+NOW = 8
+"""What goes on now: address of the control block of several threads (0: one thread); 1 while a list holds, -1 where
+there was no room for one; lists made so far; sums of the last evaluation."""
 ROW = 8
 """Numbers that pairs give to a body; arrays begin at multiples of it."""
 LISTED_NOW, NO_ROOM = 1.0, -1.0
@@ -43,6 +49,12 @@ SMALLEST_SLICE, MOST_SLICES = 64, 8
 MOST_CELLS = 32
 DENSEST = 2.0
 """Bodies in a cube of their diameter for which memory is set aside; hard spheres have 1.42 at most."""
+THINNEST = 1e-6
+PART_OF_SKIN = 0.49
+"""Smallest skin, in units of the cut-off; the part of it through which a body may move before a list is made again,
+less than half for the sake of rounding."""
+BITS = 5
+"""A mark has 2^5 bits: an integer holds them without its sign."""
 
 
 def parameters_of(
@@ -53,7 +65,7 @@ def parameters_of(
     ``size`` is the diameter of the bodies, from which follows how many neighbours one may have.
     """
     slices = min(MOST_SLICES, max(1, N // SMALLEST_SLICE))
-    reach = cutoff + skin
+    reach = cutoff + max(skin, THINNEST * cutoff)
     cells = min(MOST_CELLS, int(np.ceil((2 * N) ** (1.0 / 3.0)))) if cutoff else 1
     capacity = 0
     if cutoff:
@@ -68,7 +80,8 @@ def parameters_of(
     at = OWN_NUMBERS + len(own)
     start = at
     lengths = (
-        3 * N, width * (N + 1), ROW * (N + 1) * slices, 2 * slices, 2 * N, capacity * slices, N, cells**3 + 1, N, slices
+        NOW, 3 * N, width * N, ROW * (N + 1) * slices, 2 * slices, slices, 3 * (N + 4),
+        2 * N, capacity * slices, N, cells**3 + 1, N, cells**3 * slices, ((N >> BITS) + 1) * slices,
     )  # fmt: skip
     for k, length in enumerate(lengths):
         at = -(-at // ROW) * ROW
@@ -83,17 +96,11 @@ def first_of(s, slices, N):
     return int(N * (1.0 - (1.0 - s / slices) ** 0.5))
 
 
-@inlined
-def nearest(x, edge, inverse):
-    """A difference of coordinates, to the nearest image."""
-    return x - edge * np.rint(x * inverse)
-
-
 @helper
 def listed(N, y, c):
     """What there is to do before pairs are taken: 0 nothing; 1 a list is to be made; -1 positions are not finite."""
     largest = 0.0
-    if c[LISTED] == 0.0:
+    if c[int(c[NOW_AT]) + LISTED] == 0.0:
         largest = inf
     for i in range(N):
         r, b = get3(y, BODY * i + POSITION), int(c[BEFORE_AT]) + 3 * i
@@ -101,7 +108,7 @@ def listed(N, y, c):
         if not moved < inf:
             return -1
         largest = max(largest, moved)
-    allowed = 0.5 * (c[REACH] - c[CUTOFF])
+    allowed = PART_OF_SKIN * (c[REACH] - c[CUTOFF])
     return 1 if largest > allowed * allowed else 0
 
 
@@ -135,9 +142,10 @@ def sort_into_cells(N, y, c):
         cells_along(extent[1], reach, most, periodic),
         cells_along(extent[2], reach, most, periodic),
     )
+    w, cells = integers(c), n[0] * n[1] * n[2]
     heads, order, cell_of = int(c[HEADS_AT]), int(c[ORDER_AT]), int(c[CELL_AT])
-    for k in range(n[0] * n[1] * n[2] + 1):
-        c[heads + k] = 0.0
+    for k in range(cells + 1):
+        w[heads + k] = 0
     for i in range(N):
         r = get3(y, BODY * i + POSITION)
         if periodic:
@@ -150,20 +158,20 @@ def sort_into_cells(N, y, c):
                 (r[2] - low[2]) / max(extent[2], 1e-300),
             )
         cell = (cell_along(u[0], n[0]) * n[1] + cell_along(u[1], n[1])) * n[2] + cell_along(u[2], n[2])
-        c[cell_of + i] = cell
-        c[heads + cell + 1] += 1.0
-    for k in range(n[0] * n[1] * n[2]):
-        c[heads + k + 1] += c[heads + k]
+        w[cell_of + i] = cell
+        w[heads + cell] += 1
+    for k in range(cells):
+        w[heads + k + 1] += w[heads + k]
     # Backwards, so that heads end as the first of each cell, and bodies of a cell are in rising order.
     for k in range(N):
         i = N - 1 - k
-        at = heads + int(c[cell_of + i]) + 1
-        c[at] -= 1.0
-        c[order + int(c[at])] = i
-    cells = n[0] * n[1] * n[2]
-    for k in range(cells):
-        c[heads + k] = c[heads + k + 1]
-    c[heads + cells] = N
+        at = heads + w[cell_of + i]
+        w[at] -= 1
+        w[order + w[at]] = i
+    places = int(c[PLACES_AT])
+    for k in range(N):
+        r = get3(y, BODY * w[order + k] + POSITION)
+        c[places + k], c[places + N + 4 + k], c[places + 2 * N + 8 + k] = r
     return n
 
 
@@ -177,23 +185,55 @@ def around(k, n, periodic):
     return k + n if k < 0 else k - n
 
 
+@inlined
+def nearest(d, edge, inverse):
+    """Differences of coordinates, to the nearest image."""
+    return d - edge * rounded(d * inverse)
+
+
+@inlined
+def mark_near(r, begin, end, marks, N, c, w):
+    """Set the bits of those bodies that are near a place, among some of a cell."""
+    x, y, z = int(c[PLACES_AT]), int(c[PLACES_AT]) + N + 4, int(c[PLACES_AT]) + 2 * N + 8
+    order, reach = int(c[ORDER_AT]), c[REACH] * c[REACH]
+    for k in range(begin, end, 4):
+        dx = nearest(r[0] - load4(c, x + k), c[BOX], c[INVERSE_BOX])
+        dy = nearest(r[1] - load4(c, y + k), c[BOX + 1], c[INVERSE_BOX + 1])
+        dz = nearest(r[2] - load4(c, z + k), c[BOX + 2], c[INVERSE_BOX + 2])
+        near = below(dx * dx + dy * dy + dz * dz, reach)
+        if end - k < 4:
+            near &= (1 << (end - k)) - 1
+        while near != 0:
+            j = w[order + k + lowest_bit(near)]
+            near &= near - 1
+            w[marks + (j >> BITS)] |= 1 << (j & ((1 << BITS) - 1))
+
+
 @helper
-def list_rows(s, n, N, y, c):
+def list_rows(s, n, N, c):
     """Make the rows of a slice of the list."""
-    slices, capacity = int(c[SLICES]), int(c[CAPACITY])
-    heads, order, cell_of, rows = int(c[HEADS_AT]), int(c[ORDER_AT]), int(c[CELL_AT]), int(c[ROWS_AT])
+    slices, capacity, w = int(c[SLICES]), int(c[CAPACITY]), integers(c)
+    heads, cell_of, rows, before = int(c[HEADS_AT]), int(c[CELL_AT]), int(c[ROWS_AT]), int(c[BEFORE_AT])
+    words, cells = (N >> BITS) + 1, n[0] * n[1] * n[2]
+    starts = int(c[STARTS_AT]) + s * int(c[CELLS]) ** 3
+    marks = int(c[MARKS_AT]) + s * words
     full = int(c[FULL_AT]) + s
     c[full] = 0.0
-    begin = int(c[LIST_AT]) + s * capacity
-    at, end = begin, begin + capacity
+    at = int(c[LIST_AT]) + s * capacity
+    end = at + capacity
+    first_body, last_body = first_of(s, slices, N), first_of(s + 1, slices, N)
     periodic = c[BOX] > 0.0
-    reach = c[REACH] * c[REACH]
-    box, inverse = get3(c, BOX), get3(c, INVERSE_BOX)
     spans = (1 if n[0] > 1 else 0, 1 if n[1] > 1 else 0, 1 if n[2] > 1 else 0)
-    for i in range(first_of(s, slices, N), first_of(s + 1, slices, N)):
-        first = at
-        r = get3(y, BODY * i + POSITION)
-        cell = int(c[cell_of + i])
+    for k in range(words):
+        w[marks + k] = 0
+    for k in range(cells):
+        w[starts + k] = w[heads + k]
+    for i in range(first_body):
+        w[starts + w[cell_of + i]] += 1
+    for i in range(first_body, last_body):
+        first, cell = at, w[cell_of + i]
+        w[starts + cell] += 1  # from here on the bodies of a cell are later ones
+        r = get3(c, before + 3 * i)
         kz = cell % n[2]
         ky = cell // n[2] % n[1]
         kx = cell // (n[2] * n[1])
@@ -203,27 +243,19 @@ def list_rows(s, n, N, y, c):
                 ay = around(ky + dy, n[1], periodic)
                 for dz in range(-spans[2], spans[2] + 1):
                     az = around(kz + dz, n[2], periodic)
-                    if ax < 0 or ay < 0 or az < 0:
-                        continue
-                    other = heads + (ax * n[1] + ay) * n[2] + az
-                    for k in range(int(c[other]), int(c[other + 1])):
-                        j = int(c[order + k])
-                        if j <= i:
-                            continue
-                        q = get3(y, BODY * j + POSITION)
-                        x = nearest(r[0] - q[0], box[0], inverse[0])
-                        z = nearest(r[1] - q[1], box[1], inverse[1])
-                        w = nearest(r[2] - q[2], box[2], inverse[2])
-                        if x * x + z * z + w * w < reach:
-                            if at == end:
-                                c[full] = 1.0
-                                return
-                            # Runs of rising numbers, a cell's each, are merged as they come.
-                            place = at
-                            while place > first and c[place - 1] > j:
-                                c[place] = c[place - 1]
-                                place -= 1
-                            c[place] = j
-                            at += 1
-        c[rows + 2 * i] = first
-        c[rows + 2 * i + 1] = at - first
+                    if ax >= 0 and ay >= 0 and az >= 0:
+                        other = (ax * n[1] + ay) * n[2] + az
+                        mark_near(r, w[starts + other], w[heads + other + 1], marks, N, c, w)
+        # Read from the marks, the neighbours are in rising order.
+        for k in range(i >> BITS, words):
+            near = w[marks + k]
+            w[marks + k] = 0
+            while near != 0:
+                if at == end:
+                    c[full] = 1.0
+                    return
+                w[at] = (k << BITS) + lowest_bit(near)
+                near &= near - 1
+                at += 1
+        w[rows + 2 * i] = first
+        w[rows + 2 * i + 1] = at - first

@@ -21,7 +21,7 @@ from typing import Any
 
 from polhode.kernel import team
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, inlined, integers
 from polhode.kernel.lanes import greater, lesser, load4, rounded, spread, store4, transposed
 from polhode.kernel.neighbours import (
     BOX,
@@ -34,6 +34,7 @@ from polhode.kernel.neighbours import (
     LISTED_NOW,
     NARROW,
     NO_ROOM,
+    NOW_AT,
     ON,
     POTENTIAL_SUM,
     ROW,
@@ -94,20 +95,20 @@ def switched(r, inverse, c):
 def row(i, first, count, s, N, c):
     """Take ``count`` pairs of body i with the bodies of a list at c[first:], or with those that follow it where first
     is 0; returns the sums of body i, which are not written yet."""
-    width, data = int(c[WIDTH]), int(c[DATA_AT])
+    width, data, w = int(c[WIDTH]), int(c[DATA_AT]), integers(c)
     sums = int(c[SUMS_AT]) + ROW * (N + 1) * s
     a = data + width * i
     F, G = spread(0.0), spread(0.0)
     for k in range(0, count, 4):
         left = count - k
         if first > 0:
-            j0 = int(c[first + k])
-            j1 = int(c[first + k + 1]) if left > 1 else N
-            j2 = int(c[first + k + 2]) if left > 2 else N
-            j3 = int(c[first + k + 3]) if left > 3 else N
+            j0 = w[first + k]
+            j1 = w[first + k + 1] if left > 1 else j0
+            j2 = w[first + k + 2] if left > 2 else j0
+            j3 = w[first + k + 3] if left > 3 else j0
         else:
             j0 = i + 1 + k
-            j1, j2, j3 = min(j0 + 1, N), min(j0 + 2, N), min(j0 + 3, N)
+            j1, j2, j3 = min(j0 + 1, N - 1), min(j0 + 2, N - 1), min(j0 + 3, N - 1)
         f0, f1, f2, f3, g0, g1, g2, g3, h0, h1, h2, h3 = pair(
             a, data + width * j0, data + width * j1, data + width * j2, data + width * j3, c
         )
@@ -140,14 +141,14 @@ def take_slice(s, N, c):
     """Take the pairs of the bodies of a slice."""
     slices = int(c[SLICES])
     begin, end = first_of(s, slices, N), first_of(s + 1, slices, N)
-    sums, rows = int(c[SUMS_AT]) + ROW * (N + 1) * s, int(c[ROWS_AT])
-    holds = c[LISTED] == LISTED_NOW
+    sums, rows, w = int(c[SUMS_AT]) + ROW * (N + 1) * s, int(c[ROWS_AT]), integers(c)
+    holds = c[int(c[NOW_AT]) + LISTED] == LISTED_NOW
     potential, virial = 0.0, 0.0
     for k in range(ROW * begin, ROW * N):
         c[sums + k] = 0.0
     for i in range(begin, end):
         if holds:
-            F, G = pairs_of(i, int(c[rows + 2 * i]), int(c[rows + 2 * i + 1]), s, N, c)
+            F, G = pairs_of(i, w[rows + 2 * i], w[rows + 2 * i + 1], s, N, c)
         else:
             F, G = pairs_of(i, 0, N - 1 - i, s, N, c)
         at = sums + ROW * N  # memory of this slice
@@ -182,7 +183,7 @@ def give_slice(s, N, y, c, out):
 def part_of(job, s, n, N, y, c, out):
     """A slice of a job."""
     if job == LISTING:
-        list_rows(s, n, N, y, c)
+        list_rows(s, n, N, c)
     elif job == TAKING:
         take(s, N, c)
     else:
@@ -193,13 +194,14 @@ def part_by_address(s, address):
     """A slice of a job that has been told to a team."""
     n = (team.told(address, 1), team.told(address, 2), team.told(address, 3))
     y, c = team.numbers_behind(team.told(address, 5)), team.numbers_behind(team.told(address, 6))
+    s = int(c[SLICES]) - 1 - s  # the last slices have the most bodies: they come first, and threads end together
     part(team.told(address, 0), s, n, team.told(address, 4), y, c, team.numbers_behind(team.told(address, 7)))
 
 
 def whole(job, n, N, y, c, out):
     """A job, with all its slices, by one thread or several."""
     slices = int(c[SLICES])
-    address = int(c[TEAM])
+    address = int(c[int(c[NOW_AT]) + TEAM])
     if address == 0 or slices == 1:
         for s in range(slices):
             part(job, s, n, N, y, c, out)
@@ -220,7 +222,7 @@ take, give, pairs_of, part, lead, all_of = take_slice, give_slice, row, part_of,
 
 def pass_of(N, y, c, out):
     """Take all pairs, after the list has been made again where that is due; False where positions are not finite."""
-    nothing = (0, 0, 0)
+    nothing, now = (0, 0, 0), int(c[NOW_AT])
     if c[CUTOFF] > 0.0:
         due = listed(N, y, c)
         if due < 0:
@@ -228,11 +230,11 @@ def pass_of(N, y, c, out):
         if due > 0:
             n = sort_into_cells(N, y, c)
             all_of(LISTING, n, N, y, c, out)
-            c[LISTED] = LISTED_NOW
+            c[now + LISTED] = LISTED_NOW
             for s in range(int(c[SLICES])):
                 if c[int(c[FULL_AT]) + s] != 0.0:
-                    c[LISTED] = NO_ROOM
-            c[BUILDS] += 1.0
+                    c[now + LISTED] = NO_ROOM
+            c[now + BUILDS] += 1.0
     data, width = int(c[DATA_AT]), int(c[WIDTH])
     for i in range(N):
         pack(i, data + width * i, y, c)
@@ -241,8 +243,8 @@ def pass_of(N, y, c, out):
     for s in range(int(c[SLICES])):
         potential += c[int(c[TOTALS_AT]) + 2 * s]
         virial += c[int(c[TOTALS_AT]) + 2 * s + 1]
-    c[POTENTIAL_SUM] = potential
-    c[VIRIAL_SUM] = virial
+    c[now + POTENTIAL_SUM] = potential
+    c[now + VIRIAL_SUM] = virial
     return True
 
 
@@ -260,7 +262,8 @@ def pair_loads(part, t, N, y, bodies, parameters, out):
 
 def pair_potential(t, N, y, bodies, parameters):
     """The POTENTIAL role."""
-    return parameters[POTENTIAL_SUM] if passed(N, y, parameters, parameters) else float("nan")
+    good = passed(N, y, parameters, parameters)
+    return parameters[int(parameters[NOW_AT]) + POTENTIAL_SUM] if good else float("nan")
 
 
 @cache

@@ -329,13 +329,14 @@ class Bench:
         ``polhode.kernel.drive.march_adaptive``.
         """
         try:
-            return int(
-                self.adaptive_loop(
-                    attempts, every, self.prepared.estimate + 1, self.limit, longest, shortest, end, samples,
-                    self.system.N, self.blocks.size // 2, self.y, self.addresses, self.course, self.kept, times, sizes,
-                    rows, counts, self.cuts, self.watching, self.sides,
-                )
-            )  # fmt: skip
+            with self.team:
+                return int(
+                    self.adaptive_loop(
+                        attempts, every, self.prepared.estimate + 1, self.limit, longest, shortest, end, samples,
+                        self.system.N, self.blocks.size // 2, self.y, self.addresses, self.course, self.kept, times,
+                        sizes, rows, counts, self.cuts, self.watching, self.sides,
+                    )
+                )  # fmt: skip
         finally:
             if self.course[TRYING]:
                 self.y[:] = self.kept
@@ -357,12 +358,13 @@ class Bench:
         self.left_at = None
         addresses = self.addresses if loads is None else self._addresses(loads)
         extremes = self.extremes if own else self.extremes.copy()
-        status = int(
-            self.clocked_loop(
-                first, n, every, h, end, self.limit, self.system.N, self.blocks.size // 2,
-                self.y if y is None else y, addresses, self.kept if kept is None else kept, extremes, *rows,
-            )
-        )  # fmt: skip
+        with self.team:
+            status = int(
+                self.clocked_loop(
+                    first, n, every, h, end, self.limit, self.system.N, self.blocks.size // 2,
+                    self.y if y is None else y, addresses, self.kept if kept is None else kept, extremes, *rows,
+                )
+            )  # fmt: skip
         if own and status in (OK, PASSED):
             self.left_at = "clocked"
         return status

@@ -1086,7 +1086,7 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
     for k, (i, kind) in enumerate(blocks):
         size = 0.01
         if kind != ROTATION:
-            size *= max(0.1, float(np.linalg.norm(y[BODY * i : BODY * i + 3])))
+            size *= max(0.1, min(float(np.linalg.norm(y[BODY * i : BODY * i + 3])), _nearest(system, y, i)))
         for c in range(3):
             shifts = [s * (n + 1) * size for n in range(4) for s in (1.0, -1.0)]
             values = function(np.array([_shifted(y, blocks, 6 * k + c, shift) for shift in shifts]))
@@ -1096,6 +1096,15 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
             expected = max(expected, abs(slope), abs(found))
             noise = max(noise, 2e-15 * float(np.abs(values).max()) / size)
     return float(largest / max(expected, 1e9 * noise, 1e-300))
+
+
+def _nearest(system: System, y: Any, i: int) -> float:
+    """Distance of the body that is nearest to another, nearest images in a box; infinite where there is none."""
+    r = np.reshape(y[: BODY * system.N], (system.N, BODY))[:, POSITION:MOMENTUM]
+    d = np.delete(r, i, axis=0) - r[i]
+    if system.box is not None:
+        d -= system.box * np.rint(d / system.box)
+    return float(np.sqrt((d * d).sum(axis=1)).min(initial=inf))
 
 
 def power_defect(system: System, y: Any, t: float = 0.3) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
 from polhode.kernel import jit
-from polhode.kernel.neighbours import TEAM
+from polhode.kernel.neighbours import NOW_AT, SLICES, TEAM
 from polhode.kernel.signatures import SERVE
 from polhode.kernel.team import CONTROL, STOP
 
@@ -24,28 +24,42 @@ class Team:
     """Further threads for the loads of a system, at work within ``with team:``.
 
     Results do not depend on how many there are. Where a system's loads are not shared, or nothing is compiled, the
-    thread of the run works alone.
+    thread of the run works alone; there are never more threads than slices of work.
     """
 
     def __init__(self, serve: Callable[..., Any] | None, parameters: Any, threads: int) -> None:
-        self.parameters = parameters
-        self.waiting: list[Future[None]] = []
-        self.helpers = 0 if serve is None or jit.disabled() else threads - 1
+        self.helpers, self.at_work = 0, list[Thread]()
+        if serve is not None and threads > 1 and not jit.disabled():
+            self.helpers = min(threads, int(parameters[SLICES])) - 1
         if self.helpers:
+            self.parameters, self.place = parameters, int(parameters[NOW_AT]) + TEAM
             self.control = np.zeros(CONTROL, dtype=np.int64)
             self.serve = _served(serve)  # type: ignore[arg-type]
-            self.pool = ThreadPoolExecutor(self.helpers, "polhode")
+
+    def _help(self) -> None:
+        self.serve(self.control.ctypes.data)  # a bound method: the memory stays while somebody looks at it
 
     def __enter__(self) -> Team:
         if self.helpers:
             self.control[:] = 0
-            address = self.control.ctypes.data
-            self.waiting = [self.pool.submit(self.serve, address) for _ in range(self.helpers)]
-            self.parameters[TEAM] = address
+            self.at_work = [Thread(target=self._help, name="polhode", daemon=True) for _ in range(self.helpers)]
+            try:
+                for thread in self.at_work:
+                    thread.start()
+            except BaseException:
+                self._dismiss()
+                raise
+            self.parameters[self.place] = self.control.ctypes.data
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.helpers:
-            self.parameters[TEAM] = 0.0
-            self.control[STOP] = 1
-            wait(self.waiting)
+            self.parameters[self.place] = 0.0
+            self._dismiss()
+
+    def _dismiss(self) -> None:
+        self.control[STOP] = 1
+        for thread in self.at_work:
+            if thread.ident is not None:
+                thread.join()
+        self.at_work = []

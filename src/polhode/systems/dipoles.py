@@ -206,7 +206,8 @@ def dipoles(
     loads, potential, serve = bound(pack_dipole, dipole_pair, dipole_turned)
     arguments = {
         "n": N, "mass": plain(mass), "inertia": plain(inertia), "dipole": plain(dipole), **sizes, "attraction": pull,
-        "cutoff": cutoff, "switch": switch, "skin": skin, "box": plain(box), "reaction_field": reaction_field,
+        "cutoff": plain(cutoff), "switch": plain(switch), "skin": plain(skin), "box": plain(box),
+        "reaction_field": plain(reaction_field),
     }  # fmt: skip
     bare = System(
         name="dipoles",

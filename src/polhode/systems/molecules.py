@@ -18,9 +18,9 @@ from numba import types
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
-from polhode.kernel.neighbours import VIRIAL_SUM
+from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
 from polhode.kernel.signatures import A1, ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION, POTENTIAL
-from polhode.systems.record import System, number, vector
+from polhode.systems.record import System, number, vector, without_unit
 
 OVERLAP = 0.2
 """Distance in units of the diameter below which bodies overlap: their repulsion is then 1e9 of its strength."""
@@ -40,6 +40,21 @@ def count(value: Any, name: str = "n", least: int = 2) -> int:
     return int(value)
 
 
+def numbers_in(value: Any, name: str) -> Any:
+    """An array of floats of any shape, finite or not.
+
+    Raises
+    ------
+    InvalidInput
+        Not numbers, or rows of different lengths.
+    """
+    without_unit(value, name)
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be numbers, in rows of one length, not {value!r}") from None
+
+
 def of_each(value: Any, n: int, name: str) -> Any:
     """Vectors of n bodies, (n, 3), from one for all or one for each.
 
@@ -47,11 +62,12 @@ def of_each(value: Any, n: int, name: str) -> Any:
     ------
     InvalidInput
     """
-    if np.ndim(value) == 2:
-        if np.shape(value) != (n, 3):
-            raise InvalidInput(f"{name} must be 3 numbers, or 3 for each of the {n} bodies, but has shape "
-                               f"{np.shape(value)}")  # fmt: skip
-        array = np.array(value, dtype=float)
+    array = numbers_in(value, name)
+    if array.ndim == 2:
+        if array.shape != (n, 3):
+            raise InvalidInput(
+                f"{name} must be 3 numbers, or 3 for each of the {n} bodies, but has shape {array.shape}"
+            )
         wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if wrong.size:
             vector(array[wrong[0]], f"{name} of body {wrong[0]}")
@@ -66,11 +82,12 @@ def masses_of(value: Any, n: int) -> Any:
     ------
     InvalidInput
     """
-    if np.ndim(value) == 0:
+    array = numbers_in(value, "mass")
+    if array.ndim == 0:
         return np.full(n, number(value, "mass", positive=True))
-    if np.shape(value) != (n,):
-        raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {np.shape(value)}")
-    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(value)])
+    if array.shape != (n,):
+        raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {array.shape}")
+    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(array)])
 
 
 def edges_of(box: Any) -> Any:
@@ -128,7 +145,10 @@ def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
         r = np.reshape(y[: len(y) // BODY * BODY], (-1, BODY))[:, POSITION : POSITION + 3]
         if not np.isfinite(r).all():
             return ""
-        inside = r if box is None else np.mod(r, box)
+        inside = r
+        if box is not None:
+            inside = np.mod(r, box)
+            inside = np.where(inside < box, inside, 0.0)  # rounded up from just below zero
         tree = cKDTree(inside, boxsize=None if box is None else box)
         apart, other = tree.query(inside, k=2)
         i = int(np.argmin(apart[:, 1]))
@@ -142,7 +162,7 @@ def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
 
 def _virial(potential, t, N, y, bodies, parameters):
     potential(t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
-    return parameters[VIRIAL_SUM]
+    return parameters[int(parameters[NOW_AT]) + VIRIAL_SUM]
 
 
 @cache

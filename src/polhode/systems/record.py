@@ -327,8 +327,16 @@ class System:
         return self.potential.bridge() if isinstance(self.potential, UserFunction) else None
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if value is not None)
+        def short(value: Any) -> str:
+            told = repr(value)
+            return told if len(told) <= LONGEST else f"{told[: LONGEST // 2]}...]"
+
+        inside = ", ".join(f"{key}={short(value)}" for key, value in self.arguments.items() if value is not None)
         return f"{self.name}({inside})"
+
+
+LONGEST = 400
+"""Characters of an argument that are shown whole."""
 
 
 def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:

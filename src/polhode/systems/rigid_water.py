@@ -290,8 +290,8 @@ def rigid_water(
     shown = places[: len(names)]
     carried = np.array([0.0, charge[1], charge[2], charge[3]]) if row.apart else charge[[3, 1, 2]]
     arguments = {
-        "n": N, "model": model, "box": plain(box), "density": density, "cutoff": cutoff, "switch": switch,
-        "skin": skin, "reaction_field": reaction_field,
+        "n": N, "model": model, "box": plain(box), "density": plain(density), "cutoff": plain(cutoff),
+        "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
     moment = np.tile(carried @ shown, (N, 1))
     mass, inertia, frames = np.full(N, weight), np.tile(moments, (N, 1)), np.tile((1.0, 0.0, 0.0, 0.0), (N, 1))
