@@ -1,0 +1,36 @@
+"""Liquid water at constant energy for long: no drift, and each kind of motion has its share of the energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polhode as ph
+
+
+@pytest.mark.parametrize(
+    ("molecules", "steps", "every", "bath"),
+    [(64, 8000, 4, 2500), pytest.param(1000, 100_000, 50, 10_000, marks=pytest.mark.full)],
+)
+def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath):
+    system = ph.rigid_water(molecules, density=997.0)
+    cells = round(molecules ** (1 / 3))
+    lattice = ph.initial.cubic(cells, spacing=float(system.box[0]) / cells, noise=0.02, seed=1)
+    start = {"position": lattice.state["position"], **ph.initial.random_rotations(molecules, seed=2)}
+    warm = ph.integrate(
+        system, "baoab", step=0.002, steps=bath, every=bath, temperature=300.0, friction=2.0, seed=3, **start
+    )
+    start = {k: warm[k].values[-1] for k in ("position", "attitude", "momentum", "angular_momentum")}
+    start["momentum"] = start["momentum"] - start["momentum"].mean(axis=0)
+    ds = ph.integrate(system, "v2", step=0.001, steps=steps, every=every, **start)
+
+    drift = ph.observables.drift(ds)
+    assert abs(float(drift.slope)) < 3.0 * float(drift.slope_error)
+    # The bound is worth something: a drift of a thousandth of the kinetic energy in the run would be seen.
+    assert float(drift.slope_error) * float(ds.time[-1]) < 1e-3 * float(ds.kinetic_energy.mean())
+
+    apart = ph.observables.block_error(ds.temperature_translational - ds.temperature_rotational, blocks=8)
+    assert abs(float(apart["mean"])) < 4.5 * float(apart.error)  # Student's t of 7: 0.3 %, as 3 of a normal one
+    assert float(apart.error) < 0.05 * float(ds.temperature.mean())
+    assert 200.0 < float(ds.temperature.mean()) < 400.0
+    assert float(np.abs(ds.total_momentum).max()) < 1e-10
