@@ -86,7 +86,7 @@ SCENARIOS = {
         "run.zzz: unknown key; known here: atol, compensated, epoch",
     ),
     "unknown system": ('"heavy_top"', '"heavytop"', 3, "system: expected type = ", "did you mean 'heavy_top'?"),
-    "system without type": ('type = "heavy_top"\n', "", 3, "system: expected a key type, one of free_body"),
+    "system without type": ('type = "heavy_top"\n', "", 3, "system: expected a key type, one of dipoles, free_body"),
     "system without an argument": (
         "center_of_mass = [0.0, 0.0, 1.0]\n",
         "",
@@ -225,7 +225,7 @@ SCENARIOS = {
         "t_end = 0.1",
         't_end = 0.1\nunits = "si"',
         14,
-        "run.units: expected 'consistent' or 'SI' (got \"si\")",
+        "run.units: expected 'consistent', 'SI' or 'molecular' (got \"si\")",
     ),
     "two attitudes": (
         "angular_velocity",

@@ -93,7 +93,7 @@ def test_totals_that_begin_at_zero_are_judged_by_the_sizes_of_their_parts():
     assert np.linalg.norm(ds.total_momentum[0]) < 1e-14
     change = np.linalg.norm(ds.total_momentum - ds.total_momentum[0], axis=1)
     expected = change / np.linalg.norm(ds.momentum[0], axis=1).sum()
-    drawn, relative = conserved_errors(ds)["linear, total"]
+    drawn, relative = conserved_errors(ds)["total linear"]
     np.testing.assert_allclose(drawn, expected, rtol=1e-12)
     assert relative and summary(ds)["momentum_errors"]["total_momentum"] == pytest.approx(expected.max(), rel=1e-12)
     turning = np.linalg.norm(ds.total_angular_momentum, axis=1)[0]

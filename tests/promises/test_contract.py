@@ -55,6 +55,7 @@ from polhode.systems import (
     orbit,
     particle,
     rigid_body,
+    rigid_water,
     soft_wall,
     spacecraft,
 )
@@ -411,6 +412,10 @@ SOUND = {
     "dipoles": lambda: (
         dipoles(3, inertia=[np.diag(J) for J in ((1.0, 1.88, 2.88), (2.0, 1.2, 1.5), (1.0, 1.0, 1.3))]),
         {"position": [(0.0, 0.1, 0.0), (2.0, 0.2, 0.3), (0.3, 2.1, -0.2)], "velocity": np.eye(3)},
+    ),
+    "rigid water": lambda: (
+        rigid_water(3),
+        {"position": [(0.0, 0.1, 0.0), (0.9, 0.0, 0.2), (0.1, 0.9, -0.4)]},
     ),
     "orbit": lambda: (orbit(2.0, 3.0), {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}),
     "orbit, oblate centre": lambda: (
