@@ -415,7 +415,7 @@ SOUND = {
     ),
     "rigid water": lambda: (
         rigid_water(3),
-        {"position": [(0.0, 0.1, 0.0), (0.9, 0.0, 0.2), (0.1, 0.9, -0.4)]},
+        {"position": [(0.0, 0.1, 0.0), (0.9, 0.0, 0.2), (0.1, 0.9, -0.4)], "span": 0.2},
     ),
     "orbit": lambda: (orbit(2.0, 3.0), {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}),
     "orbit, oblate centre": lambda: (
