@@ -348,6 +348,7 @@ def test_systems(polhode):
     assert code == 0 and err == ""
     for name in [*ph.SYSTEMS, *ph.PROBLEMS]:
         assert re.search(rf"^ *{name} ", out, re.MULTILINE)
+    assert "those of [celledoni2008, section 3.4]" in " ".join(out.split())  # no word is taken for markup
     found = json.loads(polhode("systems", "--json")[1])
     assert [row["name"] for row in found["systems"]] == list(ph.SYSTEMS)
     assert [row["name"] for row in found["problems"]] == list(ph.PROBLEMS)

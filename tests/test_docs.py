@@ -81,6 +81,13 @@ def test_references_become_plain_sentences(generate):
         assert not set("{}\\") & set(sentence), sentence
 
 
+def test_sources_in_tables_keep_their_column(generate):
+    doc = inspect.getdoc(importlib.import_module("polhode.systems.rigid_water"))
+    rows = [line for line in doc.splitlines() if line.endswith("[berendsen1987]")]
+    assert rows and set(rows) <= set(generate.as_rst(doc).splitlines())
+    assert generate.as_rst("x = 1            [krysl2006]") == "x = 1    [krysl2006]"
+
+
 def test_tex_accents(generate):
     plain = generate.bibliography.plain
     assert plain(r"N{\o}rsett, S{\"a}fstr{\"o}m, Fass{\`o}, Veseli{\'c}, Kre{\v s}imir, {\"U}ber, 1--2") == (

@@ -390,3 +390,21 @@ def test_the_command_writes_by_the_ending(water, tmp_path, suffix, capsys, monke
         assert target.read_text().count("\n") == 3 * (3 * N + (2 if suffix == "xyz" else 9))
         call(tmp_path / "a.nc", target, "--bodies", "--species", "Ar", "-q")
         assert target.read_text().count("Ar") == 7 * N
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("a.xyz", "--name", "WATER"), "--name means nothing to a .xyz file; leave it out"),
+        (("a.gsd", "--scalar", "first"), "--scalar means nothing to a .gsd file; leave it out"),
+        (("a.oem", "--name", "A", "--center", "B", "--every", 10), "--every means nothing to a .oem file"),
+    ],
+)
+def test_no_option_is_ignored(water, tmp_path, words, told, capsys, monkeypatch):
+    ph.save(water, tmp_path / "a.nc")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["polhode", "export", "a.nc", *map(str, words)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 3 and told in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.nc"]

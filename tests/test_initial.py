@@ -287,6 +287,7 @@ TWO = ph.gravitating_bodies(mass=[1.0, 1.0])
         (lambda: ph.initial.at_energy(TWO, FAR, 1.0, 1, bodies=(0,)), "one body alone cannot have zero total momentum"),
         (lambda: ph.initial.at_energy(TWO, FAR, 1.0, 1, bodies=(0, 2)), "bodies has 2, but there are 2 bodies"),
         (lambda: ph.initial.at_energy(TWO, FAR, 1.0, 1, bodies=(0.5,)), "bodies must be a sequence of whole numbers"),
+        (lambda: ph.initial.at_energy(TWO, ph.initial.cubic(2), 1.0, 1), "cubic(4).state, not a Lattice"),
         (lambda: ph.initial.at_energy(TWO, {}, 1.0, 1), "potential energy of the state is not finite"),
         (lambda: ph.initial.at_energy(TWO, {"positions": 1}, 1.0, 1), "did you mean 'position'"),
         (lambda: ph.initial.at_energy(TWO, {"position": [1.0]}, 1.0, 1), "position must be 3 numbers for each of 2"),

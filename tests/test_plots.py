@@ -7,6 +7,7 @@ import warnings
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 
 import polhode as ph
@@ -303,3 +304,33 @@ def test_inertia_and_level_curves_from_the_trajectory(body):
         assert np.ptp(energy) < 1e-12
     assert level_curves(np.eye(3)) == []
     assert inverse_inertia(np.ones((10, 3)), np.ones((10, 3))) is None
+
+
+# ------------------------------------------------------------------ molecules
+@pytest.fixture(scope="module")
+def liquid():
+    system = ph.dipoles(27, attraction=True, box=4.5, cutoff=2.0)
+    state = ph.initial.cubic(3, 1.5, 0.05, seed=1).state | ph.initial.random_rotations(27, 1)
+    state |= ph.initial.thermal(system, 1.0, 1)
+    return ph.integrate(system, "baoab", step=0.005, steps=40, temperature=1.0, friction=1.0, **state)
+
+
+def test_molecules_in_a_bath(liquid):
+    figure = draw(liquid)
+    axes = panel(figure, "Energies per body")
+    for line, name in zip(axes.get_lines(), ("kinetic", "potential"), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), liquid[f"{name}_energy"] / 27, rtol=1e-14)
+    change = panel(figure, "Energy with the bath").get_lines()[0].get_ydata()
+    bath = liquid.conserved_energy
+    np.testing.assert_allclose(change, (bath - bath[0]) / liquid.kinetic_energy.mean(), atol=1e-15)
+    assert panel(figure, "Temperatures").get_ylabel() == "energy / boltzmann"
+    assert not any("Angular momentum" in axes.get_title(loc="left") for axes in figure.axes)
+
+
+def test_titles_and_notes_do_not_meet(liquid):
+    figure = draw(liquid)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for axes in figure.axes[:3]:
+        title = axes._left_title.get_window_extent(renderer)
+        notes = [text.get_window_extent(renderer) for text in axes.texts if text.get_ha() == "right"]
+        assert title.width > 0 and len(notes) == 1 and not title.overlaps(notes[0])

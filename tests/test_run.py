@@ -392,3 +392,16 @@ def test_quaternion_stays_at_unit_length(method):
     """The same tiny increment rounds the same way in every step: 3e5 ulps would be 3e-11."""
     ds = ph.integrate(top(), method, step=2e-8, steps=300_000, every=300_000, angular_velocity=(0.3, 0.2, 50.0))
     assert float(abs(np.linalg.norm(ds.attitude, axis=1) - 1.0).max()) < 2e-14
+
+
+def test_bodies_without_places_are_told_so():
+    spheres = ph.dipoles(8)
+    with pytest.raises(ph.InvalidInput, match=r"^position is missing; .* polhode\.initial\.cubic"):
+        ph.integrate(spheres, "v2", step=0.01, steps=1)
+    with pytest.raises(ph.InvalidInput, match="cannot start: bodies 0 and 1 overlap: they are 0 apart"):
+        ph.integrate(spheres, "v2", step=0.01, steps=1, position=(1, 2, 3))
+
+
+def test_units_of_molecules_are_those_of_molecules():
+    with pytest.raises(ph.InvalidInput, match="units is 'molecular', but dipoles has no such units of its own"):
+        ph.integrate(ph.dipoles(2), "v2", step=0.01, steps=1, position=[(0, 0, 0), (2, 0, 0)], units="molecular")

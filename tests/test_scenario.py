@@ -453,8 +453,12 @@ def test_one_body_turns_at_random(read):
         ("lattise = 'cubic'\n", "9: initial.lattise: unknown key; did you mean 'lattice'"),
         (
             "lattice = 'bcc'\n",
-            "9: initial.lattice: cells is missing: a bcc lattice of 2 cells has 16 sites, but the sys",
+            "9: initial.lattice: cells is missing: a bcc lattice of 2 cells has 16 sites, but the system has 8 bodies; "
+            "cubes of it hold 2 or 16",
         ),
+        ("lattice = 'fcc'\n", "has 8 bodies; cubes of it hold 4 or 32"),
+        ("friction = 1.0\n", "9: initial.friction: unknown key; it belongs at the top of the file, before the first"),
+        ("store = 'a.zarr'\n", "9: initial.store: unknown key; it belongs under [output]"),
         ("lattice = 'cubic'\ncells = 3\n", "10: initial.cells: cells is 3: this cubic lattice of 3 cells has 27 sites"),
         ("lattice = 'cubic'\ncells = 0\n", "10: initial.cells: cells is 0; it must be 1 or more"),
         ("lattice = 'cubic'\ncells = [2, 2]\n", "10: initial.cells: expected 3 entries (got 2: [2, 2])"),

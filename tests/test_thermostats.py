@@ -485,9 +485,11 @@ def test_shortest_numbers_tell_all_numbers_apart():
         ("nose_hoover:temperature=0:tau=1", "is 0; it must be a positive number"),
         ("nose_hoover:temperature=1:tau=1:chain=0", "it must be a whole number, 1 or more, at most 20"),
         ("baoab:temperature=1:friction=1:seed=1.5", "it must be a whole number, 0 or more"),
-        ("baoab:temperatur=1:friction=1", "did you mean 'temperature='"),
+        ("baoab:temp=1:friction=1", "did you mean 'temperature='"),
         ("baoab:temperature=1:temperature=1:friction=1", "is given twice"),
-        ("baoab/kepler:temperature=1:friction=1", "unknown free flow"),
+        ("baoab/kepler:temperature=1:friction=1", "about a centre, which heat baths do not; write 'baoab', or name"),
+        ("nose_hoover/kepler+mr:temperature=1:tau=1", "about a centre, which heat baths do not"),
+        ("baoab/mr5:temperature=1:friction=1", "unknown free flow 'mr5'; did you mean 'mr'"),
         ("v2:temperature=1", "takes no options"),
     ],
 )

@@ -7,17 +7,24 @@ from collections.abc import Sequence
 
 _STARTS_SOMETHING = re.compile(r"\s*([-*+] |\d+\. |\.\. |>>> |=+( =+)*$|-{3,}|\||:)")
 
+_BORDER = re.compile(r"=+( =+)+")
+
 
 def literal_blocks(lines: Sequence[str]) -> list[str]:
-    """Lines in which every indented block at the start or under an unindented paragraph has become a literal block."""
+    """Lines in which every indented block at the start or under an unindented paragraph has become a literal block.
+
+    Sources far behind an equation come near to it, but not those in a column of a table.
+    """
     result: list[str] = []
-    before = ""  # the last line that is not empty
+    before = border = ""  # the last line that is not empty; the last border of a table
     for k, line in enumerate(lines):
         opens = line.startswith("    ") and k > 0 and not lines[k - 1].strip()
         continues = before.startswith(" ") or before.endswith("::") or _STARTS_SOMETHING.match(before)
         if opens and not continues:
             result += [".. code-block:: text", ""]
-        result.append(re.sub(r" {6,}\[", "    [", line))
+        border = line if _BORDER.fullmatch(line) else border
+        at = line.find("[")
+        result.append(line if border[at - 1 : at + 1] == " =" else re.sub(r" {6,}\[", "    [", line))
         if line.strip():
             before = line.rstrip()
     return result

@@ -18,7 +18,7 @@ COMMANDS = {
     "methods": "List the methods and what they keep.",
     "systems": "List the systems and ready-made problems.",
     "compare": "Compare methods on a scenario: errors, orders, cost.",
-    "export": "Write a trajectory as a CCSDS message (OEM or AEM).",
+    "export": "Write a trajectory for flight software (CCSDS) or molecular dynamics.",
     "reproduce": "Recompute the figures and claims of a paper.",
     "schema": "Print the JSON schema of scenario files.",
     "cite": "Print what to cite for a trajectory or a method.",

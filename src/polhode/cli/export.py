@@ -6,11 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from polhode.errors import InvalidInput
 
+MESSAGES = ("name", "center", "object_id", "epoch", "time_system", "frame", "body_frame", "scalar", "units", "body",
+            "originator")  # fmt: skip
+MOLECULAR = ("every", "species", "bodies")
+"""Options of messages, and of files of molecular dynamics."""
 
-@click.command("export", short_help="Write a trajectory as a CCSDS message, extended XYZ, GSD or LAMMPS dump.")
+
+@click.command("export", short_help="Write a trajectory for flight software (CCSDS) or molecular dynamics.")
 @click.argument("trajectory", type=click.Path(path_type=Path))
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option("--name", help="OBJECT_NAME: what moves. An OEM or AEM needs it.")
@@ -79,6 +85,7 @@ def command(
             f"{str(output)!r} must end in .oem (orbit) or .aem (attitude); or, for molecular dynamics, in .xyz, "
             ".extxyz, .gsd, .dump or .lammpstrj"
         )
+    _only(MESSAGES if suffix in molecules else MOLECULAR, suffix)
     if suffix in molecules:
         ds = load(trajectory)
         options: dict[str, Any] = {"every": every, "sites": False if bodies else None}
@@ -102,3 +109,16 @@ def command(
         rows = ds.sizes["time"]
     if not quiet:
         click.echo(f"written: {written}, {rows} rows", err=True)
+
+
+def _only(others: tuple[str, ...], suffix: str) -> None:
+    """Refuse options that would be ignored.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name in others and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise InvalidInput(f"{option.opts[0]} means nothing to a {suffix} file; leave it out")

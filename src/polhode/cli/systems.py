@@ -34,6 +34,7 @@ def command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return
+    from rich.markup import escape
     from rich.table import Table
 
     from polhode.cli.text import show
@@ -43,12 +44,12 @@ def command(as_json: bool) -> None:
         arguments = [
             name if about["required"] else f"({name})" for name, about in row["arguments"].items()
         ]  # fmt: skip
-        table.add_row(row["name"], row["description"], ", ".join(arguments))
+        table.add_row(row["name"], escape(row["description"]), ", ".join(arguments))
     show(table)
     click.echo()
     table = Table("problem", "what", "step", "t_end", "cite", box=None)
     for row in found["problems"]:
-        table.add_row(row["name"], row["description"], f"{row['step']:g}", f"{row['t_end']:g}", row["cite"])
+        table.add_row(row["name"], escape(row["description"]), f"{row['step']:g}", f"{row['t_end']:g}", row["cite"])
     show(table)
     click.echo(f"\n{EXAMPLE}")
 

@@ -42,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.errors import InvalidInput
 from polhode.flows.kick import impulse
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper
@@ -281,6 +282,11 @@ def thermostat(name: str, flow: str = "exact") -> Method:
         Unknown free rotation; motion about a centre, which these do not follow.
     """
     letters, title, cite, bathe, bath, own, is_none = KINDS[name]
+    if flow.partition("+")[0] == "kepler":
+        raise InvalidInput(
+            f"method '{name}/{flow}' would follow the motion about a centre, which heat baths do not; write {name!r}, "
+            f"or name a free rotation after the slash, such as '{name}/mr'"
+        )
     turning = free_flow(flow)
     table, layout = numbers_of(letters)
     longest = 1.0 / letters.count("A")

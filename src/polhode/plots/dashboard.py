@@ -26,6 +26,7 @@ EXTREMA = 60
 """Oscillating curves are drawn over their first so many turning points: more would be a solid block."""
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
 """Of what a method keeps an attitude as, what is drawn in the place of the quaternion."""
+ENERGIES = ("kinetic", "potential")
 ROUND_OFF = float(np.finfo(float).eps)
 FLOOR = ROUND_OFF / 8
 FEW = 40
@@ -228,7 +229,7 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
         values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
     kept = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
     if bath:
-        title = "Change of the energy with the bath's / mean kinetic energy"
+        title = "Energy with the bath's: change / kinetic energy"
     elif start == 0.0:
         units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
         title = style.with_units("Energy change, H − H₀", units)
@@ -240,7 +241,7 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
     size = float(np.abs(finite).max()) if finite.size else 0.0
     notes = [] if kept or "work" in ds else ["not conserved"]
     if "note" in ds["energy_error"].attrs:
-        notes = ["heat bath"] if "conserved_energy" in ds else ["kinetic energy only"]
+        notes = [] if bath else ["kinetic energy only"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
     chosen = extremes(values)
     _line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)
@@ -365,7 +366,14 @@ def _band(times: Any, values: Any, bins: int) -> tuple[Any, Any, Any]:
 
 
 def _changing_momentum(axes: Any, ds: xr.Dataset, times: Any) -> None:
-    """No momentum is conserved: show the spatial angular momentum itself."""
+    """No momentum is conserved: show the spatial angular momentum itself, or in a periodic box, where it means little,
+    the energies."""
+    if "box" in ds and "potential_energy" in ds:
+        values = np.column_stack([_rows(ds, f"{name}_energy") for name in ENERGIES]) / ds.sizes.get("body", 1)
+        _components(axes, ds, times, values, ENERGIES, (VERMILION, BLUE), whole=True)
+        _title(axes, "Energies per body", "momentum not conserved")
+        axes.set_ylabel(pretty_of(ds, "energy"))
+        return
     values = _rows_of_total(ds, "angular_momentum_space")
     _components(axes, ds, times, values, "xyz", (BLUE, VERMILION, GREEN), whole=True)
     _title(axes, "Angular momentum in space", "not conserved by this system")
@@ -412,7 +420,7 @@ def _motion(axes: Any, ds: xr.Dataset) -> None:
     chart = next((name for name in CHARTS if name in ds), None)
     if "temperature" in ds:
         note = draw_temperatures(axes, ds, times)
-        axes.set_ylabel(style.with_units("temperature", str(ds.temperature.attrs.get("units", ""))))
+        axes.set_ylabel(pretty_of(ds, "temperature"))
         _title(axes, "Temperatures", note)
         _time_axis(axes, ds, times)
         return

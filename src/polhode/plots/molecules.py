@@ -69,7 +69,7 @@ def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
     axes.set_box_aspect(np.maximum(high - low, 1e-3 * np.max(high - low) or 1.0))
     axes.grid(False)
     axes.tick_params(labelsize=7.5)
-    axes.set_title(f"Bodies and dipoles at t = {float(last.time):.6g}", y=1.0)
+    axes.set_title(f"Bodies and dipoles at t = {float(last.time):.6g}", y=1.03)
 
 
 def draw_distances(axes: Any, ds: xr.Dataset) -> None:

@@ -1516,10 +1516,15 @@ def _on_lattice(given: Mapping[str, Any], system: System) -> Any:
         spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / lattice(cells).box))
     made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed"))
     if len(made["position"]) != system.N:
-        what = "cells is missing: a" if "cells" not in given else f"cells is {cells!r}: this"
+        what, fits = f"cells is {cells!r}: this", ""
+        if "cells" not in given:
+            cell = len(lattice(1).state["position"])
+            cubes = [cell * k**3 for k in range(1, cells + 2)]
+            below, above = [n for n in cubes if n < system.N][-1:], [n for n in cubes if n > system.N][:1]
+            what, fits = "cells is missing: a", f"; cubes of it hold {' or '.join(map(str, below + above))}"
         raise InvalidInput(
             f"{what} {given['lattice']} lattice of {cells!r} cells has {len(made['position'])} sites, but the system "
-            f"has {system.N} bodies"
+            f"has {system.N} bodies{fits}"
         )
     if system.box is not None and (box > np.asarray(system.box) * (1.0 + 1e-9)).any():
         edges = " x ".join(f"{edge:g}" for edge in box)
@@ -1595,7 +1600,7 @@ def _expected(error: Any) -> str:
         close = [key for key, base in endings.items() if wrong.startswith(f"{base}_")]
         close = close or difflib.get_close_matches(wrong, known, n=2, cutoff=0.6)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
-        return f"unknown key; {hint}"
+        return f"unknown key; {_elsewhere(wrong) or hint}"
     if kind == "missing":
         return "expected this key (got nothing); add it"
     if kind in ("too_short", "too_long"):
@@ -1615,6 +1620,14 @@ def _expected(error: Any) -> str:
     if kind == "greater_than_equal":
         return f"expected a whole number, {context['ge']} or more (got {found})"
     return f"expected {SHAPES.get(kind, error['msg'])} (got {found})"
+
+
+def _elsewhere(wrong: str) -> str:
+    """Where a key belongs that is known in another part of the file."""
+    if wrong in ScenarioFile.model_fields:
+        return "it belongs at the top of the file, before the first [table]"
+    tables: dict[str, type[BaseModel]] = {"run": Run, "initial": Initial, "output": Output}
+    return next((f"it belongs under [{name}]" for name, table in tables.items() if wrong in table.model_fields), "")
 
 
 def _word(context: Mapping[str, Any]) -> str:

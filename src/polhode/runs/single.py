@@ -420,7 +420,7 @@ def integrate(
         Zero by default.
     guard : bool
         Refuse steps that turn a body further than the method can represent.
-    units : {"consistent", "SI", "molecular"}
+    units : {"consistent", "SI"}
         How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
         velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
     epoch : str, datetime or astropy Time, optional
@@ -506,12 +506,19 @@ def integrate(
             raise InvalidInput(f"{system.name} has {system.units} units of its own, not {units}; leave units out and "
                                "give plain numbers")  # fmt: skip
         units = system.units
+    elif units == "molecular":
+        raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
     turning, moving = (attitude, angular_velocity, angular_momentum), (position, velocity, momentum)
     y = _start(system, chosen, coordinates, carries, clock, thermostat, *turning, *moving)
     if clock is not None:
         y[-CLOCK_NUMBERS] = start
     wrong = "" if system.check is None else system.check(y[: BODY * system.N])
+    if wrong and position is None:
+        raise InvalidInput(
+            "position is missing; say where the bodies are, for instance on a lattice: polhode.initial.cubic, or "
+            "lattice = 'cubic' in a scenario"
+        )
     if wrong:
         raise InvalidInput(f"the run cannot start: {wrong}")
     recipe = {

@@ -30,7 +30,7 @@ from polhode.kernel import drive
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
 from polhode.systems.record import System, no_loads, number
 
-__all__ = ["LATTICES", "Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
+__all__ = ["Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
 
 NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
 """Numbers of the streams of random numbers."""
@@ -289,6 +289,10 @@ def at_energy(
         space, or a single one at rest, for which momenta cannot be drawn with zero total; loads without potential.
     """
     target = number(energy, "energy")
+    if not isinstance(state, Mapping):
+        raise InvalidInput(
+            f"state must be a mapping such as polhode.initial.cubic(4).state, not a {type(state).__name__}"
+        )
     unknown = [key for key in state if key not in WIDTHS]
     if unknown:
         raise unknown_name("key of a state", unknown[0], WIDTHS)
