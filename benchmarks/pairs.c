@@ -21,8 +21,9 @@ static void turn(const double *q, const double *v, double s, double *out) {
 #define CUT(S, D) {                                                                  \
         double narrow = 1 / (l->cutoff - l->on), t = (r - l->on) * narrow;            \
         if (t <= 0) { S = 1; D = 0; }                                                 \
-        else { double u = 1 - t; S = 1 - t * t * t * (10 + t * (6 * t - 15));         \
-               D = 30 * narrow * t * t * u * u * i1; } }
+        else { double u = 1 - t, f = t * t * t * t, b = t * u;                        \
+               S = 1 - t * f * (126 + t * (t * (540 + t * (70 * t - 315)) - 420));    \
+               D = 630 * narrow * b * b * b * b * i1; } }
 
 #define PAIR(SWITCHING) {                                                            \
         const double *m = mu + 3 * i, *n = mu + 3 * j;                                \

@@ -46,7 +46,8 @@ def energy(r, R, dipole, *, sigma=1.0, epsilon=1.0, attraction=0.0, cutoff=None,
         V = V - both / cutoff**3 * (1.0 if np.isinf(e) else 2 * (e - 1) / (2 * e + 1))
     if cutoff is not None:
         t = (apart - switch) / (cutoff - switch)
-        S = np.where(np.real(t) <= 0, 1.0, np.where(np.real(t) >= 1, 0.0, (1 - t) ** 3 * (1 + 3 * t + 6 * t * t)))
+        falling = (1 - t) ** 5 * (1 + 5 * t + 15 * t**2 + 35 * t**3 + 70 * t**4)
+        S = np.where(np.real(t) <= 0, 1.0, np.where(np.real(t) >= 1, 0.0, falling))
         V = V * S
     return V.sum()
 

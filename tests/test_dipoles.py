@@ -171,8 +171,8 @@ def test_the_potential_ends_smoothly():
     slopes = (F[1.4999] - F[1.49]) / 0.0099, (F[1.51] - F[1.5001]) / 0.0099
     assert slopes[0] == pytest.approx(slopes[1], rel=0.2)
     assert abs(F[1.5001] - F[1.4999]) < 3 * 2e-4 * abs(slopes[0])
-    # Near the cut-off the slope of S goes like the square of the distance to it.
-    assert F[1.999] / F[1.99] == pytest.approx(0.01, rel=0.1)
+    # Near the cut-off the slope of S goes like the fourth power of the distance to it.
+    assert F[1.999] / F[1.99] == pytest.approx(1e-4, rel=0.2)
     assert F[2.0] == F[2.1] == 0.0
 
 
@@ -193,7 +193,7 @@ def test_the_system_check_passes():
         ph.check_system(ph.dipoles(6, **arguments), states=1, span=0.1, **start).raise_for_failure()
     boxed = ph.dipoles(6, cutoff=1.9, switch=1.0, box=4.0, reaction_field=2.0)
     report = ph.check_system(boxed, states=1, span=0.05, **start)
-    # Its differences of order 8 do not suit a switching with two continuous derivatives.
+    # Its differences of order 8 do not suit a switching with four continuous derivatives.
     assert {line.what for line in report.failures} <= {"loads and potential"}
     said = {line.what for line in report.lines}
     assert {"loads and potential", "conserves energy", "conserves total_momentum"} <= said
@@ -405,7 +405,7 @@ def test_overlaps_at_the_start_are_told(box):
     r[5] = r[2]
     with pytest.raises(InvalidInput, match="bodies 2 and 5 overlap: they are 0 apart"):
         ph.integrate(ph.dipoles(8, **arguments), step=0.1, steps=1, position=r)
-    with pytest.raises(InvalidInput, match=r"bodies [01] and [1-7] overlap: they are 0 apart"):
+    with pytest.raises(InvalidInput, match="position is missing; say where the bodies are"):
         ph.integrate(ph.dipoles(8, **arguments), step=0.1, steps=1)
 
 

@@ -52,7 +52,7 @@ def energy(model, x, q, box=None, cutoff=None, permittivity=np.inf):
             weight = 1.0
             if cutoff:
                 t = np.clip((np.linalg.norm(d) - 0.9 * cutoff) / (0.1 * cutoff), 0, 1)
-                weight = 1 - 10 * t**3 + 15 * t**4 - 6 * t**5
+                weight = 1 - 126 * t**5 + 420 * t**6 - 540 * t**7 + 315 * t**8 - 70 * t**9
             r = np.linalg.norm(d + inside[0, i] - inside[0, j])
             u = 4 * epsilon * ((sigma / r) ** 12 - (sigma / r) ** 6)
             for a in range(3):
@@ -230,3 +230,27 @@ def test_overlapping_molecules_are_named():
     x[5] = x[2] + 0.02
     with pytest.raises(InvalidInput, match="bodies 2 and 5 overlap"):
         ph.integrate(ph.rigid_water(8), "v2", step=1e-3, steps=1, position=x, attitude=q)
+
+
+def test_a_cut_off_leaves_methods_of_order_4_their_order():
+    x, q = liquid(4, 0.3107)
+    system = ph.rigid_water(64, box=1.2428, cutoff=0.6)
+    warm = ph.integrate(system, "baoab", step=1e-3, steps=200, every=200, temperature=300.0, friction=20.0, position=x,
+                        attitude=q)  # fmt: skip
+    start = {k: warm[k].values[-1] for k in ("position", "attitude", "momentum", "angular_momentum")}
+    ends = [
+        ph.integrate(system, "rkn4_6b", step=0.016 / n, steps=n, every=n, **start).position.values[-1]
+        for n in (8, 16, 32, 128)
+    ]
+    errors = [float(np.abs(end - ends[-1]).max()) for end in ends[:-1]]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (orders > 3.7).all(), errors
+
+
+def test_no_squish_is_the_rotation_by_axes_3_2_1():
+    x, q = liquid(2, 0.35)
+    runs = [
+        ph.integrate(ph.rigid_water(8), name, step=1e-3, steps=20, position=x, attitude=q)
+        for name in ("v2/no_squish", "v2/three_rotation")
+    ]
+    assert np.array_equal(runs[0].attitude, runs[1].attitude)

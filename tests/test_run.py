@@ -403,5 +403,8 @@ def test_bodies_without_places_are_told_so():
 
 
 def test_units_of_molecules_are_those_of_molecules():
-    with pytest.raises(ph.InvalidInput, match="units is 'molecular', but dipoles has no such units of its own"):
-        ph.integrate(ph.dipoles(2), "v2", step=0.01, steps=1, position=[(0, 0, 0), (2, 0, 0)], units="molecular")
+    for units in ("molecular", "SI"):
+        with pytest.raises(ph.InvalidInput, match=f"dipoles is in consistent units with k_B = 1, not in {units} ones"):
+            ph.integrate(ph.dipoles(2), "v2", step=0.01, steps=1, position=[(0, 0, 0), (2, 0, 0)], units=units)
+    with pytest.raises(ph.InvalidInput, match="units is 'molecular', but free_body has no such units of its own"):
+        ph.integrate(ph.free_body((1, 2, 3)), "v2", step=0.01, steps=1, units="molecular")

@@ -84,12 +84,14 @@ def apart(a, b0, b1, b2, b3, c):
 
 @inlined
 def switched(r, inverse, c):
-    """The factor S(r) of a potential, from 1 at ON to 0 at the cut-off with two continuous derivatives, and -S'(r)/r;
-    exactly 0 beyond it. Without a cut-off 1 and 0."""
+    """The factor S(r) of a potential, from 1 at ON to 0 at the cut-off with four continuous derivatives, and
+    -S'(r)/r; exactly 0 beyond it. Without a cut-off 1 and 0."""
     t = lesser(greater((r - c[ON]) * c[NARROW], spread(0.0)), spread(1.0))
     u = 1.0 - t
     square = t * t
-    return 1.0 - t * square * (10.0 + t * (6.0 * t - 15.0)), 30.0 * c[NARROW] * square * (u * u) * inverse
+    fourth, both = square * square, t * u
+    series = 126.0 + t * (t * (540.0 + t * (70.0 * t - 315.0)) - 420.0)
+    return 1.0 - t * fourth * series, 630.0 * c[NARROW] * (both * both) * (both * both) * inverse
 
 
 def row(i, first, count, s, N, c):

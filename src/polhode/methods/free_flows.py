@@ -139,9 +139,14 @@ FLOW_NAMES = (
 orders 4, 6 and 8."""
 
 
+ALIASES = {"no_squish": "three_rotation"}
+"""Names under which other fields know a flow."""
+
+
 @cache
 def find(name: str) -> FreeFlow | None:
     """The free flow of this name, or None."""
+    name = ALIASES.get(name, name)
     if name in _FIXED:
         return _FIXED[name]
     for pattern, build, exists in _FAMILIES:

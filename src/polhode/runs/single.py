@@ -503,8 +503,8 @@ def integrate(
         raise unknown_name("units", units, UNITS)
     if system.units:
         if units not in ("consistent", system.units):
-            raise InvalidInput(f"{system.name} has {system.units} units of its own, not {units}; leave units out and "
-                               "give plain numbers")  # fmt: skip
+            raise InvalidInput(f"{system.name} is in {system.units} units with k_B = {system.boltzmann:.6g}, not in "
+                               f"{units} ones; leave units out and give plain numbers")  # fmt: skip
         units = system.units
     elif units == "molecular":
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")

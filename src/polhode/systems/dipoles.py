@@ -11,7 +11,7 @@ space. Force on i, field at i and torque in its body frame:
     E_i = -mu_j / r^3 + 3 (mu_j.d) d / r^5,     T_i = mubar_i x R^T E_i
 
 With ``cutoff`` a pair's whole energy is multiplied by S(r), which falls from 1 at ``switch`` to 0 at the cut-off with
-two continuous derivatives. With ``box`` the nearest images act. With ``reaction_field`` the medium beyond the cut-off,
+four continuous derivatives. With ``box`` the nearest images act. With ``reaction_field`` the medium beyond the cut-off,
 of that relative permittivity e, answers to the dipoles within it [barker1973]:
 
     V_ij -= 2 (e - 1) / (2 e + 1) mu_i . mu_j / cutoff^3                    e = infinity: a conductor
@@ -222,6 +222,7 @@ def dipoles(
         parameters=parameters,
         memory=memory,
         box=edges,
+        units="consistent",
         check=overlapping(sizes["sigma"], edges),
         constants=constants_of(masses, moments, frames, moment),
         conserves=("energy", "total_momentum", *(() if box is not None else ("total_angular_momentum",))),

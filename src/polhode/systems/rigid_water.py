@@ -4,7 +4,7 @@
                                     + k sum over sites a of i, b of j of q_a q_b (1/r_ab + r_ab^2 c) )
 
 R_ij is the distance of the centres of mass, by which whole molecules are cut off: being neutral, they then act on each
-other little beyond the cut-off. S falls from 1 at ``switch`` to 0 at the cut-off with two continuous derivatives;
+other little beyond the cut-off. S falls from 1 at ``switch`` to 0 at the cut-off with four continuous derivatives;
 without a cut-off it is 1. The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of the
 relative permittivity e beyond the cut-off [barker1973, tironi1995]; e is infinite, a conductor, unless given.
 
