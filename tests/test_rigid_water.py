@@ -208,6 +208,25 @@ def test_density_makes_the_box():
     )
 
 
+def test_units_are_those_of_molecules():
+    """Boltzmann's constant from the SI, labels of the trajectory, and the masses of the sites."""
+    v = np.random.default_rng(4).standard_normal((8, 3))
+    system = ph.rigid_water(8, box=2.0)
+    ds = ph.integrate(system, "v2", step=1e-3, steps=0, position=liquid(2, 0.4)[0], velocity=v)
+    kB = 1.380649e-23 * 6.02214076e23 / 1000
+    u = v - v.mean(axis=0)
+    expected = 18.0154 * (u * u).sum() / (3 * 8 - 3) / kB
+    assert float(ds.temperature_translational[0]) == pytest.approx(expected, rel=1e-12)
+    names = ("time", "position", "energy", "temperature", "pressure", "dipole", "angular_velocity")
+    assert [ds[name].attrs["units"] for name in names] == [
+        "ps", "nm", "kJ / mol", "K", "kJ / mol / nm3", "e nm", "rad / ps"
+    ]  # fmt: skip
+    assert dict(zip(ds.site.values, ds.site_mass.values, strict=True)) == {"O": 15.9994, "H1": 1.008, "H2": 1.008}
+    assert dict(zip(ds.site.values, ds.site_charge.values, strict=True)) == {"O": -0.8476, "H1": 0.4238, "H2": 0.4238}
+    middle = ds.site_mass.values @ ds.site_position.values
+    assert np.abs(middle).max() < 1e-15
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -217,6 +236,7 @@ def test_density_makes_the_box():
         ({"n": 8, "density": -1.0}, "must be positive"),
         ({"n": 8, "box": 1.5, "cutoff": 0.9}, "less than twice the cut-off"),
         ({"n": 8, "box": -1.5}, "must be positive"),
+        ({"n": 8, "density": 997.0}, "leaves no room for a cut-off of 0.5 nm"),
         ({"n": 8, "reaction_field": 80.0}, "without cutoff"),
     ],
 )

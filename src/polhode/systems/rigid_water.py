@@ -70,7 +70,8 @@ DALTON = 1.66053906660
 """Of kg / m^3 in u / nm^3: 1 u is 1.66053906660e-27 kg."""
 OXYGEN, HYDROGEN = 15.9994, 1.008
 """Masses in u."""
-CUTOFF = 0.9
+CUTOFF, SHORTEST = 0.9, 0.5
+"""The cut-off unless given, and the shortest that is chosen where a box is small; nm."""
 
 
 class Model(NamedTuple):
@@ -241,7 +242,7 @@ def rigid_water(
         In the place of ``box``: density of the liquid, kg / m^3, in a cube.
     cutoff : float, optional
         Distance of centres beyond which molecules do not act, nm; in a box 0.9, or half its smallest edge where that
-        is less, else none.
+        is less, 0.5 at least; else none.
     switch : float, optional
         Where the energy begins to fall to zero at the cut-off, nm; by default 0.9 of it.
     skin : float, optional
@@ -277,6 +278,11 @@ def rigid_water(
         volume = N * weight * DALTON / number(density, "density", positive=True)
         edges = np.full(3, volume ** (1.0 / 3.0))
     usual = min(CUTOFF, 0.5 * float(edges.min())) if cutoff is None and edges is not None else cutoff
+    if cutoff is None and usual is not None and usual < SHORTEST:
+        raise InvalidInput(
+            f"the smallest edge of the box, {edges.min():.4g} nm, leaves no room for a cut-off of {SHORTEST:g} nm, "
+            "about where second neighbours are; give more molecules, a larger box or a cutoff"
+        )
     rc, on, wide = surroundings(usual, switch, skin, edges)
     beyond = inf if reaction_field is None and rc else reaction_field
     places, charge, moments = geometry(row)
