@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from polhode import studies
 from polhode.cli.reproduce import command
 from polhode.errors import FileProblem, InvalidInput
-from polhode.studies import report
+from polhode.studies import criteria, report
 from polhode.studies.krysl2006 import claims, common, fig01, fig02, fig03, fig04, fig05
-from polhode.studies.study import FAILS, HOLDS, PARTLY, Claim, Figure, Finding
+from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, Check, Claim, Figure, Finding, Verdict
 
 STUDY = studies.study("krysl2006")
 
@@ -139,6 +139,91 @@ def test_a_verdict_follows_from_its_parts():
     assert Finding({"a": False, "b": False}, {}).verdict == FAILS
     with pytest.raises(ValueError, match="at least one part"):
         _ = Finding({}, {}).verdict
+
+
+def test_a_misprint_fails_as_printed_and_holds_corrected():
+    right, wrong = {"a": True}, {"a": False}
+    assert Finding(wrong, {}, right).verdict == MISPRINT == "fails as printed; holds corrected"
+    assert Finding({"a": True, "b": False}, {}, right).verdict == "holds partly as printed; holds corrected"
+    assert Finding(wrong, {}, wrong).verdict == "fails as printed; fails corrected"
+    assert Finding(right, {}, right).verdict == HOLDS  # what is printed right needs no correction
+
+
+# ------------------------------------------------------------------ criteria
+STEPS = np.array([0.4, 0.2, 0.1, 0.05])
+
+
+def test_an_order_has_two_sides():
+    for order in (1, 2, 4, 6, 8, 10):
+        assert criteria.order_within(STEPS, 3.0 * STEPS**order, order, floor=0.0)
+        for other in (order - 1, order + 1):
+            assert not criteria.order_within(STEPS, 3.0 * STEPS**other, order, 0.49)
+    found = criteria.order_within(STEPS, 3.0 * STEPS**7.91, 6, 0.3)
+    assert not found and found.measured == pytest.approx(7.91)
+    assert found.criterion == "order 6: 5.7 to 6.3, over 3 steps or more"
+    assert criteria.order_is(np.inf, np.inf) and not criteria.order_is(12.0, np.inf)
+    assert not criteria.order_is(np.nan, 2) and not criteria.order_is(np.inf, 2)
+
+
+def test_an_order_needs_three_steps():
+    """Two points are always on a line."""
+    assert not criteria.order_within(STEPS, [1e-3, 1e-3, 4e-4, 1e-4], 2)
+    assert criteria.order_within(STEPS, [1e-3, 1.6e-3, 4e-4, 1e-4], 2)
+    assert not criteria.order_within(STEPS[:2], STEPS[:2] ** 2, 2)
+
+
+def test_numbers_are_judged_from_both_sides():
+    assert criteria.ratio_within(5.0, 5.0, 1.5)
+    assert not criteria.ratio_within(10.0, 5.0, 1.9) and not criteria.ratio_within(2.5, 5.0, 1.9)
+    assert criteria.within(1.0, 0.9, 1.1) and not criteria.within(np.nan, 0.9, 1.1)
+    assert criteria.at_most(1.0, 1.0) and not criteria.at_most(np.nan, 1.0)
+    assert criteria.at_least(1.0, 1.0) and not criteria.at_least(np.nan, 1.0)
+    assert criteria.rising({"a": 1.0, "b": 2.1, "c": 5.0}, 2.0) and not criteria.rising({"a": 1.0, "b": 1.9}, 2.0)
+    assert not criteria.rising({"a": 2.0, "b": 1.0}) and not criteria.rising({"a": 1.0, "b": np.nan})
+
+
+@pytest.mark.parametrize(
+    "soft",
+    [lambda: criteria.order_is(2.0, 2, 0.5), lambda: criteria.ratio_within(1.0, 1.0, 2.0),
+     lambda: criteria.ratio_within(1.0, 1.0, 1.0), lambda: criteria.within(1.0, 2.0, 1.0)],
+)  # fmt: skip
+def test_soft_criteria_are_refused(soft):
+    with pytest.raises(ValueError):
+        soft()
+
+
+def test_a_share_agrees_with_a_count():
+    """Bounds of the binomial distribution, by its definition."""
+    from math import comb
+
+    def tail(p, counts):
+        return sum(comb(100, k) * p**k * (1 - p) ** (100 - k) for k in counts)
+
+    check = criteria.share_within(0.68, 75, 100)
+    low, high = (float(x) for x in check.criterion.split(",")[0].split(" to "))
+    assert tail(low, range(75, 101)) == pytest.approx(0.025, abs=2e-3)
+    assert tail(high, range(76)) == pytest.approx(0.025, abs=2e-3)
+    assert check and not criteria.share_within(low - 0.01, 75, 100) and not criteria.share_within(high + 0.01, 75, 100)
+    assert criteria.share_within(0.0, 0, 10) and criteria.share_within(1.0, 10, 10)
+
+
+def test_every_shows_what_fails():
+    check = criteria.every({"a": 2.0, "b": 2.05, "c": 3.0}, lambda x: criteria.order_is(x, 2))
+    assert not check and check.measured == {"c": 3.0} and check.criterion == "order 2: 1.9 to 2.1, each"
+    check = criteria.every({"a": 2.0, "b": 2.05, "c": 1.95}, lambda x: criteria.order_is(x, 2))
+    assert check and check.measured == {"c": 1.95, "b": 2.05}
+
+
+def test_a_report_shows_criterion_and_measurement():
+    claim = Claim("it is of order 2", "1", lambda data: Finding({}, {}))
+    found = Finding({"as printed": criteria.order_is(1.0, 2)}, {"n": 3}, {"with b2 < 0": criteria.order_is(2.0, 2)})
+    lines = report.details(Verdict(claim, found.verdict, found.parts, found.numbers, found.corrected))
+    assert lines == [
+        "no: as printed [order 2: 1.9 to 2.1; found 1.00]",
+        "yes: corrected: with b2 < 0 [order 2: 1.9 to 2.1; found 2.00]",
+        "n: 3",
+    ]
+    assert bool(Check("", 0, True)) and not Check("", 0, False)
 
 
 def errors(power, **sizes):

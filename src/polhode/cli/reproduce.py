@@ -40,7 +40,8 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
         polhode reproduce krysl2006/claims --quick --json
 
     Pictures (PNG), data (CSV) and a report (Markdown) go into the folder; every claim of the paper is printed with
-    its verdict (holds, holds partly, fails) and the numbers behind it. A claim that fails is a result, not an error.
+    its verdict (holds, holds partly, fails; of a misprint also the corrected one) and the numbers behind it. A claim
+    that fails is a result, not an error.
     """
     from polhode import studies
     from polhode.studies import report

@@ -2,7 +2,8 @@
 
 One folder per paper, each with a README (figure, file, claim, verdict, how our numbers differ), one short file per
 figure (parameters as printed, compute, judge, draw) and a ``STUDY``. ``study`` says what a study, a figure and a claim
-are, ``measure`` holds the measurements they share, ``drawing`` their pictures, ``report`` turns results into files.
+are, ``criteria`` how a judge decides, ``measure`` holds the measurements they share, ``drawing`` their pictures,
+``report`` turns results into files.
 
 Here may not live: methods, systems, anything a user needs for a run of their own.
 """

@@ -17,14 +17,15 @@ import xarray as xr
 
 from polhode.errors import FileProblem
 from polhode.plots import style
-from polhode.studies.study import VERDICTS, Figure, Study, Tell, Verdict
+from polhode.studies.study import VERDICTS, Check, Figure, Study, Tell, Verdict
 
 
 @dataclass(frozen=True)
 class Result:
-    """A figure computed: its verdicts, remarks and files."""
+    """A figure computed: its data, verdicts, remarks and files."""
 
     figure: Figure
+    data: xr.Dataset
     verdicts: tuple[Verdict, ...]
     remarks: Mapping[str, str]
     pictures: tuple[Path, ...]
@@ -69,7 +70,7 @@ def reproduce(
             remarks = {str(key): str(value) for key, value in data.attrs.items()}
             tables = write_tables(data, target, figure.name)
             pictures = write_pictures(figure, data, target)
-            results.append(Result(figure, verdicts, remarks, pictures, tables, time.perf_counter() - begun))
+            results.append(Result(figure, data, verdicts, remarks, pictures, tables, time.perf_counter() - begun))
             done(results[-1])
         report = target / (f"{figures[0].name}.md" if len(figures) == 1 else "report.md")
         report.write_text(markdown(study, results, quick), encoding="utf-8")
@@ -118,19 +119,28 @@ def words(value: Any) -> str:
 
 
 def details(verdict: Verdict) -> list[str]:
-    """The parts, where they do not all agree with the verdict, and the numbers."""
+    """The parts, where there is more to them than the verdict, then the corrected ones, then the numbers."""
     lines = []
-    if len(verdict.parts) > 1:
-        lines += [f"{'yes' if true else 'no'}: {part}" for part, true in verdict.parts.items()]
+    if len(verdict.parts) > 1 or any(isinstance(part, Check) for part in verdict.parts.values()):
+        lines += [part_line(part, true) for part, true in verdict.parts.items()]
+    lines += [part_line(f"corrected: {part}", true) for part, true in verdict.corrected.items()]
     return lines + [f"{name}: {words(value)}" for name, value in verdict.numbers.items()]
 
 
+def part_line(part: str, true: bool | Check) -> str:
+    """Whether a part is true, and where it was measured, its criterion and what was found."""
+    line = f"{'yes' if true else 'no'}: {part}"
+    if not isinstance(true, Check):
+        return line
+    found = words(true.measured)
+    return f"{line} [{true.criterion}{f'; found {found}' if found else ''}]"
+
+
 def counts(results: Sequence[Result]) -> str:
-    """How many claims hold, hold partly and fail."""
+    """How many claims hold, hold partly and fail, and how many do so as printed and otherwise when corrected."""
     found = [verdict.verdict for result in results for verdict in result.verdicts]
-    return ", ".join(
-        f"{found.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in VERDICTS
-    )
+    names = [*VERDICTS, *sorted(set(found) - set(VERDICTS))]
+    return ", ".join(f"{found.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in names)
 
 
 def plain(result: Result) -> str:
@@ -181,6 +191,12 @@ def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) 
                     {
                         "claim": verdict.claim.text, "where": verdict.claim.where, "verdict": verdict.verdict,
                         "parts": {part: bool(true) for part, true in verdict.parts.items()},
+                        "corrected": {part: bool(true) for part, true in verdict.corrected.items()},
+                        "criteria": {
+                            part: {"criterion": check.criterion, "found": bare(check.measured)}
+                            for part, check in (*verdict.parts.items(), *verdict.corrected.items())
+                            if isinstance(check, Check)
+                        },
                         "numbers": bare(verdict.numbers),
                     }
                     for verdict in result.verdicts

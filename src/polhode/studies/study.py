@@ -1,7 +1,11 @@
 """What a study is: figures that compute data and draw it, and claims that judge it.
 
 A claim is a conjunction of parts. Each part is true or false of the data, so the verdict follows and can fail:
-all parts true, it *holds*; some, it *holds partly*; none, it *fails*.
+all parts true, it *holds*; some, it *holds partly*; none, it *fails*. Where a formula is misprinted the parts judge
+the print and nothing else; what the corrected formula does stands beside them: it *fails as printed; holds corrected*.
+
+A part is decided by a ``Check``: a criterion in words that is known before the data are, and what was measured.
+``criteria`` makes them.
 """
 
 from __future__ import annotations
@@ -18,10 +22,45 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 HOLDS, PARTLY, FAILS = "holds", "holds partly", "fails"
+MISPRINT = f"{FAILS} as printed; {HOLDS} corrected"
 VERDICTS = (HOLDS, PARTLY, FAILS)
 
 Tell = Callable[[str], None]
 """Receives one line about what is being computed."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One piece of a claim, decided. True or false like a bool.
+
+    Attributes
+    ----------
+    criterion : str
+        When it is true, in words that do not depend on the data.
+    measured : number, str or mapping of such
+        What was held against it.
+    true : bool
+        Whether it is.
+    """
+
+    criterion: str
+    measured: Any
+    true: bool
+
+    def __bool__(self) -> bool:
+        return self.true
+
+
+Parts = Mapping[str, bool | Check]
+"""What a claim says, piece by piece, and whether the data agree."""
+
+
+def verdict_of(parts: Parts) -> str:
+    """``holds``, ``holds partly`` or ``fails``."""
+    if not parts:
+        raise ValueError("a finding needs at least one part to be judged")
+    true = [bool(value) for value in parts.values()]
+    return HOLDS if all(true) else PARTLY if any(true) else FAILS
 
 
 @dataclass(frozen=True)
@@ -30,22 +69,25 @@ class Finding:
 
     Attributes
     ----------
-    parts : mapping of str to bool
-        What the claim says, piece by piece, and whether the data agree.
+    parts : mapping of str to Check or bool
+        What the claim says, piece by piece, as printed.
     numbers : mapping
         The numbers behind it: a number, a word, or a mapping of such by method.
+    corrected : mapping of str to Check or bool
+        The pieces that are wrong in print, corrected. They decide nothing about what is printed.
     """
 
-    parts: Mapping[str, bool]
+    parts: Parts
     numbers: Mapping[str, Any]
+    corrected: Parts = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``holds partly`` or ``fails``."""
-        if not self.parts:
-            raise ValueError("a finding needs at least one part to be judged")
-        true = [bool(value) for value in self.parts.values()]
-        return HOLDS if all(true) else PARTLY if any(true) else FAILS
+        """``holds``, ``holds partly`` or ``fails``; of a misprint whose correction is known, both verdicts."""
+        found = verdict_of(self.parts)
+        if found == HOLDS or not self.corrected:
+            return found
+        return f"{found} as printed; {verdict_of(self.corrected)} corrected"
 
 
 @dataclass(frozen=True)
@@ -63,8 +105,9 @@ class Verdict:
 
     claim: Claim
     verdict: str
-    parts: Mapping[str, bool]
+    parts: Parts
     numbers: Mapping[str, Any]
+    corrected: Parts = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,7 +137,9 @@ class Figure:
     def judge(self, data: xr.Dataset) -> tuple[Verdict, ...]:
         """Every claim judged on the data."""
         findings = [(claim, claim.judge(data)) for claim in self.claims]
-        return tuple(Verdict(claim, found.verdict, found.parts, found.numbers) for claim, found in findings)
+        return tuple(
+            Verdict(claim, found.verdict, found.parts, found.numbers, found.corrected) for claim, found in findings
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from polhode.algebra.rotation import exp_quaternion
 from polhode.studies.krysl2006.common import ALL, PRINTED, by_method, convergence_picture, second_order
 from polhode.studies.krysl2006.fig02 import TOP
 from polhode.studies.measure import NORMS, convergence
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Tell
 
 INITIAL = {"attitude": exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}  # [krysl2006, 5.3]
 STEPS = (0.02, 0.01, 0.005, 0.0025, 0.00125, 0.000625, 0.0003125)
@@ -31,7 +31,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool] = {}
+    parts: dict[str, bool | Check] = {}
     numbers: dict[str, object] = {}
     for t in COMPARED:
         found = second_order(data.sel(t_end=t))
@@ -41,7 +41,7 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def significantly(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool] = {}
+    parts: dict[str, bool | Check] = {}
     numbers: dict[str, object] = {}
     others = [label for label in PRINTED if label not in PAIR]
     for t, step in COMPARED.items():
