@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -128,12 +129,24 @@ class SlowFunctionWarning(UserWarning):
 
 FEW = 12
 
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple = 3, 12, 12
+_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 80, 120, 60
+
+
+def shown(value: object) -> str:
+    """A value as messages show it: short, on one line, whatever it is."""
+    try:
+        return " ".join(_SHORT.repr(value).split())
+    except Exception:
+        return f"something of type {type(value).__name__}"
+
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Error for an unknown name that answers with the closest known ones, and with all where they are few."""
     names = sorted(known)
-    close = difflib.get_close_matches(str(name).lower(), names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name[:100].lower(), names, n=3, cutoff=0.5) if isinstance(name, str) else []
     hints = [f"did you mean {' or '.join(map(repr, close))}?"] if close else []
     if not close or len(names) <= FEW:
         hints.append(f"known: {', '.join(names)}")
-    return InvalidInput(f"unknown {what} {name!r}; {' '.join(hints)}")
+    return InvalidInput(f"unknown {what} {shown(name)}; {' '.join(hints)}")

@@ -254,10 +254,10 @@ def test_arguments_broadcast_and_scalars_stay_scalars():
     [
         (lambda: elliptic.sn(0.3, -0.1), "mc"),
         (lambda: elliptic.sn(0.3, 1e40), "mc"),
-        (lambda: elliptic.sn(np.nan, 0.1), "u has entries that are not finite"),
-        (lambda: elliptic.K([0.1, np.nan]), "mc has entries that are not finite"),
+        (lambda: elliptic.sn(np.nan, 0.1), "u is not finite"),
+        (lambda: elliptic.K([0.1, np.nan]), "mc is not finite"),
         (lambda: elliptic.am(1e15, 0.1), "lost the phase"),
-        (lambda: elliptic.Pi(0.1, np.inf, 0.2), "n has entries"),
+        (lambda: elliptic.Pi(0.1, np.inf, 0.2), "n is not finite"),
         (lambda: elliptic.cn(np.zeros(2), np.ones(3)), "do not broadcast"),
         (lambda: elliptic.RF(np.ones(2), np.ones(3), 1.0), "do not broadcast"),
         (lambda: elliptic.RF(0.0, 0.0, 1.0), "diverges"),
@@ -266,7 +266,7 @@ def test_arguments_broadcast_and_scalars_stay_scalars():
         (lambda: elliptic.RC(1.0, 0.0), "diverges"),
         (lambda: elliptic.RD(1.0, 1.0, 0.0), "diverges"),
         (lambda: elliptic.RF(1e-300, 1.0, 1.0), "below 1e-200"),
-        (lambda: elliptic.E("a"), "mc is not an array of real numbers"),
+        (lambda: elliptic.E("a"), "mc must be real numbers"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told(call, words):

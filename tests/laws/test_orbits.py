@@ -189,7 +189,7 @@ def test_circles_measure_from_the_node():
         (lambda: orbits.propagate((1, 0, 0), (0, 1, 0), 1, 0), "mu is not positive"),
         (lambda: orbits.propagate((1, 0, 0), (0, 1, 0), [1, 1e18], 1), r"t\[1\] is more than 1e15 periods"),
         (lambda: orbits.propagate((1.5, 0, 0), (-1, 0, 0), 1, 0.75), "leads into the centre"),
-        (lambda: orbits.propagate((1, 0, 0), (0, 1, np.nan), 1, 1), "velocity has entries that are not finite"),
+        (lambda: orbits.propagate((1, 0, 0), (0, 1, np.nan), 1, 1), "velocity is not finite"),
         (lambda: orbits.propagate((1, 0), (0, 1, 0), 1, 1), "last axis must have length 3"),
         (lambda: orbits.propagate(np.ones((3, 3)), (0, 1, 0), np.ones(2), 1), "do not broadcast"),
         (lambda: orbits.eccentric_from_mean(1, 1), "an ellipse is meant"),

@@ -53,7 +53,7 @@ CASES = {
     "from_xyzw": (Q,),
     "to_xyzw": (Q,),
 }
-OTHER_KINDS = {"from_scipy", "to_scipy"}
+OTHER_KINDS = {"as_quaternion", "from_scipy", "to_scipy"}
 
 
 def test_every_public_function_is_tried():

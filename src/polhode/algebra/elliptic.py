@@ -25,7 +25,8 @@ from math import asinh, atan, atan2, copysign, cos, exp, floor, inf, nan, pi, pr
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode.algebra.rotation import Array, _numbers, write1, write_all
+from polhode.algebra.rotation import Array, write1, write_all
+from polhode.arguments import array, room_for
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.jit import helper, inlined
@@ -399,12 +400,13 @@ def loop_for(kernel, takes, gives):
 
 def _apply(kernel, gives, **operands):
     """Run a kernel over named operands that broadcast; checks that they are finite numbers."""
-    arrays = [_numbers(value, name) for name, value in operands.items()]
+    arrays = [array(value, name) for name, value in operands.items()]
     try:
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(operands, arrays, strict=True))
         raise InvalidInput(f"shapes do not broadcast ({shapes}); give equal shapes, or single numbers") from None
+    room_for(prod(shape) * (len(arrays) + gives), "the arguments together")
     rows = np.empty((prod(shape), len(arrays)))
     for k, a in enumerate(arrays):
         rows[:, k] = np.broadcast_to(a, shape).reshape(-1)
@@ -414,16 +416,16 @@ def _apply(kernel, gives, **operands):
 
 
 def _complementary(mc: ArrayLike) -> Array:
-    a = _numbers(mc, "mc")
+    a = array(mc, "mc")
     if a.size and (a.min() < 0.0 or a.max() > LARGEST):
         wrong = a.min() if a.min() < 0.0 else a.max()
         raise InvalidInput(f"mc = 1 - k^2 is not negative and at most {LARGEST:g}, got {wrong:g}")
     return a
 
 
-def _sized(value: ArrayLike, name: str) -> Array:
+def _sized(value: ArrayLike, name: str, unit: str = "") -> Array:
     """Arguments and amplitudes: beyond 2^40 half turns nothing is left of the phase."""
-    a = _numbers(value, name)
+    a = array(value, name, unit)
     if a.size and np.abs(a).max() > 1e12:
         raise InvalidInput(f"{name} has entries beyond 1e12, where double precision has lost the phase")
     return a
@@ -431,7 +433,7 @@ def _sized(value: ArrayLike, name: str) -> Array:
 
 def _arguments(operands: dict[str, ArrayLike], zeros: int) -> dict[str, Array]:
     """Arguments of Carlson's integrals: not negative, at most ``zeros`` of them 0 at the same place."""
-    arrays = {name: _numbers(value, name) for name, value in operands.items()}
+    arrays = {name: array(value, name) for name, value in operands.items()}
     for name, a in arrays.items():
         if a.size and (a.min() < 0.0 or a.max() > 1e60):
             raise InvalidInput(f"{name} lies between 0 and 1e60; scale the arguments first")
@@ -565,7 +567,7 @@ def F(phi: ArrayLike, mc: ArrayLike) -> Array:
     InvalidInput
         Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
     """
-    return _apply(F_kernel, 1, phi=_sized(phi, "phi"), mc=_complementary(mc))[0]
+    return _apply(F_kernel, 1, phi=_sized(phi, "phi", "rad"), mc=_complementary(mc))[0]
 
 
 def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
@@ -591,7 +593,7 @@ def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
     InvalidInput
         Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
     """
-    return _apply(Pi_kernel, 1, phi=_sized(phi, "phi"), n=n, mc=_complementary(mc))[0]
+    return _apply(Pi_kernel, 1, phi=_sized(phi, "phi", "rad"), n=n, mc=_complementary(mc))[0]
 
 
 def RF(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
@@ -617,8 +619,8 @@ def RF(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
 
 def RC(x: ArrayLike, y: ArrayLike) -> Array:
     """Carlson's RC(x, y) = RF(x, y, y), for y < 0 its principal value; x as in ``RF``, y not 0."""
-    below = np.sign(_numbers(y, "y"))
-    checked = _arguments({"x": x}, 1) | _arguments({"y": np.abs(_numbers(y, "y"))}, 0)
+    below = np.sign(array(y, "y"))
+    checked = _arguments({"x": x}, 1) | _arguments({"y": np.abs(array(y, "y"))}, 0)
     return _apply(RC_any, 1, x=checked["x"], y=below * checked["y"])[0]
 
 
@@ -642,8 +644,8 @@ def RJ(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
     InvalidInput
         Arguments outside that range, shapes that do not broadcast.
     """
-    below = np.sign(_numbers(p, "p"))
-    checked = _arguments({"p": np.abs(_numbers(p, "p"))}, 0)
+    below = np.sign(array(p, "p"))
+    checked = _arguments({"p": np.abs(array(p, "p"))}, 0)
     return _apply(RJ_any, 1, **_arguments({"x": x, "y": y, "z": z}, 1), p=below * checked["p"])[0]
 
 

@@ -45,8 +45,9 @@ from polhode.algebra.kepler import (
     two_product,
     universal,
 )
-from polhode.algebra.rotation import Array, _numbers, _vectors, write_all
+from polhode.algebra.rotation import Array, _vectors, write_all
 from polhode.algebra.so3 import axpy, cross, dot, scale
+from polhode.arguments import array, room_for, truth
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.jit import helper, inlined
@@ -88,6 +89,8 @@ __all__ = [
 
 STRAIGHT = 1e-13
 """Distance of the periapsis over that of the point below which nothing is left of the elements' digits."""
+
+GRAVITY = "m**3 / s**2"
 
 LONGEST = 1e12
 """Largest mean anomaly, and largest eccentric one: beyond, double precision has lost the phase."""
@@ -345,6 +348,7 @@ def _apply(kernel, gives: int, **operands: Array) -> Array:
     except ValueError:
         shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items())
         raise InvalidInput(f"leading axes do not broadcast ({shapes}); give equal ones, or single values") from None
+    room_for(prod(common) * sum(widths.values()), "the arguments together")
     rows = np.empty((prod(common), sum(widths.values())))
     k = 0
     for name, a in operands.items():
@@ -374,7 +378,7 @@ def _refuse(wrong, name: str, sentence: str) -> None:
 
 
 def _mu(mu: ArrayLike) -> Array:
-    a = _numbers(mu, "mu")
+    a = array(mu, "mu", GRAVITY)
     _refuse(
         ~((a > 0.0) & (a < 1e100)),
         "mu",
@@ -384,13 +388,13 @@ def _mu(mu: ArrayLike) -> Array:
 
 
 def _state(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike = 1.0) -> dict[str, Array]:
-    r = _vectors(position, "position")
+    r = _vectors(position, "position", "m")
     _refuse((np.abs(r) < 1e-100).all(axis=-1), "position", "is at the centre, where the attraction is infinite")
-    return {"position": r, "velocity": _vectors(velocity, "velocity"), "mu": _mu(mu)}
+    return {"position": r, "velocity": _vectors(velocity, "velocity", "m / s"), "mu": _mu(mu)}
 
 
 def _eccentricity(e: ArrayLike, kind: str) -> Array:
-    a = _numbers(e, "eccentricity")
+    a = array(e, "eccentricity")
     if kind == "hyperbola":
         _refuse(~(a > 1.0), "eccentricity", "is not above 1: a hyperbola is meant here")
     elif kind == "ellipse":
@@ -401,8 +405,8 @@ def _eccentricity(e: ArrayLike, kind: str) -> Array:
     return a
 
 
-def _sized(value: ArrayLike, name: str, largest: float) -> Array:
-    a = _numbers(value, name)
+def _sized(value: ArrayLike, name: str, largest: float, unit: str = "") -> Array:
+    a = array(value, name, unit)
     _refuse(np.abs(a) > largest, name, f"is beyond {largest:g}, where double precision has lost it")
     return a
 
@@ -443,7 +447,7 @@ def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayL
     """
     state = _state(position, velocity, mu)
     mu = state.pop("mu")
-    out = _apply(propagate_row, 7, **state, t=_numbers(t, "t"), mu=mu)
+    out = _apply(propagate_row, 7, **state, t=array(t, "t", "s"), mu=mu)
     status = out[..., 6]
     _refuse(status == NOT_CONVERGED, "t", "is more than 1e15 periods, after which nothing is left of the phase")
     _refuse(status != OK, "t", "leads into the centre, or beyond the range of double precision")
@@ -683,10 +687,10 @@ def state_from_classical(
     columns = {
         "semi_latus_rectum": _size(semi_latus_rectum, "semi_latus_rectum"),
         "eccentricity": _eccentricity(eccentricity, "any"),
-        "inclination": _numbers(inclination, "inclination"),
-        "node": _numbers(node, "node"),
-        "argument_of_periapsis": _numbers(argument_of_periapsis, "argument_of_periapsis"),
-        "true_anomaly": _numbers(true_anomaly, "true_anomaly"),
+        "inclination": array(inclination, "inclination", "rad"),
+        "node": array(node, "node", "rad"),
+        "argument_of_periapsis": array(argument_of_periapsis, "argument_of_periapsis", "rad"),
+        "true_anomaly": array(true_anomaly, "true_anomaly", "rad"),
     }
     i = columns["inclination"]
     _refuse((i < 0.0) | (i > pi), "inclination", "is not from 0 to pi; give radians")
@@ -759,7 +763,7 @@ def state(
 
 
 def _factor(retrograde: bool) -> Array:
-    return np.asarray(-1.0 if retrograde else 1.0)
+    return np.asarray(-1.0 if truth(retrograde, "retrograde") else 1.0)
 
 
 def _no_frame(k: Array, retrograde: bool) -> None:
@@ -833,8 +837,9 @@ def state_from_modified_equinoctial(
     InvalidInput
         Shapes, not finite; p or mu not positive; a longitude that a hyperbola does not reach.
     """
-    values = {"f": f, "g": g, "h": h, "k": k, "L": L}
-    columns = {"p": _size(p, "p")} | {name: _numbers(value, name) for name, value in values.items()}
+    values = {"f": f, "g": g, "h": h, "k": k}
+    columns = {"p": _size(p, "p")} | {name: array(value, name) for name, value in values.items()}
+    columns["L"] = array(L, "L", "rad")
     return _back(from_modified_row, columns, mu, factor=_factor(retrograde))
 
 
@@ -898,8 +903,8 @@ def state_from_equinoctial(
         Shapes, not finite; a or mu not positive; h^2 + k^2 not below 1.
     """
     columns = {"a": _size(a, "a")}
-    columns |= {name: _numbers(value, name) for name, value in {"h": h, "k": k, "p": p, "q": q}.items()}
-    columns["mean_longitude"] = _sized(mean_longitude, "mean_longitude", LONGEST)
+    columns |= {name: array(value, name) for name, value in {"h": h, "k": k, "p": p, "q": q}.items()}
+    columns["mean_longitude"] = _sized(mean_longitude, "mean_longitude", LONGEST, "rad")
     try:
         e = np.hypot(columns["h"], columns["k"])
     except ValueError:
@@ -927,7 +932,7 @@ def semi_latus_rectum(semi_major_axis: ArrayLike, eccentricity: ArrayLike) -> Ar
     InvalidInput
         Not finite, shapes that do not broadcast, an eccentricity of 1, or the sign of another conic.
     """
-    e, a = _eccentricity(eccentricity, "any"), _numbers(semi_major_axis, "semi_major_axis")
+    e, a = _eccentricity(eccentricity, "any"), array(semi_major_axis, "semi_major_axis", "m")
     _refuse(e == 1.0, "eccentricity", "is 1: a parabola has no semi-major axis; give its semi-latus rectum")
     p = np.asarray(_together(lambda a, e: a * (1.0 - e) * (1.0 + e), semi_major_axis=a, eccentricity=e))
     _refuse(p <= 0.0, "semi_major_axis", "has the wrong sign: positive for ellipses, negative for hyperbolas")
@@ -938,13 +943,14 @@ _parameter = semi_latus_rectum  # under a name that no argument hides
 
 
 def _size(value: ArrayLike, name: str) -> Array:
-    a = _numbers(value, name)
+    a = array(value, name, "m")
     _refuse(~((a > 0.0) & (a < 1e100)), name, "is not positive, or beyond 1e100")
     return a
 
 
 def _together(function, **operands: Array) -> Array:
     try:
+        room_for(prod(np.broadcast_shapes(*(a.shape for a in operands.values()))), "the arguments together")
         arrays = np.broadcast_arrays(*operands.values())
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in operands.items())
@@ -975,7 +981,7 @@ def mean_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
     InvalidInput
         Not finite, out of range, shapes that do not broadcast.
     """
-    E = _sized(eccentric, "eccentric", LONGEST)
+    E = _sized(eccentric, "eccentric", LONGEST, "rad")
     return _column(_apply(mean_row, 1, E=E, e=_eccentricity(eccentricity, "ellipse"), b=np.ones(())), 0)
 
 
@@ -999,19 +1005,19 @@ def eccentric_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
     InvalidInput
         Not finite, out of range, shapes that do not broadcast.
     """
-    M = _sized(mean, "mean", LONGEST)
+    M = _sized(mean, "mean", LONGEST, "rad")
     return _column(_apply(eccentric_row, 1, M=M, e=_eccentricity(eccentricity, "ellipse")), 0)
 
 
 def true_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
     """True anomaly, tan(nu/2) = sqrt((1 + e)/(1 - e)) tan(E/2), in the same turn; see ``mean_from_eccentric``."""
-    E = _sized(eccentric, "eccentric", LONGEST)
+    E = _sized(eccentric, "eccentric", LONGEST, "rad")
     return _together(_half_angles(1.0), E=E, e=_eccentricity(eccentricity, "ellipse"))
 
 
 def eccentric_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
     """Eccentric anomaly of a true anomaly, at most 1e12, in the same turn; the inverse of ``true_from_eccentric``."""
-    nu = _sized(true, "true", LONGEST)
+    nu = _sized(true, "true", LONGEST, "rad")
     return _together(_half_angles(-1.0), nu=nu, e=_eccentricity(eccentricity, "ellipse"))
 
 
@@ -1081,7 +1087,7 @@ def hyperbolic_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
     InvalidInput
         Not finite, out of range, at or beyond the asymptote, shapes that do not broadcast.
     """
-    nu, e = _numbers(true, "true"), _eccentricity(eccentricity, "hyperbola")
+    nu, e = array(true, "true", "rad"), _eccentricity(eccentricity, "hyperbola")
     ratio = np.asarray(_together(lambda nu, e: np.where(abs(nu) < pi, 1.0 + e * np.cos(nu), -1.0), true=nu, e=e))
     _refuse(ratio <= 0.0, "true", "is at or beyond the asymptote, arccos(-1/e)")
     return np.arcsinh(np.sqrt((e - 1.0) * (e + 1.0)) * np.sin(nu) / ratio)
@@ -1115,12 +1121,12 @@ def parabolic_from_mean(mean: ArrayLike) -> Array:
 
 def true_from_parabolic(parabolic: ArrayLike) -> Array:
     """True anomaly 2 arctan D on a parabola."""
-    return 2.0 * np.arctan(_numbers(parabolic, "parabolic"))
+    return 2.0 * np.arctan(array(parabolic, "parabolic"))
 
 
 def parabolic_from_true(true: ArrayLike) -> Array:
     """D = tan(nu/2) of a true anomaly below pi in size, which a parabola does not reach."""
-    nu = _numbers(true, "true")
+    nu = array(true, "true", "rad")
     _refuse(abs(nu) >= pi, "true", "is not between -pi and pi, where a parabola ends")
     return np.tan(0.5 * nu)
 
@@ -1162,7 +1168,7 @@ def true_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
     InvalidInput
         Not finite, out of range, shapes that do not broadcast.
     """
-    M, e = _numbers(mean, "mean"), _eccentricity(eccentricity, "any")
+    M, e = array(mean, "mean", "rad"), _eccentricity(eccentricity, "any")
     return _together(
         lambda M, e: _by_conic(0, M, e, lambda x: true_from_parabolic(parabolic_from_mean(x))), mean=M, e=e
     )
@@ -1187,7 +1193,7 @@ def mean_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
     InvalidInput
         Not finite, out of range, at or beyond the asymptote, shapes that do not broadcast.
     """
-    nu, e = _numbers(true, "true"), _eccentricity(eccentricity, "any")
+    nu, e = array(true, "true", "rad"), _eccentricity(eccentricity, "any")
     return _together(
         lambda nu, e: _by_conic(2, nu, e, lambda x: mean_from_parabolic(parabolic_from_true(x))), true=nu, e=e
     )

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import charts, euler, quaternion, so3
-from polhode.errors import InvalidInput, unknown_name
+from polhode.arguments import UNKNOWN, array, choice, room_for, text
+from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
 
@@ -36,6 +37,7 @@ __all__ = [
     "Ad",
     "angle_between",
     "angular_velocity_from_euler_rates",
+    "as_quaternion",
     "axis_angle_from_quaternion",
     "cay_matrix",
     "cay_quaternion",
@@ -72,6 +74,9 @@ __all__ = [
 
 LARGEST = 1e100
 """Numbers beyond this would overflow when squared."""
+
+UNIT_TOLERANCE = 1e-6
+"""How far the length of a quaternion that means an attitude may be from 1."""
 
 MATRIX_TOLERANCE = 1e-6
 """How far a matrix may be from orthogonal (any entry of R R^T - 1), or from skew relative to its largest entry."""
@@ -200,6 +205,7 @@ def _apply(kernel, gives: tuple[int, ...], *operands: Array, plan: tuple[int, ..
         ) from None
     takes = tuple(a.shape[-1] for a in operands)
     count, length = prod(leading), prod(gives)
+    room_for(count * (length + sum(a.shape[-1] for a in operands)), "the arguments together")
     rows = [_rows(a, leading, count) for a in operands]
     out = np.empty((count, length))
     order = () if plan is None else (np.array(plan, dtype=np.int64),)
@@ -211,21 +217,8 @@ def _apply(kernel, gives: tuple[int, ...], *operands: Array, plan: tuple[int, ..
 # Input.
 
 
-def _numbers(value: ArrayLike, name: str) -> Array:
-    try:
-        raw = np.asarray(value)
-        if raw.dtype.kind not in "biufO":
-            raise TypeError
-        a = raw.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} is not an array of real numbers; give numbers, rows of equal length") from None
-    if not np.isfinite(a).all():
-        raise InvalidInput(f"{name} has entries that are not finite; remove nan and inf first")
-    return a
-
-
-def _vectors(value: ArrayLike, name: str) -> Array:
-    a = _numbers(value, name)
+def _vectors(value: ArrayLike, name: str, unit: str = "") -> Array:
+    a = array(value, name, unit)
     if a.shape[-1:] != (3,):
         raise InvalidInput(f"{name} has shape {a.shape}; its last axis must have length 3")
     if a.size and np.abs(a).max() > LARGEST:
@@ -234,7 +227,7 @@ def _vectors(value: ArrayLike, name: str) -> Array:
 
 
 def _quaternions(value: ArrayLike, name: str) -> Array:
-    a = _numbers(value, name)
+    a = array(value, name)
     if a.shape[-1:] != (4,):
         raise InvalidInput(f"{name} has shape {a.shape}; its last axis must have length 4, ordered w, x, y, z")
     return a
@@ -254,8 +247,8 @@ def _attitudes(value: ArrayLike, name: str) -> Array:
     return np.ldexp(a, np.where(np.abs(exponent) > 300, -exponent, 0))
 
 
-def _matrices(value: ArrayLike, name: str) -> Array:
-    a = _numbers(value, name)
+def _matrices(value: ArrayLike, name: str, unit: str = "") -> Array:
+    a = array(value, name, unit)
     if a.shape[-2:] != (3, 3):
         raise InvalidInput(f"{name} has shape {a.shape}; its last two axes must be 3 by 3")
     return a
@@ -282,9 +275,7 @@ def _rotations(value: ArrayLike, name: str) -> Array:
 
 
 def _plan(sequence: str) -> tuple[int, ...]:
-    if sequence not in euler.SEQUENCES:
-        raise unknown_name("Euler sequence", sequence, euler.SEQUENCES)
-    return euler.plan(sequence)
+    return euler.plan(choice(sequence, "Euler sequence", euler.SEQUENCES))
 
 
 MAPS = {"exp": so3.exp_quaternion, "cayley": so3.cay_quaternion}
@@ -297,9 +288,7 @@ ANGLE_BRANCHES = {"principal": charts.euler_principal, "continuous": charts.eule
 
 
 def _chosen(what: str, name: str, table):
-    if name not in tuple(table):  # by comparison, so that a list is refused too
-        raise unknown_name(what, name, table)
-    return table[name]
+    return table[choice(name, what, table)]
 
 
 # The Lie algebra.
@@ -323,7 +312,7 @@ def hat(v: ArrayLike) -> Array:
     InvalidInput
         Wrong shape or not finite.
     """
-    return _apply(so3.hat, (3, 3), _vectors(v, "v"))
+    return _apply(so3.hat, (3, 3), _vectors(v, "v", UNKNOWN))
 
 
 def vee(matrix: ArrayLike) -> Array:
@@ -344,7 +333,7 @@ def vee(matrix: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or not skew within 1e-6 of its largest entry.
     """
-    a = _matrices(matrix, "matrix")
+    a = _matrices(matrix, "matrix", UNKNOWN)
     if a.size:
         defect = np.abs(a + np.swapaxes(a, -1, -2)).max(axis=(-1, -2))
         if (defect > MATRIX_TOLERANCE * np.abs(a).max(axis=(-1, -2))).any():
@@ -373,7 +362,7 @@ def Ad(matrix: ArrayLike, w: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or ``matrix`` is not a rotation within 1e-6.
     """
-    return _apply(so3.Ad, (3,), _rotations(matrix, "matrix"), _vectors(w, "w"))
+    return _apply(so3.Ad, (3,), _rotations(matrix, "matrix"), _vectors(w, "w", UNKNOWN))
 
 
 # Exponential and Cayley map, and back.
@@ -403,7 +392,7 @@ def exp_quaternion(v: ArrayLike) -> Array:
     >>> exp_quaternion((0.0, 0.0, 0.0))
     array([1., 0., 0., 0.])
     """
-    return _apply(so3.exp_quaternion, (4,), _vectors(v, "v"))
+    return _apply(so3.exp_quaternion, (4,), _vectors(v, "v", "rad"))
 
 
 def exp_matrix(v: ArrayLike) -> Array:
@@ -424,7 +413,7 @@ def exp_matrix(v: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
     """
-    return _apply(so3.exp_matrix, (3, 3), _vectors(v, "v"))
+    return _apply(so3.exp_matrix, (3, 3), _vectors(v, "v", "rad"))
 
 
 def log_quaternion(q: ArrayLike) -> Array:
@@ -568,10 +557,11 @@ def cayinv_matrix(matrix: ArrayLike) -> Array:
 # Tangent operators.
 
 
-def _tangent(on_vector, as_matrix, v: ArrayLike, w: ArrayLike | None) -> Array:
+def _tangent(on_vector, as_matrix, v: ArrayLike, w: ArrayLike | None, unit: str) -> Array:
+    at = _vectors(v, "v", unit)
     if w is None:
-        return _apply(as_matrix, (3, 3), _vectors(v, "v"))
-    return _apply(on_vector, (3,), _vectors(v, "v"), _vectors(w, "w"))
+        return _apply(as_matrix, (3, 3), at)
+    return _apply(on_vector, (3,), at, _vectors(w, "w", UNKNOWN))
 
 
 def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
@@ -598,7 +588,7 @@ def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
     """
-    return _tangent(so3.dexp, so3.dexp_matrix, v, w)
+    return _tangent(so3.dexp, so3.dexp_matrix, v, w, "rad")
 
 
 def dexpinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
@@ -625,7 +615,7 @@ def dexpinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
     """
-    return _tangent(so3.dexpinv, so3.dexpinv_matrix, v, w)
+    return _tangent(so3.dexpinv, so3.dexpinv_matrix, v, w, "rad")
 
 
 def dcay(v: ArrayLike, w: ArrayLike | None = None) -> Array:
@@ -650,7 +640,7 @@ def dcay(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
     """
-    return _tangent(so3.dcay, so3.dcay_matrix, v, w)
+    return _tangent(so3.dcay, so3.dcay_matrix, v, w, "")
 
 
 def dcayinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
@@ -675,7 +665,7 @@ def dcayinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     InvalidInput
         Wrong shape, not finite, or entries beyond 1e100.
     """
-    return _tangent(so3.dcayinv, so3.dcayinv_matrix, v, w)
+    return _tangent(so3.dcayinv, so3.dcayinv_matrix, v, w, "")
 
 
 # Quaternions.
@@ -774,7 +764,7 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
     """
-    return _apply(_rotate, (3,), _attitudes(q, "q"), _vectors(v, "v"))
+    return _apply(_rotate, (3,), _attitudes(q, "q"), _vectors(v, "v", UNKNOWN))
 
 
 def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
@@ -797,7 +787,7 @@ def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
     """
-    return _apply(_rotate_inverse, (3,), _attitudes(q, "q"), _vectors(v, "v"))
+    return _apply(_rotate_inverse, (3,), _attitudes(q, "q"), _vectors(v, "v", UNKNOWN))
 
 
 def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
@@ -888,11 +878,11 @@ def quaternion_from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, or a zero axis.
     """
-    a = _vectors(axis, "axis")
+    a = _vectors(axis, "axis", UNKNOWN)
     if not a.any(axis=-1).all():
         raise InvalidInput("axis contains a zero vector, which has no direction; give a vector that is not zero")
     split = _apply(so3.axis_angle, (4,), a)
-    angles = _numbers(angle, "angle")[..., np.newaxis]
+    angles = array(angle, "angle", "rad")[..., np.newaxis]
     try:
         v = split[..., :3] * angles
     except ValueError:
@@ -948,7 +938,7 @@ def quaternion_from_euler(angles: ArrayLike, sequence: str = "XYZ") -> Array:
     InvalidInput
         Wrong shape, not finite, or an unknown sequence.
     """
-    return _apply(euler.to_quaternion, (4,), _vectors(angles, "angles"), plan=_plan(sequence))
+    return _apply(euler.to_quaternion, (4,), _vectors(angles, "angles", "rad"), plan=_plan(sequence))
 
 
 def euler_from_quaternion(q: ArrayLike, sequence: str = "XYZ") -> Array:
@@ -1017,9 +1007,9 @@ def euler_rates(angles: ArrayLike, angular_velocity: ArrayLike, sequence: str = 
         Wrong shape, not finite, an unknown sequence, or a singular middle angle (within 1e-15).
     """
     plan = _plan(sequence)
-    a = _vectors(angles, "angles")
+    a = _vectors(angles, "angles", "rad")
     _refuse_lock(a, sequence)
-    return _apply(euler.rates, (3,), a, _vectors(angular_velocity, "angular_velocity"), plan=plan)
+    return _apply(euler.rates, (3,), a, _vectors(angular_velocity, "angular_velocity", "rad / s"), plan=plan)
 
 
 def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, sequence: str = "XYZ") -> Array:
@@ -1045,10 +1035,18 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, seque
         Wrong shape, not finite, or an unknown sequence.
     """
     plan = _plan(sequence)
-    return _apply(euler.angular_velocity, (3,), _vectors(angles, "angles"), _vectors(rates, "rates"), plan=plan)
+    return _apply(
+        euler.angular_velocity, (3,), _vectors(angles, "angles", "rad"), _vectors(rates, "rates", "rad / s"), plan=plan
+    )
 
 
 # Three numbers after a turn.
+
+
+def _turn(increment: ArrayLike, map: str) -> Array:
+    """The quaternion of an increment, a rotation vector or a Cayley vector."""
+    kernel = _chosen("map", map, MAPS)
+    return _apply(kernel, (4,), _vectors(increment, "increment", "rad" if map == "exp" else ""))
 
 
 def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = "tracked") -> Array:
@@ -1094,9 +1092,9 @@ def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = 
     >>> float(v[1].round(12)), float((w[1] + 4 * np.pi).round(12))
     (7.5, 7.5)
     """
-    old, turn = _vectors(v, "v"), _vectors(increment, "increment")
+    old, turn = _vectors(v, "v", "rad"), _turn(increment, map)
     kernel = _chosen("branch", branch, VECTOR_BRANCHES)
-    return _apply(kernel, (3,), old, _apply(_chosen("map", map, MAPS), (4,), turn))
+    return _apply(kernel, (3,), old, turn)
 
 
 def euler_increment(
@@ -1152,9 +1150,9 @@ def euler_increment(
     0.0
     """
     plan = _plan(sequence)
-    old, turn = _vectors(angles, "angles"), _vectors(increment, "increment")
+    old, turn = _vectors(angles, "angles", "rad"), _turn(increment, map)
     kernel = _chosen("branch", branch, ANGLE_BRANCHES)
-    return _apply(kernel, (3,), old, _apply(_chosen("map", map, MAPS), (4,), turn), plan=plan)
+    return _apply(kernel, (3,), old, turn, plan=plan)
 
 
 def vectors_along(q: Array, first: Array, branch: str) -> Array:
@@ -1191,6 +1189,58 @@ def angles_along(q: Array, first: Array, sequence: str) -> Array:
 
 
 # Borders to other libraries.
+
+
+def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Array:
+    """Attitude quaternions from any of the forms in which people have attitudes.
+
+    Parameters
+    ----------
+    attitude : array_like (..., 4) or (..., 3, 3), or scipy.spatial.transform.Rotation
+        Unit quaternions (w, x, y, z) of either sign, rotation matrices, or a SciPy ``Rotation``: each turns body into
+        space.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    array (..., 4)
+        Unit quaternions to one rounding, each divided by its length; of a matrix as ``quaternion_from_matrix``, of a
+        ``Rotation`` with the sign SciPy keeps.
+
+    Raises
+    ------
+    InvalidInput
+        Another shape, not finite, a quaternion whose length is not 1 within 1e-6, or a matrix that is no rotation
+        within 1e-6; the sentence names the first that is wrong.
+
+    Examples
+    --------
+    >>> as_quaternion([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).round(3).tolist()
+    [0.707, 0.0, 0.0, 0.707]
+    """
+    name = text(name, "name")
+    if hasattr(attitude, "as_quat") and not isinstance(attitude, type):
+        attitude = from_scipy(attitude)
+    a = array(attitude, name)
+    if a.ndim >= 2 and a.shape[-2:] == (3, 3):
+        return _apply(quaternion.from_matrix, (4,), _rotations(a, name))
+    if a.shape[-1:] != (4,):
+        raise InvalidInput(
+            f"{name} has shape {a.shape}; give a unit quaternion (w, x, y, z), a rotation matrix (3, 3), or a scipy "
+            "Rotation"
+        )
+    with np.errstate(over="ignore"):
+        # Rounds as the norm of each alone does, whatever the number of attitudes.
+        length = np.sqrt(np.matmul(a[..., None, :], a[..., :, None])[..., 0, 0])
+    wrong = np.argwhere(np.abs(length - 1.0) > UNIT_TOLERANCE)
+    if len(wrong):
+        place = ",".join(str(int(k)) for k in wrong[0])
+        raise InvalidInput(
+            f"{name}{f'[{place}]' if place else ''} has length {length[tuple(wrong[0])]:g}; give a unit quaternion "
+            "(w, x, y, z)"
+        )
+    return np.asarray(a / length[..., None])
 
 
 def from_xyzw(q: ArrayLike) -> Array:

@@ -1,0 +1,316 @@
+"""What users hand in: every public function reads its arguments here, and refuses here what it cannot mean.
+
+A number is a real number: of Python, NumPy, or anything that turns into one. Text, bytes, True and False, complex
+numbers, dates and masked entries are none, though NumPy would take them; nan, infinity and integers beyond 1e308 are
+refused, and so is an array that does not fit into the memory of the machine.
+
+**Quantities with units** (of astropy, pint or unyt; also lists of them) are turned into the SI unit of the argument,
+radians for angles, and refused where they are of another kind. A pure number takes none but a dimensionless quantity.
+So of several quantities all are in SI, and polhode asks for any consistent set: plain numbers beside them must be in
+SI too. An argument whose unit only the caller knows (the parameters of a user's function) takes plain numbers alone.
+Labels (``attrs["units"]`` of xarray) are words and change nothing.
+
+Every refusal is an ``InvalidInput`` of one sentence that names the argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polhode.errors import InvalidInput, shown, unknown_name
+
+Array = NDArray[np.float64]
+
+NUMBERS = frozenset({float, int, np.float64, np.int64})
+"""Types that carry no unit and hide nothing."""
+
+NO_NUMBERS = (str, bytes, bool, type(None))
+"""What NumPy would turn into a number, though it is none."""
+
+DEEPEST = 8
+"""Lists within lists that are looked into."""
+
+UNKNOWN = "unknown"
+"""The unit of an argument whose unit polhode cannot know."""
+
+
+# ------------------------------------------------------------------ units
+def is_quantity(value: Any) -> bool:
+    """Whether something is a number with a unit, told without importing the packages that have such."""
+    kind = type(value)
+    if kind in NUMBERS or kind is np.ndarray or kind is str or isinstance(value, type):
+        return False
+    if hasattr(value, "to_value"):  # astropy, unyt
+        return hasattr(value, "unit") or hasattr(value, "units")
+    return hasattr(value, "magnitude") and hasattr(value, "units")  # pint
+
+
+def in_unit(value: Any, unit: str, name: str) -> Any:
+    """A quantity, or a list with quantities in it, as plain numbers of a unit; anything else as it is.
+
+    Parameters
+    ----------
+    value : anything
+        What the user gives.
+    unit : str
+        An SI unit, such as ``"m**3 / s**2"``; empty for a pure number, ``UNKNOWN`` where there is none to turn into.
+    name : str
+        What the message calls it.
+
+    Raises
+    ------
+    InvalidInput
+        A quantity of another kind.
+    """
+    kind = type(value)
+    if kind in NUMBERS or (kind is np.ndarray and value.dtype != object):
+        return value
+    return _stripped(value, unit, name, 0)
+
+
+def _stripped(value: Any, unit: str, name: str, depth: int) -> Any:
+    if isinstance(value, list | tuple):
+        if set(map(type, value)) <= NUMBERS:
+            return value
+        if depth == DEEPEST:
+            raise InvalidInput(f"{name.partition('[')[0]} has lists more than {DEEPEST} deep; give a regular array")
+        return [_stripped(part, unit, f"{name}[{k}]", depth + 1) for k, part in enumerate(value)]
+    if isinstance(value, np.ndarray) and value.dtype == object and value.size:
+        flat = [_stripped(part, unit, name, DEEPEST) for part in value.ravel()]
+        return np.array(flat, dtype=object).reshape(value.shape) if any(map(is_quantity, value.flat)) else value
+    return _converted(value, unit, name) if is_quantity(value) else value
+
+
+def _converted(value: Any, unit: str, name: str) -> Any:
+    own = str(getattr(value, "unit", None) or getattr(value, "units", "")) or "none"
+    if unit == UNKNOWN:
+        raise InvalidInput(f"{name} is a quantity in {own}, but polhode does not know which unit is meant here; give "
+                           "plain numbers")  # fmt: skip
+    try:
+        astropy = sys.modules.get("astropy.units")
+        if astropy is None or not isinstance(value, astropy.Quantity):
+            turned = value.m_as if hasattr(value, "m_as") else value.to_value
+            return np.asarray(turned(unit or "dimensionless"), dtype=float)[()]
+        # A torque over an angular acceleration is in N m s^2 / rad: there a radian is 1.
+        free = astropy.dimensionless_angles() if unit and "rad" not in unit else []
+        return np.asarray(value.to_value(unit, equivalencies=free), dtype=float)[()]
+    except Exception:  # the packages have errors of their own
+        raise InvalidInput(f"{name} is a quantity in {own}, which does not turn into {unit or 'a pure number'}; "
+                           "check what it is") from None  # fmt: skip
+
+
+# ------------------------------------------------------------------ numbers
+@functools.cache
+def memory() -> int:
+    """Bytes of memory of this machine; 16 GiB where it does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 16 << 30
+
+
+def room_for(entries: float, name: str) -> None:
+    """Refuse what asks for more numbers than half of the memory holds.
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that asks for them.
+    """
+    if 8 * entries > memory() // 2:
+        raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, more than the memory of this machine holds; "
+                           "take fewer at a time")  # fmt: skip
+
+
+def array(value: Any, name: str, unit: str = "") -> Array:
+    """Finite real numbers of any shape, as float64; not copied where they are that already.
+
+    Parameters
+    ----------
+    value, name
+        What the user gives, and what messages call it.
+    unit : str
+        See ``in_unit``.
+
+    Raises
+    ------
+    InvalidInput
+        No real numbers, rows of different lengths, not finite, too many, or a quantity of another kind.
+    """
+    value = in_unit(value, unit, name)
+    wrong = not_numbers = f"{name} must be real numbers in a regular array"
+    try:
+        raw = np.asarray(value)
+        kind = raw.dtype.kind
+        if kind not in "iufO" or (kind == "O" and any(isinstance(part, NO_NUMBERS) for part in raw.flat)):
+            raise TypeError
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            wrong = f"{name} has masked entries; fill them or leave them out"
+            raise TypeError
+        room_for(raw.size, name)
+        a = raw.astype(np.float64, copy=False)
+    except InvalidInput:
+        raise
+    except OverflowError:
+        raise InvalidInput(f"{name} has numbers beyond 1e308; check its units") from None
+    except Exception:  # whatever an object does when it is asked to be a number
+        raise InvalidInput(f"{wrong}, not {shown(value)}" if wrong is not_numbers else wrong) from None
+    if not np.isfinite(a).all():
+        index = ",".join(str(int(k)) for k in np.argwhere(~np.isfinite(a))[0])
+        which = f": {name}[{index}] is" if index else " but"
+        raise InvalidInput(f"{name} is not finite{which} {a[~np.isfinite(a)][0]}; give a finite number")
+    return a
+
+
+def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
+    """A fresh array of this many finite numbers.
+
+    Raises
+    ------
+    InvalidInput
+        As ``array``, or a wrong length.
+    """
+    a = array(value, name, unit)
+    if a.shape != (length,):
+        raise InvalidInput(f"{name} must be {length} numbers, but has shape {a.shape}")
+    return a.copy() if a is value or a.base is not None else a
+
+
+def number(value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False) -> float:
+    """One finite number; with ``positive`` above 0, with ``zero`` also 0 itself.
+
+    Raises
+    ------
+    InvalidInput
+        As ``array``, or a number out of its range.
+    """
+    if type(value) is not float:
+        a = array(value, name, unit) if value is not None and not isinstance(value, str | bool) else None
+        if a is None or a.shape:
+            raise InvalidInput(f"{name} must be a number, not {shown(value)}")
+        value = float(a)
+    if not -np.inf < value < np.inf:
+        raise InvalidInput(f"{name} is not finite but {value}; give a finite number")
+    if (positive and not value > 0.0 and not (zero and value == 0.0)) or (zero and value < 0.0):
+        raise InvalidInput(f"{name} is {value:g}; it must be {'0 or ' if zero else ''}positive")
+    return value  # type: ignore[no-any-return]
+
+
+def numbers(value: Any, name: str, unit: str = UNKNOWN) -> Array:
+    """A fresh flat array of any length; nothing, where None is given.
+
+    Raises
+    ------
+    InvalidInput
+        As ``array``, or rows within rows.
+    """
+    if value is None:
+        return np.zeros(0)
+    a = array(value, name, unit)
+    if a.ndim > 1:
+        raise InvalidInput(f"{name} must be a flat sequence of numbers, but has shape {a.shape}")
+    return np.atleast_1d(a).copy()
+
+
+def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
+    """A whole number of Python or NumPy, no float, from ``least`` to ``most``.
+
+    Raises
+    ------
+    InvalidInput
+        Another kind of thing, or out of range.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidInput(f"{name} must be a whole number, not {shown(value)}")
+    if not least <= value <= most:
+        limit = f"{least} or more" if value < least else f"at most {most:g}"
+        raise InvalidInput(f"{name} is {shown(value)}; it must be {limit}")
+    return int(value)
+
+
+# ------------------------------------------------------------------ words and things
+def choice(value: Any, name: str, known: Iterable[str]) -> str:
+    """One of some words.
+
+    Raises
+    ------
+    InvalidInput
+        Another word, with the nearest known ones, or no word.
+    """
+    words = tuple(known)
+    if not isinstance(value, str) or value not in words:
+        raise unknown_name(name, value, words)
+    return value
+
+
+def text(value: Any, name: str) -> str:
+    """Any text.
+
+    Raises
+    ------
+    InvalidInput
+        Anything else.
+    """
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {shown(value)}")
+    return value
+
+
+def truth(value: Any, name: str) -> bool:
+    """True or False.
+
+    Raises
+    ------
+    InvalidInput
+        Anything else.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name} must be True or False, not {shown(value)}")
+    return bool(value)
+
+
+def function(value: Any, name: str) -> Callable[..., Any]:
+    """Something to call.
+
+    Raises
+    ------
+    InvalidInput
+        Anything else.
+    """
+    if not callable(value):
+        raise InvalidInput(f"{name} must be a function, not {shown(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def path(value: Any, name: str = "path") -> str:
+    """The name of a file or folder.
+
+    Raises
+    ------
+    InvalidInput
+        No text and no path, nothing in it, or a zero byte in it.
+    """
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InvalidInput(f"{name} must be the name of a file, not {shown(value)}")
+    return text
+
+
+def mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """Values by name.
+
+    Raises
+    ------
+    InvalidInput
+        No mapping, or keys that are no text.
+    """
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise InvalidInput(f"{name} must be a mapping of names to values, not {shown(value)}")
+    return value
