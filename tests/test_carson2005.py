@@ -7,7 +7,9 @@ import csv
 import numpy as np
 import pytest
 import xarray as xr
+from mpmath import mp
 
+from mutants import flips, order_off, put, scaled
 from polhode import kepler, studies
 from polhode.studies import report
 from polhode.studies.carson2005 import (
@@ -15,6 +17,7 @@ from polhode.studies.carson2005 import (
     common,
     correction,
     cost,
+    digits,
     drag,
     fig02,
     fig03,
@@ -25,6 +28,7 @@ from polhode.studies.carson2005 import (
     fig08,
     higher,
     impulse,
+    multi_body,
     period,
     sunlight,
     thrust,
@@ -52,7 +56,7 @@ def test_all_files_are_there(quick):
     results, folder, written = quick
     assert list(results) == [
         "claims", "fig02", "fig03", "fig04", "fig05", "fig06", "fig07", "fig08", "correction", "impulse", "thrust",
-        "sunlight", "drag", "higher", "period", "cost",
+        "sunlight", "drag", "higher", "period", "cost", "alpha", "digits", "multi_body",
     ]  # fmt: skip
     text = written.read_text()
     for name, result in results.items():
@@ -78,6 +82,8 @@ EXPECTED = {
     "drag": {"equal order": PARTLY, "than RK4": PARTLY},
     "period": {"should be recoverable": PARTLY},
     "cost": {"small steps": PARTLY, "beats": PARTLY},
+    "alpha": {"closest to the orbit": FAILS},
+    "digits": {"the integrators of the paper": FAILS, "by steps, in doubles": FAILS, "good enough": FAILS},
 }  # fmt: skip
 """Verdicts other than "holds"."""
 
@@ -401,3 +407,87 @@ def test_the_two_arcs_meet_at_the_impulse():
     assert np.linalg.norm(v) - np.linalg.norm(w) == pytest.approx(impulse.SIZE)
     assert np.linalg.norm(np.cross(v, w)) < 1e-12
     assert kepler.specific_energy(r, v, common.MU) > common.energy_of(CIRCULAR) + 0.02
+
+
+# ------------------------------------------------------------------ every judge of an order, a share or a size can fail
+MUTANTS = [
+    ("claims", "first-order", lambda d: put(d, "measured", 1.0, quantity="order")),
+    ("impulse", "starts and stops", lambda d: order_off(d, "error", 1, d.steps, scheme=RK4)),
+    ("impulse", "starts and stops", lambda d: order_off(d, "error", -1, d.steps, scheme=RK4)),
+    ("thrust", "starts and stops", lambda d: order_off(d, "error", 1, d.steps, scheme=HEUN)),
+    ("thrust", "starts and stops", lambda d: order_off(d, "error", -1, d.steps, scheme=HEUN)),
+    ("sunlight", "starts and stops", lambda d: order_off(d, "error", 1, d.steps, scheme="rkn6_14a")),
+    ("sunlight", "starts and stops", lambda d: order_off(d, "error", -1, d.steps, scheme="rkn6_14a")),
+    ("higher", "orders 4, 6 and 8", lambda d: order_off(d, "error", 1, d.steps, force="conic", method="rkn4_6b")),
+    ("higher", "orders 4, 6 and 8", lambda d: order_off(d, "error", -1, d.steps, force="conic", method="rkn4_6b")),
+    ("period", "with the order", lambda d: order_off(d, "error", 1, d.steps, method=HEUN)),
+    ("period", "with the order", lambda d: order_off(d, "error", -1, d.steps, method=HEUN)),
+    ("correction", "likely realizable", lambda d: order_off(d, "mean", 1, method="symplectic, corrected")),
+    ("correction", "likely realizable", lambda d: order_off(d, "mean", -1, method="symplectic, corrected")),
+    ("alpha", "gives order 2", lambda d: order_off(d, "error", 1, alpha=0.25)),
+    ("alpha", "gives order 2", lambda d: order_off(d, "error", -1, alpha=0.25)),
+    ("alpha", "defines a variational", lambda d: put(d, "residual", 1e-9, alpha=0.75)),
+    ("alpha", "and of no other", lambda d: put(d, "from_midpoint", 0.0, alpha=0.4)),
+    ("alpha", "and of no other", lambda d: put(d, "from_midpoint", 1e-6, alpha=0.5)),
+    ("alpha", "keeps the angular momentum", lambda d: put(d, "momentum_drift", 1e-9, alpha=1.0)),
+    ("alpha", "the same integrator", lambda d: put(d, "mirrored", 1e-6, alpha=0.25)),
+    ("alpha", "closest to the orbit", lambda d: scaled(d, "error", 0.1, alpha=0.5)),
+    ("digits", "the integrators of the paper", lambda d: put(d, "digits", 15.1, method=RK4)),
+    ("digits", "by the exact flow", lambda d: put(d, "digits", 14.9, method=digits.EXACT)),
+    ("digits", "compensated sums", lambda d: put(d, "digits", 12.0, method=digits.COMPENSATED[0])),
+    ("digits", "good enough", lambda d: d.assign(of_data=d.of_data + 2.0)),
+    ("multi_body", "exists as well", lambda d: put(d, "change", 1e-12, method="rkn6_14a")),
+    ("multi_body", "of the whole system", lambda d: d.assign(own=1.0 + 0.0 * d.own)),
+    ("multi_body", "as their order says", lambda d: order_off(d, "error", 1, d.steps, scheme="s4_6")),
+    ("multi_body", "as their order says", lambda d: order_off(d, "error", -1, d.steps, scheme="s4_6")),
+    ("multi_body", "non-conservative", lambda d: d.assign(falling=-d.falling)),
+]
+
+
+@pytest.mark.parametrize(("figure", "words", "mutant"), MUTANTS)
+def test_judges_see_what_is_wrong(quick, figure, words, mutant):
+    result = quick[0][figure]
+    assert flips(result.figure, words, result.data, mutant)
+
+
+@pytest.mark.parametrize("name", digits.ORBITS)
+def test_places_after_a_day_are_those_of_keplers_equation(name):
+    """E - e sin E = n t from an apsis, in 40 digits, for the printed data and for the same as doubles."""
+    with mp.workdps(40):
+        for data, known in ((str, digits.OF_DECIMALS), (float, digits.OF_DOUBLES)):
+            mu, r, v = (mp.mpf(data(x)) for x in (common.MU, common.R0, common.STARTS[name]["momentum"][0]))
+            a = 1 / (2 / r - v**2 / mu)
+            e, n = 1 - r / a, mp.sqrt(mu / a**3)
+            E = mp.findroot(lambda E, e=e, n=n: E - e * mp.sin(E) - n * mp.mpf(common.DAY), n * common.DAY)
+            place = a * mp.sqrt(1 - e**2) * mp.sin(E), a * (mp.cos(E) - e)
+            for x, y in zip(place, known[name], strict=True):
+                assert abs(x - mp.mpf(y)) < mp.mpf("1e-20")
+
+
+def test_the_slots_of_any_alphaby_differences():
+    """D1 and D2 of (14), from its values."""
+    a, b, h = np.array([100.0, 1660.0, 30.0]), np.array([140.0, 1655.0, 20.0]), 25.0
+
+    def action(x, y, alpha):
+        v = (y - x) / h
+        places = (1 - alpha) * x + alpha * y, alpha * x + (1 - alpha) * y
+        return sum(h / 2 * (v @ v / 2 + common.MU / np.linalg.norm(q)) for q in places)
+
+    for alpha in (0.0, 0.3, 0.5):
+        found = claims.slots(a[None], b[None], h, alpha)
+        for k in range(3):
+            d = 1e-2 * np.eye(3)[k]
+            first = (action(a + d, b, alpha) - action(a - d, b, alpha)) / 2e-2
+            second = (action(a, b + d, alpha) - action(a, b - d, alpha)) / 2e-2
+            assert (found[0][0, k], found[1][0, k]) == pytest.approx((first, second), rel=1e-7, abs=1e-9)
+
+
+def test_the_bodies_start_about_their_centre_of_mass():
+    _, start = multi_body.system_and_start()
+    masses = np.array(multi_body.SIZES)
+    assert np.abs(masses @ start["position"]).max() < 1e-16 and np.abs(masses @ start["velocity"]).max() < 1e-16
+    ds = multi_body.travel("rkn6_14a", 0.1, 10)
+    other = multi_body.travel(multi_body.GAUSS, 0.1, 10)
+    assert np.abs(ds.position - other.position).max() < 1e-6
+    speed = np.gradient(multi_body.own_energy(ds), ds.time.values)
+    assert np.abs(speed).max() > 1e-2

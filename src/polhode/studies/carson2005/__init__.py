@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from polhode.studies.carson2005 import (
+    alpha,
     claims,
     correction,
     cost,
+    digits,
     drag,
     fig02,
     fig03,
@@ -16,6 +18,7 @@ from polhode.studies.carson2005 import (
     fig08,
     higher,
     impulse,
+    multi_body,
     period,
     sunlight,
     thrust,
@@ -44,6 +47,9 @@ STUDY = Study(
             higher,
             period,
             cost,
+            alpha,
+            digits,
+            multi_body,
         )
     ),
 )

@@ -6,7 +6,6 @@ z = (q, p) in the units of the paper, for a mass of 1 kg; J = [[0, I], [-I, 0]].
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from math import floor
 from typing import Any
 
@@ -31,8 +30,10 @@ from polhode.studies.carson2005.common import (
     STARTS,
     STEP,
     SYMPLECTIC,
+    VERLET,
     conic,
     energy_of,
+    keeps,
     last,
     order_of,
     run,
@@ -89,10 +90,26 @@ def newton(z: Any, h: float, jacobian: Callable[[Any], Any], most: int = 100) ->
     return most, guess
 
 
-def slots(a: Any, b: Any, h: float) -> tuple[Any, Any]:
-    """D1 and D2 of the discrete Lagrangian with alpha = 1/2 [carson2005, eqs. 16 and 17]."""
-    force, velocity = -gradient(np.concatenate([0.5 * (a + b), np.zeros(3)]))[:3], (b - a) / h
-    return 0.5 * h * force - velocity, 0.5 * h * force + velocity
+def force(q: Any) -> Any:
+    """-grad V at rows of positions, V = -mu/|q|."""
+    return -MU * q / np.linalg.norm(q, axis=-1, keepdims=True) ** 3
+
+
+def slots(a: Any, b: Any, h: float, alpha: float = 0.5) -> tuple[Any, Any]:
+    """D1 and D2 of L_d^{sym,alpha}(a, b) at rows of positions [carson2005, eq. 14; eqs. 16 and 17 for alpha = 1/2]."""
+    near, far = force((1.0 - alpha) * a + alpha * b), force(alpha * a + (1.0 - alpha) * b)
+    velocity = (b - a) / h
+    return (0.5 * h * ((1.0 - alpha) * near + alpha * far) - velocity,
+            0.5 * h * (alpha * near + (1.0 - alpha) * far) + velocity)  # fmt: skip
+
+
+def residuals(ds: xr.Dataset, alpha: float = 0.5) -> dict[str, float]:
+    """How far a run is from the discrete equations with this alpha, relative to the smallest momentum."""
+    q, p = ds.position.values, ds.momentum.values
+    D1, D2 = slots(q[:-1], q[1:], STEP, alpha)
+    size = np.linalg.norm(p, axis=1).min()
+    defects = {"(12)": D1[1:] + D2[:-1], "(18)": p[:-1] + D1, "(19)": p[1:] - D2}
+    return {name: float(np.abs(x).max() / size) for name, x in defects.items()}
 
 
 # ------------------------------------------------------------------ measurements
@@ -131,28 +148,6 @@ def symplectic_defect(M: Any) -> float:
     return float(np.abs((M.T @ J @ M - J) * np.outer(SCALE, SCALE)).max() / (R0 * CIRCLE))
 
 
-def variational_residuals() -> dict[str, float]:
-    """How far the symplectic run of a day is from the discrete equations, relative to the momentum."""
-    ds = run(SYMPLECTIC, ELLIPTIC)
-    q, p = ds.position.values, ds.momentum.values
-    D1, D2 = (np.array(x) for x in zip(*(slots(a, b, STEP) for a, b in pairwise(q)), strict=True))
-    size = np.linalg.norm(p, axis=1).min()
-    middle = slice(1, -1)
-    return {
-        "(12)": float(np.abs(D1[1:] + D2[:-1]).max() / size),
-        "(18)": float(np.abs(p[:-1] + D1).max() / size),
-        "(19)": float(np.abs(p[1:] - D2).max() / size),
-        "verlet in (12)": float(np.abs(verlet_residual())[middle].max() / size),
-    }
-
-
-def verlet_residual() -> Any:
-    """(12) with alpha = 1/2 on a path of another integrator, Stoermer-Verlet, which has alpha = 0."""
-    q = run("v2", ELLIPTIC).position.values
-    D1, D2 = (np.array(x) for x in zip(*(slots(a, b, STEP) for a, b in pairwise(q)), strict=True))
-    return D1[1:] + D2[:-1]
-
-
 def first_order(h: float) -> float:
     """Distance from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
     q, p = (np.array(x) for x in STARTS[ELLIPTIC].values())
@@ -177,7 +172,8 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     euler = derivative(lambda x: np.concatenate([
         x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
     tell("a day")
-    residuals = variational_residuals()
+    residual = residuals(run(SYMPLECTIC, ELLIPTIC))
+    residual["verlet in (12)"] = residuals(run(VERLET, ELLIPTIC))["(12)"]  # Stoermer-Verlet has alpha = 0
     steps = (40.0, 20.0, 10.0, 5.0)
     errors = [
         float(np.linalg.norm(last(SYMPLECTIC, ELLIPTIC, step=h).position - conic(ELLIPTIC, DAY)[0])) for h in steps
@@ -201,10 +197,10 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
         {
             "defect": ("scheme", [symplectic_defect(M) for M in jacobians.values()]),
             "iterations": (("by", "step"), counts), "newton_apart": ("step", apart),
-            "residual": ("equation", list(residuals.values())),
+            "residual": ("equation", list(residual.values())),
             "measured": ("quantity", list(single.values())),
         },
-        {"scheme": list(labels), "by": ["I - A", "(6)"], "step": list(LADDER), "equation": list(residuals),
+        {"scheme": list(labels), "by": ["I - A", "(6)"], "step": list(LADDER), "equation": list(residual),
          "quantity": list(single)},
         {"one-step measurements": f"a step of {H:g} s from the start of the elliptic orbit; lengths in units of "
                                   f"{R0:g} km, momenta of {CIRCLE:.6g} kg km/s"},
@@ -322,7 +318,7 @@ def printed_jacobian(data: xr.Dataset) -> Finding:
 
 
 def first(data: xr.Dataset) -> Finding:
-    return Finding({"order 1": abs(measured(data, "order") - 1.0) < 0.2}, {"order": measured(data, "order")})
+    return Finding({"order 1": keeps(measured(data, "order"), 1)}, {"order": measured(data, "order")})
 
 
 def lowest(data: xr.Dataset) -> Finding:

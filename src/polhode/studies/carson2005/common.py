@@ -19,7 +19,9 @@ from polhode import kepler
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
 from polhode.runs.single import integrate
 from polhode.studies import drawing
+from polhode.studies.criteria import order_is
 from polhode.studies.measure import whole
+from polhode.studies.study import Check
 from polhode.systems import orbit
 from polhode.systems.problems import PROBLEMS
 
@@ -161,9 +163,13 @@ def order_of(steps: Sequence[float], errors: Sequence[float]) -> float:
     return float(np.log(errors[-2] / errors[-1]) / np.log(steps[-2] / steps[-1]))
 
 
-def keeps(order: float, promised: int) -> bool:
-    """Whether a measured order is that of a method; the share of an error that falls a power faster may rule so far."""
-    return promised - 0.4 < order < promised + 0.7
+def keeps(order: float, promised: int) -> Check:
+    """Whether a measured order is that of a method, from both sides.
+
+    Errors in place have a share that grows with the square of the time and falls a power faster: the ladders go down to
+    steps where it no longer rules.
+    """
+    return order_is(order, promised, 0.3)
 
 
 def power(x: Any, y: Any) -> float:
