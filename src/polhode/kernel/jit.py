@@ -4,42 +4,35 @@ Three facts shaped this file. A kernel is compiled with an explicit signature, s
 our back and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
 the time loop is copied with one of its global names replaced, which numba caches, where a closure would be recompiled
 in every process. And numba does not notice when a callee in another file changes, so the cache folder is named by a
-digest of every source a kernel can depend on.
+digest of every source a kernel can depend on (``cache``).
 
 With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions: the debugger and the coverage run.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import functools
 import hashlib
-import os
-import re
-import shutil
-import sys
-import tempfile
 import threading
 import warnings
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import numba
 import numpy as np
 from numba import carray, njit, objmode, types
-from numba.core import cgutils, config
+from numba.core import cgutils, config, typeinfer
 from numba.core.errors import NumbaWarning
 from numba.core.registry import CPUDispatcher
 from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
 from numba.extending import intrinsic
 
+from polhode.kernel.cache import KernelCache
+from polhode.kernel.interrupts import never_lost
+
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 """FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
 
-ROOMS = ("kernel", "algebra", "flows", "systems", "methods")
-KEPT_GENERATIONS = 4
 _lock = threading.RLock()
 
 
@@ -343,56 +336,6 @@ def _names(code) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-@functools.cache
-def digest() -> str:
-    """Digest of every source a kernel can depend on, and of the compiler's version."""
-    total = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]}".encode())
-    package = Path(__file__).parent.parent
-    for room in ROOMS:
-        for path in sorted((package / room).rglob("*.py")):
-            total.update(path.relative_to(package).as_posix().encode())
-            total.update(path.read_bytes())
-    return total.hexdigest()[:16]
-
-
-def cache_root() -> Path:
-    """Where compiled kernels are kept: POLHODE_CACHE_DIR, else the user's cache folder of this platform."""
-    chosen = os.environ.get("POLHODE_CACHE_DIR")
-    if chosen:
-        return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "polhode"
-
-
-@functools.cache
-def cache_folder() -> Path:
-    """The cache folder of exactly these sources; folders of older sources are pruned, the newest few stay.
-
-    Where nothing can be written, a temporary folder that goes when the process ends.
-    """
-    folder = cache_root() / digest()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder):
-            pass
-    except OSError:
-        temporary = tempfile.mkdtemp(prefix="polhode-")
-        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-        return Path(temporary)
-    with contextlib.suppress(OSError):
-        os.utime(folder)
-        # Only folders that a digest has named: the root may be a place with other things in it.
-        generations = [p for p in folder.parent.iterdir() if re.fullmatch("[0-9a-f]{16}", p.name) and p.is_dir()]
-        for old in sorted(generations, key=lambda p: -p.stat().st_mtime)[KEPT_GENERATIONS:]:
-            shutil.rmtree(old, ignore_errors=True)
-    return folder
-
-
 def compile_kernel(function, signature):
     """Compile ``function`` for one explicit signature, or load it from the cache of an earlier process.
 
@@ -400,17 +343,15 @@ def compile_kernel(function, signature):
     """
     if disabled():
         return python_of(function)
-    with _lock:
-        before = config.CACHE_DIR
-        config.CACHE_DIR = str(cache_folder())
-        try:
-            return njit(signature, cache=_has_file(function), nogil=True, **OPTIONS)(python_of(function))
-        finally:
-            config.CACHE_DIR = before
-
-
-def _has_file(function) -> bool:
-    return Path(python_of(function).__code__.co_filename).is_file()
+    plain = python_of(function)
+    with _lock, never_lost():
+        kernel = njit(nogil=True, **OPTIONS)(plain)
+        if Path(plain.__code__.co_filename).is_file():
+            kernel._cache = KernelCache(plain)
+        with typeinfer.register_dispatcher(kernel):
+            kernel.compile(signature)
+        kernel.disable_compile()
+        return kernel
 
 
 def compile_uncached(function, signature):
@@ -421,7 +362,7 @@ def compile_uncached(function, signature):
     if config.DISABLE_JIT:
         return python_of(function), ""
     try:
-        with warnings.catch_warnings():
+        with never_lost(), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)  # about a user's style; what counts is what it returns
             return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
     except Exception as problem:  # numba's own errors, and now and then one of its internals
