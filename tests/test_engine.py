@@ -14,7 +14,7 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import so3
-from polhode.kernel import drive, jit, solve
+from polhode.kernel import cache, drive, jit, solve
 from polhode.kernel.signatures import A1, ANGULAR, ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK, REPORT, RESIDUAL, f8, i8
 from polhode.methods import METHODS, Method, Prepared, Promises
 
@@ -70,7 +70,7 @@ TORQUE = """
     import json
     import numpy as np
     import polhode as ph
-    from polhode.kernel import jit
+    from polhode.kernel import cache
     from polhode.kernel.signatures import LOADS
     from polhode.systems.user import repeated
 
@@ -78,7 +78,7 @@ TORQUE = """
     y, out = np.zeros(13), np.zeros(6)
     y[6:10] = (0.8, 0.6, 0.0, 0.0)
     repeated(LOADS)(top.compiled_loads(0.0, y), 1, 0.0, y, top.bodies, top.parameters, out)
-    print(json.dumps([ph.__file__, jit.digest(), str(jit.cache_folder()), out.tolist()]))
+    print(json.dumps([ph.__file__, cache.digest(), str(cache.cache_folder()), out.tolist()]))
 """
 
 
@@ -117,24 +117,24 @@ def test_old_generations_are_pruned_and_nothing_else(tmp_path, monkeypatch):
         os.utime(tmp_path / name, (1000.0 + k, 1000.0 + k))
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.tex").write_text("not ours")
-    assert jit.cache_folder.__wrapped__() == tmp_path / jit.digest()
-    kept = {jit.digest(), *names[-(jit.KEPT_GENERATIONS - 1) :], "thesis"}
+    assert cache.cache_folder.__wrapped__() == tmp_path / cache.digest()
+    kept = {cache.digest(), *names[-(cache.KEPT_GENERATIONS - 1) :], "thesis"}
     assert {path.name for path in tmp_path.iterdir()} == kept
     assert (tmp_path / "thesis" / "chapter1.tex").exists()
 
 
 def test_where_the_cache_is(tmp_path, monkeypatch):
     monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path / "mine"))
-    assert jit.cache_root() == tmp_path / "mine"
+    assert cache.cache_root() == tmp_path / "mine"
     monkeypatch.delenv("POLHODE_CACHE_DIR")
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert jit.cache_root() == tmp_path / "polhode"
+    assert cache.cache_root() == tmp_path / "polhode"
     monkeypatch.setattr("sys.platform", "darwin")
-    assert jit.cache_root().parts[-3:] == ("Library", "Caches", "polhode")
+    assert cache.cache_root().parts[-3:] == ("Library", "Caches", "polhode")
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    assert jit.cache_root() == tmp_path / "polhode"
+    assert cache.cache_root() == tmp_path / "polhode"
 
 
 def test_an_unwritable_cache_folder_costs_time_only(python, tmp_path):

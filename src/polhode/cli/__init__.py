@@ -84,10 +84,15 @@ def group() -> None:
 
 def main() -> None:
     """Entry point of the ``polhode`` command."""
-    from polhode.errors import PolhodeError
+    from polhode.errors import Interrupted, PolhodeError
+    from polhode.kernel.interrupts import never_lost
 
     try:
-        group(prog_name="polhode", standalone_mode=True)
+        with never_lost():
+            group(prog_name="polhode", standalone_mode=True)
     except PolhodeError as problem:
         click.echo(f"polhode: {problem}", err=True)
         sys.exit(problem.exit_code)
+    except KeyboardInterrupt:
+        click.echo("polhode: interrupted", err=True)
+        sys.exit(Interrupted.exit_code)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,19 +192,14 @@ def _target(output: Path | None, stem: str) -> Path:
 
 def _write(rows: list[dict[str, Any]], target: Path) -> None:
     """Write the table; the file appears whole or not at all."""
+    from polhode.trajectory.files import appearing_whole
+
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as folder:
-            draft = Path(folder) / target.name
-            draft.write_text(text.getvalue(), encoding="utf-8")
-            os.replace(draft, target)
-    except OSError as refused:
-        raise FileProblem(
-            f"cannot write {target}: {refused.strerror or refused}; choose another place with -o"
-        ) from refused
+    with appearing_whole(target) as draft:
+        draft.write_text(text.getvalue(), encoding="utf-8")
 
 
 # ------------------------------------------------------------------ words

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import sys
 import tempfile
-import threading
 import time
 import traceback
 import warnings
@@ -29,6 +27,7 @@ from polhode.errors import (
     SlowFunctionWarning,
     UserFunctionError,
 )
+from polhode.kernel.interrupts import Noticed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -153,13 +152,17 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
             try:
                 with Display(quiet, patience) as display:
                     result = compute(display)
-            except KeyboardInterrupt:
-                lost = "in the middle of a step; nothing was kept" if patience.begun else "before the first step"
-                raise Interrupted(f"interrupted {lost}") from None
-            except UserFunctionError as wrong:
-                _show_traceback(wrong)
+            except BaseException as wrong:
+                # What Ctrl-C broke off may say so in other words: a module half imported, say.
+                if isinstance(wrong, KeyboardInterrupt) or (patience.pressed and not patience.begun):
+                    lost = "in the middle of a step; nothing was kept" if patience.begun else "before the first step"
+                    raise Interrupted(f"interrupted {lost}") from None
+                if isinstance(wrong, UserFunctionError):
+                    _show_traceback(wrong)
                 raise
             _save(result.ds, result.out)
+            if patience.pressed:
+                result.failed = result.failed or Interrupted("interrupted when the run was over")
     for warning in said:
         click.echo(f"polhode: note: {warning.message}", err=True)
     written = [result.out]
@@ -249,6 +252,8 @@ class Display:
         return self
 
     def __call__(self, progress: Progress) -> None:
+        if self.patience.pressed and not self.patience.begun:
+            raise KeyboardInterrupt  # again: something had swallowed it
         self.patience.begun = self.patience.begun or progress.stage == "running"
         rate = f"{progress.done / progress.seconds:,.0f} steps/s" if progress.seconds > 0.0 else ""
         if self.bar is not None:
@@ -292,26 +297,16 @@ def check_place(out: Path, store: Path | None = None) -> None:
         raise FileProblem(f"cannot write {out}: {refused.strerror}; choose another place with -o") from refused
 
 
-class _Patience:
+class _Patience(Noticed):
     """Ctrl-C from the first step to the file: the first one ends the run, a second one at once must not lose what the
     first one asked to keep, a third one breaks off."""
 
-    def __init__(self) -> None:
-        self.begun, self.presses, self.before = False, 0, None  # type: bool, int, Any
+    begun = False
 
-    def __enter__(self) -> _Patience:
-        if threading.current_thread() is threading.main_thread():
-            self.before = signal.signal(signal.SIGINT, self._pressed)
-        return self
-
-    def _pressed(self, *_: object) -> None:
-        self.presses += 1
-        if not self.begun or self.presses > 1:
+    def press(self, *_: object) -> None:
+        again, self.pressed = self.pressed, True
+        if again or not self.begun:
             raise KeyboardInterrupt
-
-    def __exit__(self, *_: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
 
 
 def _save(ds: xr.Dataset, out: Path) -> None:
@@ -503,7 +498,7 @@ def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None
     if isinstance(failed, UserFunctionError):
         _show_traceback(failed)
     message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {result.out}"
-    if isinstance(failed, Interrupted):
+    if isinstance(failed, Interrupted) and not facts["complete"]:
         message += f"; {result.on}"
     failed.args = (message,)
     raise failed

@@ -11,26 +11,35 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
+from polhode.errors import Interrupted
 
-class _Noticed:
-    """What happens to Ctrl-C within a block, on the main thread; nothing where it is not Python's to handle."""
+
+class Noticed:
+    """A block that is told of Ctrl-C, where it runs on the main thread and Ctrl-C is Python's to handle.
+
+    Attributes
+    ----------
+    pressed : bool
+    previous : function or None
+        What Ctrl-C did before.
+    """
 
     def __init__(self) -> None:
         self.pressed = False
         self.previous: Any = None
 
-    def __enter__(self) -> _Noticed:
+    def __enter__(self) -> Any:
         # A handler that is no function is that of a process in the background, which Ctrl-C does not concern.
         if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
             self.previous = signal.signal(signal.SIGINT, self.press)
         return self
 
     def press(self, number: int, frame: FrameType | None) -> None:
-        raise NotImplementedError
+        """Ctrl-C."""
+        self.pressed = True
 
-    def after(self) -> None:
-        """What is left to do for a press that no ``KeyboardInterrupt`` has told of."""
-        raise NotImplementedError
+    def untold(self) -> None:
+        """The block has ended after a press, and neither with ``KeyboardInterrupt`` nor with ``Interrupted``."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -38,21 +47,23 @@ class _Noticed:
         if self.previous is None:
             return
         signal.signal(signal.SIGINT, self.previous)
-        if self.pressed and not (kind and issubclass(kind, KeyboardInterrupt)):
-            self.after()
+        if self.pressed and not isinstance(error, KeyboardInterrupt | Interrupted):
+            self.untold()
 
 
-class held(_Noticed):
-    """``with held():`` Ctrl-C waits for the end of the block: for what takes a moment and must not be torn."""
+class held(Noticed):
+    """``with held():`` Ctrl-C waits for the end of the block, for what must not be torn; a second one does not."""
 
     def press(self, number: int, frame: FrameType | None) -> None:
+        if self.pressed:
+            self.previous(number, frame)
         self.pressed = True
 
-    def after(self) -> None:
+    def untold(self) -> None:
         self.previous(signal.SIGINT, None)
 
 
-class never_lost(_Noticed):
+class never_lost(Noticed):
     """``with never_lost():`` Ctrl-C is raised at once, and at the end of the block again if it got lost in there."""
 
     def press(self, number: int, frame: FrameType | None) -> None:
@@ -62,5 +73,5 @@ class never_lost(_Noticed):
             self.pressed = True
             raise
 
-    def after(self) -> None:
+    def untold(self) -> None:
         raise KeyboardInterrupt from None

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +28,7 @@ from polhode.errors import (
 )
 from polhode.flows.sums import CARRIES
 from polhode.kernel import drive
+from polhode.kernel.interrupts import Noticed, held
 from polhode.kernel.signatures import (
     ANGULAR,
     ATTITUDE,
@@ -578,27 +577,16 @@ BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
 
 
-class _Watch:
-    """Turns Ctrl-C into a flag that is looked at between slices, where the main thread runs us.
+class _Watch(Noticed):
+    """Ctrl-C is looked at between slices. A second one breaks off the slice, but not what is left to do when the run
+    is over."""
 
-    A second one breaks off the slice, but not what is left to do when the run is over.
-    """
+    over = False
 
-    def __enter__(self) -> _Watch:
-        self.flag = self.over = False
-        self.previous = None
-        if threading.current_thread() is threading.main_thread():
-            self.previous = signal.signal(signal.SIGINT, self._raise_flag)
-        return self
-
-    def _raise_flag(self, *_: Any) -> None:
-        if self.flag and not self.over and callable(self.previous):
-            self.previous(signal.SIGINT, None)
-        self.flag = True
-
-    def __exit__(self, *_: Any) -> None:
-        if self.previous is not None:
-            signal.signal(signal.SIGINT, self.previous)
+    def press(self, number: int, frame: Any) -> None:
+        if self.pressed and not self.over:
+            self.previous(number, frame)
+        self.pressed = True
 
 
 def recorder(recipe: Mapping[str, Any]) -> Record:
@@ -638,7 +626,8 @@ def _carry_out(
     total = recipe.get("steps")
     record = recorder(recipe)
     if store is not None:
-        store.begin(recipe)
+        with held():
+            store.begin(recipe)
     tell = progress or (lambda state: None)
     tell(Progress(0, total, 0.0, "compiling"))
     run = kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
@@ -665,7 +654,7 @@ def _carry_out(
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
                 tell(Progress(run.done, total, run.seconds, "running", run.share))
-            if watch.flag:
+            if watch.pressed:
                 raise KeyboardInterrupt
 
         try:
@@ -696,7 +685,10 @@ def _carry_out(
                 store.commit(over=error is None)
             except FileProblem as refused:
                 error = error or refused
-        return finish(run, recipe, potential, record, error, stopped)
+        ds = finish(run, recipe, potential, record, error, stopped)
+        if watch.pressed:  # since the last look
+            raise Interrupted("interrupted when the run was over", trajectory=ds)
+        return ds
 
 
 def _order(system: System, chosen: Chosen) -> dict[str, Any]:

@@ -33,6 +33,7 @@ import numpy as np
 
 from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning
 from polhode.kernel import jit
+from polhode.kernel.interrupts import held
 from polhode.runs.stepping import Record, Run
 from polhode.runs.watching import Found
 from polhode.trajectory.files import CHECKPOINT, is_store
@@ -270,7 +271,8 @@ class LiveStore:
         """Let go of the folder, which is removed where nothing was computed: the same run may be tried again."""
         self.run = None
         if self.made and kind is not None and self.kept is None:
-            shutil.rmtree(self.path, ignore_errors=True)
+            with held():
+                shutil.rmtree(self.path, ignore_errors=True)
         if self.lock is not None:
             os.close(self.lock)
             self.lock = None

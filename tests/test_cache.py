@@ -1,0 +1,264 @@
+"""The cache of compiled kernels is code: whose it must be, and what becomes of files that are not whole."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+import textwrap
+from math import atan2, hypot
+from pathlib import Path
+
+import pytest
+
+import polhode as ph
+from polhode.kernel import cache, jit
+from polhode.kernel.signatures import f8
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+KEY = bytes(range(32))
+RUN = """
+    import json
+    import polhode as ph
+    from polhode.kernel import drive
+    from polhode.methods import method
+
+    body, start = ph.free_body((1, 2, 2.5)), (0.1, 0.2, 0.3)
+    ds = ph.integrate(body, "forward_euler_m", step=0.01, steps=5, angular_velocity=start)
+    loop = drive.loop_for(method("forward_euler_m").prepare().step, None)
+    print(json.dumps([ds.angular_momentum.values[-1].tolist(), sum(loop.stats.cache_hits.values())]))
+"""
+
+
+def wrecked(whole, rng):
+    """The content of a file after one mishap: a bit flipped, a block zeroed or swapped with another, the end lost."""
+    content, n = bytearray(whole), len(whole)
+    at, size = rng.randrange(n), rng.choice((1, 16, 512, 4096))
+    match rng.choice(("flip", "zero", "swap", "cut", "grow")):
+        case "flip":
+            content[at] ^= 1 << rng.randrange(8)
+        case "zero":
+            content[at : at + size] = bytes(len(content[at : at + size]))
+        case "swap":
+            other = rng.randrange(n)
+            a, b = content[at : at + size], content[other : other + size]
+            content[at : at + len(b)], content[other : other + len(a)] = b, a
+            content = content[:n]
+        case "cut":
+            del content[at:]
+        case "grow":
+            content += bytes(size)
+    return bytes(content)
+
+
+# ------------------------------------------------------------------ files
+def test_a_file_is_opened_only_whole_and_in_its_place(tmp_path):
+    path, content = tmp_path / "a.kernel", random.Random(1).randbytes(9000)
+    assert cache.opened(path, KEY) is None
+    cache.write_sealed(path, KEY, content)
+    assert cache.opened(path, KEY) == content
+    assert cache.opened(path, KEY[::-1]) is None  # the file of another kernel, renamed
+    whole, rng, mishaps = path.read_bytes(), random.Random(2), 0
+    for _ in range(300):
+        torn = wrecked(whole, rng)
+        path.write_bytes(torn)
+        if torn == whole:
+            continue
+        mishaps += 1
+        assert cache.opened(path, KEY) is None
+    assert mishaps > 250
+    cache.write_sealed(path, KEY, content)
+    assert cache.opened(path, KEY) == content
+    assert [p.name for p in tmp_path.iterdir()] == ["a.kernel"]
+
+
+@POSIX
+def test_a_file_that_others_could_write_is_not_opened(tmp_path):
+    path = tmp_path / "a.kernel"
+    cache.write_sealed(path, KEY, b"code")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for mode in (0o620, 0o602):
+        path.chmod(mode)
+        assert cache.opened(path, KEY) is None
+    path.chmod(0o644)
+    assert cache.opened(path, KEY) == b"code"
+    (tmp_path / "link.kernel").symlink_to(path)
+    assert cache.opened(tmp_path / "link.kernel", KEY) is None
+
+
+def test_a_write_that_fails_leaves_the_file_before(tmp_path, monkeypatch):
+    path = tmp_path / "a.kernel"
+    cache.write_sealed(path, KEY, b"before")
+    for refusal in (OSError(28, "No space left on device"), KeyboardInterrupt()):
+
+        def refuse(*_, refusal=refusal):
+            raise refusal
+
+        with monkeypatch.context() as patch:
+            patch.setattr(cache.os, "replace", refuse)
+            with pytest.raises(type(refusal)):
+                cache.write_sealed(path, KEY, b"after")
+        assert cache.opened(path, KEY) == b"before" and len(list(tmp_path.iterdir())) == 1
+
+
+WRITER = """
+    import json, sys
+    from pathlib import Path
+    from polhode.kernel import cache
+    path, key = Path({path!r}), bytes(range(32))
+    content = bytes([{k}]) * 300_000
+    seen = 0
+    for _ in range(60):
+        cache.write_sealed(path, key, content)
+        found = cache.opened(path, key)
+        assert found is not None and len(set(bytes(found))) == 1 and len(found) == 300_000
+        seen += found[0] != {k}
+    print(json.dumps(seen))
+"""
+
+
+def test_two_processes_write_one_file(tmp_path):
+    path = str(tmp_path / "a.kernel")
+    codes = [textwrap.dedent(WRITER.format(path=path, k=k)) for k in (1, 2)]
+    both = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) for code in codes]
+    for process in both:
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+    assert [p.name for p in tmp_path.iterdir()] == ["a.kernel"]
+
+
+def kernels(folder):
+    return sorted(Path(folder).rglob("*.kernel"))
+
+
+def angle(x, y):
+    return atan2(y, x) + hypot(x, y)
+
+
+def test_torn_files_are_compiled_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path))
+    cache.cache_folder.cache_clear()
+    try:
+        kernel = jit.compile_kernel(angle, f8(f8, f8))
+        (file,) = kernels(tmp_path)
+        whole, rng = file.read_bytes(), random.Random(3)
+        again = jit.compile_kernel(angle, f8(f8, f8))
+        assert again.stats.cache_hits and again(3.0, 4.0) == kernel(3.0, 4.0) == angle(3.0, 4.0)
+        for _ in range(12):
+            torn = wrecked(whole, rng)
+            file.write_bytes(torn)
+            again = jit.compile_kernel(angle, f8(f8, f8))
+            assert bool(again.stats.cache_hits) == (torn == whole) and again(3.0, 4.0) == angle(3.0, 4.0)
+            assert jit.compile_kernel(angle, f8(f8, f8)).stats.cache_hits  # it was written again
+    finally:
+        cache.cache_folder.cache_clear()
+
+
+@pytest.mark.full
+def test_every_file_of_a_run(python, tmp_path):
+    """As flipped, zeroed and shortened files once ended in SIGSEGV, SIGABRT and UnicodeDecodeError."""
+    numbers, hits = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "whole"))
+    assert hits == 0
+    rng = random.Random(4)
+    for k in range(40):
+        torn = tmp_path / str(k)
+        shutil.copytree(tmp_path / "whole", torn)
+        for file in rng.sample(kernels(torn), 2):
+            file.write_bytes(wrecked(file.read_bytes(), rng))
+        assert python(RUN, POLHODE_CACHE_DIR=str(torn))[0] == numbers
+
+
+# ------------------------------------------------------------------ the folder
+def folder_of(monkeypatch, chosen=None, default=None):
+    """The cache folder, found anew."""
+    monkeypatch.setattr("sys.platform", "linux")
+    if chosen:
+        monkeypatch.setenv("POLHODE_CACHE_DIR", str(chosen))
+    else:
+        monkeypatch.delenv("POLHODE_CACHE_DIR", raising=False)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(default))
+    return cache.cache_folder.__wrapped__()
+
+
+def test_the_folder_is_closed_to_others(tmp_path, monkeypatch):
+    before = os.umask(0)
+    try:
+        folder = folder_of(monkeypatch, tmp_path / "deep" / "mine")
+    finally:
+        os.umask(before)
+    assert folder == tmp_path / "deep" / "mine" / cache.digest()
+    if os.name == "posix":
+        assert {stat.S_IMODE(place.stat().st_mode) for place in (folder, folder.parent)} == {0o700}
+
+
+def open_to_others(root):
+    (root / cache.digest()).mkdir(parents=True)
+    (root / cache.digest()).chmod(0o777)
+    return "others may write to"
+
+
+def planted_link(root):
+    (root / "elsewhere").mkdir(parents=True)
+    (root / cache.digest()).symlink_to("elsewhere")
+    return "is a link"
+
+
+def of_another(root):
+    (root / cache.digest()).mkdir(parents=True)
+    return "belongs to another user"
+
+
+@POSIX
+@pytest.mark.parametrize("make", [open_to_others, planted_link, of_another])
+def test_a_folder_that_is_not_ours(tmp_path, monkeypatch, make):
+    root = tmp_path / "polhode"
+    told = make(root)
+    if make is of_another:
+        me = os.geteuid()
+        monkeypatch.setattr(cache.os, "geteuid", lambda: me + 1)
+    with pytest.raises(ph.FileProblem, match=f"{told}.*run as code.*remove it.*set POLHODE_CACHE_DIR") as caught:
+        folder_of(monkeypatch, chosen=root)
+    assert caught.value.exit_code == 5
+    with pytest.warns(UserWarning, match=f"{told}.*compiled in every process"):
+        folder = folder_of(monkeypatch, default=tmp_path)
+    assert folder.name.startswith("polhode-") and stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@POSIX
+def test_a_folder_in_a_folder_of_all(tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)  # as /tmp: nobody renames what is another's
+    assert folder_of(monkeypatch, chosen=shared).parent == shared
+    shared.chmod(0o777)
+    with pytest.raises(ph.FileProblem, match="others may write to"):
+        folder_of(monkeypatch, chosen=shared)
+    assert folder_of(monkeypatch, chosen=shared / "mine").parent == shared / "mine"
+    old = tmp_path / "polhode"
+    old.mkdir()
+    old.chmod(0o775)  # the default place, made by an earlier version
+    assert folder_of(monkeypatch, default=tmp_path).parent == old
+    assert stat.S_IMODE(old.stat().st_mode) == 0o700
+
+
+@POSIX
+def test_what_was_planted_is_not_run(tmp_path):
+    """Files as an attacker would leave them, where the index of another version was found and unpickled."""
+    import pickle
+
+    class Planted:
+        def __reduce__(self):
+            return os.mkdir, (str(tmp_path / "executed"),)
+
+    root = tmp_path / "cache"
+    (root / cache.digest()).mkdir(parents=True)
+    (root / cache.digest()).chmod(0o777)
+    (root / cache.digest() / "march.kernel").write_bytes(pickle.dumps(Planted()))
+    code = "import polhode as ph; ph.integrate(ph.free_body((1, 2, 3)), 'trapm', step=0.1, steps=1)"
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"POLHODE_CACHE_DIR": str(root)},
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 1 and "FileProblem: others may write to the cache" in done.stderr
+    assert not (tmp_path / "executed").exists()
