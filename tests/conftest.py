@@ -24,7 +24,11 @@ def pytest_collection_modifyitems(config, items):
 
 # Before polhode is imported, for this process, its children and every xdist worker. One folder for all of them, kept
 # between sessions: kernels are named by a digest of the sources, so an old one is never taken for a new one.
-os.environ.setdefault("POLHODE_CACHE_DIR", str(ROOT / ".pytest_cache" / "kernels"))
+if "POLHODE_CACHE_DIR" not in os.environ:
+    _KERNELS = ROOT / ".pytest_cache" / "kernels"
+    _KERNELS.mkdir(parents=True, exist_ok=True)
+    _KERNELS.chmod(0o700)  # whatever the umask: code is loaded from there
+    os.environ["POLHODE_CACHE_DIR"] = str(_KERNELS)
 
 
 @pytest.fixture(scope="session")

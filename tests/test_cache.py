@@ -138,6 +138,7 @@ def angle(x, y):
     return atan2(y, x) + hypot(x, y)
 
 
+@pytest.mark.skipif(jit.disabled(), reason="about compiled kernels")
 def test_torn_files_are_compiled_again(tmp_path, monkeypatch):
     monkeypatch.setenv("POLHODE_CACHE_DIR", str(tmp_path))
     cache.cache_folder.cache_clear()
