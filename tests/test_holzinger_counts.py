@@ -21,7 +21,7 @@ from polhode.studies import report
 from polhode.studies.holzinger2021 import claims, tables
 from polhode.studies.holzinger2021.counting import COUNTING, PLAIN, TRIGONOMETRIC, Counted, Counts, counted
 from polhode.studies.holzinger2021.updates import ANGLES, VECTOR, cay_matrix, exp_matrix
-from polhode.studies.study import FAILS, HOLDS, PARTLY
+from polhode.studies.study import FAILS, HOLDS, PARTLY, UNDECIDED
 
 STUDY = studies.study("holzinger2021")
 UPDATES = {**{("vector", name): f for name, f in VECTOR.items()}, **{("angles", name): f for name, f in ANGLES.items()}}
@@ -186,7 +186,8 @@ def quick(tmp_path_factory):
 
 
 EXPECTED = {
-    "table3": {"standard Lie group": FAILS, "significant influence": PARTLY},
+    "table2": {"half angle by an arc": UNDECIDED},
+    "table3": {"standard Lie group": UNDECIDED, "significant influence": PARTLY},
     "claims": {"Case 1": PARTLY, "Case 2": PARTLY, "it is a number": FAILS, "restrictions: beside": PARTLY,
                "dealt with by cases": PARTLY},
 }  # fmt: skip
@@ -232,6 +233,16 @@ def test_what_the_hazards_are(quick):
 
 
 # ------------------------------------------------------------------ verdicts can fail
+def test_tables_are_printed_as_tables(quick):
+    results, folder = quick
+    text = report.plain(results["table3"])
+    assert (
+        "    half angles, Cayley          17            12               45          1              9      3     87"
+        in text
+    )
+    assert "| proposed, exp | 27 | 9 | 58 | 2 | 11 | 2 | 109 |" in (folder / "report.md").read_text()
+
+
 def made_up(**operations):
     totals = list(operations.values())
     return xr.Dataset(
@@ -242,15 +253,19 @@ def made_up(**operations):
 
 def test_operations_are_judged():
     vector = tables.TABLE_2.claims[0].judge
-    assert vector(made_up(proposed=5, Lie_group__exp=6, Lie_group__Cayley=7)).verdict == HOLDS
-    assert vector(made_up(proposed=6, Lie_group__exp=6, Lie_group__Cayley=7)).verdict == PARTLY
-    assert vector(made_up(proposed=8, Lie_group__exp=6, Lie_group__Cayley=7)).verdict == FAILS
-    assert tables.TABLE_2.claims[1].judge(made_up(proposed=8, quaternion=8)).verdict == FAILS
+    assert vector(made_up(proposed=50, Lie_group__exp=60, Lie_group__Cayley=70)).verdict == HOLDS
+    assert vector(made_up(proposed=60, Lie_group__exp=50, Lie_group__Cayley=70)).verdict == PARTLY
+    assert vector(made_up(proposed=80, Lie_group__exp=60, Lie_group__Cayley=70)).verdict == FAILS
+    for total in (58, 59, 60, 61, 62):  # no ranking
+        assert vector(made_up(proposed=total, Lie_group__exp=60, Lie_group__Cayley=60)).verdict == UNDECIDED
+    assert vector(made_up(proposed=57, Lie_group__exp=60, Lie_group__Cayley=58)).verdict == HOLDS
+    assert vector(made_up(proposed=63, Lie_group__exp=60, Lie_group__Cayley=62)).verdict == FAILS
+    assert tables.TABLE_2.claims[1].judge(made_up(proposed=80, quaternion=83)).verdict == FAILS
     angles = tables.TABLE_3.claims[0].judge
-    rows = {"Lie_group__exp": 6, "Lie_group__Cayley": 4}
-    assert angles(made_up(proposed__exp=5, proposed__Cayley=3, **rows)).verdict == HOLDS
-    assert angles(made_up(proposed__exp=5, proposed__Cayley=5, **rows)).verdict == PARTLY
-    assert angles(made_up(proposed__exp=7, proposed__Cayley=5, **rows)).verdict == FAILS
+    rows = {"Lie_group__exp": 60, "Lie_group__Cayley": 40}
+    assert angles(made_up(proposed__exp=50, proposed__Cayley=30, **rows)).verdict == HOLDS
+    assert angles(made_up(proposed__exp=50, proposed__Cayley=50, **rows)).verdict == PARTLY
+    assert angles(made_up(proposed__exp=70, proposed__Cayley=50, **rows)).verdict == FAILS
     for cayley, verdict in ((100, FAILS), (99, PARTLY), (80, HOLDS), (120, HOLDS)):
         assert tables.map_matters(made_up(proposed__exp=100, proposed__Cayley=cayley)).verdict == verdict
 

@@ -15,7 +15,7 @@ from polhode.cli.reproduce import command
 from polhode.errors import FileProblem, InvalidInput
 from polhode.studies import criteria, report
 from polhode.studies.krysl2006 import claims, common, fig01, fig02, fig03, fig04, fig05
-from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, Check, Claim, Figure, Finding, Verdict
+from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, UNDECIDED, Check, Claim, Figure, Finding, Verdict
 
 STUDY = studies.study("krysl2006")
 
@@ -147,6 +147,18 @@ def test_a_misprint_fails_as_printed_and_holds_corrected():
     assert Finding({"a": True, "b": False}, {}, right).verdict == "holds partly as printed; holds corrected"
     assert Finding(wrong, {}, wrong).verdict == "fails as printed; fails corrected"
     assert Finding(right, {}, right).verdict == HOLDS  # what is printed right needs no correction
+
+
+def test_what_cannot_be_told_decides_nothing():
+    unknown, true = criteria.fewer(109, 108, 2), criteria.fewer(68, 123, 2)
+    assert not unknown and unknown.true is None and true
+    assert Finding({"a": unknown}, {}).verdict == Finding({"a": unknown, "b": unknown}, {}).verdict == UNDECIDED
+    assert Finding({"a": unknown, "b": true}, {}).verdict == HOLDS
+    assert Finding({"a": unknown, "b": False}, {}).verdict == FAILS
+    claim = Claim("it is less", "1", lambda data: Finding({}, {}))
+    (line,) = report.details(Verdict(claim, UNDECIDED, {"a < b": unknown}, {}))
+    assert line == "undecided: a < b [fewer by over 2; undecided within; found 109 against 108]"
+    assert report.decided(unknown) is None and report.decided(true) is True
 
 
 # ------------------------------------------------------------------ criteria

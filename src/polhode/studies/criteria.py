@@ -68,6 +68,12 @@ def share_within(share: float, count: int, of: int, confidence: float = 0.95) ->
     return Check(words, found.measured, found.true)
 
 
+def fewer(less: int, more: int, resolution: int) -> Check:
+    """A count that is below another; undecided where they differ by no more than ways of counting do."""
+    true = None if abs(less - more) <= resolution else less < more
+    return Check(f"fewer by over {resolution}; undecided within", f"{less} against {more}", true)
+
+
 # ------------------------------------------------------------------ orders
 def order_is(found: float, order: float, tolerance: float = 0.1) -> Check:
     """An observed order that is the stated one within a tolerance, which is below a half; infinite: exact."""

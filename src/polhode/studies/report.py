@@ -129,7 +129,8 @@ def details(verdict: Verdict) -> list[str]:
 
 def part_line(part: str, true: bool | Check) -> str:
     """Whether a part is true, and where it was measured, its criterion and what was found."""
-    line = f"{'yes' if true else 'no'}: {part}"
+    undecided = isinstance(true, Check) and true.true is None
+    line = f"{'undecided' if undecided else 'yes' if true else 'no'}: {part}"
     if not isinstance(true, Check):
         return line
     found = words(true.measured)
@@ -143,9 +144,21 @@ def counts(results: Sequence[Result]) -> str:
     return ", ".join(f"{found.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in names)
 
 
+def tables_of(result: Result) -> dict[str, list[list[str]]]:
+    """Tables of the paper, their cells in words."""
+    made = {} if result.figure.tabulate is None else result.figure.tabulate(result.data)
+    return {caption: [[words(cell) for cell in row] for row in table] for caption, table in made.items()}
+
+
 def plain(result: Result) -> str:
     """A figure's claims, verdicts and numbers as text."""
     lines = [f"{result.figure.name}  {result.figure.title}"]
+    for caption, table in tables_of(result).items():
+        widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
+        lines += ["", f"  {caption}"]
+        for first, *rest in table:
+            cells = [first.ljust(widths[0]), *(x.rjust(width) for x, width in zip(rest, widths[1:], strict=True))]
+            lines.append("    " + "  ".join(cells).rstrip())
     for verdict in result.verdicts:
         lines += ["", f"  {verdict.verdict:<12}  [{verdict.claim.where}] {verdict.claim.text}"]
         lines += [f"{'':<16}{line}" for line in details(verdict)]
@@ -168,6 +181,9 @@ def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
         lines += ["", f"## {result.figure.name}: {result.figure.title}", ""]
         lines += [f"![{path.stem}]({path.name})" for path in result.pictures]
         lines += ["", "Data: " + ", ".join(f"[{path.name}]({path.name})" for path in result.tables) + ".", ""]
+        for caption, (header, *rows) in tables_of(result).items():
+            lines += [f"{caption}:", "", "| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+            lines += ["| " + " | ".join(row) + " |" for row in rows] + [""]
         lines += [f"* {key.replace('_', ' ')}: {value}" for key, value in result.remarks.items()]
         for verdict in result.verdicts:
             lines += ["", f"**{verdict.verdict}** ({verdict.claim.where}): {verdict.claim.text}", ""]
@@ -190,8 +206,8 @@ def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) 
                 "claims": [
                     {
                         "claim": verdict.claim.text, "where": verdict.claim.where, "verdict": verdict.verdict,
-                        "parts": {part: bool(true) for part, true in verdict.parts.items()},
-                        "corrected": {part: bool(true) for part, true in verdict.corrected.items()},
+                        "parts": {part: decided(true) for part, true in verdict.parts.items()},
+                        "corrected": {part: decided(true) for part, true in verdict.corrected.items()},
                         "criteria": {
                             part: {"criterion": check.criterion, "found": bare(check.measured)}
                             for part, check in (*verdict.parts.items(), *verdict.corrected.items())
@@ -205,6 +221,11 @@ def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) 
             for result in results
         },
     }  # fmt: skip
+
+
+def decided(part: bool | Check) -> bool | None:
+    """A part as true, false or, undecided, None."""
+    return part.true if isinstance(part, Check) else bool(part)
 
 
 def bare(value: Any) -> Any:

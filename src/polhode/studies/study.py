@@ -1,7 +1,8 @@
 """What a study is: figures that compute data and draw it, and claims that judge it.
 
 A claim is a conjunction of parts. Each part is true or false of the data, so the verdict follows and can fail:
-all parts true, it *holds*; some, it *holds partly*; none, it *fails*. Where a formula is misprinted the parts judge
+all parts true, it *holds*; some, it *holds partly*; none, it *fails*. A part whose measurement cannot tell is left
+out; where none is left, the claim is *undecided*. Where a formula is misprinted the parts judge
 the print and nothing else; what the corrected formula does stands beside them: it *fails as printed; holds corrected*.
 
 A part is decided by a ``Check``: a criterion in words that is known before the data are, and what was measured.
@@ -11,7 +12,7 @@ A part is decided by a ``Check``: a criterion in words that is known before the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 HOLDS, PARTLY, FAILS = "holds", "holds partly", "fails"
+UNDECIDED = "undecided"
 MISPRINT = f"{FAILS} as printed; {HOLDS} corrected"
 VERDICTS = (HOLDS, PARTLY, FAILS)
+
+Table = Sequence[Sequence[Any]]
+"""Rows of words and numbers; the first has the names of the columns."""
 
 Tell = Callable[[str], None]
 """Receives one line about what is being computed."""
@@ -39,16 +44,16 @@ class Check:
         When it is true, in words that do not depend on the data.
     measured : number, str or mapping of such
         What was held against it.
-    true : bool
-        Whether it is.
+    true : bool or None
+        Whether it is; None where the measurement is too coarse to tell.
     """
 
     criterion: str
     measured: Any
-    true: bool
+    true: bool | None
 
     def __bool__(self) -> bool:
-        return self.true
+        return bool(self.true)
 
 
 Parts = Mapping[str, bool | Check]
@@ -56,10 +61,12 @@ Parts = Mapping[str, bool | Check]
 
 
 def verdict_of(parts: Parts) -> str:
-    """``holds``, ``holds partly`` or ``fails``."""
+    """``holds``, ``holds partly``, ``fails`` or ``undecided``."""
     if not parts:
         raise ValueError("a finding needs at least one part to be judged")
-    true = [bool(value) for value in parts.values()]
+    true = [bool(value) for value in parts.values() if not (isinstance(value, Check) and value.true is None)]
+    if not true:
+        return UNDECIDED
     return HOLDS if all(true) else PARTLY if any(true) else FAILS
 
 
@@ -83,7 +90,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``holds partly`` or ``fails``; of a misprint whose correction is known, both verdicts."""
+        """``holds``, ``holds partly``, ``fails``, ``undecided``; of a corrected misprint, both verdicts."""
         found = verdict_of(self.parts)
         if found == HOLDS or not self.corrected:
             return found
@@ -126,6 +133,8 @@ class Figure:
         ``draw(data) -> {stem of the file: matplotlib Figure}``.
     claims : tuple of Claim
         What the paper says about it.
+    tabulate : function, optional
+        ``tabulate(data) -> {caption: table}``, of a table of the paper: printed as a table in the report.
     """
 
     name: str
@@ -133,6 +142,7 @@ class Figure:
     compute: Callable[[bool, Tell], xr.Dataset]
     draw: Callable[[xr.Dataset], Mapping[str, Picture]]
     claims: tuple[Claim, ...] = ()
+    tabulate: Callable[[xr.Dataset], Mapping[str, Table]] | None = None
 
     def judge(self, data: xr.Dataset) -> tuple[Verdict, ...]:
         """Every claim judged on the data."""
