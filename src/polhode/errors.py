@@ -128,6 +128,8 @@ class SlowFunctionWarning(UserWarning):
 
 
 FEW = 12
+MANY = 30
+"""Known names in one message."""
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple = 3, 12, 12
@@ -148,5 +150,5 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
     close = difflib.get_close_matches(name[:100].lower(), names, n=3, cutoff=0.5) if isinstance(name, str) else []
     hints = [f"did you mean {' or '.join(map(repr, close))}?"] if close else []
     if not close or len(names) <= FEW:
-        hints.append(f"known: {', '.join(names)}")
+        hints.append(f"known: {', '.join(names[:MANY])}{f' and {len(names) - MANY} more' * (len(names) > MANY)}")
     return InvalidInput(f"unknown {what} {shown(name)}; {' '.join(hints)}")

@@ -40,6 +40,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from hashlib import sha256
 from math import pi
 from pathlib import Path
@@ -51,7 +52,6 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic.json_schema import GenerateJsonSchema
 
 from polhode.algebra import orbits, rotation
-from polhode.algebra.so3 import exp_quaternion
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError
 from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
 from polhode.methods import method as find_method
@@ -69,7 +69,6 @@ from polhode.runs.single import (
     whole,
 )
 from polhode.runs.store import SECONDS, LiveStore
-from polhode.runs.watching import check_span
 from polhode.systems import SYSTEMS, System, inertia, initial, problem
 from polhode.systems.events import EVENTS, Event, event_of, events_of
 from polhode.systems.forces import FORCES, force_of
@@ -915,6 +914,8 @@ class Scenario:
         except PolhodeError as failed:
             if failed.trajectory is not None:
                 self._label(failed.trajectory)
+            if isinstance(failed, InvalidInput):
+                failed.args = (f"{self.path}: {failed}",)
             raise
 
     def continued(self, ds: xr.Dataset) -> Scenario:
@@ -1067,6 +1068,13 @@ def _span(times: Mapping[str, Any], clocked: bool = False) -> tuple[float, int, 
 
 # ------------------------------------------------------------------ reading
 Key = tuple[str | int, ...]
+DEEPEST = 16
+"""Levels of lists and tables in each other; no key of a scenario is deeper than half of that."""
+WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number as large as that"
+
+
+class _Begun(Exception):
+    """A run has begun: its arguments are in order."""
 
 
 class _Reader:
@@ -1081,20 +1089,55 @@ class _Reader:
         except OSError as refused:
             why = "there is no such file; check the name" if not path.exists() else refused.strerror
             raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
-        try:
-            self.raw: dict[str, Any] = tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as torn:
-            line = re.search(r"line (\d+)", str(torn))
-            number = int(line[1]) if line else self.text.count("\n") + 1
-            said = re.sub(r"\s*\(at .*\)$", "", str(torn))
-            raise InvalidInput(
-                f"{path}:{number}: not valid TOML: {said[:1].lower() + said[1:]}; see https://toml.io for the syntax"
-            ) from None
-        self.lines = key_lines(self.text)
+        self.raw: dict[str, Any] = self.tables()
         self.spelled: dict[Key, str] = {}
         self.si: Key | None = None  # the first key with a unit of length, time or mass
         self.problems: list[tuple[int, str]] = []
         self.bad: set[str | int] = set()  # sections whose shape is wrong
+
+    @cached_property
+    def lines(self) -> dict[Key, int]:
+        """The line of every key, looked for where there is a mistake."""
+        return key_lines(self.text)
+
+    def tables(self) -> dict[str, Any]:
+        """What the text says as TOML.
+
+        Raises
+        ------
+        InvalidInput
+            No TOML, a number that none of 64 bits is, or tables in tables without end.
+        """
+        try:
+            raw = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as torn:
+            found = re.search(r"line (\d+)", str(torn))
+            line = int(found[1]) if found else self.text.count("\n") + 1
+            said = re.sub(r"\s*\(at .*\)$", "", str(torn))
+            what = f"not valid TOML: {said[:1].lower() + said[1:]}; see https://toml.io for the syntax"
+        except RecursionError:
+            line = self.text.count("\n", 0, _deepest(self.text)) + 1
+            what = f"lists and tables in each other; a scenario has at most {DEEPEST} levels, so close some"
+        except ValueError:  # an integer of more digits than Python reads
+            line = self.text.count("\n", 0, max(re.finditer(r"\w+", self.text), key=lambda word: len(word[0])).start()) + 1
+            what = f"a whole number of very many digits; {WHOLE}"
+        else:
+            return raw
+        raise InvalidInput(f"{self.path}:{line}: {what}") from None
+
+    def bounded(self, value: Any, key: Key = ()) -> Any:
+        """The same without what no key of a scenario can be, which is noted."""
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            self.wrong(key, f"expected a number of 64 bits (got {_shown(value)}); {WHOLE}")
+            return 0
+        if isinstance(value, dict | list) and len(key) >= DEEPEST:
+            self.wrong(key, f"expected at most {DEEPEST} levels of lists and tables in each other; close some")
+            return type(value)()
+        if isinstance(value, dict):
+            return {name: self.bounded(part, (*key, name)) for name, part in value.items()}
+        if isinstance(value, list):
+            return [self.bounded(part, (*key, k)) for k, part in enumerate(value)]
+        return value
 
     def wrong(self, key: Key, message: str) -> None:
         """Note a mistake at a key."""
@@ -1153,14 +1196,10 @@ class _Reader:
         times = self.times(parsed.run, ready, _clocked(label)) if timed else {}
         output = self.output(parsed.output) if "output" in sound else Files()
         events = self.events(parsed.events or [], system) if "events" in sound else []
-        if system is not None and times and not self.problems:
-            h, n, begin = _span(times, _clocked(label))
-            try:
-                check_span(system, begin, begin + n * h)
-            except InvalidInput as outside:
-                self.refused(("system",), outside)
         if events:
             times["events"] = events
+        if system is not None and not self.problems:
+            self.tried(system, label, times | state)
         if self.problems:
             self.problems.sort(key=lambda found: found[0])
             told = [message for _, message in self.problems]
@@ -1173,10 +1212,26 @@ class _Reader:
         changes = {key: value for key, value in asked if value is not None}
         return Scenario(self.path, self.text, title, system, label, times | state, output, changes)
 
+    def tried(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
+        """Note what ``integrate`` refuses before anything is compiled."""
+
+        def stop(_: Progress) -> None:
+            raise _Begun
+
+        try:
+            integrate(system, label, progress=stop, **arguments)
+        except _Begun:
+            pass
+        except InvalidInput as refused:
+            words = re.findall(r"\w+", str(refused))
+            sections = ["initial", "system", "run"]
+            named = [name for name in sections if any(word in self.raw.get(name, {}) for word in words)]
+            self.refused(((named or sections)[-1],), refused)
+
     # -------------------------------------------------------------- shape
     def parsed(self) -> ScenarioFile:
         """The file as tables; sections with mistakes are left out after noting them."""
-        self.raw = self.in_si(self.raw, [ScenarioFile], (), ())
+        self.raw = self.in_si(self.bounded(self.raw), [ScenarioFile], (), ())
         run = self.raw.get("run")
         if self.si is not None and isinstance(run, dict | None):
             name = _dotted(self.si)
@@ -1468,7 +1523,7 @@ def _state(given: dict[str, Any]) -> dict[str, Any]:
     }
     sequence = given.get("sequence", "XYZ")
     if "rotation_vector" in given:
-        state["attitude"] = list(exp_quaternion(tuple(given["rotation_vector"])))
+        state["attitude"] = rotation.exp_quaternion(given["rotation_vector"]).tolist()
     elif "euler_angles" in given:
         state["attitude"] = rotation.quaternion_from_euler(given["euler_angles"], sequence).tolist()
     elif "euler_angles_deg" in given:
@@ -1512,20 +1567,22 @@ def _on_lattice(given: Mapping[str, Any], system: System) -> Any:
     lattice, cells, spacing = initial.LATTICES[given["lattice"]], given.get("cells"), given.get("spacing")
     if cells is None:
         cells = round((system.N / len(lattice(1).state["position"])) ** (1.0 / 3.0)) or 1
-    if spacing is None:
-        spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / lattice(cells).box))
-    made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed"))
-    if len(made["position"]) != system.N:
+    along = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
+    cell = len(lattice(1).state["position"])
+    sites = cell * along[0] * along[1] * along[2]
+    if sites != system.N and min(along) > 0:
         what, fits = f"cells is {cells!r}: this", ""
         if "cells" not in given:
-            cell = len(lattice(1).state["position"])
             cubes = [cell * k**3 for k in range(1, cells + 2)]
             below, above = [n for n in cubes if n < system.N][-1:], [n for n in cubes if n > system.N][:1]
             what, fits = "cells is missing: a", f"; cubes of it hold {' or '.join(map(str, below + above))}"
         raise InvalidInput(
-            f"{what} {given['lattice']} lattice of {cells!r} cells has {len(made['position'])} sites, but the system "
-            f"has {system.N} bodies{fits}"
+            f"{what} {given['lattice']} lattice of {cells!r} cells has {sites} sites, but the system has {system.N} "
+            f"bodies{fits}"
         )
+    if spacing is None:
+        spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / lattice(cells).box))
+    made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed"))
     if system.box is not None and (box > np.asarray(system.box) * (1.0 + 1e-9)).any():
         edges = " x ".join(f"{edge:g}" for edge in box)
         largest = float(np.min(np.asarray(system.box) / (box / spacing)))
@@ -1553,6 +1610,16 @@ def _load(source: Path) -> types.ModuleType:
     finally:
         sys.path.remove(folder)
     return module
+
+
+def _deepest(text: str) -> int:
+    """Where in a text most brackets are open."""
+    level = most = at = 0
+    for found in re.finditer(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}]', text):
+        level += (found[0] in "[{") - (found[0] in "]}")
+        if level > most:
+            most, at = level, found.start()
+    return at
 
 
 # ------------------------------------------------------------------ mistakes in words
@@ -1729,6 +1796,11 @@ def key_lines(text: str) -> dict[Key, int]:
     return _Locator(text).lines
 
 
+_STRING = re.compile(
+    r'"""(?:\\.|[^\\])*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:\\.|[^"\\])*"|\'[^\']*\'', re.DOTALL
+)
+
+
 class _Locator:
     def __init__(self, text: str) -> None:
         self.text, self.at, self.line = text, 0, 1
@@ -1805,16 +1877,9 @@ class _Locator:
         self.value(key)
 
     def string(self) -> str:
-        mark = self.text[self.at]
-        mark = mark * 3 if self.here(mark * 3) else mark
-        start = self.at
-        self.advance(len(mark))
-        while not self.here(mark):
-            self.advance(2 if mark[0] == '"' and self.here("\\") else 1)
-        self.advance(len(mark))
-        while len(mark) == 3 and self.here(mark[0]):  # quotes may stand right before the closing ones
-            self.advance(1)
-        return self.text[start : self.at]
+        found = _STRING.match(self.text, self.at)
+        assert found is not None
+        return self.advance(len(found[0]))
 
     def value(self, key: Key) -> None:
         self.skip()

@@ -61,6 +61,8 @@ TIGHTEST = 1e-14
 FLOOR = 1e-3
 """Smallest rtol; the default of atol in units of it."""
 MOST_STEPS = 10_000_000
+COUNTABLE = 10**15
+"""Most steps of one size: beyond it the times of two steps in a row are hardly told apart."""
 ADAPTIVE = "mkrk:dp8"
 """The method of a run with rtol that names none."""
 
@@ -113,9 +115,14 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
             raise InvalidInput(f"steps must be a whole number, not {steps!r}")
         if steps < 0:
             raise InvalidInput(f"steps is {steps}; it must not be negative (to run backwards, give t_end before t0)")
+        if steps > COUNTABLE:
+            raise InvalidInput(f"steps is {steps:g}, more than can be counted; give at most {COUNTABLE:g}")
         return h, int(steps), start
     end = _number(t_end, "t_end")
     ratio = abs(end - start) / h
+    if not ratio <= COUNTABLE:
+        raise InvalidInput(f"t_end - t0 = {end - start:g} is {ratio:g} steps of {h:g}, more than can be counted; "
+                           "give an earlier t_end or a larger step")  # fmt: skip
     n = round(ratio)
     if abs(ratio - n) > 1e-9 * max(1.0, ratio):
         better = abs(end - start) / max(1, n)
@@ -669,7 +676,7 @@ def _carry_out(
                 record.add(run.ended.time, run.ended.state, most, size)
             stopped = str(ended)
             tell(Progress(run.done, total, run.seconds, "running", 1.0))
-        except (StepFailed, UserFunctionError, FileProblem) as failed:
+        except (StepFailed, UserFunctionError, FileProblem, InvalidInput) as failed:  # the last: rows beyond all memory
             error = failed
         except KeyboardInterrupt:
             of = "" if total is None else f" of {total}"

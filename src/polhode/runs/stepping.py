@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import memory
 from polhode.errors import (
     ConvergenceError,
     InvalidInput,
@@ -61,6 +62,7 @@ from polhode.trajectory.charts import singular_note
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
 LARGEST_ROWS = 2**31
+"""Most numbers of the states recorded, and most steps of a slice."""
 SHORTEST = 1e-14
 """Part of the span below which steps are too small."""
 
@@ -77,8 +79,8 @@ class Record:
     def _make(self, rows: int) -> None:
         """Memory for so many rows; those there are stay."""
         width = self.states.shape[1]
-        size = f"{rows} rows would need {rows * width * 8 / 1e9:.0f} GB of memory; record less with every="
-        if rows * width > LARGEST_ROWS:
+        size = f"{rows} rows would need {rows * width * 8 / 1e9:.3g} GB of memory; record less with a larger every"
+        if rows * width > min(LARGEST_ROWS, memory() // 16):
             raise InvalidInput(size)
         try:
             for name in ("times", "sizes", "states", "iterations"):
