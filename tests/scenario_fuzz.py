@@ -39,7 +39,20 @@ STRANGE = (
     Raw("[" * DEEP + "1" + "]" * DEEP), Raw("[" * DEEP), Raw("{a=" * DEEP + "1" + "}" * DEEP),
     Raw("[" * 300 + "1" + "]" * 300), Raw("{a=" * 300 + "1" + "}" * 300), Raw("[" * 90 + "1" + "]" * 90),
 )  # fmt: skip
-SEPARATORS = (b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\x80", b"\n[run]\n", b"=", b'"', b"'''", b"[[", b"]", b"#")
+SEPARATORS = (
+    b"\x00",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\r",
+    b"\x80",
+    b"\n[run]\n",
+    b"=",
+    b'"',
+    b"'''",
+    b"[[",
+    b"]",
+    b"#",
+)
 
 
 # ------------------------------------------------------------------ text
@@ -141,7 +154,9 @@ def changed(chance, tree, others):
     if what == "delete":
         del inside[last]
     elif what == "rename" and isinstance(inside, dict):
-        name = chance.choice([f"{last}s", last[1:], last.upper(), f"{last}_km", f"{last}_deg", f"{last} ", "", "\u00e9"])
+        name = chance.choice(
+            [f"{last}s", last[1:], last.upper(), f"{last}_km", f"{last}_deg", f"{last} ", "", "\u00e9"]
+        )
         inside[name] = inside.pop(last)
     elif what == "nest":
         inside[last] = chance.choice([[inside[last]], {"a": inside[last]}, [inside[last]] * 2])

@@ -183,6 +183,16 @@ def test_one_seed_gives_numbers_that_do_not_depend_on_each_other():
         assert abs(np.corrcoef(a.ravel(), b.ravel())[0, 1]) < 5.0 / np.sqrt(3 * n)
 
 
+def test_the_seed_is_0_unless_given():
+    assert ph.initial.random_rotations(3)["attitude"].tolist() == ph.initial.random_rotations(3, 0)["attitude"].tolist()
+    drawn, given = (ph.initial.cubic(2, noise=0.1, **seed).state["position"] for seed in ({}, {"seed": 0}))
+    assert drawn.tolist() == given.tolist()
+    drawn, given = (ph.initial.at_energy(TWO, FAR, 1.0, *seed)["momentum"] for seed in ((), (0,)))
+    assert drawn.tolist() == given.tolist() and drawn.any()
+    drawn, given = (ph.initial.thermal(TWO, 1.0, *seed)["momentum"] for seed in ((), (0,)))
+    assert drawn.tolist() == given.tolist()
+
+
 def test_the_same_seed_is_the_same_state_and_generators_are_used_as_they_are():
     once, again = (ph.initial.thermal(molecules(4), 1.0, 9) for _ in range(2))
     np.testing.assert_array_equal(once["momentum"], again["momentum"])
@@ -268,7 +278,7 @@ TWO = ph.gravitating_bodies(mass=[1.0, 1.0])
     [
         (lambda: ph.initial.gaussian_draw(0, 1), "n is 0; it must be 1 or more"),
         (lambda: ph.initial.gaussian_draw(2.5, 1), "n must be a whole number, not 2.5"),
-        (lambda: ph.initial.gaussian_draw(3, None), "seed is missing"),
+        (lambda: ph.initial.gaussian_draw(3, None), "seed must be a whole number"),
         (lambda: ph.initial.gaussian_draw(3, -1), "seed must be a whole number, zero or positive"),
         (lambda: ph.initial.gaussian_draw(3, 1.5), "seed must be a whole number"),
         (lambda: ph.initial.gaussian_draw(3, 1, scale=0.0), "scale is 0; it must be positive"),
@@ -278,12 +288,10 @@ TWO = ph.gravitating_bodies(mass=[1.0, 1.0])
         (lambda: ph.initial.fcc(2, spacing=-1.0), "spacing is -1; it must be positive"),
         (lambda: ph.initial.bcc(2, noise=-0.1, seed=1), "noise is -0.1; it must be zero or positive"),
         (lambda: ph.initial.bcc(2, noise=float("nan"), seed=1), "noise is nan; it must be a finite number"),
-        (lambda: ph.initial.cubic(2, noise=0.1), "seed is missing"),
         (lambda: ph.initial.thermal(TWO, -1.0, 1), "temperature is -1; it must be zero or positive"),
         (lambda: ph.initial.thermal(TWO, float("nan"), 1), "temperature is nan; it must be a finite number"),
         (lambda: ph.initial.thermal(ph.particle(), 1.0, 1, exact=True), "no momentum is left to scale"),
         (lambda: ph.initial.at_energy(TWO, FAR, -0.5, 1), "energy is -0.5, but the state has -0.333333 of potential"),
-        (lambda: ph.initial.at_energy(TWO, FAR, 1.0), "seed is missing"),
         (lambda: ph.initial.at_energy(TWO, FAR, 1.0, 1, bodies=(0,)), "one body alone cannot have zero total momentum"),
         (lambda: ph.initial.at_energy(TWO, FAR, 1.0, 1, bodies=(0, 2)), "bodies has 2, but there are 2 bodies"),
         (lambda: ph.initial.at_energy(TWO, FAR, 1.0, 1, bodies=(0.5,)), "bodies must be a sequence of whole numbers"),

@@ -420,6 +420,11 @@ def test_many_bodies_begin_on_a_lattice_with_a_temperature_and_an_energy(read):
 
 def test_the_other_ways_in_which_many_bodies_begin(read):
     drawn = read(EIGHT + "draw = 'gaussian'\nscale = 3\nseed = 1\n").arguments
+    usual, given = (read(EIGHT + f"lattice = 'cubic'\nnoise = 0.1\n{seed}") for seed in ("", "seed = 0"))
+    assert usual.arguments["position"].tolist() == given.arguments["position"].tolist()
+    assert (
+        usual.integrate().attrs["seed"] == given.seed == 0 and "seed" not in read(EIGHT + "lattice = 'cubic'\n").labels
+    )
     np.testing.assert_array_equal(drawn["position"], ph.initial.gaussian_draw(8, 1, 3.0)["position"])
     assert set(drawn) & {"attitude", "momentum", "angular_momentum"} == set()  # of points
     slab = read(EIGHT + "lattice = 'fcc'\ncells = [2, 1, 1]\n").arguments["position"]
@@ -463,7 +468,6 @@ def test_one_body_turns_at_random(read):
         ("lattice = 'cubic'\ncells = 0\n", "10: initial.cells: cells is 0; it must be 1 or more"),
         ("lattice = 'cubic'\ncells = [2, 2]\n", "10: initial.cells: expected 3 entries (got 2: [2, 2])"),
         ("lattice = 'cubic'\nposition = [1, 0, 0]\n", "9: initial.lattice: position and lattice are given; keep one"),
-        ("lattice = 'cubic'\nnoise = 0.1\n", "initial: seed is missing"),
         ("lattice = 'cubic'\nspacing = -1\n", "10: initial.spacing: spacing is -1; it must be positive"),
         ("lattice = 'cubic'\ntemperature = -1\nseed = 1\n", "10: initial.temperature: temperature is -1; it must be"),
         ("lattice = 'cubic'\nseed = -1\n", "10: initial.seed: expected a whole number, 0 or more (got -1)"),

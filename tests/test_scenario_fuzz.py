@@ -7,11 +7,11 @@ import signal
 from collections import Counter
 
 import pytest
-from scenario_fuzz import mutants
 
 from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.runs.scenario import read_scenario
+from scenario_fuzz import mutants
 
 SEED = 13
 SECONDS = 30
@@ -91,17 +91,21 @@ def test_every_file_of_many_is_valid_or_refused(tmp_path, bounds):
     assert not wrong, f"{len(wrong)} of 10,000 ({dict(found)}):\n" + "\n".join(wrong[:20])
 
 
+TOP = 'problem = "krysl_fast_top"\n[run]\n'
+ONE = "[run]\nstep = 0.1\nsteps = 1\n"
 WORST = {
     "tables in tables": "a = " + "{a=" * 3000 + "1" + "}" * 3000,
     "lists in lists": "[run]\nstep = " + "[" * 3000,
     "deeper than any key": "[run]\nstep = " + "[" * 150 + "1" + "]" * 150,
     "digits": "[run]\nstep = 1" + "0" * 400,
     "more digits than Python reads": "[run]\nstep = 1" + "0" * 5000,
-    "steps without end": 'problem = "krysl_fast_top"\n[run]\nstep = 1e-300\nt_end = 1e300\n',
-    "more rows than any machine holds": 'problem = "krysl_fast_top"\n[run]\nstep = 1e-3\nsteps = 1000000000000000\n',
-    "more steps than can be counted": 'problem = "krysl_fast_top"\n[run]\nstep = 1e-3\nt_end = 1e18\nevery = 10000000000000000\n',
-    "more bodies than any machine holds": '[system]\ntype = "rigid_water"\nn = 1000000000000\nbox = 1e6\n[run]\nstep = 0.1\nsteps = 1\n',
-    "a lattice larger than any machine": '[system]\ntype = "dipoles"\nn = 8\n[initial]\nlattice = "cubic"\ncells = 1000000\n[run]\nstep = 0.1\nsteps = 1\n',
+    "steps without end": f"{TOP}step = 1e-300\nt_end = 1e300\n",
+    "more rows than any machine holds": f"{TOP}step = 1e-3\nsteps = 1000000000000000\n",
+    "more steps than can be counted": f"{TOP}step = 1e-3\nt_end = 1e18\nevery = 10000000000000000\n",
+    "more bodies than any machine holds":
+        f'[system]\ntype = "rigid_water"\nn = 1000000000000\nbox = 1e6\n{ONE}',
+    "a lattice larger than any machine":
+        f'[system]\ntype = "dipoles"\nn = 8\n[initial]\nlattice = "cubic"\ncells = 1000000\n{ONE}',
 }  # fmt: skip
 
 

@@ -380,7 +380,7 @@ def test_what_a_run_says_of_its_energies():
         assert ds[name].attrs["note"] == "not conserved: a heat bath takes part; see conserved_energy"
     assert ds.attrs["conserves"] == "" and ds.attrs["order"] == 2 and "averages" in ds.attrs["order_note"]
     assert ds.conserved_energy.attrs["units"] == "mass length2 / time2"
-    assert json.loads(ds.attrs["run"])["method"] == "baoab:temperature=0.7:friction=1"
+    assert json.loads(ds.attrs["run"])["method"] == "baoab:temperature=0.7:friction=1:seed=0"
 
 
 # ------------------------------------------------------------------ Nose-Hoover chains
@@ -457,8 +457,10 @@ def test_words_and_keywords_are_one():
     text = "baoab:temperature=300:friction=5:seed=1"
     assert method(text).label == method("baoab", temperature=300, friction=5.0, seed=1).label == text
     assert method("baoab:seed=1:friction=5.0:temperature=3e2").label == text
-    assert method("baoab", temperature=0.1 + 0.2, friction=1).label == f"baoab:temperature={0.1 + 0.2!r}:friction=1"
-    assert method("baoab/dmv6:fixed_point:temperature=1:friction=0").label.endswith("friction=0:fixed_point")
+    assert (
+        method("baoab", temperature=0.1 + 0.2, friction=1).label == f"baoab:temperature={0.1 + 0.2!r}:friction=1:seed=0"
+    )
+    assert method("baoab/dmv6:fixed_point:temperature=1:friction=0").label.endswith("friction=0:seed=0:fixed_point")
     assert method("nose_hoover:temperature=1:tau=2:separate").label == "nose_hoover:temperature=1:tau=2:separate"
     assert method("mkrk:tableau=gauss4").label == "mkrk:gauss4"
     assert method("variational", alpha=0.25).label == "variational:0.25" and method("variational", alpha=0.5).label == (

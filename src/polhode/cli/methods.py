@@ -42,6 +42,7 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
         polhode methods flows                 the free rotations that go after a slash
         polhode methods rkn6_14a              one method in full
         polhode methods s6_10/dmv6            ... with another free rotation
+        polhode methods rattle                by a name that others use: leapfrog, RK45, ...
         polhode methods yoshida               whatever has that in its name or source
         polhode methods --json
         polhode run examples/fast-top.toml --method mkrk:gauss4:cayley
@@ -105,7 +106,7 @@ def facts_of(chosen: Chosen) -> dict[str, Any]:
     """A method in JSON's types; ``null`` where a number would be infinite."""
     from math import isfinite
 
-    from polhode.methods import FLOW_NAMES
+    from polhode.methods import FLOW_NAMES, OTHER_NAMES
     from polhode.methods.listing import commutator_loads, flow_of, kind_of
 
     row, promises, prepared = chosen.method, chosen.promises, chosen.prepare()
@@ -147,6 +148,7 @@ def facts_of(chosen: Chosen) -> dict[str, Any]:
             }
             for name, option in row.options.items()
         },
+        "other_names": list(OTHER_NAMES.get(chosen.label, ())),
         "cite": row.cite,
     }
 
@@ -157,6 +159,7 @@ def _show(chosen: list[Chosen]) -> None:
     from rich.table import Table
 
     from polhode.cli.text import show
+    from polhode.methods import other_names
     from polhode.methods.listing import listings
 
     for listing in listings(chosen):
@@ -166,6 +169,7 @@ def _show(chosen: list[Chosen]) -> None:
             table.add_row(*row)
         show(table)
         click.echo()
+    click.echo(f"Names of others that are understood. {other_names()}\n")
     click.echo(
         "polhode methods NAME tells all about one, polhode cite NAME what to cite. '1 an iteration': implicit.\n"
     )

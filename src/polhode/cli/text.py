@@ -21,7 +21,7 @@ def show(table: Any) -> None:
 def complete_method(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
     """Method strings that begin as the last of some, separated by commas: names, flows after a slash, then options."""
     from polhode.errors import InvalidInput
-    from polhode.methods import FLOW_NAMES, METHODS, method
+    from polhode.methods import FLOW_NAMES, METHODS, OTHER_NAMES, method
 
     before, comma, word = incomplete.rpartition(",")
     head, colon, _ = word.rpartition(":")
@@ -36,5 +36,5 @@ def complete_method(context: Context, parameter: Parameter, incomplete: str) -> 
         takes = name in METHODS and METHODS[name].with_flow is not None
         known = [f"{name}/{flow}" for flow in FLOW_NAMES if takes]
     else:
-        known = list(METHODS)
+        known = [*METHODS, *(name for names in OTHER_NAMES.values() for name in names)]
     return [before + comma + text for text in known if text.startswith(word)]

@@ -5,8 +5,8 @@ the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions
 ``free_flows``: the free rotations by name), ``thermostats`` (these beside a heat bath), ``taylor`` (series of any
 order), ``variational`` (discrete Euler-Lagrange equations, for points), ``conic`` (the exact orbit),
 ``time_transformed`` (methods with a clock, made of others).
-``record`` says what a row is, ``listing`` puts rows into words. Same step, other numbers: a table row. Another step:
-one file.
+``record`` says what a row is, ``other_names`` what others call it, ``listing`` puts rows into words. Same step, other
+numbers: a table row. Another step: one file.
 
 Here may not live: time loops, systems, Datasets, files.
 """
@@ -14,12 +14,15 @@ Here may not live: time loops, systems, Datasets, files.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from polhode.errors import InvalidInput, unknown_name
 from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, thermostats, variational
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
+from polhode.methods.other_names import METHOD_OF, OTHER_NAMES, as_here, other_names
 from polhode.methods.record import Chosen, Method, Option, Prepared, Promises
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
@@ -29,6 +32,7 @@ from polhode.methods.time_transformed import CLOCKS
 __all__ = [
     "FLOW_NAMES",
     "METHODS",
+    "OTHER_NAMES",
     "Chosen",
     "Method",
     "Option",
@@ -40,6 +44,7 @@ __all__ = [
     "each_default",
     "method",
     "method_table",
+    "other_names",
     "splitting",
     "tableau",
     "tableau_names",
@@ -53,13 +58,14 @@ METHODS: dict[str, Method] = {
 """Every method by name."""
 
 
-def method(text: str, **options: str) -> Chosen:
+def method(named: str | Method | Chosen, **options: Any) -> Chosen:
     """Resolve a method string ``[clock:]name[/flow][:option...]``.
 
     Parameters
     ----------
-    text : str
-        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"``, ``"taylor14"`` or ``"reversible:v2"``.
+    named : str, Method or Chosen
+        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"``, ``"taylor14"`` or ``"reversible:v2"``, also by
+        a name that others use (``"leapfrog"``, ``"RK45"``); or a row, which need not be in the table.
     **options : str
         The same options by name, such as ``tableau="gauss4"``.
 
@@ -68,11 +74,28 @@ def method(text: str, **options: str) -> Chosen:
     InvalidInput
         Unknown name, order, flow or option; the message names the closest known ones.
     """
-    if not isinstance(text, str) or not text:
-        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {text!r}")
+    if isinstance(named, Method):
+        return Chosen(named, named.settle(**options))
+    if isinstance(named, Chosen):
+        return replace(named, options=named.method.settle(**{**named.options, **options})) if options else named
+    if not isinstance(named, str) or not named:
+        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {named!r}")
+    text = as_here(named)
     head, *words = text.split(":")
     if head in CLOCKS:
         return CLOCKS[head](method, ":".join(words), **options)
+    row = _row(head)
+    return Chosen(row, row.settle(words, **options))
+
+
+def _row(head: str) -> Method:
+    """The row of a name, with a free rotation behind a slash where there is one.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown name or flow.
+    """
     name, slash, flow = head.partition("/")
     row = METHODS.get(name) or taylor.find(name) or variational.find(name) or splittings.find(name)
     if row is None:
@@ -80,12 +103,26 @@ def method(text: str, **options: str) -> Chosen:
             raise InvalidInput(
                 f"unknown method {name!r}; a Runge-Kutta tableau is an option of 'mkrk': write 'mkrk:{name}'"
             )
-        raise unknown_name("method", name, METHODS)
-    if slash:
-        if row.with_flow is None:
-            raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")
-        row = row.with_flow(flow)
-    return Chosen(row, row.settle(words, **options))
+        raise unknown_name("method", name, [*METHODS, *(name for names in OTHER_NAMES.values() for name in names)])
+    if not slash:
+        return row
+    if row.with_flow is None:
+        raise InvalidInput(f"method {name!r} composes no flows, so {'/' + flow!r} has no meaning; write {name!r}")
+    return row.with_flow(flow)
+
+
+def by_name(name: str) -> Method:
+    """The row of this name, as pickled rows are found again.
+
+    Raises
+    ------
+    InvalidInput
+        There is none; a row of the user's has to be added in every process.
+    """
+    try:
+        return method(name).method
+    except InvalidInput as unknown:
+        raise InvalidInput(f"{unknown}; a method of your own is added by polhode.add_method in every process") from None
 
 
 def add_method(row: Method) -> Method:
@@ -94,8 +131,10 @@ def add_method(row: Method) -> Method:
     Raises
     ------
     InvalidInput
-        When another method has that name.
+        When another method has that name, or is known by it elsewhere.
     """
+    if row.name in METHOD_OF:
+        raise InvalidInput(f"{row.name!r} is another name of {METHOD_OF[row.name]!r}; choose another one")
     if METHODS.get(row.name, row) is not row:
         raise InvalidInput(f"there is already a method {row.name!r}; choose another name")
     METHODS[row.name] = row
@@ -109,5 +148,6 @@ def each_default() -> Iterator[Chosen]:
 
 
 def method_table() -> str:
-    """The table of methods in groups: order, what is kept, cost in load evaluations, citation."""
-    return "\n\n\n".join(table.text() for table in listings(each_default()))
+    """The table of methods in groups: order, what is kept, cost in load evaluations, citation; then other names."""
+    tables = [table.text() for table in listings(each_default())]
+    return "\n\n\n".join([*tables, f"Other names\n{other_names()}"])

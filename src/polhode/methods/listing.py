@@ -13,6 +13,7 @@ from math import isfinite, pi
 from typing import Any
 
 from polhode.methods.free_flows import FLOW_NAMES, free_flow
+from polhode.methods.other_names import OTHER_NAMES
 from polhode.methods.record import Chosen, Method, Prepared, Promises
 from polhode.methods.splitting import COUNTS, FREE, WIDTH
 
@@ -172,7 +173,7 @@ def _flow(chosen: Chosen) -> tuple[str, ...]:
 
 def _bath(chosen: Chosen) -> tuple[str, ...]:
     p, row = chosen.promises, chosen.method
-    options = chosen.shown.removeprefix(f"{row.name}:")
+    options = ":".join(f"{name}=..." for name, option in row.options.items() if option.needed) or NONE
     return (row.name, f"{p.order}", options, loads_words(chosen), row.description, row.cite)
 
 
@@ -324,6 +325,8 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
     if p.order_velocity != p.order:
         order.append(f"order {p.order_velocity} where loads depend on velocities")
     found = [("order", "; ".join(order))]
+    if chosen.label in OTHER_NAMES:
+        found.insert(0, ("also called", ", ".join(OTHER_NAMES[chosen.label])))
     if p.kept_by:
         found.append(("with such loads", f"{p.kept_by} keeps order {p.order}"))
     if p.generalised:

@@ -151,6 +151,8 @@ class Option:
         Of an option that is a number: what it must be, in words. It is always written with its name, ``seed=1``.
     trial : str
         Of an option without a default that has to be given: a value for the checks of the table.
+    told : bool
+        Whether the method string of a run tells it also where it is the default, as it does seeds.
     """
 
     default: str
@@ -159,6 +161,7 @@ class Option:
     description: str = ""
     must: str = ""
     trial: str = ""
+    told: bool = False
 
     @property
     def needed(self) -> bool:
@@ -175,7 +178,7 @@ def shortest(x: Any) -> str:
 
 def number_option(
     description: str, *, default: str = "", trial: str = "", whole: bool = False, positive: bool = False,
-    most: float = HUGE,
+    most: float = HUGE, told: bool = False,
 ) -> Option:  # fmt: skip
     """An option that is a number, from 0 or more than 0 up to the most."""
 
@@ -189,7 +192,7 @@ def number_option(
     kind = "a whole number" if whole else "a positive number" if positive else "a number"
     range = "" if positive and not whole else f", {int(positive)} or more"
     limit = f", at most {shortest(most)}" if most not in (HUGE, inf) else ""
-    return Option(default, known, tuple, description, f"{kind}{range}{limit}", trial)
+    return Option(default, known, tuple, description, f"{kind}{range}{limit}", trial, told)
 
 
 @dataclass(frozen=True)
@@ -295,6 +298,40 @@ class Method:
     with_flow: Callable[[str], Method] | None = None
     tolerances: tuple[float, float] | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rows travel to other processes by their names, for steps are functions made here.
+
+        Raises
+        ------
+        InvalidInput
+            A row that its name does not find.
+        """
+        from polhode.methods import by_name
+
+        try:
+            found = by_name(self.name)
+        except InvalidInput:
+            found = None
+        if found is None or not self._same(found):
+            raise InvalidInput(f"method {self.name!r} cannot be pickled: it is not the row of this name in the table; "
+                               "add it with polhode.add_method, here and where it is read")  # fmt: skip
+        return by_name, (self.name,)
+
+    def _same(self, other: Method) -> bool:
+        """Whether another row does the same."""
+        if self is other:
+            return True
+        words = ("name", "family", "description", "cite", "range", "tolerances")
+        if any(getattr(self, name) != getattr(other, name) for name in words) or set(self.options) != set(
+            other.options
+        ):
+            return False
+        mine, its = (Chosen(row, row.settle()).tried.prepare() for row in (self, other))
+        return (
+            np.array_equal(mine.table, its.table) and np.array_equal(mine.layout, its.layout)
+            and mine.step.__qualname__ == its.step.__qualname__
+        )  # fmt: skip
+
     def settle(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
         """Values of all options from words after colons and from keywords.
 
@@ -344,8 +381,9 @@ class Method:
         rows = [(settled[name], option.default) for name, option in self.options.items() if not option.must]
         while rows and rows[-1][0] == rows[-1][1]:
             rows.pop()
+        whole = all(settled[name] for name, option in self.options.items() if option.needed)
         numbers = [f"{name}={settled[name]}" for name, option in self.options.items()
-                   if option.must and settled[name] != option.default]  # fmt: skip
+                   if option.must and (settled[name] != option.default or (option.told and whole))]  # fmt: skip
         return ":".join([self.name, *numbers, *(value for value, _ in rows)])
 
     def check_complete(self, settled: Mapping[str, str]) -> None:

@@ -244,7 +244,7 @@ LANGEVIN = {
     "temperature": number_option("as an energy: times Boltzmann's constant of the system", trial="1"),
     "friction": number_option("rate at which momenta are damped, 1/time; 0: no bath", trial="0"),
     "friction_rotation": number_option("the same of angular momenta, unless it is the same"),
-    "seed": number_option("of the random numbers", default="0", whole=True, most=2**64 - 1),
+    "seed": number_option("of the random numbers", default="0", whole=True, most=2**64 - 1, told=True),
 }
 NOSE_HOOVER = {
     "temperature": number_option("as an energy: times Boltzmann's constant of the system", trial="1", positive=True),

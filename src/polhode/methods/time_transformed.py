@@ -59,6 +59,7 @@ from polhode.kernel.signatures import (
 )
 from polhode.kernel.solve import norm3
 from polhode.methods.free_flows import free_flow
+from polhode.methods.other_names import as_here
 from polhode.methods.record import Chosen, Method, Prepared, Promises
 from polhode.methods.splitting import COUNTS, FREE, NODES, WIDTH, free, splitting, tables, uniform
 from polhode.methods.splitting_tables import Scheme, scheme, stages_of
@@ -317,7 +318,7 @@ def logarithmic(_: Callable[..., Chosen], text: str, **options: str) -> Chosen:
     InvalidInput
         Unknown scheme or flow; one that is processed, or needs parts of a special form.
     """
-    head, *words = (text or "v2").split(":")
+    head, *words = as_here(text or "v2").split(":")
     name, _slash, flow = head.partition("/")
     rule = scheme(name)
     if rule.pre or rule.requires not in ("any", "near"):

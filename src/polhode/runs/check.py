@@ -364,9 +364,7 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
 
 
 def _chosen(method: Any) -> Chosen:
-    if isinstance(method, Method):
-        return Chosen(method, method.settle()).tried
-    return (method if isinstance(method, Chosen) else find_method(method)).tried
+    return find_method(method).tried
 
 
 part = ALL  # what bind puts in
@@ -901,10 +899,7 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
     1e-13; the symplectic form to 2e-12. A method for bodies that a load couples refuses (``PolhodeError``) where it
     cannot solve; such a line fails with order NaN.
     """
-    chosen = Chosen(method, method.settle(**options)) if isinstance(method, Method) else method
-    if not isinstance(chosen, Chosen):
-        chosen = find_method(chosen, **options)
-    chosen = chosen.tried
+    chosen = find_method(method, **options).tried
     promises = chosen.promises
     series = _needs_series(chosen)
     if chosen.prepare().points:

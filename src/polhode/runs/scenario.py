@@ -683,7 +683,7 @@ class Initial(_Table):
     energy_bodies: (
         Annotated[list[int], Field(description="whose momenta make up the energy, counted from 0; default: all")] | None
     ) = None
-    seed: Annotated[int, Field(ge=0, description="of all random numbers")] | None = None
+    seed: Annotated[int, Field(ge=0, description="of all random numbers; default 0, recorded")] | None = None
 
 
 class Elements(_Table):
@@ -879,6 +879,8 @@ class Scenario:
         Where results go.
     changes : dict
         What the caller changed (``method``, ``step``, ``rtol``).
+    seed : int or None
+        Of the random numbers of its initial state, where that has some.
     """
 
     path: Path
@@ -889,6 +891,7 @@ class Scenario:
     arguments: dict[str, Any]
     output: Files
     changes: dict[str, Any]
+    seed: int | None = None
 
     def integrate(
         self,
@@ -981,10 +984,11 @@ class Scenario:
         return ds
 
     @property
-    def labels(self) -> dict[str, str]:
+    def labels(self) -> dict[str, Any]:
         """The attributes a scenario gives to its trajectory."""
         changes = {"scenario_changes": json.dumps(self.changes)} if self.changes else {}
-        return {"title": self.title, "scenario": self.text} | changes
+        seed = {} if self.seed is None else {"seed": self.seed}
+        return {"title": self.title, "scenario": self.text} | seed | changes
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -1090,6 +1094,7 @@ class _Reader:
             why = "there is no such file; check the name" if not path.exists() else refused.strerror
             raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
         self.raw: dict[str, Any] = self.tables()
+        self.seed: int | None = None
         self.spelled: dict[Key, str] = {}
         self.si: Key | None = None  # the first key with a unit of length, time or mass
         self.problems: list[tuple[int, str]] = []
@@ -1119,7 +1124,9 @@ class _Reader:
             line = self.text.count("\n", 0, _deepest(self.text)) + 1
             what = f"lists and tables in each other; a scenario has at most {DEEPEST} levels, so close some"
         except ValueError:  # an integer of more digits than Python reads
-            line = self.text.count("\n", 0, max(re.finditer(r"\w+", self.text), key=lambda word: len(word[0])).start()) + 1
+            line = (
+                self.text.count("\n", 0, max(re.finditer(r"\w+", self.text), key=lambda word: len(word[0])).start()) + 1
+            )
             what = f"a whole number of very many digits; {WHOLE}"
         else:
             return raw
@@ -1210,7 +1217,7 @@ class _Reader:
         title = parsed.title or (ready.description if ready else system.name)
         asked = (("method", method), ("step", step), ("rtol", rtol))
         changes = {key: value for key, value in asked if value is not None}
-        return Scenario(self.path, self.text, title, system, label, times | state, output, changes)
+        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed)
 
     def tried(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
@@ -1450,6 +1457,8 @@ class _Reader:
                 self.wrong((*at, name), f"{name} belongs to {' or '.join(owners)}; leave it out")
         if len(self.problems) > before:
             return {}
+        if set(BELONGS["seed"]) & set(given):
+            self.seed = given.setdefault("seed", 0)
         try:
             state = _state(given)
             if system is not None:
@@ -1538,7 +1547,7 @@ def _state(given: dict[str, Any]) -> dict[str, Any]:
 
 def _drawn(given: Mapping[str, Any], state: dict[str, Any], system: System) -> dict[str, Any]:
     """The state with what [initial] asks for of many bodies: places, attitudes and momenta."""
-    seed, made = given.get("seed"), dict(state)
+    seed, made = given.get("seed", 0), dict(state)
     if "draw" in given:
         drawn = initial.gaussian_draw(system.N, seed, given.get("scale"))
         made["position"] = drawn["position"]
@@ -1582,7 +1591,7 @@ def _on_lattice(given: Mapping[str, Any], system: System) -> Any:
         )
     if spacing is None:
         spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / lattice(cells).box))
-    made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed"))
+    made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed", 0))
     if system.box is not None and (box > np.asarray(system.box) * (1.0 + 1e-9)).any():
         edges = " x ".join(f"{edge:g}" for edge in box)
         largest = float(np.min(np.asarray(system.box) / (box / spacing)))

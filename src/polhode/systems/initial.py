@@ -9,9 +9,10 @@ Functions return mappings with keys of ``polhode.integrate``: ``position`` (N, 3
 ``attitude`` (N, 4) scalar first, body to space, ``angular_momentum`` (N, 3) in the body frame. They are joined by
 ``|``, the right one having the last word, and handed on by ``**``.
 
-What is random is so by ``numpy.random``: the same seed gives the same numbers. The seed of each function stands for
-a stream of its own, ``default_rng([seed, k])`` with the k that its page tells, so that one seed may serve for all of
-them and places, attitudes and momenta do not depend on each other. A ``numpy.random.Generator`` is used as it is.
+What is random is so by ``numpy.random``: the same seed, 0 unless given, gives the same numbers. The seed of each
+function stands for a stream of its own, ``default_rng([seed, k])`` with the k that its page tells, so that one seed may
+serve for all of them and places, attitudes and momenta do not depend on each other. A ``numpy.random.Generator`` is
+used as it is.
 
 Lengths, energies and temperatures are in the units of the system, whose Boltzmann constant is ``system.boltzmann``.
 """
@@ -54,7 +55,7 @@ class Lattice(NamedTuple):
 
 
 # ------------------------------------------------------------------ places and attitudes
-def gaussian_draw(n: int, seed: Any, scale: float | None = None) -> dict[str, Any]:
+def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str, Any]:
     """Bodies at rest at normally distributed places, turned at random [celledoni2008, section 3.4].
 
     Of ``g = numpy.random.default_rng(seed)``, first the positions ``scale * g.standard_normal((n, 3))``, then the
@@ -77,7 +78,7 @@ def gaussian_draw(n: int, seed: Any, scale: float | None = None) -> dict[str, An
     Raises
     ------
     InvalidInput
-        ``n`` below 1, a scale that is not positive, no seed.
+        ``n`` below 1, a scale that is not positive, a seed that is none.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def gaussian_draw(n: int, seed: Any, scale: float | None = None) -> dict[str, An
     }
 
 
-def random_rotations(n: int, seed: Any) -> dict[str, Any]:
+def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
     """Attitudes spread uniformly over all rotations: normal quaternions divided by their lengths; stream 2.
 
     Parameters
@@ -116,12 +117,12 @@ def random_rotations(n: int, seed: Any) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        ``n`` below 1, no seed.
+        ``n`` below 1, a seed that is none.
     """
     return {"attitude": _unit(_stream(seed, ROTATIONS).standard_normal((_count(n, "n"), 4)))}
 
 
-def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None) -> Lattice:
+def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
     """Simple cubic lattice, one body a cell, at spacing times (1, 1, 1), (1, 1, 2), ... (cells, cells, cells).
 
     With ``noise``, normal numbers of that standard deviation, in units of the spacing, are added to every coordinate;
@@ -136,7 +137,7 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None
     noise : float
         Zero or positive.
     seed : int or numpy.random.Generator
-        Where the noise comes from; needed where there is some.
+        Where the noise comes from.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None
     Raises
     ------
     InvalidInput
-        Cells below 1, a spacing that is not positive, noise that is negative or has no seed.
+        Cells below 1, a spacing that is not positive, noise that is negative, a seed that is none.
 
     Examples
     --------
@@ -158,12 +159,12 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None
     return _lattice(((0.0, 0.0, 0.0),), cells, spacing, noise, seed)
 
 
-def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None) -> Lattice:
+def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
     """Body-centred cubic lattice, two bodies a cell: its corner and its centre. Otherwise as ``cubic``."""
     return _lattice(((0.0, 0.0, 0.0), (0.5, 0.5, 0.5)), cells, spacing, noise, seed)
 
 
-def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = None) -> Lattice:
+def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
     """Face-centred cubic lattice, four bodies a cell: its corner and the centres of three faces.
 
     Otherwise as ``cubic``. The nearest neighbours are spacing / sqrt(2) apart.
@@ -192,7 +193,7 @@ def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: 
 
 # ------------------------------------------------------------------ motion
 def thermal(
-    system: System, temperature: float, seed: Any, *, zero_total_momentum: bool = True, exact: bool = False
+    system: System, temperature: float, seed: Any = 0, *, zero_total_momentum: bool = True, exact: bool = False
 ) -> dict[str, Any]:
     """Momenta of the Maxwell-Boltzmann distribution, of places and of attitudes.
 
@@ -223,7 +224,7 @@ def thermal(
     ------
     InvalidInput
         A temperature that is negative; ``exact`` where nothing is left that could move, for a single body has no
-        momentum once the total is zero; no seed.
+        momentum once the total is zero; a seed that is none.
     """
     heat = system.boltzmann * number(temperature, "temperature")
     if heat < 0.0:
@@ -255,7 +256,7 @@ def thermal(
 
 
 def at_energy(
-    system: System, state: Mapping[str, Any], energy: float, seed: Any = None, *, bodies: Sequence[int] | None = None
+    system: System, state: Mapping[str, Any], energy: float, seed: Any = 0, *, bodies: Sequence[int] | None = None
 ) -> dict[str, Any]:
     """The state with linear momenta that make up a total energy.
 
@@ -272,8 +273,8 @@ def at_energy(
         is as for ``integrate``.
     energy : float
         The total energy at time 0, as a trajectory has it in its first row, to round-off of its largest part.
-    seed : int or numpy.random.Generator, optional
-        Needed where momenta are drawn.
+    seed : int or numpy.random.Generator
+        Where momenta come from if they are drawn.
     bodies : sequence of int, optional
         Whose momenta may change; those of all unless given. Negative numbers count from the end.
 
@@ -366,8 +367,6 @@ def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
     """Random numbers of a seed; those of a stream do not depend on those of another with the same seed."""
     if isinstance(seed, np.random.Generator):
         return seed
-    if seed is None:
-        raise InvalidInput("seed is missing; give a whole number, so that the same state can be made again")
     try:
         whole = operator.index(seed)
     except TypeError:
