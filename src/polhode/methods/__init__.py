@@ -41,6 +41,7 @@ __all__ = [
     "Scheme",
     "add_method",
     "add_tableau",
+    "as_here",
     "each_default",
     "method",
     "method_table",

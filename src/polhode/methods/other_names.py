@@ -13,7 +13,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "yoshida4": ("forest_ruth",),
     "mkrk:dp5": ("rk45",),
     "mkrk:dp8": ("dop853",),
-    "mkrk:midpoint": ("midpoint", "implicit_midpoint"),
+    "mkrk:midpoint": ("midpoint",),
 }
 """Of a method string, the other names. RK45 and DOP853 are SciPy's; the midpoint rule is the implicit one."""
 

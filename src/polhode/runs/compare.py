@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name
+from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.single import integrate, release, span
 from polhode.systems import System
@@ -69,7 +70,7 @@ class Reference:
 
 def compare(
     system: System,
-    methods: str | Iterable[str],
+    methods: str | Method | Iterable[str | Method],
     steps: float | Iterable[float],
     *,
     t_end: float,
@@ -84,8 +85,8 @@ def compare(
     ----------
     system : System
         What moves.
-    methods : str or sequence of str
-        Method strings.
+    methods : str, or sequence of str
+        Method strings, or rows.
     steps : float or sequence of float
         Step sizes, positive; each must divide the span as in ``polhode.integrate``.
     t_end, t0 : float
@@ -124,7 +125,7 @@ def compare(
     Interrupted
         Ctrl-C; ``.trajectory`` holds the table so far.
     """
-    names = [methods] if isinstance(methods, str) else list(methods)
+    names = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
     given = list(steps) if isinstance(steps, Iterable) else [steps]
     if not names or not given:
         raise InvalidInput("give at least one method and one step to compare")
@@ -152,10 +153,11 @@ def compare(
         )
     else:
         goal = given_reference(system, reference, t_end)
-    table = _Table(system, names, sizes, counts)
+    told = [as_here(name) if isinstance(name, str) else row.label for name, row in zip(names, chosen, strict=True)]
+    table = _Table(system, told, sizes, counts)
     try:
         for i, row in enumerate(chosen):
-            say(f"{names[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
+            say(f"{told[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
             for k in range(len(sizes)):
                 table.fill(i, k, row, goal, t_end=t_end, t0=t0, **arguments)
     except (KeyboardInterrupt, Interrupted):

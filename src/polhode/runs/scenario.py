@@ -1576,7 +1576,7 @@ def _on_lattice(given: Mapping[str, Any], system: System) -> Any:
     lattice, cells, spacing = initial.LATTICES[given["lattice"]], given.get("cells"), given.get("spacing")
     if cells is None:
         cells = round((system.N / len(lattice(1).state["position"])) ** (1.0 / 3.0)) or 1
-    along = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
+    along = [cells] * 3 if isinstance(cells, int) else list(cells)
     cell = len(lattice(1).state["position"])
     sites = cell * along[0] * along[1] * along[2]
     if sites != system.N and min(along) > 0:
@@ -1686,7 +1686,7 @@ def _expected(error: Any) -> str:
         return f"expected {context['expected']} (got {found}){_near(error['input'], context['expected'])}"
     if kind == "union_tag_invalid":
         tags, tag = context["expected_tags"], context["tag"]
-        return f"expected {_word(context)} = {tags} (got {tag!r}){_near(tag, tags)}"
+        return f"expected {_word(context)} = {tags} (got {_shown(tag)}){_near(tag, tags)}"
     if kind == "union_tag_not_found":
         word = _word(context)
         names: Iterable[str] = EVENTS if error["loc"][0] == "events" else SYSTEMS if word == "type" else FORCES
@@ -1712,7 +1712,7 @@ def _word(context: Mapping[str, Any]) -> str:
 
 
 def _near(found: object, expected: str) -> str:
-    close = difflib.get_close_matches(str(found), re.findall(r"'([^']+)'", expected), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(found)[:100].lower(), re.findall(r"'([^']+)'", expected), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

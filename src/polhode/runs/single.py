@@ -38,7 +38,7 @@ from polhode.kernel.signatures import (
     POSITION,
     ROW_ITERATIONS,
 )
-from polhode.methods import Chosen
+from polhode.methods import Chosen, Method
 from polhode.methods import method as find_method
 from polhode.runs import stepping
 from polhode.runs.bench import check_estimate, extended
@@ -329,7 +329,7 @@ def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
 # ------------------------------------------------------------------ the run
 def integrate(
     system: System,
-    method: str | None = None,
+    method: str | Method | None = None,
     *,
     step: float | None = None,
     rtol: float | None = None,
@@ -370,8 +370,9 @@ def integrate(
     ----------
     system : System
         From ``polhode.free_body``, ``polhode.heavy_top`` and so on.
-    method : str, optional
-        Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``; without one, what the measured tables recommend for the
+    method : str or Method, optional
+        Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``, also by a name that others use (``"leapfrog"``, ``"RK45"``), or
+        a row; without one, what the measured tables recommend for the
         system (the attribute ``method`` of the result says which); with ``rtol`` it is ``"mkrk:dp8"``.
     step : float
         Step size, positive; every consistent unit of time. Of a method with a clock (``"reversible:v2"``) that of the

@@ -16,6 +16,7 @@ import numpy as np
 from numba import types
 
 from polhode.algebra import rotation
+from polhode.arguments import room_for
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
@@ -28,6 +29,10 @@ SWITCH, SKIN = 0.9, 0.12
 """Where switching begins, and the skin of lists, in units of the cut-off, unless given."""
 
 
+A_BODY = 100
+"""Numbers of a body, with those of its state, the loads and lists of neighbours; more or less."""
+
+
 def count(value: Any, name: str = "n", least: int = 2) -> int:
     """A number of bodies.
 
@@ -37,6 +42,7 @@ def count(value: Any, name: str = "n", least: int = 2) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{name} must be a whole number, {least} or more, not {value!r}")
+    room_for(A_BODY * int(value), name)
     return int(value)
 
 
