@@ -64,10 +64,12 @@ from typing import Any, NamedTuple
 
 from polhode.algebra.elliptic import F_part, Pi_carlson, Pi_complete_kernel, half_turns, jacobi_kernel
 from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply, to_matrix
-from polhode.algebra.so3 import axpy, columns, cross, dot, exp_quaternion, matrix_product, scale, times
+from polhode.algebra.so3 import add, axpy, columns, cross, dot, exp_quaternion, matrix_product, scale, times
+from polhode.flows.invariants import apart, restoring
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
+from polhode.kernel.lanes import fused
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, NOT_FINITE, OK
 
 # Axes in ascending order.
@@ -186,7 +188,11 @@ def by_phase(o, h):
     u0 = F_part(s0, c0, mc)
     s1, c1, d1, phi1 = jacobi_kernel(u0 + lam * h, mc)
     X, Y, Z = sqrt(o.M / o.p), sqrt(o.N / o.r), sqrt(o.N / o.p)
-    m = (X * d1, Y * s1, Z * c1) if o.around_1 else (Z * c1, Y * s1, X * d1)
+    start, end = (o.x, o.y, o.z), (X * d1, Y * s1, Z * c1)
+    rest = (fused(X, d1, -end[0]), fused(Y, s1, -end[1]), fused(Z, c1, -end[2]))
+    d, rest = apart(start, end, rest)
+    end = add(start, add(d, restoring(start, d, rest, (o.N, -o.L, -o.M), dot(start, start))))
+    m = end if o.around_1 else (end[2], end[1], end[0])
     return Arc(s0, c0, s1, c1, phi1 - atan2(s0, c0), m, lam * h, lam, mc)
 
 

@@ -32,6 +32,7 @@ from polhode.algebra.elliptic import cel
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.series import half_angle, half_sinc
 from polhode.algebra.so3 import add, scale
+from polhode.flows.invariants import apart, product, restoring
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.lanes import four, roots, sum4
@@ -52,7 +53,7 @@ NEARLY_ONE = 0.875
 REST = 160.0
 """|lambda t| after which a momentum on the separatrix has arrived at the middle axis."""
 
-SMALLEST, LARGEST = 1e-60, 1e60
+SMALLEST, LARGEST = 1e-30, 1e30
 """Momenta and moments outside are scaled by powers of two, so that no product over- or underflows."""
 
 
@@ -145,14 +146,13 @@ def doubled(s, alpha, beta):
 
 @inlined
 def change(x, y, z, s, cb, db, o):
-    """Change of the momentum over the time of which s = sigma, cb = 1 - cn and db = 1 - dn."""
+    """Change of the momentum over the time of which s = sigma, cb = 1 - cn and db = 1 - dn: a factor and a vector."""
     t = o.r * o.w * (y * s) * (y * s)
-    i = 1.0 / (1.0 - t)
     C, D = 1.0 - cb, 1.0 - db
-    return (
-        i * (x * (t - db) - y * z * C * s * o.w),
-        i * (y * (t - cb - C * db) + o.p * s * z * x),
-        i * (z * (t - cb) - y * x * s * D * o.r),
+    return 1.0 / (1.0 - t), (
+        x * (t - db) - y * z * C * s * o.w,
+        y * (t - cb - C * db) + o.p * s * z * x,
+        z * (t - cb) - y * x * s * D * o.r,
     )
 
 
@@ -183,15 +183,16 @@ def mean(t, c, x, y, z, o):
 
 @helper
 def short_turn(x, y, z, h, way, o):
-    """Change of the state in a short time, and the integral of rational(x)."""
+    """Change of the momentum in a short time, what rounding left out of it, and the integral of rational(x)."""
     t = 0.25 * h
     c = series(o.alpha * t * t, o.beta * t * t)
     s, cb, db = doubled(way * sigma(1.0, t, c), o.alpha, o.beta)
-    dx, dy, dz = change(x, y, z, s, cb, db, o)
-    psi = h * mean(t, c, x + dx, y + dy, z + dz, o)
+    i, d = change(x, y, z, s, cb, db, o)
+    psi = h * mean(t, c, x + i * d[0], y + i * d[1], z + i * d[2], o)
     s, cb, db = doubled(s, o.alpha, o.beta)
-    dx, dy, dz = change(x, y, z, s, cb, db, o)
-    return dx, dy, dz, psi
+    i, d = change(x, y, z, s, cb, db, o)
+    d, rest = product(i, d)
+    return d, rest, psi
 
 
 def with_nodes(n, sigma):
@@ -222,7 +223,7 @@ def nome(small, large):
 
 @helper
 def long_turn(x, y, z, h, sign, kp2, o):
-    """State after a long time, and the integral of rational(x) less so many times pi."""
+    """As ``short_turn`` of a long time, the integral less so many times pi."""
     rate = sqrt(o.alpha)
     k2 = min(1.0, o.beta / o.alpha)
     hyperbolic = kp2 < HYPERBOLIC
@@ -290,7 +291,7 @@ def long_turn(x, y, z, h, sign, kp2, o):
     step = rest / count
     t = 0.25 * step / rate
     c = series(o.alpha * t * t, o.beta * t * t)
-    add = 0.0
+    mean = 0.0
     parity = 1.0 - 2.0 * (turns - 2.0 * floor(0.5 * turns))
     x1, y1, z1 = x, y, z
     for i in range(count + 1):
@@ -324,9 +325,9 @@ def long_turn(x, y, z, h, sign, kp2, o):
         y1 = a * (y * cn * dn + o.p * s * z * x)
         z1 = a * (z * cn - y * x * s * dn * o.r)
         if i < count:
-            add += mean_9(t, c, x1, y1, z1, o)
-    a = o.G / sqrt(x1 * x1 + y1 * y1 + z1 * z1)
-    return a * x1, a * y1, a * z1, (total + step * add) / rate, windings - 2.0 * floor(0.5 * windings)
+            mean += mean_9(t, c, x1, y1, z1, o)
+    d, rest = apart((x, y, z), *product(o.G / sqrt(x1 * x1 + y1 * y1 + z1 * z1), (x1, y1, z1)))
+    return d, rest, (total + step * mean) / rate, windings - 2.0 * floor(0.5 * windings)
 
 
 @helper
@@ -363,13 +364,14 @@ def ordinary(j, I, m, h):
     windings = 0.0
     if size <= PANEL * PANEL:
         if size <= SHORT * SHORT:
-            dx, dy, dz, psi = short_turn_5(x, y, z, h, way, o)
+            d, rest, psi = short_turn_5(x, y, z, h, way, o)
         else:
-            dx, dy, dz, psi = short_turn_9(x, y, z, h, way, o)
-        x1, y1, z1 = x + dx, y + dy, z + dz
+            d, rest, psi = short_turn_9(x, y, z, h, way, o)
     else:
-        x1, y1, z1, psi, windings = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)
-        dx, dy, dz = x1 - x, y1 - y, z1 - z
+        d, rest, psi, windings = long_turn(x, y, z, h, way, min(1.0, p * abs(L) / alpha), o)
+    d = add(d, restoring((x, y, z), d, rest, (N, -abs(L), -M), G * G))
+    dx, dy, dz = d
+    x1, y1, z1 = x + dx, y + dy, z + dz
     psi += h * j2 * G
     s, c = half_angle(psi)
     if windings == 1.0:

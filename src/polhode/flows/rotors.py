@@ -19,41 +19,54 @@ from __future__ import annotations
 from functools import cache
 from math import cos, sin
 
-from polhode.algebra.quaternion import multiply
+from polhode.algebra.quaternion import bounded, multiply
 from polhode.algebra.so3 import exp_quaternion, scale
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined
+from polhode.kernel.lanes import fused
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
 
 
 @inlined
 def half_and_whole(a):
-    """Cosine and sine of a/2 and of a; cos a as 1 - 2 s^2, which keeps the length of q best."""
+    """Cosine and sine of a/2 and of a, and how far the squares of the latter miss 1, halved.
+
+    The angle may be the same in every step, and so is what rounding makes of its cosine and sine.
+    """
     c, s = cos(0.5 * a), sin(0.5 * a)
-    return c, s, 1.0 - 2.0 * s * s, 2.0 * c * s
+    C, S = 1.0 - 2.0 * s * s, 2.0 * c * s
+    CC, SS = C * C, S * S
+    high, low = max(CC, SS), min(CC, SS)
+    return c, s, C, S, 0.5 * (((high - 1.0) + low) + (fused(C, C, -CC) + fused(S, S, -SS)))
+
+
+@inlined
+def turned(C, S, over, u, v):
+    """The first coordinate, C u + S v, of a pair after a turn that keeps its length."""
+    return fused(C, u, fused(S, v, -over * (C * u + S * v)))
 
 
 @inlined
 def about_1(m, q, a):
     """Exact flow of the kinetic energy m1^2/2 with rotation angle a about the first body axis."""
-    c, s, C, S = half_and_whole(a)
-    m = (m[0], C * m[1] + S * m[2], C * m[2] - S * m[1])
+    c, s, C, S, over = half_and_whole(a)
+    m = (m[0], turned(C, S, over, m[1], m[2]), turned(C, -S, over, m[2], m[1]))
     return m, (q[0] * c - q[1] * s, q[1] * c + q[0] * s, q[2] * c + q[3] * s, q[3] * c - q[2] * s)
 
 
 @inlined
 def about_2(m, q, a):
     """Exact flow of m2^2/2 with rotation angle a about the second body axis."""
-    c, s, C, S = half_and_whole(a)
-    m = (C * m[0] - S * m[2], m[1], C * m[2] + S * m[0])
+    c, s, C, S, over = half_and_whole(a)
+    m = (turned(C, -S, over, m[0], m[2]), m[1], turned(C, S, over, m[2], m[0]))
     return m, (q[0] * c - q[2] * s, q[1] * c - q[3] * s, q[2] * c + q[0] * s, q[3] * c + q[1] * s)
 
 
 @inlined
 def about_3(m, q, a):
     """Exact flow of m3^2/2 with rotation angle a about the third body axis."""
-    c, s, C, S = half_and_whole(a)
-    m = (C * m[0] + S * m[1], C * m[1] - S * m[0], m[2])
+    c, s, C, S, over = half_and_whole(a)
+    m = (turned(C, S, over, m[0], m[1]), turned(C, -S, over, m[1], m[0]), m[2])
     return m, (q[0] * c - q[3] * s, q[1] * c + q[2] * s, q[2] * c - q[1] * s, q[3] * c + q[0] * s)
 
 
@@ -124,7 +137,7 @@ def turn_body(i, h, p):
     m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
     m, q = rotate_body(m, q, h, get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA))
     put3(p.y, a + ANGULAR, m)
-    put4(p.y, a + ATTITUDE, q)
+    put4(p.y, a + ATTITUDE, bounded(q))
     return OK
 
 

@@ -34,8 +34,10 @@ from math import atan2, comb, cos, factorial, floor, pi, sin, sqrt
 import numpy as np
 
 from polhode.algebra.elliptic import K_kernel, Pi_complete_kernel, jacobi_kernel
+from polhode.algebra.so3 import add, dot
 from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.elliptic_forms import Arc, by_matrix, by_quaternion, smallest
+from polhode.flows.invariants import apart, product, restoring
 from polhode.kernel import jit
 from polhode.kernel.jit import inlined
 
@@ -50,21 +52,23 @@ def by_addition(o, h):
     S, C, D, phi = jacobi_kernel(lam * h, mc)
     over = S * S * o.w * o.y * o.y / o.M
     wz, py, rz = S * o.w / lam, S * o.p / lam, S * sqrt(o.r / o.M)
+    start, square = (o.x, o.y, o.z), o.x * o.x + o.y * o.y + o.z * o.z
     if phi * phi < 1.0:
         near_c, near_d = S * S / (1.0 + C), o.w * o.N / (o.r * o.M) * S * S / (1.0 + D)  # 1 - C, 1 - D
-        f = 1.0 / (1.0 - over)
-        x = o.x + f * (o.x * (over - near_d) - o.y * o.z * C * wz)
-        dy = f * (o.y * (over - near_c - C * near_d) + py * o.z * o.x)
-        dz = f * (o.z * (over - near_c) - o.y * o.x * D * rz)
-        y, z = o.y + dy, o.z + dz
+        d, rest = product(1.0 / (1.0 - over), (
+            o.x * (over - near_d) - o.y * o.z * C * wz,
+            o.y * (over - near_c - C * near_d) + py * o.z * o.x,
+            o.z * (over - near_c) - o.y * o.x * D * rz,
+        ))  # fmt: skip
     else:
         f = 1.0 / (C * C + S * S * o.p * o.x * o.x / o.M)
-        x = f * (o.x * D - o.y * o.z * C * wz)
-        y = f * (o.y * C * D + py * o.z * o.x)
-        z = f * (o.z * C - o.y * o.x * D * rz)
-        g = sqrt((o.x * o.x + o.y * o.y + o.z * o.z) / (x * x + y * y + z * z))
-        x, y, z = g * x, g * y, g * z
-        dy, dz = y - o.y, z - o.z
+        end = (
+            f * (o.x * D - o.y * o.z * C * wz), f * (o.y * C * D + py * o.z * o.x), f * (o.z * C - o.y * o.x * D * rz)
+        )  # fmt: skip
+        d, rest = apart(start, *product(sqrt(square / dot(end, end)), end))
+    d = add(d, restoring(start, d, rest, (o.N, -o.L, -o.M), square))
+    x, y, z = add(start, d)
+    dy, dz = d[1], d[2]
     ry, pz = sqrt(o.r / o.N), sqrt(o.p / o.N)
     s0, c0, s1, c1 = o.y * ry, o.z * pz, y * ry, z * pz
     # The amplitude moves by am(lam h), give or take less than a half turn; the angle between both ends is the rest.

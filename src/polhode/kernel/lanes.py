@@ -1,6 +1,7 @@
 """Four numbers at a time, for loops that the compiler does not find its own vectors in.
 
     s = fused(load4(a, k), load4(b, k), s)          s_i + a[k + i] b[k + i] for i = 0 ... 3
+    r = fused(x, y, -x * y)                         of plain numbers: what rounding left out of x y
     x = four(1.0, 2.0, 3.0, 4.0)
     y = (x * x + 1.0) / roots(x)                    operators, with plain numbers too
     a, b, c, d = transposed(a, b, c, d)             the first of each, the second of each, and so on
@@ -195,6 +196,14 @@ def _fused(typing, a, b, c):
     return LANES(a, b, c), build
 
 
+@intrinsic
+def _fused_once(typing, a, b, c):
+    def build(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), build
+
+
 # As Python runs them, and what kernels run instead.
 
 
@@ -219,7 +228,7 @@ def four(a, b, c, d):
 
 
 def fused(a, b, c):
-    """a b + c."""
+    """a b + c; of plain numbers rounded once, but for Python, which rounds the product too."""
     return a * b + c
 
 
@@ -263,7 +272,9 @@ overload(load4)(lambda a, k: lambda a, k: _load4(a, k))
 overload(store4)(lambda a, k, x: lambda a, k, x: _store4(a, k, x))
 overload(spread)(lambda x: lambda x: _spread(x))
 overload(four)(lambda a, b, c, d: lambda a, b, c, d: _four(a, b, c, d))
-overload(fused)(lambda a, b, c: lambda a, b, c: _fused(a, b, c))
+overload(fused)(
+    lambda a, b, c: (lambda a, b, c: _fused(a, b, c)) if a is LANES else lambda a, b, c: _fused_once(a, b, c)
+)
 overload(sum4)(lambda a: lambda a: _sum4(a))
 overload(roots)(lambda a: lambda a: _roots(a))
 overload(lesser)(lambda a, b: lambda a, b: _lesser(a, b))
