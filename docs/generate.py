@@ -24,7 +24,7 @@ from plain_docstrings import as_rst  # noqa: E402
 import polhode  # noqa: E402
 from polhode import errors  # noqa: E402
 from polhode.kernel.jit import python_of  # noqa: E402
-from polhode.methods import FLOW_NAMES, METHODS, Chosen, method, tableau  # noqa: E402
+from polhode.methods import FLOW_NAMES, METHODS, OTHER_NAMES, Chosen, method, tableau  # noqa: E402
 from polhode.methods.free_flows import free_flow  # noqa: E402
 from polhode.methods.listing import (  # noqa: E402
     commutator_loads,
@@ -53,6 +53,7 @@ ROOMS = {
     "runs.compare": "Comparing and checking",
     "runs.check": "Comparing and checking",
     "runs.free_motion": "Free motion",
+    "systems.constrained": "Momentum and attitude as matrices",
 }
 """Heading of the API page for each home of public names; a home that is not here gets its own name as heading."""
 
@@ -170,7 +171,6 @@ def method_pages() -> dict[str, str]:
         "`polhode.method_table()` prints the tables and `polhode.METHODS` holds the rows. A method is written\n"
         "`name[/flow][:option...]`, such as `trapm`, `mkrk:gauss4:cayley` or `s6_10/mr6`. The maps behind the names are\n"  # noqa: E501
         "written out on the page [Formulas](../../formulas.md).\n\n"
-        "```{contents}\n:local:\n:depth: 1\n```\n\n"
     )
     pages = {}
     for listing in listings(chosen):
@@ -179,7 +179,11 @@ def method_pages() -> dict[str, str]:
             (f"[{row[0]}]({row[0]}.md)" if own else f"`{row[0]}`", *row[1:-1], cited(row[-1])) for row in listing.rows
         ]
         index += f"## {listing.title}\n\n{listing.about}\n\n{table(listing.head, rows)}\n"
+    others = [(", ".join(f"`{name}`" for name in names), f"`{here}`") for here, names in OTHER_NAMES.items()]
     index += (
+        "## Names of others\n\n"
+        "Other fields and programs have names of their own, which are understood wherever a method is named. Runs\n"
+        "record the name here.\n\n" + table(("there", "here"), others) + "\n"
         "## What is kept\n\n" + kept + "Symmetric: a step back undoes a step. Symplectic: the step preserves the "
         "symplectic form. A dash: nothing.\n\n"
         "## Cost\n\n"

@@ -322,7 +322,7 @@ def test_progress_tells_the_share_of_the_span(body, monkeypatch):
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
     seen = []
     ds = ph.integrate(body, "mkrk:dp5", rtol=1e-8, t_end=4.0, progress=seen.append, **START)
-    assert seen[0].stage == "compiling" and seen[-1].done == ds.attrs["steps"] and seen[-1].share == 1.0
+    assert seen[0].stage == "preparing" and seen[-1].done == ds.attrs["steps"] and seen[-1].share == 1.0
     shares = [state.share for state in seen]
     assert len(seen) > 3 and shares == sorted(shares) and all(state.total is None for state in seen)
 

@@ -109,6 +109,20 @@ def test_pages_are_generated(generate, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
 
 
+def test_no_page_has_a_table_of_its_own_contents(generate, tmp_path):
+    """The theme has one beside every page, and shows a red box where there is a second one."""
+    for path in [*PAGES, *generate.write(tmp_path)]:
+        assert not re.search(r"\{contents\}|\.\. contents::", path.read_text(encoding="utf-8")), path.name
+
+
+def test_names_of_others_are_on_the_page_of_methods(generate, tmp_path):
+    from polhode.methods import OTHER_NAMES
+
+    generate.write(tmp_path)
+    page = (tmp_path / "methods" / "index.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for names in OTHER_NAMES.values() for name in names)
+
+
 def test_every_splitting_and_free_rotation_is_in_a_table(generate, tmp_path):
     from polhode.methods import FLOW_NAMES, METHODS
     from polhode.methods.free_flows import free_flow

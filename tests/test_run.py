@@ -145,7 +145,7 @@ def test_progress_is_told_and_changes_nothing(monkeypatch, whole):
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
     seen = []
     assert run(IMPLICIT, progress=seen.append).identical(whole)
-    assert (seen[0].stage, seen[0].done, seen[0].total) == ("compiling", 0, 50)
+    assert (seen[0].stage, seen[0].done, seen[0].total) == ("preparing", 0, 50)
     assert seen[-1].stage == "running" and seen[-1].done == 50
     assert [s.done for s in seen] == sorted(s.done for s in seen) and len(seen) > 3
     sampled = []

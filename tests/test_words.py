@@ -2,6 +2,7 @@
 
 import dataclasses
 import pickle
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -10,8 +11,10 @@ from click.testing import CliRunner
 
 import polhode as ph
 from polhode.cli import group
+from polhode.kernel import jit
 from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_names
 from polhode.methods.free_flows import FLOW_NAMES
+from polhode.runs.display import duration
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
 START = {"angular_velocity": (0.3, 1.0, 0.5)}
@@ -98,3 +101,64 @@ def test_a_row_that_its_name_does_not_find_is_refused():
 
 def test_types_are_told_to_checkers():
     assert files("polhode").joinpath("py.typed").is_file()
+
+
+# ------------------------------------------------------------------ how far a run is
+def test_progress_true_tells_on_stderr(capsys):
+    body = ph.free_body(**BODY)
+    ph.integrate(body, "v2", progress=True, **SHORT, **START)
+    told = capsys.readouterr()
+    assert told.out == "" and "running 100.0 %  3 of 3 steps" in told.err
+    ds = ph.integrate(body, "v2", progress=False, **SHORT, **START)
+    assert capsys.readouterr().err == ""
+    assert ph.rerun(ds, progress=True).equals(ds) and "3 of 3 steps" in capsys.readouterr().err
+    with pytest.raises(ph.InvalidInput, match="progress must be True or a function, not 3"):
+        ph.integrate(body, "v2", progress=3, **SHORT, **START)
+
+
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+def test_compiling_is_said_only_where_something_is_compiled(capsys):
+    def fresh():
+        def torque(t, q, omega, parameters):
+            return (0.0, 0.0, 1.0 + 0.0 * t)
+
+        return ph.rigid_body(torque=torque, **BODY)
+
+    fresh_one = fresh()
+    stages = []
+    ph.integrate(fresh_one, "mkrk:rk4", progress=lambda told: stages.append(told.stage), **SHORT, **START)
+    assert list(dict.fromkeys(stages)) == ["preparing", "compiling", "running"]
+    stages.clear()
+    ph.integrate(fresh_one, "mkrk:rk4", progress=lambda told: stages.append(told.stage), **SHORT, **START)
+    assert list(dict.fromkeys(stages)) == ["preparing", "running"]
+    ph.integrate(fresh_one, "mkrk:rk4", progress=True, **SHORT, **START)
+    assert "compiling" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (2.2e-8, "22 ns"), (9.996e-7, "1 us"), (1.4e-6, "1.4 us"), (0.03123, "31.2 ms"), (1.0, "1 s"), (45.2, "45.2 s"),
+        (119.0, "119 s"), (5400.0, "90 min"), (86400.0, "24 h"), (9.9e-10, "0.99 ns"), (8.64e6, "2400 h"),
+        (0.0, "0 s"),
+    ],
+)  # fmt: skip
+def test_times_are_told_in_the_unit_that_fits(seconds, told):
+    assert duration(seconds) == told
+
+
+def test_summaries_tell_units_of_temperature_and_pressure(tmp_path):
+    text = '[system]\ntype = "rigid_water"\nn = 27\nbox = 1.2\ncutoff = 0.55\n[initial]\nlattice = "cubic"\n'
+    text += 'rotations = "random"\ntemperature = 300.0\n[run]\nstep = 0.0005\nsteps = 2\n'
+    path = tmp_path / "water.toml"
+    path.write_text(text)
+    ended = CliRunner().invoke(group, ["run", str(path), "-o", str(tmp_path / "water.nc"), "--no-picture"])
+    assert ended.exit_code == 0, ended.output
+    assert re.search(r"temperature +\d+\.?\d* K in the second half; translation \d+\.?\d* K, rotation", ended.stderr)
+    assert re.search(r"pressure +-?\d+\.?\d* kJ / mol / nm3 in the second half", ended.stderr)
+
+
+def test_a_notebook_shows_the_dashboard():
+    ds = ph.integrate(ph.free_body(**BODY), "v2", **SHORT, **START)
+    picture = ph.plots.dashboard(ds)
+    assert picture._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n"

@@ -29,6 +29,7 @@ _HOMES = {
     "free_motion": "runs.free_motion", "free_motion_periods": "runs.free_motion",
     "polhode_curve": "runs.free_motion", "herpolhode_curve": "runs.free_motion",
     "to_constrained": "systems.constrained", "from_constrained": "systems.constrained",
+    "to_cotangent": "systems.constrained", "from_cotangent": "systems.constrained",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
     "with_chart": "trajectory", "convert_branch": "trajectory", "point_motion": "runs.point_motion",
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",

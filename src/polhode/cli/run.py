@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import sys
 import tempfile
-import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -28,6 +26,8 @@ from polhode.errors import (
     UserFunctionError,
 )
 from polhode.kernel.interrupts import Noticed
+from polhode.runs import display
+from polhode.runs.display import duration
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from polhode.runs.scenario import Scenario
     from polhode.runs.single import Progress
 
-SECONDS_BETWEEN_LINES = 5.0
 SPOKEN = {
     "angular_momentum_space": "spatial momentum",
     "vertical_angular_momentum": "vertical momentum",
@@ -226,59 +225,19 @@ def caught(
 
 
 # ------------------------------------------------------------------ how far it is
-class Display:
-    """Tells a person how far the run is: a bar in a terminal, a line now and then elsewhere, nothing when quiet."""
+class Display(display.Display):
+    """Tells a person how far the run is, and patience that it has begun."""
 
     def __init__(self, quiet: bool, patience: _Patience) -> None:
-        self.quiet, self.bar, self.task, self.told = quiet, None, None, 0.0  # type: Any, Any, Any, float
-        self.running, self.patience = False, patience
-
-    def __enter__(self) -> Display:
-        if self.quiet:
-            return self
-        if not sys.stderr.isatty():
-            click.echo("compiling (the first run of a method takes some seconds longer)", err=True)
-            return self
-        from rich import progress as rich
-        from rich.console import Console
-
-        self.bar = rich.Progress(
-            rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn(), rich.TaskProgressColumn(),
-            rich.TextColumn("{task.fields[rate]}"), rich.TimeRemainingColumn(elapsed_when_finished=True),
-            console=Console(stderr=True),
-        )  # fmt: skip
-        self.bar.start()
-        self.task = self.bar.add_task("compiling", total=None, rate="")
-        return self
+        super().__init__(quiet)
+        self.patience = patience
 
     def __call__(self, progress: Progress) -> None:
+        """Tell it."""
         if self.patience.pressed and not self.patience.begun:
             raise KeyboardInterrupt  # again: something had swallowed it
         self.patience.begun = self.patience.begun or progress.stage == "running"
-        rate = f"{progress.done / progress.seconds:,.0f} steps/s" if progress.seconds > 0.0 else ""
-        if self.bar is not None:
-            total = 1.0 if progress.stage == "running" else None
-            self.bar.update(self.task, description=progress.stage, completed=progress.share, total=total, rate=rate)
-        elif not self.quiet and progress.done:
-            now = time.perf_counter()
-            if not self.running or progress.share >= 1.0 or now - self.told > SECONDS_BETWEEN_LINES:
-                self.told = now
-                share, of = f"{100.0 * progress.share:5.1f} %", ""
-                if progress.total is not None:
-                    of = f" of {progress.total}"
-                left = (1.0 / progress.share - 1.0) * progress.seconds if progress.share > 0.0 else float("inf")
-                pace = f", {rate}, {left:.0f} s to go" if progress.seconds > 0.1 else ""
-                click.echo(f"running {share}  {progress.done}{of} steps{pace}", err=True)
-            self.running = True
-
-    def stopped(self) -> None:
-        """The run ended early: the bar stays where it was."""
-        if self.bar is not None:
-            self.bar.update(self.task, description="stopped")
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
+        super().__call__(progress)
 
 
 # ------------------------------------------------------------------ results
@@ -393,6 +352,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "energy_change": largest(ds.energy_change),
         "conserved_energy_change": bath,
         "means": {name: value for name, value in means.items() if np.isfinite(value)},
+        "units_of_means": {name: str(ds[name].attrs["units"]) for name in means},
         "work": {str(name): float(value) for name, value in zip(ds.force.values, ds.work.values[-1], strict=True)}
         if "work" in ds
         else {},
@@ -423,6 +383,9 @@ def table(facts: dict[str, Any]) -> str:
     def size(value: float | None) -> str:
         return "not finite" if value is None else f"{value:.1e}"
 
+    def mean(name: str) -> str:
+        return f"{facts['means'][name]:.4g} {facts['units_of_means'][name]}"
+
     start, end = facts["t"]
     rows = [
         ("method", f"{facts['method']}, order {facts['order']}; cite {facts['citation']}"),
@@ -442,10 +405,10 @@ def table(facts: dict[str, Any]) -> str:
     for name, error in facts["momentum_errors"].items():
         rows.append((f"{SPOKEN.get(name, name)} error", f"{size(error)} relative"))
     if "temperature" in facts["means"]:
-        kinds = [f"{word} {facts['means'][f'temperature_{word}al']:.4g}" for word in ("translation", "rotation")]
-        rows.append(("temperature", f"{facts['means']['temperature']:.4g} in the second half; {', '.join(kinds)}"))
+        kinds = [f"{word} {mean(f'temperature_{word}al')}" for word in ("translation", "rotation")]
+        rows.append(("temperature", f"{mean('temperature')} in the second half; {', '.join(kinds)}"))
     if "pressure" in facts["means"]:
-        rows.append(("pressure", f"{facts['means']['pressure']:.4g} in the second half"))
+        rows.append(("pressure", f"{mean('pressure')} in the second half"))
     if facts["attitude_norm_error"] is not None:
         rows.append(("|q| - 1", size(facts["attitude_norm_error"])))
     for name, about in facts["charts"].items():
@@ -464,7 +427,8 @@ def table(facts: dict[str, Any]) -> str:
     if facts["iterations"]:
         rows.append(("iterations", f"{facts['iterations']['mean']:.2f} mean, {facts['iterations']['most']} most"))
     if facts["ns_per_step"] is not None:
-        rows.append(("time", f"{facts['ns_per_step']:.0f} ns per step, {facts['seconds']:.3g} s"))
+        per_step, whole = duration(1e-9 * facts["ns_per_step"]), duration(facts["seconds"])
+        rows.append(("time", f"{per_step} per step, {whole}"))
     rows.append(("written", ", ".join(facts["written"])))
     width = max(len(name) for name, _ in rows)
     return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numba import carray, njit, objmode, types
-from numba.core import cgutils, config, typeinfer
+from numba.core import cgutils, config, event, typeinfer
 from numba.core.errors import NumbaWarning
 from numba.core.registry import CPUDispatcher
 from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
@@ -352,6 +352,25 @@ def compile_kernel(function, signature):
             kernel.compile(signature)
         kernel.disable_compile()
         return kernel
+
+
+@contextlib.contextmanager
+def watched(tell):
+    """Call ``tell`` once if anything is compiled meanwhile; not where all comes from the cache."""
+
+    class Listener(event.Listener):
+        told = False
+
+        def on_start(self, _):
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, _):
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
 
 
 def compile_uncached(function, signature):

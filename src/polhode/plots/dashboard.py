@@ -51,7 +51,7 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     Returns
     -------
     matplotlib.figure.Figure
-        Not shown and not known to pyplot; use ``savefig`` or, in a notebook, look at it.
+        Not known to pyplot; a notebook shows it, ``savefig`` writes it.
 
     Raises
     ------
@@ -67,10 +67,11 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     if path is not None:
         style.png_path(path)
     import matplotlib
-    from matplotlib.figure import Figure
+
+    from polhode.plots.picture import Picture
 
     with matplotlib.rc_context(style.RC):
-        figure = Figure(figsize=(12, 9), dpi=style.DPI)
+        figure = Picture(figsize=(12, 9), dpi=style.DPI)
         _heading(figure, ds)
         left = figure.add_gridspec(3, 1, left=0.075, right=0.545, top=0.86, bottom=0.065, hspace=0.42)
         _energy(figure.add_subplot(left[0]), ds)

@@ -55,10 +55,11 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     if path is not None:
         style.png_path(path)
     import matplotlib
-    from matplotlib.figure import Figure
+
+    from polhode.plots.picture import Picture
 
     with matplotlib.rc_context(style.RC):
-        figure = Figure(figsize=(12, 9), dpi=style.DPI)
+        figure = Picture(figsize=(12, 9), dpi=style.DPI)
         figure.text(
             0.022, 0.968, str(table.attrs.get("title", "comparison")), fontsize=15, fontweight="bold", va="center"
         )

@@ -23,7 +23,7 @@ def resume(
     store: str | os.PathLike[str],
     *,
     system: System | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     checkpoint_seconds: float = SECONDS,
     threads: int = 1,
     **functions: Callable[..., Any],

@@ -895,7 +895,7 @@ class Scenario:
 
     def integrate(
         self,
-        progress: Callable[[Progress], None] | None = None,
+        progress: Callable[[Progress], None] | bool | None = None,
         store: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = SECONDS,
         threads: int = 1,

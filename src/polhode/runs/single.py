@@ -24,10 +24,11 @@ from polhode.errors import (
     PolhodeError,
     StepFailed,
     UserFunctionError,
+    shown,
     unknown_name,
 )
 from polhode.flows.sums import CARRIES
-from polhode.kernel import drive
+from polhode.kernel import drive, jit
 from polhode.kernel.interrupts import Noticed, held
 from polhode.kernel.signatures import (
     ANGULAR,
@@ -44,6 +45,7 @@ from polhode.runs import stepping
 from polhode.runs.bench import check_estimate, extended
 from polhode.runs.blow_up import blown_up, first_blown
 from polhode.runs.clocked import ClockedRun
+from polhode.runs.display import Display
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
@@ -84,7 +86,7 @@ class Progress:
     seconds : float
         Time computed so far.
     stage : str
-        ``compiling`` or ``running``.
+        ``preparing``, then ``compiling`` if anything is compiled, then ``running``.
     share : float
         Part of the span of time that is done.
     """
@@ -359,7 +361,7 @@ def integrate(
     units: str = "consistent",
     epoch: Any = None,
     threads: int = 1,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     store: str | os.PathLike[str] | LiveStore | None = None,
     checkpoint_seconds: float = SECONDS,
     **options: Any,
@@ -435,8 +437,9 @@ def integrate(
         while no load reads it.
     threads : int
         How many processors may share the loads of many bodies; no bit of a result depends on it.
-    progress : function, optional
-        Called with a ``Progress`` a few times a second.
+    progress : function or True, optional
+        Called with a ``Progress`` a few times a second; True shows a bar, or a line now and then where there is no
+        terminal, on stderr.
     store : path, optional
         A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
         its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far.
@@ -608,23 +611,29 @@ def carry_out(
     system: System,
     chosen: Chosen,
     recipe: Mapping[str, Any],
-    progress: Callable[[Progress], None] | None,
+    progress: Callable[[Progress], None] | bool | None,
     events: Sequence[Event],
     store: LiveStore | None = None,
     threads: int = 1,
 ) -> xr.Dataset:
     """Run a recipe; raises what went wrong with the trajectory so far on it."""
+    if progress is True:
+        with Display() as display:
+            return carry_out(system, chosen, recipe, display, events, store, threads)
+    if progress and not callable(progress):
+        raise InvalidInput(f"progress must be True or a function, not {shown(progress)}")
+    tell = progress if callable(progress) else lambda state: None
     if store is None:
-        return _carry_out(system, chosen, recipe, progress, events, None, threads)
+        return _carry_out(system, chosen, recipe, tell, events, None, threads)
     with store:
-        return _carry_out(system, chosen, recipe, progress, events, store, threads)
+        return _carry_out(system, chosen, recipe, tell, events, store, threads)
 
 
 def _carry_out(
     system: System,
     chosen: Chosen,
     recipe: Mapping[str, Any],
-    progress: Callable[[Progress], None] | None,
+    tell: Callable[[Progress], None],
     events: Sequence[Event],
     store: LiveStore | None,
     threads: int,
@@ -636,12 +645,12 @@ def _carry_out(
     if store is not None:
         with held():
             store.begin(recipe)
-    tell = progress or (lambda state: None)
-    tell(Progress(0, total, 0.0, "compiling"))
-    run = kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
-    if store is not None:
-        store.join(run, record)
-    potential = system.compiled_potential(run.t0, run.start)
+    tell(Progress(0, total, 0.0, "preparing"))
+    with jit.watched(lambda: tell(Progress(0, total, 0.0, "compiling"))):
+        run = kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
+        if store is not None:
+            store.join(run, record)
+        potential = system.compiled_potential(run.t0, run.start)
     error: PolhodeError | None = None
     stopped = ""
     with _Watch() as watch:
@@ -822,7 +831,7 @@ def _potential_energies(
 
 
 def rerun(
-    ds: xr.Dataset, *, progress: Callable[[Progress], None] | None = None, threads: int = 1,
+    ds: xr.Dataset, *, progress: Callable[[Progress], None] | bool | None = None, threads: int = 1,
     **functions: Callable[..., Any],
 ) -> xr.Dataset:  # fmt: skip
     """Run again what a Dataset records; the numbers are the same, bit for bit, on the same machine and version.
@@ -831,7 +840,7 @@ def rerun(
     ----------
     ds : xarray.Dataset
         From ``integrate`` or read from disk.
-    progress, threads : function, int
+    progress, threads : function or True, int
         As for ``integrate``.
     **functions : function
         The user's functions by keyword (``torque=f``): a Dataset keeps their source for reading and never runs it.
