@@ -89,7 +89,7 @@ def test_run_writes_trajectory_and_picture(polhode, tmp_path):
     assert len(ds.time) == 11 and ds.attrs["title"] == "A top" and ds.attrs["scenario"] == SCENARIO
     assert (tmp_path / "top.png").read_bytes()[:4] == b"\x89PNG"
     for words in ("running 100.0 %", "A top", "trapm, order 2; cite krysl2006", "energy error",
-                  "vertical momentum error", "axial momentum error", "|q| - 1", "iterations", "ns per step",
+                  "vertical momentum error", "axial momentum error", "|q| - 1", "iterations", " per step",
                   "top.nc, top.png"):  # fmt: skip
         assert words in err
 
