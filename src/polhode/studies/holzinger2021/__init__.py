@@ -22,6 +22,8 @@ from polhode.studies.holzinger2021 import (
     fig17,
     fig18,
     implicit,
+    rivals,
+    stability,
     tables,
 )
 from polhode.studies.study import Study
@@ -32,6 +34,7 @@ STUDY = Study(
     (
         fig03.FIGURE, fig04.FIGURE, fig04_two_pi.FIGURE, fig05.FIGURE, fig06.FIGURE, fig07.FIGURE, fig08.FIGURE,
         fig09.FIGURE, fig10.FIGURE, fig10.TABLE_1, fig11.FIGURE, fig12.FIGURE, fig13.FIGURE, fig14.FIGURE, fig15.FIGURE,
-        fig16.FIGURE, fig17.FIGURE, fig18.FIGURE, tables.TABLE_2, tables.TABLE_3, implicit.FIGURE, claims.FIGURE,
+        fig16.FIGURE, fig17.FIGURE, fig18.FIGURE, tables.TABLE_2, tables.TABLE_3, implicit.FIGURE, rivals.FIGURE,
+        stability.FIGURE, claims.FIGURE,
     ),
 )  # fmt: skip

@@ -19,8 +19,9 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.plots.style import INK
 from polhode.studies import drawing
+from polhode.studies.criteria import at_most, order_is
 from polhode.studies.measure import attempt, whole
-from polhode.studies.study import Tell
+from polhode.studies.study import Check, Tell
 from polhode.systems import System, free_body
 from polhode.trajectory.convergence import attitude_angle, observed_order
 
@@ -186,11 +187,11 @@ def orders(
     return {f"{float(e):g}": observed_order(steps, lines.sel(epsilon=e).values, floor) for e in data.epsilon if e}
 
 
-def order_parts(data: xr.Dataset, method: str, at_zero: float = ROUND_OFF) -> dict[str, bool]:
+def order_parts(data: xr.Dataset, method: str, at_zero: float = ROUND_OFF) -> dict[str, Check]:
     """Whether a method has order 4 for each initial condition, and for eps = 0 errors below ``at_zero`` everywhere."""
-    parts = {f"eps = {e}: order 4": abs(order - 4.0) < NEAR for e, order in orders(data, method).items()}
+    parts = {f"eps = {e}: order 4": order_is(order, 4.0, NEAR) for e, order in orders(data, method).items()}
     worst = of(data.attitude_error, method).sel(epsilon=0.0).max(skipna=False)
-    return {**parts, "eps = 0: to round-off at every step": bool(worst < at_zero)}
+    return {**parts, "eps = 0: to round-off at every step": at_most(float(worst), at_zero)}
 
 
 # ------------------------------------------------------------------ angles converted

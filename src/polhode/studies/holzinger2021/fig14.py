@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.plots.style import COLOURS
+from polhode.studies import drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
@@ -20,9 +22,18 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
-    picture = top.picture_of(data, "angular_velocity", ("$ω_1$", "$ω_2$", "$ω_3$"), "rad/s")
-    picture.axes[0].set_ylim(-8, 8)
-    picture.axes[0].set_title(f"$ω_2$ = {top.OMEGA[1]:g} rad/s is off the picture")
+    picture, axes = drawing.canvas(3, 1, height=2.5, sharex=True)
+    x, by_vector = data.angular_velocity, data.angular_velocity.sel(by=top.VECTOR)
+    names = ("$ω_1$", "$ω_2$", "$ω_3$")
+    for ax, shown, unit in ((axes[0, 0], (0, 2), "rad/s"), (axes[1, 0], (1,), "rad/s")):
+        for k in shown:
+            ax.plot(data.time, by_vector[:, k], color=COLOURS[k], label=names[k], linewidth=1.0)
+        ax.set_ylabel(unit)
+        ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0.0)
+    axes[1, 0].set_ylim(top.OMEGA[1] - 8, top.OMEGA[1] + 8)
+    axes[0, 0].set_title("angular velocity, body frame")
+    lines = {f"from {name}": top.apart(x, top.VECTOR, name) for name in (top.ANGLES, top.SERIES)}
+    top.differences(axes[2, 0], data.time, lines, "distance (rad/s)")
     return {"fig14": picture}
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
 from polhode.plots.style import GREY
-from polhode.studies import drawing
+from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
@@ -79,9 +79,9 @@ def passes(data: xr.Dataset) -> Finding:
 
 def either_map(data: xr.Dataset) -> Finding:
     worst = {str(name): float(data.error.sel(coordinate_map=name).max()) for name in data.coordinate_map.values}
-    parts = {"both within 1e-2 rad": max(worst.values()) < 1e-2, "errors of one size, within 3": (
-        max(worst.values()) < 3 * min(worst.values())
-    )}  # fmt: skip
+    ratio = max(worst.values()) / min(worst.values())
+    parts = {"largest error of both": criteria.at_most(max(worst.values()), 1e-2),
+             "errors of one size": criteria.ratio_within(ratio, 1.0, 1.5)}  # fmt: skip
     return Finding(parts, {f"largest attitude error in {top.SPAN:g} s": worst})
 
 

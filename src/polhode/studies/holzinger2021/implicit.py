@@ -16,7 +16,7 @@ from polhode.algebra import rotation
 from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
 from polhode.runs.check import symmetry_defect
 from polhode.runs.single import integrate, start_state
-from polhode.studies import drawing
+from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import attempt, whole
 from polhode.studies.study import Claim, Figure, Finding, Tell
@@ -110,14 +110,17 @@ def named(data: xr.DataArray) -> dict[str, float]:
 
 
 def embedded(data: xr.Dataset) -> Finding:
-    parts: dict[str, bool] = {}
+    parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for order in ORDERS:
         found = {}
         for map, center in COLOUR:
             line = data.error.sel(map=map, center=center, order=order).values
             found[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
-        parts[f"Gauss {order}: order {order}"] = all(abs(x - order) < 0.05 * order for x in found.values())
+        parts[f"Gauss {order}: order {order}"] = criteria.every(
+            found,
+            lambda x, order=order: criteria.order_is(x, order, 0.05 * order),  # type: ignore[misc]
+        )
         numbers[f"order of Gauss {order}"] = found
     return Finding(parts, numbers)
 
