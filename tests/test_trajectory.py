@@ -101,7 +101,7 @@ def test_files_that_are_none(tmp_path, top):
     (tmp_path / "text.nc").write_text("time, energy")
     (tmp_path / "empty.zarr").mkdir()
     for name in ("torn.nc", "text.nc", "empty.zarr"):
-        with pytest.raises(ph.FileProblem, match="torn or not a trajectory"):
+        with pytest.raises(ph.FileProblem, match=r"torn or (not a trajectory|was changed)"):
             ph.load(tmp_path / name)
     xr.Dataset({"x": ("time", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(ph.FileProblem, match="not written by polhode"):

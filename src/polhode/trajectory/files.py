@@ -1,4 +1,8 @@
-"""Trajectories to and from disk: netCDF-4 or a Zarr folder, chosen by the suffix."""
+"""Trajectories to and from disk: netCDF-4 or a Zarr folder, chosen by the suffix.
+
+What is written has checksums of chunks, which every reader of the format knows, and digests of all of it, which
+``load`` compares; what is read is looked through first, since it may come from anybody.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,14 @@ from pathlib import Path
 import xarray as xr
 
 from polhode.errors import FileProblem, InvalidInput
+from polhode.kernel.interrupts import held
+from polhode.trajectory import digests, foreign
 
 SUFFIXES = (".nc", ".zarr")
+SMALL = 2**14
+"""Bytes up to which a variable of netCDF is stored in one piece, which HDF5 gives no checksum; a chunk costs 2 kB."""
+CHUNK = 2**20
+"""Bytes in a chunk of netCDF, where one row has not more: what HDF5 keeps in memory of a variable."""
 CHECKPOINT = "checkpoint.json"
 """In the live store of a run, see ``polhode.runs.store``."""
 
@@ -23,9 +33,13 @@ def is_store(path: Path) -> bool:
     """Whether a folder is the live store of a run, also one without its checkpoint."""
     if (path / CHECKPOINT).is_file():
         return True
+    node = path / "zarr.json"
     try:
-        return '"polhode_store"' in (path / "zarr.json").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        if not node.is_file():
+            return False
+        with node.open("rb") as file:
+            return b'"polhode_store"' in file.read(2**20)
+    except OSError:
         return False
 
 
@@ -87,15 +101,8 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     """
     suffix = suffix_of(path)
     target = Path(path)
-    with appearing_whole(target) as draft:
-        if suffix == ".nc":
-            ds.to_netcdf(draft, engine="h5netcdf")
-            with draft.open("rb") as written:
-                os.fsync(written.fileno())
-        else:
-            # Strings of fixed length have no specification in Zarr 3; those of variable length do.
-            strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
-            ds.assign_coords(strings).to_zarr(draft, mode="w", consolidated=False)
+    with appearing_whole(target) as draft, held():
+        (_write_netcdf if suffix == ".nc" else _write_zarr)(ds.drop_encoding(), draft)
         if target.is_dir():
             if is_store(target):
                 raise FileExistsError(errno.EEXIST, "the live store of a run is there")
@@ -105,28 +112,64 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def _large(ds: xr.Dataset) -> dict[str, xr.Variable]:
+    """Variables that are worth a checksum of each chunk."""
+    return {str(n): v for n, v in ds.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.nbytes > SMALL}
+
+
+def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
+    def chunk(variable: xr.Variable) -> tuple[int, ...]:
+        rows = max(1, CHUNK * variable.shape[0] // variable.nbytes)
+        return (min(rows, variable.shape[0]), *variable.shape[1:])
+
+    encoding = {name: {"fletcher32": True, "chunksizes": chunk(variable)} for name, variable in _large(ds).items()}
+    ds.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+    digests.seal_netcdf(path)
+
+
+def _write_zarr(ds: xr.Dataset, path: Path) -> None:
+    from zarr.codecs import Crc32cCodec, ZstdCodec
+
+    # Strings of fixed length have no specification in Zarr 3; those of variable length do.
+    strings = {name: c.astype(object) for name, c in ds.coords.items() if c.dtype.kind == "U"}
+    encoding = {str(name): {"compressors": (ZstdCodec(level=0), Crc32cCodec())} for name in ds.variables}
+    ds.assign_coords(strings).to_zarr(path, mode="w", consolidated=False, zarr_format=3, encoding=encoding)
+    digests.seal_zarr(path)
+
+
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """Read a trajectory file into memory; ``polhode.load`` also reads live stores.
+    """Read a trajectory file into memory and compare it with its digests; ``polhode.load`` also reads live stores.
+
+    A file without digests, from an earlier version or another program, is read as it is.
 
     Raises
     ------
     FileProblem
-        The file is missing, torn, or not a trajectory.
+        The file is missing, torn, or not a trajectory; it holds what would run code or fill the memory.
     InvalidInput
         Another suffix.
     """
     suffix = suffix_of(path)
-    if not Path(path).exists():
+    place = Path(path)
+    if not place.exists():
         raise FileProblem(f"there is no file {str(path)!r}; check the name")
-    if is_store(Path(path)):
+    if not (place.is_file() if suffix == ".nc" else place.is_dir()):
+        kind = "a file" if suffix == ".nc" else "a folder"
+        raise FileProblem(f"{str(path)!r} is not {kind}; a trajectory of that name is")
+    if is_store(place):
         raise FileProblem(f"{str(path)!r} is the live store of a run, which polhode.load reads")
     try:
         if suffix == ".nc":
-            with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as ds:
-                found = ds.load()
+            digests.check_netcdf(place)
+            foreign.check_netcdf(place)
+            found = _read(xr.open_dataset(place, engine="h5netcdf", decode_times=False), place)
         else:
-            with xr.open_zarr(path, decode_times=False, consolidated=False) as ds:
-                found = ds.load()
+            foreign.check_folder(place)
+            digests.check_zarr(place)
+            foreign.check_zarr(place)
+            found = _read(xr.open_zarr(place, decode_times=False, consolidated=False, zarr_format=3), place)
+    except FileProblem:
+        raise
     except Exception as problem:
         raise FileProblem(
             f"cannot read {str(path)!r}: it is torn or not a trajectory ({type(problem).__name__})"
@@ -134,3 +177,14 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     if "polhode_version" not in found.attrs:
         raise FileProblem(f"{str(path)!r} was not written by polhode: it has no attribute 'polhode_version'")
     return found
+
+
+def _read(ds: xr.Dataset, path: Path) -> xr.Dataset:
+    """All of it in memory; a variable that cannot be read is named."""
+    with ds:
+        for name, variable in ds.variables.items():
+            try:
+                variable.load()
+            except Exception as problem:
+                raise digests.torn(path, [f"variable {name!r} cannot be read ({type(problem).__name__})"]) from problem
+        return ds.drop_encoding()

@@ -1,0 +1,296 @@
+"""What a file may hold before anything in it is read: it may come from anybody.
+
+Numbers and text, in chunks that are as large as they say, in the file itself. Everything else is refused by name:
+filters and codecs that would be looked for on this machine, objects, links out of the file, and shapes or lengths that
+would fill the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import FileProblem
+
+SMALL = 2**26
+"""Bytes that never matter."""
+DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
+FILTERS = (DEFLATE, SHUFFLE, FLETCHER32)
+"""Filters of HDF5 that are part of it; others are loaded from a folder of plugins."""
+MOST_INFLATION = 1040
+"""Deflate makes no more bytes than this of one."""
+CODECS = ("bytes", "vlen-utf8", "zstd", "crc32c")
+NUMBERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+MOST_CHUNKS = 10**6
+MOST_TEXT = 2**28
+"""Bytes of a Zarr node, or of a chunk of strings."""
+NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
+
+
+def most_memory() -> int:
+    """Bytes that the content of a file may need: half of the memory of this machine."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):  # Windows
+        return 2**33
+
+
+def _refused(path: Path, why: str) -> FileProblem:
+    return FileProblem(f"{str(path)!r} is not read: {why}; it is damaged, or polhode did not write it")
+
+
+def _size(number: float) -> str:
+    return f"{min(number, 10**99) / 1e9:.3g} GB"
+
+
+class _Memory:
+    """Adds up what the content of a file needs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.most, self.total = path, most_memory(), 0
+
+    def add(self, what: str, size: int) -> None:
+        self.total += size
+        if self.total > self.most:
+            raise _refused(
+                self.path,
+                f"with {what} it needs {_size(self.total)} of memory, of which this machine has {_size(2 * self.most)}",
+            )
+
+
+# ------------------------------------------------------------------ netCDF
+def check_netcdf(path: Path) -> None:
+    """Refuse a netCDF-4 file that holds what polhode never writes.
+
+    Raises
+    ------
+    FileProblem
+        The sentence names it.
+    OSError, and whatever else h5py raises
+        It is no HDF5 file, or a torn one.
+    """
+    import h5py
+
+    memory = _Memory(path)
+    with h5py.File(path, "r") as file:
+        _check_attributes(path, "the file", file, memory)
+        for name in file:
+            if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+                raise _refused(path, f"{name!r} is a link out of its place")
+            thing = file[name]
+            if isinstance(thing, h5py.Group):
+                continue
+            if not isinstance(thing, h5py.Dataset):
+                raise _refused(path, f"{name!r} is a type of its own")
+            _check_attributes(path, f"variable {name!r}", thing, memory)
+            _check_hdf5(path, name, thing, memory)
+
+
+def _check_attributes(path: Path, whose: str, thing: Any, memory: _Memory) -> None:
+    """Strings of variable length could all be the same long one."""
+    import h5py
+
+    for name in thing.attrs:
+        attribute = thing.attrs.get_id(name)
+        kind = attribute.get_type()
+        many = attribute.get_space().get_select_npoints()
+        if isinstance(kind, h5py.h5t.TypeStringID) and kind.is_variable_str() and many > 1:
+            memory.add(f"attribute {name!r} of {whose}", many * min(path.stat().st_size, SMALL))
+        elif many * kind.get_size() > SMALL:
+            raise _refused(path, f"attribute {name!r} of {whose} would need {_size(many * kind.get_size())}")
+
+
+def _check_hdf5(path: Path, name: str, data: Any, memory: _Memory) -> None:
+    import h5py
+
+    if bytes(data.attrs.get("NAME", b"")).startswith(NOT_A_VARIABLE):
+        return
+    what = f"variable {name!r}"
+    properties = data.id.get_create_plist()
+    for k in range(properties.get_nfilters()):
+        number, _, _, told = properties.get_filter(k)
+        if number not in FILTERS:
+            raise _refused(path, f"{what} has the filter {number} ({told.decode(errors='replace') or 'unnamed'})")
+    if properties.get_layout() == h5py.h5d.VIRTUAL or properties.get_external_count():
+        raise _refused(path, f"{what} has its numbers in other files")
+    text = h5py.check_string_dtype(data.dtype)
+    if data.dtype.kind not in "biufS" and text is None:
+        raise _refused(path, f"{what} holds {data.dtype}, neither numbers nor text")
+    if text is not None and text.length is None:
+        _add_strings(path, what, data, memory)
+        return
+    size = data.size * data.dtype.itemsize
+    memory.add(what, data.size * max(8, data.dtype.itemsize))
+    chunk = math.prod(data.chunks or ()) * data.dtype.itemsize
+    if chunk > max(SMALL, 2 * size):
+        raise _refused(path, f"{what} has chunks of {_size(chunk)}, more than all of it")
+    stored = data.id.get_storage_size()
+    packed = any(properties.get_filter(k)[0] == DEFLATE for k in range(properties.get_nfilters()))
+    if size > stored * (MOST_INFLATION if packed else 1):
+        raise _refused(path, f"{what} has {data.size} numbers by its shape but only {stored} bytes of them")
+    if packed:
+        _check_packed(path, what, data, memory)
+
+
+def _check_packed(path: Path, what: str, data: Any, memory: _Memory) -> None:
+    """A chunk is unpacked as a whole, however long that turns out to be."""
+    largest = 0
+
+    def look(chunk: Any) -> None:
+        nonlocal largest
+        largest = max(largest, chunk.size)
+
+    data.id.chunk_iter(look)
+    if largest * MOST_INFLATION > memory.most:
+        raise _refused(path, f"{what} has a packed chunk of {_size(largest)}, whose content nobody can foretell")
+
+
+def _add_strings(path: Path, what: str, data: Any, memory: _Memory) -> None:
+    """Strings of variable length could all be the same long one: together they must fit into the file."""
+    whole = path.stat().st_size
+    if data.size > whole:
+        raise _refused(path, f"{what} has {data.size} strings by its shape, more than the file has bytes")
+    memory.add(what, whole)
+    at_once, left = max(1, SMALL // whole), whole
+    for place in _blocks(data.shape, at_once):
+        left -= sum(map(len, np.asarray(data[place], dtype=object).ravel()))
+        if left < 0:
+            raise _refused(path, f"{what} has strings of more bytes than the file")
+
+
+def _blocks(shape: tuple[int, ...], most: int) -> Iterator[Any]:
+    """Places that cover an array, each of so many elements at most where it has one dimension, of one row elsewhere."""
+    if not shape:
+        yield ()
+        return
+    rows = max(1, most // max(1, math.prod(shape[1:])))
+    yield from (slice(begin, begin + rows) for begin in range(0, shape[0], rows))
+
+
+# ------------------------------------------------------------------ Zarr
+def check_folder(path: Path) -> None:
+    """Refuse a folder in which not everything is a folder or a file that can be read, before anything is.
+
+    Raises
+    ------
+    FileProblem
+        The sentence names it.
+    """
+    for place, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            entry = Path(place, name)
+            found = entry.lstat()
+            if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+                raise _refused(path, f"{entry.relative_to(path)} is a link, or no file at all")
+            if found.st_size > (MOST_TEXT if name == "zarr.json" else most_memory()):
+                raise _refused(path, f"{entry.relative_to(path)} has {_size(found.st_size)}")
+
+
+def check_zarr(path: Path, whole: bool = True) -> None:
+    """Refuse a Zarr folder that holds what polhode never writes.
+
+    Parameters
+    ----------
+    path : Path
+    whole : bool
+        Whether all of every array will be read, as of a trajectory; of a live store rows only.
+
+    Raises
+    ------
+    FileProblem
+        The sentence names it.
+    OSError, ValueError, KeyError, TypeError, RecursionError
+        It is no Zarr folder, or a torn one.
+    """
+    memory = _Memory(path)
+    root = _node(path)
+    if root["node_type"] != "group":
+        raise _refused(path, "it is one array, not a group of them")
+    for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
+        if not (folder / "zarr.json").is_file():
+            raise _refused(path, f"{folder.name!r} is not an array of Zarr version 3")
+        node = _node(folder)
+        if node["node_type"] == "array":
+            _check_array(path, folder, node, memory, whole)
+
+
+def _node(folder: Path) -> dict[str, Any]:
+    node: dict[str, Any] = json.loads((folder / "zarr.json").read_text(encoding="utf-8"))
+    if node["zarr_format"] != 3:
+        raise _refused(folder, f"it is of Zarr version {node['zarr_format']!r}, not 3")
+    return node
+
+
+def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory, whole: bool) -> None:
+    what = f"variable {folder.name!r}"
+    kind = node["data_type"]
+    if kind != "string" and kind not in NUMBERS:
+        raise _refused(path, f"{what} holds {kind!r}, neither numbers nor text")
+    codecs = [codec["name"] if isinstance(codec, dict) else codec for codec in node["codecs"]]
+    for codec in codecs:
+        if codec not in CODECS:
+            raise _refused(path, f"{what} has the codec {codec!r}")
+    if node.get("storage_transformers"):
+        raise _refused(path, f"{what} has storage transformers")
+    if node["chunk_grid"]["name"] != "regular":
+        raise _refused(path, f"{what} has the chunk grid {node['chunk_grid']['name']!r}")
+    shape, chunks = node["shape"], node["chunk_grid"]["configuration"]["chunk_shape"]
+    if not all(type(n) is int and n >= 0 for n in shape) or not all(type(n) is int and n > 0 for n in chunks):
+        raise _refused(path, f"{what} has the shape {shape} in chunks {chunks}")
+    width = 8 if kind == "string" else np.dtype(kind).itemsize
+    size, chunk = width * math.prod(shape), width * math.prod(chunks)
+    if whole:
+        memory.add(what, size)
+        if math.prod(-(-n // m) for n, m in zip(shape, chunks, strict=True)) > MOST_CHUNKS:
+            raise _refused(path, f"{what} is in more than {MOST_CHUNKS} chunks")
+    if chunk > max(SMALL, 2 * size):
+        raise _refused(path, f"{what} has chunks of {_size(chunk)}, more than all of it")
+    for place, _, files in os.walk(folder):
+        for name in files:
+            file = Path(place, name)
+            if file != folder / "zarr.json" and not name.endswith(".partial"):
+                _check_chunk(path, what, file, codecs, None if kind == "string" else chunk)
+
+
+def _check_chunk(path: Path, what: str, file: Path, codecs: list[str], size: int | None) -> None:
+    """The bytes of a chunk, unpacked, are those of its numbers; of strings there are not more than bytes."""
+    stored = file.stat().st_size
+    if stored > max(SMALL, 2 * (size or 0)):
+        raise _refused(path, f"a chunk of {what} has {_size(stored)}")
+    content = file.read_bytes()
+    if "crc32c" in codecs:
+        content = content[:-4]
+    if "zstd" in codecs:
+        told = _unpacked_size(content)
+        if told is None or told > (MOST_TEXT if size is None else size):
+            raise _refused(path, f"a chunk of {what} does not say that it unpacks to what its shape needs")
+    if size is None:
+        text = _unpacked(content) if "zstd" in codecs else content
+        if int.from_bytes(text[:4], "little") > len(text) // 4:
+            raise _refused(path, f"a chunk of {what} says that it has more strings than {len(text)} bytes can hold")
+
+
+def _unpacked_size(frame: bytes) -> int | None:
+    """What a frame of Zstandard unpacks to by its header (RFC 8878, 3.1.1.1); None where it is none or does not say."""
+    if len(frame) < 6 or frame[:4] != b"\x28\xb5\x2f\xfd":
+        return None
+    flags = frame[4]
+    single = flags >> 5 & 1
+    width = (single, 2, 4, 8)[flags >> 6]
+    if not width:
+        return None
+    begin = 6 - single + (0, 1, 2, 4)[flags & 3]
+    return int.from_bytes(frame[begin : begin + width], "little") + (256 if width == 2 else 0)
+
+
+def _unpacked(frame: bytes) -> bytes:
+    from numcodecs.zstd import Zstd
+
+    return bytes(Zstd().decode(frame))
