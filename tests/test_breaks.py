@@ -228,4 +228,4 @@ def test_wrong_impulses_are_told(arguments, told):
 def test_an_impulse_along_no_velocity_is_told():
     system = ph.orbit(1.0, forces=[forces.impulse(0.0, 0.1, "velocity")])
     with pytest.raises(ph.StepFailed, match="its frame has no axes there"):
-        ph.integrate(system, "v2", step=0.1, t_end=1.0, position=(1, 0, 0))
+        ph.integrate(system, "v2", step=0.1, t_end=1.0, position=(1, 0, 0), velocity=0)

@@ -320,6 +320,16 @@ def test_refusals():
         method("logarithmic:v2/kepler")
     with pytest.raises(InvalidInput, match="do not move through space"):
         ph.integrate(WALL, "logarithmic", step=0.1, t_end=1.0, **SPIN)
+    pair = ph.gravitating_bodies((1.0, 2.0))
+    apart = {"position": [(1.0, 0.0, 0.0), (-0.5, 0.0, 0.0)], "velocity": [(0.0, 1.0, 0.0), (0.0, -0.5, 0.0)]}
+    for text in ("logarithmic:kl8", "reversible:distance:v2", "reversible:v2"):
+        with pytest.raises(InvalidInput, match=r"centre at the origin, as in orbit\(...\).*move about each other"):
+            ph.integrate(pair, text, step=0.01, t_end=1.0, **apart)
+        with pytest.raises(InvalidInput, match="position is the origin"):
+            ph.integrate(ph.particle(stiffness=1.0), text, step=0.01, t_end=1.0, velocity=(0, 1, 0))
+    drag = ph.orbit(1.0, forces=[ph.forces.drag(kd=1e-3, radius=1.0, scale=0.1)])
+    with pytest.raises(InvalidInput, match="about a centre of attraction and nothing else"):
+        ph.integrate(drag, "kepler", step=0.01, t_end=1.0, position=(1, 0, 0), velocity=(0, 1, 0))
     with pytest.raises(InvalidInput, match="no clock"):
         ph.integrate(WALL, "v2", step=0.1, t_end=1.0, clock=(0, 0, 1, 0), **SPIN)
     with pytest.raises(InvalidInput, match="estimate"):

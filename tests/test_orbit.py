@@ -79,7 +79,7 @@ def load(system, r=R, v=V, t=0.3, part=ALL):
 
 def potential(system, r=R, t=0.3):
     """Potential energy over mass, as a run records it."""
-    ds = ph.integrate(system, "mkrk:rk4", step=1.0, steps=0, t0=t, position=r)
+    ds = ph.integrate(system, "mkrk:rk4", step=1.0, steps=0, t0=t, position=r, velocity=0)
     return ds.potential_energy.item() / system.mass[0]
 
 
@@ -332,6 +332,29 @@ def test_the_centre_is_no_place_to_be():
     for given, told in ({}, "position is missing"), ({"position": (0, 0, 0)}, "position is at the centre"):
         with pytest.raises(ph.InvalidInput, match=told):
             ph.integrate(ph.orbit(1.0), "mkrk:rk4", step=0.1, steps=5, velocity=(1, 0, 0), **given)
+
+
+@pytest.mark.parametrize("system", [ph.orbit(1.0), ph.spacecraft((1.0, 2.0, 2.5), 1.0)], ids=lambda system: system.name)
+def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
+    pace = {"method": "mkrk:gauss4", "step": 0.01, "steps": 10, "position": (1.0, 0.0, 0.0)}
+    with pytest.raises(ph.InvalidInput, match=r"velocity is missing.*velocity=0 where that is meant"):
+        ph.integrate(system, **pace)
+    fallen = ph.integrate(system, **pace, velocity=0)
+    assert fallen.identical(ph.integrate(system, **pace, velocity=(0, 0, 0)).assign_attrs(fallen.attrs))
+    scenario = tmp_path / "fall.toml"
+    inertia = "inertia = [1.0, 2.0, 2.5]\n" if system.rotates else ""
+    text = (
+        f'method = "mkrk:gauss4"\n[system]\ntype = "{system.name}"\nmu = 1.0\n{inertia}[run]\nstep = 0.01\nsteps = 10\n'
+    )
+    scenario.write_text(text + "[initial]\nposition = [1, 0, 0]\n")
+    with pytest.raises(ph.InvalidInput, match=r"initial.*velocity is missing"):
+        ph.read_scenario(scenario)
+    for said in ("velocity = 0", "velocity = 0.0", "velocity_km_s = 0", "velocity = [0, 0, 0]"):
+        scenario.write_text(text + f"[initial]\nposition = [1.0, 0, 0]\n{said}\n")
+        np.testing.assert_array_equal(ph.read_scenario(scenario).integrate().position, fallen.position)
+    scenario.write_text(text + "[initial]\nposition = [1.0, 0, 0]\nvelocity = 3\n")
+    with pytest.raises(ph.InvalidInput, match=r"velocity: .*0"):
+        ph.read_scenario(scenario)
 
 
 # ------------------------------------------------------------------ runs

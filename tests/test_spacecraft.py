@@ -85,7 +85,7 @@ def test_gradient_is_that_of_point_masses():
         expected = newton(places, masses, r, q)
         np.testing.assert_allclose(force, expected[0], rtol=0, atol=1e-9 * np.abs(expected[0]).max())
         np.testing.assert_allclose(torque, expected[1], rtol=0, atol=1e-9 * np.abs(expected[1]).max())
-        ds = ph.integrate(system, "v2", step=1.0, steps=0, position=r, attitude=q)
+        ds = ph.integrate(system, "v2", step=1.0, steps=0, position=r, velocity=0, attitude=q)
         assert ds.attitude_energy.item() == pytest.approx(expected[2], rel=1e-9)
 
 

@@ -325,7 +325,7 @@ def test_the_rocket_equation():
     ]
     g0, m0 = 9.80665, 100.0
     system = ph.orbit(1e-30, m0, burns)
-    ds = ph.integrate(system, "mkrk:gauss12", step=0.5, t_end=250.0, every=20, position=(1.0, 0.0, 0.0))
+    ds = ph.integrate(system, "mkrk:gauss12", step=0.5, t_end=250.0, every=20, position=(1.0, 0.0, 0.0), velocity=0)
     first, second = 400.0 / (300.0 * g0), 200.0 / 2000.0
 
     def mass(t):

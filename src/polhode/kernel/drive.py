@@ -35,6 +35,7 @@ from polhode.kernel.signatures import (
     ITERATIONS,
     LARGEST,
     LOAD,
+    LOAD_VALUES,
     LOADED,
     LOADS,
     MARCH,
@@ -780,6 +781,13 @@ def potential_energies(times, rows, bodies, parameters, potential, out):
         out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
 
 
+def load_values(times, rows, bodies, parameters, loads, out):
+    """All loads at several states."""
+    N = bodies.size // CONSTANTS
+    for k in range(times.size):
+        loads(ALL, times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters), pointer(out[k]))
+
+
 def event_values(event, t, y, bodies, parameters, table, out):
     """Values of all events at a state."""
     N = bodies.size // CONSTANTS
@@ -828,6 +836,12 @@ def sweep_of(flow):
 def energy_loop():
     """The compiled loop over recorded states."""
     return jit.compile_kernel(potential_energies, ENERGIES)
+
+
+@functools.cache
+def load_loop():
+    """The compiled loop over states whose loads are asked for."""
+    return jit.compile_kernel(load_values, LOAD_VALUES)
 
 
 @functools.cache

@@ -181,6 +181,7 @@ MARCH_CLOCKED = i8(i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A1, A1, A1, A1, A2, I
 SERVE = types.void(i8)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)
 EVENT_VALUES = types.void(types.FunctionType(EVENT), f8, A1, A1, A1, A1, A1)
+LOAD_VALUES = types.void(A1, A2, A1, A1, types.FunctionType(LOADS), A2)
 ENERGIES = types.void(A1, A2, A1, A1, types.FunctionType(POTENTIAL), A1)
 REPEATED_LOADS = types.void(types.FunctionType(LOADS), i8, f8, A1, A1, A1, A1)
 REPEATED_POTENTIAL = types.void(types.FunctionType(POTENTIAL), i8, f8, A1, A1, A1, A1)

@@ -34,6 +34,7 @@ from polhode.kernel.signatures import (
     OK,
     OWN,
     PASSED,
+    POSITION,
     PREPARING,
     PRESENTING,
     RELATIVE,
@@ -48,6 +49,7 @@ from polhode.kernel.signatures import (
 from polhode.methods import Chosen, Prepared, tableau, tableau_names
 from polhode.runs.team import Team
 from polhode.systems import System
+from polhode.systems.record import compiled_between
 
 
 def extended(
@@ -126,6 +128,32 @@ def check_estimate(chosen: Chosen) -> None:
         )
 
 
+def check_clock(system: System, chosen: Chosen, clock: str, y: Any) -> None:
+    """Refuse a clock that follows distances from the origin where these say nothing about the motion.
+
+    Raises
+    ------
+    InvalidInput
+        Bodies that do not move through space, act on each other, or start at the origin.
+    """
+    if clock == "distance" and not system.translates:
+        raise InvalidInput(
+            f"the steps of {chosen.label!r} follow the distance from the origin, but the bodies of "
+            f"{system.name!r} do not move through space; take 'reversible:loads:...'"
+        )
+    if "total_momentum" in system.conserves:
+        raise InvalidInput(
+            f"the steps of {chosen.label!r} follow distances from a centre at the origin, as in orbit(...), but the "
+            f"bodies of {system.name!r} move about each other; take steps of one size, or rtol with 'mkrk:dp8'"
+        )
+    places = y[: BODY * system.N].reshape(system.N, BODY)[np.isfinite(system.mass), POSITION : POSITION + 3]
+    if not places.any(axis=1).all():
+        raise InvalidInput(
+            f"position is the origin, but the steps of {chosen.label!r} follow distances from a centre there; say "
+            "where the body is, or take steps of one size"
+        )
+
+
 class Bench:
     """The arrays of one run, and the steps it takes.
 
@@ -142,12 +170,13 @@ class Bench:
         The numbers of a heat bath behind the method's table.
 
     With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
-    own. Without one nothing is refused. A bench for an ``adaptive`` run has its loop from ``adapt``.
+    own. Without one nothing is refused. A bench for an ``adaptive`` run has its loop from ``adapt``. With ``breaks`` it
+    shows loads the times between the two that ``between`` sets, whatever a stage asks for.
     """
 
     def __init__(
         self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None,
-        adaptive: bool = False, threads: int = 1,
+        adaptive: bool = False, threads: int = 1, breaks: bool = False,
     ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         chosen.method.check_complete(chosen.options)
@@ -170,30 +199,29 @@ class Bench:
                 f"method {chosen.label!r} follows the motion about a centre of attraction, which {system.name!r} does "
                 "not have; take a system such as orbit(...), or the method without '/kepler'"
             )
+        if self.prepared.alone and not system.central:
+            raise InvalidInput(
+                f"method {chosen.label!r} is the motion about a centre of attraction and nothing else, but other loads "
+                f"may act in {system.name!r}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol"
+            )
         if system.own and self.prepared.own is None:
             kept = " and ".join(dict.fromkeys(own.quantity for own in system.own))
             raise InvalidInput(
                 f"method {chosen.label!r} does not advance numbers of the system's own, but {system.name!r} has some "
                 f"({kept}); take 'mkrk:cv8'"
             )
-        if self.prepared.clock == "distance" and not system.translates:
-            raise InvalidInput(
-                f"the steps of {chosen.label!r} follow the distance from the origin, but the bodies of "
-                f"{system.name!r} do not move through space; take 'reversible:loads:...'"
-            )
+        if self.prepared.clock:
+            check_clock(system, chosen, self.prepared.clock, self.y)
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
-        if self.prepared.alone and not system.central:
-            raise InvalidInput(
-                f"method {chosen.label!r} is the motion about a centre of attraction and nothing else, but other loads "
-                f"may act in {system.name!r}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol"
-            )
         if self.prepared.points and system.rotates:
             raise InvalidInput(
                 f"method {chosen.label!r} moves bodies through space only, but those of {system.name!r} turn; take "
                 "'mkrk:gauss6', or a splitting such as 'rkn6_14a'"
             )
         self.parameters = system.with_memory  # a copy: a user's function could write into them
+        if breaks:
+            self.parameters = np.concatenate([self.parameters, [-np.inf, np.inf]])
         self.team = Team(system.serve, self.parameters, threads)
         system.settle(self.parameters, t)
         self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
@@ -212,6 +240,8 @@ class Bench:
         self.report[COMMUTATES] = float(system.commutates)
         self.report[CARRIED] = BODY * system.N + len(system.own)
         self.loads = system.compiled_loads(t, self.y)
+        if breaks:
+            self.loads = compiled_between(self.loads, self.parameters.size - 2)
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
@@ -253,6 +283,10 @@ class Bench:
         if count:
             self.watching = jit.addresses_of(role, EVENT, table)
         self.sides, self.before = np.zeros(2 * count), np.zeros(2 * self.y.size if count else 0)
+
+    def between(self, low: float, high: float) -> None:
+        """Show the loads no time at or beyond these two, which are breaks; infinite where there is none."""
+        self.parameters[-2:] = np.nextafter(low, np.inf), np.nextafter(high, -np.inf)
 
     def forget(self) -> None:
         """Loads or state are others than the last call left: nothing computed from them is of use."""

@@ -48,10 +48,10 @@ class ClockedRun(Run):
     def set_out(self) -> None:
         super().set_out()
         recipe = self.recipe
-        if self.breaks or self.watching:
+        if self.breaks or self.cuts or self.watching:
             raise InvalidInput(
-                f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at impulses, burns, "
-                "shadows or events; take steps of one size or rtol, or leave these out"
+                f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at breaks, impulses, "
+                "burns, shadows or events; take steps of one size or rtol, or leave these out"
             )
         self.start = self.y.copy()
         self.total = recipe["steps"]

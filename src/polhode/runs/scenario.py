@@ -60,6 +60,8 @@ from polhode.runs.single import (
     ADAPTIVE,
     MOST_STEPS,
     Progress,
+    check_moving,
+    checked_breaks,
     clocked_span,
     integrate,
     sample_times,
@@ -608,14 +610,24 @@ class UserEvent(_Table):
 AnyEvent = Annotated[ApsisEvent | NodeEvent | AltitudeEvent | EclipseEvent | UserEvent, Field(discriminator="kind")]
 
 
+def _kind_of_vectors(value: Any) -> str:
+    if isinstance(value, int | float):
+        return "<zero>"
+    return "<vectors>" if isinstance(value, list) and value[:1] and isinstance(value[0], list) else "<vector>"
+
+
+SPACE = Field(description="space frame; of several bodies a list of vectors, or one for all")
 Vectors = Annotated[
     Annotated[Vector, Tag("<vector>")] | Annotated[list[Vector], Tag("<vectors>")],
-    Discriminator(
-        lambda value: (
-            "<vectors>" if isinstance(value, list) and value[:1] and isinstance(value[0], list) else "<vector>"
-        )
-    ),
-    Field(description="space frame; of several bodies a list of vectors, or one for all"),
+    Discriminator(lambda value: "<vectors>" if _kind_of_vectors(value) == "<vectors>" else "<vector>"),
+    SPACE,
+]
+Velocities = Annotated[
+    Annotated[Vector, Tag("<vector>")]
+    | Annotated[list[Vector], Tag("<vectors>")]
+    | Annotated[Number, Tag("<zero>"), Field(ge=0, le=0, description="0: at rest")],
+    Discriminator(_kind_of_vectors),
+    SPACE,
 ]
 
 
@@ -658,7 +670,7 @@ class Initial(_Table):
     angular_velocity_space: Annotated[Vector, Unit("rad_s"), Field(description="space frame")] | None = None
     angular_momentum_space: Annotated[Vector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
     position: Annotated[Vectors, Unit("m")] | None = None
-    velocity: Annotated[Vectors, Unit("m_s")] | None = None
+    velocity: Annotated[Velocities, Unit("m_s")] | None = None
     momentum: Annotated[Vectors, Unit("kg_m_s")] | None = None
     draw: Annotated[Literal["gaussian"], Field(description="normal positions and random attitudes")] | None = None
     scale: Annotated[Length, Field(description="standard deviation of the draw; default: number of bodies")] | None = (
@@ -747,6 +759,12 @@ class Run(_Table):
     t0: Time = 0.0
     every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
     t_eval: Annotated[list[Number], Unit("s"), Field(description="record at exactly these times instead")] | None = None
+    breaks: (
+        Annotated[
+            list[Number], Unit("s"), Field(description="times at which loads of your own jump: steps are cut there")
+        ]
+        | None
+    ) = None
     guard: Annotated[bool, Field(description="refuse steps that turn a body too far for the method")] = True
     compensated: (
         Annotated[bool, Field(description="carry what rounding leaves out of positions and momenta")] | None
@@ -1464,6 +1482,7 @@ class _Reader:
             if system is not None:
                 state = _drawn(given, state, system)
                 start_state(system, **state)
+                check_moving(system, state.get("velocity"), state.get("momentum"))
         except InvalidInput as refused:
             self.refused(at, refused)
             return {}
@@ -1492,6 +1511,8 @@ class _Reader:
             h, n, start = _span(times, clocked)
             if table.t_eval is not None:
                 sample_times(table.t_eval, table.every, start, h, n)
+            if table.breaks is not None:
+                checked_breaks(table.breaks, start, start + n * h)
         except InvalidInput as refused:
             self.refused(at, refused)
         return times

@@ -238,7 +238,7 @@ def start_state(
     if position is not None:
         body[:, POSITION : POSITION + 3] = _of_bodies(position, "position", N, 3)
     if velocity is not None:
-        v = _of_bodies(velocity, "velocity", N, 3)
+        v = _of_bodies((0.0, 0.0, 0.0) if _is_zero(velocity) else velocity, "velocity", N, 3)
         body[:, MOMENTUM : MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
     if momentum is not None:
         body[:, MOMENTUM : MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
@@ -246,6 +246,20 @@ def start_state(
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
+
+
+def check_moving(system: System, velocity: Any, momentum: Any) -> None:
+    """Refuse a start about a centre of attraction that does not say how anything moves.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if system.attracted and velocity is None and momentum is None:
+        raise InvalidInput(
+            "velocity is missing, and from rest everything falls into the centre; give velocity or momentum, or say "
+            "velocity=0 where that is meant"
+        )
 
 
 def _start(
@@ -296,6 +310,11 @@ def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
     if moved.size:
         raise InvalidInput(f"{name} of body {moved[0]} is not zero, but that body does not {does}")
     return np.where(fixed, 0.0, inertia) * rate
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a value is the number 0, which says that nothing moves."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and value == 0
 
 
 def _by_columns(kernel: Callable[..., Any], *rows: Any) -> Any:
@@ -352,6 +371,7 @@ def integrate(
     momentum: Any = None,
     coordinates: Any = None,
     events: Any = (),
+    breaks: Any = (),
     since: float | None = None,
     clock: Any = None,
     thermostat: Any = None,
@@ -392,7 +412,9 @@ def integrate(
     t0 : float
         Start time.
     first_step, max_step : float, optional
-        With ``rtol``: the first step to try, else chosen from the loads; the largest step allowed.
+        With ``rtol``: the first step to try, else chosen from the loads; the largest step allowed. Steps that are long
+        where nothing happens may leap over a load that acts for a short time only: a ``max_step`` below that time finds
+        it, ``breaks`` at its beginning and end resolve it.
     max_steps : int
         With ``rtol``: most steps to try.
     every : int
@@ -406,13 +428,18 @@ def integrate(
     angular_velocity, angular_momentum : array_like (3,)
         In the body frame, one of them. Zero by default.
     position, velocity, momentum : array_like (3,)
-        In the space frame. Zero by default.
+        In the space frame. Zero by default, but about a centre of attraction a position and a velocity (or momentum)
+        must be given; ``velocity=0`` is a release from rest.
     coordinates : array_like (3,)
         Of a method that keeps attitudes as numbers of its own (rotation vector, Euler angles of its sequence): these,
         in the place of ``attitude``, also where they are longer than principal ones.
     events : sequence
         What to look for, from ``polhode.events`` or words such as ``"periapsis"``; found to round-off, listed in the
         variables ``event_time``, ``event_kind`` and so on. Events that are ``terminal`` end the run.
+    breaks : array_like, optional
+        Times at which loads of the user's jump or bend (a pulse begins, a table has a kink): steps are cut there, and
+        go on after. A load sees no time at or beyond the breaks on either side of a step, so that ``if t < t1`` and
+        ``if t <= t1`` mean the same, and methods keep their order. Switches of ``polhode.forces`` need none.
     since : float, optional
         Of a run that is the rest of another: where that began, from ``t0`` on which it goes. What is switched or fired
         between the two times is past, and so is an impulse at ``t0``.
@@ -468,12 +495,24 @@ def integrate(
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
-    bare = [step, t_end, t0, first_step, max_step, t_eval, angular_velocity, angular_momentum, position, velocity]
+    bare = [
+        step,
+        t_end,
+        t0,
+        first_step,
+        max_step,
+        t_eval,
+        breaks,
+        angular_velocity,
+        angular_momentum,
+        position,
+        velocity,
+    ]
     if any(map(is_quantity, [*bare, momentum])):
-        step, t_end, t0, first_step, max_step, t_eval = (
+        step, t_end, t0, first_step, max_step, t_eval, breaks = (
             in_si(value, "s", name)
             for name, value in (("step", step), ("t_end", t_end), ("t0", t0), ("first_step", first_step),
-                                ("max_step", max_step), ("t_eval", t_eval))
+                                ("max_step", max_step), ("t_eval", t_eval), ("breaks", breaks))
         )  # fmt: skip
         position, velocity = in_si(position, "m", "position"), in_si(velocity, "m / s", "velocity")
         momentum = in_si(momentum, "kg m / s", "momentum")
@@ -504,7 +543,7 @@ def integrate(
     first = start if since is None else _number(since, "since")
     end = pace.get("t_end", start + n * h)
     check_span(system, first, inf if end is None else end)
-    wanted = events_of(events, system)
+    wanted, cuts = events_of(events, system), checked_breaks(breaks, first, end)
     if store is not None and not isinstance(store, LiveStore):
         store = LiveStore(store, checkpoint_seconds)
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
@@ -521,6 +560,7 @@ def integrate(
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
     turning, moving = (attitude, angular_velocity, angular_momentum), (position, velocity, momentum)
     y = _start(system, chosen, coordinates, carries, clock, thermostat, *turning, *moving)
+    check_moving(system, velocity, momentum)
     if clock is not None:
         y[-CLOCK_NUMBERS] = start
     wrong = "" if system.check is None else system.check(y[: BODY * system.N])
@@ -545,6 +585,8 @@ def integrate(
         recipe["compensated"] = True
     if wanted:
         recipe["events"] = [dict(event.arguments) for event in wanted]
+    if cuts:
+        recipe["breaks"] = cuts
     if first != start:
         recipe["since"] = first
     if epoch is not None:
@@ -563,6 +605,27 @@ def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
     """The span of a run with chosen steps as one step: signed size, number, start; no step where it is empty."""
     length = (inf if pace["t_end"] is None else pace["t_end"]) - pace["t0"]  # counted steps of a clock end somewhere
     return (length, 1, pace["t0"]) if length else (1.0, 0, pace["t0"])
+
+
+def checked_breaks(breaks: Any, start: float, end: float | None) -> list[float]:
+    """Times at which loads jump, in the order of numbers; an unknown end is no limit.
+
+    Raises
+    ------
+    InvalidInput
+        No flat sequence of finite times, or one outside of the run.
+    """
+    try:
+        times = np.atleast_1d(np.array(breaks, dtype=float))
+    except (TypeError, ValueError):
+        raise InvalidInput(f"breaks must be a sequence of times, not {breaks!r}") from None
+    if times.ndim != 1 or not np.isfinite(times).all():
+        raise InvalidInput("breaks must be a flat sequence of finite times")
+    low, high = (start, inf) if end is None else (min(start, end), max(start, end))
+    for t in times:
+        if not low <= t <= high:
+            raise InvalidInput(f"breaks has t = {t:g}, outside of the run from t = {low:g} to {high:g}; leave it out")
+    return sorted(set(times.tolist()))
 
 
 def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:

@@ -133,15 +133,19 @@ class Run:
         self.direction = copysign(1.0, self.final - self.t0)
         fired = [] if recipe.get("since", self.t0) != self.t0 else fire(system, self.t0, self.start, self.direction)
         limit = chosen.method.range if self.guard else None
-        self.bench = Bench(system, chosen, self.start.copy(), self.t0, limit, self.adaptive, threads)
+        self.cuts = tuple(recipe.get("breaks", ()))
+        self.bench = Bench(
+            system, chosen, self.start.copy(), self.t0, limit, self.adaptive, threads, breaks=bool(self.cuts)
+        )
         self.report = self.bench.report
         self.done: int = 0
         self.seconds = 0.0
         self.slice = FIRST_SLICE
         self.ended: Found | None = None
         self.resumed = False
-        self.breaks = break_times(system, self.t0, self.final)
+        self.breaks = break_times(system, self.t0, self.final, self.cuts)
         system.settle(self.bench.parameters, self.t0, self.direction)
+        self.show_times()
         self.watching = Watching(system, self.bench, events, self.direction, self.t0, self.start)
         self.watching.begin(self.t0, self.start)
         self.watching.found += fired
@@ -231,6 +235,7 @@ class Run:
         for name, array in self.memory.items():
             array[:] = kept["memory"][name]
         self.watching.found[:] = found
+        self.show_times()
         self.bench.left_at = self.place if kept["follows"] else None
         self.resumed = True
 
@@ -351,10 +356,25 @@ class Run:
         k = round(along)
         return max(0, int(k if self.near(self.time(k)) else floor(along)) - self.done)
 
+    def show_times(self) -> None:
+        """Let loads see only times between the break of the user's that was passed last and the next one.
+
+        So a step sees one side of a jump, whichever end the jump lies at and wherever the stages of the method lie.
+        """
+        if self.cuts:
+            ahead = {t for t in self.cuts if t in self.breaks or (t - self.final) * self.direction >= 0.0}
+            past, end = {t for t in self.cuts if t not in ahead}, self.direction * inf
+            sides = (
+                max(past, key=lambda t: t * self.direction, default=-end),
+                min(ahead, key=lambda t: t * self.direction, default=end),
+            )
+            self.bench.between(*sorted(sides))
+
     def pass_break(self, t: float, y: Any) -> Any:
         """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
         at = self.breaks.pop(0)
         self.system.settle(self.bench.parameters, at, self.direction)
+        self.show_times()
         after = y.copy()
         fired = fire(self.system, at, after, self.direction)
         if fired:

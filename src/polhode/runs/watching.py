@@ -63,11 +63,14 @@ def check_span(system: System, start: float, end: float) -> None:
                                f"{high:g}; change its time, or leave it out")  # fmt: skip
 
 
-def break_times(system: System, start: float, end: float) -> list[float]:
-    """Times after the start at which a run is cut, in its order; at its end only if something happens there."""
+def break_times(system: System, start: float, end: float, given: Sequence[float] = ()) -> list[float]:
+    """Times after the start at which a run is cut, in its order; at its end only if something happens there.
+
+    ``given`` are those at which the user's loads jump.
+    """
     direction, slack = copysign(1.0, end - start), 4.0 * EPSILON * max(abs(start), abs(end))
     times = {t for switch in system.switches for t in (switch.start, switch.stop) if isfinite(t) and t != end}
-    times |= {impulse.time for impulse in system.impulses}
+    times |= {impulse.time for impulse in system.impulses} | {t for t in given if t != end}
     inside = (t for t in times if (t - start) * direction > 0.0 and (end - t) * direction >= -slack)
     return sorted(inside, key=lambda t: t * direction)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,20 @@ def either_loads(part, t, N, y, bodies, parameters, out):
         commutator_loads(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
+
+
+loads = at = None  # what bind puts in
+
+
+def loads_between(part, t, N, y, bodies, parameters, out):
+    """Loads that see no time outside of the two that stand in the parameters from number ``at`` on."""
+    loads(part, min(max(t, parameters[at]), parameters[at + 1]), N, y, bodies, parameters, out)
+
+
+@lru_cache(maxsize=8)
+def compiled_between(role: Any, number: int) -> Callable[..., Any]:
+    """A compiled LOADS role that clips the time (see ``loads_between``)."""
+    return jit.compile_uncached(jit.bind(loads_between, loads=role, at=number), LOADS)[0]
 
 
 @dataclass(frozen=True)
