@@ -334,13 +334,16 @@ def test_usual_methods_of_a_comparison_fit_the_system():
     def held(t, q, omega, parameters):
         return (-q[1], 0.0, 0.0)
 
-    for system in (ph.rigid_body((2, 3, 4), torque=spun), ph.rigid_body((2, 3, 4), torque=held), ph.particle()):
+    spun_body, held_body = (ph.rigid_body((2, 3, 4), torque=torque) for torque in (spun, held))
+    sinking = ph.orbit(1.0, forces=[ph.forces.drag(kd=1e-3, radius=1.0, scale=0.1)])
+    for system in (spun_body, held_body, ph.particle(), sinking):
         rows = [method(name) for name in usual_methods(system)]
         assert len({row.label for row in rows}) == len(rows) <= 9
         for row in rows:
             order = row.promises.order_velocity if system.velocity_dependent else row.promises.order
             assert order == row.promises.order, row.label
     assert "rkn6_14a" in usual_methods(ph.problem("celledoni_satellite").build())
+    assert all("s6_10" in usual_methods(system) for system in (spun_body, sinking))  # a splitting that keeps its order
 
 
 def test_systems(polhode):

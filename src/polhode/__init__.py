@@ -35,7 +35,8 @@ _HOMES = {
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
     "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
     "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
-    "StepTooSmall": "errors", "OtherMachineWarning": "errors",
+    "StepTooSmall": "errors", "OtherMachineWarning": "errors", "PolhodeWarning": "errors",
+    "EnergyWarning": "errors", "CoarseStepWarning": "errors",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import reprlib
+import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -119,12 +121,35 @@ class Interrupted(PolhodeError):
     exit_code = 130
 
 
-class OtherMachineWarning(UserWarning):
+class PolhodeWarning(UserWarning):
+    """Base of every warning polhode gives; the command line writes them to stderr.
+
+    ``warnings.simplefilter("ignore", polhode.PolhodeWarning)`` silences all of them.
+    """
+
+
+class EnergyWarning(PolhodeWarning):
+    """The energy of a run is not what the motion and the works of the loads make it; ``guard=False`` does not look."""
+
+
+class CoarseStepWarning(PolhodeWarning):
+    """The step of a run does not resolve an orbit or what the loads do within it; ``guard=False`` does not look."""
+
+
+class OtherMachineWarning(PolhodeWarning):
     """A run goes on elsewhere than it began, so that its last digits may differ from those of one in one piece."""
 
 
-class SlowFunctionWarning(UserWarning):
+class SlowFunctionWarning(PolhodeWarning):
     """A user function could not be compiled and runs as plain Python."""
+
+
+def warn(message: str, category: type[PolhodeWarning]) -> None:
+    """Warn at the line of the caller outside of polhode."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("polhode."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 FEW = 12

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polhode.cli.text import complete_method
-from polhode.errors import FileProblem, Interrupted, InvalidInput, SlowFunctionWarning
+from polhode.errors import FileProblem, Interrupted, InvalidInput, PolhodeWarning
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:cv8")
 """What is compared unless told otherwise, one of each kind: implicit in rate and in momentum form, explicit, splittings
 of order 2, 4 and 6, one with commutator loads, Runge-Kutta of order 4 and the default method."""
-SLOPED_METHODS = ("trap", "imid", "trapm", "imidm", "liemid_ea", "v2", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
-"""The same for loads that depend on velocities, where splittings lose their order."""
+SLOPED_METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
+"""The same for loads that depend on velocities: methods that keep their order under them."""
 POINT_METHODS = ("trap", "imid", "v2", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
 """The same for point masses, on which several of the others are one and the same."""
+SLOPED_POINT_METHODS = ("trap", "imid", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
+"""The same for point masses under loads that depend on velocities."""
 ERRORS = {
     "attitude_error": "attitude",
     "angular_momentum_error": "angular momentum",
@@ -65,8 +67,8 @@ def command(
         polhode compare examples/gravity-gradient.toml --methods s6_10,rkn6_14a,aba10_6_4,pmlf6
 
     The first line compares one method of each kind; the third one splitting with several free rotations, which go after
-    the slash; the last several splittings with the exact one. Where loads depend on velocities splittings are of order
-    2 or 3, and the usual methods are others.
+    the slash; the last several splittings with the exact one. Where loads depend on velocities the usual methods are
+    others: of the splittings those that keep their order then, as the tables of `polhode methods splitting` say.
 
     The reference is computed by two methods of order 8 that must agree; errors below its accuracy are shown as bounds
     ("<"). A run that fails is a mark in the table. A table (CSV) and a picture (PNG) are written, named after the
@@ -92,7 +94,7 @@ def command(
 
     stopped = False
     with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", SlowFunctionWarning)
+        warnings.simplefilter("always", PolhodeWarning)
         try:
             found = compare(read.system, chosen, sizes, t_end=t_end, tell=tell, **arguments)
         except KeyboardInterrupt:
@@ -126,7 +128,7 @@ def command(
 def usual_methods(system: System) -> tuple[str, ...]:
     """What is compared unless told otherwise."""
     if not system.rotates:
-        return POINT_METHODS
+        return SLOPED_POINT_METHODS if system.velocity_dependent else POINT_METHODS
     return SLOPED_METHODS if system.velocity_dependent else METHODS
 
 

@@ -20,9 +20,8 @@ from polhode.errors import (
     FileProblem,
     Interrupted,
     InvalidInput,
-    OtherMachineWarning,
     PolhodeError,
-    SlowFunctionWarning,
+    PolhodeWarning,
     UserFunctionError,
 )
 from polhode.kernel.interrupts import Noticed
@@ -144,8 +143,7 @@ class Result:
 def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bool, as_json: bool) -> None:
     """Compute with a display and with patience, write what came out, tell of it, and raise what went wrong."""
     with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", SlowFunctionWarning)
-        warnings.simplefilter("always", OtherMachineWarning)
+        warnings.simplefilter("always", PolhodeWarning)
         patience = _Patience()
         with patience:
             try:

@@ -1,8 +1,9 @@
-"""Whether a run of many bodies has blown up: its energy is far from what it was, though the motion would keep it.
+"""Whether the energy of a run is what it must be: its change less the works of the loads, over the energies there are.
 
-Where steps are too large for what bodies do to each other, two of them meet deep in their repulsion and fly apart with
-any speed: all numbers stay finite. What tells is the change of energy over the kinetic and potential energies of the
-start and the present potential energy, which an exact motion can turn into each other.
+Where steps are too large, or numbers of different units meet, all numbers may stay finite and yet mean nothing: bodies
+meet deep in their repulsion and fly apart with any speed, an orbit in kilometres about a centre in metres leaves in the
+first step. What tells is the change of energy less the work of the loads, over what the exact motion can turn into each
+other: the kinetic and potential energies of the start, the present potential energy, and the works.
 """
 
 from __future__ import annotations
@@ -15,30 +16,83 @@ from polhode.errors import NotFinite
 from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
 from polhode.systems import System
 
+LARGE = 0.1
+"""Ratio from which on a run warns."""
 BEYOND = 100.0
 """Ratio from which on a run counts as blown up; steps that are merely large stay below 1."""
 
 
-def kinetic_energy(system: System, states: Any) -> Any:
-    """Kinetic energies (n,) of states (n, 13 N or more)."""
+def is_judged(system: System) -> bool:
+    """Whether the energy tells: it is kept, or all that changes it is a work."""
+    return "energy" in system.conserves or bool(_works(system))
+
+
+def _works(system: System) -> list[int]:
+    return [k for k, own in enumerate(system.own) if own.quantity == "work"]
+
+
+def kinetic_energy(system: System, states: Any, turning: bool = True) -> Any:
+    """Kinetic energies (n,) of states (n, 13 N or more), of the motion through space alone where not ``turning``."""
     body = states[:, : BODY * system.N].reshape(len(states), system.N, BODY)
     p, m = body[:, :, MOMENTUM : MOMENTUM + 3], body[:, :, ANGULAR : ANGULAR + 3]
-    return 0.5 * ((p * p / system.mass[:, None]).sum(axis=(1, 2)) + (m * m / system.moments).sum(axis=(1, 2)))
+    moving = 0.5 * (p * p / system.mass[:, None]).sum(axis=(1, 2))
+    return moving + 0.5 * (m * m / system.moments).sum(axis=(1, 2)) if turning else moving
+
+
+def energy_ratios(system: System, states: Any, potential: Any) -> Any:
+    """Energy errors (n,) of states since the first of them, over the energies there are.
+
+    Parameters
+    ----------
+    system : System
+        Its energy tells (``is_judged``).
+    states : array (n, 13 N + S or more)
+        The first of them the start.
+    potential : array (n,) or None
+        Their potential energies.
+    """
+    stored = np.zeros(len(states)) if potential is None else potential
+    kinetic = kinetic_energy(system, states)
+    work = states[:, [BODY * system.N + k for k in _works(system)]]
+    work = work - work[0]
+    change = np.abs(kinetic + stored - kinetic[0] - stored[0] - work.sum(axis=1))
+    scale = kinetic[0] + np.abs(stored[0]) + np.abs(stored) + np.abs(work).sum(axis=1)
+    return np.divide(change, scale, out=np.where(change > 0.0, np.inf, 0.0), where=scale > 0.0)
+
+
+def first_beyond(ratios: Any, limit: float) -> int | None:
+    """The first row whose ratio is not within the limit."""
+    beyond = np.flatnonzero(~(ratios <= limit))
+    return int(beyond[0]) if beyond.size else None
 
 
 def first_blown(system: System, states: Any, potential: Any) -> int | None:
-    """The first of several states, with their potential energies (n,), that has blown up since the first of them."""
-    kinetic = kinetic_energy(system, states)
-    change = np.abs(kinetic + potential - kinetic[0] - potential[0])
-    scale = kinetic[0] + np.abs(potential[0]) + np.abs(potential)
-    blown = np.flatnonzero(~(change <= BEYOND * scale))
-    return int(blown[0]) if blown.size else None
+    """The first of several states that has blown up since the first of them, see ``energy_ratios``."""
+    return first_beyond(energy_ratios(system, states, potential), BEYOND)
 
 
-def blown_up(t: float, before: float, step: int, label: str, advice: str) -> NotFinite:
+def causes(system: System) -> str:
+    """What may be behind a large energy error, in words."""
+    found = ["mixed units (kilometres for metres, degrees for radians)"]
+    if system.N > 1:
+        found.append("bodies that come too near each other")
+    if system.functions:
+        found.append("a potential that does not belong to the loads or changes in time")
+    return ", ".join(found)
+
+
+def blown_up(t: float, before: float, step: int, label: str, advice: str, system: System) -> NotFinite:
     """The error for a run that has blown up between two rows."""
     return NotFinite(
         f"the run blew up between t = {before:.9g} and t = {t:.9g}: {label!r} has changed the energy by more than "
-        f"{BEYOND:g} times what there was; {advice}, and look for bodies that come too near each other",
+        f"{BEYOND:g} times what there was; {advice}, and look for {causes(system)} (guard=False does not look)",
         step=step, time=t,
     )  # fmt: skip
+
+
+def large_error(ratio: float, t: float, label: str, advice: str, system: System) -> str:
+    """The words of a warning about a run whose energy error is large."""
+    return (
+        f"the energy error of {label!r} reaches {ratio:.2g} of all energies there are (from t = {t:.6g} on it is above "
+        f"{LARGE:g}), so that this run is no approximation; {advice}, or look for {causes(system)}"
+    )

@@ -17,6 +17,8 @@ import xarray as xr
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.errors import (
+    CoarseStepWarning,
+    EnergyWarning,
     FileProblem,
     Interrupted,
     InvalidInput,
@@ -26,6 +28,7 @@ from polhode.errors import (
     UserFunctionError,
     shown,
     unknown_name,
+    warn,
 )
 from polhode.flows.sums import CARRIES
 from polhode.kernel import drive, jit
@@ -43,9 +46,10 @@ from polhode.methods import Chosen, Method
 from polhode.methods import method as find_method
 from polhode.runs import stepping
 from polhode.runs.bench import check_estimate, extended
-from polhode.runs.blow_up import blown_up, first_blown
+from polhode.runs.blow_up import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, first_blown, large_error
 from polhode.runs.clocked import ClockedRun
 from polhode.runs.display import Display
+from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
@@ -714,6 +718,9 @@ def _carry_out(
         if store is not None:
             store.join(run, record)
         potential = system.compiled_potential(run.t0, run.start)
+    coarse = coarse_orbit(run) if run.guard else ""
+    if coarse:
+        warn(coarse, CoarseStepWarning)
     error: PolhodeError | None = None
     stopped = ""
     with _Watch() as watch:
@@ -725,12 +732,14 @@ def _carry_out(
             if store is not None:
                 store.look()
             now = time.perf_counter()
-            if potential is not None and run.keeps_energy and now - looked > BETWEEN_LOOKS:
+            if run.judged and now - looked > BETWEEN_LOOKS:
                 looked = now
                 both = np.array([run.start, run.state()])
-                energies, problem = _potential_energies(run, potential, np.array([run.t0, run.now]), both)
+                energies, problem = None, None
+                if potential is not None:
+                    energies, problem = _potential_energies(run, potential, np.array([run.t0, run.now]), both)
                 if problem is None and first_blown(system, both, energies):
-                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.advice(run.h))
+                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.advice(run.h), system)
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
                 tell(Progress(run.done, total, run.seconds, "running", run.share))
@@ -806,11 +815,25 @@ def finish(
             # A run that had failed before tells of that.
             error = error or problem
             times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
-        k = first_blown(run.system, states, energies) if run.keeps_energy and len(times) else None
+    warned = error is None and run.guard
+    if run.judged and len(times):
+        ratios = energy_ratios(run.system, states, energies)
+        k = first_beyond(ratios, BEYOND)
         if k:
-            error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.advice(run.h))
+            error = blown_up(
+                times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.advice(run.h), run.system
+            )
             times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
-            energies = energies[:k]
+            energies = None if energies is None else energies[:k]
+        elif warned:
+            k = first_beyond(ratios, LARGE)
+            if k:
+                message = large_error(ratios.max(), times[k], run.chosen.label, run.advice(run.h), run.system)
+                warn(message, EnergyWarning)
+    if warned and error is None:
+        told = coarse_loads(run, times, states)
+        if told:
+            warn(told, CoarseStepWarning)
     pace = run.pace
     named = next(iter(pace))
     bath = run.bench.prepared.bath

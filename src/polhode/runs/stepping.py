@@ -54,6 +54,7 @@ from polhode.kernel.signatures import (
 )
 from polhode.methods import Chosen
 from polhode.runs.bench import Bench
+from polhode.runs.blow_up import is_judged
 from polhode.runs.watching import EPSILON, Ended, Found, Watching, break_times, fire
 from polhode.systems import System
 from polhode.systems.events import Event
@@ -163,10 +164,21 @@ class Run:
         self.h = -self.recipe["step"] if self.recipe["backwards"] else self.recipe["step"]
 
     @property
-    def keeps_energy(self) -> bool:
-        """Whether a large change of energy shows that a run of many bodies has failed."""
-        kept = "energy" in self.system.conserves and self.bench.prepared.bath is None
-        return kept and self.system.check is not None
+    def judged(self) -> bool:
+        """Whether a large error of the energy shows that the run has failed."""
+        return self.guard and self.bench.prepared.bath is None and is_judged(self.system)
+
+    def set_at(self, t: float) -> float:
+        """Set switches, and the times loads see, as they are from a time on; the step from there, up to a break."""
+        kept = self.breaks
+        self.breaks = [
+            b for b in break_times(self.system, self.t0, self.final, self.cuts) if (b - t) * self.direction > 0
+        ]
+        self.system.settle(self.bench.parameters, t, self.direction)
+        self.show_times()
+        left = abs(self.breaks[0] - t) if self.breaks else inf
+        self.breaks = kept
+        return copysign(min(abs(self.h), left), self.h)
 
     @property
     def now(self) -> float:

@@ -1,0 +1,193 @@
+"""Whether the steps of a run are short enough for what happens within them: the passages of an orbit, and the loads.
+
+Both estimates warn only; what they look at is the motion as it is, not its error, which has to be found by another run.
+"""
+
+from __future__ import annotations
+
+from math import acos, acosh, floor, inf, log10, pi, sin, sinh, sqrt
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.errors import PolhodeError
+from polhode.kernel import drive
+from polhode.kernel.signatures import (
+    ATTITUDE,
+    BODY,
+    CLOCK,
+    CONSTANTS,
+    INVERSE_INERTIA,
+    LOAD,
+    MOMENTUM,
+    POSITION,
+)
+from polhode.runs.blow_up import kinetic_energy
+from polhode.runs.stepping import Run
+from polhode.systems.record import no_loads
+
+COARSE = 0.25
+"""Change within a step, in rad or relative to the way, from which on it counts as coarse, over the order of the method:
+those of higher order have more stages in a step. Measured on tops, satellites and oscillators."""
+FINE = 0.1
+"""Change within the step that a warning proposes."""
+ROWS, SPEEDS = 4, 64
+"""Most rows at which loads are looked at, and of which the speed is taken."""
+PARTS = (0.381966, 1.0)
+"""Where in the step, beside its start: not a simple fraction, so that a load with the period of the step shows."""
+HALVINGS = 20
+
+
+def rounded_down(x: float) -> float:
+    """Two digits, so that what is printed is not more than what was found."""
+    digits = 10.0 ** (floor(log10(x)) - 1)
+    return float(f"{floor(x / digits) * digits:.2g}")
+
+
+# ------------------------------------------------------------------ orbits
+def _until_periapsis(mu: float, r: float, energy: float, e: float, inbound: bool) -> float:
+    """Time to the next periapsis of a conic; infinite where there is none ahead."""
+    if energy >= 0.0:
+        a = 0.5 * mu / max(energy, 1e-12 * mu / r)
+        F = acosh(max(1.0, (1.0 + r / a) / e))
+        return (e * sinh(F) - F) * sqrt(a**3 / mu) if inbound else inf
+    a = -0.5 * mu / energy
+    E = acos(min(1.0, max(-1.0, (1.0 - r / a) / e)))
+    since = (E - e * sin(E)) * sqrt(a**3 / mu)
+    return since if inbound else 2.0 * pi * sqrt(a**3 / mu) - since
+
+
+def coarse_orbit(run: Run) -> str:
+    """What is wrong with steps of one size along the orbits that begin a run; empty where nothing is.
+
+    The orbits are those about the centre alone. A passage through the periapsis within the span counts by the time in
+    which the direction turns by one radian there, q^2 / |r x v|; one below the surface does not count.
+    """
+    system, prepared, y, h = run.system, run.bench.prepared, run.start, run.h
+    if not system.attracted or run.adaptive or run.clocked or prepared.attracted or prepared.alone or not run.total:
+        return ""
+    mu, step, span = float(system.parameters[0]), abs(h), abs(run.final - run.t0)
+    surface = max((watch.numbers[0] for watch in system.watches if watch.falling == "impact"), default=0.0)
+    body = y[: BODY * system.N].reshape(system.N, BODY)
+    told = []
+    for i in np.flatnonzero(np.isfinite(system.mass)):
+        r, v = body[i, POSITION : POSITION + 3], body[i, MOMENTUM : MOMENTUM + 3] / system.mass[i]
+        distance, energy = float(np.linalg.norm(r)), 0.5 * float(v @ v) - mu / float(np.linalg.norm(r))
+        spin = float(np.linalg.norm(np.cross(r, v)))
+        period = inf if energy >= 0.0 else pi * mu / (sqrt(2.0) * (-energy) ** 1.5)
+        e = sqrt(max(0.0, 1.0 + 2.0 * energy * (spin / mu) ** 2))
+        nearest = spin * spin / (mu * (1.0 + e))
+        if step > period:
+            told.append((period / 100.0, f"the orbit has a period of {period:.3g}"))
+            continue
+        there = nearest > 0.9 * distance  # a periapsis is not far, whatever is ahead
+        if nearest <= surface or not (there or _until_periapsis(mu, distance, energy, e, float(r @ v) * h < 0) <= span):
+            continue
+        passage = nearest * nearest / spin if spin > 0.0 else 0.0
+        if step > passage:
+            where = f"turns by one radian in {passage:.2g} at its periapsis, {nearest:.3g} from the centre"
+            told.append((passage / 10.0, f"the orbit {where}" if passage else "the orbit falls into the centre"))
+    if not told:
+        return ""
+    better, words = min(told)
+    which = "" if system.N == 1 else " of one of the bodies"
+    if better < 1e-9 * step:
+        return f"a step of {step:g} is too long: {words}{which}; take rtol with 'mkrk:dp8'"
+    return (
+        f"a step of {step:g} is too long: {words}{which}; take {rounded_down(better):g}, or look for mixed "
+        "units (kilometres for metres)"
+    )
+
+
+# ------------------------------------------------------------------ loads
+def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
+    """How much the loads change in a step of the method from here: what that makes of the turn of a body in the step,
+    in rad, or of its way at the usual speed, relative to it; of several bodies the root mean square.
+
+    ``speed`` is the root of the sum of mass times velocity squared. NaN where the step or a load fails.
+    """
+    system, bench = run.system, run.bench
+    N, S = system.N, len(system.own)
+    times, states = [t], [y]
+    for part in PARTS:
+        try:
+            after = run.part(t, y, t + part * h)
+        except PolhodeError:
+            return float("nan")
+        states.append(after)
+        times.append(float(after[int(run.report[CLOCK])]) if run.clocked else t + part * h)
+    h = times[-1] - t
+    loads = np.zeros((len(states), LOAD * N + S))
+    try:
+        drive.load_loop()(
+            np.array(times), np.ascontiguousarray(states), bench.bodies, bench.parameters, bench.loads, loads
+        )
+    except Exception:  # a function of the user's, beyond the run
+        return float("nan")
+    body = np.array(states)[:, : BODY * N].reshape(-1, N, BODY)
+    load = loads[:, : LOAD * N].reshape(-1, N, LOAD)
+    found = []
+    if system.rotates:
+        q = body[:, :, ATTITUDE : ATTITUDE + 4]
+        in_space = rotation.rotate(q, load[:, :, 3:])
+        change = rotation.rotate_inverse(q[:1], in_space - in_space[:1])  # in the body frame of the start
+        light = bench.bodies.reshape(N, CONSTANTS)[:, INVERSE_INERTIA : INVERSE_INERTIA + 3]
+        turns = (light * change * h * h).reshape(len(states), -1)
+        found.append(float(np.sqrt((turns * turns).sum(axis=1).max() / N)))
+    if system.translates:
+        root = np.where(np.isfinite(system.mass), np.sqrt(system.mass), inf)[:, None]
+        force = load[:, :, :3] / root
+        moved = abs(h) * speed + h * h * np.linalg.norm(force, axis=(1, 2)).max()
+        change = h * h * np.linalg.norm(force - force[:1], axis=(1, 2)).max()
+        found.append(float(change / moved) if moved > 0.0 else 0.0)
+    return max(found)
+
+
+def coarse_loads(run: Run, times: Any, states: Any) -> str:
+    """What is to be said of steps in which the loads change too much; empty where they do not.
+
+    Called when the run is over; what it counts stays as it is.
+
+    Parameters
+    ----------
+    run : Run
+        Nothing is said where steps are chosen by their errors, or where the method solves the attraction.
+    times, states : array (n,), (n, 13 N + S + extra)
+        Its rows.
+    """
+    prepared = run.bench.prepared
+    if run.adaptive or prepared.attracted or prepared.alone or run.system.loads is no_loads or len(times) < 2:
+        return ""
+    report, parameters = run.report.copy(), run.bench.parameters.copy()
+    many, p = max(1, ROWS // run.system.N), run.chosen.promises
+    order = p.order_velocity if run.system.velocity_dependent else p.order
+    some = states[np.unique(np.linspace(0, len(times) - 1, SPEEDS).astype(int))]
+    speed = float(np.sqrt(2.0 * kinetic_energy(run.system, some, turning=False).mean()))
+    try:
+        worst, found = 0.0, None
+        for k in np.unique(np.linspace(0, max(0, len(times) - 2), many).astype(int)):
+            t, y = float(times[k]), states[k]
+            h = run.set_at(t)
+            change = _change(run, t, y, h, speed) if h else 0.0
+            if change > worst:
+                worst, found = change, (t, y, h)
+        if found is None or not worst > COARSE * order:
+            return ""
+        t, y, h = found
+        run.set_at(t)
+        better = h
+        for _ in range(HALVINGS):
+            better *= 0.5
+            if _change(run, t, y, better, speed) < FINE:
+                break
+        else:  # what changes however short the step is no question of the step
+            return ""
+        made = f"{worst:.2g} rad" if run.system.rotates else f"{worst:.2g} of the way"
+        return (
+            f"steps of {abs(run.h):g} do not resolve the loads: within the one from t = {t:.6g} they change so much "
+            f"that this alone makes {made}; {rounded_down(abs(run.h * better / h)):g} would do"
+        )
+    finally:
+        run.report[:], run.bench.parameters[:] = report, parameters
+        run.bench.forget()

@@ -1,0 +1,175 @@
+"""A run that means nothing does not end in silence: energies, orbits and loads that the steps do not resolve."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.runs.blow_up import BEYOND, LARGE
+
+EARTH = 3.986004415e14
+LOW = {"position": (7000.0, 0.0, 0.0), "velocity": (0.0, 7.5, 0.0)}  # kilometres
+
+
+def said(run):
+    """Categories and words of the warnings of a run, and what it returned or raised."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = run()
+        except ph.PolhodeError as failed:
+            result = failed
+    assert all(warning.filename == __file__ for warning in caught)
+    return [(warning.category, str(warning.message)) for warning in caught], result
+
+
+# ------------------------------------------------------------------ energies
+@pytest.mark.parametrize("method", ["mkrk:cv8", "v2", "rkn6_14a"])
+def test_kilometres_for_metres(method):
+    told, failed = said(lambda: ph.integrate(ph.orbit(EARTH), method, step=10.0, t_end=6000.0, **LOW))
+    assert [kind for kind, _ in told] == [ph.CoarseStepWarning]
+    assert "period" in told[0][1] and "kilometres for metres" in told[0][1]
+    assert isinstance(failed, ph.NotFinite) and "the run blew up between" in str(failed)
+    assert "kilometres for metres" in str(failed)
+    kept = failed.trajectory
+    assert kept.sizes["time"] >= 1 and kept.attrs["incomplete"] == str(failed)
+    assert float(abs(kept.energy_error).max()) < BEYOND
+
+
+def test_an_energy_error_that_does_not_explode_is_a_warning():
+    top = ph.problem("asymmetric_top").build()
+    run = {"step": 4.0, "t_end": 64.0, "angular_momentum": (0.6, 1.0, 0.5)}
+    told, ds = said(lambda: ph.integrate(top, "s6_10", **run))
+    assert [kind for kind, _ in told] == [ph.EnergyWarning, ph.CoarseStepWarning]
+    words = told[0][1]
+    assert "'s6_10'" in words and "smaller step than 4" in words and "mixed units" in words
+    start = float(abs(ds.kinetic_energy[0]) + abs(ds.potential_energy[0]))
+    ratios = abs(ds.energy_change) / (start + abs(ds.potential_energy))
+    assert f"reaches {float(ratios.max()):.2g} " in words
+    assert f"from t = {float(ds.time[ratios.values > LARGE][0]):.6g} " in words
+    silent, same = said(lambda: ph.integrate(top, "s6_10", guard=False, **run))
+    assert silent == [] and same.identical(ds.assign_attrs(same.attrs))  # no bit of a result depends on it
+
+
+def test_work_counts_as_energy():
+    """An orbit raised by a thrust a hundred times its own energy is as it should be."""
+    push = ph.forces.thrust(vector=(0.0, 0.0, 3.0))
+    told, ds = said(
+        lambda: ph.integrate(ph.orbit(1.0, forces=[push]), "mkrk:cv8", step=0.02, t_end=10.0, position=(1, 0, 0),
+                             velocity=(0, 1, 0))
+    )  # fmt: skip
+    assert told == [] and float(abs(ds.energy[-1])) > 100 * float(abs(ds.energy[0]))
+
+
+# ------------------------------------------------------------------ orbits
+@pytest.mark.parametrize("system", [ph.orbit(1.0), ph.spacecraft((1e-6, 2e-6, 2.5e-6), 1.0)], ids=lambda s: s.name)
+def test_a_step_beyond_a_passage_is_named_with_one_that_does(system):
+    e = 0.9
+    start = {"position": (1.0 + e, 0.0, 0.0), "velocity": (0.0, np.sqrt((1 - e) / (1 + e)), 0.0)}
+    step, span = 0.05, {"t_end": 7.0}
+    told, _ = said(lambda: ph.integrate(system, "mkrk:gauss8", step=step, **span, **start))
+    passage = (1 - e) ** 2 / np.sqrt(1 - e * e)  # one radian at the periapsis
+    assert step > passage and f"one radian in {passage:.2g} at its periapsis, 0.1 from the centre" in told[0][1]
+    better = float(told[0][1].split("take ")[1].split(",")[0])
+    assert passage / 12 < better <= passage / 10
+    steps = round(7.0 / better)
+    silent, ds = said(lambda: ph.integrate(system, "mkrk:gauss8", step=7.0 / steps, steps=steps, **start))
+    assert silent == [] and float(abs(ds.energy_error).max()) < 1e-6
+    # Before the passage, below the surface, or where the motion about the centre is solved, nothing is wrong.
+    for run in (
+        lambda: ph.integrate(system, "mkrk:gauss8", step=0.05, t_end=2.0, **start),
+        lambda: ph.integrate(ph.orbit(1.0, surface=0.5), "mkrk:gauss8", step=0.05, **span, **start),
+        lambda: ph.integrate(ph.orbit(1.0), "kepler", step=50.0, steps=3, **start),
+        lambda: ph.integrate(ph.orbit(1.0), "v2/kepler", step=50.0, steps=3, **start),
+        lambda: ph.integrate(system, rtol=1e-9, t_end=7.0, **start),
+    ):
+        assert said(run)[0] == []
+
+
+def test_a_fall_from_rest_is_named():
+    told, _ = said(
+        lambda: ph.integrate(ph.orbit(1.0), "v2", step=0.01, t_end=2.0, position=(1, 0, 0), velocity=0)
+    )  # fmt: skip
+    assert told[0][0] is ph.CoarseStepWarning and "the orbit falls into the centre" in told[0][1]
+
+
+# ------------------------------------------------------------------ loads
+def fast_top(step, method="s6_10", **more):
+    made = ph.problem("krysl_fast_top")
+    start = {"attitude": ph.so3.exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}
+    return ph.integrate(made.build(), method, step=step, t_end=20.48, **start, **more)
+
+
+def test_splittings_whose_step_does_not_resolve_the_load():
+    """The turn is exact at any step, and yet attitudes are wrong by radians: 128 rad a step."""
+    truth = fast_top(0.02, "rkn8_17").attitude[-1]
+    for step, wrong in ((2.56, True), (1.28, True), (0.32, False), (0.16, False)):
+        told, ds = said(lambda step=step: fast_top(step))
+        error = float(ph.rotation.angle_between(ds.attitude[-1], truth))
+        assert (error > 1.0) is wrong and (error < 1e-3) is not wrong
+        assert [kind for kind, _ in told] == [ph.CoarseStepWarning] * wrong
+        if wrong:
+            better = float(told[0][1].split("; ")[1].split(" would do")[0])
+            fine = fast_top(20.48 / np.ceil(20.48 / better))
+            assert float(ph.rotation.angle_between(fine.attitude[-1], truth)) < 1e-4
+
+
+@pytest.mark.parametrize("method", ["reversible:v2", "v2", "mkrk:rk4", "trapm"])
+def test_a_torque_faster_than_the_steps(method):
+    def shaking(t, q, omega, parameters):
+        return (np.sin(40.0 * t), 0.0, np.cos(40.0 * t) * 30.0)
+
+    body = ph.rigid_body((1.0, 2.0, 2.5), torque=shaking)
+    for step, coarse in ((0.2, True), (0.01, False)):
+        told, _ = said(
+            lambda step=step: ph.integrate(body, method, step=step, t_end=4.0, angular_velocity=(0.1, 0.2, 0.3))
+        )
+        assert [kind for kind, _ in told] == [ph.CoarseStepWarning] * coarse, told
+
+
+def test_ready_made_problems_are_quiet_at_their_own_steps():
+    for name, made in ph.PROBLEMS.items():
+        start = dict(made.initial)
+        if "rotation_vector" in start:
+            start["attitude"] = ph.so3.exp_quaternion(start.pop("rotation_vector"))
+        n = min(round(made.t_end / made.step), 2000)
+        for method in (None, "v2"):
+            told, _ = said(lambda: ph.integrate(made.build(), method, step=made.step, steps=n, **start))  # noqa: B023
+            assert told == [], (name, method)
+
+
+def test_jumps_at_breaks_and_burns_are_no_alarm():
+    def pulse(t, q, omega, parameters):
+        return (0.0, 0.0, 50.0) if 1.05 <= t < 1.1 else (0.0, 0.0, 0.0)
+
+    body = ph.rigid_body((1.0, 2.0, 2.5), torque=pulse)
+    told, _ = said(
+        lambda: ph.integrate(body, "v2", step=0.05, t_end=2.0, angular_velocity=(0.1, 0.2, 0.3), breaks=[1.05, 1.1])
+    )
+    assert told == []
+
+
+# ------------------------------------------------------------------ who tells
+def test_the_command_line_tells_too(tmp_path):
+    scenario = tmp_path / "coarse.toml"
+    scenario.write_text('problem = "asymmetric_top"\nmethod = "s6_10"\n[run]\nstep = 4.0\nt_end = 64.0\n')
+    command = [sys.executable, "-m", "polhode", "run", str(scenario), "--no-picture", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and json.loads(done.stdout)["complete"]
+    assert "polhode: note: the energy error of 's6_10' reaches" in done.stderr
+    assert "polhode: note: steps of 4 do not resolve the loads" in done.stderr
+
+
+def test_one_class_for_all_warnings():
+    for kind in (ph.EnergyWarning, ph.CoarseStepWarning, ph.SlowFunctionWarning, ph.OtherMachineWarning):
+        assert issubclass(kind, ph.PolhodeWarning) and issubclass(kind, UserWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ph.PolhodeWarning)
+        fast_top(1.28)
