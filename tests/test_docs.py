@@ -183,3 +183,84 @@ def test_snippets_run_as_printed(page, k, tmp_path):
     assert "FAIL" not in done.stdout
     if "check_method" in snippets(page)[k]:
         assert re.search(r"(\d+) of \1 checks passed", done.stdout)
+
+
+# ------------------------------------------------------------------ numbers on pages
+def tables_of_numbers(text):
+    """Tables of a page of which over a third of the cells are figures, with the words of their section before them."""
+    figure = re.compile(r"^(`?)[-+<]?(\d[\d ,.eE+-]*|-|1/\d[\d.]*)( / .*)?\1$")
+    for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
+        for table in re.finditer(r"(^\|.*\n)+", section, flags=re.MULTILINE):
+            cells = [cell.strip() for line in table[0].splitlines()[2:] for cell in line.split("|")[2:-1]]
+            if sum(bool(figure.match(cell)) for cell in cells) > len(cells) / 3:
+                yield section[: table.start()], table[0]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_tables_of_numbers_name_what_prints_them(page):
+    """What is not computed when the site is built says which benchmark or study prints it, and that one exists."""
+    from polhode.studies import STUDIES
+
+    for before, table in tables_of_numbers(page.read_text(encoding="utf-8")):
+        named = re.findall(r"`python benchmarks/(\w+\.py)`|`polhode reproduce (\w+)`", before)
+        assert named, f"{page.name}: nothing says what prints\n{table}"
+        for benchmark, study in named:
+            assert study in STUDIES if study else (ROOT / "benchmarks" / benchmark).is_file()
+
+
+def test_a_table_without_a_source_would_be_found():
+    bare = "# A\n\n| method | x | y |\n|---|---|---|\n| `v2` | 1.5 | 200 |\n| `s6_10` | 3 / 4.5 / - | 1e-3 |\n"
+    assert len(list(tables_of_numbers(bare))) == 1
+    assert not list(tables_of_numbers("# A\n\n| exit code | meaning |\n|---|---|\n| 0 | done |\n| 2 | usage |\n"))
+
+
+def _orders_under_velocities(kind):
+    from polhode.methods import METHODS
+    from polhode.methods.splitting_tables import SCHEMES
+
+    rows = [
+        (METHODS[name].promises(), rule) for name, rule in SCHEMES.items() if rule.requires == kind and name in METHODS
+    ]
+    return {(p.order_velocity == p.order, int(p.order_velocity), rule.symmetric) for p, rule in rows if p.order > 2}
+
+
+def test_pages_say_what_velocities_cost_a_splitting():
+    """Kept by loads-of-any-kind rows; 4 (3 without symmetry) and 2 for the others, as docs and command line say."""
+    assert all(kept for kept, _, _ in _orders_under_velocities("any") | _orders_under_velocities("near"))
+    nystrom = _orders_under_velocities("nystrom")
+    assert nystrom and all(order == (4 if symmetric else 3) or kept for kept, order, symmetric in nystrom)
+    assert {order for kept, order, _ in _orders_under_velocities("gradient")} == {2}
+    said = {path.name: " ".join(path.read_text(encoding="utf-8").split()) for path in PAGES}
+    assert "the order is 4, or 3 without symmetry" in said["splitting.md"]
+    assert (
+        "Nyström splittings fall to order 4 and those with commutator loads to 2; splittings for any loads keep"
+        in (said["concepts.md"])
+    )
+    for name, text in said.items():
+        assert not re.search(r"splittings (are of|fall to) order 2", text), name
+
+
+NUMBERS = {
+    "docs/molecules.md": [(r"(\d+) bytes for each body and row", lambda: (_bytes_of_a_row(),))],
+}
+"""Numbers in sentences, and what computes them."""
+
+
+def _bytes_of_a_row():
+    import numpy as np
+
+    n, rows = 8, 5
+    state = polhode.initial.cubic(2, 3.0).state
+    ds = polhode.integrate(polhode.dipoles(n), "v2", step=0.01, steps=rows - 1, **state)
+    each = {name: v for name, v in ds.data_vars.items() if {"time", "body"} <= set(v.dims)}
+    assert np.prod([each["position"].sizes[d] for d in ("time", "body")]) == n * rows
+    return sum(v.nbytes for v in each.values()) // (n * rows)
+
+
+@pytest.mark.parametrize("page", NUMBERS)
+def test_numbers_in_sentences_are_computed(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for pattern, compute in NUMBERS[page]:
+        found = re.search(pattern, text)
+        assert found, f"{page} says nothing like {pattern}"
+        assert tuple(int(number) for number in found.groups()) == compute()

@@ -59,7 +59,7 @@ def test_an_energy_error_that_does_not_explode_is_a_warning():
 
 def test_work_counts_as_energy():
     """An orbit raised by a thrust a hundred times its own energy is as it should be."""
-    push = ph.forces.thrust(vector=(0.0, 0.0, 3.0))
+    push = ph.forces.thrust(3.0, vector=(0.0, 0.0, 1.0))
     told, ds = said(
         lambda: ph.integrate(ph.orbit(1.0, forces=[push]), "mkrk:cv8", step=0.02, t_end=10.0, position=(1, 0, 0),
                              velocity=(0, 1, 0))
@@ -120,10 +120,10 @@ def test_splittings_whose_step_does_not_resolve_the_load():
             assert float(ph.rotation.angle_between(fine.attitude[-1], truth)) < 1e-4
 
 
-@pytest.mark.parametrize("method", ["reversible:v2", "v2", "mkrk:rk4", "trapm"])
+@pytest.mark.parametrize("method", ["v2", "mkrk:rk4", "trapm"])
 def test_a_torque_faster_than_the_steps(method):
     def shaking(t, q, omega, parameters):
-        return (np.sin(40.0 * t), 0.0, np.cos(40.0 * t) * 30.0)
+        return (np.sin(40.0 * t), 0.0, 100.0 * np.cos(40.0 * t))
 
     body = ph.rigid_body((1.0, 2.0, 2.5), torque=shaking)
     for step, coarse in ((0.2, True), (0.01, False)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -150,6 +151,15 @@ def warn(message: str, category: type[PolhodeWarning]) -> None:
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("polhode."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextlib.contextmanager
+def unwarned() -> Iterator[None]:
+    """Runs within say nothing of energies and steps: for comparisons and studies, which measure errors themselves."""
+    with warnings.catch_warnings():
+        for kind in (EnergyWarning, CoarseStepWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
 
 
 FEW = 12

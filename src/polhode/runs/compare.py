@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name
+from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name, unwarned
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.single import integrate, release, span
@@ -68,6 +68,7 @@ class Reference:
     description: str
 
 
+@unwarned()
 def compare(
     system: System,
     methods: str | Method | Iterable[str | Method],

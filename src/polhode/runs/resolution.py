@@ -82,7 +82,7 @@ def coarse_orbit(run: Run) -> str:
             told.append((period / 100.0, f"the orbit has a period of {period:.3g}"))
             continue
         there = nearest > 0.9 * distance  # a periapsis is not far, whatever is ahead
-        if nearest <= surface or not (there or _until_periapsis(mu, distance, energy, e, float(r @ v) * h < 0) <= span):
+        if nearest < surface or not (there or _until_periapsis(mu, distance, energy, e, float(r @ v) * h < 0) <= span):
             continue
         passage = nearest * nearest / spin if spin > 0.0 else 0.0
         if step > passage:

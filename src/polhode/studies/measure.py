@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.errors import StepFailed
+from polhode.errors import StepFailed, unwarned
 from polhode.runs.single import integrate
 from polhode.studies.study import Tell
 from polhode.systems import System
@@ -22,6 +22,7 @@ NORMS = {"angular_momentum_error": "body momentum", "attitude_error": "attitude"
 """What is compared at the end of a run: body angular momentum (2-norm), attitude matrix (2-norm)."""
 
 
+@unwarned()
 def attempt(system: System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
     """A run that may end early: what was computed, and ``completed`` or why and where it stopped."""
     try:
@@ -49,6 +50,7 @@ def observed_orders(data: xr.Dataset, norm: str) -> dict[str, float]:
     return {label: observed_order(data.step.values, line) for label, line in lines}
 
 
+@unwarned()
 def reference(
     system: System, initial: Mapping[str, Any], t_end: float, step: float
 ) -> tuple[xr.Dataset, dict[str, float]]:

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, NullFormatter
 
 from polhode import kepler
+from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
 from polhode.runs.single import integrate
 from polhode.studies import drawing
@@ -60,6 +61,7 @@ COLOUR = {
 
 
 # ------------------------------------------------------------------ runs
+@unwarned()
 def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mapping[str, Any] | None = None,
         **pace: Any) -> xr.Dataset:  # fmt: skip
     """A run of the method of this label (or method string) from the start of an orbit, over a day unless told."""

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREY, VERMILION
 from polhode.runs.single import integrate
 from polhode.studies import drawing
@@ -48,6 +49,7 @@ COMPENSATED = (OURS[1], OURS[3])
 TIGHTEST: dict[str, Any] = {"rtol": 1e-13, "atol": 1e-13}
 
 
+@unwarned()
 def ends(name: str) -> dict[str, tuple[Any, float]]:
     """Position after a day (km) and its step (s), NaN where the method chooses it, of every method."""
     n = {"rkn6_14a": 10.0, "mkrk:gauss16": 64.0}

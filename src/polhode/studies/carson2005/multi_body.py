@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION
 from polhode.runs.single import integrate
 from polhode.studies import drawing
@@ -44,6 +45,7 @@ def system_and_start() -> tuple[Any, dict[str, Any]]:
     return gravitating_bodies(masses), {"position": places, "velocity": speeds}
 
 
+@unwarned()
 def travel(label: str, step: float, every: int = 1) -> xr.Dataset:
     system, start = system_and_start()
     n = whole(SPAN, step)

@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode import events, forces
+from polhode.errors import unwarned
 from polhode.runs.single import integrate
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (
@@ -58,6 +59,7 @@ def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
     return (k * x - lit * sx, k * y - lit * sy, k * z - lit * sz)
 
 
+@unwarned()
 def compute(quick: bool, tell: Tell) -> xr.Dataset:
     errors, apart, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
+from polhode.errors import unwarned
 from polhode.runs.single import integrate
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
@@ -31,6 +32,7 @@ USABLE = slice(2, None)  # at larger steps no error is below 0.1 rad
 FINE = slice(6, None)  # from 1.6e-4 on all have order 4
 
 
+@unwarned()
 def end(method: str, step: float) -> xr.Dataset:
     """The state at t = 1."""
     n = whole(T_END, step)

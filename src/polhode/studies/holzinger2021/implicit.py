@@ -13,6 +13,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
+from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
 from polhode.runs.check import symmetry_defect
 from polhode.runs.single import integrate, start_state
@@ -36,6 +37,7 @@ def method(order: int, map: str, center: str) -> str:
     return f"rotation_vector:gauss{order}:{map}:{center}"
 
 
+@unwarned()
 def compute(quick: bool, tell: Tell) -> xr.Dataset:
     tell(top.SERIES)
     truth = top.exact(T_END, spin=SPIN).attitude.values[-1]

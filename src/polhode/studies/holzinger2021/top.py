@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra.rotation import matrix_from_quaternion
+from polhode.errors import unwarned
 from polhode.plots.style import COLOURS, GREY
 from polhode.runs.point_motion import point_motion
 from polhode.runs.single import integrate
@@ -98,6 +99,7 @@ def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]
 
 # ------------------------------------------------------------------ runs
 @cache
+@unwarned()
 def run(method: str, t_end: float = SPAN) -> xr.Dataset:
     """The top from the printed start, every step of 1e-3 recorded."""
     return integrate(TOP, method, step=STEP, t_end=t_end, angular_velocity=OMEGA)

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
+from polhode.errors import unwarned
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
 from polhode.plots.style import COLOURS
 from polhode.runs.check import (
@@ -95,6 +96,7 @@ def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
     return state_distance(wanted, b, TORQUED)
 
 
+@unwarned()
 def compute(quick: bool, tell: Tell) -> xr.Dataset:
     free, torqued, top = start_state(FREE, **START), start_state(TORQUED, **START), start_state(TOP, **TOP_START)
     labels = list(ALL)
