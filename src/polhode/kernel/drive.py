@@ -781,11 +781,11 @@ def potential_energies(times, rows, bodies, parameters, potential, out):
         out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
 
 
-def load_values(times, rows, bodies, parameters, loads, out):
-    """All loads at several states."""
-    N = bodies.size // CONSTANTS
+def load_values(N, times, rows, addresses, out):
+    """All loads at several states of N bodies; ``addresses`` as for ``march``."""
+    loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
     for k in range(times.size):
-        loads(ALL, times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters), pointer(out[k]))
+        loads(ALL, times[k], N, pointer(rows[k]), bodies, parameters, pointer(out[k]))
 
 
 def event_values(event, t, y, bodies, parameters, table, out):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra import rotation
+from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.errors import PolhodeError
 from polhode.kernel import drive
 from polhode.kernel.signatures import (
@@ -120,18 +120,17 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
     h = times[-1] - t
     loads = np.zeros((len(states), LOAD * N + S))
     try:
-        drive.load_loop()(
-            np.array(times), np.ascontiguousarray(states), bench.bodies, bench.parameters, bench.loads, loads
-        )
+        drive.load_loop()(N, np.array(times), np.ascontiguousarray(states), bench.addresses, loads)
     except Exception:  # a function of the user's, beyond the run
         return float("nan")
     body = np.array(states)[:, : BODY * N].reshape(-1, N, BODY)
     load = loads[:, : LOAD * N].reshape(-1, N, LOAD)
     found = []
     if system.rotates:
-        q = body[:, :, ATTITUDE : ATTITUDE + 4]
-        in_space = rotation.rotate(q, load[:, :, 3:])
-        change = rotation.rotate_inverse(q[:1], in_space - in_space[:1])  # in the body frame of the start
+        q = np.moveaxis(body[:, :, ATTITUDE : ATTITUDE + 4], 2, 0)
+        in_space = np.array(rotate(tuple(q), tuple(np.moveaxis(load[:, :, 3:], 2, 0))))
+        change = rotate_inverse(tuple(q[:, :1]), tuple(in_space - in_space[:, :1]))  # in the body frame of the start
+        change = np.moveaxis(np.array(change), 0, 2)
         light = bench.bodies.reshape(N, CONSTANTS)[:, INVERSE_INERTIA : INVERSE_INERTIA + 3]
         turns = (light * change * h * h).reshape(len(states), -1)
         found.append(float(np.sqrt((turns * turns).sum(axis=1).max() / N)))
