@@ -103,7 +103,7 @@ def coarse_orbit(run: Run) -> str:
 # ------------------------------------------------------------------ loads
 def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
     """How much the loads change in a step of the method from here: what that makes of the turn of a body in the step,
-    in rad, or of its way at the usual speed, relative to it; of several bodies the root mean square.
+    in rad, or of its way at its or the usual speed, relative to it; of several bodies the root mean square.
 
     ``speed`` is the root of the sum of mass times velocity squared. NaN where the step or a load fails.
     """
@@ -137,7 +137,8 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
     if system.translates:
         root = np.where(np.isfinite(system.mass), np.sqrt(system.mass), inf)[:, None]
         force = load[:, :, :3] / root
-        moved = abs(h) * speed + h * h * np.linalg.norm(force, axis=(1, 2)).max()
+        here = np.linalg.norm(body[0, :, MOMENTUM : MOMENTUM + 3] / root)
+        moved = abs(h) * max(speed, here) + h * h * np.linalg.norm(force, axis=(1, 2)).max()
         change = h * h * np.linalg.norm(force - force[:1], axis=(1, 2)).max()
         found.append(float(change / moved) if moved > 0.0 else 0.0)
     return max(found)
@@ -151,12 +152,14 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
     Parameters
     ----------
     run : Run
-        Nothing is said where steps are chosen by their errors, or where the method solves the attraction.
+        Nothing is said where steps are chosen by their errors or follow the distance from the centre, or where the
+        method solves the attraction.
     times, states : array (n,), (n, 13 N + S + extra)
         Its rows.
     """
     prepared = run.bench.prepared
-    if run.adaptive or prepared.attracted or prepared.alone or run.system.loads is no_loads or len(times) < 2:
+    solved = prepared.attracted or prepared.alone or prepared.clock == "distance"
+    if run.adaptive or solved or run.system.loads is no_loads or len(times) < 2:
         return ""
     report, parameters = run.report.copy(), run.bench.parameters.copy()
     many, p = max(1, ROWS // run.system.N), run.chosen.promises

@@ -819,7 +819,7 @@ def finish(
     if run.judged and len(times):
         ratios = energy_ratios(run.system, states, energies)
         k = first_beyond(ratios, BEYOND)
-        if k:
+        if k and (error is None or isinstance(error, NotFinite)):
             error = blown_up(
                 times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.advice(run.h), run.system
             )
