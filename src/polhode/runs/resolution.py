@@ -137,7 +137,7 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
     if system.translates:
         root = np.where(np.isfinite(system.mass), np.sqrt(system.mass), inf)[:, None]
         force = load[:, :, :3] / root
-        here = np.linalg.norm(body[0, :, MOMENTUM : MOMENTUM + 3] / root)
+        here = float(np.linalg.norm(body[0, :, MOMENTUM : MOMENTUM + 3] / root))
         moved = abs(h) * max(speed, here) + h * h * np.linalg.norm(force, axis=(1, 2)).max()
         change = h * h * np.linalg.norm(force - force[:1], axis=(1, 2)).max()
         found.append(float(change / moved) if moved > 0.0 else 0.0)
