@@ -208,6 +208,19 @@ def test_tables_of_numbers_name_what_prints_them(page):
             assert study in STUDIES if study else (ROOT / "benchmarks" / benchmark).is_file()
 
 
+TIMES, SPANS = r"nanoseconds|[0-9] [nu]s\b|% longer", r"[0-9],000 (orbits|revolutions|turns)"
+MEASURED = rf"{TIMES}|times (fewer|better|slower|faster|cheaper)|{SPANS}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_sentences_about_long_measurements_name_what_prints_them(page):
+    for section in re.split(r"^#+ ", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        words = re.sub(r"```.*?```", "", section, flags=re.DOTALL)
+        named = re.findall(r"python benchmarks/(\w+\.py)|polhode reproduce (\w+)", words)
+        assert named or not re.search(MEASURED, words), f"{page.name}: nothing says what measures\n{section[:400]}"
+        assert all((ROOT / "benchmarks" / benchmark).is_file() for benchmark, _ in named if benchmark)
+
+
 def test_a_table_without_a_source_would_be_found():
     bare = "# A\n\n| method | x | y |\n|---|---|---|\n| `v2` | 1.5 | 200 |\n| `s6_10` | 3 / 4.5 / - | 1e-3 |\n"
     assert len(list(tables_of_numbers(bare))) == 1

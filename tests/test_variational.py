@@ -338,6 +338,7 @@ def test_singular_cayley_factor_is_told(h):
     saddle("variational_midpoint", safe)
 
 
+@pytest.mark.filterwarnings("ignore::polhode.errors.CoarseStepWarning")  # they are coarse indeed
 def test_before_and_beyond_the_singular_step():
     """Just before it the step is the Cayley transform, (1 + x)^2/(1 - x^2) with x = h/sqrt(2); so it is beyond."""
     for h, guard in ((1.0, True), (1.4, True), (1.5, False)):
@@ -406,7 +407,7 @@ def test_kepler_alone():
             assert ds.attrs["load_evaluations"] == 0
     pushed = ph.orbit(mu, forces=[forces.uniform((1e-9, 0, 0))])
     with pytest.raises(InvalidInput, match=r"nothing else.*'rkn6_14a/kepler'"):
-        ph.integrate(pushed, "kepler", step=1.0, steps=1, position=position)
+        ph.integrate(pushed, "kepler", step=1.0, steps=1, position=position, velocity=velocity)
     with pytest.raises(InvalidInput, match="centre of attraction"):
         ph.integrate(ph.particle(stiffness=1.0), "kepler", step=1.0, steps=1)
 
