@@ -1,6 +1,7 @@
 """What users write is understood: names of other programs, rows in the place of names, and near misses are answered."""
 
 import dataclasses
+import inspect
 import pickle
 import re
 from importlib.resources import files
@@ -14,6 +15,7 @@ from polhode.cli import group
 from polhode.kernel import jit
 from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_names
 from polhode.methods.free_flows import FLOW_NAMES
+from polhode.runs import scenario
 from polhode.runs.display import duration
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
@@ -162,3 +164,137 @@ def test_a_notebook_shows_the_dashboard():
     ds = ph.integrate(ph.free_body(**BODY), "v2", **SHORT, **START)
     picture = ph.plots.dashboard(ds)
     assert picture._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+# ------------------------------------------------------------------ near misses
+@pytest.mark.parametrize(
+    ("call", "told"),
+    {
+        "omega": (lambda: integrate(omega=(0, 0, 1)), "'omega'; did you mean 'angular_velocity'"),
+        "q": (lambda: integrate(q=(1, 0, 0, 0)), "'q'; did you mean 'attitude'"),
+        "dt": (lambda: ph.integrate(ph.free_body(**BODY), "v2", dt=0.1, t_end=1.0), "'dt'; did you mean 'step'"),
+        "misspelled": (lambda: integrate(angular_velocty=(0, 0, 1)), "did you mean 'angular_velocity'"),
+        "of a method": (lambda: integrate("mkrk", tablau="rk4"), "method 'mkrk' 'tablau'; did you mean 'tableau'"),
+        "comparison": (lambda: compare(omega=(0, 0, 1)), "did you mean 'angular_velocity"),
+        "builder": (lambda: ph.free_body(inertie=(1, 2, 2)), "argument of free_body 'inertie'; did you mean 'inertia'"),
+        "builder, other word": (lambda: ph.orbit(GM=1.0), "unknown argument of orbit 'GM'; did you mean 'mu'"),
+        "builder, missing": (lambda: ph.heavy_top((1, 2, 2)), "heavy_top: missing a required argument: 'center"),
+        "builder, too many": (lambda: ph.free_body((1, 2, 2), 3), "free_body: too many positional arguments"),
+        "force": (lambda: ph.forces.drag(kds=1.0), "unknown argument of drag 'kds'; did you mean 'kd'"),
+        "event": (lambda: ph.events.altitude(hight=1.0), "unknown argument of altitude 'hight'; did you mean 'height'"),
+        "shape": (lambda: ph.inertia.box(mass=1, side=(1, 1, 1)), "argument of box 'side'; did you mean 'sides'"),
+        "start": (lambda: ph.initial.cubic(2, sed=3), "unknown argument of cubic 'sed'; did you mean 'seed'"),
+        "part": (lambda: ph.plate(aera=1.0), "unknown argument of plate 'aera'; did you mean 'area'"),
+        "model": (lambda: ph.rigid_water(8, "SPC/E", box=2.0), "did you mean 'spc/e'"),
+    }.values(),
+)  # fmt: skip
+def test_near_misses_are_answered(call, told):
+    with pytest.raises(ph.InvalidInput) as refused:
+        call()
+    assert told in str(refused.value)
+
+
+def compare(**more):
+    """A short comparison."""
+    return ph.compare(ph.free_body(**BODY), "v2", 0.1, t_end=0.1, **more)
+
+
+def integrate(method="v2", **more):
+    """A short run of a free body."""
+    return ph.integrate(ph.free_body(**BODY), method, **{**SHORT, **more})
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("[initial]\nomega = [0, 0, 1]", "initial.omega: unknown key; did you mean 'angular_velocity'"),
+        ("[initial]\nq = [1, 0, 0, 0]", "initial.q: unknown key; did you mean 'attitude'"),
+        ("[initial]\nangular_velocty = [0, 0, 1]", "did you mean 'angular_velocity'"),
+        ("[run]\ndt = 0.1", "run.dt: unknown key; did you mean 'step'"),
+        ('[system]\ntype = "rigid_water"\nn = 8\nmodel = "SPC/E"', "did you mean 'spc/e'"),
+        ('[system]\ntype = "Free_Body"', "did you mean 'free_body'"),
+    ],
+)
+def test_near_misses_in_scenarios_are_answered(tmp_path, line, told):
+    path = tmp_path / "scenario.toml"
+    path.write_text(line)
+    with pytest.raises(ph.InvalidInput) as refused:
+        ph.read_scenario(path)
+    assert told in str(refused.value)
+
+
+# ------------------------------------------------------------------ one vocabulary
+def test_integrate_and_scenarios_take_the_same_words():
+    in_python = set(inspect.signature(ph.integrate).parameters)
+    keys = {name for table in (scenario.Initial, scenario.Run) for name in table.model_fields}
+    made = (ph.initial.gaussian_draw, ph.initial.cubic, ph.initial.thermal, ph.initial.at_energy)
+    of_functions = {name for make in made for name in inspect.signature(make).parameters}
+    whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
+    of_the_process = {"progress", "threads", "checkpoint_seconds", "options"}  # and of the command line
+    drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
+    assert in_python - keys == whole_file | of_the_process
+    assert keys - in_python - of_functions == drawn
+    assert whole_file - {"store"} <= set(scenario.ScenarioFile.model_fields) and "store" in scenario.Output.model_fields
+
+
+def test_attitudes_in_every_form_are_one():
+    Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    angles = np.array([0.1, -0.2, 0.3])
+    turned = Rotation.from_euler("zyx", angles)
+    q = np.roll(turned.as_quat(), 1)
+    plain = integrate(attitude=q, **START)
+    forms = [
+        {"attitude": turned}, {"attitude": turned.as_matrix()}, {"attitude": turned.as_matrix().tolist()},
+        {"rotation_vector": turned.as_rotvec()}, {"euler_angles": angles, "sequence": "zyx"},
+        {"euler_angles_deg": np.rad2deg(angles), "sequence": "zyx"},
+    ]  # fmt: skip
+    for form in forms:
+        ds = integrate(**form, **START)
+        np.testing.assert_allclose(ds.attitude, plain.attitude, rtol=0, atol=2e-15)
+        assert ph.rerun(ds).equals(ds)
+    omega = np.array(START["angular_velocity"])
+    seen = integrate(attitude=turned, angular_velocity_space=turned.apply(omega))
+    np.testing.assert_allclose(seen.angular_velocity[0], omega, rtol=1e-14)
+    body = ph.free_body(**BODY)
+    seen = integrate(attitude=turned, angular_momentum_space=turned.apply(omega * body.moments[0]))
+    np.testing.assert_allclose(seen.angular_velocity[0], omega, rtol=1e-14)
+
+
+def test_many_attitudes_in_every_form_are_one():
+    Rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    several = ph.dipoles(3)
+    turned = Rotation.from_rotvec([(0.1, 0, 0), (0, 0.2, 0), (0.3, 0, -0.4)])
+    start = {"position": [(0, 0, 0), (2, 0, 0), (0, 2, 0)], "step": 0.01, "steps": 1}
+    rows = [ph.integrate(several, "v2", **form, **start) for form in (
+        {"attitude": turned}, {"attitude": turned.as_matrix()}, {"rotation_vector": turned.as_rotvec()})]  # fmt: skip
+    for ds in rows:
+        np.testing.assert_allclose(ds.attitude[0], np.roll(turned.as_quat(), 1, axis=1), rtol=0, atol=4e-16)
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        (
+            {"attitude": (1, 0, 0, 0), "rotation_vector": (0, 0, 1)},
+            "attitude and rotation_vector are both given; keep one",
+        ),
+        ({"angular_velocity": (1, 0, 0), "angular_momentum_space": (0, 0, 1)}, "are both given; keep one of them"),
+        ({"sequence": "ZXZ"}, "a sequence belongs to euler_angles or euler_angles_deg; leave it out"),
+        ({"euler_angles": (0, 0, 1), "sequence": "ZXX"}, "unknown Euler sequence 'ZXX'"),
+        ({"attitude": np.diag([1.0, 1.0, -1.0])}, "attitude"),
+    ],
+)
+def test_starts_that_are_refused(start, told):
+    with pytest.raises(ph.InvalidInput) as refused:
+        integrate(**start)
+    assert told in str(refused.value)
+
+
+def test_a_sequence_of_angles_and_of_a_method():
+    angles = (0.4, 0.5, 0.6)
+    ds = integrate("euler", euler_angles=angles, sequence="ZXZ", **START)
+    assert ds.attrs["method"] == "euler:rk4:exp:ZXZ"
+    np.testing.assert_allclose(ds.euler_angles[0], angles, rtol=1e-14)
+    assert integrate("euler", sequence="ZXZ", **START).attrs["method"] == "euler:rk4:exp:ZXZ"
+    with pytest.raises(ph.InvalidInput, match="given twice"):
+        integrate("euler:rk4:exp:XYX", sequence="ZXZ", **START)

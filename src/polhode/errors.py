@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
+import inspect
 import reprlib
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, cast
 
 
 class PolhodeError(Exception):
@@ -179,11 +181,64 @@ def shown(value: object) -> str:
         return f"something of type {type(value).__name__}"
 
 
+Asked = TypeVar("Asked", bound=Callable[..., Any])
+
+OTHER_WORDS: dict[str, tuple[str, ...]] = {
+    "omega": ("angular_velocity",), "w": ("angular_velocity",), "q": ("attitude",), "quaternion": ("attitude",),
+    "orientation": ("attitude",), "rotation": ("attitude",), "rotvec": ("rotation_vector",), "euler": ("euler_angles",),
+    "l": ("angular_momentum",), "r": ("position",), "x": ("position",), "x0": ("position",),
+    "v": ("velocity",), "v0": ("velocity",), "p": ("momentum",), "dt": ("step",), "h": ("step",), "stepsize": ("step",),
+    "tol": ("rtol",), "nsteps": ("steps",), "n_steps": ("steps",), "tmax": ("t_end",), "t_final": ("t_end",),
+    "tf": ("t_end",), "t1": ("t_end",), "t_start": ("t0",), "i": ("inertia",), "j": ("inertia",),
+    "moments": ("inertia",), "com": ("center_of_mass",), "m": ("mass",), "masses": ("mass",),
+    "g": ("gravity",), "gm": ("mu",), "k": ("stiffness",), "thrust": ("forces", "thrusters"), "solver": ("method",),
+    "integrator": ("method",), "temp": ("temperature",), "random_state": ("seed",), "rng": ("seed",),
+}  # fmt: skip
+"""What others call an argument, and what it may be called here."""
+
+
+def closest(name: object, known: Iterable[str], most: int = 3, likeness: float = 0.5) -> list[str]:
+    """The known names that somebody who writes this one may mean, the likeliest first."""
+    if not isinstance(name, str):
+        return []
+    names, word = sorted(known), name[:100].lower()
+    same = [other for other in names if other.lower() == word]
+    meant = [other for other in OTHER_WORDS.get(word, ()) if other in names]
+    near = difflib.get_close_matches(word, names, n=most, cutoff=likeness)
+    return list(dict.fromkeys([*same, *meant, *near]))[: 1 if same else most]
+
+
 def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Error for an unknown name that answers with the closest known ones, and with all where they are few."""
     names = sorted(known)
-    close = difflib.get_close_matches(name[:100].lower(), names, n=3, cutoff=0.5) if isinstance(name, str) else []
+    close = closest(name, names)
     hints = [f"did you mean {' or '.join(map(repr, close))}?"] if close else []
     if not close or len(names) <= FEW:
         hints.append(f"known: {', '.join(names[:MANY])}{f' and {len(names) - MANY} more' * (len(names) > MANY)}")
     return InvalidInput(f"unknown {what} {shown(name)}; {' '.join(hints)}")
+
+
+def answering(function: Asked) -> Asked:
+    """A function that answers an argument it does not know with the closest it does, and names what is missing.
+
+    Raises
+    ------
+    InvalidInput
+        When called with such arguments, in the place of Python's ``TypeError``.
+    """
+    signature = inspect.signature(function)
+    known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]
+    open_ended = len(known) < len(signature.parameters)
+
+    @functools.wraps(function)
+    def answered(*arguments: Any, **named: Any) -> Any:
+        for name in named:
+            if name not in known and not open_ended:
+                raise unknown_name(f"argument of {function.__name__}", name, known)
+        try:
+            signature.bind(*arguments, **named)
+        except TypeError as wrong:
+            raise InvalidInput(f"{function.__name__}: {wrong}; its arguments are {', '.join(known)}") from None
+        return function(*arguments, **named)
+
+    return cast(Asked, answered)

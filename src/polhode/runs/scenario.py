@@ -29,7 +29,6 @@ Every mistake in a file is reported at once, each with file, line and key. Pytho
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import json
 import os
@@ -52,9 +51,10 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic.json_schema import GenerateJsonSchema
 
 from polhode.algebra import orbits, rotation
-from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError
+from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
 from polhode.methods import method as find_method
+from polhode.runs import turning
 from polhode.runs.bench import check_estimate
 from polhode.runs.single import (
     ADAPTIVE,
@@ -646,6 +646,12 @@ BodyVectors = Annotated[
     Discriminator(_one_or_each),
     Field(description="body frame; of several bodies a list of vectors, or one for all"),
 ]
+EachVector = Annotated[
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")], Discriminator(_one_or_each)
+]
+NumbersOrRows = Annotated[
+    Annotated[list[Number], Tag("<one>")] | Annotated[list[list[Number]], Tag("<each>")], Discriminator(_one_or_each)
+]
 Cells = Annotated[
     Annotated[int, Tag("<number>")] | Annotated[list[int], Tag("<list>"), Field(min_length=3, max_length=3)],
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
@@ -661,14 +667,25 @@ class Initial(_Table):
     """
 
     attitude: Quaternions | None = None
-    rotation_vector: Annotated[Vector, Field(description="rad")] | None = None
-    euler_angles: Annotated[Vector, Field(description="rad, in the order of the sequence")] | None = None
-    euler_angles_deg: Annotated[Vector, Field(description="degrees, in the order of the sequence")] | None = None
+    rotation_vector: Annotated[EachVector, Field(description="rad")] | None = None
+    euler_angles: Annotated[EachVector, Field(description="rad, in the order of the sequence")] | None = None
+    euler_angles_deg: Annotated[EachVector, Field(description="degrees, in the order of the sequence")] | None = None
     sequence: Annotated[str, Field(description="'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'")] | None = None
     angular_velocity: Annotated[BodyVectors, Unit("rad_s")] | None = None
     angular_momentum: Annotated[BodyVectors, Unit("kg_m2_s")] | None = None
-    angular_velocity_space: Annotated[Vector, Unit("rad_s"), Field(description="space frame")] | None = None
-    angular_momentum_space: Annotated[Vector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
+    angular_velocity_space: Annotated[EachVector, Unit("rad_s"), Field(description="space frame")] | None = None
+    angular_momentum_space: Annotated[EachVector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
+    coordinates: (
+        Annotated[NumbersOrRows, Field(description="of a method with numbers of its own for attitudes")] | None
+    ) = None
+    clock: Annotated[list[Number], Field(description="of a method with a clock, to go on with its steps")] | None = None
+    thermostat: Annotated[list[Number], Field(description="of a method with a heat bath, to go on with it")] | None = (
+        None
+    )
+    carries: (
+        Annotated[NumbersOrRows, Field(description="of compensated sums, to go on with them: 6 numbers of each body")]
+        | None
+    ) = None
     position: Annotated[Vectors, Unit("m")] | None = None
     velocity: Annotated[Velocities, Unit("m_s")] | None = None
     momentum: Annotated[Vectors, Unit("kg_m_s")] | None = None
@@ -757,6 +774,7 @@ class Run(_Table):
     max_step: Annotated[Time, Field(description="with rtol: the largest step")] | None = None
     max_steps: Annotated[int, Field(ge=1, description="with rtol: most steps to try")] | None = None
     t0: Time = 0.0
+    since: Annotated[Time, Field(description="of a run that is the rest of another: where that began")] | None = None
     every: Annotated[int, Field(ge=1, description="record every this many steps")] = 1
     t_eval: Annotated[list[Number], Unit("s"), Field(description="record at exactly these times instead")] | None = None
     breaks: (
@@ -1398,7 +1416,7 @@ class _Reader:
         module = _load(source)
         if not callable(getattr(module, wanted, None)):
             known = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
-            close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
+            close = closest(wanted, known, 1)
             hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known) or 'no functions'}"
             self.wrong(key, f"{file} has no function {wanted!r}{hint}")
             return None
@@ -1468,8 +1486,6 @@ class _Reader:
                 self.wrong((*at, several[1]), f"{' and '.join(several)} are given; keep one of them")
             if not several:
                 given |= {name: value for name, value in ready.items() if name in group}
-        if "sequence" in given and not {"euler_angles", "euler_angles_deg"} & set(given):
-            self.wrong((*at, "sequence"), "a sequence belongs to euler_angles or euler_angles_deg; leave it out")
         for name, owners in BELONGS.items():
             if name in given and not set(owners) & set(given):
                 self.wrong((*at, name), f"{name} belongs to {' or '.join(owners)}; leave it out")
@@ -1486,7 +1502,7 @@ class _Reader:
         except InvalidInput as refused:
             self.refused(at, refused)
             return {}
-        return state
+        return state | {name: given[name] for name in AS_GIVEN if name in given}
 
     def times(self, table: Run, ready: Any, clocked: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""
@@ -1533,12 +1549,15 @@ class _Reader:
         return Files(*(Path(name) if name else None for name in (table.file, table.picture, table.store)))
 
 
-ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg", "rotations", "draw")
-TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space", "temperature")
+ATTITUDES = (*turning.ATTITUDES, "coordinates", "rotations", "draw")
+TURNING = (*turning.TURNING, "temperature")
+AS_GIVEN = ("coordinates", "clock", "thermostat", "carries")
+"""Of these numbers the method knows more; runs that go on from others have them."""
 PLACES = ("position", "lattice", "draw")
 MOVING = ("velocity", "momentum", "temperature")
 BELONGS = {
-    "scale": ("draw",), "cells": ("lattice",), "spacing": ("lattice",), "noise": ("lattice",),
+    "sequence": turning.ANGLES, "scale": ("draw",),
+    "cells": ("lattice",), "spacing": ("lattice",), "noise": ("lattice",),
     "zero_total_momentum": ("temperature",), "exact_temperature": ("temperature",), "energy_bodies": ("energy",),
     "seed": ("draw", "noise", "rotations", "temperature", "energy"),
 }  # fmt: skip
@@ -1548,22 +1567,8 @@ STATE = ("attitude", "angular_momentum", "position", "momentum")
 
 def _state(given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of ``integrate`` from the keys of [initial]: attitude as a quaternion, turning in the body frame."""
-    state = {
-        name: value for name, value in given.items() if name in ("attitude", "position", *TURNING[:2], *MOVING[:2])
-    }
-    sequence = given.get("sequence", "XYZ")
-    if "rotation_vector" in given:
-        state["attitude"] = rotation.exp_quaternion(given["rotation_vector"]).tolist()
-    elif "euler_angles" in given:
-        state["attitude"] = rotation.quaternion_from_euler(given["euler_angles"], sequence).tolist()
-    elif "euler_angles_deg" in given:
-        radians = np.deg2rad(given["euler_angles_deg"])
-        state["attitude"] = rotation.quaternion_from_euler(radians, sequence).tolist()
-    for name in TURNING[2:4]:
-        if name in given:
-            body = rotation.rotate_inverse(state.get("attitude", (1.0, 0.0, 0.0, 0.0)), given[name])
-            state[name.removesuffix("_space")] = body.tolist()
-    return state
+    turns = {name: np.asarray(value).tolist() for name, value in turning.as_kept(given).items()}
+    return {name: given[name] for name in ("position", *MOVING[:2]) if name in given} | turns
 
 
 def _drawn(given: Mapping[str, Any], state: dict[str, Any], system: System) -> dict[str, Any]:
@@ -1695,7 +1700,7 @@ def _expected(error: Any) -> str:
         known = sorted({name for model in models for name in model.model_fields})
         endings = {key: base for model in models for key, (base, _, _) in unit_keys(model).items()}
         close = [key for key, base in endings.items() if wrong.startswith(f"{base}_")]
-        close = close or difflib.get_close_matches(wrong, known, n=2, cutoff=0.6)
+        close = close or closest(wrong, known, 2, 0.6)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known here: {', '.join(known)}"
         return f"unknown key; {_elsewhere(wrong) or hint}"
     if kind == "missing":
@@ -1733,7 +1738,7 @@ def _word(context: Mapping[str, Any]) -> str:
 
 
 def _near(found: object, expected: str) -> str:
-    close = difflib.get_close_matches(str(found)[:100].lower(), re.findall(r"'([^']+)'", expected), n=1, cutoff=0.5)
+    close = closest(found, re.findall(r"'([^']+)'", expected), 1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -52,6 +53,7 @@ from polhode.runs.display import Display
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
+from polhode.runs.turning import as_kept
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System
 from polhode.systems.events import Event, event_of, events_of
@@ -368,8 +370,14 @@ def integrate(
     every: int = 1,
     t_eval: Any = None,
     attitude: Any = None,
+    rotation_vector: Any = None,
+    euler_angles: Any = None,
+    euler_angles_deg: Any = None,
+    sequence: str | None = None,
     angular_velocity: Any = None,
     angular_momentum: Any = None,
+    angular_velocity_space: Any = None,
+    angular_momentum_space: Any = None,
     position: Any = None,
     velocity: Any = None,
     momentum: Any = None,
@@ -427,10 +435,17 @@ def integrate(
         Record at exactly these times instead, in the order of the run. Times off the grid are reached by a side step
         from the last grid state, with ``rtol`` by the dense output of the method: so the step sequence is that of a run
         without them.
-    attitude : array_like (4,)
-        Unit quaternion (w, x, y, z), body to space. Identity by default.
+    attitude : array_like (4,) or (3, 3), or scipy.spatial.transform.Rotation
+        Unit quaternion (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space. Identity by default.
+    rotation_vector, euler_angles, euler_angles_deg : array_like (3,)
+        In the place of ``attitude``: a rotation vector (rad), or Euler angles (rad, or degrees) in the order of
+        ``sequence``.
+    sequence : str
+        Of the Euler angles, ``"XYZ"`` unless given, and of a method that keeps such; as SciPy: ``"ZXZ"`` intrinsic,
+        ``"zxz"`` extrinsic.
     angular_velocity, angular_momentum : array_like (3,)
-        In the body frame, one of them. Zero by default.
+        In the body frame, one of them, or instead ``angular_velocity_space`` or ``angular_momentum_space`` in the space
+        frame, the latter about the body's centre of mass or fixed point. Zero by default.
     position, velocity, momentum : array_like (3,)
         In the space frame. Zero by default, but about a centre of attraction a position and a velocity (or momentum)
         must be given; ``velocity=0`` is a release from rest.
@@ -499,19 +514,26 @@ def integrate(
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
-    bare = [
-        step,
-        t_end,
-        t0,
-        first_step,
-        max_step,
-        t_eval,
-        breaks,
-        angular_velocity,
-        angular_momentum,
-        position,
-        velocity,
-    ]
+    turns = {
+        "attitude": attitude, "rotation_vector": rotation_vector, "euler_angles": euler_angles,
+        "euler_angles_deg": euler_angles_deg, "sequence": sequence, "angular_velocity": angular_velocity,
+        "angular_momentum": angular_momentum, "angular_velocity_space": angular_velocity_space,
+        "angular_momentum_space": angular_momentum_space,
+    }  # fmt: skip
+    named = (system.recommended if rtol is None else ADAPTIVE) if method is None else method
+    row = find_method(named).method
+    known = [name for name in inspect.signature(integrate).parameters if name != "options"]
+    for name in options:
+        if name not in row.options:
+            raise unknown_name(f"argument of integrate or option of method {row.name!r}", name, [*known, *row.options])
+    if sequence is not None and "sequence" in row.options:
+        options["sequence"] = sequence
+        turns["sequence"] = sequence if euler_angles is not None or euler_angles_deg is not None else None
+    bare = [step, t_end, t0, first_step, max_step, t_eval, breaks, angular_velocity, angular_momentum, position,
+            velocity, angular_velocity_space, angular_momentum_space]  # fmt: skip
+    turns = as_kept(turns)
+    attitude = turns.get("attitude")
+    angular_velocity, angular_momentum = turns.get("angular_velocity"), turns.get("angular_momentum")
     if any(map(is_quantity, [*bare, momentum])):
         step, t_end, t0, first_step, max_step, t_eval, breaks = (
             in_si(value, "s", name)
@@ -523,8 +545,7 @@ def integrate(
         angular_velocity = in_si(angular_velocity, "rad / s", "angular_velocity")
         angular_momentum = in_si(angular_momentum, "kg m2 / s", "angular_momentum")
         units = "SI"
-    usual = system.recommended if rtol is None else ADAPTIVE
-    chosen = replace(find_method(usual if method is None else method, **options), compensated=bool(compensated))
+    chosen = replace(find_method(named, **options), compensated=bool(compensated))
     own = chosen.method.tolerances
     if own is not None and step is None:
         rtol, atol = own[0] if rtol is None else rtol, own[1] if atol is None else atol

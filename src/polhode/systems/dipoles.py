@@ -52,7 +52,7 @@ from typing import Any
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import cross
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
 from polhode.kernel.lanes import load4, roots, transposed
@@ -129,6 +129,7 @@ def dipole_turned(i, at, sums, y, c):
     return cross(get3(c, DIPOLES + 3 * i), E)
 
 
+@answering
 def dipoles(
     n: int,
     mass: Any = 1.0,

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot, scale
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel import jit
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
@@ -119,6 +119,7 @@ class Event:
         return f"{self.kind}({inside})"
 
 
+@answering
 def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
     """Where the distance from the centre is least or greatest. On a circle it is a matter of round-off.
 
@@ -141,6 +142,7 @@ def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
     return _made("apsis", {"which": which, "terminal": terminal}, (APSIS, (), "periapsis", "apoapsis"))
 
 
+@answering
 def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: bool = False) -> Event:
     """Where the path crosses a plane through the centre. Within that plane it is a matter of round-off.
 
@@ -167,6 +169,7 @@ def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: b
     return _made("node", given, (NODE, n, "ascending_node", "descending_node"))
 
 
+@answering
 def altitude(height: float, radius: float, which: str | None = None, *, terminal: bool = False) -> Event:
     """Where the path passes a height above a sphere.
 
@@ -195,6 +198,7 @@ def altitude(height: float, radius: float, which: str | None = None, *, terminal
     return _made("altitude", given, (ALTITUDE, (h + R,), "altitude_rising", "altitude_falling"))
 
 
+@answering
 def eclipse(
     radius: float,
     *,
@@ -256,6 +260,7 @@ SHADOWS = {
 """Code and names of each edge."""
 
 
+@answering
 def user(function: Callable[..., Any], direction: int = 0, terminal: bool = False, name: str | None = None) -> Event:
     """Where a function of the user's is zero.
 

@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.systems.record import called, number, plain, vector, without_unit
@@ -383,6 +383,7 @@ def mass_share(p, at, t):
 
 
 # ------------------------------------------------------------------ what users write
+@answering
 def zonal(
     *,
     radius: float,
@@ -433,6 +434,7 @@ def zonal(
     )
 
 
+@answering
 def uniform(acceleration: Any) -> Force:
     """A constant acceleration; also light of a distant Sun, without shadow.
 
@@ -461,6 +463,7 @@ def uniform(acceleration: Any) -> Force:
     )
 
 
+@answering
 def third_body(
     mu: float, *, position: Any = None, times: Any = None, positions: Any = None, circle: Any = None
 ) -> Force:
@@ -503,6 +506,7 @@ def third_body(
     )
 
 
+@answering
 def drag(
     *,
     kd: float | None = None,
@@ -581,6 +585,7 @@ def drag(
     )
 
 
+@answering
 def radiation_pressure(
     acceleration: float,
     *,
@@ -655,6 +660,7 @@ def radiation_pressure(
     )
 
 
+@answering
 def thrust(
     acceleration: float | None = None,
     direction: str = "inertial",
@@ -800,6 +806,7 @@ def _axes(r: Any, v: Any) -> Any:
     return np.column_stack([radial, np.cross(normal, radial), normal])
 
 
+@answering
 def impulse(time: float, delta_v: Any, frame: str = "inertial") -> Force:
     """A sudden change of velocity at a time, exact, between two steps.
 

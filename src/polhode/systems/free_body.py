@@ -19,10 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from polhode.errors import answering
 from polhode.systems.inertia import principal
 from polhode.systems.record import System, no_loads, no_series, plain
 
 
+@answering
 def free_body(inertia: Any) -> System:
     """A rigid body turning freely.
 

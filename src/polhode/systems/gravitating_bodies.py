@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, POSITION
 from polhode.systems.record import IDENTITY, System, number, plain
@@ -73,6 +73,7 @@ def gravity_potential(t, N, y, bodies, parameters):
     return total
 
 
+@answering
 def gravitating_bodies(mu: Any = None, mass: Any = None, G: float = 1.0) -> System:
     """Point masses that attract each other.
 

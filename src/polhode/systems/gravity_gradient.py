@@ -26,6 +26,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import dot, scale, times
+from polhode.errors import answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INERTIA, INVERSE_INERTIA
 from polhode.systems.inertia import principal
@@ -87,6 +88,7 @@ def axis_of_symmetry(moments: Any, frame: Any) -> Any:
     return None
 
 
+@answering
 def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
     """A body whose attitude feels the gravity gradient of a distant centre.
 

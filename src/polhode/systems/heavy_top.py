@@ -31,7 +31,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, dot, scale, times
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
 from polhode.systems.inertia import parallel_axis, parallel_axis_inverse, principal
@@ -86,6 +86,7 @@ def symmetry_axis(inertia: Any, center: Any) -> Any:
     return axis if np.abs(tensor - symmetric).max() <= 1e-14 * np.abs(tensor).max() else None
 
 
+@answering
 def heavy_top(
     inertia: Any,
     center_of_mass: Any,

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra.quaternion import to_matrix
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 
 Array = NDArray[np.float64]
 
@@ -539,6 +539,7 @@ def _symmetric_body(mass: float, d: ArrayLike) -> MassProperties:
     return MassProperties(mass, np.zeros(3), _positive(mass, "mass") * inertia_from_d(d))
 
 
+@answering
 def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
     """Rigidly connected point masses (the atoms of a molecule).
 
@@ -577,6 +578,7 @@ def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
     return MassProperties(total, center, inertia_from_second_moments(second_moments))
 
 
+@answering
 def box(mass: float, sides: ArrayLike) -> MassProperties:
     """Solid homogeneous box centred at the origin, edges along the axes: d_k = m a_k^2 / 12.
 
@@ -605,6 +607,7 @@ def box(mass: float, sides: ArrayLike) -> MassProperties:
     return _symmetric_body(mass, lengths**2 / 12.0)
 
 
+@answering
 def ellipsoid(mass: float, semi_axes: ArrayLike) -> MassProperties:
     """Solid homogeneous ellipsoid centred at the origin, axes along the axes: d_k = m a_k^2 / 5.
 
@@ -638,6 +641,7 @@ def _radii(radius: float, inner_radius: float) -> tuple[float, float]:
     return outer, inner
 
 
+@answering
 def sphere(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProperties:
     """Homogeneous sphere centred at the origin, solid or with a concentric hollow.
 
@@ -664,6 +668,7 @@ def sphere(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProp
     return _symmetric_body(mass, [ratio * outer**2 / 5.0] * 3)
 
 
+@answering
 def cylinder(mass: float, radius: float, height: float, *, inner_radius: float = 0.0) -> MassProperties:
     """Homogeneous circular cylinder centred at the origin, axis along z, solid or a tube.
 
@@ -691,6 +696,7 @@ def cylinder(mass: float, radius: float, height: float, *, inner_radius: float =
     return _symmetric_body(mass, [across, across, _positive(height, "height") ** 2 / 12.0])
 
 
+@answering
 def disk(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProperties:
     """Homogeneous flat circular disk or ring without thickness, centred at the origin, axis along z.
 
@@ -716,6 +722,7 @@ def disk(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProper
     return _symmetric_body(mass, [across, across, 0.0])
 
 
+@answering
 def thin_rod(mass: float, length: float) -> MassProperties:
     """Homogeneous straight rod without thickness, centred at the origin, along z.
 
@@ -742,6 +749,7 @@ def thin_rod(mass: float, length: float) -> MassProperties:
 # Closed triangle meshes
 
 
+@answering
 def mesh(
     vertices: ArrayLike, faces: ArrayLike, *, density: float | None = None, mass: float | None = None
 ) -> MassProperties:

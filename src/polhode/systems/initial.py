@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel import drive
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
 from polhode.systems.record import System, no_loads, number
@@ -55,6 +55,7 @@ class Lattice(NamedTuple):
 
 
 # ------------------------------------------------------------------ places and attitudes
+@answering
 def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str, Any]:
     """Bodies at rest at normally distributed places, turned at random [celledoni2008, section 3.4].
 
@@ -99,6 +100,7 @@ def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str
     }
 
 
+@answering
 def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
     """Attitudes spread uniformly over all rotations: normal quaternions divided by their lengths; stream 2.
 
@@ -122,6 +124,7 @@ def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
     return {"attitude": _unit(_stream(seed, ROTATIONS).standard_normal((_count(n, "n"), 4)))}
 
 
+@answering
 def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
     """Simple cubic lattice, one body a cell, at spacing times (1, 1, 1), (1, 1, 2), ... (cells, cells, cells).
 
@@ -159,11 +162,13 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -
     return _lattice(((0.0, 0.0, 0.0),), cells, spacing, noise, seed)
 
 
+@answering
 def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
     """Body-centred cubic lattice, two bodies a cell: its corner and its centre. Otherwise as ``cubic``."""
     return _lattice(((0.0, 0.0, 0.0), (0.5, 0.5, 0.5)), cells, spacing, noise, seed)
 
 
+@answering
 def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
     """Face-centred cubic lattice, four bodies a cell: its corner and the centres of three faces.
 
@@ -192,6 +197,7 @@ def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: 
 
 
 # ------------------------------------------------------------------ motion
+@answering
 def thermal(
     system: System, temperature: float, seed: Any = 0, *, zero_total_momentum: bool = True, exact: bool = False
 ) -> dict[str, Any]:
@@ -255,6 +261,7 @@ def thermal(
     return state
 
 
+@answering
 def at_energy(
     system: System, state: Mapping[str, Any], energy: float, seed: Any = 0, *, bodies: Sequence[int] | None = None
 ) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import dot, scale
+from polhode.errors import answering
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, MOMENTUM, POSITION
 from polhode.systems.force_table import COUNT, ROW, ROWS, acceleration, force_table, level, masses_of, own_numbers
@@ -77,6 +78,7 @@ def orbit_potential(t, N, y, bodies, parameters):
     return total
 
 
+@answering
 def orbit(
     mu: float,
     mass: Any = 1.0,

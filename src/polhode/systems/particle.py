@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import INVERSE_MASS, POSITION
 from polhode.systems.record import IDENTITY, System, no_loads, number, numbers, plain, vector
@@ -60,6 +60,7 @@ def field_potential(t, N, y, bodies, parameters):
     return total
 
 
+@answering
 def particle(
     mass: float = 1.0,
     stiffness: Any = None,

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, answering
 from polhode.systems.inertia import principal
 from polhode.systems.record import System, no_loads, no_series, number, numbers, plain
 from polhode.systems.user import (
@@ -37,6 +37,7 @@ from polhode.systems.user import (
 )
 
 
+@answering
 def rigid_body(
     inertia: Any,
     torque: Callable[..., Any] | None = None,

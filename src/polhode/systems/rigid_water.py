@@ -51,7 +51,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
 from polhode.kernel.lanes import load4, roots, transposed
@@ -217,6 +217,7 @@ def geometry(model: Model) -> tuple[Any, Any, Any]:
     return places, np.array([0.0, model.charge, model.charge, -2.0 * model.charge]), moments
 
 
+@answering
 def rigid_water(
     n: int,
     model: str = "spc/e",

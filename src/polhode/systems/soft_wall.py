@@ -27,7 +27,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
-from polhode.errors import unknown_name
+from polhode.errors import answering, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA, SERIES_OWN, SERIES_ROW
 from polhode.systems.inertia import principal
@@ -90,6 +90,7 @@ def wall_potential(t, N, y, bodies, parameters):
     return parameters[0] * (1.0 / d - 0.001 * d**-10)
 
 
+@answering
 def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
     """The body with soft wall contact of Krysl's section 5.4.
 

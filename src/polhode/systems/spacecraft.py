@@ -65,7 +65,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import helper, inlined
 from polhode.kernel.signatures import (
@@ -340,6 +340,7 @@ class Device:
     numbers: tuple[float, ...]
 
 
+@answering
 def thruster(
     force: Any, *, direction: Any = None, position: Any = (0.0, 0.0, 0.0), start: Any = None, stop: Any = None
 ) -> Device:
@@ -386,6 +387,7 @@ def thruster(
     )  # fmt: skip
 
 
+@answering
 def plate(
     area: float,
     normal: Any,
@@ -523,6 +525,7 @@ def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> t
 
 
 # ------------------------------------------------------------------ the system
+@answering
 def spacecraft(
     inertia: Any,
     mu: float,
