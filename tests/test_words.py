@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import json
 import pickle
 import re
 from importlib.resources import files
@@ -99,6 +100,33 @@ def test_a_row_that_its_name_does_not_find_is_refused():
             pickle.dumps(row)
     scheme = ph.Scheme("of_mine", "mine", "", 1, halves)
     assert pickle.loads(pickle.dumps(scheme)) == scheme
+
+
+def steady(t, q, omega, parameters):
+    """A torque that a module has by its name."""
+    return (0.0, 0.0, 0.1)
+
+
+def test_systems_can_be_pickled():
+    systems = [
+        ph.free_body(**BODY), ph.heavy_top((5, 5, 1), (0, 0, 1), mass=2.0), ph.dipoles(3, attraction=True),
+        ph.orbit(1.0, forces=[ph.forces.uniform((0, 0, 0.1)), ph.forces.impulse(1.0, (0, 0.1, 0))]),
+        ph.rigid_body(**BODY, torque=steady), ph.rigid_water(8, box=2.0), ph.problem("krysl_fast_top").build(),
+    ]  # fmt: skip
+    for system in systems:
+        again = pickle.loads(pickle.dumps(system))
+        assert repr(again) == repr(system)
+        np.testing.assert_array_equal(again.bodies, system.bodies)
+    turned = pickle.loads(pickle.dumps(systems[4]))
+    assert ph.integrate(turned, "v2", **SHORT, **START).equals(ph.integrate(systems[4], "v2", **SHORT, **START))
+
+
+def test_systems_that_cannot_be_pickled_say_why():
+    with pytest.raises(ph.InvalidInput, match="rigid_body cannot be pickled, for its function 'torque' cannot"):
+        pickle.dumps(ph.rigid_body(**BODY, torque=lambda t, q, omega, parameters: (0.0, 0.0, 0.0)))
+    heavier = dataclasses.replace(ph.free_body(**BODY), moments=np.array([[2.0, 3.0, 4.0]]))
+    with pytest.raises(ph.InvalidInput, match="free_body cannot be pickled: no function of polhode builds it"):
+        pickle.dumps(heavier)
 
 
 def test_types_are_told_to_checkers():
@@ -298,3 +326,42 @@ def test_a_sequence_of_angles_and_of_a_method():
     assert integrate("euler", sequence="ZXZ", **START).attrs["method"] == "euler:rk4:exp:ZXZ"
     with pytest.raises(ph.InvalidInput, match="given twice"):
         integrate("euler:rk4:exp:XYX", sequence="ZXZ", **START)
+
+
+# ------------------------------------------------------------------ bodies as inertias
+def test_a_body_is_an_inertia_everywhere():
+    box = ph.inertia.box(mass=5.0, sides=(1.0, 2.0, 3.0))
+    I = box.inertia
+    pairs = [
+        (ph.free_body(box), ph.free_body(I)), (ph.rigid_body(box), ph.rigid_body(I)),
+        (ph.rigid_body(box, mass=5.0), ph.rigid_body(I, mass=5.0)), (ph.soft_wall(box), ph.soft_wall(I)),
+        (ph.gravity_gradient(box, 1.0, 5.0), ph.gravity_gradient(I, 1.0, 5.0)),
+        (ph.spacecraft(box, mu=1.0), ph.spacecraft(I, mu=1.0, mass=5.0)),
+        (ph.spacecraft([box, box], mu=1.0), ph.spacecraft([I, I], mu=1.0, mass=[5.0, 5.0])),
+        (ph.dipoles(4, inertia=box), ph.dipoles(4, inertia=I, mass=5.0)),
+        (ph.heavy_top(box, (0, 0, 1)), ph.heavy_top(I, (0, 0, 1), mass=5.0, inertia_about="center_of_mass")),
+    ]  # fmt: skip
+    for one, other in pairs:
+        np.testing.assert_array_equal(one.moments, other.moments)
+        np.testing.assert_array_equal(one.bodies, other.bodies)
+        np.testing.assert_array_equal(one.frames, other.frames)
+        assert json.loads(json.dumps(one.arguments)) == dict(one.arguments)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(one)).bodies, one.bodies)
+    by_weight = ph.heavy_top(box, (0, 0, 1), weight=49.0)
+    np.testing.assert_array_equal(by_weight.moments, pairs[-1][0].moments)
+    assert by_weight.parameters[0] == 49.0 and pairs[-1][0].parameters[0] == 5.0 * 9.81
+    np.testing.assert_array_equal(ph.inertia.principal(box).moments, ph.inertia.principal(I).moments)
+    periods = [ph.free_motion_periods(inertia, (1.0, 2.0, 3.0)) for inertia in (box, I)]
+    assert repr(periods[0]) == repr(periods[1])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda box: ph.spacecraft(box, mu=1.0, mass=1.0), lambda box: ph.rigid_body(box, mass=4.0),
+        lambda box: ph.heavy_top(box, (0, 0, 1), mass=4.0), lambda box: ph.dipoles(3, mass=1.0, inertia=box),
+    ],
+)  # fmt: skip
+def test_a_mass_other_than_that_of_the_body_is_refused(make):
+    with pytest.raises(ph.InvalidInput, match=r"mass is [14]\.0, but inertia is that of a body of mass 5\.0"):
+        make(ph.inertia.box(mass=5.0, sides=(1.0, 2.0, 3.0)))

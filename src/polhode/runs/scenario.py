@@ -477,7 +477,7 @@ class Spacecraft(_Table):
     type: Literal["spacecraft"]
     inertia: Inertia
     mu: Annotated[Mu, Field(description="gravity constant times mass of the centre, m^3/s^2 in SI")]
-    mass: Mass = 1.0
+    mass: Annotated[Mass, Field(description="that of the body where inertia is a shape, else 1")] | None = None
     gravity_gradient: Annotated[bool, Field(description="whether it acts on orbit and attitude")] = True
     forces: list[AnyForce] | None = None
     thrusters: list[Thruster] | None = None
@@ -524,7 +524,7 @@ class Dipoles(_Table):
 
     type: Literal["dipoles"]
     n: Annotated[int, Field(description="how many bodies")]
-    mass: Annotated[NumberOrList, Field(description="of all, or of each")] = 1.0
+    mass: Annotated[NumberOrList, Field(description="of all, or of each; that of a shape, else 1")] | None = None
     inertia: Inertia | None = None
     dipole: Annotated[VectorOrList, Field(description="body frame; of all, or of each")] | None = None
     sigma: Annotated[Number, Field(description="diameter")] = 1.0
@@ -1366,7 +1366,7 @@ class _Reader:
         except InvalidInput as refused:
             self.refused((*at, given[0]), refused)
             return None
-        return made.inertia if table.about is None else made.about(table.about)
+        return made if table.about is None else made.about(table.about)
 
     def force(self, key: Key, table: Any) -> Any:
         """One force on an orbit."""

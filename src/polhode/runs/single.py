@@ -55,7 +55,7 @@ from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.runs.turning import as_kept
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
-from polhode.systems import SYSTEMS, System
+from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.record import in_si, is_quantity, vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
@@ -1012,4 +1012,4 @@ def rebuild(recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any
         raise InvalidInput(f"this run used a function for {key!r}, {name!r}; hand it in again: {call}{key}={name})")
     for key in sorted(set(functions) - wanted):
         raise unknown_name("function of this run", key, wanted or ["(none)"])
-    return SYSTEMS[recipe["name"]](**{**arguments, **functions})
+    return built(recipe["name"], arguments, functions)

@@ -8,7 +8,8 @@ that act on an ``orbit``, ``planets`` constants for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
@@ -29,6 +30,7 @@ __all__ = [
     "SYSTEMS",
     "ReadyMade",
     "System",
+    "built",
     "dipoles",
     "free_body",
     "gravitating_bodies",
@@ -53,3 +55,8 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     )
 }  # fmt: skip
 """Every system by the name of the function that builds it."""
+
+
+def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
+    """A system again from its name and its arguments as it records them, with the user's functions by keyword."""
+    return SYSTEMS[name](**{**arguments, **functions})

@@ -59,7 +59,7 @@ from polhode.kernel.lanes import load4, roots, transposed
 from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
-from polhode.systems.inertia import principals
+from polhode.systems.inertia import mass_of, principals
 from polhode.systems.molecules import (
     constants_of,
     count,
@@ -132,7 +132,7 @@ def dipole_turned(i, at, sums, y, c):
 @answering
 def dipoles(
     n: int,
-    mass: Any = 1.0,
+    mass: Any = None,
     inertia: Any = (1.0, 1.88, 2.88),
     dipole: Any = (0.0, 1.0, 1.0),
     sigma: float = 1.0,
@@ -151,8 +151,8 @@ def dipoles(
     ----------
     n : int
         How many bodies, two or more.
-    mass : float or array_like (n,)
-        Positive.
+    mass : float or array_like (n,), optional
+        Positive; that of the body where ``inertia`` comes from ``polhode.inertia``, else 1.
     inertia : array_like (3,), (3, 3), (n, 3) or (n, 3, 3)
         Moments or tensor about the centre of mass, of all bodies or of each; three bodies of their own take tensors.
     dipole : array_like (3,) or (n, 3)
@@ -190,7 +190,7 @@ def dipoles(
     >>> dipoles(500, attraction=True, cutoff=3.0, box=10.0, reaction_field=float("inf")).conserves
     ('energy', 'total_momentum')
     """
-    N = count(n)
+    N, mass = count(n), mass_of(inertia, mass, 1.0)
     sizes = {"sigma": number(sigma, "sigma", positive=True), "epsilon": number(epsilon, "epsilon")}
     pull = float(attraction) if isinstance(attraction, bool) else number(attraction, "attraction")
     for name, value in (("epsilon", sizes["epsilon"]), ("attraction", pull)):

@@ -34,7 +34,7 @@ from polhode.algebra.so3 import cross, dot, scale, times
 from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
-from polhode.systems.inertia import parallel_axis, parallel_axis_inverse, principal
+from polhode.systems.inertia import MassProperties, mass_of, parallel_axis, parallel_axis_inverse, principal
 from polhode.systems.record import System, number, plain, vector
 
 STANDARD_GRAVITY = 9.81
@@ -100,8 +100,9 @@ def heavy_top(
 
     Parameters
     ----------
-    inertia : array_like (3,) or (3, 3)
-        Principal moments in any order or full tensor, in the user's body frame, about the point ``inertia_about``.
+    inertia : array_like (3,) or (3, 3), or MassProperties
+        Principal moments in any order or full tensor, in the user's body frame, about the point ``inertia_about``. A
+        body from ``polhode.inertia`` brings its mass, and its inertia is taken about its centre of mass.
     center_of_mass : array_like (3,)
         From the fixed point, in the user's body frame.
     weight : float, optional
@@ -132,6 +133,10 @@ def heavy_top(
     array([[2.5, 2.5, 1. ]])
     """
     center = vector(center_of_mass, "center_of_mass")
+    if isinstance(inertia, MassProperties):  # whose inertia is about its centre of mass, and whose mass is known
+        own = mass_of(inertia, mass)
+        mass = own if weight is None else mass
+        inertia, inertia_about = parallel_axis(inertia.inertia, own, center), "fixed_point"
     if inertia_about not in POINTS:
         raise unknown_name("inertia_about", inertia_about, POINTS)
     if mass is None:

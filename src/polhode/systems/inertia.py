@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -494,6 +494,10 @@ class MassProperties:
         self.center_of_mass.setflags(write=False)
         self.inertia.setflags(write=False)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The inertia tensor about the centre of mass: what these are where an inertia is asked for."""
+        return np.array(self.inertia, dtype=dtype)
+
     def about(self, point: ArrayLike) -> Array:
         """Inertia tensor (3, 3) about ``point`` (3,), along the same axes, by the parallel-axis theorem."""
         return parallel_axis(self.inertia, self.mass, _vector(point, "point") - self.center_of_mass)
@@ -532,6 +536,35 @@ class MassProperties:
     def __radd__(self, other: object) -> MassProperties:
         """``0 + body``, which is how ``sum`` begins."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+
+def mass_of(inertia: Any, mass: Any, usual: Any = None) -> Any:
+    """The mass that goes with an inertia: what is given, else that of the body whose inertia it is, else the usual one.
+
+    Parameters
+    ----------
+    inertia : MassProperties, sequence of them, or any inertia
+        What the user gives as an inertia; numbers have no mass.
+    mass : float, array_like or None
+        What the user gives as a mass.
+    usual : anything
+        The mass where neither says one.
+
+    Raises
+    ------
+    InvalidInput
+        A mass other than that of the body.
+    """
+    bodies = list(inertia) if isinstance(inertia, list | tuple) else [inertia]
+    if not bodies or not all(isinstance(body, MassProperties) for body in bodies):
+        return usual if mass is None else mass
+    own = [body.mass for body in bodies]
+    if mass is not None and np.any(_array(mass, "mass") != np.array(own)):
+        of = own[0] if len(own) == 1 else own
+        raise InvalidInput(f"mass is {mass!r}, but inertia is that of a body of mass {of!r}; leave mass out")
+    if mass is not None:
+        return mass
+    return own[0] if isinstance(inertia, MassProperties) else own
 
 
 def _symmetric_body(mass: float, d: ArrayLike) -> MassProperties:

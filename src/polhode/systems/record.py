@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -340,6 +341,31 @@ class System:
     def bridged_potential(self) -> Callable[..., Any] | None:
         """The POTENTIAL role with the user's function as plain Python; None when there is no user function."""
         return self.potential.bridge() if isinstance(self.potential, UserFunction) else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Systems travel to other processes by what they were built from.
+
+        Raises
+        ------
+        InvalidInput
+            A system that no function of polhode builds from its arguments, or one with a function of the user's that
+            another process cannot import.
+        """
+        from polhode.systems import SYSTEMS, built
+
+        functions = {key: user.function for key, user in self.functions.items()}
+        for key, function in functions.items():
+            try:
+                pickle.dumps(function)
+            except Exception as refused:
+                raise InvalidInput(f"{self.name} cannot be pickled, for its function {key!r} cannot ({refused}); "
+                                   "define it at the top of a file that can be imported") from None  # fmt: skip
+        again = built(self.name, self.arguments, functions) if self.name in SYSTEMS else None
+        arrays = ("mass", "moments", "frames", "parameters")
+        if again is None or not all(np.array_equal(getattr(self, name), getattr(again, name)) for name in arrays):
+            raise InvalidInput(f"{self.name} cannot be pickled: no function of polhode builds it from its arguments; "
+                               "hand on what it is built from")  # fmt: skip
+        return built, (self.name, dict(self.arguments), functions)
 
     def __repr__(self) -> str:
         def short(value: Any) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput, answering
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import mass_of, principal
 from polhode.systems.record import System, no_loads, no_series, number, numbers, plain
 from polhode.systems.user import (
     FORMS,
@@ -75,6 +75,8 @@ def rigid_body(
     InvalidInput
         Wrong inertia, a function with other arguments, or both ``torque`` and ``load``.
     """
+    if mass is not None:
+        mass = mass_of(inertia, mass)
     moments, frame = principal(inertia)
     values = numbers(parameters, "parameters")
     inside = (float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3]))

@@ -98,7 +98,7 @@ from polhode.systems.force_table import (
 )
 from polhode.systems.forces import DRAG, RADIATION, Force, acceleration_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import mass_of, principal
 from polhode.systems.record import Switch, System, called, in_si, number, numbers, plain, vector
 from polhode.systems.user import (
     added_functions,
@@ -529,7 +529,7 @@ def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> t
 def spacecraft(
     inertia: Any,
     mu: float,
-    mass: Any = 1.0,
+    mass: Any = None,
     gravity_gradient: bool = True,
     forces: Sequence[Any] = (),
     thrusters: Sequence[Any] = (),
@@ -552,7 +552,8 @@ def spacecraft(
         spacecraft where ``mass`` has N entries.
     mu : float
         Gravity constant times mass of the centre, positive.
-    mass : float or array_like (N,)
+    mass : float or array_like (N,), optional
+        That of the body where ``inertia`` comes from ``polhode.inertia``, else 1.
         Of the spacecraft, or of N that do not act on each other.
     gravity_gradient : bool
         Whether the gravity gradient acts on orbit and attitude; without it the centre attracts a point.
@@ -597,6 +598,7 @@ def spacecraft(
     >>> spacecraft(inertia=(90.0, 70.0, 60.0), mu=3.986004415e14, mass=120.0).conserves
     ('energy', 'angular_momentum_space')
     """
+    mass = mass_of(inertia, mass, 1.0)
     mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
     mu, masses = number(mu, "mu", positive=True), masses_of(mass)
     N = len(masses)
