@@ -95,7 +95,7 @@ def best(run, repeats=7):
 def products():
     """Cost and round-off of the bare product; returns (ns a step, angle, departure from a rotation) by name."""
     v = np.random.default_rng(1).normal(size=(KINDS, 3)) * 0.01
-    q = ph.so3.exp_quaternion(v)
+    q = ph.rotation.exp_quaternion(v)
     exact = np.longdouble(0) + np.array([1.0, 0, 0, 0], dtype=np.longdouble)
     block = exact.copy()
     for row in v.astype(np.longdouble):  # the product of one round, in extended precision
@@ -120,7 +120,7 @@ def products():
         attitude = from_matrix(tuple(out[0])) if wide else out[0]
         R = out.reshape(3, 3) if wide else None
         off = np.abs(R @ R.T - np.eye(3)).max() if wide else abs((out**2).sum() - 1)
-        found[name] = (seconds / STEPS * 1e9, float(ph.so3.angle_between(attitude, truth)), off)
+        found[name] = (seconds / STEPS * 1e9, float(ph.rotation.angle_between(attitude, truth)), off)
     return found
 
 
@@ -167,7 +167,7 @@ def flows():
     return {
         form: (
             best(lambda f=form: run(semiexact(5, f), n)) / n * 1e9,
-            float(ph.so3.angle_between(run(semiexact(5, form), n), reference)),
+            float(ph.rotation.angle_between(run(semiexact(5, form), n), reference)),
         )
         for form in ("matrix", "quaternion")
     }
@@ -180,8 +180,8 @@ def main() -> None:
     print(f"{'carried as':<30}{'ns a step':>12}{'attitude error':>18}{'not a rotation by':>20}")
     for name, (ns, angle, off) in found.items():
         print(f"{name:<30}{ns:>12.2f}{angle:>18.1e}{off:>20.1e}")
-    q = ph.so3.exp_quaternion((0.1, 0.2, -0.3))[None]
-    R = ph.so3.exp_matrix((0.1, 0.2, -0.3)).reshape(1, 9)
+    q = ph.rotation.exp_quaternion((0.1, 0.2, -0.3))[None]
+    R = ph.rotation.exp_matrix((0.1, 0.2, -0.3)).reshape(1, 9)
     by = {}
     for name, template, a in (("matrix", rotate_by_matrix, R), ("quaternion", rotate_by_quaternion, q)):
         kernel = jit.compile_kernel(template, "void(i8, f8[:, ::1], f8[::1])")

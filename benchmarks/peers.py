@@ -161,7 +161,7 @@ def distance(end, reference) -> float:
         return np.inf
     unit = np.asarray(q, float) / np.linalg.norm(np.asarray(q, float))
     momentum = np.linalg.norm(np.asarray(m - m0, float)) / np.linalg.norm(np.asarray(m0, float))
-    return max(float(ph.so3.angle_between(unit, np.asarray(q0, float))), float(momentum))
+    return max(float(ph.rotation.angle_between(unit, np.asarray(q0, float))), float(momentum))
 
 
 def with_heyoka(system: System, y, t_end: float, form: str, tolerance: float, number=float, **options: bool) -> Run:
@@ -218,7 +218,7 @@ def ready(name: str):
     initial = dict(made.initial)
     turned = initial.pop("rotation_vector", (0.0, 0.0, 0.0))
     system = made.build()
-    initial["attitude"] = ph.so3.exp_quaternion(turned)
+    initial["attitude"] = ph.rotation.exp_quaternion(turned)
     return system, start_state(system, **initial), initial
 
 
@@ -435,7 +435,7 @@ def free_body(rounds: int) -> None:
             m, q = run.end()
             speed, speed0 = m / system.moments[0], reference[0] / system.moments[0]
             run.shown["omega"] = np.linalg.norm(speed - speed0) / np.linalg.norm(speed0)
-            run.shown["q"] = float(ph.so3.angle_between(q / np.linalg.norm(q), reference[1]))
+            run.shown["q"] = float(ph.rotation.angle_between(q / np.linalg.norm(q), reference[1]))
         for _ in range(rounds):
             for run in runs:
                 run.clock()

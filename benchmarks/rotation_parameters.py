@@ -51,7 +51,7 @@ from polhode.systems import System
 MOMENTS, CENTER, WEIGHT, SPEED = (15.234375, 0.46875, 15.234375), (0.0, 1.0, 0.0), 15.0 * 9.81, (0.0, 150.0, -4.61538)
 TOP = ph.heavy_top(MOMENTS, CENTER, WEIGHT)
 BOX = ph.free_body((5.2988, 1.1775, 4.3568))
-TURNED = ph.so3.exp_quaternion((0.3, 0.2, 0.1))
+TURNED = ph.rotation.exp_quaternion((0.3, 0.2, 0.1))
 PROBLEMS: dict[str, tuple[System, dict[str, Any], float]] = {
     "top": (TOP, {"angular_velocity": SPEED, "attitude": TURNED}, 1e-3),
     "box": (BOX, {"angular_velocity": (0.01, 0.0, 100.0), "attitude": TURNED}, 1e-3),
@@ -269,7 +269,7 @@ class Contender:
         self.found = [None] * len(TARGETS)
         for resolution in self.ladder():
             seconds, q = self.run(resolution)
-            errors.append((resolution, np.inf if q is None else float(ph.so3.angle_between(q, reference))))
+            errors.append((resolution, np.inf if q is None else float(ph.rotation.angle_between(q, reference))))
             if len(errors) > 1:
                 for k, target in enumerate(TARGETS):
                     if self.found[k] is None and errors[-1][1] < target and errors[-2][1] < NEAR * target:
@@ -455,7 +455,7 @@ def top_table(rounds: int) -> None:
     """Print the time to the same error."""
     print(f"\nheavy top to t = {T_END:g}; recommended: {TOP.recommended}; polhode {ph.__version__}")
     reference = with_polhode("taylor20").run(4000)[1]
-    check = float(ph.so3.angle_between(with_polhode("mkrk:gauss10").run(8000)[1], reference))
+    check = float(ph.rotation.angle_between(with_polhode("mkrk:gauss10").run(8000)[1], reference))
     print(f"references (taylor20, mkrk:gauss10) agree to {check:.1e}")
     if not check < 1e-12:
         raise SystemExit("the references do not agree: no errors can be measured")

@@ -104,7 +104,7 @@ def costs() -> dict[str, list[float]]:
         for name, turn in rows.items():
             ns = [cost(turn, h, m, inertia) for h in steps]
             off = [
-                ph.so3.angle_between(swept(turn, 1, h, m, inertia)[:, 6:10], q).max()
+                ph.rotation.angle_between(swept(turn, 1, h, m, inertia)[:, 6:10], q).max()
                 for h, q in zip(steps, truth, strict=True)
             ]
             table[name] = np.array(ns)
@@ -143,7 +143,7 @@ def round_off() -> dict[str, float]:
     for n in (1, 100, 10_000, 1_000_000):
         for name, turn in rows.items():
             y = swept(turn, n, t / n, m, inertia)
-            last[name, n] = float(ph.so3.angle_between(y[0, 6:10], truth[0, 6:10]))
+            last[name, n] = float(ph.rotation.angle_between(y[0, 6:10], truth[0, 6:10]))
             found = (
                 last[name, n],
                 abs(np.linalg.norm(y[0, 6:10]) - 1),

@@ -48,7 +48,7 @@ def ready(name):
     """System and start of a ready-made problem."""
     made = problem(name)
     start = dict(made.initial)
-    start["attitude"] = ph.so3.exp_quaternion(start.pop("rotation_vector", (0.0, 0.0, 0.0)))
+    start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector", (0.0, 0.0, 0.0)))
     return made.build(), start
 
 
@@ -68,7 +68,7 @@ def error(y, reference, moves):
     """Attitude angle, or relative distance, of two states."""
     if moves:
         return float(np.linalg.norm(y[:3] - reference[:3]) / np.linalg.norm(reference[:3]))
-    return float(ph.so3.angle_between(y[6:10], reference[6:10]))
+    return float(ph.rotation.angle_between(y[6:10], reference[6:10]))
 
 
 class Runs:

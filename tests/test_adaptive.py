@@ -28,7 +28,7 @@ from polhode.runs.single import start_state
 
 PAIRS = ("mkrk:bs3", "mkrk:dp5", "mkrk:dp8")
 CHARTS = ("rotation_vector:dp5", "euler:dp8")  # whose states are longer
-START = {"attitude": ph.so3.exp_quaternion((0.3, 0.1, 0.2)), "angular_velocity": (1.0, 2.0, 4.0)}
+START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_velocity": (1.0, 2.0, 4.0)}
 
 
 def torque(t, q, omega, parameters):

@@ -267,7 +267,7 @@ def test_the_reference_is_the_motion():
         ds = ph.integrate(ph.free_body(moments[k]), "mkrk:gauss6", step=0.005, t_end=common.T_END, every=2000,
                           angular_momentum=momenta[k])  # fmt: skip
         assert np.linalg.norm(ends.y[k, 10:] - ds.angular_momentum.values[-1]) < 1e-11
-        assert ph.so3.angle_between(ends.y[k, 6:10], ds.attitude.values[-1]) < 1e-11
+        assert ph.rotation.angle_between(ends.y[k, 6:10], ds.attitude.values[-1]) < 1e-11
 
 
 def test_dmv_as_printed_accepts_what_ours_refuses():
@@ -720,7 +720,7 @@ def test_growth_is_judged():
 
 def test_the_bracket_is_measured():
     y = np.array([0.0] * 6 + [1.0, 0.0, 0.0, 0.0, 0.6, 1.0, 0.5])
-    turn = ph.so3.matrix_from_quaternion((0.5, 0.5, -0.5, 0.5))
+    turn = ph.rotation.matrix_from_quaternion((0.5, 0.5, -0.5, 0.5))
 
     def moved(factor):
         return lambda z: np.concatenate([z[:10], factor * turn @ z[10:]])

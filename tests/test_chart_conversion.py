@@ -75,7 +75,7 @@ def test_the_tumbling_box_of_the_paper():
     """[holzinger2021, 7.1.1], epsilon = 1, t = 0.5: digits of a computation with 34 in which two methods agreed."""
     ready = ph.problem("holzinger_box_vector")
     start = dict(ready.initial)
-    start["attitude"] = ph.so3.exp_quaternion(start.pop("rotation_vector"))
+    start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
     ds = ph.integrate(ready.build(), "exact", step=ready.step, t_end=ready.t_end, **start)
     exact = {
         ("rotation_vector", "tracked"): (-2.5726607205858315788, 0.88849151272672569887, -1.8798174760596635365),
@@ -141,7 +141,7 @@ def test_tracked_vectors_follow_the_sign_of_the_quaternion(tumbling):
 def test_continuous_angles_are_unwrapped_ones_away_from_gimbal_lock():
     """A top that nutates between tilts: precession and spin add up for many turns."""
     top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
-    ds = ph.integrate(top, "mkrk:rk4", step=0.005, t_end=20.0, attitude=ph.so3.exp_quaternion((0.8, 0, 0)),
+    ds = ph.integrate(top, "mkrk:rk4", step=0.005, t_end=20.0, attitude=ph.rotation.exp_quaternion((0.8, 0, 0)),
                       angular_velocity=(0, 0, 30))  # fmt: skip
     principal = ph.with_chart(ds, "euler_angles", sequence="ZXZ")
     a = principal.euler_angles.values
@@ -254,7 +254,7 @@ def test_small_vectors_keep_their_digits():
 # ------------------------------------------------------------------ Datasets of every kind
 @pytest.mark.parametrize("chart, branch", EVERY)
 def test_several_bodies_and_single_rows(tumbling, chart, branch):
-    other = tumbling.assign(attitude=tumbling.attitude * 0 + ph.so3.exp_quaternion((0.1, 0.2, 0.3)))
+    other = tumbling.assign(attitude=tumbling.attitude * 0 + ph.rotation.exp_quaternion((0.1, 0.2, 0.3)))
     both = xr.concat([tumbling[["attitude", "angular_velocity"]], other[["attitude", "angular_velocity"]]], "body")
     alone = ph.with_chart(tumbling, chart, branch=branch)[chart]
     for shuffled in (both, both.transpose("time", "body", ...), both.transpose("quaternion", "axis", "time", "body")):

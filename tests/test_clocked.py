@@ -16,7 +16,7 @@ from polhode.runs.single import start_state
 ROUND = 2.0 * pi
 KEPLER = ph.orbit(1.0)
 WALL = ph.soft_wall(sign="physical")
-SPIN = {"angular_velocity": (0.5, 0.7, 0.2), "attitude": ph.so3.exp_quaternion((0.3, 0.2, 0.0))}
+SPIN = {"angular_velocity": (0.5, 0.7, 0.2), "attitude": ph.rotation.exp_quaternion((0.3, 0.2, 0.0))}
 EVERY = ("reversible:distance:v2", "reversible:rkn6_14a", "logarithmic", "logarithmic:kl6")
 
 
@@ -167,7 +167,7 @@ def test_steps_follow_the_loads():
 @pytest.mark.parametrize("name", ["reversible:v2", "reversible:s6_10/mr6", "reversible:euler:gauss4:ZYX:middle"])
 def test_what_a_method_keeps_it_keeps_with_reversible_steps(name):
     top = ph.heavy_top((1.0, 1.0, 0.4), (0.0, 0.0, 1.0), 3.0)
-    start = {"attitude": ph.so3.exp_quaternion((1.2, 0.0, 0.0)), "angular_velocity": (0.3, 0.2, 4.0)}
+    start = {"attitude": ph.rotation.exp_quaternion((1.2, 0.0, 0.0)), "angular_velocity": (0.3, 0.2, 4.0)}
     ds = ph.integrate(top, name, step=0.01, t_end=10.0, **start)
     assert ds.step.values[1:-1].max() > 1.01 * ds.step.values[1:-1].min()
     for kept in method(name).promises.keeps_top:

@@ -24,7 +24,7 @@ from polhode.trajectory.convergence import (
     observed_order,
 )
 
-STATE = {"attitude": ph.so3.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
+STATE = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 
 
 def top():

@@ -44,8 +44,8 @@ def test_rotors_are_of_order_2_time_symmetric_and_keep_the_spatial_momentum(name
     errors = []
     for n in (100, 200, 400):
         found, attitude = turned(flow, BODY, OMEGA, 10.0 / n, n)
-        errors.append([np.linalg.norm(found - m), ph.so3.angle_between(attitude, q)])
-        assert np.allclose(ph.so3.rotate(attitude, found), BODY * OMEGA, rtol=0, atol=2e-14)
+        errors.append([np.linalg.norm(found - m), ph.rotation.angle_between(attitude, q)])
+        assert np.allclose(ph.rotation.rotate(attitude, found), BODY * OMEGA, rtol=0, atol=2e-14)
     assert np.abs(np.log2(np.array(errors[1]) / errors[2]) - 2.0).max() < 0.05
     there = turned(flow, BODY, OMEGA, 0.8, 1)[0]
     assert np.linalg.norm(turned(flow, BODY, there / BODY, -0.8, 1)[0] - BODY * OMEGA) < 1e-15
@@ -55,7 +55,7 @@ def test_rotors_are_of_order_2_time_symmetric_and_keep_the_spatial_momentum(name
 def test_the_symmetric_splitting_is_exact_for_symmetric_bodies(inertia):
     m, q = exact(inertia, GENERIC, 2.0)
     found, attitude = turned(rotors.turn_symmetric, inertia, GENERIC, 2.0, 1)
-    assert np.linalg.norm(found - m) < 1e-13 and ph.so3.angle_between(attitude, q) < 1e-13
+    assert np.linalg.norm(found - m) < 1e-13 and ph.rotation.angle_between(attitude, q) < 1e-13
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -64,7 +64,7 @@ def test_the_symmetric_splitting_pairs_the_closest_axes(place):
     errors = []
     for difference in (1e-3, 1e-4):
         inertia = np.roll([2.0, 2.0 * (1.0 + difference), 1.3], place)
-        errors.append(ph.so3.angle_between(turned(rotors.turn_symmetric, inertia, GENERIC, 1.0, 1)[1],
+        errors.append(ph.rotation.angle_between(turned(rotors.turn_symmetric, inertia, GENERIC, 1.0, 1)[1],
                                            exact(inertia, GENERIC, 1.0)[1]))  # fmt: skip
     assert errors[0] < 1e-3 and errors[0] / errors[1] == pytest.approx(10.0, rel=0.05)
 

@@ -116,7 +116,7 @@ def test_rotations_are_uniform():
 def test_momenta_have_the_variances_of_maxwell_and_boltzmann():
     n, kT = 20_000, 0.3 * 0.7
     mass = np.where(np.arange(n) % 2, 2.0, 5.0)
-    frame = ph.so3.exp_quaternion((0.4, -0.9, 0.2))
+    frame = ph.rotation.exp_quaternion((0.4, -0.9, 0.2))
     system = molecules(n, mass=mass, frames=frame, boltzmann=0.7)
     state = ph.initial.thermal(system, 0.3, 11, zero_total_momentum=False)
     tight = 5.0 * np.sqrt(2.0 / (0.5 * n))
@@ -253,7 +253,7 @@ def test_the_energy_of_attitudes_and_turns_counts():
     """A tensor off its principal axes, an attitude, an angular momentum, and a potential by the attitude."""
     inertia = np.array([[2.0, 0.3, 0.1], [0.3, 3.0, -0.2], [0.1, -0.2, 4.0]])
     system = ph.rigid_body(inertia, potential=lambda t, q, parameters: 3.0 * q[0] * q[1], mass=2.0)
-    q = ph.so3.exp_quaternion((0.5, -0.4, 1.1))
+    q = ph.rotation.exp_quaternion((0.5, -0.4, 1.1))
     m = np.array([0.4, -0.8, 0.3])
     state = {"attitude": q, "angular_momentum": m, "momentum": (0.0, 1.0, 0.0)}
     inside = 3.0 * q[0] * q[1] + 0.5 * m @ np.linalg.solve(inertia, m)

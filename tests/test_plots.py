@@ -20,7 +20,7 @@ def start(name):
     ready = ph.problem(name)
     state = dict(ready.initial)
     if "rotation_vector" in state:
-        state["attitude"] = ph.so3.exp_quaternion(state.pop("rotation_vector"))
+        state["attitude"] = ph.rotation.exp_quaternion(state.pop("rotation_vector"))
     return ready, state
 
 

@@ -109,7 +109,7 @@ def test_steady_precession(precession):
     spin = (weight + A * W**2 * np.cos(tilt)) / (C * W) - W * np.cos(tilt)
     turning = np.array((0.0, W * np.sin(tilt), W * np.cos(tilt) + spin))
     ds = ph.integrate(ph.heavy_top((A, A, C), (0, 0, 1), weight), "mkrk:gauss8", step=2e-3, t_end=2.0, every=100,
-                      attitude=ph.so3.exp_quaternion((tilt, 0, 0)), angular_velocity=turning)  # fmt: skip
+                      attitude=ph.rotation.exp_quaternion((tilt, 0, 0)), angular_velocity=turning)  # fmt: skip
     found = ph.point_motion(ds, POINTS)
     E = rotation.hat((0.0, 0.0, 1.0))
     for k, t in enumerate(ds.time.values):

@@ -15,7 +15,7 @@ from polhode.trajectory.convergence import observed_order
 
 BOX = ph.free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
 TOP = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)
-TOP_START = {"attitude": ph.so3.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
+TOP_START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 EQUIVALENT = (
     "lie_rk", "rotation_vector", "euler", "terze", "gibbs_rodrigues", "modified_rodrigues", "rotation_vector:principal",
 )  # fmt: skip
@@ -51,7 +51,10 @@ def orders(label, start, t_end, first, last):
 def test_full_order_through_a_vanishing_rotation_vector(tableau, eps):
     order, first, last = LADDERS[tableau]
     start = {"coordinates": (0.0, -np.pi / 2, 0.0), "angular_velocity": (0.0, 2 * np.pi, 2 * np.pi * eps)}
-    exact = {"attitude": ph.so3.exp_quaternion(start["coordinates"]), "angular_velocity": start["angular_velocity"]}
+    exact = {
+        "attitude": ph.rotation.exp_quaternion(start["coordinates"]),
+        "angular_velocity": start["angular_velocity"],
+    }
     end = final(BOX, "exact", 0.5, 0.5, **exact)
     steps = np.array([2.0**-k for k in range(first, last + 1)])
     label = f"rotation_vector:{tableau}"
@@ -194,7 +197,9 @@ def test_the_dataset_carries_the_chart():
     assert np.abs(np.diff(ds.euler_angles.values, axis=0)).max() < 1.0
     v = ph.integrate(body, "rotation_vector", step=0.02, t_end=4.0, **TOP_START)
     assert v.rotation_vector.attrs["branch"] == "tracked"
-    assert ph.rotation.angle_between(ph.so3.exp_quaternion(v.rotation_vector.values), v.attitude.values).max() < 2e-15
+    assert (
+        ph.rotation.angle_between(ph.rotation.exp_quaternion(v.rotation_vector.values), v.attitude.values).max() < 2e-15
+    )
     again = ph.rerun(ds)
     assert (again.euler_angles.values == ds.euler_angles.values).all()
 
@@ -290,7 +295,7 @@ def test_printed_update_fails_at_a_whole_turn():
     turning = {"angular_velocity": (0.0, 2 * np.pi, 0.0)}
     printed = ph.integrate(BOX, "rotation_vector_as_printed", **start, **turning).isel(time=-1)
     proposed = ph.integrate(BOX, "rotation_vector", **start, **turning).isel(time=-1)
-    exact = ph.integrate(BOX, "exact", attitude=ph.so3.exp_quaternion(start["coordinates"]), step=0.5, t_end=0.5,
+    exact = ph.integrate(BOX, "exact", attitude=ph.rotation.exp_quaternion(start["coordinates"]), step=0.5, t_end=0.5,
                          **turning).isel(time=-1)  # fmt: skip
     assert angle(printed, exact) > 1e-3
     assert angle(proposed, exact) < 2e-14
@@ -314,7 +319,7 @@ def test_direct_rates_fail_where_they_are_singular():
 
 @pytest.mark.parametrize("sequence", SEQUENCES[::3])
 def test_damped_rates_are_the_rates_away_from_the_singular_angle(sequence):
-    start = {"attitude": ph.so3.exp_quaternion((0.4, 0.5, 0.3)), "angular_velocity": (0.3, 0.5, -0.2)}
+    start = {"attitude": ph.rotation.exp_quaternion((0.4, 0.5, 0.3)), "angular_velocity": (0.3, 0.5, -0.2)}
     plain, damped = (final(BOX, f"euler_direct:rk4:{sequence}:{form}", 0.01, 1.0, **start)
                      for form in ("printed", "regularised"))  # fmt: skip
     assert (plain.euler_angles.values == damped.euler_angles.values).all()
@@ -361,7 +366,7 @@ def test_both_readings_of_explicit_euler():
     after = printed.angular_momentum.values
     assert plain.angular_momentum.values == pytest.approx(after, abs=1e-15)
     for ds, m in ((plain, y[10:13]), (printed, after)):
-        wanted = ph.rotation.multiply(y[6:10], ph.so3.exp_quaternion(0.1 * m / moments))
+        wanted = ph.rotation.multiply(y[6:10], ph.rotation.exp_quaternion(0.1 * m / moments))
         assert ph.rotation.angle_between(ds.attitude.values, wanted) < 1e-15
 
 
@@ -383,7 +388,7 @@ def test_a_stage_that_turns_too_far_is_refused():
     """The guard sees the stages: with a strong torque they turn further than the step."""
     hard = ph.rigid_body((1.0, 1.0, 1.0), torque=lambda t, q, omega, parameters: (0.0, 0.0, -400.0 * q[3]))
     with pytest.raises(StepTooLarge):
-        ph.integrate(hard, "rotation_vector", step=0.5, steps=4, attitude=ph.so3.exp_quaternion((0, 0, 2.0)))
+        ph.integrate(hard, "rotation_vector", step=0.5, steps=4, attitude=ph.rotation.exp_quaternion((0, 0, 2.0)))
 
 
 def test_the_recipe_keeps_the_chart():
@@ -401,7 +406,7 @@ def test_a_full_inertia_tensor_gives_the_motion_of_a_splitting(method):
     """The user's frame is not the principal one: numbers, attitude and torque must all be of the same."""
     tensor = np.array([[2.0, 0.3, -0.2], [0.3, 2.6, 0.4], [-0.2, 0.4, 3.1]])
     top = ph.heavy_top(inertia=tensor, center_of_mass=(0.3, -0.2, 0.9), weight=4.0)
-    start = {"attitude": ph.so3.exp_quaternion((0.4, -0.2, 0.7)), "angular_velocity": (0.5, -1.0, 2.0)}
+    start = {"attitude": ph.rotation.exp_quaternion((0.4, -0.2, 0.7)), "angular_velocity": (0.5, -1.0, 2.0)}
     found = ph.integrate(top, method, step=0.02, t_end=2.0, every=100, **start)
     other = ph.integrate(top, "fg6_5", step=0.005, t_end=2.0, every=400, **start)
     turned, wanted = found.attitude[-1].to_numpy(), other.attitude[-1].to_numpy()

@@ -234,7 +234,12 @@ def test_the_guard_stops_a_run_that_speeds_up():
 
 def test_convergence_on_a_wrong_branch_is_no_success():
     """TRAPM converges in a few iterations at 15 rad a step [errata]; the guard refuses."""
-    fast = {"step": 0.3, "steps": 5, "attitude": ph.so3.exp_quaternion((0.3, 0, 0)), "angular_velocity": (0, 0, 50)}
+    fast = {
+        "step": 0.3,
+        "steps": 5,
+        "attitude": ph.rotation.exp_quaternion((0.3, 0, 0)),
+        "angular_velocity": (0, 0, 50),
+    }
     with pytest.raises(ph.StepTooLarge, match=r"15 rad in step 0.*guard=False"):
         run(IMPLICIT, **fast)
 

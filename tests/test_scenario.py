@@ -229,7 +229,7 @@ def test_ready_made_problem_and_what_overrides_it(read):
     assert plain.title == ready.description and plain.method == plain.system.recommended
     assert plain.arguments["step"] == ready.step and plain.arguments["t_end"] == ready.t_end
     assert tuple(plain.arguments["angular_velocity"]) == ready.initial["angular_velocity"]
-    assert plain.arguments["attitude"] == ph.so3.exp_quaternion(ready.initial["rotation_vector"]).tolist()
+    assert plain.arguments["attitude"] == ph.rotation.exp_quaternion(ready.initial["rotation_vector"]).tolist()
     changed = read(
         'title = "mine"\nproblem = "krysl_slow_top"\nmethod = "imid"\n[initial]\nangular_momentum = [0, 0, 2.0]\n'
         '[run]\nsteps = 7\nt0 = 1.0\nguard = false\nunits = "SI"'
@@ -277,7 +277,7 @@ def test_changes_by_the_caller(read):
 def test_runs_as_integrate_does(read):
     text = f'title = "A top"\nmethod = "trapm"\n{TOP}[initial]\nrotation_vector = [0.3, 0, 0]\n{RUN}'
     ds = read(text).integrate()
-    start = ph.so3.exp_quaternion((0.3, 0.0, 0.0))
+    start = ph.rotation.exp_quaternion((0.3, 0.0, 0.0))
     top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
     assert ds.equals(ph.integrate(top, "trapm", step=0.001, steps=10, attitude=start))
     assert ds.attrs["scenario"] == text and ds.attrs["title"] == "A top"
@@ -320,7 +320,7 @@ def test_a_tolerance_in_the_place_of_the_step(read):
     ds = scenario.integrate()
     ready = ph.problem("krysl_slow_top")
     start = dict(ready.initial)
-    start["attitude"] = ph.so3.exp_quaternion(start.pop("rotation_vector"))
+    start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
     same = ph.integrate(ready.build(), rtol=1e-7, atol=1e-9, t_end=0.3, max_step=0.05, max_steps=500, **start)
     assert ds.equals(same) and ds.attrs["scenario"] == text and ds.attrs["rtol"] == 1e-7
     fixed = read(text, method="trapm", step=0.025)

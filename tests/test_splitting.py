@@ -16,7 +16,7 @@ from polhode.runs.single import start_state
 from polhode.systems import System
 
 TOP = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)
-START = {"attitude": ph.so3.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
+START = {"attitude": ph.rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 PROCESSED = [name for name, scheme in SCHEMES.items() if scheme.pre]
 
 

@@ -96,7 +96,7 @@ def test_ready_made_problems_run_and_keep_what_they_say(name):
     ready = ph.problem(name)
     initial = dict(ready.initial)
     if "rotation_vector" in initial:
-        initial["attitude"] = ph.so3.exp_quaternion(initial.pop("rotation_vector"))
+        initial["attitude"] = ph.rotation.exp_quaternion(initial.pop("rotation_vector"))
     system = ready.build()
     step = min(ready.step / 2, 0.0025)
     ds = ph.integrate(system, METHOD, step=step, steps=400, **initial)

@@ -102,7 +102,7 @@ def test_a_fall_from_rest_is_named():
 # ------------------------------------------------------------------ loads
 def fast_top(step, method="s6_10", **more):
     made = ph.problem("krysl_fast_top")
-    start = {"attitude": ph.so3.exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}
+    start = {"attitude": ph.rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}
     return ph.integrate(made.build(), method, step=step, t_end=20.48, **start, **more)
 
 
@@ -137,7 +137,7 @@ def test_ready_made_problems_are_quiet_at_their_own_steps():
     for name, made in ph.PROBLEMS.items():
         start = dict(made.initial)
         if "rotation_vector" in start:
-            start["attitude"] = ph.so3.exp_quaternion(start.pop("rotation_vector"))
+            start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
         n = min(round(made.t_end / made.step), 2000)
         for method in (None, "v2"):
             told, _ = said(lambda: ph.integrate(made.build(), method, step=made.step, steps=n, **start))  # noqa: B023

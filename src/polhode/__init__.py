@@ -4,7 +4,7 @@
 
     top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
     ds = ph.integrate(top, "trapm", step=1e-3, t_end=20.0, every=10,
-                      attitude=ph.so3.exp_quaternion((0.3, 0, 0)), angular_velocity=(0, 0, 50))
+                      attitude=ph.rotation.exp_quaternion((0.3, 0, 0)), angular_velocity=(0, 0, 50))
 
 Everything is loaded when it is first used; importing polhode costs a few milliseconds.
 """
@@ -40,7 +40,7 @@ _HOMES = {
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
-    "so3": "algebra.rotation", "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
+    "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
     "initial": "systems.initial",
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",

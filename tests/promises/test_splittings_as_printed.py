@@ -85,9 +85,9 @@ def carried_out(steps, R, m, h):
 
 def found(name):
     top = ph.heavy_top(INERTIA, CENTER, WEIGHT)
-    q = ph.so3.exp_quaternion(TURN)
+    q = ph.rotation.exp_quaternion(TURN)
     ds = ph.integrate(top, name, step=STEP, steps=1, attitude=q, angular_momentum=MOMENTUM)
-    return ph.so3.matrix_from_quaternion(ds.attitude.values[-1]), ds.angular_momentum.values[-1]
+    return ph.rotation.matrix_from_quaternion(ds.attitude.values[-1]), ds.angular_momentum.values[-1]
 
 
 @pytest.mark.parametrize("name", SCHEMES)

@@ -1,4 +1,4 @@
-"""Rotations over arrays: the public border of the algebra, as ``polhode.rotation`` and ``polhode.so3``.
+"""Rotations over arrays: the public border of the algebra, as ``polhode.rotation``.
 
 Every function takes array_like with any leading axes, which broadcast against each other, and returns float64 arrays
 with the same leading axes; a vector is the last axis of length 3, a quaternion the last axis of length 4 (w, x, y, z),
