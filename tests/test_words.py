@@ -365,3 +365,12 @@ def test_a_body_is_an_inertia_everywhere():
 def test_a_mass_other_than_that_of_the_body_is_refused(make):
     with pytest.raises(ph.InvalidInput, match=r"mass is [14]\.0, but inertia is that of a body of mass 5\.0"):
         make(ph.inertia.box(mass=5.0, sides=(1.0, 2.0, 3.0)))
+
+
+def test_numbers_beyond_all_range_are_refused_without_warnings():
+    with pytest.raises(ph.InvalidInput, match="angular_velocity times the inertia is beyond 1e308"):
+        ph.integrate(ph.free_body((3.0, 2.0, 2.0)), "v2", angular_velocity=(1e308, 0, 0), **SHORT)
+    for scale in (1.0, 1e100, 1e-300):
+        top = ph.heavy_top(np.array((5.0, 5.0, 1.0)) * scale, (0, 0, scale), weight=2.0)
+        np.testing.assert_array_equal(top.axis, (0, 0, 1))
+    assert ph.heavy_top((1e308, 1e308, 1e308), (1e200, 1e200, 0.0), weight=1.0).axis is not None

@@ -315,7 +315,11 @@ def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
     moved = np.flatnonzero((fixed & (rate != 0.0)).any(axis=1))
     if moved.size:
         raise InvalidInput(f"{name} of body {moved[0]} is not zero, but that body does not {does}")
-    return np.where(fixed, 0.0, inertia) * rate
+    with np.errstate(over="ignore"):
+        made = np.where(fixed, 0.0, inertia) * rate
+    if not np.isfinite(made).all():
+        raise InvalidInput(f"{name} times the inertia is beyond 1e308; check their units")
+    return made
 
 
 def _is_zero(value: Any) -> bool:

@@ -76,10 +76,11 @@ def symmetry_axis(inertia: Any, center: Any) -> Any:
     """The body axis that carries the centre of mass and about which the inertia is symmetric, or None."""
     tensor = np.asarray(inertia, dtype=float)
     tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
-    length = float(np.linalg.norm(center))
-    if length == 0.0:
+    if not np.any(center):
         return None
-    axis = center / length
+    # Powers of two change no digit, and keep squares and sums within the range of numbers.
+    tensor, center = (np.ldexp(a, -int(np.frexp(np.abs(a).max())[1])) for a in (tensor, np.asarray(center)))
+    axis = center / float(np.linalg.norm(center))
     along = axis @ tensor @ axis
     across = (np.trace(tensor) - along) / 2
     symmetric = along * np.outer(axis, axis) + across * (np.eye(3) - np.outer(axis, axis))
