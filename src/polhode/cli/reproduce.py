@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,7 @@ class _Display:
         self.quiet, self.figures, self.count, self.begun = quiet, figures, 0, time.perf_counter()
         self.bar: Any = None
         self.task: Any = None
+        self.watch = ExitStack()
 
     def __enter__(self) -> _Display:
         if not self.quiet and sys.stderr.isatty():
@@ -89,10 +91,18 @@ class _Display:
                 TextColumn("{task.description}"), console=Console(stderr=True), transient=True,
             )  # fmt: skip
             self.bar.start()
-            self.task = self.bar.add_task("compiling", total=self.figures)
-        elif not self.quiet:
-            click.echo("the first run compiles every method, which takes up to a minute", err=True)
+            self.task = self.bar.add_task("preparing", total=self.figures)
+        from polhode.kernel import jit
+
+        self.watch.enter_context(jit.watched(self.compiling))
         return self
+
+    def compiling(self) -> None:
+        """Something is compiled."""
+        if self.bar is not None:
+            self.bar.update(self.task, description="compiling")
+        elif not self.quiet:
+            click.echo("compiling: the first run of a study takes up to a minute longer", err=True)
 
     def tell(self, line: str) -> None:
         """What is being computed."""
@@ -118,5 +128,6 @@ class _Display:
             click.echo(text)
 
     def __exit__(self, *_: Any) -> None:
+        self.watch.close()
         if self.bar is not None:
             self.bar.stop()
