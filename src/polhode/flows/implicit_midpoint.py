@@ -62,7 +62,7 @@ def turn(i, h, p):
     Y = m
     pieces = pieces_of(angle)
     for piece in range(1, pieces + 1):
-        status, Y = newton3(balance, slope, Y, square3(m), inf, Mean(m, scale(piece / pieces, g)), p.report)
+        status, Y = newton3(balance, slope, Y, square3(m), inf, inf, False, Mean(m, scale(piece / pieces, g)), p.report)
         if status != OK:
             return status
     put4(p.y, a + ATTITUDE, compose(q, cay_quaternion(scale(h, times(j, Y)))))

@@ -57,7 +57,7 @@ def turn(i, h, p):
     x = m
     pieces = pieces_of(abs(h) * norm3(times(j, m)))
     for piece in range(1, pieces + 1):
-        status, x = newton3(balance, slope, x, square3(m), inf, Middle(h * piece / pieces, m, j), p.report)
+        status, x = newton3(balance, slope, x, square3(m), inf, inf, False, Middle(h * piece / pieces, m, j), p.report)
         if status != OK:
             return status
     e = exp_quaternion(scale(0.5 * h, times(j, x)))

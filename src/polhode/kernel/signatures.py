@@ -58,6 +58,9 @@ that is to be cut at such a place: it has not been taken."""
 SINGULAR = 7
 """What a step returns where the solution that belongs to it ends at a shorter step, whose equations are singular: ERROR
 then holds that step, and RESIDUAL the reciprocal condition number of their matrix just before it."""
+LOST = 10
+"""What a step returns where the solution that belongs to it, followed from a vanishing step, ends or turns back at a
+shorter one: ERROR then holds the longest step reached."""
 STOPPED, PASSED = 8, 9
 """What a step with a clock of its own returns where the clock would stand still or turn back; what its loop returns
 where a step reached or passed the end."""

@@ -2,6 +2,10 @@
 
 Three unknowns at a time live in tuples (``newton3``). A system of any size lives in flat arrays (``factor``,
 ``substitute``: Gaussian elimination with row exchanges).
+
+The equations of an implicit step may have several solutions; the one that belongs to the step is connected to a
+vanishing step. Corrections that shrink quickly from the first one on say that there is no other nearby. Where they do
+not, because the loads bend within the step, the solution is followed through shorter steps (``follow``), or refused.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from polhode.kernel.jit import helper, inlined
-from polhode.kernel.signatures import ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK, RESIDUAL
+from polhode.kernel.signatures import ERROR, ITERATIONS, LOST, NOT_CONVERGED, NOT_FINITE, OK, RESIDUAL, TOO_LARGE
 
 MOST_ITERATIONS = 50
 DIFFERENCE = 1.5e-8
@@ -19,11 +23,33 @@ GRAIN = 1e-15
 SLOW = 0.05
 """A correction that shrinks by less than this factor asks for the full numerical Jacobian."""
 
+NEAR = 0.25
+"""By this factor the second correction of a solve must be smaller than the first, or the start was too far away: the
+equations of a step may have several solutions, and Newton's method from afar may end at any of them."""
+
+STRAY, TRIFLE = 0.5, 1e-3
+"""A solution is followed while it lies off the line through the last two by no more than this share of the way to it,
+or of itself."""
+
+FINEST = 1.0 / 1024.0
+"""Smallest part of a step by which its solution is followed; where that is too much, it has ended or turned back."""
+
+
+solve = None  # what bind puts into ``follow``
+
 
 @inlined
 def norm3(a):
     """Euclidean length of a 3-tuple."""
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@inlined
+def det3(a):
+    """Determinant of the 3x3 matrix with rows ``a`` (9-tuple)."""
+    return (
+        a[0] * (a[4] * a[8] - a[5] * a[7]) + a[1] * (a[5] * a[6] - a[3] * a[8]) + a[2] * (a[3] * a[7] - a[4] * a[6])
+    )
 
 
 @inlined
@@ -48,7 +74,7 @@ def square3(a):
 
 @inlined
 def pieces_of(angle):
-    """In how many pieces a step that turns by this angle (rad) is solved.
+    """In how many pieces a step that turns by this angle (rad) is tried first.
 
     Newton's method from the start of the step may converge to another solution, or not at all, when a body turns by
     more than a radian. The solution that belongs to the step is the one connected to a vanishing step, so it is
@@ -71,7 +97,7 @@ def turning_rate(h, j):
 
 
 @inlined
-def newton3(function, slope, x, size, rate, data, report):
+def newton3(function, slope, x, size, rate, near, full, data, report):
     """Solve ``function(x, data) = 0`` for a 3-tuple, to round-off.
 
     ``slope(x, data)`` is a cheap analytic Jacobian that may leave out the derivative of the loads; when corrections
@@ -90,6 +116,10 @@ def newton3(function, slope, x, size, rate, data, report):
         Movement that a unit of the unknown makes in the step. Corrections that no longer shrink and move less than
         GRAIN are round-off of the loads, whatever the size of the unknown: at rest in an equilibrium the loads cancel,
         and nothing else says how large they are. Infinite: there are no loads.
+    near : float
+        Largest ratio of the second correction to the first; beyond it the start counts as too far from the solution.
+    full : bool
+        Take the numerical Jacobian from the start.
     data : tuple
         Handed on.
     report : array
@@ -102,7 +132,6 @@ def newton3(function, slope, x, size, rate, data, report):
     """
     # Lengths are compared squared: three square roots would cost as much as the rest of an iteration.
     previous = inf
-    full = False
     residual = inf
     status = NOT_CONVERGED
     f = c0 = c1 = c2 = (0.0, 0.0, 0.0)
@@ -123,6 +152,8 @@ def newton3(function, slope, x, size, rate, data, report):
                 c2 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
         if full:
             a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
+            if not det3(a) > 0.0:  # it is 1 for a vanishing step: a shorter one has been singular
+                break
         else:
             a = slope(x, data)
         dx = solve3(a, f)
@@ -142,11 +173,77 @@ def newton3(function, slope, x, size, rate, data, report):
         if still and correction >= 0.25 * previous:
             status = OK
             break
+        if k == 1 and correction > near * near * previous:
+            break
         if correction > SLOW * SLOW * previous:
             full = True
         previous = correction
     report[RESIDUAL] = max(report[RESIDUAL], residual)
     return status, x
+
+
+def follow(n, at, spare, pieces, t, h, p):
+    """Find the unknowns of a step that are connected to those of a vanishing one, which stand in ``work[at:]``.
+
+    ``solve(t, g, full, p)``, bound in, solves for a step of size g from the values that stand there, or returns another
+    status than OK where they are too far away; ``full`` asks for Jacobians of the loads too. The whole step, or
+    1/``pieces`` of it, is tried first. Where that fails, the solution is followed through shorter steps, each begun on
+    the straight line through the last two, and believed where it does not lie far from that line.
+
+    Parameters
+    ----------
+    n : int
+        How many unknowns, triples.
+    spare : int
+        Where in ``work`` there is room for 2 n numbers.
+    pieces : int
+        See ``pieces_of``.
+
+    Returns
+    -------
+    status : int
+        LOST where the solution ends or turns back before the step does; ERROR is then the longest step reached.
+    """
+    known, last, piece = 0.0, 0.0, 1.0 / pieces
+    full = False
+    for k in range(n):
+        p.work[spare + k] = p.work[spare + n + k] = p.work[at + k]
+    while True:
+        share = known + piece
+        if share > 1.0 - 0.1 * FINEST:
+            share = 1.0
+        ratio = (share - known) / (known - last) if known > 0.0 else 0.0
+        if known > 0.0 or full:
+            for k in range(n):
+                p.work[at + k] = p.work[spare + k] + ratio * (p.work[spare + k] - p.work[spare + n + k])
+        status = solve(t, share * h, full, p)
+        if status == OK and full and known > 0.0:
+            for k in range(0, n, 3):
+                stray = moved = size = 0.0
+                for c in range(k, k + 3):
+                    x, old = p.work[at + c], p.work[spare + c]
+                    miss = x - old - ratio * (old - p.work[spare + n + c])
+                    stray += miss * miss
+                    moved += (x - old) * (x - old)
+                    size += x * x
+                if not stray <= max(STRAY * STRAY * moved, TRIFLE * TRIFLE * size):
+                    status = NOT_CONVERGED
+        if status == OK:
+            if share == 1.0:
+                return OK
+            for k in range(n):
+                p.work[spare + n + k], p.work[spare + k] = p.work[spare + k], p.work[at + k]
+            last, known = known, share
+            if full:
+                piece *= 2.0
+        else:
+            if status == TOO_LARGE and not full:
+                return status
+            piece *= 0.25
+            full = True
+            if piece < FINEST:
+                p.report[ERROR] = known * abs(h)
+                return LOST if status == NOT_CONVERGED and known > 0.0 else status
 
 
 @helper
@@ -174,6 +271,19 @@ def factor(work, a, n, pivots):
                 for j in range(k + 1, n):
                     work[a + i * n + j] -= f * work[a + k * n + j]
     return True
+
+
+@inlined
+def is_positive(work, a, n, pivots):
+    """Whether the determinant is positive of the matrix whose factors stand at ``work[a:]``. Those of an implicit step
+    begin with 1 for a vanishing one; a negative one tells that a shorter step has been singular."""
+    positive = True
+    for k in range(n):
+        if work[a + k * n + k] < 0.0:
+            positive = not positive
+        if int(work[pivots + k]) != k:
+            positive = not positive
+    return positive
 
 
 @helper

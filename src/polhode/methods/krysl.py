@@ -42,7 +42,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROTATION,
 )
-from polhode.kernel.solve import GRAIN, newton3, norm3, pieces_of, square3, turning_rate
+from polhode.kernel.solve import GRAIN, NEAR, follow, newton3, norm3, pieces_of, square3, turning_rate
 from polhode.methods.record import Method, Prepared, Promises
 
 MOST_SWEEPS = 100
@@ -229,57 +229,80 @@ def block_jacobian(x, d):
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-# work: loads at the start (6 N) | unknowns (6 N) | own rates at the start (S)
-def implicit(t, h, p):
-    """Solve one implicit map for every block and move the state."""
-    guess = LOAD * p.N
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
-    if path[5] > 0.0:
-        trial_loads(t, p)
-        for k in range(LOAD * p.N):
-            p.work[k] = p.load[k]
-        for k in range(p.S):
-            p.work[2 * LOAD * p.N + k] = p.load[LOAD * p.N + k]
+@inlined
+def movement(h, d):
+    """Movement that a unit of momentum makes of a block in a step: rotation, or movement relative to the position."""
+    rate = turning_rate(h, d.j)
+    if d.kind != ROTATION:
+        size = norm3((d.q[0], d.q[1], d.q[2]))
+        rate = rate / size if size > 0.0 else inf
+    return rate
+
+
+def settle(t, h, full, p):
+    """Solve for the new momenta of all blocks, in turn until none changes, from those in ``work``; a status."""
     before = 1.0
     for sweep in range(MOST_SWEEPS):
         change = 0.0
         settled = True
         for k in range(p.B):
             d = block_at(k, t + node * h, h, p)
-            at = guess + LOAD * d.i + 3 * d.kind
-            old = x = d.m if sweep == 0 else get3(p.work, at)
-            rate = turning_rate(h, d.j)
-            if d.kind != ROTATION:  # relative to the position
-                place_size = norm3((d.q[0], d.q[1], d.q[2]))
-                rate = rate / place_size if place_size > 0.0 else inf
-            pieces = 1
-            if sweep == 0 and d.kind == ROTATION:
-                pieces = pieces_of(abs(h) * norm3(times(d.j, d.m)))
-            for piece in range(1, pieces + 1):
-                g = h * piece / pieces
-                part = Block(d.kind, d.i, t + node * g, g, d.q, d.m, d.j, d.T0, p)
-                status, x = newton3(residual, jacobian, x, square3(d.m), rate, part, p.report)
-                if status != OK:
-                    return status
+            at = LOAD * (p.N + d.i) + 3 * d.kind
+            old = get3(p.work, at)
+            rate = movement(h, d)
+            near = NEAR if sweep == 0 else inf
+            status, x = newton3(residual, jacobian, old, square3(d.m), rate, near, full, d, p.report)
+            if status != OK:
+                return status
             put3(p.work, at, x)
             if p.B < 2:
-                break
+                return OK
             place(x, d)  # the solver leaves its last trial behind, which the other blocks must not see
             correction = norm3(axpy(-1.0, old, x))
             if correction > 0.0:
                 size = norm3(x) + norm3(d.m)
                 change = max(change, correction / size)
                 settled = settled and (correction <= 1e-13 * size or correction * rate <= GRAIN)
-        if p.B < 2 or change <= 1e-15 or (settled and change >= 0.5 * before):
-            if p.S > 0:
-                enter_own(t, h, p)
-            for k in range(p.B):
-                move_block(k, t, h, p)
+        if change <= 1e-15 or (settled and change >= 0.5 * before):
             return OK
+        if sweep == 1 and change > NEAR * before and not full:
+            break
         before = change
         p.report[RESIDUAL] = change
     return NOT_CONVERGED
+
+
+find = None  # what bind puts in: ``follow`` with ``settle``
+
+
+# work: loads at the start (6 N) | unknowns (6 N) | unknowns of shorter steps (12 N) | own rates at the start (S)
+def implicit(t, h, p):
+    """Solve one implicit map for every block and move the state."""
+    unknowns = LOAD * p.N
+    for k in range(BODY * p.N):
+        p.trial[k] = p.y[k]
+    if path[5] > 0.0:
+        trial_loads(t, p)
+        for k in range(unknowns):
+            p.work[k] = p.load[k]
+        for k in range(p.S):
+            p.work[4 * unknowns + k] = p.load[unknowns + k]
+    angle = 0.0
+    for k in range(unknowns):
+        p.work[unknowns + k] = 0.0
+    for k in range(p.B):
+        d = block_at(k, t, h, p)
+        put3(p.work, unknowns + LOAD * d.i + 3 * d.kind, d.m)
+        if d.kind == ROTATION:
+            angle = max(angle, abs(h) * norm3(times(d.j, d.m)))
+    status = find(unknowns, unknowns, 2 * unknowns, pieces_of(angle), t, h, p)
+    if status != OK:
+        return status
+    if p.S > 0:
+        enter_own(t, h, p)
+    for k in range(p.B):
+        move_block(k, t, h, p)
+    return OK
 
 
 def enter_rates(t, h, p):
@@ -291,7 +314,7 @@ def enter_rates(t, h, p):
     w = path[5]
     enter((1.0 - w) * h, p.load, 0, p)
     for k in range(p.S):
-        p.y[BODY * p.N + k] += w * h * p.work[2 * LOAD * p.N + k]
+        p.y[BODY * p.N + k] += w * h * p.work[4 * LOAD * p.N + k]
 
 
 def move_one(k, t, h, p):
@@ -327,15 +350,19 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
         The incremental rotation of the stage is applied twice (the load was taken in the middle).
     """
     place = inlined(bind(place_block, stage=stage, path=path))
-    return bind(
-        implicit,
+    solve = bind(
+        settle,
         place=place,
         residual=inlined(bind(block_residual, place=place, balance=balance, path=path)),
         jacobian=inlined(bind(block_jacobian, slope=slope)),
+        node=node,
+    )
+    return bind(
+        implicit,
+        find=inlined(bind(follow, solve=inlined(solve))),
         move_block=inlined(bind(move_one, stage=stage, path=path, squared=squared)),
         enter_own=helper(bind(enter_rates, place=place, path=path, node=node)),
         path=path,
-        node=node,
     )
 
 
@@ -460,7 +487,7 @@ def _row(
     angle=pi,
 ):  # fmt: skip
     promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
-    prepared = Prepared(step, lambda bodies, blocks: 2 * LOAD * bodies, own=1)
+    prepared = Prepared(step, lambda bodies, blocks: 4 * LOAD * bodies, own=1)
     return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
 

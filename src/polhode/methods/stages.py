@@ -57,7 +57,7 @@ from polhode.kernel.signatures import (
     RESIDUAL,
     ROTATION,
 )
-from polhode.kernel.solve import GRAIN, factor, norm3, pieces_of, substitute, turning_rate
+from polhode.kernel.solve import GRAIN, NEAR, factor, follow, is_positive, norm3, pieces_of, substitute, turning_rate
 
 MOST_ITERATIONS = 50
 
@@ -73,7 +73,7 @@ chart is centred on the middle of the step; where the family's own integers begi
 ANGLES = 3
 UNKNOWNS = ANGLES + 3
 
-start = field = finish = jacobian = stages = solve = turn = None  # what bind puts in
+start = field = finish = jacobian = find = solve = turn = None  # what bind puts in
 
 
 # table: A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
@@ -91,7 +91,7 @@ def table(tableau, *own, middle=False):
 
 
 # work after the slopes: explicit: the end slope and dense slopes ((1 + x) d); implicit: residual (s d) | scales (d) |
-# Jacobians (s d d) | matrix (s d)^2 | pivots (s d)
+# Jacobians (s d d) | matrix (s d)^2 | pivots (s d) | slopes of shorter steps (2 s d)
 def work_size(blocks, tableau, unknowns=UNKNOWNS):
     """Length of the scratch array for this many blocks."""
     d = unknowns * blocks
@@ -100,7 +100,7 @@ def work_size(blocks, tableau, unknowns=UNKNOWNS):
     if tableau.explicit:
         extra = len(tableau.dense[0]) if tableau.dense else 0
         return head + 2 * d + n + (1 + extra) * d
-    return head + 3 * d + 2 * n + n * d + n * n + n
+    return head + 3 * d + 2 * n + n * d + n * n + n + 2 * n
 
 
 def embedding(tableau, dense):
@@ -396,8 +396,9 @@ def recentre(h, p):
             put3(p.work, o + z, scale(-1.0, D))
 
 
-def solve_stages(t, h, p):
-    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``.
+def solve_stages(t, h, full, p):
+    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``; with
+    ``full``, from new Jacobians.
 
     Of a chart centred on the middle, the rates of the coordinates of attitudes depend on these coordinates, and loads
     on the attitudes themselves, which do not know of the centre.
@@ -410,10 +411,22 @@ def solve_stages(t, h, p):
     jacobians = scales + d
     matrix = jacobians + n * d
     pivots = matrix + n * n
-    fresh = True
+    renew, fresh = full, True
     renewed = 0
     before = inf
-    for _iteration in range(MOST_ITERATIONS):
+    for iteration in range(MOST_ITERATIONS):
+        if p.layout[MIDDLE] == 1:
+            recentre(h, p)
+        if renew:
+            for i in range(s):
+                advance(i * s, s, h, slopes, z, p)
+                at = t + p.table[s * s + s + i] * h
+                status = field(at, z, residual, p)
+                if status == OK:
+                    status = jacobian(at, residual, jacobians + i * d * d, scales, p)
+                if status != OK:
+                    return status
+            renew, fresh = False, True
         if fresh:
             for i in range(s):
                 for r in range(d):
@@ -426,11 +439,9 @@ def solve_stages(t, h, p):
                             if i == j and r == c:
                                 entry += 1.0
                             p.work[matrix + (i * d + r) * n + j * d + c] = entry
-            if not factor(p.work, matrix, n, pivots):
+            if not factor(p.work, matrix, n, pivots) or not is_positive(p.work, matrix, n, pivots):
                 return NOT_CONVERGED
             fresh = False
-        if p.layout[MIDDLE] == 1:
-            recentre(h, p)
         for i in range(s):
             advance(i * s, s, h, slopes, z, p)
             status = field(t + p.table[s * s + s + i] * h, z, residual + i * d, p)
@@ -453,24 +464,17 @@ def solve_stages(t, h, p):
             return OK
         if correction >= 0.5 * before and settled(h, residual, scales, p):
             return OK
+        if iteration == 1 and correction > NEAR * before:
+            return NOT_CONVERGED
         if correction > 0.1 * before and renewed < 10:
-            for i in range(s):
-                advance(i * s, s, h, slopes, z, p)
-                at = t + p.table[s * s + s + i] * h
-                status = field(at, z, residual, p)
-                if status == OK:
-                    status = jacobian(at, residual, jacobians + i * d * d, scales, p)
-                if status != OK:
-                    return status
-            fresh = True
+            renew = True
             renewed += 1
         before = correction
     return NOT_CONVERGED
 
 
 def solve_step(t, h, p):
-    """All stage slopes of an implicit tableau. Large rotations are reached in pieces, so that the solution followed is
-    the one connected to a vanishing step."""
+    """All stage slopes of an implicit tableau, those that are connected to a vanishing step."""
     s = p.layout[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     n = s * d
@@ -504,12 +508,7 @@ def solve_step(t, h, p):
             p.work[slopes + i * d + k] = p.work[slopes + k]
         for k in range(d * d):
             p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
-    pieces = pieces_of(abs(h) * fastest)
-    for piece in range(1, pieces + 1):
-        status = stages(t, h * piece / pieces, p)
-        if status != OK:
-            return status
-    return OK
+    return find(n, slopes, jacobians + n * d + n * n + n, pieces_of(abs(h) * fastest), t, h, p)
 
 
 def implicit_step(t, h, p):
@@ -551,7 +550,7 @@ def steps_of(start, field, finish, turn, angles=ANGLES, norm=excess, carries=Fal
     known["excess"] = inlined(_with(norm, known))
     known["estimate"] = helper(_with(estimate, known))
     known["jacobian"] = helper(_with(local_jacobian, known))
-    known["stages"] = helper(_with(solve_stages, known))
+    known["find"] = helper(bind(follow, solve=helper(_with(solve_stages, known))))
     known["solve"] = helper(_with(solve_step, known))
     return _with(explicit_step, known), _with(implicit_step, known), _with(dense_state, known)
 

@@ -28,7 +28,7 @@ Newton's method with differences of the loads takes over. The matrix of the midp
 is what remains of the Cayley factor I - A, A = (h/2) J Hess H [carson2005, eq. 6], without the momenta; both are
 singular together. ``variational_midpoint`` returns SINGULAR where it is, or nearly, or where its determinant is
 negative: then a shorter step has been singular and the solution is not the one that belongs to this step. It looks for
-that shorter step by bisection, so that the report can name it; so it does where Newton's method does not converge.
+that shorter step by bisection, so that the report can name it; so it does where the solution cannot be followed.
 
 The midpoint rule follows, to O(h^4), the motion of H - (h^2/24) H''(z', z') [hairer2006, IX.3], and
 
@@ -39,7 +39,7 @@ adding (h^2/12) W to the potential, whose force is the commutator load of the sy
 on states that are shifted by the flow of -(h^2/24) v . grad V, a processor [blanes1999] made of kicks and drifts.
 
 Work: V (n d) | F (m d) | residual (n d) | scales (2 d) | dF/dQ (m d d) | dF/dU (m d d) | matrix (n d)^2 | pivots (n d)
-| V of a shorter step (n d) | forces (2 d), with d = 3 numbers for each body that moves.
+| V of shorter steps (2 n d) | forces (2 d), with d = 3 numbers for each body that moves.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from polhode.errors import InvalidInput
 from polhode.flows.drift import drift
 from polhode.flows.kick import DISPLACEMENT, enter, kick, loads_at
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import (
     ALL,
     ATTRACTION,
@@ -85,7 +85,8 @@ from polhode.kernel.signatures import (
     SINGULAR,
     SLOPED,
 )
-from polhode.kernel.solve import GRAIN, factor, norm3, substitute
+from polhode.kernel.solve import GRAIN, factor, follow, is_positive, norm3, substitute
+from polhode.kernel.solve import NEAR as NEAR_ENOUGH
 from polhode.methods.record import UNGUARDED, Method, Option, Prepared, Promises
 from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, Tableau
 from polhode.methods.tableaux import tableau as find_tableau
@@ -116,7 +117,7 @@ def _numbers(A: Any, E: Any, b: Any, e: Any, c: Any, newton: bool = False, facto
 
 def _work(n: int, m: int, blocks: int) -> int:
     d = 3 * blocks
-    return 4 * n * d + m * d + 4 * d + 2 * m * d * d + (n * d) ** 2
+    return 5 * n * d + m * d + 4 * d + 2 * m * d * d + (n * d) ** 2
 
 
 @inlined
@@ -196,7 +197,7 @@ def loads_of_trial(t, h, p):
     if factor == 0.0:
         loads_at(ALL, t, p.trial, p.load, p)
         return
-    twice = 4 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    twice = 5 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
     forces = twice + d
     if p.report[COMMUTATES] != 0.0:
         loads_at(COMMUTATOR, t, p.trial, p.load, p)
@@ -239,7 +240,7 @@ def is_divided(p):
 def resting(p):
     """Where the forces on what moves that do not depend on velocities stand in ``work``, at the start or end."""
     n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
-    return 4 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    return 5 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
 
 
 @helper
@@ -332,12 +333,7 @@ def conditioned(p):
         norm = max(norm, total)
     if not factor(p.work, matrix, size, pivots):
         return 0.0
-    sign = 1.0
-    for k in range(size):
-        if p.work[matrix + k * size + k] < 0.0:
-            sign = -sign
-        if int(p.work[pivots + k]) != k:
-            sign = -sign
+    sign = 1.0 if is_positive(p.work, matrix, size, pivots) else -1.0
     inverse = 0.0
     for c in range(size):
         for r in range(size):
@@ -351,7 +347,7 @@ def conditioned(p):
 
 
 @helper
-def follow(h, p):
+def carry(h, p):
     """Change the forces as the last correction of the velocities, in the place of the residual, makes them change."""
     n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
     forces = n * d
@@ -383,8 +379,8 @@ def settled(grain, h, residual, scales, p):
 
 
 @helper
-def find_velocities(t, h, p):
-    """Solve for the velocities, to round-off; a status."""
+def find_velocities(t, h, full, p):
+    """Solve for the velocities, to round-off, from those in ``work``; a status. With ``full``, by Newton's method."""
     n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
     forces = n * d
     residual = forces + m * d
@@ -392,10 +388,10 @@ def find_velocities(t, h, p):
     matrix = scales + 2 * d + 2 * m * d * d
     pivots = matrix + n * d * n * d
     judged = p.layout[NEWTON] == 1
-    wanted, full = judged, False
+    wanted, full = judged or full, False
     jacobians = 0
     before, shrunk = inf, 1.0
-    for _iteration in range(MOST_ITERATIONS):
+    for iteration in range(MOST_ITERATIONS):
         for j in range(m):
             if is_solved(j, p) and (p.report[SLOPED] == 1.0 or not is_start(j, p)):
                 look(j, t, h, p)
@@ -418,7 +414,7 @@ def find_velocities(t, h, p):
                 p.report[ERROR] = conditioned(p)
                 if p.report[ERROR] == 0.0:
                     return SINGULAR
-            elif not factor(p.work, matrix, n * d, pivots):
+            elif not factor(p.work, matrix, n * d, pivots) or not is_positive(p.work, matrix, n * d, pivots):
                 return NOT_CONVERGED
             wanted, full = False, True
             jacobians += 1
@@ -449,8 +445,10 @@ def find_velocities(t, h, p):
         grain = 1e-11 if renewed else 4e-15
         if done or (correction >= 0.5 * before and settled(grain, h, residual, scales, p)):
             if full:
-                follow(h, p)
+                carry(h, p)
             return SINGULAR if judged and p.report[GUARDED] != 0.0 and p.report[ERROR] < NEAR else OK
+        if iteration == 1 and correction > NEAR_ENOUGH * before:
+            return NOT_CONVERGED
         if correction > SLOW * before:
             wanted = True
         if before < inf:
@@ -471,18 +469,21 @@ def restart(p):
 
 
 def explain(t, h, status, p):
-    """The status of a step that cannot be solved: SINGULAR where the longest step that can be is nearly singular."""
+    """The status of a step that cannot be solved: SINGULAR where the longest step that can be is nearly singular.
+
+    ERROR says how far the solution was followed, and ``work`` still holds it.
+    """
     n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
     kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
     iterations, residual = p.report[ITERATIONS], p.report[RESIDUAL]
-    solved, unsolved, health = 0.0, h, 1.0
+    solved, unsolved, health = p.report[ERROR] if h > 0.0 else -p.report[ERROR], h, 1.0
     for _trial in range(BISECTIONS):
         middle = 0.5 * (solved + unsolved)
         restart(p)
         if solved != 0.0:
             for k in range(n * d):
                 p.work[k] = p.work[kept + k]
-        if find_velocities(t, middle, p) == OK:
+        if find_velocities(t, middle, False, p) == OK:
             solved, health = middle, p.report[ERROR]
             for k in range(n * d):
                 p.work[kept + k] = p.work[k]
@@ -495,6 +496,7 @@ def explain(t, h, status, p):
 
 
 tell = helper(explain)
+reach = helper(bind(follow, solve=find_velocities))
 
 
 def variational_step(t, h, p):
@@ -514,7 +516,8 @@ def variational_step(t, h, p):
                 keep_loads(n * d, p)
             else:
                 look(0, t, h, p)
-    status = find_velocities(t, h, p)
+    kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    status = reach(n * d, 0, kept, 1, t, h, p)
     if status != OK:
         return tell(t, h, status, p) if p.layout[NEWTON] == 1 and status != NOT_FINITE else status
     p.report[LOADED] = 0.0

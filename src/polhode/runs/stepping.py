@@ -35,6 +35,7 @@ from polhode.kernel.signatures import (
     ERROR,
     ITERATIONS,
     LARGEST,
+    LOST,
     MUTED,
     NEXT_TIME,
     NOT_CONVERGED,
@@ -523,6 +524,12 @@ class Run:
             return ConvergenceError(
                 f"{label!r} did not converge {place}: {iterations} iterations, last relative correction "
                 f"{residual:.1e}; {self.advice(h)}",
+                residual=residual, iterations=iterations, **where,
+            )  # fmt: skip
+        if status == LOST:
+            return ConvergenceError(
+                f"the solution of {label!r} that belongs to the step could be followed no further than to a step of "
+                f"{float(self.report[ERROR]):.3g} {place}: the loads change too much within it; {self.advice(h)}",
                 residual=residual, iterations=iterations, **where,
             )  # fmt: skip
         if status == SINGULAR:
