@@ -27,11 +27,11 @@ NEAR = 0.25
 """By this factor the second correction of a solve must be smaller than the first, or the start was too far away: the
 equations of a step may have several solutions, and Newton's method from afar may end at any of them."""
 
-STRAY, TRIFLE = 0.5, 1e-3
+STRAY, TRIFLE = 0.5, 0.01
 """A solution is followed while it lies off the line through the last two by no more than this share of the way to it,
 or of itself."""
 
-FINEST = 1.0 / 1024.0
+FINEST = 1.0 / 4096.0
 """Smallest part of a step by which its solution is followed; where that is too much, it has ended or turned back."""
 
 
@@ -47,9 +47,7 @@ def norm3(a):
 @inlined
 def det3(a):
     """Determinant of the 3x3 matrix with rows ``a`` (9-tuple)."""
-    return (
-        a[0] * (a[4] * a[8] - a[5] * a[7]) + a[1] * (a[5] * a[6] - a[3] * a[8]) + a[2] * (a[3] * a[7] - a[4] * a[6])
-    )
+    return a[0] * (a[4] * a[8] - a[5] * a[7]) + a[1] * (a[5] * a[6] - a[3] * a[8]) + a[2] * (a[3] * a[7] - a[4] * a[6])
 
 
 @inlined

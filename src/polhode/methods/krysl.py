@@ -250,7 +250,7 @@ def settle(t, h, full, p):
             at = LOAD * (p.N + d.i) + 3 * d.kind
             old = get3(p.work, at)
             rate = movement(h, d)
-            near = NEAR if sweep == 0 else inf
+            near = NEAR if sweep == 0 or full else inf
             status, x = newton3(residual, jacobian, old, square3(d.m), rate, near, full, d, p.report)
             if status != OK:
                 return status
@@ -265,7 +265,7 @@ def settle(t, h, full, p):
                 settled = settled and (correction <= 1e-13 * size or correction * rate <= GRAIN)
         if change <= 1e-15 or (settled and change >= 0.5 * before):
             return OK
-        if sweep == 1 and change > NEAR * before and not full:
+        if sweep == 1 and change > (1.0 if full else NEAR) * before:
             break
         before = change
         p.report[RESIDUAL] = change
