@@ -59,19 +59,20 @@ def test_every_claim_is_judged_and_reported(quick):
 
 
 EXPECTED = {
-    "fig01": {"IMID is": PARTLY, "most accurate algorithm": PARTLY},
+    "fig01": {"most accurate algorithm": PARTLY, "TRAP is slightly": PARTLY},
     "fig02": {"absolute accuracy": PARTLY},
-    "fig04": {"blow up": (HOLDS, FAILS), "repelling wall": FAILS},
-    "claims": {"IMIDM is symplectic": FAILS, "TRAPM is symplectic": FAILS},
+    "fig04": {"repelling wall": FAILS},
+    "fig05": {"Trapezoids display": PARTLY},
+    "claims": {"is (5)": MISPRINT, "IMIDM is symplectic": FAILS, "TRAPM is symplectic": FAILS},
 }
-"""Verdicts other than "holds". Whether a chaotic run is lost is a matter of round-off."""
+"""Verdicts other than "holds"."""
 
 
 def test_verdicts(quick):
     for name, result in quick[0].items():
         for verdict in result.verdicts:
             known = [x for words, x in EXPECTED.get(name, {}).items() if words in verdict.claim.text] or [HOLDS]
-            assert verdict.verdict in known[0] if isinstance(known[0], tuple) else verdict.verdict == known[0], verdict
+            assert verdict.verdict == known[0], verdict
 
 
 # Values measured by an independent program: momentum and attitude.
@@ -266,11 +267,20 @@ def test_accuracy_is_judged():
     assert verdict_of(fig01, "most accurate", errors(2.0, IMID=0.5)) == HOLDS
     assert verdict_of(fig01, "most accurate", errors(2.0, IMID=(0.5, 2.0))) == PARTLY
     assert verdict_of(fig01, "most accurate", errors(2.0, IMID=2.0)) == FAILS
+    assert verdict_of(fig01, "most accurate", errors(2.0, IMID=1.02)) == FAILS
     assert verdict_of(fig01, "AKW matches", errors(2.0, AKW=(1.0, 20.0))) == HOLDS
+    assert verdict_of(fig01, "AKW matches", errors(2.0, AKW=(1.0, 40.0))) == PARTLY
     assert verdict_of(fig01, "AKW matches", errors(2.0)) == PARTLY
     assert verdict_of(fig01, "AKW matches", errors(2.0, AKW=(2.0, 100.0))) == FAILS
-    assert verdict_of(fig01, "TRAP is slightly", errors(2.0, TRAP=2.0)) == HOLDS
-    assert verdict_of(fig01, "TRAP is slightly", errors(2.0, TRAP=4.0)) == FAILS
+    assert verdict_of(fig01, "AKW matches", errors(2.0, AKW=(0.5, 1.0))) == FAILS
+    for trap, half_step, verdict in ((1.3, 1.0, HOLDS), (2.0, 1.0, PARTLY), (1.3, 2.0, PARTLY), (1.3, 0.5, PARTLY),
+                                     (1.0, 1.0, PARTLY), (0.5, 2.0, PARTLY), (4.0, 4.0, PARTLY)):  # fmt: skip
+        data = errors(2.0, TRAP=trap)
+        moved = half_step * float(data.angular_momentum_error.sel({"method": "IMID", "step": fig01.AT}))
+        data = data.assign_coords(norm=list(common.NORMS)).assign(trap_shifted_error=("norm", [moved, moved]))
+        assert verdict_of(fig01, "TRAP is slightly", data) == verdict
+    assert verdict_of(fig01, "rather inaccurate", errors(2.0, BBTRAP=12, SWC1=12)) == HOLDS
+    assert verdict_of(fig01, "rather inaccurate", errors(2.0, BBTRAP=6, SWC1=12)) == FAILS
     assert verdict_of(fig02, "outstanding", errors(2.0, AKW=9, BBTRAP=9, SWC1=9)) == HOLDS
     assert verdict_of(fig02, "outstanding", errors(2.0, AKW=0.1)) == FAILS
     fast = xr.concat(
@@ -290,7 +300,8 @@ def wall(lost=(), wander=0.5, ours=0.005):
             "steps_kept": (("method", "start"), [[40_000.0, 100.0 if label in lost else 40_000.0] for label in labels]),
             "half_range": (("method", "start"), np.where(present, ours, 0.03)[:, None] * np.ones(2)),
             "outcome": ("method", ["completed"] * n),
-            "mean_frequency": ("method", [1.0, 1.0, 1.0, 0.2, 0.3, 0.2, 0.3]),
+            "peak_frequency": ("method", [1.0, 1.0, 1.0, 0.2, 0.3, 0.2, 0.3]),
+            "peak_share": ("method", [0.1, 0.1, 0.1, 0.5, 0.3, 0.5, 0.3]),
             "wander": ("method", np.where(present, 0.01, wander)),
             "rotation_median_deg": ("method", [33.0] * n),
             "rotation_max_deg": ("method", [40.0] * n),
@@ -313,10 +324,20 @@ def test_the_soft_wall_is_judged():
     assert verdict_of(fig04, "irregular", wall(wander=0.02)) == FAILS
     assert verdict_of(fig04, "repelling wall", wall()) == FAILS
     assert verdict_of(fig05, "1/5", wall()) == HOLDS
-    assert verdict_of(fig05, "1/5", wall(ours=0.015)) == PARTLY
+    assert verdict_of(fig05, "1/5", wall(ours=0.006)) == HOLDS
+    assert verdict_of(fig05, "1/5", wall(ours=0.003)) == PARTLY
+    assert verdict_of(fig05, "1/5", wall(ours=0.012)) == PARTLY
     assert verdict_of(fig05, "1/5", wall(ours=0.05)) == FAILS
     assert verdict_of(fig05, "clean", wall(lost=["TRAP"])) == PARTLY
     assert verdict_of(fig05, "Trapezoids", wall()) == PARTLY
+    higher = xr.DataArray([1.3, 1.0, 1.3, 1.0], {"method": list(common.PRESENT)}, "method")
+    for factor, verdict in ((1.0, HOLDS), (2.0, PARTLY), (0.5, PARTLY)):
+        data = wall()
+        data.half_range.loc[{"method": list(common.PRESENT)}] *= xr.where(higher > 1.0, factor * higher, 1.0)
+        assert verdict_of(fig05, "Trapezoids", data) == verdict
+    for name in ("peak_frequency", "peak_share"):
+        data[name] = wall()[name] * 0.0 + 1.0
+    assert verdict_of(fig05, "Trapezoids", data) == FAILS
     assert verdict_of(fig05, "superior", wall(ours=0.05, wander=0.001)) == FAILS
 
 
@@ -329,7 +350,8 @@ def test_falling_into_the_well_is_seen():
     assert common.kept(steady) == 300
     assert common.half_range(np.array([0.9, 1.1])) == pytest.approx(0.1)
     tone = np.sin(2 * np.pi * 0.2 * 0.5 * np.arange(4096))
-    assert common.mean_frequency(tone, 0.5) == pytest.approx(0.2, rel=1e-3)
+    frequency, share = common.peak(tone + 0.5 * np.sin(2 * np.pi * 0.6 * 0.5 * np.arange(4096)), 0.5)
+    assert frequency == pytest.approx(0.2, rel=2e-3) and share == pytest.approx(0.8, abs=1e-3)
 
 
 @pytest.mark.parametrize("label", common.ALL)
@@ -343,6 +365,93 @@ def test_a_spoiled_step_does_not_satisfy_the_printed_equations(label):
     spoiled = end.copy()
     spoiled[-1] += 1e-9
     assert claims.printed_residual(label, claims.H, y, spoiled) > 1e-10
+
+
+@pytest.mark.parametrize("label", claims.VECTOR_STEPS)
+def test_a_spoiled_step_is_neither_of_the_rules_of_section_2(label):
+    """Momenta and displacements solved here by sweeps."""
+    masses, h, late = np.array(claims.MASSES)[:, None], claims.H, 1.0 if label == "TRAP" else 0.5
+    u, v = (np.array(claims.START_OF_PARTICLES[name]) for name in ("position", "velocity"))
+    p = masses * v
+
+    def force(x):
+        apart = x[1] - x[0]
+        return np.array([1, -1])[:, None] * masses.prod() * apart / np.linalg.norm(apart) ** 3
+
+    new = p
+    for _ in range(200):
+        moved = u + late * h * (p + new) / 2 / masses
+        new = p + h * ((force(u) + force(moved)) / 2 if label == "TRAP" else force(moved))
+    share = 0.5 if label == "IMID as printed" else 1.0
+    moved = u + share * h * (p + new) / 2 / masses
+    if label == "IMID as printed":  # its printed force is that of the middle between the ends
+        for _ in range(200):
+            new = p + h * force((u + moved) / 2)
+            moved = u + h / 2 * (p + h / 2 * force((u + moved) / 2)) / masses
+    states = [np.concatenate([x, y, np.zeros((2, 7))], axis=1).ravel() for x, y in ((u, p), (moved, new))]
+    assert claims.vector_residual(label, h, *states) < claims.EXACT
+    for spoiled in (3, 0):
+        states[1][spoiled] += 1e-9
+        assert claims.vector_residual(label, h, *states) > 1e-10
+
+
+def rows_of_claims(**changes):
+    """Made-up one-step measurements of ``claims``, everything as claimed but for the changes."""
+    labels = list(common.ALL)
+    values = {
+        "defect_torqued": ("identity", [1e-6 if name == "SWC1 = BBTRAP" else 1e-16 for name in claims.IDENTITIES]),
+        "vector_defect": ("vector_identity", np.full(len(claims.VECTOR_IDENTITIES), 1e-16)),
+        "vector_residual": ("vector_step", [1e-16, 0.1, 1e-16]),
+        "series_misfit": (("series_of", "series_order"), [[1e-9, 0.06], [1e-9, 1e-8]]),
+        "order": ("method", np.full(len(labels), 2.0)),
+        "drift_free": (("method", "quantity"), np.full((len(labels), 1), 1e-15)),
+    }
+    coordinates = {
+        "identity": list(claims.IDENTITIES), "vector_identity": list(claims.VECTOR_IDENTITIES), "method": labels,
+        "vector_step": list(claims.VECTOR_STEPS), "series_of": ["TRAPM", "trapezoid"], "series_order": [3, 4],
+        "quantity": ["energy"],
+    }  # fmt: skip
+    data = xr.Dataset(values, coordinates)
+    data.drift_free.loc[{"method": "BBTRAPWD"}] = 1e-4
+    for name, (where, value) in changes.items():
+        data[name].loc[where] = value
+    return data
+
+
+def test_the_claims_without_a_figure_are_judged():
+    identity = {"vector_identity": "BE(-h) after FE(h)"}
+    assert verdict_of(claims, "On a vector space", rows_of_claims()) == HOLDS
+    assert verdict_of(claims, "On a vector space", rows_of_claims(vector_defect=(identity, 1e-9))) == PARTLY
+    assert verdict_of(claims, "is (5)", rows_of_claims()) == MISPRINT
+    assert verdict_of(claims, "is (5)", rows_of_claims(vector_residual=({}, 1e-16))) == HOLDS
+    assert (
+        verdict_of(claims, "is (5)", rows_of_claims(vector_residual=({}, 0.1)))
+        == f"{FAILS} as printed; {FAILS} corrected"
+    )
+    assert verdict_of(claims, "does not seem", rows_of_claims()) == HOLDS
+    assert verdict_of(claims, "does not seem", rows_of_claims(series_misfit=({"series_of": "TRAPM"}, 1e-8))) == PARTLY
+    assert verdict_of(claims, "Truncating", rows_of_claims()) == HOLDS
+    for order in (1.0, 3.0):
+        assert verdict_of(claims, "Truncating", rows_of_claims(order=({"method": "BBTRAP"}, order))) == PARTLY
+
+
+def test_lines_on_each_other_are_drawn_in_turns():
+    from polhode.studies import drawing
+
+    x = np.array([1.0, 4.0, 16.0])
+    assert drawing.coincident([x, 2 * x, 1.05 * x, 2 * x, np.nan * x]) == [(0, 2), (0, 2), (1, 2), (1, 2), (0, 1)]
+    first, second = drawing.turns(0, 2), drawing.turns(1, 2)
+    assert first["markevery"] == (0, 2) and second["markevery"] == (1, 2)
+    assert first["linestyle"][0] != second["linestyle"][0] and first["linestyle"][1] == second["linestyle"][1]
+    assert drawing.turns(0, 1) == {}
+
+
+def test_only_a_map_with_a_tableau_is_fitted():
+    from polhode.studies.krysl2006 import tableaux
+
+    half = tableaux.munthe_kaas(np.array([[0.5]]), np.array([1.0]))
+    assert tableaux.misfit(3, half) < 1e-6 and tableaux.misfit(3, tableaux.trapm) < 1e-6
+    assert tableaux.misfit(3, lambda j, Pi, h: half(j, Pi, h) + h**3 * np.cross(Pi, j * Pi)) > 1e-2
 
 
 # ------------------------------------------------------------------ names and the command

@@ -40,6 +40,30 @@ def triangle(ax: Axes, order: int) -> None:
     )
 
 
+def coincident(lines: Any, factor: float = 1.1) -> list[tuple[int, int]]:
+    """Of each line (n, points): its rank among those that lie on it within a factor everywhere, and their number."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.asarray(lines, dtype=float))
+    groups: list[list[int]] = []
+    for i, line in enumerate(logs):
+        for group in groups:
+            gap = np.abs(line - logs[group[0]])
+            if (gap[np.isfinite(gap)] <= np.log(factor)).all() and np.isfinite(gap).any():
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    where = {i: (rank, len(group)) for group in groups for rank, i in enumerate(group)}
+    return [where[i] for i in range(len(logs))]
+
+
+def turns(rank: int, count: int, dash: float = 5.0) -> dict[str, Any]:
+    """Style of one of several lines that lie on each other: marks and dashes in turns, so that all are seen."""
+    if count == 1:
+        return {}
+    return {"markevery": (rank, count), "linestyle": (rank * dash, (dash, (count - 1) * dash)), "dash_capstyle": "butt"}
+
+
 def convergence_panel(
     ax: Axes, data: xr.Dataset, variable: str, labels: tuple[str, str], solid: Sequence[str], order: int = 2
 ) -> None:
@@ -54,10 +78,10 @@ def convergence_panel(
     solid : sequence of str
         Methods drawn with full lines and filled marks; the others are dashed and open.
     """
-    for i, label in enumerate(data.method.values):
+    lines = data[variable].transpose("method", "step")
+    for i, (label, (rank, count)) in enumerate(zip(data.method.values, coincident(lines.values), strict=True)):
         full = str(label) in solid
-        line = data[variable].sel({"method": label})
-        ax.loglog(data.step, line, label=str(label), **style(i, full))
+        ax.loglog(data.step, lines[i], label=str(label), **style(i, full) | turns(rank, count))
     low, high = float(data[variable].min()), float(data[variable].max())
     ax.set_ylim(low / 20, high * 2)
     triangle(ax, order)

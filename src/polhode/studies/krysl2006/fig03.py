@@ -6,6 +6,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra.rotation import exp_quaternion
+from polhode.studies.criteria import at_least
 from polhode.studies.krysl2006.common import ALL, PRINTED, by_method, convergence_picture, second_order
 from polhode.studies.krysl2006.fig02 import TOP
 from polhode.studies.measure import NORMS, convergence
@@ -48,7 +49,10 @@ def significantly(data: xr.Dataset) -> Finding:
         for norm, word in NORMS.items():
             e = by_method(data[norm].sel(t_end=t, step=step))
             worse = {label: e[label] / max(e[p] for p in PAIR) for label in (*others, "BBTRAPWD")}
-            parts[f"in {word} at t = {t:g}"] = min(worse[label] for label in others) > FACTOR
+            least = min(worse[label] for label in others)
+            parts[f"error of the best other over the worse of the pair, in {word} at t = {t:g}"] = at_least(
+                least, FACTOR
+            )
             numbers[f"{word}, t = {t:g}, step {step}: error relative to the worse of the pair"] = worse
     return Finding(parts, numbers)
 

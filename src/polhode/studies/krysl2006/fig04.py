@@ -5,6 +5,7 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.studies.criteria import at_least, every
 from polhode.studies.krysl2006 import common
 from polhode.studies.krysl2006.common import RIVALS, STEP, STEPS, by_method
 from polhode.studies.study import Claim, Figure, Finding
@@ -18,20 +19,23 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def turns(data: xr.Dataset) -> Finding:
     median, largest = by_method(data.rotation_median_deg), by_method(data.rotation_max_deg)
-    parts = {"more than half of the steps turn the body by more than 30 degrees": min(median.values()) > 30.0}
+    parts = {"median rotation in a step, degrees": every(median, lambda x: at_least(x, 30.0))}
     shares = by_method(data.share_over_30_deg)
     return Finding(parts, {"median, degrees": median, "largest, degrees": largest, "share of steps over 30": shares})
 
 
 def varies(data: xr.Dataset) -> Finding:
     ranges = by_method(data.half_range.sel(start=0))
-    return Finding({"the Hamiltonian of every method varies": min(ranges.values()) > 1e-4}, {"half-range": ranges})
+    return Finding({"half-range of H/H0": every(ranges, lambda x: at_least(x, 1e-4))}, {"half-range": ranges})
 
 
 def none_blows_up(data: xr.Dataset) -> Finding:
     steps = {label: data.steps_kept.sel({"method": label}) for label in RIVALS}
     lost = {label: f"{int((kept < STEPS).sum())} of {int(kept.count())}" for label, kept in steps.items()}
-    parts = {f"none leaves |H/H0 - 1| <= 0.1 in {STEPS} steps": all(bool(x.min() >= STEPS) for x in steps.values())}
+    fewest = {label: float(kept.min()) for label, kept in steps.items()}
+    parts = {
+        f"steps with |H/H0 - 1| <= {common.FELL:g}, least of all starts": every(fewest, lambda n: at_least(n, STEPS))
+    }
     earliest = {label: int(kept.min()) for label, kept in steps.items()}
     first = {label: str(data.outcome.sel({"method": label}).values) for label in RIVALS}
     return Finding(parts, {"starts that are lost": lost, "earliest step": earliest, "the printed start": first})
@@ -39,7 +43,10 @@ def none_blows_up(data: xr.Dataset) -> Finding:
 
 def irregular(data: xr.Dataset) -> Finding:
     moved = by_method(data.wander, RIVALS)
-    return Finding({"the mean of H wanders": min(moved.values()) > 0.2}, {"moves of the mean, in half-ranges": moved})
+    return Finding(
+        {"moves of the mean of H between tenths of the run, in half-ranges": every(moved, lambda x: at_least(x, 0.2))},
+        {"moves of the mean, in half-ranges": moved},
+    )
 
 
 def physical(data: xr.Dataset) -> Finding:
@@ -47,7 +54,7 @@ def physical(data: xr.Dataset) -> Finding:
     through = common.by_step((ends == "completed").sum("method"))
     how = {str(x.method.values): str(x.values) for x in ends.sel(physical_step=STEP)}
     largest = {f"largest |H/H0 - 1|, step {h}": by_method(errors.sel(physical_step=float(h))) for h in through}
-    parts = {f"step {STEP} carries a method through": through[f"{STEP:g}"] > 0}
+    parts = {f"methods that a step of {STEP} carries through": at_least(through[f"{STEP:g}"], 1)}
     return Finding(parts, {f"methods of {len(how)} that complete, by step": through, f"step {STEP}": how} | largest)
 
 
