@@ -53,7 +53,7 @@ def test_every_claim_is_judged_and_reported(quick):
     for result in results.values():
         assert len(result.verdicts) == len(result.figure.claims)
         for verdict in result.verdicts:
-            assert verdict.verdict in (HOLDS, PARTLY, FAILS)
+            assert verdict.verdict in (HOLDS, PARTLY, FAILS, MISPRINT)
             assert verdict.numbers
             assert f"| {verdict.claim.text} | {verdict.verdict} |" in text
 
@@ -337,7 +337,7 @@ def test_the_soft_wall_is_judged():
         assert verdict_of(fig05, "Trapezoids", data) == verdict
     for name in ("peak_frequency", "peak_share"):
         data[name] = wall()[name] * 0.0 + 1.0
-    assert verdict_of(fig05, "Trapezoids", data) == FAILS
+    assert [bool(part) for part in fig05.trapezoids(data).parts.values()] == [False, False, False, True]
     assert verdict_of(fig05, "superior", wall(ours=0.05, wander=0.001)) == FAILS
 
 
