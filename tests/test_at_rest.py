@@ -385,3 +385,170 @@ def test_zarr_of_strangers(crafted, make):
     make(crafted)
     with pytest.raises(ph.FileProblem, match=ZARR[make]):
         ph.load(crafted / "foreign.zarr")
+
+
+# ------------------------------------------------------------------ records of runs that strangers wrote
+JUNK = (None, True, -1, 1.5, 10**400, "x", "__import__('os')", [], {}, [[1]], 10**18, {"function": "f", "sha256": "y"})
+
+
+def changed(thing, rng):
+    """One part of a nest of lists and dicts in the place of another, missing, or nonsense."""
+    if isinstance(thing, dict) and thing and rng.random() < 0.85:
+        name, thing = rng.choice(list(thing)), dict(thing)
+        if rng.random() < 0.15:
+            del thing[name]
+        else:
+            thing[name] = changed(thing[name], rng)
+        return thing
+    if isinstance(thing, list) and thing and rng.random() < 0.6:
+        k, thing = rng.randrange(len(thing)), list(thing)
+        thing[k] = changed(thing[k], rng)
+        return thing
+    return rng.choice(JUNK)
+
+
+def test_records_of_strangers(trajectory):
+    """Whatever a record says, `rerun` computes or says what is wrong with it."""
+    rng, recipe, refused = random.Random(6), json.loads(trajectory.attrs["run"]) | {"steps": 5}, 0
+    for _ in range(150):
+        told = trajectory.isel(time=slice(2)).assign_attrs(run=json.dumps(changed(recipe, rng)))
+        try:
+            ph.rerun(told)
+        except ph.PolhodeError:
+            refused += 1
+    assert refused > 80
+    deep = trajectory.isel(time=slice(2)).assign_attrs(run="[" * 100_000)
+    with pytest.raises(ph.InvalidInput, match="not one that polhode wrote"):
+        ph.rerun(deep)
+    longer = json.dumps(recipe | {"state": recipe["state"] + [1.0]})  # which kernels would read past its end
+    with pytest.raises(ph.InvalidInput, match="state must be 13"):
+        ph.rerun(trajectory.assign_attrs(run=longer))
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """A live store in the middle of a run."""
+    path = tmp_path_factory.mktemp("live") / "run.zarr"
+    top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+
+    def stop(progress):
+        if progress.done:
+            raise KeyError("a stop")
+
+    with pytest.raises(KeyError):
+        ph.integrate(top, "mkrk:dp8", rtol=1e-9, t_end=30.0, angular_velocity=(0.3, -0.2, 4), store=path,
+                     checkpoint_seconds=0.0, progress=stop)  # fmt: skip
+    return path
+
+
+def rewritten(live, folder, change):
+    """A copy of the store, its checkpoint changed and sealed again, as a stranger can."""
+    from polhode.runs.store import _sealed
+
+    path = folder / "foreign.zarr"
+    shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(live, path)
+    body = json.loads((path / "checkpoint.json").read_text())
+    del body["sha256"]
+    body = change(body)
+    (path / "checkpoint.json").write_text(json.dumps(body | {"sha256": _sealed(body)}) if body else "null")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.OtherMachineWarning")
+def test_checkpoints_of_strangers(live, tmp_path):
+    assert ph.load(rewritten(live, tmp_path, dict)).attrs["incomplete"]
+    rng, refused = random.Random(7), 0
+    for _ in range(40):
+
+        def change(body):
+            found = changed(body, rng)
+            return found if isinstance(found, dict) else {}
+
+        path = rewritten(live, tmp_path, change)
+        for read in (ph.load, ph.resume):
+            try:
+                read(path)
+            except ph.PolhodeError:
+                refused += 1
+    assert refused > 40
+
+
+@pytest.mark.parametrize(
+    ("name", "slot", "value"),
+    [("report", 16, 1e9), ("report", 19, -1e6), ("course", "ACCEPTED", 1e300), ("course", "SAMPLE", -5.0),
+     ("parameters", 0, 1e9)],
+)  # fmt: skip
+def test_numbers_by_which_kernels_find_others(live, tmp_path, name, slot, value):
+    """In the memory of a run are places and counts, which compiled code trusts."""
+    from polhode.kernel import signatures
+
+    at = getattr(signatures, slot) if isinstance(slot, str) else slot
+
+    def change(body):
+        body["state"]["memory"][name][at] = float(value).hex()
+        return body
+
+    for read in (ph.load, ph.resume):
+        with pytest.raises(ph.FileProblem, match="is not of this run"):
+            read(rewritten(live, tmp_path, change))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_a_store_that_leads_out_of_its_folder(live, tmp_path):
+    path = rewritten(live, tmp_path, dict)
+    shutil.move(path / "state", tmp_path / "elsewhere")
+    (path / "state").symlink_to(tmp_path / "elsewhere")
+    for read in (ph.load, ph.resume):
+        with pytest.raises(ph.FileProblem, match="state is a link"):
+            read(path)
+
+
+# ------------------------------------------------------------------ a disk that is full
+FULL = """
+    import json, resource, signal
+    from pathlib import Path
+    import numpy as np
+    import polhode as ph
+    from polhode import export
+    from polhode.trajectory.files import appearing_whole
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    body = ph.particle(mass=2.0, stiffness=3.0)
+    ds = ph.integrate(body, "mkrk:rk4", step=0.01, steps=3000, position=(1, 0, 0), velocity=(0, 1, 0))
+    kinds = {
+        "a.nc": ph.save, "a.zarr": ph.save, "a.xyz": export.extended_xyz, "a.dump": export.lammps_dump,
+        "a.gsd": export.gsd,
+        "a.oem": lambda ds, path: export.oem(
+            ds, path, object_name="X", center_name="EARTH", units="km", epoch="2030-01-01T00:00:00 TDB"
+        ),
+    }
+    told = {}
+    for name, write in kinds.items():
+        path = Path(name)
+        write(ds.isel(time=slice(0, 20)), path)
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+        before = [file.read_bytes() for file in files]
+        for most in (0, 30_000):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+            try:
+                write(ds, path)
+                words = "written"
+            except ph.FileProblem as refused:
+                words = str(refused)
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            told[f"{name} {most}"] = words, before == [file.read_bytes() for file in files]
+    left = [path.name for path in Path().iterdir() if path.name not in kinds]
+    print(json.dumps([told, left]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+def test_a_disk_that_is_full(python, tmp_path):
+    """The old file is kept, one sentence says so; HDF5 alone ends the process."""
+    told, left = python(FULL, cwd=tmp_path)
+    for name, (words, kept) in told.items():
+        assert words.startswith(f"cannot write {name.split()[0]}: File too large; choose another place"), (name, words)
+        assert kept, name
+    assert left == []

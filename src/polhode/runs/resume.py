@@ -91,7 +91,8 @@ def load(path: str | os.PathLike[str], *, system: System | None = None, **functi
     Raises
     ------
     FileProblem
-        It is missing, torn, or not a trajectory.
+        It is missing, torn (the sentence says which variables, where the file has digests), or not a trajectory; or it
+        holds what polhode does not read, such as a stranger's codec or a shape that would fill the memory.
     InvalidInput
         Another suffix; for a store, a function that is missing.
     """
@@ -110,9 +111,8 @@ def _read(
     live: LiveStore, system: System | None, functions: Mapping[str, Callable[..., Any]], name: str
 ) -> tuple[dict[str, Any], System, Chosen, list[Event]]:
     """The recipe of a store, and what it is made of."""
-    recipe = json.loads(live.run_text)
     given = system is not None
-    system, chosen, events = rebuilt(recipe, functions, system, f"{name}({str(live.path)!r}, ")
+    recipe, system, chosen, events = rebuilt(live.run_text, functions, system, f"{name}({str(live.path)!r}, ")
     if given and _without_functions(system.arguments) != _without_functions(recipe["system"]["arguments"]):
         raise InvalidInput(f"the system handed in has other arguments than that of the run in {live.path}")
     live.told(_changed(recipe, system, events))

@@ -123,6 +123,8 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
             raise InvalidInput(f"steps must be a whole number, not {steps!r}")
         if steps < 0:
             raise InvalidInput(f"steps is {steps}; it must not be negative (to run backwards, give t_end before t0)")
+        if steps > MOST:
+            raise InvalidInput("steps is more than 2^62, which no run takes")
         if steps > COUNTABLE:
             raise InvalidInput(f"steps is {steps:g}, more than can be counted; give at most {COUNTABLE:g}")
         return h, int(steps), start
@@ -575,8 +577,7 @@ def integrate(
     wanted, cuts = events_of(events, system), checked_breaks(breaks, first, end)
     if store is not None and not isinstance(store, LiveStore):
         store = LiveStore(store, checkpoint_seconds)
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        raise InvalidInput(f"every is {every!r}; it must be a whole number, 1 or more")
+    every = checked_every(every)
     if units not in UNITS:
         raise unknown_name("units", units, UNITS)
     if system.units:
@@ -604,7 +605,7 @@ def integrate(
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
         **pace,
-        "every": int(every),
+        "every": every,
         "t_eval": None if samples is None else samples.tolist(),
         "guard": bool(guard),
         "units": units,
@@ -628,6 +629,17 @@ def checked_threads(threads: Any) -> int:
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
         raise InvalidInput(f"threads is {threads!r}; it must be a whole number, 1 or more")
     return int(threads)
+
+
+MOST = 2**62
+"""Largest number of steps: what is counted has 64 bits."""
+
+
+def checked_every(every: Any) -> int:
+    """How many steps a row stands for, checked."""
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or not 1 <= every <= MOST:
+        raise InvalidInput(f"every is {f'{every!r}'[:40]}; it must be a whole number, 1 or more (at most 2^62)")
+    return int(every)
 
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
@@ -963,24 +975,65 @@ def rerun(
     """
     if "run" not in ds.attrs:
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
-    recipe = json.loads(ds.attrs["run"])
-    system, chosen, events = rebuilt(recipe, functions)
+    recipe, system, chosen, events = rebuilt(ds.attrs["run"], functions)
     return carry_out(system, chosen, recipe, progress, events, None, checked_threads(threads))
 
 
 def rebuilt(
-    recipe: Mapping[str, Any],
-    functions: Mapping[str, Callable[..., Any]],
-    system: System | None = None,
-    call: str = "rerun(ds, ",
-) -> tuple[System, Chosen, list[Event]]:
-    """System, method and events of a recipe, with the user's functions, or a system of the user's, handed in again.
+    text: Any, functions: Mapping[str, Callable[..., Any]], system: System | None = None, call: str = "rerun(ds, "
+) -> tuple[dict[str, Any], System, Chosen, list[Event]]:
+    """A recipe, its system, method and events, with the user's functions, or a system of the user's, handed in again.
 
     Raises
     ------
     InvalidInput
-        What is missing or not wanted; ``call`` is how the words that tell of it begin.
+        What is missing or not wanted; ``call`` is how the words that tell of it begin. The text may come from anybody:
+        it is no recipe, or one that ``integrate`` would have refused.
     """
+    try:
+        recipe = json.loads(text)
+        found = _rebuilt(recipe, functions, system, call)
+        _check_recipe(recipe, *found[:2])
+    except PolhodeError:
+        raise
+    except Exception as wrong:  # of whatever kind and number things are that should be others
+        raise InvalidInput(
+            f"the record of this run is not one that polhode wrote ({type(wrong).__name__}: {wrong}); use integrate "
+            "instead"
+        ) from wrong
+    return recipe, *found
+
+
+def _check_recipe(recipe: Mapping[str, Any], system: System, chosen: Chosen) -> None:
+    """What ``integrate`` would have refused, and a state that is not as long as its kernels take it to be."""
+    prepared = chosen.prepare()
+    names = ("t_end", "steps", "t0")
+    if "rtol" in recipe:
+        end, _, start = (recipe.get(name) for name in names)
+        sizes = (recipe[name] for name in ("first_step", "max_step", "max_steps"))
+        h, n, start = whole(tolerances(recipe["rtol"], recipe["atol"], end, None, start, *sizes))
+    elif prepared.clock:
+        h, n, start = whole(clocked_span(recipe["step"], *(recipe[name] for name in names)))
+    else:
+        h, n, start = span(recipe["step"], None, *(recipe[name] for name in names[1:]))
+        h = -h if recipe["backwards"] is True else h
+    every = checked_every(recipe["every"])
+    if recipe["t_eval"] is not None:
+        sample_times(list(recipe["t_eval"]), every, start, h, n)
+    if not isinstance(recipe["guard"], bool):
+        raise InvalidInput(f"guard is {recipe['guard']!r}, neither true nor false")
+    checked_breaks(recipe.get("breaks", []), -inf, inf)
+    if recipe["units"] not in UNITS:
+        raise unknown_name("units", recipe["units"], UNITS)
+    upright = np.zeros((system.N, BODY))
+    upright[:, ATTITUDE] = 1.0
+    size = extended(system, prepared, upright.ravel()).size
+    vector(np.array(recipe["state"], dtype=float), "state", size)
+
+
+def _rebuilt(
+    recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], system: System | None, call: str
+) -> tuple[System, Chosen, list[Event]]:
     events, rest = [], dict(functions)
     for given in recipe.get("events", ()):
         if given["kind"] == "user":
@@ -992,6 +1045,8 @@ def rebuilt(
             given = given | {"function": functions[name]}
         events.append(event_of(given))
     if system is None:
+        if recipe["system"]["arguments"].get("n", 0) * BODY > len(recipe["state"]):
+            raise InvalidInput("the record of this run has more bodies than its state")
         system = rebuild(recipe["system"], rest, call)
     else:
         for key in rest:

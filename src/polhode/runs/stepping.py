@@ -26,13 +26,19 @@ from polhode.errors import (
 )
 from polhode.kernel import drive
 from polhode.kernel.signatures import (
+    ABSOLUTE,
     ACCEPTED,
     ANGULAR,
     BEGUN,
     BODY,
+    CARRIED,
+    CLOCK,
+    COMMUTATES,
     CROSSED,
     CUT,
+    DIVIDED,
     ERROR,
+    GUARDED,
     ITERATIONS,
     LARGEST,
     LOST,
@@ -40,11 +46,15 @@ from polhode.kernel.signatures import (
     NEXT_TIME,
     NOT_CONVERGED,
     OK,
+    OWN,
     REJECTED,
+    RELATIVE,
     RESIDUAL,
     ROW_ITERATIONS,
     ROWS,
+    SAMPLE,
     SINGULAR,
+    SLOPED,
     SMALLEST,
     STEPS_DONE,
     TAKEN,
@@ -64,6 +74,8 @@ from polhode.trajectory.charts import singular_note
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
 LARGEST_ROWS = 2**31
+TOLD = [GUARDED, SLOPED, COMMUTATES, RELATIVE, ABSOLUTE, OWN, DIVIDED, CLOCK, CARRIED]
+"""What the report tells a step, the same all the run."""
 """Most numbers of the states recorded, and most steps of a slice."""
 SHORTEST = 1e-14
 """Part of the span below which steps are too small."""
@@ -243,14 +255,37 @@ class Run:
         }
 
     def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
-        """Go on where ``snapshot`` was taken, in this process or another; ``found`` are the events met before."""
-        self.done, self.seconds, self.breaks = kept["done"], kept["seconds"], list(kept["breaks"])
+        """Go on where ``snapshot`` was taken, in this process or another; ``found`` are the events met before.
+
+        Raises
+        ------
+        ValueError
+            It is not of this run: by some of its numbers kernels find others, so that they must fit.
+        """
+        self.check(kept)
+        self.done, self.seconds, self.breaks = kept["done"], float(kept["seconds"]), list(map(float, kept["breaks"]))
         for name, array in self.memory.items():
             array[:] = kept["memory"][name]
         self.watching.found[:] = found
         self.show_times()
         self.bench.left_at = self.place if kept["follows"] else None
         self.resumed = True
+
+    def check(self, kept: Mapping[str, Any]) -> None:
+        """Refuse a snapshot that is not of this run; see ``restore``."""
+        if type(kept["done"]) is not int or not 0 <= kept["done"] <= (inf if self.total is None else self.total):
+            raise ValueError(f"{kept['done']} steps done")
+        memory = {name: (array, kept["memory"][name]) for name, array in self.memory.items()}
+        for name, (now, then) in memory.items():
+            if now.shape != then.shape:
+                raise ValueError(f"{name} has {then.size} numbers, not {now.size}")
+        now, then = memory["report"]
+        if (now[TOLD] != then[TOLD]).any():
+            raise ValueError("its system or method has other sizes")
+        now, then = memory["parameters"]
+        flags = (np.abs(now) <= 1.0) & (np.abs(then) <= 1.0)
+        if not (self.system.functions or ((now == then) | flags).all()):
+            raise ValueError("its parameters are others")
 
     @property
     def place(self) -> Any:
@@ -647,6 +682,17 @@ class AdaptiveRun(Run):
     def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
         super().restore(kept, found)
         self.edge = kept["edge"] and tuple(kept["edge"])
+
+    def check(self, kept: Mapping[str, Any]) -> None:
+        super().check(kept)
+        course, samples = kept["memory"]["course"], len(self.recipe["t_eval"] or ())
+        for slot, most in (
+            (ACCEPTED, self.recipe["max_steps"]),
+            (REJECTED, self.recipe["max_steps"]),
+            (SAMPLE, samples),
+        ):
+            if not 0.0 <= course[slot] <= most or course[slot] % 1.0:
+                raise ValueError(f"a count of {course[slot]:g}")
 
     @property
     def now(self) -> float:

@@ -20,27 +20,39 @@ import contextlib
 import functools
 import hashlib
 import json
+import math
 import os
 import shutil
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning
+from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, PolhodeError
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.runs.stepping import Record, Run
 from polhode.runs.watching import Found
+from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store
 
 SECONDS = 30.0
 """Between two checkpoints, unless told otherwise."""
 FORMAT = "polhode live store 1"
+FIELDS = {
+    "rows": int, "over": bool, "run": str, "labels": dict, "scenario_file": str | None, "made_by": list,
+    "rows_sha256": dict, "state": dict | None,
+}  # fmt: skip
+"""What a checkpoint holds, and of which kind."""
+PARTS: dict[str, Callable[[Any], bool]] = {
+    "labels": lambda labels: all(isinstance(value, str) for value in labels.values()),
+    "made_by": lambda makers: bool(makers) and all(isinstance(maker, dict) for maker in makers),
+    "rows_sha256": lambda digests: set(digests) == {"time", "step", "state", "iterations"},
+}
 CHUNK = 2**22
 """Bytes of the states in a chunk, before compression; at least one row."""
 SHORT_CHUNK = 2**16
@@ -241,6 +253,7 @@ class LiveStore:
             raise FileProblem(f"there is no store {str(path)!r}; check the name")
         if not is_store(store.path):
             raise FileProblem(f"{store.path} is not the live store of a run; polhode.load reads other trajectories")
+        foreign.check_folder(store.path)
         file = store.path / CHECKPOINT
         try:
             body = json.loads(file.read_text(encoding="utf-8"))
@@ -252,12 +265,15 @@ class LiveStore:
             ) from None
         except OSError as refused:
             raise FileProblem(f"cannot read {file}: {refused.strerror or refused}") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise FileProblem(f"{file} is torn: it is no checkpoint that polhode wrote; run again") from None
         if _sealed(body) != seal:
             raise FileProblem(f"{file} was changed: its digest is not that of its content; run again")
-        if body["format"] != FORMAT:
-            raise FileProblem(f"{file} has the format {body['format']!r}, but this version reads {FORMAT!r}")
+        if body.get("format") != FORMAT:
+            raise FileProblem(f"{file} has the format {body.get('format')!r}, but this version reads {FORMAT!r}")
+        for name, kinds in FIELDS.items():
+            if not isinstance(body.get(name, ...), kinds) or (name in PARTS and not PARTS[name](body[name])):
+                raise FileProblem(f"{file} is no checkpoint that polhode wrote: {name!r} is missing or of another kind")
         store.rows, store.over, store.run_text = body["rows"], body["over"], body["run"]
         store.writable = writable and not store.over
         store.labels, store.origin, store.makers = body["labels"], body["scenario_file"], body["made_by"]
@@ -390,17 +406,28 @@ class LiveStore:
         if self.state is None:
             return
         rows = self._read()
-        snapshot, found = _unpacked(self.state)
-        before = slice(0, self.state["rows"])
-        record.room(before.stop)
-        record.add(*(rows[name][before] for name in ("time", "state", "iterations", "step")))
-        run.restore(snapshot, found)
+        try:
+            snapshot, found = _unpacked(self.state)
+            before = slice(0, self.state["rows"])
+            record.room(before.stop)
+            record.add(*(rows[name][before] for name in ("time", "state", "iterations", "step")))
+            run.restore(snapshot, found)
+        except PolhodeError:
+            raise
+        except Exception as problem:  # the digests agree, so that this is no damage
+            raise FileProblem(f"{self.path / CHECKPOINT} is not of this run ({problem}); run again") from problem
         self.kept = snapshot, before.stop
 
     def _read(self) -> dict[str, Any]:
         try:
+            foreign.check_zarr(self.path, whole=False)
             group = self._group()
+            needed = sum(self.rows * math.prod(group[name].shape[1:]) * 8 for name in self.digests)
+            if not 0 <= needed <= foreign.most_memory():
+                raise ValueError(f"they would need {needed / 1e9:.3g} GB of memory")
             rows = {name: np.ascontiguousarray(group[name][: self.rows]) for name in self.digests}
+        except FileProblem:
+            raise
         except Exception as problem:
             why = "a chunk is torn" if isinstance(problem, RuntimeError | ValueError) else str(problem)
             raise FileProblem(f"cannot read the rows of {self.path}: {why}; run again") from problem

@@ -18,6 +18,7 @@ import xarray as xr
 from polhode.errors import FileProblem
 from polhode.plots import style
 from polhode.studies.study import VERDICTS, Check, Figure, Study, Tell, Verdict
+from polhode.trajectory.files import appearing_whole
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def reproduce(
             results.append(Result(figure, data, verdicts, remarks, pictures, tables, time.perf_counter() - begun))
             done(results[-1])
         report = target / (f"{figures[0].name}.md" if len(figures) == 1 else "report.md")
-        report.write_text(markdown(study, results, quick), encoding="utf-8")
+        with appearing_whole(report) as draft:
+            draft.write_text(markdown(study, results, quick), encoding="utf-8")
     except OSError as problem:
         if isinstance(problem, FileProblem):
             raise
@@ -95,7 +97,8 @@ def write_tables(data: xr.Dataset, folder: Path, stem: str) -> tuple[Path, ...]:
     paths: list[Path] = []
     for dims in sorted(groups, key=lambda dims: -data[groups[dims][0]].size):
         path = folder / (f"{stem}_by_{'_'.join(dims)}.csv" if paths else f"{stem}.csv")
-        data[groups[dims]].to_dataframe().reset_index().to_csv(path, index=False, float_format="%.10g")
+        with appearing_whole(path) as draft:
+            data[groups[dims]].to_dataframe().reset_index().to_csv(draft, index=False, float_format="%.10g")
         paths.append(path)
     return tuple(paths)
 

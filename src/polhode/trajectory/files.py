@@ -11,8 +11,9 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -79,7 +80,7 @@ def appearing_whole(target: Path) -> Iterator[Path]:
 
 
 def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
-    """Write a trajectory; the file appears whole or not at all.
+    """Write a trajectory, with digests that ``polhode.load`` compares; the file appears whole or not at all.
 
     Parameters
     ----------
@@ -117,13 +118,64 @@ def _large(ds: xr.Dataset) -> dict[str, xr.Variable]:
     return {str(n): v for n, v in ds.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.nbytes > SMALL}
 
 
+class _Disk:
+    """A new file as HDF5 writes to it: one that never refuses.
+
+    Where the disk is full, HDF5 tries again whenever it lets go of something, and ends the process in the end. So the
+    first refusal is kept, and what comes after it is dropped.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("w+b", buffering=0)
+        self.refused: OSError | None = None
+        self.seek, self.tell = self.file.seek, self.file.tell
+        self.read, self.readinto = self.file.read, self.file.readinto
+
+    def __enter__(self) -> _Disk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def _try(self, act: Callable[[], Any]) -> None:
+        if self.refused is None:
+            try:
+                act()
+            except OSError as refused:
+                self.refused = refused
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+
+        def act() -> None:
+            nonlocal rest
+            while rest:
+                rest = rest[self.file.write(rest) or 0 :]
+
+        size = len(rest)
+        self._try(act)
+        return size
+
+    def truncate(self, size: int) -> int:
+        self._try(lambda: self.file.truncate(size))
+        return size
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
 def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
+    import h5netcdf
+
     def chunk(variable: xr.Variable) -> tuple[int, ...]:
         rows = max(1, CHUNK * variable.shape[0] // variable.nbytes)
         return (min(rows, variable.shape[0]), *variable.shape[1:])
 
     encoding = {name: {"fletcher32": True, "chunksizes": chunk(variable)} for name, variable in _large(ds).items()}
-    ds.to_netcdf(path, engine="h5netcdf", encoding=encoding)
+    with _Disk(path) as disk, h5netcdf.File(disk, "w") as file:
+        ds.dump_to_store(xr.backends.H5NetCDFStore(file), encoding=encoding)
+    if disk.refused is not None:
+        raise disk.refused
     digests.seal_netcdf(path)
 
 
