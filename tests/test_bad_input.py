@@ -376,7 +376,7 @@ def test_torn_netcdf_of_a_real_run(polhode):
     whole = Path("out.nc").read_bytes()
     Path("out.nc").write_bytes(whole[: len(whole) // 2])
     code, _, err = polhode("cite", "out.nc")
-    assert code == 5 and one_sentence(err, "cannot read 'out.nc': it is torn")
+    assert code == 5 and one_sentence(err, "'out.nc' is torn or was changed: it has")
 
 
 def test_netcdf_of_another_program(polhode):
