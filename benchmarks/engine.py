@@ -82,7 +82,7 @@ class Polhode:
         self.loads = system.compiled_loads(0.0, self.y)
         self.report = np.zeros(REPORT)
         self.arrays = (
-            system.bodies, system.parameters, np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13),
+            system.bodies, system.with_memory, np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13),
             np.zeros(6), np.zeros(64), self.report,
         )  # fmt: skip
         self.addresses = jit.addresses_of(self.loads, LOADS, *self.arrays)

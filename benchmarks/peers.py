@@ -405,7 +405,7 @@ def closed_form(moments, momentum, t: float):
 def free_body(rounds: int) -> None:
     """Print the table of the free body."""
     system, y, _ = ready("krysl_free_body")
-    constants = system.bodies.reshape(1, 8).copy()
+    constants = system.constants_of_bodies.copy()
     loop = drive.sweep_of(free_flow("exact").build())
     status, counts, report = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(REPORT)
     state = y[None].copy()

@@ -26,7 +26,7 @@ original = None  # what bind puts in
 def load(system, y, part=ALL):
     """Force and torque of a system's role, the torque in the user's frame."""
     out = np.zeros(6)
-    _caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.parameters, out)
+    _caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
     return np.concatenate([out[:3], rotation.rotate(system.frames[0], out[3:])])
 
 

@@ -43,7 +43,7 @@ def spring_force(t, position, velocity, parameters):
 
 def load(system, t=0.3, part=ALL):
     y, out = start_state(system, **START), np.full(6 + len(system.own), np.nan)
-    _caller(part)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.parameters, out)
+    _caller(part)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
     assert not out[3:6].any()
     return out[:3]
 

@@ -202,7 +202,9 @@ def test_no_bit_depends_on_the_room_for_lists(liquid, usual):
     np.testing.assert_array_equal(path(crowded(ph.dipoles(200, **LIQUID)), liquid), usual)
     for room in (10, 300, 1500):  # of which some hold some slices
         system = ph.dipoles(200, **LIQUID)
-        system.parameters[neighbours.CAPACITY] = room
+        parameters = system.parameters.copy()
+        parameters[neighbours.CAPACITY] = room
+        system = replace(system, parameters=parameters)
         np.testing.assert_array_equal(path(system, liquid), usual)
 
 

@@ -38,7 +38,7 @@ def load(system, t=0.3, part=ALL, lit=1.0, **start):
 
 def potential(system, **start):
     y, out = start_state(system, **(START | start)), np.zeros(1)
-    repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.parameters, out)
+    repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
     return out[0]
 
 
@@ -134,7 +134,7 @@ def test_forces_act_on_the_centre_of_mass():
     for part in (ALL, WITHOUT_SOLVED, DISSIPATIVE):
         force, torque = load(system, part=part)
         y, out = start_state(point, position=R, velocity=V), np.zeros(6 + len(point.own))
-        _caller(part)(point.compiled_loads(0.3, y), 0.3, 1, y, point.bodies, point.parameters, out)
+        _caller(part)(point.compiled_loads(0.3, y), 0.3, 1, y, point.bodies, point.with_memory, out)
         np.testing.assert_array_equal(force, out[:3])
         np.testing.assert_array_equal(torque, 0.0)
 

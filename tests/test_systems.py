@@ -30,13 +30,13 @@ def attitudes(count=6):
 def load_at(system, y):
     """Force and torque, the torque in the principal frame."""
     out = np.zeros(6)
-    repeated(LOADS)(system.compiled_loads(0.0, y), 1, 0.0, y, system.bodies, system.parameters, out)
+    repeated(LOADS)(system.compiled_loads(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
     return out[:3], out[3:]
 
 
 def potential_at(system, y):
     out = np.zeros(1)
-    repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.parameters, out)
+    repeated(POTENTIAL)(system.compiled_potential(0.0, y), 1, 0.0, y, system.bodies, system.with_memory, out)
     return out[0]
 
 
@@ -195,7 +195,8 @@ def test_a_system_describes_itself():
     assert (body.rotates, body.translates) == (True, True)
     np.testing.assert_array_equal(body.blocks, [0, 0, 0, 1])
     np.testing.assert_array_equal(top.blocks, [0, 1])
-    np.testing.assert_array_equal(body.bodies, [3, 1, 2, 2.5, 1 / 3, 1, 0.5, 0.4])
+    np.testing.assert_array_equal(body.bodies[:8], [3, 1, 2, 2.5, 1 / 3, 1, 0.5, 0.4])
+    np.testing.assert_array_equal(body.bodies[8:], np.ravel(body.frames))
     np.testing.assert_array_equal(top.bodies[[0, 4]], [np.inf, 0])
     with pytest.raises(dataclasses.FrozenInstanceError):
         top.name = "other"

@@ -179,7 +179,7 @@ def test_what_is_not_finite_is_told():
 def load(system, y):
     """The torque of a system's role, principal frame."""
     out = np.zeros(6)
-    _caller()(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.parameters, out)
+    _caller()(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
     return out[3:]
 
 

@@ -47,6 +47,7 @@ from polhode.kernel.signatures import (
     NEXT,
     NEXT_TIME,
     NOT_FINITE,
+    OF_BODY,
     OK,
     OWN,
     PASSED,
@@ -776,7 +777,7 @@ def sweep(n, h, y, bodies, report, status, iterations):
 
 def potential_energies(times, rows, bodies, parameters, potential, out):
     """Potential energy of every recorded state."""
-    N = bodies.size // CONSTANTS
+    N = bodies.size // OF_BODY
     for k in range(times.size):
         out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
 
@@ -790,7 +791,7 @@ def load_values(N, times, rows, addresses, out):
 
 def event_values(event, t, y, bodies, parameters, table, out):
     """Values of all events at a state."""
-    N = bodies.size // CONSTANTS
+    N = bodies.size // OF_BODY
     for k in range(out.size):
         out[k] = event(k, t, N, pointer(y), pointer(bodies), pointer(parameters), pointer(table))
 

@@ -11,7 +11,10 @@ With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions: the
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import dis
+import functools
 import hashlib
 import threading
 import warnings
@@ -248,21 +251,39 @@ def python_of(function) -> FunctionType:
     return getattr(function, "py_func", function)
 
 
+@functools.cache
+def global_names(code: CodeType) -> frozenset[str]:
+    """The global names that code reads, functions within it included; names of attributes are none."""
+    own = (step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    inner = (global_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    return frozenset(own).union(*inner)
+
+
 def bind(template, /, **values):
     """Copy ``template`` with some of its global names replaced.
 
     Plain functions among ``values`` become helpers. The copy has a name of its own, made of the template's and of what
     was bound, so that it is cached under it.
+
+    Raises
+    ------
+    TypeError
+        The template reads no such global name, or one that is neither bound nor there: a stand-in that is None still.
     """
     source = python_of(template)
+    names = global_names(source.__code__)
     label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
     if len(label) > 120:  # the cache makes it a part of a file's name
         label = label[:80] + hashlib.sha256(label.encode()).hexdigest()[:32]
     for name in values:
-        if name not in source.__code__.co_names:
+        if name not in names:
             raise TypeError(f"{source.__qualname__} uses no global name {name!r}")
     bound = {name: helper(value) if isinstance(value, FunctionType) else value for name, value in values.items()}
-    copy = FunctionType(source.__code__, {**source.__globals__, **bound}, source.__name__, source.__defaults__)
+    found = {**source.__globals__, **bound}
+    for name in sorted(names):
+        if found.get(name, getattr(builtins, name, None)) is None:
+            raise TypeError(f"{source.__qualname__} reads the global name {name!r}, which nothing fills; bind it too")
+    copy = FunctionType(source.__code__, found, source.__name__, source.__defaults__)
     copy.__qualname__ = label
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__
@@ -274,7 +295,7 @@ def _label(value) -> str:
     if not isinstance(function, FunctionType):
         return fingerprint(value)
     name = f"{function.__module__}.{function.__qualname__}"
-    if not _is_ours(function):
+    if not _is_ours(function) or function.__closure__:
         name += fingerprint(function)
     if len(name) > 60:
         name = function.__name__ + hashlib.sha256(name.encode()).hexdigest()[:16]
@@ -282,68 +303,129 @@ def _label(value) -> str:
 
 
 def _is_ours(function) -> bool:
-    return str(function.__module__).startswith("polhode.")
+    package, _, rest = str(function.__module__).partition(".")
+    return package == "polhode" and rest.partition(".")[0] in ROOMS
 
 
 def fingerprint(value) -> str:
     """Short digest of a value, or of all a function is made of: code, defaults, closure and the globals it uses.
 
-    Functions and modules it uses are followed; those of polhode are known by name, their sources being in ``digest``.
+    Functions and modules it uses are followed; those of the rooms that ``digest`` reads are known by name. The same in
+    every process.
     """
     total = hashlib.sha256()
-    _feed(total, value, set())
-    return total.hexdigest()[:12]
+    _feed(total, value, {}, False)
+    return total.hexdigest()[:24]
 
 
-def _feed(total, value, seen) -> None:
+class Made:
+    """A function as what it is made of, here and now: equal to another that compiles to the same code.
+
+    As ``fingerprint``, but that attributes of modules are followed in the place of their files, since a compiler reads
+    their values, and that what is no number, text, array or function is known by where it is in memory.
+    """
+
+    def __init__(self, function) -> None:
+        self.function = function
+        self.kept: dict[Any, Any] = {}  # what is known by its place, which it must keep
+        total = hashlib.sha256()
+        _feed(total, function, self.kept, True)
+        self.digest = total.digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Made) and self.digest == other.digest
+
+
+LIBRARIES = ("numpy", "math", "cmath", "numba", "builtins")
+"""Modules whose attributes mean the same to the compiler at all times."""
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
+
+
+def _feed(total, value, seen, live, names=frozenset()) -> None:
+    if hasattr(value, "targetoptions"):  # of a function that the user has compiled
+        total.update(repr(value.targetoptions).encode())
     value = python_of(value)
-    total.update(type(value).__name__.encode())
-    if isinstance(value, FunctionType):
-        total.update(f"{value.__module__}.{value.__qualname__}".encode())
-        if _is_ours(value) or id(value) in seen:
-            return
-        seen.add(id(value))
+    total.update(f"{type(value).__module__}.{type(value).__qualname__}:".encode())
+    if isinstance(value, PLAIN):
+        told = repr(value).encode()
+        total.update(f"{len(told)}:".encode() + told)
+    elif id(value) in seen:
+        total.update(b"again")
+    elif isinstance(value, FunctionType):
+        seen[id(value)] = value
+        total.update(f"{value.__module__}.{value.__qualname__}:".encode())
         cells = []
         for cell in value.__closure__ or ():
             with contextlib.suppress(ValueError):  # an empty cell
                 cells.append(cell.cell_contents)
-        for part in (value.__code__, value.__defaults__, value.__kwdefaults__, cells):
-            _feed(total, part, seen)
-        for name in sorted(_names(value.__code__)):
+        code = value.__code__
+        used = global_names(code)
+        for part in (value.__defaults__, value.__kwdefaults__):
+            _feed(total, part, seen, live)
+        for cell in cells:
+            _feed(total, cell, seen, live, _names(code))
+        if _is_ours(value):
+            return
+        _feed(total, code, seen, live)
+        for name in sorted(used):
             if name in value.__globals__:
-                _feed(total, (name, value.__globals__[name]), seen)
+                total.update(f"{name}=".encode())
+                _feed(total, value.__globals__[name], seen, live, _names(code))
     elif isinstance(value, CodeType):
-        total.update(value.co_code)
+        total.update(value.co_code + f"{value.co_argcount} {value.co_flags}".encode())
         for part in (value.co_names, value.co_varnames, value.co_freevars, value.co_consts):
-            _feed(total, part, seen)
+            _feed(total, part, seen, live)
     elif isinstance(value, ModuleType):
         total.update(value.__name__.encode())
-        with contextlib.suppress(OSError, TypeError):
-            total.update(Path(str(value.__file__)).read_bytes())
+        if live and value.__name__.partition(".")[0] not in LIBRARIES and (id(value), names) not in seen:
+            seen[id(value), names] = value
+            for name in sorted(names):
+                if name in vars(value):
+                    total.update(f"{name}=".encode())
+                    _feed(total, vars(value)[name], seen, live, names)
+        elif not live:
+            with contextlib.suppress(OSError, TypeError):
+                total.update(Path(str(value.__file__)).read_bytes())
     elif isinstance(value, tuple | list):
-        total.update(str(len(value)).encode())
+        if isinstance(value, list):
+            seen[id(value)] = value  # it may hold itself
+        total.update(f"{len(value)}:".encode())
         for part in value:
-            _feed(total, part, seen)
-    elif isinstance(value, np.ndarray):
-        total.update(f"{value.dtype} {value.shape}".encode())
+            _feed(total, part, seen, live, names)
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        total.update(f"{value.dtype} {value.shape} {value.flags.c_contiguous}:".encode())
         total.update(np.ascontiguousarray(value).tobytes())
+    elif live:
+        seen[id(value)] = value
+        total.update(f"{id(value)}:{value!r}".encode())
     else:
         total.update(repr(value).encode())
 
 
-def _names(code) -> set[str]:
+def _names(code) -> frozenset[str]:
     inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*inner)
+    return frozenset(code.co_names).union(*inner)
+
+
+KEPT_KERNELS = 1024
+"""How many compiled kernels, and how many functions of users, a process remembers; numba never frees machine code."""
 
 
 def compile_kernel(function, signature):
     """Compile ``function`` for one explicit signature, or load it from the cache of an earlier process.
 
-    Releases the GIL while it runs. Returns the Python function itself when compilation is disabled.
+    Done once for all functions made of the same. The kernel releases the GIL while it runs. Returns the Python function
+    itself when compilation is disabled.
     """
-    if disabled():
-        return python_of(function)
-    plain = python_of(function)
+    return python_of(function) if disabled() else _compiled_kernel(Made(function), signature)
+
+
+@functools.lru_cache(KEPT_KERNELS)
+def _compiled_kernel(made: Made, signature):
+    plain = python_of(made.function)
     with _lock, never_lost():
         kernel = njit(nogil=True, **OPTIONS)(plain)
         if Path(plain.__code__.co_filename).is_file():

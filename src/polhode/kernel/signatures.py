@@ -12,8 +12,9 @@ offset length    meaning
 10     3         angular momentum, principal body frame
 ====== ========= ===============================================
 
-``bodies``, flat: N blocks of 8 numbers: mass, three principal moments, and their inverses in the same order. An inverse
-mass of zero pins a body; inverse moments of zero make it a point.
+``bodies``, flat: N blocks of 8 numbers: mass, three principal moments, and their inverses in the same order; then of
+each body the quaternion from its principal frame to the user's. An inverse mass of zero pins a body; inverse moments of
+zero make it a point.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from numba import f8, i8, types
 BODY = 13
 POSITION, MOMENTUM, ATTITUDE, ANGULAR = 0, 3, 6, 10
 CONSTANTS = 8
+OF_BODY = CONSTANTS + 4
+"""Numbers of a body in ``bodies``, with those of its frame."""
 MASS, INERTIA, INVERSE_MASS, INVERSE_INERTIA = 0, 1, 4, 5
 LOAD = 6
 
@@ -124,8 +127,8 @@ class Workspace(NamedTuple):
         How many numbers of its own the system has.
     y : array (13 N + S + extra)
         State, changed in place by the step.
-    bodies : array (8 N)
-        Masses and principal moments with their inverses.
+    bodies : array (12 N)
+        Masses and principal moments with their inverses, and the quaternions of the users' frames.
     parameters : array
         The system's numbers, in the system's own order.
     loads : function

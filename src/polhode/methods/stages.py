@@ -35,7 +35,7 @@ from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import scale, times
 from polhode.flows.sums import CARRIES, enter1, enter1_carrying
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined, python_of
+from polhode.kernel.jit import bind, global_names, helper, inlined, python_of
 from polhode.kernel.signatures import (
     ABSOLUTE,
     ANGULAR,
@@ -557,6 +557,5 @@ def steps_of(start, field, finish, turn, angles=ANGLES, norm=excess, carries=Fal
 
 def _with(template, known):
     """The template with those of the names bound that it uses."""
-    return bind(
-        template, **{name: value for name, value in known.items() if name in python_of(template).__code__.co_names}
-    )
+    used = global_names(python_of(template).__code__)
+    return bind(template, **{name: value for name, value in known.items() if name in used})

@@ -229,20 +229,22 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
         values = _rows(ds, "conserved_energy") - float(ds["conserved_energy"].values[0])
         values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
     kept = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
+    units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
     if bath:
         title = "Energy with the bath's: change / kinetic energy"
-    elif start == 0.0:
-        units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
-        title = style.with_units("Energy change, H − H₀", units)
     elif "work" in ds:
-        title = "Energy change less work, relative"
+        less = "Energy change less work"
+        title = style.with_units(less, units) if start == 0.0 else f"{less}, relative"
+    elif start == 0.0:
+        title = style.with_units("Energy change, H − H₀", units)
     else:
         title = f"Relative energy {'error' if kept else 'change'}, (H − H₀) / |H₀|"
     finite = values[np.isfinite(values)]
     size = float(np.abs(finite).max()) if finite.size else 0.0
     notes = [] if kept or "work" in ds else ["not conserved"]
     if "note" in ds["energy_error"].attrs:
-        notes = [] if bath else ["kinetic energy only"]
+        only = str(ds["energy_error"].attrs["note"]).startswith("kinetic")
+        notes = [] if bath else ["kinetic energy only" if only else "some work is not recorded"]
     notes.append("exactly zero" if size == 0.0 else f"largest {style.scientific(size)}")
     chosen = extremes(values)
     _line(axes, times[chosen], values[chosen], BLUE, len(values), linewidth=1.1 if len(values) < 3000 else 0.8)

@@ -394,7 +394,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
     Integrates the quaternion as four numbers; relative error about 1e-13 for spans of a few turns.
     """
     N, bodies, loads, call = system.N, system.bodies, system.compiled_loads(t, y), _caller()
-    constants = bodies.reshape(N, CONSTANTS)
+    constants = system.constants_of_bodies
     state, load = np.empty(BODY * N), _memory(system)
 
     def slope(t: float, z: Any) -> Any:
@@ -537,7 +537,7 @@ def _energy(system: System, states: Any) -> Any:
     if potential is not None:
         drive.energy_loop()(np.zeros(len(rows)), rows, system.bodies, system.with_memory, potential, stored)
     body = rows[:, : BODY * system.N].reshape(len(rows), system.N, BODY)
-    constants = system.bodies.reshape(system.N, CONSTANTS)
+    constants = system.constants_of_bodies
     stored += 0.5 * (body[:, :, ANGULAR:] ** 2 * constants[:, INVERSE_INERTIA:]).sum(axis=(1, 2))
     stored += 0.5 * (body[:, :, MOMENTUM:ATTITUDE] ** 2 * constants[:, INVERSE_MASS, None]).sum(axis=(1, 2))
     return stored
@@ -1011,7 +1011,7 @@ def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
     N, role, call = system.N, system.compiled_loads(t, y), _caller()
     rest, load = _at_rest(system, y), _memory(system)
     _caller(COMMUTATOR)(role, t, N, rest, system.bodies, system.with_memory, load)
-    inverse = system.bodies.reshape(N, CONSTANTS)[:, [*[INVERSE_MASS] * 3, *range(INVERSE_INERTIA, CONSTANTS)]].ravel()
+    inverse = system.constants_of_bodies[:, [*[INVERSE_MASS] * 3, *range(INVERSE_INERTIA, CONSTANTS)]].ravel()
 
     def squares(rows: Any) -> Any:
         found, F = [], _memory(system)
@@ -1108,7 +1108,7 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
     moving, still = _memory(system), _memory(system)
     call(role, t, N, np.array(y), system.bodies, system.with_memory, moving)
     call(role, t, N, rest, system.bodies, system.with_memory, still)
-    body, constants = np.reshape(y, (-1, BODY))[:N], system.bodies.reshape(N, CONSTANTS)
+    body, constants = np.reshape(y, (-1, BODY))[:N], system.constants_of_bodies
     v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
     w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
     rates = np.concatenate([v, w], axis=1).ravel()
@@ -1158,7 +1158,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
     """
     role, N, load = system.compiled_loads(t, y), system.N, _memory(system)
     _caller()(role, t, N, np.array(y), system.bodies, system.with_memory, load)
-    body, constants = np.reshape(y[: BODY * N], (N, BODY)), system.bodies.reshape(N, CONSTANTS)
+    body, constants = np.reshape(y[: BODY * N], (N, BODY)), system.constants_of_bodies
     v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
     w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
     powers = np.concatenate([v, w], axis=1).ravel() * load[: LOAD * N]
@@ -1195,13 +1195,14 @@ def conservation_drifts(
     InvalidInput
         When 4096 steps are not enough for the span.
     """
-    constants = system.bodies.reshape(system.N, CONSTANTS)
+    constants = system.constants_of_bodies
     rates = np.linalg.norm(np.reshape(y, (-1, BODY))[: system.N, ANGULAR:] * constants[:, INVERSE_INERTIA:], axis=1)
     span = 2.0 / max(1.0, float(rates.max())) if span is None else span
-    n, before = 32, None
+    n, before, width = 32, None, BODY * system.N + len(system.own)
+    start = np.concatenate([y[: BODY * system.N], np.zeros(len(system.own))])
     while True:
         try:
-            states = np.concatenate([[y], _march(method, system, y, t, span / n, [n], 1)[:, : BODY * system.N]])
+            states = np.concatenate([[start], _march(method, system, y, t, span / n, [n], 1)[:, :width]])
         except PolhodeError:
             states = None
         if states is not None and before is not None and state_distance(states[-1], before[-1], system) < 1e-12:

@@ -31,7 +31,6 @@ from polhode.kernel.signatures import (  # type: ignore[attr-defined]
     ANGULAR,
     ATTITUDE,
     BODY,
-    CONSTANTS,
     INVERSE_INERTIA,
     LOAD,
     LOADS,
@@ -101,7 +100,7 @@ def point_motion(
     rows = ds if "time" in ds.dims else ds.expand_dims("time")
     times, states = _states(rows, system)
     load = _loads(system, times, states)[:, body]
-    state, constants = states.reshape(len(times), system.N, BODY)[:, body], system.bodies.reshape(-1, CONSTANTS)[body]
+    state, constants = states.reshape(len(times), system.N, BODY)[:, body], system.constants_of_bodies[body]
     q = state[:, None, ATTITUDE:ANGULAR]
     x = rotation.rotate_inverse(system.frames[body], points)  # from here on in the principal frame
     w = state[:, ANGULAR:] * constants[INVERSE_INERTIA:]
@@ -201,9 +200,8 @@ def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
 
 
 # ------------------------------------------------------------------ loads of rows
-def loads_of_rows(loads, times, states, bodies, parameters, out):  # type: ignore[no-untyped-def]
-    """All loads of every recorded state."""
-    N = bodies.size // CONSTANTS
+def loads_of_rows(loads, N, times, states, bodies, parameters, out):  # type: ignore[no-untyped-def]
+    """All loads of every recorded state, and the rates behind them."""
     for k in range(times.size):
         loads(
             ALL, times[k], N, jit.pointer(states[k]), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out[k])
@@ -212,30 +210,30 @@ def loads_of_rows(loads, times, states, bodies, parameters, out):  # type: ignor
 
 @cache
 def _loop() -> Callable[..., None]:
-    signature = types.void(types.FunctionType(LOADS), A1, A2, A1, A1, A2)
+    signature = types.void(types.FunctionType(LOADS), types.i8, A1, A2, A1, A1, A2)
     compiled: Callable[..., None] = jit.compile_kernel(loads_of_rows, signature)  # type: ignore[no-untyped-call]
     return compiled
 
 
 def _loads(system: System, times: Any, states: Any) -> Any:
     """Forces (space frame) and torques (principal frame) of every row, (n, N, 6)."""
-    out = np.full((len(times), LOAD * system.N), np.nan)
+    out = np.full((len(times), LOAD * system.N + len(system.own)), np.nan)
     if not len(times):
         return out.reshape(0, system.N, LOAD)
-    bodies, parameters = system.bodies, system.parameters.copy()
+    N, bodies, parameters = system.N, system.bodies, system.with_memory
     problem: Exception | None = None
     try:
-        _loop()(system.compiled_loads(times[0], states[0]), times, states, bodies, parameters, out)
+        _loop()(system.compiled_loads(times[0], states[0]), N, times, states, bodies, parameters, out)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(out).all(axis=1))
     if not failed.size:
-        return out.reshape(len(times), system.N, LOAD)
+        return out[:, : LOAD * N].reshape(len(times), N, LOAD)
     k = int(failed[0])
     bridge = system.bridged_loads()
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:  # once more in plain Python, for the user's own exception
-            _loop()(bridge, times[k : k + 1], states[k : k + 1], bodies, parameters, out[k : k + 1])
+            _loop()(bridge, N, times[k : k + 1], states[k : k + 1], bodies, parameters, out[k : k + 1])
         except Exception as again:
             problem = again
     if problem is None:

@@ -50,6 +50,7 @@ from polhode.runs.bench import check_estimate, extended
 from polhode.runs.blow_up import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, first_blown, large_error
 from polhode.runs.clocked import ClockedRun
 from polhode.runs.display import Display
+from polhode.runs.parameters import with_parameters
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
@@ -57,7 +58,7 @@ from polhode.runs.turning import as_kept
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
-from polhode.systems.record import in_si, is_quantity, vector
+from polhode.systems.record import in_si, is_quantity, plain, vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import with_bath, with_events
 from polhode.trajectory.epochs import epoch_of
@@ -402,6 +403,7 @@ def integrate(
     progress: Callable[[Progress], None] | bool | None = None,
     store: str | os.PathLike[str] | LiveStore | None = None,
     checkpoint_seconds: float = SECONDS,
+    parameters: Any = None,
     **options: Any,
 ) -> xr.Dataset:
     """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
@@ -497,6 +499,10 @@ def integrate(
         its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far.
     checkpoint_seconds : float
         With ``store``: least time between two checkpoints. One more is written at the end, after Ctrl-C or a failure.
+    parameters : mapping or sequence of float, optional
+        Of the system for this run, in the place of those it was built with: by name (``{"weight": 19.6}``, arguments of
+        the function that builds it), or the numbers handed to the user's functions, as many as there were. They are
+        recorded, so that ``rerun`` and ``resume`` repeat the run, and nothing is compiled for them.
     **options : str or float
         Options of the method by name, such as ``tableau="gauss4"`` or ``temperature=300``.
 
@@ -520,6 +526,8 @@ def integrate(
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
+    if parameters is not None:
+        system = with_parameters(system, parameters)
     turns = {
         "attitude": attitude, "rotation_vector": rotation_vector, "euler_angles": euler_angles,
         "euler_angles_deg": euler_angles_deg, "sequence": sequence, "angular_velocity": angular_velocity,
@@ -619,6 +627,8 @@ def integrate(
         recipe["breaks"] = cuts
     if first != start:
         recipe["since"] = first
+    if parameters is not None:
+        recipe["parameters"] = plain(parameters)
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
     return carry_out(system, chosen, recipe, progress, wanted, store, checked_threads(threads))
@@ -1054,6 +1064,8 @@ def _rebuilt(
         name, width = recipe["system"]["name"], BODY * system.N + len(system.own)
         if system.name != name or width > len(recipe["state"]):
             raise InvalidInput(f"this run is of a system {name!r}; {system.name!r} of {system.N} bodies is handed in")
+        if "parameters" in recipe:
+            system = with_parameters(system, recipe["parameters"])
     chosen = replace(find_method(recipe["method"]), compensated=recipe.get("compensated", False))
     return system, chosen, events
 

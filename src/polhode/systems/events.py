@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from polhode.kernel import jit
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT, INVERSE_MASS, MOMENTUM, POSITION
-from polhode.systems.forces import path_arguments, path_at, unit_vector
+from polhode.systems.forces import NO_LEVEL, path_arguments, path_at, unit_vector
 from polhode.systems.record import System, Watch, called, number, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
 
@@ -82,7 +83,9 @@ def event_value(k, t, N, y, bodies, parameters, table):
         return np.sqrt(dot(r, r)) - table[at]
     if code == CYLINDER:
         return outside_cylinder(table, at, t, r)
-    return outside_cone(table, at, t, r, code)
+    if code in (PENUMBRA, UMBRA, WITHIN):
+        return outside_cone(table, at, t, r, code)
+    return NO_LEVEL
 
 
 own = others = which = None  # what bind puts in
@@ -394,6 +397,12 @@ def table_of(watches: Sequence[Watch]) -> Any:
     return np.array([*rows, *(x for watch in watches for x in watch.numbers), 0.0])
 
 
+@lru_cache(jit.KEPT_KERNELS)
+def _with_function(function: Any, others: Any, which: int) -> Any:
+    """The EVENT role of others with a function in the place of one of them, or None and the reason."""
+    return jit.compile_uncached(jit.bind(either_value, own=function, others=others, which=which), EVENT)
+
+
 def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
     """The EVENT role of these; a user's function is tried out at this time and state.
 
@@ -402,13 +411,16 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
     UserFunctionError
         A function failed, or returned something else than a number.
     """
+    table = table_of(watches)
+    for k, watch in enumerate(watches):
+        if watch.function is None and event_value(k, t, 1, y, system.bodies, system.parameters, table) is NO_LEVEL:
+            raise InvalidInput(f"no function is known for the event {watch.rising or watch.falling!r}")
     role = jit.compile_kernel(event_value, EVENT)
     w, x, y3, z = (float(q) for q in system.frames[0])
     for k, watch in enumerate(watches):
         if watch.function is not None:
             mine = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
-            bound = jit.bind(either_value, own=mine.compile(t, y, system.bodies), others=role, which=k)
-            made, reason = jit.compile_uncached(bound, EVENT)
+            made, reason = _with_function(mine.compile(t, y, system.bodies), role, k)
             if made is None:
                 raise InvalidInput(f"{mine.described} cannot be watched: {reason}")
             role = made

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, dot, scale
-from polhode.errors import InvalidInput
-from polhode.kernel.jit import helper
+from polhode.errors import InvalidInput, unknown_name
+from polhode.kernel.jit import helper, python_of
 from polhode.kernel.signatures import ATTRACTION, MOVING, POTENTIAL_PART, RESTING
 from polhode.systems.events import ALTITUDE, CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces import (
@@ -27,6 +27,8 @@ from polhode.systems.forces import (
     FIRING,
     FRAMES,
     LIT,
+    NO_LEVEL,
+    NOWHERE,
     RADIATION,
     SHADOWS,
     THRUST,
@@ -175,6 +177,8 @@ def force_table(
             impulses.append(Impulse(t, (x, y, z), FRAMES[int(frame)], len(own), what))
             rows += [0, at, 0, len(own), 0]
         else:
+            if force.kind not in CODES:
+                raise InvalidInput(f"forces[{k}]: {unknown_name('kind of force', force.kind, CODES)}")
             rows += [CODES[force.kind], at, part, len(own) if works else -1, end if falls else 0]
             first, *others = force.numbers
             stored += [first / mass[0] if force.flow > 0.0 else first, *others]
@@ -195,10 +199,26 @@ def force_table(
         )
     table = [len(burns), *(x for burn in burns for x in burn)]
     parameters = np.array([mu, len(made), end + len(table), *rows, *stored, *table, *numbers], dtype=float)
+    for k, force in enumerate(members):
+        if force.kind != "impulse":
+            _check_known(force, f"forces[{k}]" if k < len(made) else force.kind, parameters, ROWS + ROW * k)
     return ForceTable(
         tuple(made), parameters, tuple(int(rows[ROW * k + 1]) for k in range(len(made), len(members))), tuple(own),
         tuple(switches), tuple(impulses), tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None,
     )  # fmt: skip
+
+
+def _check_known(force: Force, name: str, parameters: Any, row: int) -> None:
+    """Refuse a force whose code ends none of the chains that the compiled loads go along for it."""
+    code, at, part = (int(x) for x in parameters[row : row + 3])
+    here = (parameters, at, parameters[0], 0.0, np.array((0.8, 0.5, 0.3)))
+    with np.errstate(all="ignore"):
+        lacking = python_of(acceleration_of)(code, *here, here[-1]) is NOWHERE
+        if part == POTENTIAL_PART:
+            lacking |= python_of(potential_of)(code, *here) is NO_LEVEL
+            lacking |= not force.autonomous and python_of(potential_rate_of)(code, *here) is NO_LEVEL
+    if lacking:
+        raise InvalidInput(f"{name}: the compiled loads know no force of the kind {force.kind!r}")
 
 
 def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[Own, ...]:

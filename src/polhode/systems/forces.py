@@ -61,6 +61,10 @@ FIRING = 7
 FRAMES = ("inertial", "rtn", "velocity")
 DIRECTIONS = {"inertial": INERTIAL, "velocity": ALONG_VELOCITY, "radial": RADIAL}
 WAYS = {"inertial": "thrust in a fixed direction", "velocity": "thrust along the velocity", "radial": "radial thrust"}
+NOWHERE = (float("nan"), float("nan"), float("nan"))
+NO_LEVEL = float("nan")
+"""What a chain of codes ends in, for a code that it does not know: acceleration or place, and potential or share.
+``force_table.force_table`` asks the chains for every force beforehand and knows these by their identity."""
 
 
 # ------------------------------------------------------------------ the record
@@ -130,6 +134,8 @@ def path_at(p, at, t):
     if p[at] == CIRCLE:
         angle = p[at + 1] * t + p[at + 2]
         return axpy(np.cos(angle), get3(p, at + 3), scale(np.sin(angle), get3(p, at + 6)))
+    if p[at] != TABLE:
+        return NOWHERE
     n = int(p[at + 1])
     first = at + 2
     i = first + 7 * segment(p, first, 7, n - 1, t)
@@ -152,6 +158,8 @@ def path_rate_at(p, at, t):
     if p[at] == CIRCLE:
         angle, rate = p[at + 1] * t + p[at + 2], p[at + 1]
         return axpy(-rate * np.sin(angle), get3(p, at + 3), scale(rate * np.cos(angle), get3(p, at + 6)))
+    if p[at] != TABLE:
+        return NOWHERE
     n = int(p[at + 1])
     first = at + 2
     i = first + 7 * segment(p, first, 7, n - 1, t)
@@ -260,6 +268,8 @@ def lit(p, at, r, d):
     body = p[at + 1]
     if p[at] == CYLINDER:
         return p[at + 2]
+    if p[at] != CONE:
+        return NO_LEVEL
     # Apparent radii of the Sun and of the body, and the angle between their centres; discs taken as flat.
     a = np.arcsin(min(1.0, p[at + 2] / np.sqrt(dot(d, d))))
     b = np.arcsin(min(1.0, body / np.sqrt(dot(r, r))))
@@ -327,13 +337,15 @@ def thrust_acceleration(p, at, t, r, v):
     """While it is on, see FIRING; 5 and 6 are the times, for the run."""
     if p[at + FIRING] == 0.0:
         return (0.0, 0.0, 0.0)
-    e = get3(p, at + 2)
-    if p[at + 1] == ALONG_VELOCITY:
+    e = NOWHERE
+    if p[at + 1] == INERTIAL:
+        e = get3(p, at + 2)
+    elif p[at + 1] == ALONG_VELOCITY:
         e = v
     elif p[at + 1] == RADIAL:
         e = r
     size = np.sqrt(dot(e, e))
-    return scale(p[at] / size, e) if size > 0.0 else (0.0, 0.0, 0.0)
+    return (0.0, 0.0, 0.0) if size == 0.0 else scale(p[at] / size, e)
 
 
 @helper
@@ -349,7 +361,9 @@ def acceleration_of(code, p, at, mu, t, r, v):
         return drag_acceleration(p, at, r, v)
     if code == RADIATION:
         return radiation_acceleration(p, at, t, r)
-    return thrust_acceleration(p, at, t, r, v)
+    if code == THRUST:
+        return thrust_acceleration(p, at, t, r, v)
+    return NOWHERE
 
 
 @helper
@@ -361,7 +375,9 @@ def potential_of(code, p, at, mu, t, r):
         return -dot(get3(p, at), r)
     if code == THIRD_BODY:
         return third_body_potential(p, at, t, r)
-    return radiation_potential(p, at, t, r)
+    if code == RADIATION:
+        return radiation_potential(p, at, t, r)
+    return NO_LEVEL
 
 
 @helper
@@ -369,7 +385,9 @@ def potential_rate_of(code, p, at, mu, t, r):
     """Partial derivative in time of the potential of a unit of mass, of a force whose potential changes in time."""
     if code == THIRD_BODY:
         return third_body_rate(p, at, t, r)
-    return radiation_rate(p, at, t, r)
+    if code == RADIATION:
+        return radiation_rate(p, at, t, r)
+    return NO_LEVEL
 
 
 @helper

@@ -139,7 +139,7 @@ def orbit(
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
     )  # fmt: skip
     own = own_numbers(table, functions.work)
-    energy = not own and not set(functions.given) - {"potential"}
+    energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if table.axial and not functions.given:
         conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)

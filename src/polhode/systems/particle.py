@@ -5,8 +5,9 @@
 ``F`` is the sum of a spring to the origin, ``-stiffness r``, a uniform ``gravity`` (acceleration), and the user's own
 force or the derivative of the user's potential. The methods of bodies act on it as their vector-space forms.
 
-Conserved: energy, unless a force is given; the angular momentum about the origin with one stiffness and no gravity;
-the momentum of a free particle.
+Conserved: energy, unless a force is given, or a potential that reads the time; the angular momentum about the origin
+with one stiffness and no gravity; the momentum of a free particle. The work of a force is recorded beside the energy;
+beside a potential a force is taken for that of the potential, and has none.
 
 ========== ============================================================= ================================
 parameter  meaning                                                       unit
@@ -29,8 +30,8 @@ import numpy as np
 
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import INVERSE_MASS, POSITION
-from polhode.systems.record import IDENTITY, System, no_loads, number, numbers, plain, vector
+from polhode.kernel.signatures import INVERSE_MASS, LOAD, POSITION
+from polhode.systems.record import IDENTITY, Own, System, no_loads, number, numbers, plain, vector
 from polhode.systems.user import FORMS, UserFunction, force_loads, position_gradient_loads, position_potential
 
 # parameters of the built-in field: stiffness (3), weight (3)
@@ -103,12 +104,15 @@ def particle(
     loads: Any
     role: Any
     commutator: Any = None
+    own: tuple[Own, ...] = ()
     if force is not None or potential is not None:
         if stiffness is not None or gravity is not None:
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
         values = numbers(parameters, "parameters")
         if force is not None:
-            functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values)
+            booked: dict[str, Any] = {} if potential is not None else {"own": 0, "size": LOAD + 1}
+            own = (Own("work", "force"),) if booked else ()
+            functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values, **booked)
         if potential is not None:
             form = FORMS["position_potential"]
             functions["potential"] = UserFunction(form, potential, position_potential, IDENTITY, values)
@@ -116,7 +120,7 @@ def particle(
         if potential is not None and loads is None:
             loads = UserFunction(FORMS["position_potential"], potential, position_gradient_loads, IDENTITY, values)
         role = functions.get("potential")
-        conserves = ("energy",) if force is None else ()
+        conserves = ("energy",) if force is None and loads.autonomous else ()
         arguments |= {"parameters": plain(parameters)} | {key: f.record() for key, f in functions.items()}
     else:
         if parameters is not None:
@@ -133,6 +137,7 @@ def particle(
             conserves += ("angular_momentum_space",)
         if not values.any():
             conserves += ("momentum",)
+    reads = isinstance(loads, UserFunction) and loads.velocity_dependent
     return System(
         name="particle",
         arguments=arguments,
@@ -142,7 +147,9 @@ def particle(
         loads=loads,
         potential=role,
         commutator=commutator,
-        velocity_dependent=isinstance(loads, UserFunction) and loads.velocity_dependent,
+        velocity_dependent=reads,
+        divided=bool(own) and not reads,
+        own=own,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

@@ -15,9 +15,44 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
 from polhode.kernel.access import put3
 from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
-from polhode.systems.user import UserFunction
+from polhode.systems.user import UserFunction, read_only
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+# ------------------------------------------------------------------ what cannot be changed
+def _refuse(self: Any, *_: Any, **__: Any) -> Any:
+    raise InvalidInput("what a system is made of cannot be changed; build another, or give parameters= to integrate")
+
+
+class FrozenDict(dict[str, Any]):
+    """A dict that refuses to be changed."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return FrozenDict, (dict(self),)
+
+
+class FrozenList(list[Any]):
+    """A list that refuses to be changed."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+
+    def __reduce__(self) -> Any:
+        return FrozenList, (list(self),)
+
+
+def frozen(value: Any) -> Any:
+    """A copy of mappings, sequences and arrays, one in the other, that cannot be changed; anything else as it is."""
+    if isinstance(value, Mapping):
+        return FrozenDict({key: frozen(inner) for key, inner in value.items()})
+    if isinstance(value, list):
+        return FrozenList([frozen(inner) for inner in value])
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(frozen(inner) for inner in value)
+    return read_only(value) if isinstance(value, np.ndarray) else value
 
 
 class Own(NamedTuple):
@@ -132,6 +167,10 @@ class Watch:
     cuts: bool = False
     flag: int = -1
     function: UserFunction | None = None
+
+
+FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions")
+"""Of a system, what is copied and made read-only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +295,8 @@ class System:
     recommended: str = ""
 
     def __post_init__(self) -> None:
+        for name in FROZEN:
+            object.__setattr__(self, name, frozen(getattr(self, name)))
         if not self.recommended:
             kind = "exact" if self.loads is no_loads else "kepler" if self.central else "rkn6_14a"
             if self.velocity_dependent and self.loads is not no_loads:
@@ -295,11 +336,16 @@ class System:
         return len(self.mass)
 
     @property
-    def bodies(self) -> Any:
-        """Masses, moments and their inverses as the kernels read them, flat (8 N)."""
+    def constants_of_bodies(self) -> Any:
+        """Masses, moments and their inverses, (N, 8)."""
         constants = np.column_stack([self.mass, self.moments])
         with np.errstate(divide="ignore"):
-            return np.ascontiguousarray(np.column_stack([constants, 1.0 / constants]).ravel())
+            return np.ascontiguousarray(np.column_stack([constants, 1.0 / constants]))
+
+    @property
+    def bodies(self) -> Any:
+        """These and the quaternions of the frames as the kernels read them, flat (12 N)."""
+        return np.concatenate([self.constants_of_bodies.ravel(), np.ravel(self.frames)])
 
     @property
     def translates(self) -> bool:
@@ -383,18 +429,20 @@ LONGEST = 400
 def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
     kept = system.__dict__.setdefault("_compiled", {})
     key = (id(role), str(signature))
-    if key not in kept:
-        if isinstance(role, UserFunction):
+    if isinstance(role, UserFunction):  # whose meaning may change with what it reads
+        made = role.made
+        if kept.get(key, (None,))[0] != made:
             told = system.__dict__.setdefault("_told", set())
-            kept[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in told)
+            kept[key] = (made, role.compile(t, y, system.bodies, warn=id(role.function) not in told))
             told.add(id(role.function))
-        else:
-            if role is system.loads and (system.series or system.commutator not in (None, role)):
-                role = jit.bind(
-                    either_loads, plain_loads=role, commutator_loads=system.commutator or role,
-                    series_loads=system.series or no_series,
-                )  # fmt: skip
-            kept[key] = jit.compile_kernel(role, signature)
+        return kept[key][1]
+    if key not in kept:
+        if role is system.loads and (system.series or system.commutator not in (None, role)):
+            role = jit.bind(
+                either_loads, plain_loads=role, commutator_loads=system.commutator or role,
+                series_loads=system.series or no_series,
+            )  # fmt: skip
+        kept[key] = jit.compile_kernel(role, signature)
     return kept[key]
 
 

@@ -2,7 +2,9 @@
 
     m' = m x I^-1 m + T(t, q, omega),       R' = R hat(I^-1 m)                            [krysl2006, eq. 7]
 
-and, where a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, where only a potential is given.
+and, where a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, where only a potential is given that does
+not read the time. The work of a torque or load is recorded beside the energy; beside a potential a torque is taken for
+that of the potential, and has none.
 
 ========== ================================================================== =============================
 parameter  meaning                                                            unit
@@ -25,8 +27,9 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput, answering
+from polhode.kernel.signatures import LOAD
 from polhode.systems.inertia import mass_of, principal
-from polhode.systems.record import System, no_loads, no_series, number, numbers, plain
+from polhode.systems.record import Own, System, no_loads, no_series, number, numbers, plain
 from polhode.systems.user import (
     FORMS,
     UserFunction,
@@ -87,19 +90,22 @@ def rigid_body(
     if load is not None and potential is not None:
         raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
     functions = {}
+    booked: dict[str, Any] = {} if potential is not None else {"own": 0, "size": LOAD + 1}
     if torque is not None:
-        functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values)
+        functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values, **booked)
     if potential is not None:
         functions["potential"] = UserFunction(FORMS["potential"], potential, attitude_potential, inside, values)
     if load is not None:
-        functions["load"] = UserFunction(FORMS["load"], load, general_loads, inside, values)
+        functions["load"] = UserFunction(FORMS["load"], load, general_loads, inside, values, **booked)
     loads: Any = functions.get("load") or functions.get("torque")
     if loads is None and potential is not None:
         loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
     free = not functions
     conserves: tuple[str, ...] = ("energy", "angular_momentum_space") if free else ()
-    if list(functions) == ["potential"]:
+    if list(functions) == ["potential"] and loads.autonomous:
         conserves = ("energy",)
+    reads = not free and loads.velocity_dependent
+    work = next((name for name in functions if booked and name != "potential"), "")
     return System(
         name="rigid_body",
         arguments={
@@ -115,7 +121,9 @@ def rigid_body(
         potential=functions.get("potential"),
         commutator=no_loads if free else None,
         series=no_series if free else None,
-        velocity_dependent=not free and loads.velocity_dependent,
+        velocity_dependent=reads,
+        divided=bool(work) and not reads,
+        own=(Own("work", work),) if work else (),
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

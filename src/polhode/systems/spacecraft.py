@@ -106,6 +106,7 @@ from polhode.systems.user import (
     load_added,
     place_gradient_added,
     place_potential_added,
+    read_only,
     torque_added,
 )
 
@@ -640,7 +641,7 @@ def spacecraft(
     )  # fmt: skip
     own = own_numbers(table, functions.work, acting)
     bare = not (burning or panels or functions.given)
-    energy = not own and not set(functions.given) - {"potential"}
+    energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if bare and table.axial:
         conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
@@ -675,7 +676,7 @@ def spacecraft(
         conserves=conserves,
         axis=axis,
         functions=functions.given,
-        quantities=_Energies(mu, masses, moments, gravity_gradient),
+        quantities=_Energies(mu, read_only(masses), read_only(moments), gravity_gradient),
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip
 

@@ -33,6 +33,7 @@ from polhode.kernel.signatures import (
     ALL,
     ANGULAR,
     ATTITUDE,
+    CONSTANTS,
     INERTIA,
     INVERSE_INERTIA,
     INVERSE_MASS,
@@ -46,12 +47,20 @@ from polhode.kernel.signatures import (
     POTENTIAL_PART,
     REPEATED_LOADS,
     REPEATED_POTENTIAL,
+    RESTING,
 )
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
 
 # What bind puts in.
-user = call = frame = back = turned = count = built = first = own = None
+user = call = turned = resting = count = built = first = own = None
+
+
+def read_only(array: Any) -> Any:
+    """A copy that cannot be written."""
+    kept = np.array(array)
+    kept.setflags(write=False)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -149,43 +158,56 @@ CALLS = {
 
 # ------------------------------------------------------------------ roles around it: one body, the user's own frame
 @inlined
-def user_attitude(y, back, turned):
-    return multiply(get4(y, ATTITUDE), back) if turned else get4(y, ATTITUDE)
+def user_attitude(y, bodies, turned):
+    if not turned:
+        return get4(y, ATTITUDE)
+    w, x, z, v = get4(bodies, CONSTANTS)
+    return multiply(get4(y, ATTITUDE), (w, -x, -z, -v))
 
 
 @inlined
-def user_rate(y, bodies, frame, turned):
+def user_rate(y, bodies, turned):
     omega = times(get3(bodies, INVERSE_INERTIA), get3(y, ANGULAR))
-    return rotate(frame, omega) if turned else omega
+    return rotate(get4(bodies, CONSTANTS), omega) if turned else omega
 
 
 @inlined
-def principal_torque(T, frame, turned):
-    return rotate_inverse(frame, T) if turned else T
+def principal_torque(T, bodies, turned):
+    return rotate_inverse(get4(bodies, CONSTANTS), T) if turned else T
+
+
+@inlined
+def written(part, F, T, power, out, resting, own):
+    """Load of a function, where its part is asked for, and the power of it where that is."""
+    if part & (RESTING if resting else MOVING) == 0:
+        F = T = (0.0, 0.0, 0.0)
+    put3(out, 0, F)
+    put3(out, 3, T)
+    if own >= 0:
+        out[LOAD + own] = power if part & MOVING != 0 else 0.0
 
 
 def torque_loads(part, t, N, y, bodies, parameters, out):
-    T = call(t, user_attitude(y, back, turned), user_rate(y, bodies, frame, turned), view(parameters, count))
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, principal_torque(T, frame, turned))
+    w = user_rate(y, bodies, turned)
+    T = call(t, user_attitude(y, bodies, turned), w, view(parameters, count))
+    written(part, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned), dot(T, w), out, resting, own)
 
 
 def force_loads(part, t, N, y, bodies, parameters, out):
-    F = call(t, get3(y, POSITION), scale(bodies[INVERSE_MASS], get3(y, MOMENTUM)), view(parameters, count))
-    put3(out, 0, F)
-    put3(out, 3, (0.0, 0.0, 0.0))
+    v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+    F = call(t, get3(y, POSITION), v, view(parameters, count))
+    written(part, F, (0.0, 0.0, 0.0), dot(F, v), out, resting, own)
 
 
 def general_loads(part, t, N, y, bodies, parameters, out):
-    velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-    attitude, rate = user_attitude(y, back, turned), user_rate(y, bodies, frame, turned)
-    L = call(t, get3(y, POSITION), velocity, attitude, rate, view(parameters, count))
-    put3(out, 0, (L[0], L[1], L[2]))
-    put3(out, 3, principal_torque((L[3], L[4], L[5]), frame, turned))
+    v, w = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM)), user_rate(y, bodies, turned)
+    L = call(t, get3(y, POSITION), v, user_attitude(y, bodies, turned), w, view(parameters, count))
+    F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
+    written(part, F, principal_torque(T, bodies, turned), dot(F, v) + dot(T, w), out, resting, own)
 
 
 def attitude_potential(t, N, y, bodies, parameters):
-    return call(t, user_attitude(y, back, turned), view(parameters, count))
+    return call(t, user_attitude(y, bodies, turned), view(parameters, count))
 
 
 def position_potential(t, N, y, bodies, parameters):
@@ -194,7 +216,7 @@ def position_potential(t, N, y, bodies, parameters):
 
 def event_function(t, N, y, bodies, parameters):
     velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-    attitude, rate = user_attitude(y, back, turned), user_rate(y, bodies, frame, turned)
+    attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
     return call(t, get3(y, POSITION), velocity, attitude, rate, view(parameters, count))
 
 
@@ -221,7 +243,7 @@ def shift_of(r):
 
 
 def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
-    q = user_attitude(y, back, turned)
+    q = user_attitude(y, bodies, turned)
     p = view(parameters, count)
     total = (0.0, 0.0, 0.0)
     for k in range(3):
@@ -231,7 +253,7 @@ def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
             d += STENCIL[n] * (call(t, turned_by(q, k, a), p) - call(t, turned_by(q, k, -a), p))
         total = axpy(-d / DIFFERENCE, unit(k), total)
     put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, principal_torque(total, frame, turned))
+    put3(out, 3, principal_torque(total, bodies, turned))
 
 
 def position_gradient_loads(part, t, N, y, bodies, parameters, out):
@@ -272,9 +294,9 @@ def torque_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
     if part & MOVING != 0:
         p = view(parameters, count)[first:]
-        w = user_rate(y, bodies, frame, turned)
-        T = call(t, user_attitude(y, back, turned), w, p)
-        add_to(out, (0.0, 0.0, 0.0), principal_torque(T, frame, turned))
+        w = user_rate(y, bodies, turned)
+        T = call(t, user_attitude(y, bodies, turned), w, p)
+        add_to(out, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned))
         if own >= 0:
             out[LOAD + own] = dot(T, w)
 
@@ -284,10 +306,10 @@ def load_added(part, t, N, y, bodies, parameters, out):
     if part & MOVING != 0:
         p = view(parameters, count)[first:]
         velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-        attitude, rate = user_attitude(y, back, turned), user_rate(y, bodies, frame, turned)
+        attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
         L = call(t, get3(y, POSITION), velocity, attitude, rate, p)
         F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-        add_to(out, F, principal_torque(T, frame, turned))
+        add_to(out, F, principal_torque(T, bodies, turned))
         if own >= 0:
             out[LOAD + own] = dot(F, velocity) + dot(T, rate)
 
@@ -310,7 +332,7 @@ def place_gradient_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
     if part & POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
-        r, q = get3(y, POSITION), user_attitude(y, back, turned)
+        r, q = get3(y, POSITION), user_attitude(y, bodies, turned)
         h = shift_of(r)
         F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for k in range(3):
@@ -321,7 +343,7 @@ def place_gradient_added(part, t, N, y, bodies, parameters, out):
                 g += STENCIL[n] * (call(t, r, turned_by(q, k, a), p) - call(t, r, turned_by(q, k, -a), p))
             F = axpy(-d / h, unit(k), F)
             T = axpy(-g / DIFFERENCE, unit(k), T)
-        add_to(out, F, principal_torque(T, frame, turned))
+        add_to(out, F, principal_torque(T, bodies, turned))
 
 
 def position_potential_added(t, N, y, bodies, parameters):
@@ -331,7 +353,7 @@ def position_potential_added(t, N, y, bodies, parameters):
 
 def place_potential_added(t, N, y, bodies, parameters):
     p = view(parameters, count)[first:]
-    return built(t, N, y, bodies, parameters) + call(t, get3(y, POSITION), user_attitude(y, back, turned), p)
+    return built(t, N, y, bodies, parameters) + call(t, get3(y, POSITION), user_attitude(y, bodies, turned), p)
 
 
 POTENTIALS = (
@@ -356,7 +378,7 @@ class UserFunction:
     frame : 4-tuple
         Quaternion from the principal to the user's body frame.
     parameters : array
-        What the role is handed; from ``first`` on they are handed to the function.
+        What the role is handed, not to be written; from ``first`` on they are handed to the function.
     built : function or None
         The built-in role that the function is added to.
     first : int
@@ -376,6 +398,7 @@ class UserFunction:
     size: int = LOAD
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", read_only(self.parameters))
         if not callable(self.function):
             raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {self.function!r}")
         try:
@@ -414,17 +437,28 @@ class UserFunction:
         return any(may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega"))
 
     @property
-    def _signature(self) -> Any:
-        return POTENTIAL if self.template in POTENTIALS else LOADS
+    def autonomous(self) -> bool:
+        """Whether the function is the same at all times; True only where it cannot see the time."""
+        return not may_read(self.function, 0)
 
-    def _role(self, calling: Callable[..., Any]) -> Callable[..., Any]:
-        w, x, y, z = self.frame
-        wanted: dict[str, Any] = {"call": calling, "count": len(self.parameters), "first": self.first, "own": self.own}
-        wanted |= {"frame": self.frame, "back": (w, -x, -y, -z), "turned": self.frame != (1.0, 0.0, 0.0, 0.0)}
-        if self.built is not None:  # compiled once and kept, however many forms of the function are tried
-            wanted["built"] = jit.compile_kernel(self.built, self._signature)
-        used = python_of(self.template).__code__.co_names
-        return bind(self.template, **{name: value for name, value in wanted.items() if name in used})
+    @property
+    def _signature(self) -> Any:
+        return _signature_of(self.template)
+
+    @property
+    def made(self) -> Any:
+        """What the function is made of at present; of what is no plain function, itself."""
+        function = python_of(self.function)
+        return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
+
+    def _bound(self) -> tuple[tuple[str, Any], ...]:
+        """What the role is told of the function besides the function, by name."""
+        used = jit.global_names(python_of(self.template).__code__)
+        turned = self.frame != (1.0, 0.0, 0.0, 0.0)
+        told = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
+        if "resting" in used:
+            told["resting"] = not self.velocity_dependent
+        return tuple((name, value) for name, value in told.items() if name in used)
 
     def checked(self, *arguments: Any) -> Any:
         """Call the plain function with arrays and check what it returns.
@@ -464,14 +498,7 @@ class UserFunction:
 
     def bridge(self) -> Callable[..., Any]:
         """The role that calls the plain Python function, with every result checked."""
-        function = self.checked
-        plain = {
-            1: lambda t, a, p: function(t, a, p),
-            2: lambda t, a, b, p: function(t, a, b, p),
-            4: lambda t, a, b, c, d, p: function(t, a, b, c, d, p),
-        }[self.form.vectors]
-        calling = jit.python_bridge(plain, self.form.numbers)
-        role, reason = jit.compile_uncached(self._role(calling), self._signature)
+        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), self.built)
         if role is None:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
         return role
@@ -491,7 +518,7 @@ class UserFunction:
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
-            role, why = jit.compile_uncached(self._role(bind(form, user=inlined(function))), self._signature)
+            role, why = compiled(self.made, form, self.template, self._bound(), self.built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
                 return role
@@ -543,15 +570,11 @@ class UserFunction:
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
         """What the role gives in plain Python, nothing compiled."""
 
-        def calling(*arguments: Any) -> Any:
-            return self.checked(*arguments)
-
-        def leading(array: Any, length: int) -> Any:
-            return array[:length]
-
-        role = bind(python_of(self._role(calling)), view=leading)
+        # Nothing here is a plain function, which bind would make a part of compiled code.
+        values = dict(self._bound()) | {"call": self.checked, "view": functools.partial(_leading)}
         if self.built is not None:
-            role = bind(role, built=python_of(self.built))
+            values["built"] = functools.partial(python_of(self.built))
+        role = bind(self.template, **values)
         out = np.zeros(self.size)
         if self._signature is POTENTIAL:
             return np.array([role(t, 1, y, bodies, self.parameters)])
@@ -562,6 +585,55 @@ class UserFunction:
         out = np.zeros(1 if self._signature is POTENTIAL else self.size)
         repeated(self._signature)(role, times, t, y, bodies, self.parameters.copy(), out)
         return out
+
+
+# ------------------------------------------------------------------ roles that are made once for many systems
+@dataclass(frozen=True)
+class _Same:
+    """Something by its identity, which lasts as long as this."""
+
+    value: Any
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+
+def _leading(array: Any, length: int) -> Any:
+    return array[:length]
+
+
+def _signature_of(template: Callable[..., Any]) -> Any:
+    return POTENTIAL if template in POTENTIALS else LOADS
+
+
+def _role(template: Any, calling: Any, told: tuple[tuple[str, Any], ...], built: Any) -> Callable[..., Any]:
+    values = {"call": calling, **dict(told)}
+    if built is not None:
+        values["built"] = jit.compile_kernel(built, _signature_of(template))
+    return bind(template, **values)
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def compiled(made: jit.Made, form: Any, template: Any, told: tuple[tuple[str, Any], ...], built: Any) -> Any:
+    """A role with a function of the user compiled into it, or None and the reason; once for all that are the same."""
+    calling = bind(form, user=inlined(python_of(made.function)))
+    return jit.compile_uncached(_role(template, calling, told, built), _signature_of(template))
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def bridged(same: _Same, form: Form, template: Any, told: tuple[tuple[str, Any], ...], built: Any) -> Any:
+    """A role that calls a function of the user as plain Python, or None and the reason; once for each function."""
+    function = UserFunction(form, same.value, template, (1.0, 0.0, 0.0, 0.0), np.zeros(0)).checked
+    plain = {
+        1: lambda t, a, p: function(t, a, p),
+        2: lambda t, a, b, p: function(t, a, b, p),
+        4: lambda t, a, b, c, d, p: function(t, a, b, c, d, p),
+    }[form.vectors]
+    calling = jit.python_bridge(plain, form.numbers)
+    return jit.compile_uncached(_role(template, calling, told, built), _signature_of(template))
 
 
 # ------------------------------------------------------------------ added to built-in loads
@@ -589,6 +661,11 @@ class AddedFunctions:
     work: str
     given: dict[str, UserFunction]
     arguments: dict[str, Any]
+
+    @property
+    def conservative(self) -> bool:
+        """Whether there are no functions, or a potential alone that does not read the time."""
+        return not set(self.given) - {"potential"} and all(one.autonomous for one in self.given.values())
 
     @property
     def velocity_dependent(self) -> bool:

@@ -20,10 +20,13 @@ from polhode.trajectory.schema import (
     AXES,
     BALANCE,
     BATHED,
+    CHANGING_POTENTIAL,
     CHART_DIMENSION,
     FALLING,
+    KINETIC_ONLY,
     MEANING,
     QUATERNION,
+    TAKEN_FOR_POTENTIAL,
     UNITS,
 )
 
@@ -106,10 +109,9 @@ def dataset(
     works = [k for k, own in enumerate(system.own) if own.quantity == "work"]
     work = states[:, [BODY * N + k for k in works]]
     change = energy - energy[0] if n else energy
-    if n and works:
-        change = change - (work - work[0]).sum(axis=1)
+    off = change - (work - work[0]).sum(axis=1) if n and works else change
     scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
-    quantities |= {"energy": energy, "energy_change": change, "energy_error": change / scale}
+    quantities |= {"energy": energy, "energy_change": change, "energy_error": off / scale}
     quantities["iterations"] = np.asarray(iterations)
     variables = {}
     for name, values in quantities.items():
@@ -124,8 +126,7 @@ def dataset(
     if works:
         about = {"long_name": MEANING["work"], "units": UNITS[units]["work"]}
         variables["work"] = (["time", "force"], work.copy(), about)
-        for name, meaning in BALANCE.items():
-            variables[name][2]["long_name"] = meaning
+        variables["energy_error"][2]["long_name"] = BALANCE
     for name, (along, constant) in system.constants.items():
         about = {"long_name": MEANING[name], "units": UNITS[units][name]}
         variables[name] = (list(along), np.array(constant), about)
@@ -150,7 +151,12 @@ def dataset(
             words["note"] = note
         variables[chart.name] = (dims, values, words)
     told = system.potential is not None or system.conserves or works
-    note = "" if told else "kinetic energy only: the loads state no potential"
+    note = "" if told else KINETIC_ONLY
+    stated = system.functions.get("potential")
+    if stated is not None and len(system.functions) > 1:
+        note = TAKEN_FOR_POTENTIAL
+    elif stated is not None and not stated.autonomous:
+        note = CHANGING_POTENTIAL
     if note:
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note

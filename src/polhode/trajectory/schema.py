@@ -14,11 +14,12 @@ position_carry            time, axis           and momentum_carry: what rounding
 kinetic_energy            time                 of all bodies
 potential_energy          time                 where the system states a potential
 energy                    time                 kinetic + potential
-energy_error              time                 (energy - energy[0]) / |energy[0]|, or the change where energy[0] = 0
-energy_change             time                 energy - energy[0]
-work                      time, force          where the system accounts for it: energy given to the bodies since the
-                                               start by each force without potential, or with one that changes in
-                                               time. energy_change and energy_error are then less the sum of all
+energy_error              time                 change of the energy less all work, over |energy[0]| where that is not 0:
+                                               zero along the exact motion of every system that records its work
+energy_change             time                 energy - energy[0], work and all
+work                      time, force          energy given to the bodies since the start by each force without
+                                               potential (drag, thrust, a function of the user), or with one that
+                                               changes in time
 mass                      time                 where burns use it up; momentum, energies and work are those of the mass
                                                before the burns
 vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
@@ -265,11 +266,12 @@ MEANING = {
     "event_work": "work of the impulse",
 }
 
-BALANCE = {
-    "energy_error": "relative energy error, (H - H0 - work)/|H0|",
-    "energy_change": "energy change less work, H - H0 - work",
-}
-"""What these mean where there is work."""
+BALANCE = "relative energy error, (H - H0 - work)/|H0|"
+"""What ``energy_error`` means where there is work."""
+KINETIC_ONLY = "kinetic energy only: the loads state no potential"
+TAKEN_FOR_POTENTIAL = "the loads are taken for those of the potential beside them; any other work is in the error"
+CHANGING_POTENTIAL = "the potential reads the time; what it changes by itself is not recorded as work"
+"""Notes at energies."""
 
 FALLING = "momentum, angular momentum, energies and work are those of the mass before the burns"
 """Note at a mass that falls."""

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.kernel.signatures import BODY, CONSTANTS, REPORT
+from polhode.kernel.signatures import BODY, REPORT
 from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
 from polhode.runs.bench import Bench
@@ -79,7 +79,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
             bench = Bench(system, method("v2"), y)
             parts["step", way] = repeated(partial(steps, bench))
         bodies = y.reshape(-1, BODY)
-        constants = system.bodies.reshape(-1, CONSTANTS)
+        constants = system.constants_of_bodies
         for name, flow in TURNS.items():
             parts["turn", name] = repeated(partial(turns, flow, bodies.copy(), constants))
         best = dict.fromkeys(parts, np.inf)
