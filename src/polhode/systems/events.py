@@ -39,7 +39,7 @@ from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT, INVERSE_MASS, MOMENTUM, POSITION
 from polhode.systems.forces import NO_LEVEL, path_arguments, path_at, unit_vector
-from polhode.systems.record import System, Watch, called, number, plain
+from polhode.systems.record import System, Watch, called, number, plain, truth
 from polhode.systems.user import FORMS, UserFunction, event_function
 
 __all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
@@ -295,21 +295,20 @@ def user(function: Callable[..., Any], direction: int = 0, terminal: bool = Fals
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"name must be text, not {name!r}")
     watch = Watch(
-        USER, (), label if direction >= 0 else "", label if direction <= 0 else "", _truth(terminal), function=made
+        USER,
+        (),
+        label if direction >= 0 else "",
+        label if direction <= 0 else "",
+        truth(terminal, "terminal"),
+        function=made,
     )
     given = {"kind": "user", "function": made.record(), "direction": int(direction), "terminal": terminal}
     return Event("user", given | {"name": label}, (watch,))
 
 
-def _truth(terminal: Any) -> bool:
-    if not isinstance(terminal, bool | np.bool_):
-        raise InvalidInput(f"terminal must be True or False, not {terminal!r}")
-    return bool(terminal)
-
-
 def _made(kind: str, given: dict[str, Any], *functions: tuple[Any, ...]) -> Event:
     """The event of one or more functions (code, numbers, rising name, falling name), of which ``which`` may be one."""
-    wanted, terminal = given["which"], _truth(given["terminal"])
+    wanted, terminal = given["which"], truth(given["terminal"], "terminal")
     watches = []
     for code, numbers, rising, falling in functions:
         words = {_word(rising, kind): rising, _word(falling, kind): falling}

@@ -18,6 +18,7 @@ gravity    uniform acceleration, 3 numbers                               length 
 force      function (t, position, velocity, parameters) -> (x, y, z)     force
 potential  function (t, position, parameters) -> number                  energy
 parameters numbers handed to the functions                               -
+work       whether the work of a force is recorded                       -
 ========== ============================================================= ================================
 """
 
@@ -30,9 +31,17 @@ import numpy as np
 
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import INVERSE_MASS, LOAD, POSITION
-from polhode.systems.record import IDENTITY, Own, System, no_loads, number, numbers, plain, vector
-from polhode.systems.user import FORMS, UserFunction, force_loads, position_gradient_loads, position_potential
+from polhode.kernel.signatures import INVERSE_MASS, POSITION
+from polhode.systems.record import IDENTITY, Own, System, no_loads, number, numbers, plain, truth, vector
+from polhode.systems.user import (
+    BOOKED,
+    FORMS,
+    ROOM,
+    UserFunction,
+    force_loads,
+    position_gradient_loads,
+    position_potential,
+)
 
 # parameters of the built-in field: stiffness (3), weight (3)
 
@@ -69,6 +78,7 @@ def particle(
     force: Callable[..., Any] | None = None,
     potential: Callable[..., Any] | None = None,
     parameters: Any = None,
+    work: bool = True,
 ) -> System:
     """A point mass.
 
@@ -87,6 +97,8 @@ def particle(
         differences of order 6 (relative error about 1e-13).
     parameters : sequence of float, optional
         Handed to the functions as an array.
+    work : bool
+        Record the work of a force, as ``rigid_body`` does.
 
     Returns
     -------
@@ -110,7 +122,7 @@ def particle(
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
         values = numbers(parameters, "parameters")
         if force is not None:
-            booked: dict[str, Any] = {} if potential is not None else {"own": 0, "size": LOAD + 1}
+            booked: dict[str, Any] = BOOKED if truth(work, "work") and potential is None else {}
             own = (Own("work", "force"),) if booked else ()
             functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values, **booked)
         if potential is not None:
@@ -121,7 +133,8 @@ def particle(
             loads = UserFunction(FORMS["position_potential"], potential, position_gradient_loads, IDENTITY, values)
         role = functions.get("potential")
         conserves = ("energy",) if force is None and loads.autonomous else ()
-        arguments |= {"parameters": plain(parameters)} | {key: f.record() for key, f in functions.items()}
+        arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
+        arguments |= {key: f.record() for key, f in functions.items()}
     else:
         if parameters is not None:
             raise InvalidInput("parameters are handed to a force or a potential, but neither is given")
@@ -150,6 +163,7 @@ def particle(
         velocity_dependent=reads,
         divided=bool(own) and not reads,
         own=own,
+        memory=ROOM if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

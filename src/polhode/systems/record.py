@@ -544,6 +544,19 @@ def number(value: Any, name: str, *, positive: bool = False) -> float:
     return result
 
 
+def truth(value: Any, name: str) -> bool:
+    """``value``, which must be True or False.
+
+    Raises
+    ------
+    InvalidInput
+        Anything else.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def numbers(value: Any, name: str) -> Any:
     """``value`` as a flat float array of any length (at least one entry is kept for the kernels)."""
     if value is None:

@@ -16,6 +16,7 @@ mass       of a body that also moves through space                            ma
 load       function (t, position, velocity, q, omega, parameters)             force (space), torque (body)
            -> (force, torque)
 parameters numbers handed to the functions                                    -
+work       whether the work of a torque or load is recorded                   -
 ========== ================================================================== =============================
 """
 
@@ -27,11 +28,12 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput, answering
-from polhode.kernel.signatures import LOAD
 from polhode.systems.inertia import mass_of, principal
-from polhode.systems.record import Own, System, no_loads, no_series, number, numbers, plain
+from polhode.systems.record import Own, System, no_loads, no_series, number, numbers, plain, truth
 from polhode.systems.user import (
+    BOOKED,
     FORMS,
+    ROOM,
     UserFunction,
     attitude_gradient_loads,
     attitude_potential,
@@ -48,6 +50,7 @@ def rigid_body(
     parameters: Any = None,
     mass: float | None = None,
     load: Callable[..., Any] | None = None,
+    work: bool = True,
 ) -> System:
     """A rigid body with loads written by the user in plain Python.
 
@@ -68,6 +71,9 @@ def rigid_body(
     load : function, optional
         ``load(t, position, velocity, q, omega, parameters) -> (force, torque)``: force in the space frame, torque in
         the body frame.
+    work : bool
+        Record the work of torque or load, so that the energy error is what the method makes of it. It costs explicit
+        methods next to nothing, others up to the time of one or two evaluations of the function in a step.
 
     Returns
     -------
@@ -90,7 +96,7 @@ def rigid_body(
     if load is not None and potential is not None:
         raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
     functions = {}
-    booked: dict[str, Any] = {} if potential is not None else {"own": 0, "size": LOAD + 1}
+    booked: dict[str, Any] = BOOKED if truth(work, "work") and potential is None else {}
     if torque is not None:
         functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values, **booked)
     if potential is not None:
@@ -105,13 +111,14 @@ def rigid_body(
     if list(functions) == ["potential"] and loads.autonomous:
         conserves = ("energy",)
     reads = not free and loads.velocity_dependent
-    work = next((name for name in functions if booked and name != "potential"), "")
+    own = tuple(Own("work", name) for name in functions) if booked else ()
     return System(
         name="rigid_body",
         arguments={
             "inertia": plain(inertia),
             "parameters": plain(parameters),
             "mass": plain(mass),
+            **({} if work else {"work": False}),
             **{key: function.record() for key, function in functions.items()},
         },
         mass=np.array([np.inf if mass is None else number(mass, "mass", positive=True)]),
@@ -122,8 +129,9 @@ def rigid_body(
         commutator=no_loads if free else None,
         series=no_series if free else None,
         velocity_dependent=reads,
-        divided=bool(work) and not reads,
-        own=(Own("work", work),) if work else (),
+        divided=bool(own) and not reads,
+        own=own,
+        memory=ROOM if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

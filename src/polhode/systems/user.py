@@ -27,7 +27,7 @@ from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, dot, scale, times
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
 from polhode.kernel import jit
-from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined, python_of, view
 from polhode.kernel.signatures import (
     ALL,
@@ -53,7 +53,11 @@ from polhode.kernel.signatures import (
 TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
 
 # What bind puts in.
-user = call = turned = resting = count = built = first = own = None
+user = call = turned = resting = place = count = built = first = own = None
+
+
+BOOKED = {"own": 0, "size": LOAD + 1}
+"""Of a function whose work is the only number of the system's own."""
 
 
 def read_only(array: Any) -> Any:
@@ -176,34 +180,75 @@ def principal_torque(T, bodies, turned):
     return rotate_inverse(get4(bodies, CONSTANTS), T) if turned else T
 
 
+ROOM = 15
+"""Memory behind the parameters for what a function that does not see velocities returned last, with the time and place
+that belongs to: power is asked for where the load has just been, at other velocities."""
+
+
 @inlined
-def written(part, F, T, power, out, resting, own):
+def remembered(parameters, place, t, y):
+    """Whether the memory holds the load at this time and place."""
+    same = parameters[place] == 1.0 and parameters[place + 1] == t
+    for k in range(3):
+        same = same and parameters[place + 2 + k] == y[POSITION + k]
+    for k in range(4):
+        same = same and parameters[place + 5 + k] == y[ATTITUDE + k]
+    return same
+
+
+@inlined
+def remember(parameters, place, t, y, F, T):
+    """Keep the load at this time and place."""
+    parameters[place], parameters[place + 1] = 1.0, t
+    put3(parameters, place + 2, get3(y, POSITION))
+    put4(parameters, place + 5, get4(y, ATTITUDE))
+    put3(parameters, place + 9, F)
+    put3(parameters, place + 12, T)
+
+
+@inlined
+def written(part, F, T, power, bodies, out, resting, turned, own):
     """Load of a function, where its part is asked for, and the power of it where that is."""
     if part & (RESTING if resting else MOVING) == 0:
         F = T = (0.0, 0.0, 0.0)
     put3(out, 0, F)
-    put3(out, 3, T)
+    put3(out, 3, principal_torque(T, bodies, turned))
     if own >= 0:
         out[LOAD + own] = power if part & MOVING != 0 else 0.0
 
 
 def torque_loads(part, t, N, y, bodies, parameters, out):
     w = user_rate(y, bodies, turned)
-    T = call(t, user_attitude(y, bodies, turned), w, view(parameters, count))
-    written(part, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned), dot(T, w), out, resting, own)
+    if place >= 0 and remembered(parameters, place, t, y):
+        T = get3(parameters, place + 12)
+    else:
+        T = call(t, user_attitude(y, bodies, turned), w, view(parameters, count))
+        if place >= 0:
+            remember(parameters, place, t, y, (0.0, 0.0, 0.0), T)
+    written(part, (0.0, 0.0, 0.0), T, dot(T, w), bodies, out, resting, turned, own)
 
 
 def force_loads(part, t, N, y, bodies, parameters, out):
     v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-    F = call(t, get3(y, POSITION), v, view(parameters, count))
-    written(part, F, (0.0, 0.0, 0.0), dot(F, v), out, resting, own)
+    if place >= 0 and remembered(parameters, place, t, y):
+        F = get3(parameters, place + 9)
+    else:
+        F = call(t, get3(y, POSITION), v, view(parameters, count))
+        if place >= 0:
+            remember(parameters, place, t, y, F, (0.0, 0.0, 0.0))
+    written(part, F, (0.0, 0.0, 0.0), dot(F, v), bodies, out, resting, turned, own)
 
 
 def general_loads(part, t, N, y, bodies, parameters, out):
     v, w = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM)), user_rate(y, bodies, turned)
-    L = call(t, get3(y, POSITION), v, user_attitude(y, bodies, turned), w, view(parameters, count))
-    F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-    written(part, F, principal_torque(T, bodies, turned), dot(F, v) + dot(T, w), out, resting, own)
+    if place >= 0 and remembered(parameters, place, t, y):
+        F, T = get3(parameters, place + 9), get3(parameters, place + 12)
+    else:
+        L = call(t, get3(y, POSITION), v, user_attitude(y, bodies, turned), w, view(parameters, count))
+        F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
+        if place >= 0:
+            remember(parameters, place, t, y, F, T)
+    written(part, F, T, dot(F, v) + dot(T, w), bodies, out, resting, turned, own)
 
 
 def attitude_potential(t, N, y, bodies, parameters):
@@ -446,16 +491,23 @@ class UserFunction:
         return _signature_of(self.template)
 
     @property
+    def place(self) -> int:
+        """Where in the parameters the role has its memory of ROOM numbers, behind those of the user's; -1 without."""
+        alone = self.own >= 0 and self.built is None and not self.velocity_dependent
+        return max(1, len(self.parameters)) if alone else -1
+
+    @property
     def made(self) -> Any:
         """What the function is made of at present; of what is no plain function, itself."""
         function = python_of(self.function)
         return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
 
-    def _bound(self) -> tuple[tuple[str, Any], ...]:
-        """What the role is told of the function besides the function, by name."""
+    def _bound(self, place: int = -1) -> tuple[tuple[str, Any], ...]:
+        """What the role is told of the function besides the function, by name; ``place`` only where it is compiled."""
         used = jit.global_names(python_of(self.template).__code__)
         turned = self.frame != (1.0, 0.0, 0.0, 0.0)
         told = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
+        told["place"] = place
         if "resting" in used:
             told["resting"] = not self.velocity_dependent
         return tuple((name, value) for name, value in told.items() if name in used)
@@ -518,7 +570,7 @@ class UserFunction:
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
-            role, why = compiled(self.made, form, self.template, self._bound(), self.built)
+            role, why = compiled(self.made, form, self.template, self._bound(self.place), self.built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
                 return role
@@ -583,7 +635,8 @@ class UserFunction:
 
     def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
         out = np.zeros(1 if self._signature is POTENTIAL else self.size)
-        repeated(self._signature)(role, times, t, y, bodies, self.parameters.copy(), out)
+        parameters = np.concatenate([self.parameters, np.zeros(1 + ROOM)])
+        repeated(self._signature)(role, times, t, y, bodies, parameters, out)
         return out
 
 
