@@ -30,7 +30,7 @@ from numba.core.registry import CPUDispatcher
 from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
 from numba.extending import intrinsic
 
-from polhode.kernel.cache import KernelCache
+from polhode.kernel.cache import ROOMS, KernelCache
 from polhode.kernel.interrupts import never_lost
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
@@ -388,7 +388,7 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
                     _feed(total, vars(value)[name], seen, live, names)
         elif not live:
             with contextlib.suppress(OSError, TypeError):
-                total.update(Path(str(value.__file__)).read_bytes())
+                total.update(Path(str(getattr(value, "__file__", ""))).read_bytes())
     elif isinstance(value, tuple | list):
         if isinstance(value, list):
             seen[id(value)] = value  # it may hold itself

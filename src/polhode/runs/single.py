@@ -628,7 +628,8 @@ def integrate(
     if first != start:
         recipe["since"] = first
     if parameters is not None:
-        recipe["parameters"] = plain(parameters)
+        named = isinstance(parameters, Mapping)
+        recipe["parameters"] = {k: system.arguments[k] for k in parameters} if named else plain(parameters)
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
     return carry_out(system, chosen, recipe, progress, wanted, store, checked_threads(threads))
