@@ -16,7 +16,7 @@ import polhode as ph
 from polhode.algebra import so3
 from polhode.kernel import cache, drive, jit, solve
 from polhode.kernel.signatures import A1, ANGULAR, ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK, REPORT, RESIDUAL, f8, i8
-from polhode.methods import METHODS, Method, Prepared, Promises
+from polhode.methods import METHODS, Chosen, Method, Prepared, Promises
 
 TOP = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
 
@@ -209,6 +209,35 @@ def test_fingerprints_tell_functions_apart_and_do_not_change():
 def test_bind_refuses_a_name_the_template_does_not_use():
     with pytest.raises(TypeError, match=r"march uses no global name 'stepp'"):
         jit.bind(drive.march, stepp=growing(2.0))
+
+
+def test_bind_refuses_what_is_an_attribute_only():
+    """``p.table`` is no global name ``table``, though the code lists both in one place."""
+
+    names = {}
+    exec("def template(p):\n    return p.table + offset", names)
+    template = names["template"]
+    assert "table" in template.__code__.co_names
+    with pytest.raises(TypeError, match=r"template uses no global name 'table'"):
+        jit.bind(template, table=1.0, offset=2.0)
+
+
+def test_bind_refuses_names_that_nothing_fills():
+    names = {"first": None, "second": None}
+    exec("def template(x):\n    return first(x) + (lambda y: second(y))(x) + abs(x)", names)
+    with pytest.raises(TypeError, match=r"template reads the global name 'second', which nothing fills; bind it too"):
+        jit.bind(names["template"], first=growing(2.0))
+    bound = jit.bind(names["template"], first=sin, second=cos)
+    assert bound(0.3) == sin(0.3) + cos(0.3) + 0.3
+    exec("def template(x):\n    return unheard_of(x)", names)
+    with pytest.raises(TypeError, match=r"reads the global name 'unheard_of'"):
+        jit.bind(names["template"])
+
+
+def test_every_template_reads_the_names_it_is_bound_by():
+    """All rows make their steps through ``bind``; none names what its template does not read, or leaves gaps."""
+    for method in METHODS.values():
+        assert callable(Chosen(method, method.settle()).tried.prepare().step)
 
 
 def test_an_unbound_loop_says_so():

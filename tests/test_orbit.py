@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import json
 import re
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -12,7 +13,8 @@ from scipy.integrate import quad, solve_ivp
 from scipy.interpolate import CubicSpline
 
 import polhode as ph
-from polhode import forces, planets
+from polhode import events, forces, planets
+from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import drive
 from polhode.kernel.signatures import ALL, DISSIPATIVE, WITHOUT_SOLVED
 from polhode.runs import scenario as scenarios
@@ -20,6 +22,7 @@ from polhode.runs.check import _caller
 from polhode.runs.scenario import read_scenario
 from polhode.runs.single import start_state
 from polhode.systems.events import compiled_events, table_of
+from polhode.systems.force_table import ROWS
 from polhode.systems.forces import FORCES
 from polhode.systems.forces import Force as ForceRecord
 
@@ -601,3 +604,62 @@ def test_constants_of_planets():
         planet = getattr(planets, name)
         assert planet.mu / planet.mean_radius**2 == pytest.approx(g, rel=3e-3)
         assert isinstance(forces.zonal(**planet.zonal), ForceRecord)
+
+
+# ------------------------------------------------------------------ codes that no compiled function knows
+def brake(strength=1.0):
+    return forces.Force("brake", "a brake", {"kind": "brake", "strength": strength}, (strength, 0.0, 0.0))
+
+
+def test_a_kind_of_force_without_compiled_loads_is_refused(monkeypatch):
+    """It was taken for thrust, and as a potential for light."""
+    monkeypatch.setitem(forces.FORCES, "brake", brake)
+    monkeypatch.setitem(forces.CODES, "brake", max(forces.CODES.values()) + 1)
+    for potential in (False, True):
+        force = dataclasses.replace(brake(), conservative=potential)
+        for build in (ph.orbit, partial(ph.spacecraft, (1, 1, 2))):
+            with pytest.raises(
+                InvalidInput, match=r"forces\[1\]: the compiled loads know no force of the kind 'brake'"
+            ):
+                build(mu=1.0, forces=[forces.uniform((0.1, 0, 0)), force])
+    with pytest.raises(InvalidInput, match=r"forces\[0\]: unknown kind of force 'push'"):
+        ph.orbit(1.0, forces=[dataclasses.replace(brake(), kind="push")])
+
+
+@pytest.mark.parametrize("name", ["acceleration_of", "potential_of", "potential_rate_of"])
+@pytest.mark.parametrize("code", sorted(set(forces.CODES.values()) - {forces.CODES["impulse"]}))
+def test_every_code_is_in_every_chain_that_it_needs(name, code):
+    """And one that is in none ends in what is no number, wherever it stands."""
+    kind = {code: kind for kind, code in forces.CODES.items()}[code]
+    made = {
+        "zonal": forces.zonal(J2=0.1, radius=1.0), "uniform": forces.uniform((0.1, 0.2, 0.3)),
+        "third_body": forces.third_body(0.1, circle={"radius": 5.0, "period": 10.0}),
+        "drag": forces.drag(kd=0.1, radius=1.0, scale=0.1),
+        "radiation_pressure": forces.radiation_pressure(0.1, circle={"radius": 5.0, "period": 10.0}),
+        "thrust": forces.thrust(0.1, vector=(1, 0, 0)),
+    }[kind]  # fmt: skip
+    numbers, r, v = np.array([1.0, *made.numbers]), np.array((1.1, 0.3, 0.2)), np.array((0.1, 0.9, 0.2))
+    function, rest = getattr(forces, name), (v,) if name == "acceleration_of" else ()
+    known = np.isfinite(function(code, numbers, 1, 1.0, 0.5, r, *rest)).all()
+    needed = {"acceleration_of": True, "potential_of": made.conservative,
+              "potential_rate_of": made.conservative and not made.autonomous}[name]  # fmt: skip
+    assert known or not needed
+    assert np.isnan(function(99, numbers, 1, 1.0, 0.5, r, *rest)).all()
+
+
+def test_a_spoiled_code_stops_a_run():
+    """Where a code is spoiled after all, the run ends in a sentence, not in the numbers of another force."""
+    system = ph.orbit(1.0, forces=[forces.uniform((0.1, 0, 0))])
+    parameters = system.parameters.copy()
+    assert parameters[ROWS] == forces.CODES["uniform"]
+    parameters[ROWS] = 99.0
+    spoiled = dataclasses.replace(system, parameters=parameters)
+    with pytest.raises(NotFinite):
+        ph.integrate(spoiled, "mkrk:rk4", step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0))
+
+
+def test_an_event_without_a_function_is_refused():
+    system = ph.orbit(1.0)
+    unknown = dataclasses.replace(events.apsis().watches[0], code=99)
+    with pytest.raises(InvalidInput, match="no function is known for the event 'periapsis'"):
+        compiled_events([unknown], system, 0.0, start_state(system, position=(1, 0, 0), velocity=(0, 1, 0)))
