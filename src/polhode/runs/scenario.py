@@ -227,6 +227,7 @@ class Particle(_Table):
     force: Function | None = None
     potential: Function | None = None
     parameters: Numbers | None = None
+    work: bool = True
 
 
 class FreeBody(_Table):
@@ -246,6 +247,7 @@ class RigidBody(_Table):
     parameters: Numbers | None = None
     mass: Number | None = None
     load: Function | None = None
+    work: bool = True
 
 
 class HeavyTop(_Table):

@@ -430,13 +430,13 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
     kept = system.__dict__.setdefault("_compiled", {})
     key = (id(role), str(signature))
     if isinstance(role, UserFunction):  # whose meaning may change with what it reads
-        made = role.made
-        if kept.get(key, (None,))[0] != made:
+        made, before = role.made, system.__dict__.setdefault("_made", {})
+        if before.get(key) != made:
             told = system.__dict__.setdefault("_told", set())
-            kept[key] = (made, role.compile(t, y, system.bodies, warn=id(role.function) not in told))
+            kept[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in told)
+            before[key] = made
             told.add(id(role.function))
-        return kept[key][1]
-    if key not in kept:
+    elif key not in kept:
         if role is system.loads and (system.series or system.commutator not in (None, role)):
             role = jit.bind(
                 either_loads, plain_loads=role, commutator_loads=system.commutator or role,
