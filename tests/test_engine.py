@@ -77,7 +77,7 @@ TORQUE = """
     top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
     y, out = np.zeros(13), np.zeros(6)
     y[6:10] = (0.8, 0.6, 0.0, 0.0)
-    repeated(LOADS)(top.compiled_loads(0.0, y), 1, 0.0, y, top.bodies, top.parameters, out)
+    repeated(LOADS)(top.compiled_loads(0.0, y), 1, 0.0, y, top.bodies, top.with_memory, out)
     print(json.dumps([ph.__file__, cache.digest(), str(cache.cache_folder()), out.tolist()]))
 """
 
