@@ -17,7 +17,6 @@ from polhode.kernel.signatures import (
     ATTITUDE,
     BODY,
     CLOCK,
-    CONSTANTS,
     INVERSE_INERTIA,
     LOAD,
     MOMENTUM,
@@ -131,7 +130,7 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
         in_space = np.array(rotate(tuple(q), tuple(np.moveaxis(load[:, :, 3:], 2, 0))))
         change = rotate_inverse(tuple(q[:, :1]), tuple(in_space - in_space[:, :1]))  # in the body frame of the start
         change = np.moveaxis(np.array(change), 0, 2)
-        light = bench.bodies.reshape(N, CONSTANTS)[:, INVERSE_INERTIA : INVERSE_INERTIA + 3]
+        light = system.constants_of_bodies[:, INVERSE_INERTIA : INVERSE_INERTIA + 3]
         turns = (light * change * h * h).reshape(len(states), -1)
         found.append(float(np.sqrt((turns * turns).sum(axis=1).max() / N)))
     if system.translates:

@@ -528,6 +528,8 @@ def integrate(
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
     if parameters is not None:
         system = with_parameters(system, parameters)
+    if parameters is not None:
+        system = with_parameters(system, parameters)
     turns = {
         "attitude": attitude, "rotation_vector": rotation_vector, "euler_angles": euler_angles,
         "euler_angles_deg": euler_angles_deg, "sequence": sequence, "angular_velocity": angular_velocity,
@@ -628,8 +630,8 @@ def integrate(
     if first != start:
         recipe["since"] = first
     if parameters is not None:
-        named = isinstance(parameters, Mapping)
-        recipe["parameters"] = {k: system.arguments[k] for k in parameters} if named else plain(parameters)
+        by_name = isinstance(parameters, Mapping)
+        recipe["parameters"] = {k: system.arguments[k] for k in parameters} if by_name else plain(parameters)
     if epoch is not None:
         recipe["epoch"] = str(epoch_of(epoch))
     return carry_out(system, chosen, recipe, progress, wanted, store, checked_threads(threads))
