@@ -22,7 +22,7 @@ from polhode.kernel.signatures import (
     TRYING,
 )
 from polhode.methods import method, tableau
-from polhode.runs import stepping
+from polhode.runs import single, stepping
 from polhode.runs.bench import Bench
 from polhode.runs.single import start_state
 
@@ -444,3 +444,16 @@ def test_wrong_arguments_are_refused(body, more, told):
 def test_a_method_without_an_estimate_is_refused(body, name):
     with pytest.raises(ph.InvalidInput, match=r"does not estimate its error.*\(bs3, dp5, dp8\), such as 'mkrk:dp8'"):
         ph.integrate(body, name, rtol=1e-6, t_end=1.0, **START)
+
+
+def test_a_record_beyond_all_memory_keeps_what_there_was(body, monkeypatch):
+    """With a tolerance nobody knows beforehand how many rows there will be."""
+    monkeypatch.setattr(stepping, "LARGEST_ROWS", 13 * 300)
+    monkeypatch.setattr(single, "FIRST_ROWS", 16)
+    with pytest.raises(
+        ph.InvalidInput, match=r"would need .* GB of memory; record less with a larger every"
+    ) as refused:
+        ph.integrate(body, "mkrk:dp5", rtol=1e-12, t_end=400.0, **START)
+    kept = refused.value.trajectory
+    assert 100 < len(kept.time) <= 300 and "GB of memory" in kept.attrs["incomplete"]
+    assert (np.diff(kept.time) > 0.0).all() and np.isfinite(kept.angular_momentum).all()
