@@ -25,38 +25,39 @@ BODIES, STAGES, SWEEPS = 20, 5, 80
 NODES, REACH = 24, 0.4
 """Of the polynomial in h that gives the coefficients: how many, and the largest step."""
 
-Map = Callable[[Array, Array, float], Array]
-"""``(inverse moments, momentum, h) -> rotation vector`` of the step of a free body."""
+Map = Callable[[Array, Array, Array], Array]
+"""``(inverse moments, momenta, h) -> rotation vectors`` of steps of free bodies, (..., 3); h is (..., 1)."""
 
 
 def munthe_kaas(A: Array, b: Array) -> Map:
-    """The step of a tableau; the stages are settled by sweeps."""
+    """The step of a tableau; the stages, (..., s, 3), are settled by sweeps."""
 
-    def step(j: Array, Pi: Array, h: float) -> Array:
-        k = np.tile(j * Pi, (len(b), 1))
+    def step(j: Array, Pi: Array, h: Array) -> Array:
+        j, Pi, h = j[..., None, :], Pi[..., None, :], h[..., None]
+        k = (j * Pi + 0.0 * h) * np.ones((len(b), 1))
         for _ in range(SWEEPS):
-            psi = h * A @ k
+            psi = h * (A @ k)
             k = dexpinv(-psi, j * rotate(exp_quaternion(-psi), Pi))
-        return h * b @ k
+        return (h * b[:, None] * k).sum(axis=-2)
 
     return step
 
 
-def trapm(j: Array, Pi: Array, h: float) -> Array:
+def trapm(j: Array, Pi: Array, h: Array) -> Array:
     """The step of TRAPM [krysl2006, 3.6]."""
-    psi = np.zeros(3)
+    psi = 0.0 * h * Pi
     for _ in range(SWEEPS):
         x = rotate(exp_quaternion(-psi), Pi)
         psi = log_quaternion(multiply(exp_quaternion(h / 2 * j * Pi), exp_quaternion(h / 2 * j * x)))
     return psi
 
 
-def coefficient(order: int, step: Map, j: Array, Pi: Array) -> Array:
-    """Coefficient of h^order of a step, by a polynomial through Chebyshev's nodes."""
+def coefficients(order: int, step: Map, j: Array, Pi: Array) -> Array:
+    """Coefficient of h^order of the steps of several bodies, (3 bodies,), by polynomials through Chebyshev's nodes."""
     nodes = np.cos((2 * np.arange(NODES) + 1) / (2 * NODES) * np.pi)
-    fit: Any = np.polynomial.chebyshev.chebfit(nodes, np.array([step(j, Pi, REACH * x) for x in nodes]), NODES - 1)
-    powers = [np.polynomial.chebyshev.cheb2poly(column) for column in fit.T]
-    return np.array([column[order] for column in powers]) / REACH**order
+    values = step(j, Pi, REACH * nodes[:, None, None]).reshape(NODES, -1)
+    fit: Any = np.polynomial.chebyshev.chebfit(nodes, values, NODES - 1)
+    return np.array([np.polynomial.chebyshev.cheb2poly(column)[order] for column in fit.T]) / REACH**order
 
 
 def misfit(order: int, step: Map) -> float:
@@ -66,13 +67,10 @@ def misfit(order: int, step: Map) -> float:
         munthe_kaas(np.tril(random.normal(size=(STAGES, STAGES)) / 2, -1), random.normal(size=STAGES))
         for _ in range(TREES[order])
     ]
-    known, wanted = [], []
-    for _ in range(BODIES):
-        d = random.random(3) + 0.2
-        j, Pi = 1.0 / np.array([d[1] + d[2], d[0] + d[2], d[0] + d[1]]), random.normal(size=3)
-        Pi /= 1.5 * np.linalg.norm(Pi)
-        known.append(np.stack([coefficient(order, other, j, Pi) for other in tableaux], axis=1))
-        wanted.append(coefficient(order, step, j, Pi))
-    matrix, vector = np.concatenate(known), np.concatenate(wanted)
-    weights = np.linalg.lstsq(matrix, vector, rcond=None)[0]
-    return float(np.linalg.norm(matrix @ weights - vector) / np.linalg.norm(vector))
+    d = random.random((BODIES, 3)) + 0.2
+    j, Pi = 1.0 / (d.sum(axis=1, keepdims=True) - d), random.normal(size=(BODIES, 3))
+    Pi /= 1.5 * np.linalg.norm(Pi, axis=1, keepdims=True)
+    known = np.stack([coefficients(order, other, j, Pi) for other in tableaux], axis=1)
+    wanted = coefficients(order, step, j, Pi)
+    weights = np.linalg.lstsq(known, wanted, rcond=None)[0]
+    return float(np.linalg.norm(known @ weights - wanted) / np.linalg.norm(wanted))
