@@ -260,7 +260,9 @@ def test_integrate_and_scenarios_take_the_same_words():
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
     of_the_process = {"progress", "threads", "checkpoint_seconds", "options"}  # and of the command line
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
-    assert in_python - keys == whole_file | of_the_process
+    of_the_system = {"parameters"}  # a key of [system]
+    assert in_python - keys == whole_file | of_the_process | of_the_system
+    assert of_the_system <= set(scenario.RigidBody.model_fields)
     assert keys - in_python - of_functions == drawn
     assert whole_file - {"store"} <= set(scenario.ScenarioFile.model_fields) and "store" in scenario.Output.model_fields
 
