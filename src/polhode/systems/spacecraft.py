@@ -98,7 +98,7 @@ from polhode.systems.force_table import (
 )
 from polhode.systems.forces import DRAG, RADIATION, Force, acceleration_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.inertia import mass_of, principal
+from polhode.systems.inertia import MassProperties, mass_of, principal
 from polhode.systems.record import Switch, System, called, in_si, number, numbers, plain, vector
 from polhode.systems.user import (
     added_functions,
@@ -600,6 +600,7 @@ def spacecraft(
     ('energy', 'angular_momentum_space')
     """
     mass = mass_of(inertia, mass, 1.0)
+    inertia = inertia.inertia if isinstance(inertia, MassProperties) else inertia
     mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
     mu, masses = number(mu, "mu", positive=True), masses_of(mass)
     N = len(masses)
