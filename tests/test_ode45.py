@@ -53,6 +53,7 @@ def field(t, z):
     ("carson_circular", {}), ("carson_elliptic", {}), ("carson_elliptic", {"rtol": 1e-5}),
     ("carson_elliptic", {"rtol": 1e-6, "atol": 1e-4}), ("carson_elliptic", {"atol": 10.0}),
 ])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::polhode.errors.EnergyWarning")  # atol = 10 km loses a fifth of all energies
 def test_step_for_step(name, tolerances):
     ready = ph.problem(name)
     ds = ph.integrate(ready.build(), "ode45", t_end=20000.0, **tolerances, **ready.initial)

@@ -57,6 +57,13 @@ def test_an_energy_error_that_does_not_explode_is_a_warning():
     assert silent == [] and same.identical(ds.assign_attrs(same.attrs))  # no bit of a result depends on it
 
 
+def test_chosen_steps_are_told_to_be_finer():
+    start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.2, 0.0)}
+    told, _ = said(lambda: ph.integrate(ph.orbit(1.0), "mkrk:dp5", rtol=0.3, atol=0.3, t_end=300.0, **start))
+    assert [kind for kind, _ in told] == [ph.EnergyWarning]
+    assert "tighten rtol = 0.3 and atol = 0.3" in told[0][1]
+
+
 def test_work_counts_as_energy():
     """An orbit raised by a thrust a hundred times its own energy is as it should be."""
     push = ph.forces.thrust(3.0, vector=(0.0, 0.0, 1.0))

@@ -482,7 +482,9 @@ def integrate(
         With ``compensated``, of a run that goes on from another: ``position_carry`` and ``momentum_carry`` of that one.
         Zero by default.
     guard : bool
-        Refuse steps that turn a body further than the method can represent.
+        Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
+        of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
+        runs of molecules end where their energy explodes in any case.
     units : {"consistent", "SI"}
         How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
         velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
@@ -523,6 +525,13 @@ def integrate(
         Ctrl-C; ``.trajectory`` holds the run so far and the state where it stopped.
     FileProblem
         The store exists already or cannot be written; ``.trajectory`` holds the run so far.
+
+    Warns
+    -----
+    EnergyWarning
+        The energy, less the works of the loads, is off by more than a tenth of all the energies there are.
+    CoarseStepWarning
+        The step is longer than a passage of the orbit, or does not resolve the loads; one that would do is named.
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
@@ -789,7 +798,7 @@ def _carry_out(
                 if potential is not None:
                     energies, problem = _potential_energies(run, potential, np.array([run.t0, run.now]), both)
                 if problem is None and first_blown(system, both, energies):
-                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.advice(run.h), system)
+                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, system)
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
                 tell(Progress(run.done, total, run.seconds, "running", run.share))
@@ -870,15 +879,13 @@ def finish(
         ratios = energy_ratios(run.system, states, energies)
         k = first_beyond(ratios, BEYOND)
         if k and (error is None or isinstance(error, NotFinite)):
-            error = blown_up(
-                times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.advice(run.h), run.system
-            )
+            error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
             times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
             energies = None if energies is None else energies[:k]
         elif warned:
             k = first_beyond(ratios, LARGE)
             if k:
-                message = large_error(ratios.max(), times[k], run.chosen.label, run.advice(run.h), run.system)
+                message = large_error(ratios.max(), times[k], run.chosen.label, run.finer, run.system)
                 warn(message, EnergyWarning)
     if warned and error is None:
         told = coarse_loads(run, times, states)

@@ -178,8 +178,9 @@ class Run:
 
     @property
     def judged(self) -> bool:
-        """Whether a large error of the energy shows that the run has failed."""
-        return self.guard and self.bench.prepared.bath is None and is_judged(self.system)
+        """Whether a large error of the energy shows that the run has failed; always of molecules."""
+        looks = self.guard or self.system.check is not None
+        return looks and self.bench.prepared.bath is None and is_judged(self.system)
 
     def set_at(self, t: float) -> float:
         """Set switches, and the times loads see, as they are from a time on; the step from there, up to a break."""
@@ -220,6 +221,11 @@ class Run:
     def advice(self, h: float) -> str:
         """What may help where a step of h failed."""
         return f"take a smaller step than {abs(h):g}"
+
+    @property
+    def finer(self) -> str:
+        """What may help where the run was not accurate enough."""
+        return f"take a smaller step than {abs(self.h):g}"
 
     def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
         """The whole run; ``look`` is called now and then."""
@@ -720,6 +726,10 @@ class AdaptiveRun(Run):
 
     def advice(self, h: float) -> str:
         return f"loosen rtol: steps down to {abs(h):.2g} were tried"
+
+    @property
+    def finer(self) -> str:
+        return f"tighten rtol = {self.recipe['rtol']:g} and atol = {self.recipe['atol']:g}"
 
     def state(self) -> Any:
         return self.y.copy()
