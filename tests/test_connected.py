@@ -158,6 +158,27 @@ def test_two_bodies_at_a_close_passage():
     judge(found, expected, most_refused=60)
 
 
+def swirls(t, position, velocity, parameters):
+    """A force that changes its sign with the velocity."""
+    x, y, z = velocity[0], velocity[1], velocity[2]
+    return (1.7 * np.sin(3 * y + x), 1.7 * np.cos(2.5 * x), 1.7 * np.sin(2 * x + 2 * z))
+
+
+def test_kicks_by_loads_that_depend_on_velocities():
+    """Sweeps settle only where the kick is a contraction, which has one solution; they are refused where it is not."""
+    random = np.random.default_rng(3)
+    P, h = 2 * random.normal(size=(100, 3)), 0.5
+
+    def after_half(p):
+        force = lambda v: np.stack(swirls(0.0, None, v.T, None), -1)  # noqa: E731
+        return 2 * connected(lambda v, g: v - p - g / 2 * force(v), p, h / 2, 400) - p
+
+    states = [{"position": (0, 0, 0), "momentum": p} for p in P]
+    found = momenta_after("v2", ph.particle(1.0, force=swirls), states, h)
+    judge(found, after_half(after_half(P)), most_refused=50)
+    assert np.isnan(found).any()
+
+
 def test_a_step_whose_branch_ends_is_refused():
     ready = ph.problem("carson_circular")
     with pytest.raises(ConvergenceError, match="followed no further than to a step of"):

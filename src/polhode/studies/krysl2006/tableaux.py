@@ -38,7 +38,7 @@ def munthe_kaas(A: Array, b: Array) -> Map:
         for _ in range(SWEEPS):
             psi = h * (A @ k)
             k = dexpinv(-psi, j * rotate(exp_quaternion(-psi), Pi))
-        return (h * b[:, None] * k).sum(axis=-2)
+        return np.asarray((h * b[:, None] * k).sum(axis=-2))
 
     return step
 
