@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 
+import mpmath
 import numpy as np
 import pytest
 import xarray as xr
 
 import polhode as ph
+from free_motion import moved
+from mutants import claim_of, flips, order_off, put, scaled
 from polhode import studies
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel.signatures import NOT_CONVERGED, OK, TOO_LARGE
@@ -17,6 +20,8 @@ from polhode.studies.celledoni2008 import (
     averages,
     claims,
     common,
+    conditions,
+    exact_forms,
     fig3_3,
     fig3_6,
     fig3_7,
@@ -29,12 +34,13 @@ from polhode.studies.celledoni2008 import (
     regions,
     rotating,
     spheres,
+    theta,
 )
-from polhode.studies.study import FAILS, HOLDS, PARTLY
+from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, Check
 
 STUDY = studies.study("celledoni2008")
 FIGURES = ["fig3_1", "fig3_3", "fig3_4", "fig3_5", "fig3_6", "fig3_7", "fig3_8", "fig3_9", "fig3_10", "rotating",
-           "growth", "formulas", "claims"]  # fmt: skip
+           "growth", "formulas", "exact_forms", "claims"]  # fmt: skip
 
 
 # ------------------------------------------------------------------ the quick form, once
@@ -62,26 +68,31 @@ def test_all_files_are_there(quick):
 
 
 TIMED = (HOLDS, PARTLY, FAILS)
+PART_PRINTED = "holds partly as printed; holds corrected"
 EXPECTED = {
     "fig3_1": {
-        "75 of 100": PARTLY, "more expensive": TIMED, "about 1/3": TIMED, "cheapest": TIMED, "relative cost": TIMED,
+        "75 of 100": (PARTLY, FAILS), "more expensive": TIMED,
+        "about 1/3": TIMED, "cheapest": TIMED, "relative cost": TIMED,
         "very comparable": (HOLDS, PARTLY),
     },
     "fig3_4": {"indistinguishable": (PARTLY, FAILS), "robust": PARTLY},
     "fig3_5": {"similar to that": TIMED, "below epsilon": (HOLDS, PARTLY), "definitively": (HOLDS, PARTLY)},
-    "fig3_8": {"has the energy": PARTLY, "irrelevant": TIMED},
+    "fig3_8": {"has the energy": PARTLY, "irrelevant": TIMED, "have orders": PARTLY},
     "fig3_9": {"On the lattice": PARTLY, "small energies": PARTLY, "low energies": (HOLDS, PARTLY)},
     "fig3_10": {"sharp increase": (HOLDS, PARTLY), "better one": (HOLDS, PARTLY)},
     "rotating": {"low energy case": PARTLY},
     "growth": {"quadratically": TIMED, "irrelevant": TIMED, "dominate": TIMED},
     "formulas": {
-        "separatrix": PARTLY, "norm G": FAILS, "along dm/dt, case": FAILS, "Angle of the quaternion": FAILS,
-        "Component p3": PARTLY, "van Zon and Schofield": FAILS, "normalised": PARTLY,
+        "separatrix": PART_PRINTED, "norm G": MISPRINT, "along dm/dt, case": MISPRINT,
+        "Angle of the quaternion": MISPRINT, "Component p3": PART_PRINTED, "van Zon and Schofield": MISPRINT,
+        "normalised": PART_PRINTED,
     },
-    "claims": {"printed coefficients": PARTLY},
+    "exact_forms": {"uniformly well": (HOLDS, PARTLY), "theta functions": PARTLY},
+    "claims": {"printed coefficients": PART_PRINTED, "effective errors": PARTLY},
 }  # fmt: skip
 """Verdicts other than "holds": those on times depend on the machine, S6_10 misses epsilon or not with the bodies, the
-quick form of figure 3.10 does not reach the small steps, and that of figure 3.9 averages over few states."""
+quick form of figure 3.10 does not reach the small steps, and that of figure 3.9 averages over few states; the shares
+of DMV and the reach of the quaternion form come from few bodies there."""
 
 
 def check_verdicts(results):
@@ -91,6 +102,8 @@ def check_verdicts(results):
             known = [x for words, x in EXPECTED.get(name, {}).items() if words in verdict.claim.text] or [HOLDS]
             assert verdict.verdict in (known[0] if isinstance(known[0], tuple) else known), verdict
             assert verdict.numbers
+            for check in (*verdict.parts.values(), *verdict.corrected.values()):
+                assert isinstance(check, Check) and check.criterion, verdict
 
 
 def test_verdicts(quick):
@@ -136,7 +149,7 @@ def test_misprints_of_section_2_and_their_corrections(name):
 
 
 def test_kosenko_alone_needs_the_projection(quick):
-    gained = verdict_of(quick[0], "fig3_1", "Projection").numbers["digits"]
+    gained = verdict_of(quick[0], "fig3_1", "Projection").parts["digits gained"].measured
     assert 0.3 < gained < 3.0
 
 
@@ -260,14 +273,101 @@ def test_progress_is_told():
     assert lines == ["33 %", "66 %", "100 %"]
 
 
-def test_the_reference_is_the_motion():
-    moments, momenta = np.array([[0.4, 0.7, 1.0], [0.3, 0.9, 1.0]]), np.array([[0.6, 0.0, 0.8], [0.48, 0.6, 0.64]])
-    ends = common.reference(common.bodies_of(moments, momenta))
-    for k in range(2):
-        ds = ph.integrate(ph.free_body(moments[k]), "mkrk:gauss6", step=0.005, t_end=common.T_END, every=2000,
-                          angular_momentum=momenta[k])  # fmt: skip
-        assert np.linalg.norm(ends.y[k, 10:] - ds.angular_momentum.values[-1]) < 1e-11
-        assert ph.rotation.angle_between(ends.y[k, 6:10], ds.attitude.values[-1]) < 1e-11
+def matrix_of(q):
+    w, x, y, z = q
+    return np.array([[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "moments, m",
+    [((0.4, 0.7, 1.0), (0.6, 0.1, 0.8)), ((1.0, 0.3, 0.9), (0.48, 0.6, -0.64)), ((0.7, 0.9, 0.25), (0.3, -0.8, 0.5)),
+     ((0.98, 1.0, 0.03), (-0.6, 0.7, 0.08))],
+)  # fmt: skip
+def test_the_reference_is_the_motion(moments, m):
+    """Theta functions in long doubles against Taylor series in 40 digits, axes in any order, both ways round."""
+    with mpmath.workdps(40):
+        exact = np.array([mpmath.mpf(x) for x in moments]), np.array([mpmath.mpf(x) for x in m])
+        momentum, q = moved(*exact, mpmath.mpf(2), order=30, angle=0.3)
+        Q = matrix_of(q)
+        found, end = theta.free_rotation([moments], [m], 2.0)
+        size = 30.0 * theta.EPS / min(moments)
+        assert max(abs(float(mpmath.mpf(str(x)) - y)) for x, y in zip(found[0].ravel(), Q.ravel(), strict=True)) < size
+        assert max(abs(float(mpmath.mpf(str(x)) - y)) for x, y in zip(end[0], momentum, strict=True)) < size
+    series = exact_forms.taylor(np.array([moments]), np.array([m]), 0.5)
+    assert np.abs(series - theta.free_rotation([moments], [m], 0.5)[0]).max() < size
+
+
+def test_the_reference_is_none_of_the_flows(monkeypatch):
+    """It does not move when the exact rotation of the library does."""
+    bodies = some_bodies(3)
+    before = common.reference(bodies)
+    monkeypatch.setitem(common.FLOWS, common.OURS, common.FLOWS["dmv6"])
+    assert np.array_equal(common.reference(bodies), before)
+
+
+def test_half_turns_as_printed():
+    """A thin body in the corner of figure 3.4: the rule over the whole step is the less accurate one."""
+    bodies = common.bodies_of(np.array([[0.05, 0.96, 1.0]] * 3), common.random_momenta(np.random.default_rng(1), 3))
+    truth = common.reference(bodies)
+    flows = common.FLOWS | common.HALF_TURNS
+    errors = {label: common.log_errors(common.turned(flows[label], 25, 0.4, bodies), truth).mean()
+              for label in (common.MATRIX_FORM[0], common.REDUCED[0])}  # fmt: skip
+    assert errors[common.REDUCED[0]] < errors[common.MATRIX_FORM[0]] - 0.5
+
+
+# ------------------------------------------------------------------ order conditions
+def test_order_conditions_of_known_schemes():
+    strang = [("A", 0.5), ("B", 1.0), ("A", 0.5)]
+    left = [conditions.residual(x) for x in conditions.errors(strang, 3, False)[1:]]
+    assert max(left[:2]) < 1e-18 and left[2] > 0.01
+    # exp(A/2) exp(B) exp(A/2): -[A,[A,B]]/24 - [B,[A,B]]/12, in right-nested commutators
+    words, _ = conditions.basis(3, False)
+    found = dict(zip(words, conditions.coordinates(conditions.errors(strang, 3, False)[3], 3, False), strict=True))
+    assert found == pytest.approx({"AAB": -1 / 24, "BAB": -1 / 12}, abs=1e-15)
+    assert conditions.effective_error(strang, 2, 1, False) == pytest.approx((5**0.5 / 24) ** 0.5, rel=1e-12)
+    for degree, dimensions in ((5, (6, 4)), (6, (9, 5)), (7, (18, 10))):  # of the free Lie algebra, and the quotient
+        assert tuple(len(conditions.basis(degree, nystrom)[0]) for nystrom in (False, True)) == dimensions
+    with pytest.raises(ValueError, match="no element"):
+        conditions.coordinates({"AAB": 1.0}, 3, False)
+
+
+def test_effective_errors_in_the_basis_of_nested_commutators():
+    found = {
+        name: conditions.effective_error(
+            claims.stages_of(name), claims.SCHEMES[name], claims.STAGES[name], name in claims.NYSTROM
+        )
+        for name in claims.EFFECTIVE
+    }
+    assert found == pytest.approx({"S6_10": 1.1181, "S4_6": 0.5593, "RKN4_6b": 0.2911, "RKN6_14a": 0.6282}, abs=1e-4)
+
+
+# ------------------------------------------------------------------ exact forms
+def reach(error=1e-15, integral=1e-15):
+    kinds, forms = list(exact_forms.KINDS), list(exact_forms.FORMS)
+    return xr.Dataset(
+        {"error": (("form", "kind", "body"), np.full((len(forms), len(kinds), 3), error)),
+         "integral_error": (("kind", "body"), np.full((len(kinds), 3), integral))},
+        {"form": forms, "kind": kinds},
+    )  # fmt: skip
+
+
+def test_the_reach_of_exact_forms_is_judged():
+    good = reach(1e-16)
+    for judge in (exact_forms.carlson, exact_forms.uniformly, exact_forms.by_theta):
+        assert judge(good).verdict == HOLDS, judge
+    assert exact_forms.carlson(put(good, "integral_error", 1e-12, kind="rods")).verdict == PARTLY
+    assert exact_forms.uniformly(put(good, "error", 1e-11, kind="rods", form=common.MATRIX)).verdict == PARTLY
+    assert exact_forms.by_theta(put(good, "error", 1e-15, kind="ordinary", form=exact_forms.THETA)).verdict == PARTLY
+
+
+@pytest.mark.parametrize("kind", exact_forms.KINDS)
+def test_bodies_of_special_shapes_are_bodies(kind):
+    moments, m = exact_forms.KINDS[kind](np.random.default_rng(0), 50)
+    assert (moments > 0).all() and np.linalg.norm(m, axis=1) == pytest.approx(np.ones(50))
+    a, b, c = np.sort(moments, axis=1).T
+    assert (a + b >= c * (1 - 1e-12)).all()
 
 
 def test_dmv_as_printed_accepts_what_ours_refuses():
@@ -282,12 +382,9 @@ def test_dmv_as_printed_accepts_what_ours_refuses():
 
 
 def test_errors_are_those_of_the_rotation_matrix():
-    bodies = some_bodies(3)
-    truth = common.reference(bodies)
-    y, a = truth.y.copy(), 1e-4
-    y[1, 6:10] = (1.0, 0.0, 0.0, 0.0)
-    y[2, 6:10] *= -1.0
-    truth.y[1, 6:10] = (np.cos(a / 2), 0.0, 0.0, np.sin(a / 2))
+    a, y = 1e-4, np.zeros((3, 13))
+    y[:, 6:10] = (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (-0.5, 0.5, -0.5, 0.5)
+    truth = ph.rotation.matrix_from_quaternion([(1, 0, 0, 0), (np.cos(a / 2), 0, 0, np.sin(a / 2)), (0.5, -0.5, 0.5, -0.5)])
     found = common.log_errors(common.Ends(y, np.array([NOT_CONVERGED, OK, OK])), truth)
     assert np.isnan(found[0])
     assert found[1] == pytest.approx(np.log10(np.sin(a) + 1.0 - np.cos(a)), abs=1e-9)
@@ -408,20 +505,24 @@ def mapped(labels, steps, error, corner=0.0, failed=0.0):
     )
 
 
-def region(semiexact=-10.5, dmv=-5.0, small=-14.0, corner=4.0, failed=0.1, matrix=0.0):
+def region(semiexact=-10.5, dmv=-5.0, small=-14.0, corner=4.0, failed=0.1, matrix=0.0, reduced=1.0):
     def error(label, h):
         if h == common.STEPS[1]:
-            return small + ("dmv6" in label)
-        return (dmv if label.startswith("dmv") else semiexact + matrix * label.endswith("matrix")) + 0.0
+            return small + ("dmv6" in label) + 0.5 * ("dmv8" in label)
+        return (dmv if label.startswith("dmv") else semiexact + matrix * ("matrix" in label)) + 0.0
 
-    labels = (*regions.BOTH, *common.DMV, *common.SAFE)
-    return mapped(labels, common.STEPS, error, corner, failed)
+    labels = (*regions.BOTH, *common.REDUCED, *common.DMV, *common.SAFE)
+    found = mapped(labels, common.STEPS, error, corner, failed)
+    gained = reduced * (common.corner(found) & (found.step == common.STEPS[0]))
+    mine = xr.DataArray([label in common.REDUCED for label in labels], {"flow": list(labels)}, ("flow",))
+    return found.assign(log_error=(found.log_error - gained * mine).transpose("flow", "step", "point"))
 
 
 def test_regions_are_judged():
     good = region()
     for judge in (regions.five_nodes, regions.same_forms, regions.worse_in_corner, regions.less_accurate,
-                  regions.failures, regions.well_at_small_steps, regions.of_interest, regions.robust):  # fmt: skip
+                  regions.failures, regions.well_at_small_steps, regions.of_interest, regions.robust,
+                  regions.half_turns):  # fmt: skip
         assert judge(good).verdict == HOLDS, judge
     assert regions.five_nodes(region(semiexact=-9.9)).verdict == FAILS
     assert regions.same_forms(region(matrix=-1.0)).verdict == FAILS
@@ -431,6 +532,7 @@ def test_regions_are_judged():
     assert regions.well_at_small_steps(region(small=-9.0)).verdict == PARTLY
     assert regions.well_at_small_steps(region(corner=0.0)).verdict == PARTLY
     assert regions.of_interest(region(semiexact=-4.0)).verdict == PARTLY
+    assert regions.half_turns(region(reduced=0.2)).verdict == PARTLY
     assert regions.robust(region(semiexact=-4.0, corner=3.0)).verdict == PARTLY
 
 
@@ -475,7 +577,9 @@ def test_formulas_are_judged():
     assert formulas.right("cor. 2.3, case (i)")(table).verdict == HOLDS
     table.error.loc[{"formula": "prop. 2.1 (ii)", "form": "printed"}] = 1e-3
     assert formulas.right("prop. 2.1 (i)", "prop. 2.1 (ii)")(table).verdict == PARTLY
-    assert formulas.right("cor. 2.3, case (i)")(closed_forms(1e-3)).verdict == FAILS
+    assert formulas.right("cor. 2.3, case (i)")(closed_forms(1e-3)).verdict == "fails as printed; fails corrected"
+    table.error.loc[{"formula": "cor. 2.3, case (i)", "form": "printed"}] = 1e-3
+    assert formulas.right("cor. 2.3, case (i)")(table).verdict == MISPRINT
 
 
 def closed_forms(error):
@@ -483,6 +587,7 @@ def closed_forms(error):
     return xr.Dataset(
         {"error": (("formula", "form"), np.full((len(names), 2), error))},
         {"formula": names, "form": ["printed", "corrected"]},
+        {"bodies": "none"},
     )
 
 
@@ -518,41 +623,68 @@ def test_the_satellite_is_judged():
     assert fig3_7.worse(orbit(1e-7, 1e-10)).verdict == FAILS
 
 
-def test_claims_are_judged():
-    def data(**changes):
-        labels = list(claims.FLOWS)
-        approximate = np.array([label in claims.DMV for label in labels])
-        form = np.array([label not in (*claims.EXACT, claims.MR) for label in labels]) * 1e-6
-        table = xr.Dataset(
-            {
-                "drift": (("flow", "quantity"), np.full((len(labels), 3), 1e-15)),
-                "symplectic_defect": (("flow", "step"), np.outer(form, np.ones(3))),
-                "there_and_back": ("flow", np.full(len(labels), 1e-16)),
-                "momentum_error": ("flow", approximate * 1e-8),
-                "poisson_defect": ("flow", np.full(len(labels), 1e-12)),
-                "order": ("scheme", np.array([*claims.SCHEMES.values()], dtype=float)),
-                "free_order": ("rotation", np.array([*claims.ROTATIONS.values()], dtype=float)),
-            },
-            {"flow": labels, "quantity": list(claims.QUANTITIES), "step": list(claims.STEPS),
-             "scheme": list(claims.SCHEMES), "rotation": list(claims.ROTATIONS)},
-        )  # fmt: skip
-        table.drift.loc[{"flow": claims.MR, "quantity": "energy"}] = 1e-3
-        for name, factor in changes.items():
-            table[name] = table[name] * 0.0 + factor
-        return table
+def kept_things():
+    """Made-up measurements of the claims: everything as it should be."""
+    labels, schemes = list(claims.FLOWS), list(claims.SCHEMES)
+    approximate = np.array([label in claims.DMV for label in labels])
+    form = np.array([label not in (*claims.EXACT, claims.MR) for label in labels]) * 1e-6
+    left = np.full((len(schemes), 8), 1e-16)
+    for k, order in enumerate(claims.SCHEMES.values()):
+        left[k, order + 1 :] = 1e-5
+    free = 4.0 / np.array(claims.FREE_STEPS)
+    small = claims.QUADRATURE_SPAN / np.array(claims.QUADRATURE_STEPS)
+    table = xr.Dataset(
+        {
+            "drift": (("flow", "quantity"), np.full((len(labels), 3), 1e-15)),
+            "symplectic_defect": (("flow", "step"), np.outer(form, np.ones(3))),
+            "there_and_back": ("flow", np.full(len(labels), 1e-16)),
+            "momentum_error": ("flow", approximate * 1e-8),
+            "poisson_defect": ("flow", np.full(len(labels), 1e-12)),
+            "order": ("scheme", np.array([*claims.SCHEMES.values()], dtype=float)),
+            "residual": (("scheme", "degree"), left),
+            "effective_error": ("scheme", [claims.EFFECTIVE.get(name, np.nan) for name in schemes]),
+            "free_error": (("rotation", "free_step"), [10.0 * free**order for order in claims.ROTATIONS.values()]),
+            "quadrature_error": (("form", "points", "small_step"),
+                                 [[1e-2 * (small / small[0]) ** (2 * n) for n in claims.POINTS]] * 2),
+            "family_error": ("c3", np.full(len(claims.C3), 1e-16)),
+        },
+        {"flow": labels, "quantity": list(claims.QUANTITIES), "step": list(claims.STEPS), "scheme": schemes,
+         "rotation": list(claims.ROTATIONS), "free_step": free, "degree": range(8), "c3": list(claims.C3),
+         "form": ["matrix", "quaternion"], "points": list(claims.POINTS), "small_step": small},
+        {"body": "", "one step": "", "quadrature": ""},
+    )  # fmt: skip
+    table.drift.loc[{"flow": claims.MR, "quantity": "energy"}] = 1e-3
+    return table
 
-    judges = {claim.text: claim.judge for claim in claims.FIGURE.claims}
-    spoiled = {
-        "exactly": {"momentum_error": 1e-8}, "spatial angular": {"drift": 1e-9}, "preserve energy": {"drift": 1e-9},
-        "methods are time-reversible": {"there_and_back": 1e-9},
-        "semiexact methods are not symplectic": {"symplectic_defect": 0.0},
-        "MR is": {"there_and_back": 1e-9}, "printed coefficients": {"order": 2.0},
-        "Gauss quadrature": {"free_order": 6.0}, "Lie-Poisson": {"poisson_defect": 1e-6},
-    }  # fmt: skip
-    for words, change in spoiled.items():
-        (judge,) = [judge for text, judge in judges.items() if words in text]
-        assert judge(data()).verdict == HOLDS, words
-        assert judge(data(**change)).verdict in (PARTLY, FAILS), words
+
+CLAIM_MUTANTS = {
+    "exactly": lambda d: put(d, "momentum_error", 1e-8, flow="semiexact6"),
+    "spatial angular": lambda d: put(d, "drift", 1e-9, flow="semiexact6", quantity="spatial_momentum"),
+    "preserve energy": lambda d: put(d, "drift", 1e-9, flow="dmv6"),
+    "DMV methods are time-reversible": lambda d: put(d, "there_and_back", 1e-9, flow="dmv6"),
+    "semiexact methods are not symplectic": lambda d: put(d, "symplectic_defect", 1e-14, flow="semiexact6"),
+    "MR is": lambda d: put(d, "there_and_back", 1e-9, flow="MR"),
+    "printed coefficients": lambda d: put(d, "residual", 1e-5, scheme="S6_10", degree=6),
+    "effective errors": lambda d: scaled(d, "effective_error", 1.03, scheme="S6_10"),
+    "Gauss quadrature": lambda d: order_off(d, "quadrature_error", -1, "small_step", points=3, form="matrix"),
+    "dmv10 have orders": lambda d: order_off(d, "free_error", 1, "free_step", rotation="dmv6"),
+    "Lie-Poisson": lambda d: put(d, "poisson_defect", 1e-6, flow="dmv6"),
+    "constants c0, c3": lambda d: put(d, "family_error", 1e-6, c3=0.5),
+}
+
+
+def test_claims_are_judged():
+    data = kept_things()
+    for claim in claims.FIGURE.claims:
+        assert claim.judge(data).verdict == HOLDS, claim.text
+    assert len(CLAIM_MUTANTS) == len(claims.FIGURE.claims)
+    for words, mutant in CLAIM_MUTANTS.items():
+        assert flips(claims.FIGURE, words, data, mutant), words
+    too_high = put(data, "residual", 1e-16, scheme="RKN6_14a", degree=7)
+    assert claim_of(claims.FIGURE, "printed coefficients").judge(too_high).verdict == PARTLY
+    misprint = put(data, "residual", 1e-3, scheme=claims.MISPRINT, degree=3)
+    found = claim_of(claims.FIGURE, "printed coefficients").judge(misprint)
+    assert found.verdict == "holds partly as printed; holds corrected"
 
 
 def ladder(plain=3e-7, boosted=1.0, exact=None, dear=1.06, share=0.01):
@@ -584,7 +716,7 @@ def test_the_100_spheres_are_judged():
     for judge in (fig3_8.splitting_dominates, fig3_8.asymptotic, fig3_8.orders, fig3_8.nystroem, fig3_8.same_loads):
         assert judge(good).verdict == HOLDS, judge
     assert fig3_8.splitting_dominates(ladder(boosted=1.2)).verdict == FAILS
-    assert fig3_8.asymptotic(ladder(plain=0.0)).verdict == PARTLY
+    assert fig3_8.asymptotic(ladder(plain=0.0)).verdict == FAILS
     assert fig3_8.asymptotic(ladder(plain=1e-2)).verdict == PARTLY
     assert fig3_8.nystroem(ladder(exact={"S4_6": 1e-6, "S6_10": 1e-6})).verdict == FAILS
     assert fig3_8.energy(good).verdict == PARTLY
@@ -594,8 +726,13 @@ def test_the_100_spheres_are_judged():
     assert fig3_8.cost(good).verdict == PARTLY
     assert fig3_8.cost(ladder(dear=2.0)).verdict == FAILS
     wrong = ladder()
-    wrong["steps"] = np.sqrt(wrong.steps)
-    assert fig3_8.orders(wrong).verdict == HOLDS
+    for scheme, (_, order) in spheres.SCHEMES.items():
+        for by in (-1, 1, 1.91):  # an order of 7.91 is not one of 6
+            wrong = ladder()
+            wrong.energy_error.loc[{"scheme": scheme}] *= (wrong.wanted.values / 10.0) ** -by
+            wrong.energy_error.values += 1e-13
+            assert not fig3_8.orders(wrong).parts[scheme], (scheme, order + by)
+    wrong = ladder()
     wrong["steps"] = good.steps**2
     assert fig3_8.orders(wrong).verdict == FAILS
     wrong["evaluations"] = wrong.evaluations * (1 + (wrong.scheme == "V2"))

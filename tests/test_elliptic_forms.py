@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 from itertools import permutations
-from math import atan2, sqrt
+from math import atan2, pi, sqrt
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -17,6 +18,7 @@ from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
 from polhode.kernel import jit
 from polhode.kernel.drive import sweep_of
 from polhode.kernel.signatures import NOT_FINITE, OK, REPORT
+from polhode.methods import method
 
 FORMS = {
     "matrix": forms.turn_matrix,
@@ -345,6 +347,47 @@ def test_whole_half_periods_are_integrated_exactly():
             assert errors(flow, BODY, AROUND_1, h)[1] < 5e-15 * (1 + abs(h))
 
 
+@pytest.mark.parametrize("form", ASSEMBLIES)
+@pytest.mark.parametrize("m", [AROUND_1, AROUND_3])
+def test_as_printed_one_rule_spans_the_whole_step(form, m):
+    """(3.1) by NumPy's nodes over the whole amplitude, where the library takes the half turns out of it."""
+    printed, ours = semiexact(5, form, "as_printed"), semiexact(5, form)
+    (m0, moments, _), h = forms.sort(m, BODY), 40.0
+    o = forms.orbit_of(m0, moments)
+    a = forms.by_phase(o, h)
+    assert a.turned > 2 * pi
+    G2 = sum(x * x for x in m)
+    n = 1 - (o.L / o.M if form == "matrix" else G2 / (o.M / o.p) if o.around_1 else o.p / o.r)
+    x, w = np.polynomial.legendre.leggauss(5)
+    theta = atan2(a.s0, a.c0) + a.turned * (x + 1) / 2
+    k2 = 1 - a.mc
+    rule = a.turned / 2 * (w / ((1 - n * np.sin(theta) ** 2) * np.sqrt(1 - k2 * np.sin(theta) ** 2))).sum()
+    exactly = float(mpmath.quad(
+        lambda t: 1 / ((1 - n * mpmath.sin(t) ** 2) * mpmath.sqrt(1 - k2 * mpmath.sin(t) ** 2)),
+        np.linspace(atan2(a.s0, a.c0), atan2(a.s0, a.c0) + a.turned, 9),
+    ))  # fmt: skip
+    factor = o.L / G2**0.5 / a.lam if form == "matrix" else o.p * G2**0.5 / a.lam
+    wrong = abs((factor * (rule - exactly) + pi) % (2 * pi) - pi)
+    assert errors(printed, BODY, m, h)[1] == pytest.approx(wrong, rel=1e-6)
+    assert errors(ours, BODY, m, h)[1] < wrong / 100
+    assert np.array_equal(moved(printed, BODY, m, 0.3)[1], moved(ours, BODY, m, 0.3)[1])
+
+
+@pytest.mark.parametrize("c3", [0.25, 0.5, sqrt(0.5)])
+def test_the_family_of_frames_gives_one_motion(c3):
+    for m in (AROUND_1, AROUND_3):
+        assert max(errors(forms.kosenko(c3), BODY, m, 4.0)) < 1e-14
+    assert forms.kosenko(0.0) is forms.turn_kosenko and forms.kosenko(c3) is forms.kosenko(c3)
+
+
+def test_options_of_published_forms():
+    assert method("v2/semiexact10:as_printed").label == "v2/semiexact10:as_printed"
+    assert method("kosenko:c3=0.5").label == "kosenko:c3=0.5" and method("kosenko:c3=0").label == "kosenko"
+    for text, words in (("kosenko:c3=0.8", "at most 0.70"), ("semiexact6:printed", "did you mean 'as_printed'")):
+        with pytest.raises(InvalidInput, match=words):
+            method(text)
+
+
 def test_semiexact_on_the_separatrix_and_close_to_the_unstable_axis():
     for m, h in (((0.5, 0.3, 1.0), 0.6), ((0.5, -2.0, -1.0), 0.4), ((1e-13, 1.0, 2e-13), 0.9)):
         for form in ASSEMBLIES:
@@ -381,6 +424,7 @@ def test_a_spoiled_weight_is_seen():
         (lambda: semiexact(0), "number of nodes"),
         (lambda: semiexact(2.5), "number of nodes"),
         (lambda: semiexact(3, "quaternions"), "did you mean 'quaternion'"),
+        (lambda: semiexact(3, "matrix", "printed"), "did you mean 'as_printed'"),
         (lambda: hermite(4), "number of derivatives"),
     ],
 )

@@ -26,7 +26,8 @@ The attitude is Q(t) = Q0 P(0)^T exp(psi e3) P(t), where P turns the momentum in
 ``turn_kosenko``
     P is the smallest rotation. psi = G t/I3 + p G/lam [Pi] - [atan2(m2, m1)], n = -N/M in case (i)
     [celledoni2008, cor. 2.7]. There the last term is written B13 B31/B21 arctan(B21/B13 sd) times I31/(I1 I3 lam),
-    with the sign wrong; the factor is 1 and the arc tangent this angle.
+    with the sign wrong; the factor is 1 and the arc tangent this angle. ``kosenko(c3)`` takes another quaternion of the
+    same family, with the same psi [celledoni2008, sec. 2.5].
 ``turn_van_zon``
     P has the first row m x e3/|m x e3|. psi = G t/I3 + p G/lam [Pi] [vanzon2007], [celledoni2008, sec. 2.6]; printed
     with n = -B31^-2 B13^-2 for -B31^2 B13^-2 = -N/M.
@@ -59,6 +60,7 @@ At an equilibrium, and for two equal moments where the momentum stays put, the r
 
 from __future__ import annotations
 
+import functools
 from math import atan2, cos, inf, sin, sqrt
 from typing import Any, NamedTuple
 
@@ -253,10 +255,13 @@ def constructed(m, g1, g2):
     return (p[0] / n, p[1] / n, p[2] / n, p[3] / n)
 
 
+C0, C3 = sqrt(0.5), 0.0  # replaced by bind
+
+
 @inlined
 def smallest(m):
-    """Kosenko's frame, p0 = sqrt((1 + m3)/2), p3 = 0, and minus the azimuth of the momentum."""
-    return family(m, sqrt(0.5), 0.0), -atan2(m[1], m[0])
+    """Kosenko's frame, p0 = sqrt((1 + m3)/2), p3 = 0 (bound: any of its family), minus the azimuth of the momentum."""
+    return family(m, C0, C3), -atan2(m[1], m[0])
 
 
 @inlined
@@ -350,5 +355,16 @@ def by_matrix(i, h, p):
 
 turn_matrix = jit.bind(by_matrix, motion=by_phase, third_kind=by_carlson)
 turn_kosenko = jit.bind(by_quaternion, motion=by_phase, third_kind=by_carlson, frame=smallest)
+
+
+@functools.cache
+def kosenko(c3=0.0):
+    """``turn_kosenko`` with another member of its family of frames, 0 <= c3 <= sqrt(1/2) and c0 = sqrt(1/2 - c3^2)."""
+    if c3 == 0.0:
+        return turn_kosenko
+    frame = jit.bind(smallest, C0=sqrt(max(0.5 - c3 * c3, 0.0)), C3=c3)
+    return jit.bind(by_quaternion, motion=by_phase, third_kind=by_carlson, frame=frame)
+
+
 turn_van_zon = jit.bind(by_quaternion, motion=by_phase, third_kind=by_carlson, frame=across)
 turn_jacobi = jit.bind(by_quaternion, motion=by_algorithm_1, third_kind=by_carlson, frame=smallest)

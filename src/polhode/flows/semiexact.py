@@ -13,10 +13,14 @@ only.
 
 ``form`` is how the attitude is put together, with the frame, the psi and the limits of ``elliptic_forms``: "matrix"
 (``turn_matrix``) or "quaternion" (``turn_kosenko``). Whole half periods of a long step are integrated exactly, so what
-is left to the rule is less than one: its error is bounded, not small, for any step. Near the separatrix the integrand
-is peaked, and for thin rods the momentum goes round many times while the body turns little: the order is then seen for
-small steps only. For h omega <= 1 five nodes err by 2e-16 in the median and by less than 4e-9 for 99 of 100 ordinary,
-flat and nearly symmetric bodies, ten nodes by less than 7e-16 (bodies as in ``elliptic_forms``).
+is left to the rule is less than one: its error is bounded, not small, for any step. The paper has no such reduction:
+with ``half_turns="as_printed"`` one rule spans the whole step, (3.1) to the letter, which is the same in steps of less
+than half a turn of the amplitude, and far less accurate in long ones.
+
+Near the separatrix the integrand is peaked, and for thin rods the momentum goes round many times while the body turns
+little: the order is then seen for small steps only. For h omega <= 1 five nodes err by 2e-16 in the median and by less
+than 4e-9 for 99 of 100 ordinary, flat and nearly symmetric bodies, ten nodes by less than 7e-16 (bodies as in
+``elliptic_forms``).
 
 Two things differ from the closed forms, both for round-off. The momentum moves by the addition theorems, without a
 phase to recover, and in small steps as an increment. The amplitudes are those of the momenta at both ends, and never
@@ -82,12 +86,16 @@ def by_addition(o, h):
 
 
 HALF_NODES, HALF_WEIGHTS, MID_WEIGHT = (0.0,), (0.0,), 0.0  # replaced by bind
+REDUCED = True  # replaced by bind: whether whole half turns are taken out and integrated exactly
 
 
 @inlined
 def by_gauss(a, nc):
-    """Gauss-Legendre between the amplitudes of both ends; the middle of the interval serves the nodes in pairs."""
-    j = int(a.turned / pi) if a.mc > 0.0 else 0
+    """Gauss-Legendre between the amplitudes of both ends; the middle of the interval serves the nodes in pairs.
+
+    [celledoni2008, eq. 3.1], less the whole half turns where it is reduced
+    """
+    j = int(a.turned / pi) if REDUCED and a.mc > 0.0 else 0
     width = a.turned - j * pi
     sb, cb = sin(0.5 * width), cos(0.5 * width)
     s, c = a.s0 * cb + a.c0 * sb, a.c0 * cb - a.s0 * sb
@@ -157,6 +165,7 @@ def gauss_legendre(nodes):
     return tuple(a for a, _ in half), tuple(w for _, w in half), float(b[nodes // 2]) if nodes % 2 else 0.0
 
 
+HALF_TURNS = ("exact", "as_printed")
 ASSEMBLIES = {"matrix": (by_matrix, {}), "quaternion": (by_quaternion, {"frame": smallest})}
 
 
@@ -169,15 +178,20 @@ def _turn(form, third_kind):
 
 
 @functools.cache
-def semiexact(nodes, form="quaternion"):
+def semiexact(nodes, form="quaternion", half_turns="exact"):
     """The flow ``turn(i, h, p)`` whose angle comes from Gauss-Legendre quadrature with ``nodes`` nodes.
 
-    Order 2 * nodes: the angle of one step errs by O(h^(2 nodes + 1)). See the module for ``form``.
+    Order 2 * nodes: the angle of one step errs by O(h^(2 nodes + 1)). See the module for ``form`` and ``half_turns``,
+    which is "exact" or "as_printed".
     """
+    if half_turns not in HALF_TURNS:
+        raise unknown_name("treatment of half turns", half_turns, HALF_TURNS)
     if not (isinstance(nodes, int) and 1 <= nodes <= 64):
         raise InvalidInput(f"the number of nodes is a whole number from 1 to 64, got {nodes!r}")
     a, b, middle = gauss_legendre(nodes)
     values = {"HALF_NODES": a or (0.5,), "HALF_WEIGHTS": b or (0.0,), "MID_WEIGHT": middle}
+    if half_turns == "as_printed":
+        values["REDUCED"] = False
     return _turn(form, jit.bind(by_gauss, **values))
 
 

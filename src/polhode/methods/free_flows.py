@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from math import inf, pi
+from math import inf, pi, sqrt
 from typing import Any
 
 from polhode.errors import unknown_name
 from polhode.flows import dmv, elliptic_forms, free_rotation, implicit_midpoint, rotors, semiexact
-from polhode.methods.record import Option
+from polhode.methods.record import Option, number_option
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,19 @@ def _published(name: str, turn: Any, description: str, cite: str = "celledoni200
     return FreeFlow(name, description, cite, lambda: turn)
 
 
+KOSENKO_OPTIONS = {
+    "c3": number_option(
+        "p3/sqrt(1 + m3) of its frame, p0 = sqrt(1/2 - c3^2) sqrt(1 + m3)", default="0", most=sqrt(0.5)
+    ),
+}
+
 _FIXED = {
     row.name: row
     for row in (
         FreeFlow("exact", "exact free rotation", "celledoni2008", lambda: free_rotation.turn),
         _published("exact_matrix", elliptic_forms.turn_matrix, "exact, rotation matrix in the frame of dm/dt"),
-        _published("kosenko", elliptic_forms.turn_kosenko, "exact, Kosenko's quaternion"),
+        FreeFlow("kosenko", "exact, Kosenko's quaternion", "celledoni2008",
+                 lambda c3="0": elliptic_forms.kosenko(float(c3)), options=KOSENKO_OPTIONS),
         _published("van_zon", elliptic_forms.turn_van_zon, "exact, form of van Zon and Schofield"),
         _published("jacobi", elliptic_forms.turn_jacobi, "exact, Jacobi's momentum", "vilmart2013"),
         FreeFlow("three_rotation", "rotations about axes 3, 2, 1, 2, 3", "vilmart2013", lambda: rotors.turn_three, 2,
@@ -85,6 +92,11 @@ _FIXED = {
 DMV_OPTIONS = {
     "solver": _choice("newton", "fixed_point", description="how its equation is solved"),
     "large": _choice("refuse", "substep", description="what happens to a step beyond its range"),
+}
+
+
+SEMIEXACT_OPTIONS = {
+    "half_turns": _choice(*semiexact.HALF_TURNS, description="what happens to whole half turns in a long step"),
 }
 
 
@@ -111,8 +123,9 @@ def _semiexact(order: int, form: str) -> FreeFlow:
     shape = "" if form == "quaternion" else "_matrix"
     words = f"exact momentum, angle by {order // 2}-point Gauss quadrature in the amplitude, {form} form"
     return FreeFlow(
-        f"semiexact{order}{shape}", words, "celledoni2008", lambda: semiexact.semiexact(order // 2, form), order,
-        symplectic=False,
+        f"semiexact{order}{shape}", words, "celledoni2008",
+        lambda half_turns="exact": semiexact.semiexact(order // 2, form, half_turns), order,
+        symplectic=False, options=SEMIEXACT_OPTIONS,
     )  # fmt: skip
 
 

@@ -89,6 +89,46 @@ def convergence_panel(
     ax.set_ylabel(labels[1])
 
 
+SAME = 0.012
+"""Curves whose points are closer than this part of a panel, in the median, cover each other."""
+
+
+def told_apart(ax: Axes) -> None:
+    """Curves that cover each other: the later ones get larger open marks and lines in dashes, behind the first.
+
+    To be called when all curves are there and the limits are set.
+    """
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    places = [ax.transAxes.inverted().transform(ax.transData.transform(np.column_stack(line.get_data())))
+              for line in lines]  # fmt: skip
+    for j, line in enumerate(lines):
+        under = sum(_cover(places[i], places[j]) for i in range(j))
+        if not under:
+            continue
+        line.set_markerfacecolor("none")
+        line.set_markersize(line.get_markersize() + 4.0 * under)
+        line.set_markeredgewidth(1.3)
+        line.set_linestyle((3.0 * under, (5.0, 4.0)))
+        line.set_zorder(line.get_zorder() - 0.1 * under)
+        if len(places[j]) > 12:  # marks would hide each other: every third, the first of another one
+            line.set_markevery((under, 3))
+
+
+def _cover(a: Any, b: Any) -> bool:
+    """Whether two curves, as points (n, 2) in parts of a panel, lie on each other."""
+    if a.shape != b.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(a - b).max(axis=1)
+    apart = apart[np.isfinite(apart)]
+    return bool(apart.size and np.median(apart) < SAME)
+
+
+def empty(ax: Axes, words: str) -> None:
+    """Why there is nothing in a panel."""
+    ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=GREY)
+
+
 def legend_below(picture: Picture, ax: Axes, columns: int) -> None:
     """One legend for all panels, under them."""
     picture.legend(

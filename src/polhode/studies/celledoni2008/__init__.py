@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polhode.studies.celledoni2008 import (
     claims,
+    exact_forms,
     fig3_1,
     fig3_3,
     fig3_4,
@@ -35,6 +36,7 @@ STUDY = Study(
         rotating.FIGURE,
         growth.FIGURE,
         formulas.FIGURE,
+        exact_forms.FIGURE,
         claims.FIGURE,
     ),
 )

@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import MATRIX, OURS, QUATERNION, STEPS, T_END, map_picture, maps
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
@@ -23,16 +24,15 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def medians(data: xr.Dataset, h: float) -> dict[str, float]:
-    """Median over the bodies; without polhode's own method in one step to the end, which is the reference."""
-    labels = PRINTED if h == T_END else (*PRINTED, OURS)
-    return {label: float(data.log_error.sel(flow=label, step=h).median()) for label in labels}
+    """Median over the bodies."""
+    return {label: float(data.log_error.sel(flow=label, step=h).median()) for label in (*PRINTED, OURS)}
 
 
 def similar(data: xr.Dataset) -> Finding:
     a, b = (data.log_error.sel(flow=label, step=LARGE) for label in PRINTED)
     gap = float(np.abs(a - b).median())
-    return Finding({"half a digit apart at most, median of the points": gap < 0.5},
-                   {"digits apart, median": gap, "median log error": medians(data, LARGE)})  # fmt: skip
+    return Finding({"digits apart, median of the points": criteria.at_most(gap, 0.5)},
+                   {"median log error": medians(data, LARGE)})  # fmt: skip
 
 
 def uniform(data: xr.Dataset) -> Finding:
@@ -40,16 +40,19 @@ def uniform(data: xr.Dataset) -> Finding:
     spread = {str(label): float(errors.sel(flow=label).quantile(0.99) - errors.sel(flow=label).median())
               for label in data.flow.values}  # fmt: skip
     worst = {str(label): float(errors.sel(flow=label).max()) for label in data.flow.values}
-    parts = {f"{label}: 99 % of the points within 1.5 digits of the median": spread[label] < 1.5 for label in PRINTED}
-    return Finding(parts, {"digits from the median to the 99 % point": spread, "largest mean log error": worst})
+    parts = {f"{label}: digits from the median to the 99 % point": criteria.at_most(spread[label], 1.5)
+             for label in PRINTED}  # fmt: skip
+    return Finding(parts, {"largest mean log error": worst})
 
 
 def accumulates(data: xr.Dataset) -> Finding:
     large, small, once = (medians(data, h) for h in (LARGE, SMALL, T_END))
     parts = {
-        f"{label}: worse at h = {SMALL:g} than at {LARGE:g}": small[label] > large[label] + 0.3 for label in PRINTED
+        f"{label}: digits worse at h = {SMALL:g} than at {LARGE:g}": criteria.at_least(small[label] - large[label], 0.3)
+        for label in PRINTED
     }
-    parts |= {f"{label}: gone in a single step": once[label] < large[label] + 0.1 for label in PRINTED}
+    parts |= {f"{label}: a single step is no worse, digits": criteria.at_most(once[label] - large[label], 0.1)
+              for label in PRINTED}  # fmt: skip
     numbers = {f"median log error, h = {h:g}": x for h, x in ((LARGE, large), (SMALL, small), (T_END, once))}
     return Finding(parts, numbers)
 

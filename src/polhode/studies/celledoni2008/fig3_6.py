@@ -5,6 +5,7 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.studies import criteria
 from polhode.studies.celledoni2008.satellite import SATELLITE_STEPS, largest, satellite, satellite_picture
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
@@ -23,12 +24,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def start(data: xr.Dataset) -> Finding:
     found = float(data.attrs["H0"])
-    return Finding({"to the nine digits printed": abs(found / H0 - 1.0) < 5e-10}, {"H0": data.attrs["H0"]})
+    return Finding({"to the nine digits printed": criteria.within(found, H0 - 5.0e-2, H0 + 5.0e-2)},
+                   {"H0": data.attrs["H0"]})  # fmt: skip
 
 
 def digits(data: xr.Dataset) -> Finding:
     found = largest(data, EXACT)
-    parts = {f"step {h:g}: of the order of 1e-{n}": 0.2 * 10.0**-n < e < 5 * 10.0**-n
+    parts = {f"step {h:g}: its power of ten": criteria.within(e, 10.0**-n, 10.0 ** (1 - n))
              for (h, n), e in zip(DIGITS.items(), found.values(), strict=True)}  # fmt: skip
     return Finding(parts, {"largest relative energy error": found})
 

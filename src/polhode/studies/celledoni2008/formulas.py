@@ -22,7 +22,7 @@ from scipy.special import ellipj, ellipkinc
 from polhode.algebra.rotation import conjugate, exp_matrix, matrix_from_quaternion, multiply
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
 from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.studies import drawing
+from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import FLOWS, OURS, SEED, bodies_of, physical_moments, turned
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
@@ -325,13 +325,12 @@ def right(*names: str) -> Callable[[xr.Dataset], Finding]:
     """These formulas, as printed, give what they say."""
 
     def judge(data: xr.Dataset) -> Finding:
-        errors = {
-            form: {name: float(data.error.sel(formula=name, form=form)) for name in names} for form in data.form.values
+        checks = {
+            form: {name: criteria.at_most(float(data.error.sel(formula=name, form=form)), RIGHT) for name in names}
+            for form in ("printed", "corrected")
         }
-        parts = {name: value < RIGHT for name, value in errors["printed"].items()}
-        numbers: dict[str, Any] = {"largest error as printed": errors["printed"]}
-        mended = {name: value for name, value in errors["corrected"].items() if np.isfinite(value)}
-        return Finding(parts, numbers | ({"corrected": mended} if mended else {}))
+        mended = {name: check for name, check in checks["corrected"].items() if FORMULAS[name][2]}
+        return Finding(checks["printed"], {"motions": data.attrs["bodies"]}, mended)
 
     return judge
 

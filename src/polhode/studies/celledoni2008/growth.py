@@ -15,7 +15,7 @@ from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
 from polhode.runs.bench import Bench
 from polhode.runs.single import start_state
-from polhode.studies import drawing
+from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import Flow
 from polhode.studies.celledoni2008.spheres import INERTIA, clock, lattice_draw
 from polhode.studies.study import Claim, Figure, Finding, Tell
@@ -141,8 +141,10 @@ def growth(data: xr.Dataset) -> Finding:
     found["potential, lists"] = 1.0 + slope(n, data.potential.sel(way="lists").values)
     found |= {f"rotation, {name}": 1.0 + slope(n, data.turn.sel(turn_by=name).values) for name in TURNS}
     parts = {
-        "potential quadratically": 1.7 < found["potential, all pairs"] < 2.2,
-        "rotation linearly": all(0.8 < found[f"rotation, {name}"] < 1.2 for name in TURNS),
+        "potential quadratically: power": criteria.order_is(found["potential, all pairs"], 2.0, 0.2),
+        "rotation linearly: power": criteria.every(
+            {name: found[f"rotation, {name}"] for name in TURNS}, lambda x: criteria.order_is(x, 1.0, 0.2)
+        ),
     }
     return Finding(parts, {"power of the number of bodies": found})
 
@@ -159,8 +161,10 @@ def irrelevant(data: xr.Dataset) -> Finding:
     pairs = ratio["all pairs"]
     near = int(np.argmin(np.abs(np.log(data.n.values / MANY))))
     parts = {
-        f"{int(data.n[near])} bodies: within 10 %": float(pairs[near]) < 1.1,
-        f"{int(data.n[-1])} bodies: within 10 %": float(pairs[-1]) < 1.1,
+        f"{int(data.n[k])} bodies: step with the exact rotation / with MR": criteria.ratio_within(
+            float(pairs[k]), 1.0, 1.1
+        )
+        for k in (near, -1)
     }
     numbers: dict[str, Any] = {
         f"step with the exact rotation / with MR, {way}": by_number(row) for way, row in ratio.items()
@@ -176,10 +180,7 @@ def dominates(data: xr.Dataset) -> Finding:
         f"share of the exact rotation, {way}": by_number(data.share.sel(way=way, turn_by="exact")) for way in WAYS
     }
     last = {way: float(data.share.sel(way=way, turn_by="exact").isel(n=-1)) for way in WAYS}
-    parts = {
-        "all pairs: below 5 % at the largest number": last["all pairs"] < 0.05,
-        "lists of neighbours: below 5 % at the largest number": last["lists"] < 0.05,
-    }
+    parts = {f"{way}: share at the largest number": criteria.at_most(share, 0.05) for way, share in last.items()}
     return Finding(parts, numbers)
 
 

@@ -48,6 +48,8 @@ def satellite(methods: Sequence[str], tell: Tell) -> xr.Dataset:
 
 
 COLOURS = (BLUE, VERMILION, GREEN)
+DOT = 2.2
+"""Points, of a mark that shows a single one."""
 
 
 def satellite_picture(data: xr.Dataset) -> Picture:
@@ -61,14 +63,15 @@ def satellite_picture(data: xr.Dataset) -> Picture:
         for name, colour in zip(names, COLOURS, strict=False):
             error = data.energy_error.sel({"method": name, "step": h})[1:]
             if len(names) > 1:
-                ax.semilogy(error.time, np.abs(error), ",", color=colour)
+                ax.semilogy(error.time, np.abs(error), ".", color=colour, markersize=DOT, markeredgewidth=0)
             else:
-                ax.plot(error.time, error, ",", color=colour)
+                ax.plot(error.time, error, ".", color=colour, markersize=DOT, markeredgewidth=0)
         ax.set(title=f"h = {h:g}", xlabel="time", ylabel=r"$|H/H_0 - 1|$" if len(names) > 1 else "$H/H_0 - 1$")
         if len(names) > 1:
             keys = [Line2D([], [], color=colour, linestyle="", marker="o", markersize=4, label=name)
                     for name, colour in zip(names, COLOURS, strict=False)]  # fmt: skip
-            ax.legend(handles=keys, loc="lower right", framealpha=0.9, edgecolor="none")
+            if k == 0:
+                picture.legend(handles=keys, loc="outside lower center", ncols=len(names), frameon=False)
     return picture
 
 
@@ -83,7 +86,7 @@ def sphere(ball: Any, u: Any, title: str) -> None:
         radius = np.sqrt(1.0 - height * height)
         ball.plot(radius * np.cos(turn), radius * np.sin(turn), height, color=FAINT, linewidth=0.5)
     for part, colour in ((~near, "#a9c9de"), (near, BLUE)):
-        ball.scatter(*u[part].T, s=1.2, color=colour, depthshade=False, linewidths=0)
+        ball.scatter(*u[part].T, s=2.0, color=colour, depthshade=False, linewidths=0)
     ball.set(xlabel="$u_1$", ylabel="$u_2$", zlabel="$u_3$", title=f"$u = Q^T e_3$, {title}")
     ball.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1), zticks=(-1, 0, 1))
     ball.set_box_aspect((1, 1, 1), zoom=0.95)

@@ -181,15 +181,17 @@ def each(function: Callable[[Any], Any], items: Sequence[Any], tell: Tell) -> It
 
 # ------------------------------------------------------------------ pictures
 LINES = {EXACT: "-", BOOSTED: (0, (4.0, 2.0)), MR: "-."}
+MARK_SIZES = {EXACT: 4.5, BOOSTED: 8.5, MR: 13.0}
+"""So that all three are seen where they coincide: a dot, a ring round it, a stroke through both."""
 
 
 def look(scheme: str, flow: str) -> dict[str, Any]:
-    """Of a curve: colour and marker tell the scheme, line and filling the free rotation."""
+    """Of a curve: colour and marker tell the scheme, line and the size of its marks the free rotation."""
     i = list(SCHEMES).index(scheme)
     return {
-        "color": COLOURS[i], "marker": "" if flow == MR else MARKERS[i], "linestyle": LINES[flow],
-        "markerfacecolor": COLOURS[i] if flow == EXACT else "white", "markersize": 5.0 if flow == EXACT else 7.5,
-        "zorder": 3.0 if flow == EXACT else 2.5, "label": f"{scheme}, {flow}",
+        "color": COLOURS[i], "marker": "|" if flow == MR else MARKERS[i], "linestyle": LINES[flow],
+        "markerfacecolor": COLOURS[i] if flow == EXACT else "none", "markersize": MARK_SIZES[flow],
+        "markeredgewidth": 1.2, "zorder": 3.0 if flow == EXACT else 2.5, "label": f"{scheme}, {flow}",
     }  # fmt: skip
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
+from scipy.integrate import solve_ivp
 
 from polhode.algebra import elliptic, rotation
 from polhode.plots.style import GREEN, VERMILION
 from polhode.runs.check import stepper
 from polhode.runs.single import start_state
-from polhode.studies import drawing
+from polhode.studies import criteria, drawing
 from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.studies.vilmart2013 import printed
 from polhode.studies.vilmart2013.common import (
@@ -122,6 +123,145 @@ def by_agm() -> float:
     return float(np.abs(found).max())
 
 
+# ------------------------------------------------------------------ remark 2
+def structure(v: Any) -> Any:
+    """B(y)."""
+    return printed.hat(v)
+
+
+def euler_as_lie_poisson() -> float:
+    """The exact motion's rate, by differences of order 8, against B(y) grad H(y)."""
+    exact, h = body_map("exact", MOMENTS), 0.01
+    weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    rate = sum(w / h * (exact(y, Q, k * h)[0] - exact(y, Q, -k * h)[0]) for k, w in enumerate(weights, start=1))
+    return float(np.abs(rate - structure(y) @ (y / I)).max())
+
+
+def bracket_is_poisson() -> float:
+    """B is skew and satisfies the Jacobi identity, sum over cyclic i, j, k of B_il dB_jk/dy_l = 0."""
+    B = structure(y)
+    slopes = np.stack([structure(e) for e in np.eye(3)], -1)  # dB_jk/dy_l: B is linear
+    term = np.einsum("il,jkl->ijk", B, slopes)
+    jacobi = term + term.transpose(2, 0, 1) + term.transpose(1, 2, 0)
+    return float(max(np.abs(B + B.T).max(), np.abs(jacobi).max()))
+
+
+def casimir() -> float:
+    """B(y) grad C(y), which makes B singular: C is constant whatever H is."""
+    return float(np.abs(structure(y) @ y).max())
+
+
+def smallest_singular_value() -> float:
+    """Of B(y); in an odd dimension a skew matrix has no inverse."""
+    return float(np.linalg.svd(structure(y), compute_uv=False)[-1])
+
+
+# ------------------------------------------------------------------ (7), the change of variables
+def on_the_manifold(v: Any, turn: Any) -> tuple[Any, Any]:
+    """P and Q with (7)'s constraint: Q turned, P = Q' D of the momentum v."""
+    turned = Q @ printed.exp(turn)
+    return turned @ printed.hat(v / I) @ D, turned
+
+
+def changed(P: Any, Q: Any) -> Any:
+    """P - Q (Q^T P + P^T Q)/2."""
+    return P - Q @ (Q.T @ P + P.T @ Q) / 2
+
+
+def form(change: Callable[[Any, Any], Any]) -> Any:
+    """The form sum dP_ij ^ dQ_ij on six directions along the manifold, by differences of order 8."""
+    weights, h = (4 / 5, -1 / 5, 4 / 105, -1 / 280), 0.01
+
+    def at(x: Any) -> Any:
+        P, turned = on_the_manifold(y + x[:3], x[3:])
+        return np.concatenate([change(P, turned).ravel(), turned.ravel()])
+
+    J = np.column_stack([
+        sum(w / h * (at(k * h * e) - at(-k * h * e)) for k, w in enumerate(weights, start=1)) for e in np.eye(6)
+    ])  # fmt: skip
+    dP, dQ = J[:9], J[9:]
+    return dP.T @ dQ - dQ.T @ dP
+
+
+def symplectic_change() -> float:
+    return float(np.abs(form(changed) - form(lambda P, Q: P)).max())
+
+
+def cotangent() -> float:
+    """Q^T Pbar + Pbar^T Q, and the momentum that both carry."""
+    P, _ = on_the_manifold(y, np.zeros(3))
+    bar = changed(P, Q)
+    return float(max(np.abs(Q.T @ bar + bar.T @ Q).max(), np.abs(2 * Q.T @ bar - printed.hat(y)).max()))
+
+
+# ------------------------------------------------------------------ (7) against (8) with a potential
+SPAN = 2.0
+
+
+def gradient(Q: Any) -> Any:
+    """Of U(Q) = Q33 + 0.3 Q12^2 Q21 + 0.2 Q13 Q32, which has no symmetry."""
+    found = np.zeros((3, 3))
+    found[2, 2] = 1.0
+    found[0, 1], found[1, 0] = 0.6 * Q[0, 1] * Q[1, 0], 0.3 * Q[0, 1] ** 2
+    found[0, 2], found[2, 1] = 0.2 * Q[2, 1], 0.2 * Q[0, 2]
+    return found
+
+
+def weight(Q: Any) -> Any:
+    """Of U(Q) = Q33."""
+    found = np.zeros((3, 3))
+    found[2, 2] = 1.0
+    return found
+
+
+def solved(rates: Callable[[float, Any], Any], start: Any) -> Any:
+    """The end of an ordinary differential equation, by Dormand and Prince's method of order 8."""
+    return solve_ivp(rates, (0.0, SPAN), start, method="DOP853", rtol=3e-14, atol=1e-15).y[:, -1]
+
+
+def constrained_motion(slope: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """y and Q at the end by (7): its multipliers follow from the constraint, differentiated twice."""
+    inverse = 1.0 / np.diag(D)
+
+    def rates(t: float, x: Any) -> Any:
+        Q, P = x[:9].reshape(3, 3), x[9:].reshape(3, 3)
+        rate, force = P * inverse, slope(Q)
+        known = Q.T @ (force * inverse)
+        multiplier = (2 * rate.T @ rate - known - known.T) / (inverse[:, None] + inverse)
+        return np.concatenate([rate.ravel(), (-force - Q @ multiplier).ravel()])
+
+    P, _ = on_the_manifold(y, np.zeros(3))
+    x = solved(rates, np.concatenate([Q.ravel(), P.ravel()]))
+    end, P = x[:9].reshape(3, 3), x[9:].reshape(3, 3)
+    Y = end.T @ P - P.T @ end
+    return np.array([Y[2, 1], Y[0, 2], Y[1, 0]]), end
+
+
+def reduced_motion(slope: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """y and Q at the end by the components below (8)."""
+
+    def rates(t: float, x: Any) -> Any:
+        v, Q = x[:3], x[3:].reshape(3, 3)
+        T = Q.T @ slope(Q)
+        torque = np.array([T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]])
+        return np.concatenate([np.cross(v, v / I) + torque, (Q @ printed.hat(v / I)).ravel()])
+
+    x = solved(rates, np.concatenate([y, Q.ravel()]))
+    return x[:3], x[3:].reshape(3, 3)
+
+
+def equivalent() -> float:
+    return distance(constrained_motion(gradient), reduced_motion(gradient))
+
+
+def equivalent_to_the_top() -> float:
+    """U = Q33, and the heavy top of the library."""
+    top = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
+    state = start_state(top, **START)
+    library = as_matrix(stepper("mkrk:gauss8", top, state)(state, 0.0, SPAN / 200, 200))
+    return max(distance(constrained_motion(weight), library), distance(reduced_motion(weight), library))
+
+
 RESIDUALS: dict[str, Callable[[], float]] = {
     "RATTLE and DMV, free body": rattle_free,
     "RATTLE and kick, DMV, kick, heavy top": rattle_top,
@@ -140,9 +280,17 @@ RESIDUALS: dict[str, Callable[[], float]] = {
     "T and half of it": partial(kinetic, 0.5),
     "hat(y) = Q^T P - P^T Q": constrained,
     "matrix of a quaternion": quaternion,
+    "Euler's equations and B(y) grad H(y)": euler_as_lie_poisson,
+    "B skew, Jacobi identity": bracket_is_poisson,
+    "B(y) grad C(y)": casimir,
+    "smallest singular value of B(y)": smallest_singular_value,
+    "forms of P, Q and of Pbar, Q": symplectic_change,
+    "Pbar is in T*SO(3), with the same momentum": cotangent,
+    "(7) and (8), a potential without symmetry": equivalent,
+    "(7), (8) and polhode's heavy top": equivalent_to_the_top,
 }
 TURNS = (0.01, 0.1, 0.4, 0.8)  # steps of the fixed point iteration; the body of figure 1 has a speed of 1.25
-FEW = 15
+FEW = 10
 
 
 def compute(quick: bool, tell: Tell) -> xr.Dataset:
@@ -169,12 +317,15 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     return {"claims": picture}
 
 
-def hold(*names: str, bound: float = EXACT) -> Callable[[xr.Dataset], Finding]:
-    """These equations hold to round-off."""
+def hold(*names: str, bound: float = EXACT, corrected: Sequence[str] = ()) -> Callable[[xr.Dataset], Finding]:
+    """These equations hold to round-off; where they do not as printed, these others do."""
 
     def judge(data: xr.Dataset) -> Finding:
-        found = {name: float(data.residual.sel(equation=name)) for name in names}
-        return Finding({name: bool(x < bound) for name, x in found.items()}, {"residual": found})
+        printed, right = (
+            {name: criteria.at_most(float(data.residual.sel(equation=name)), bound) for name in those}
+            for those in (names, corrected)
+        )
+        return Finding(printed, {"equations": len(names)}, right)
 
     return judge
 
@@ -182,7 +333,7 @@ def hold(*names: str, bound: float = EXACT) -> Callable[[xr.Dataset], Finding]:
 def few(data: xr.Dataset) -> Finding:
     counts = {f"{float(h):g}": int(n) for h, n in zip(data.step, data.iterations, strict=True)}
     shown = {h: "none succeeds" if n >= printed.MOST_ITERATIONS else n for h, n in counts.items()}
-    parts = {f"at most {FEW} at the step {h}": n <= FEW for h, n in counts.items()}
+    parts = {f"iterations at the step {h}": criteria.at_most(n, FEW) for h, n in counts.items()}
     return Finding(parts, {"iterations by step": shown})
 
 
@@ -198,15 +349,24 @@ FIGURE = Figure("claims", "equations of the paper", compute, draw, (
     Claim("RATTLE exactly conserves Qy, C(y) and H(y) of the free body", "RATTLE",
           hold("change of Qy, C, H by RATTLE")),
     Claim("The rotation of a step is the Cayley transform as printed", "above (13)",
-          hold("transform as printed", "transform (I + e)(I - e)^-1")),
+          hold("transform as printed", corrected=["transform (I + e)(I - e)^-1"])),
     Claim("Equation (14) can be solved by using a few fixed-point iterations", "Alg. 3", few),
     Claim("Suppressing alpha in (14) and (15) yields the implicit midpoint rule", "Remark 4",
           hold("(14), (15) without alpha and the midpoint rule", "the midpoint rule of Euler's equations")),
     Claim("For the free body that is the algorithm AKW, in momentum and attitude", "polhode",
           hold("the midpoint rule and AKW")),
-    Claim("The kinetic energy is trace(Q' D Q'^T)", "above (7)", hold("T and trace(Q' D Q'^T)", "T and half of it")),
+    Claim("The kinetic energy is trace(Q' D Q'^T)", "above (7)",
+          hold("T and trace(Q' D Q'^T)", corrected=["T and half of it"])),
     Claim("The matrices P = Q' D satisfy the constraint, and their skew part is the momentum", "(7), (8)",
           hold("hat(y) = Q^T P - P^T Q")),
+    Claim("Euler's equations are a Lie-Poisson system with the structure matrix B(y), skew, with the Jacobi identity",
+          "Remark 2", hold("Euler's equations and B(y) grad H(y)", "B skew, Jacobi identity", bound=1e-12)),
+    Claim("It cannot be cast as a canonical system in R^3 because B(y) is not invertible", "Remark 2",
+          hold("B(y) grad C(y)", "smallest singular value of B(y)")),
+    Claim("The change of variables to Pbar = P - Q (Q^T P + P^T Q)/2 is symplectic and leads to T*SO(3)", "(7)",
+          hold("forms of P, Q and of Pbar, Q", "Pbar is in T*SO(3), with the same momentum", bound=1e-12)),
+    Claim("With a potential the reduced equations (8) are equivalent to (7)", "(8)",
+          hold("(7) and (8), a potential without symmetry", "(7), (8) and polhode's heavy top", bound=1e-11)),
     Claim("A rotation is |q|^2 I + 2 q0 e + 2 e^2 of its quaternion; u, v, a represent U, V, exp", "Quaternions",
           hold("matrix of a quaternion")),
 ))  # fmt: skip

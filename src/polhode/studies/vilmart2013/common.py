@@ -89,6 +89,11 @@ def orders(errors: xr.DataArray) -> dict[str, float]:
     return found
 
 
+def tolerance(order: float) -> float:
+    """How far an observed order may be from the stated one."""
+    return 0.1 if order < 6 else 0.3
+
+
 def named(data: xr.DataArray) -> dict[str, float]:
     """The values of a variable of one dimension as a mapping."""
     (dim,) = data.dims

@@ -11,7 +11,7 @@ y alone  how much y1 changes when Q0 does: where this is not zero there is no ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf, isinf
 from typing import Any
@@ -22,11 +22,16 @@ import xarray as xr
 from polhode.algebra import rotation
 from polhode.errors import PolhodeError
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
-from polhode.methods import FLOW_NAMES, METHODS, Chosen, method
-from polhode.runs.check import drifts, exact_state, measure_order, state_distance, stepper, symplectic_defect
+from polhode.methods import FLOW_NAMES, METHODS
+from polhode.runs.check import exact_state, quantities, state_distance, stepper, symplectic_defect
 from polhode.runs.single import start_state
-from polhode.studies.study import Tell
-from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, START
+from polhode.studies import criteria
+from polhode.studies.study import Check, Tell
+from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, START, Map, as_matrix, tolerance
+from polhode.trajectory.convergence import observed_order
+
+Advance = Callable[..., Any]
+"""``advance(state, t, h, n=1) -> state`` takes n steps."""
 
 COLUMNS = ("Qy", "C", "H", "Poisson", "symplectic")
 INVARIANTS = {"Qy": "spatial_momentum", "C": "momentum_length", "H": "energy"}
@@ -80,47 +85,99 @@ def influence_of_Q(advance: Any, y: Any, h: float) -> float:
     return largest
 
 
-def observed(chosen: Chosen, system: Any, y: Any, end: Any) -> tuple[float, float]:
-    """Order, infinite for an exact flow, and the error of one step over the whole span."""
+LADDER = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+"""Numbers of steps from which an order is read."""
+FLOOR = 1e-12
+"""Errors below are partly round-off."""
+
+
+def errors_of(advance: Advance, system: Any, y: Any, end: Any) -> Any:
+    """Errors after the span on the ladder of steps; NaN for steps that are too large, and after the floor."""
+    found = np.full(len(LADDER), np.nan)
+    for k, n in enumerate(LADDER):
+        try:
+            found[k] = state_distance(advance(y, 0.0, SPAN / n, n), end, system)
+        except PolhodeError:
+            continue
+        if found[k] < FLOOR:
+            break
+    return found
+
+
+def exact(advance: Advance, system: Any, y: Any, end: Any) -> float:
+    """The error of one step over the whole span."""
     try:
-        error = state_distance(stepper(chosen, system, y)(y, 0.0, SPAN), end, system)
+        return state_distance(advance(y, 0.0, SPAN), end, system)
     except PolhodeError:
-        error = inf
-    if error < 1e-12:
-        return inf, error
-    found, promised = measure_order(chosen, system, y, end, 0.0, SPAN), chosen.promises.order_free
-    # High orders meet round-off before their leading term dominates: the nearer of two estimates counts, as in checks.
-    near = min((found.order, found.fitted), key=lambda x: abs(x - promised) if promised >= 8 else 0.0)
-    return near, error
+        return inf
 
 
-def measure(methods: Sequence[str], steps_of_run: int, tell: Tell) -> xr.Dataset:
-    """Defects of methods, over (method, column, step)."""
+def observed(errors: Any, one_step: float) -> float:
+    """Order, infinite for an exact flow: read without knowing the one that is promised."""
+    if one_step < FLOOR:
+        return inf
+    return observed_order(SPAN / np.array(LADDER), errors, FLOOR)
+
+
+def drifts(advance: Advance, system: Any, y: Any, h: float, steps: int) -> dict[str, float]:
+    """Largest change of Qy, C, H over a run, relative to its size at the start or 1; infinite if it ends early."""
+    states = [np.array(y, dtype=float)]
+    try:
+        for k in range(steps):
+            states.append(advance(states[-1], k * h, h))
+    except PolhodeError:
+        return dict.fromkeys(INVARIANTS.values(), inf)
+    found = quantities(system, np.array(states), h)
+    sizes = {name: np.abs(found[name]) for name in INVARIANTS.values()}
+    return {
+        name: float(np.abs(found[name] - found[name][0]).max() / max(1.0, size[0].max()))
+        for name, size in sizes.items()
+    }
+
+
+def as_states(step: Map) -> Advance:
+    """A map of momentum and matrix as one of states."""
+
+    def advance(y: Any, t: float, h: float, n: int = 1) -> Any:
+        m, Q = as_matrix(y)
+        for _ in range(n):
+            m, Q = step(m, Q, h)
+        return start_state(BODY_OF_FIG_1, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=m)
+
+    return advance
+
+
+def measure(maps: Mapping[str, Advance], steps_of_run: int, tell: Tell) -> xr.Dataset:
+    """Defects of maps, over (method, column, step), and their errors on the ladder."""
     system, y = BODY_OF_FIG_1, start_state(BODY_OF_FIG_1, **START)
     end = exact_state(system, y, 0.0, SPAN)
-    defects = np.zeros((len(methods), len(COLUMNS), len(STEPS)))
-    order, error, influence = np.zeros((3, len(methods)))
-    for i, label in enumerate(methods):
+    defects = np.zeros((len(maps), len(COLUMNS), len(STEPS)))
+    order, one_step, influence = np.zeros((3, len(maps)))
+    errors = np.zeros((len(maps), len(LADDER)))
+    for i, (label, advance) in enumerate(maps.items()):
         tell(label)
-        chosen = method(label)
-        advance = stepper(chosen, system, y)
-        order[i], error[i] = observed(chosen, system, y, end)
+        one_step[i], errors[i] = exact(advance, system, y, end), errors_of(advance, system, y, end)
+        order[i] = observed(errors[i], one_step[i])
         influence[i] = influence_of_Q(advance, y, STEPS[-1])
         for j, h in enumerate(STEPS):
-            try:
-                kept = drifts(chosen, system, y, h, steps_of_run)
-            except PolhodeError:  # forward Euler runs away
-                kept = dict.fromkeys(INVARIANTS.values(), inf)
+            kept = drifts(advance, system, y, h, steps_of_run)
             defects[i, :3, j] = [kept[name] for name in INVARIANTS.values()]
             defects[i, 3, j] = poisson_defect(advance, y, h)
             defects[i, 4, j] = symplectic_defect(partial(after, advance, h), system, y)
     return xr.Dataset(
         {
-            "defect": (("method", "column", "step"), defects),
-            "order": ("method", order), "error_of_one_step": ("method", error), "influence_of_Q": ("method", influence),
+            "defect": (("method", "column", "step"), defects), "error": (("method", "rung"), errors),
+            "order": ("method", order), "error_of_one_step": ("method", one_step),
+            "influence_of_Q": ("method", influence),
         },
-        {"method": list(methods), "column": list(COLUMNS), "step": list(STEPS)},
+        {"method": list(maps), "column": list(COLUMNS), "step": list(STEPS), "rung": SPAN / np.array(LADDER)},
     )  # fmt: skip
+
+
+def methods_as_maps(methods: Sequence[str]) -> dict[str, Advance]:
+    """Methods of polhode for the body of figure 1."""
+    y = start_state(BODY_OF_FIG_1, **START)
+    return {label: stepper(label, BODY_OF_FIG_1, y) for label in methods}
 
 
 def ticks(data: xr.Dataset) -> xr.DataArray:
@@ -134,9 +191,14 @@ def verdicts(worst: Any) -> Any:
     return np.where(worst <= KEPT, 1.0, np.where(worst > BROKEN, 0.0, np.nan))
 
 
-def same_order(measured: float, expected: float) -> bool:
-    """Whether an observed order is this one: within 0.2, from order 6 on up to a third above, from 8 a tenth below."""
-    if isinf(expected) or isinf(measured):
-        return measured == expected
-    above, below = (0.2 if expected < 6 else expected / 3), (0.2 if expected < 8 else expected / 10)
-    return expected - below <= measured <= expected + above
+def tick(size: float, kept: bool) -> Check:
+    """A defect that is round-off, or that is clearly not."""
+    return criteria.at_most(size, KEPT) if kept else criteria.at_least(size, BROKEN)
+
+
+def order_check(data: xr.Dataset, name: str, expected: float) -> Check:
+    """Whether a method is exact, or its errors on the ladder fall with this order."""
+    chosen = data.sel({"method": name})
+    if isinf(expected) or isinf(float(chosen.order)):
+        return criteria.order_is(float(chosen.order), expected)
+    return criteria.order_within(data.rung.values, chosen.error.values, expected, tolerance(expected), FLOOR)

@@ -14,6 +14,8 @@ from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, VERMILION
 from polhode.studies import drawing
 
 AXIS_COLOURS = (BLUE, GREEN, VERMILION)
+LEAST = 1e-16
+"""Of errors over time."""
 
 
 class Row(NamedTuple):
@@ -26,7 +28,10 @@ class Row(NamedTuple):
 
 
 def on_a_sphere(picture: Picture, place: int, axes: Any, momentum: Any) -> None:
-    """Paths of three unit vectors, shape (time, space, vector), with the last ones and a fixed direction as arrows."""
+    """Paths of three unit vectors, shape (time, space, vector), the last ones and a fixed direction as thick lines.
+
+    Thin dashed lines are the axes of space.
+    """
     ball: Any = picture.add_subplot(place, projection="3d", proj_type="ortho")
     u, v = np.mgrid[0 : 2 * np.pi : 25j, 0 : np.pi : 13j]
     globe = (np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v))
@@ -35,16 +40,21 @@ def on_a_sphere(picture: Picture, place: int, axes: Any, momentum: Any) -> None:
         ball.plot(*axes[:, :, k].T, color=colour, linewidth=1.1)
         ball.plot(*([0.0, x] for x in axes[-1, :, k]), color=colour, linewidth=2.4, label=f"$Q e_{k + 1}$")
     ball.plot(*([0.0, x] for x in momentum / np.linalg.norm(momentum)), color=INK, linewidth=2.4, label="$Q y$")
-    ball.set_box_aspect((1, 1, 1), zoom=1.3)
+    for name, end in zip("xyz", 1.3 * np.eye(3), strict=True):
+        ball.plot(*([0.0, x] for x in end), color=GREY, linewidth=1.0, linestyle=(0, (4, 2)))
+        ball.text(*(1.08 * end), name, color=INK, ha="center", va="center")
+    ball.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    ball.set_box_aspect((1, 1, 1), zoom=1.15)
     ball.set_axis_off()
-    ball.legend(loc="lower left", frameon=False)
+    ball.legend(loc="lower left", frameon=False, bbox_to_anchor=(-0.1, -0.02))
 
 
 def over_time(ax: Axes, time: Any, lines: Mapping[str, Any], title: str) -> None:
-    """Positive series on a logarithmic axis; zeros are left out."""
+    """Positive series on a logarithmic axis; zeros are left out, what is smaller than the floor is drawn on it."""
     for (label, y), colour in zip(lines.items(), (*AXIS_COLOURS, INK), strict=False):
-        ax.semilogy(time, np.where(np.asarray(y) > 0.0, y, np.nan), color=colour, label=label, linewidth=0.8)
-    ax.set_ylim(bottom=1e-16)
+        shown = np.where(np.asarray(y) > 0.0, np.maximum(y, LEAST), np.nan)
+        ax.semilogy(time, shown, color=colour, label=label, linewidth=0.8)
+    ax.set_ylim(bottom=0.8 * LEAST)
     ax.set_xlabel("time")
     ax.set_title(title)
     ax.legend(frameon=False)
@@ -61,6 +71,7 @@ def against_step(ax: Axes, errors: xr.DataArray, title: str, printed: Sequence[s
     ax.set_xlabel("step $h$")
     ax.set_ylabel(r"error in $y$ and $Q$")
     ax.set_title(title)
+    drawing.told_apart(ax)
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

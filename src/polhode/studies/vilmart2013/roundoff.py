@@ -30,7 +30,7 @@ from polhode.kernel import jit
 from polhode.kernel.drive import sweep_of
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK, REPORT
 from polhode.methods.free_flows import free_flow
-from polhode.studies import drawing
+from polhode.studies import criteria, drawing
 from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.studies.vilmart2013 import pictures
 from polhode.studies.vilmart2013.common import BOOK, named
@@ -43,6 +43,8 @@ Advance = Callable[[int, Any], None]
 """``advance(n, y)`` takes n steps of the states y, shape (K, 13), in place."""
 
 QUANTITIES = ("H", "C", "Qy")
+ROOT = 0.65
+"""Powers of the number of steps up to here are those of a root: over two decades they scatter by a tenth."""
 ROUNDS = 64
 """Increments of the product of attitudes, repeated in turn."""
 SEQUENCES = 16
@@ -291,21 +293,25 @@ def growth(data: xr.Dataset, form: str, *quantities: str) -> tuple[dict[str, flo
 def like_a_root(data: xr.Dataset) -> Finding:
     powers, last = growth(data, FLOWS["exact"], *QUANTITIES)
     bound = EPS * float(data["count"][-1]) ** 0.5
-    parts = {f"{q} grows no faster than the root": powers[q] < 0.65 for q in QUANTITIES}
-    parts |= {f"{q} stays below 2^-52 times the root": last[q] < bound for q in QUANTITIES}
-    return Finding(parts, {"steps": int(data["count"][-1]), "exponent": powers, "error": last, "bound": bound})
+    parts = {f"{q} grows like the root or more slowly, power": criteria.at_most(powers[q], ROOT) for q in QUANTITIES}
+    parts |= {f"{q} stays below 2^-52 times the root": criteria.at_most(last[q], bound) for q in QUANTITIES}
+    return Finding(parts, {"steps": int(data["count"][-1]), "exponent": powers, "error": last})
 
 
 def gain(data: xr.Dataset) -> Finding:
     ours, last = growth(data, FLOWS["exact"], "H")[1]["H"], {name: growth(data, name, "H")[1]["H"] for name in NAIVE}
-    parts = {f"{name}: more than ten times as much": x > 10 * ours for name, x in last.items()}
+    parts = {f"{name}: error over that by increments": criteria.at_least(x / ours, 10.0) for name, x in last.items()}
     return Finding(parts, {"error of H by increments": ours, "computed afresh": last})
 
 
 def reformulated(data: xr.Dataset) -> Finding:
     jacobi, ours = (growth(data, name, "H", "C") for name in (JACOBI, FLOWS["jacobi"]))
-    parts = {f"{q}: less than by Jacobi's formulas": ours[1][q] < jacobi[1][q] for q in ("H", "C")}
-    parts |= {f"{q}: no faster than the root of the number of steps": ours[0][q] < 0.65 for q in ("H", "C")}
+    parts = {
+        f"{q}: error by Jacobi's formulas over that by algorithm 1": criteria.at_least(jacobi[1][q] / ours[1][q], 2.0)
+        for q in ("H", "C")
+    }
+    parts |= {f"{q}, algorithm 1: power of the number of steps": criteria.at_most(ours[0][q], ROOT) for q in ("H", "C")}
+    parts["H, Jacobi's formulas accumulate: power"] = criteria.order_is(jacobi[0]["H"], 1.0, 0.2)
     return Finding(parts, {
         "exponent, algorithm 1": ours[0], "exponent, Jacobi": jacobi[0],
         "error, algorithm 1": ours[1], "error, Jacobi": jacobi[1],
@@ -317,10 +323,10 @@ def matrix_or_quaternion(data: xr.Dataset) -> Finding:
     angle, departure = (named(data[x].isel(products=-1, drop=True)) for x in ("angle", "departure"))
     kept = "quaternion kept to length 1"
     parts = {
-        "a product takes a tenth longer": ns["matrix"] > 1.1 * ns[kept],
-        "a free rotation takes a tenth longer": flows[SEMIEXACT[0]] > 1.1 * flows[SEMIEXACT[1]],
-        "its error in angle is twice as large": angle["matrix"] > 2 * angle[kept],
-        "it ceases to be a rotation": departure["matrix"] > 10 * departure[kept],
+        "a product takes longer, ratio": criteria.at_least(ns["matrix"] / ns[kept], 1.1),
+        "a free rotation takes longer, ratio": criteria.at_least(flows[SEMIEXACT[0]] / flows[SEMIEXACT[1]], 1.1),
+        "its error in angle is larger, ratio": criteria.at_least(angle["matrix"] / angle[kept], 2.0),
+        "it ceases to be a rotation, ratio": criteria.at_least(departure["matrix"] / departure[kept], 10.0),
     }
     return Finding(parts, {
         "products": int(data.products[-1]), "ns a product": ns, "ns a step": flows, "error in angle, rad": angle,
