@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from math import inf, isinf
+from math import inf, isinf, isnan
 
 import numpy as np
 import xarray as xr
@@ -51,18 +51,24 @@ ALGORITHMS: dict[str, tuple[Map, Map | None]] = {
 ``jacobi``; the functions that order 10 needs are not printed."""
 
 
+ALGORITHM = "as written: "
+"""Before the names of rows whose algorithm is that of the paper, not the library's."""
+WRITTEN = "algorithms 2, 3 and 4 as they are written, and corrected"
+
+
 def order_words(order: float) -> str:
-    return "exact" if isinf(order) else f"{order:.2f}"
+    return "exact" if isinf(order) else "none" if isnan(order) else f"{order:.2f}"
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     worst, found, orders = data.defect.max("step"), ticks(data), named(data.order)
-    groups: dict[str, list[pictures.Row]] = {"the methods of table 2": []}
+    groups: dict[str, list[pictures.Row]] = {"the methods of table 2": [], WRITTEN: []}
     for name in sorted(orders, key=lambda name: list(PRINTED).index(name) if name in PRINTED else len(PRINTED)):
-        group = "the methods of table 2" if name in PRINTED else GROUPS[name]
+        written = name.startswith(ALGORITHM)
+        group = WRITTEN if written else "the methods of table 2" if name in PRINTED else GROUPS[name]
         mark, size = (x.sel({"method": name}).values for x in (found, worst))
-        if not name.startswith(ALGORITHM):
-            groups.setdefault(group, []).append(pictures.Row(name, order_words(orders[name]), mark, size))
+        row = pictures.Row(name.removeprefix(ALGORITHM), order_words(orders[name]), mark, size)
+        groups.setdefault(group, []).append(row)
     rest = list(map(str, data.splitting.values))
     size = data.defect_of_splittings.max("step").max("splitting").values
     groups["splittings, their free rotations exact: the worst of all"] = [
@@ -81,10 +87,6 @@ def splittings(data: xr.Dataset) -> Finding:
     worst = float(data.error_of_splittings.max())
     parts["error of one step over the span"] = criteria.at_most(worst, FLOOR)
     return Finding(parts, {"splittings": data.splitting.size})
-
-
-ALGORITHM = "as written: "
-"""Before the names of rows whose algorithm is that of the paper, not the library's."""
 
 
 def compute(quick: bool, tell: Tell) -> xr.Dataset:
