@@ -60,7 +60,7 @@ EXPECTED = {
     "splittings": {"three rotation splitting is": MISPRINT, "Algorithm 2 is a": MISPRINT,
                    "Algorithm 2 is exact": PART_PRINTED},
     "dmv": {"modified moments": PART_PRINTED},
-    "nystrom": {"bracket that vanishes": MISPRINT, "with the flow of V": MISPRINT},
+    "nystrom": {"bracket that vanishes": MISPRINT, "with the flow of V": MISPRINT, "second order can": PARTLY},
     "roundoff": {"Orthogonal matrices": (PARTLY, HOLDS)},
     "claims": {"Cayley": MISPRINT, "few fixed-point": PARTLY, "kinetic energy": MISPRINT},
 }  # fmt: skip
@@ -101,7 +101,7 @@ def test_table_2(quick):
     found = {}
     for row in rows(quick, "table2_by_method_column"):
         found.setdefault(row["method"], {})[row["column"]] = row["tick"]
-    orders = {row["method"]: float(row["order"]) for row in rows(quick, "table2_by_method")}
+    orders = {row["method"]: float(row["order"] or "nan") for row in rows(quick, "table2_by_method")}
     for method, (order, ticks) in TABLE.items():
         assert "".join(found[method][c][:1] for c in ("Qy", "C", "H", "Poisson", "symplectic")) == ticks, method
         assert orders[method] == pytest.approx(float(order), rel=0.03), method
@@ -323,7 +323,7 @@ def test_orders_and_invariants_are_judged():
     powers = [*dmv.ORDERS, 4, 6, 8, 4, 6, 8]
     data = xr.Dataset(
         {
-            "error": (("method", "step"), [10.0 * steps**-p for p in powers]),
+            "error": (("method", "step"), [1e6 * steps**-p for p in powers]),
             "change": (("kept_by", "quantity", "time"), np.full((5, 3, 4), 1e-15)),
         },
         {"method": names, "step": 10.0 / steps, "kept_by": list(dmv.KEPT), "quantity": ["H", "C", "Qy"]},

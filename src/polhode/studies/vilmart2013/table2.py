@@ -13,7 +13,7 @@ from polhode.methods import method
 from polhode.studies import criteria
 from polhode.studies.study import Check, Claim, Figure, Finding, Tell
 from polhode.studies.vilmart2013 import pictures, printed
-from polhode.studies.vilmart2013.common import BOOK, BROKEN, EXACT, KEPT, Map, named
+from polhode.studies.vilmart2013.common import BOOK, BROKEN, EXACT, KEPT, Map, named, tolerance
 from polhode.studies.vilmart2013.measured import (
     COLUMNS,
     FLOOR,
@@ -146,10 +146,11 @@ def promised(data: xr.Dataset) -> Finding:
         kept["C"] = kept["C"] or kept["Qy"]
         found = {column: tick(size[column], kept[column]) for column in INVARIANTS}
         found |= {"symplectic": tick(size["symplectic"], says.symplectic)}
-        found |= {"order": order_check(data, name, says.order_free)}
+        least = says.order_free if isinf(says.order_free) else says.order_free - tolerance(says.order_free)
+        found |= {"order": criteria.at_least(float(data.order.sel({"method": name})), least)}
         wrong = ", ".join(f"{part} {check.measured:.3g}" for part, check in found.items() if not check)
         broken |= {name: wrong} if wrong else {}
-    criterion = "order, Qy, C, H and symplecticity of every method, by the criteria of the rows"
+    criterion = "Qy, C, H and symplecticity by the criteria of the rows; the order, or a higher one"
     return Finding(
         {"all of them": criteria.fact(not broken, criterion, broken or f"all {len(names)} do")},
         {"methods": len(names), "not as promised": ", ".join(broken) or "none"},
