@@ -384,7 +384,9 @@ def test_dmv_as_printed_accepts_what_ours_refuses():
 def test_errors_are_those_of_the_rotation_matrix():
     a, y = 1e-4, np.zeros((3, 13))
     y[:, 6:10] = (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (-0.5, 0.5, -0.5, 0.5)
-    truth = ph.rotation.matrix_from_quaternion([(1, 0, 0, 0), (np.cos(a / 2), 0, 0, np.sin(a / 2)), (0.5, -0.5, 0.5, -0.5)])
+    truth = ph.rotation.matrix_from_quaternion(
+        [(1, 0, 0, 0), (np.cos(a / 2), 0, 0, np.sin(a / 2)), (0.5, -0.5, 0.5, -0.5)]
+    )
     found = common.log_errors(common.Ends(y, np.array([NOT_CONVERGED, OK, OK])), truth)
     assert np.isnan(found[0])
     assert found[1] == pytest.approx(np.log10(np.sin(a) + 1.0 - np.cos(a)), abs=1e-9)
