@@ -719,7 +719,7 @@ def test_the_100_spheres_are_judged():
         assert judge(good).verdict == HOLDS, judge
     assert fig3_8.splitting_dominates(ladder(boosted=1.2)).verdict == FAILS
     assert fig3_8.asymptotic(ladder(plain=0.0)).verdict == FAILS
-    assert fig3_8.asymptotic(ladder(plain=1e-2)).verdict == PARTLY
+    assert fig3_8.asymptotic(ladder(plain=1e-2)).verdict == FAILS
     assert fig3_8.nystroem(ladder(exact={"S4_6": 1e-6, "S6_10": 1e-6})).verdict == FAILS
     assert fig3_8.energy(good).verdict == PARTLY
     assert fig3_8.energy(ladder(share=0.0)).verdict == FAILS
@@ -738,7 +738,7 @@ def test_the_100_spheres_are_judged():
     wrong["steps"] = good.steps**2
     assert fig3_8.orders(wrong).verdict == FAILS
     wrong["evaluations"] = wrong.evaluations * (1 + (wrong.scheme == "V2"))
-    assert fig3_8.same_loads(wrong).verdict == FAILS
+    assert fig3_8.same_loads(wrong).verdict == PARTLY  # the count of S6_10 at the largest step is right
 
 
 def lattices(lost=0.0, fast=0.0, plain=(1.0, 3.0), boosted=1.5, higher=1.0):
