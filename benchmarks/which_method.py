@@ -81,7 +81,7 @@ class Runs:
     def end(self, n):
         """Seconds in the compiled loop, load evaluations, and the state at the end (None where a step fails)."""
         bench, h = self.bench, self.t_end / n
-        bench.y[:], bench.left_at = self.y, None
+        bench.restart(self.y)
         counted = bench.evaluations
         begun = time.perf_counter()
         status = bench.prepare(0.0, h)

@@ -133,11 +133,11 @@ def test_a_torque_faster_than_the_steps(method):
         return (np.sin(40.0 * t), 0.0, 100.0 * np.cos(40.0 * t))
 
     body = ph.rigid_body((1.0, 2.0, 2.5), torque=shaking)
-    for step, coarse in ((0.2, True), (0.01, False)):
+    for step, coarse in ((0.2, True), (0.002, False)):
         told, _ = said(
             lambda step=step: ph.integrate(body, method, step=step, t_end=4.0, angular_velocity=(0.1, 0.2, 0.3))
         )
-        assert [kind for kind, _ in told] == [ph.CoarseStepWarning] * coarse, told
+        assert (ph.CoarseStepWarning in [kind for kind, _ in told]) is coarse and (coarse or not told), told
 
 
 def test_ready_made_problems_are_quiet_at_their_own_steps():
