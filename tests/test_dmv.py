@@ -132,10 +132,10 @@ def test_thin_rods_lose_no_digits(order):
     """In the variables of the paper the terms of order 10 cancel to nothing here: errors of 0.04 rad."""
     inertia = np.array([0.206899198, 2.67176692e-06, 0.206897405])
     m = np.array([3.4e-4, -2.1e-5, -1.0])
-    h = 0.9 / fastest(inertia, m)
+    h = (0.5 if order < 8 else 0.9) / fastest(inertia, m)  # as the guard lets them
     found, attitude = one(dmv.dmv(order), h, inertia=inertia, m=m)
     q = moved(inertia, m, h)[1]
-    bound = {4: 0.02, 6: 1e-3, 8: 3e-5, 10: 1e-6}[order]
+    bound = {4: 1e-3, 6: 3e-5, 8: 3e-5, 10: 1e-6}[order]
     assert angle_between(attitude, q) < bound
     assert abs((found**2 / inertia).sum() / (m**2 / inertia).sum() - 1) < 4e-15
 
@@ -164,8 +164,8 @@ def test_past_the_fold_a_step_is_refused_never_another_rotation(order, axis):
         else:
             assert status[0] == TOO_LARGE and np.array_equal(q[0], START) and np.array_equal(new[0], m)
     widest = dmv.WIDEST[order // 2 - 1] * (1 + 1e-12)
-    # An orbit near the middle axis is faster elsewhere.
-    assert (0.75 if axis == 1 else 0.9) * widest < taken <= widest
+    # An orbit near the middle axis is faster elsewhere; the series of low orders leaves out more.
+    assert ({4: 0.5, 6: 0.5}.get(order, 0.75 if axis == 1 else 0.9)) * widest < taken <= widest
 
 
 def test_unguarded_the_fold_gives_another_rotation_or_none():
@@ -186,7 +186,7 @@ def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
         exact = moved(inertia, m, 0.4, order=16)[1]
         for order in (4, 6, 8, 10):
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m)
-            assert angle_between(q, exact)[status == OK].max() < (0.03 if order == 4 else 0.014)
+            assert angle_between(q, exact)[status == OK].max() < (5e-3 if order == 4 else 5e-4)
             assert set(status) <= {OK, TOO_LARGE}
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m, guarded=False)
             assert (angle_between(q, exact)[status == OK] > 0.05).mean() > share
@@ -203,8 +203,29 @@ def test_steps_up_to_the_guard_are_near_the_motion(order):
         exact = moved(inertia, m, h, order=16)[1]
         _, q, status, _ = run(dmv.dmv(order), h, inertia=inertia, m=m)
         worst = angle_between(q, exact)[status == OK].max()
-        assert worst < ({4: 0.018, 6: 0.003, 8: 1.3e-4, 10: 1e-5}[order] if triangle else 0.025)
-        assert (status == OK).mean() > 0.6
+        assert worst < ({4: 2e-3, 6: 5e-4, 8: 2e-4, 10: 1e-5}[order] if triangle else 5e-3 if order == 4 else 5e-4)
+        assert (status == OK).mean() > (0.3 if order < 8 else 0.6)
+
+
+@pytest.mark.parametrize("order", [6, 8, 10])
+def test_no_body_whose_steps_are_taken_ends_somewhere_else(order):
+    """Fifty to a hundred steps, of which those by a radian added up to 0.1 rad for 1 of 150 bodies."""
+    inertia, m, _ = random_bodies(1500, 12, True)
+    for h, n in ((0.1, 100), (0.2, 50)):
+        _, q, status, _ = run(dmv.dmv(order), h, n, inertia=inertia, m=m)
+        exact = ph.free_motion(inertia, m, h * n).attitude
+        assert (status == OK).sum() > 200 and angle_between(q, exact)[status == OK].max() < 0.03
+
+
+def test_a_body_that_is_too_thin_is_refused_by_name():
+    """Round-off hides its root; it was called not converged, with a relative correction of 0."""
+    with pytest.raises(InvalidInput, match=r"1e-12 of the largest.*'exact'.*thin_rod"):
+        ph.integrate(ph.free_body((1e-12, 1, 1)), "dmv10", step=0.1, t_end=1, angular_velocity=(0, 0.5, 0.3))
+    random = np.random.default_rng(3)
+    inertia = np.column_stack([10.0 ** random.uniform(-8, -5, 300), np.ones(300), np.ones(300)])
+    m = inertia * random.normal(size=(300, 3))
+    for order in dmv.ORDERS:
+        assert set(run(dmv.dmv(order), 0.2, 5, inertia=inertia, m=m)[2]) <= {OK, TOO_LARGE}
 
 
 @pytest.mark.parametrize("order", dmv.ORDERS)

@@ -511,7 +511,8 @@ REFUSALS = {
         lambda: principal(with_entry(np.eye(3), (2, 1), 1.1e-9)),
         ["inertia[1,2]", "inertia[2,1]"],
     ),
-    "zero moment": (lambda: principal([1, 1, 0]), ["inertia[2] = 0.0", "not positive", "thickness"]),
+    "zero moment": (lambda: principal([1, 2, 0]), ["inertia[2] = 0.0", "not positive", "thickness", "equal"]),
+    "two zero moments": (lambda: principal([1, 0, 0]), ["inertia[1] = 0.0", "not positive"]),
     "negative moment": (lambda: principal([1, -2, 1]), ["inertia[1] = -2.0", "not positive"]),
     "negative diagonal": (lambda: principal(np.diag([1, -1, 1])), ["inertia[1,1] = -1.0"]),
     "large product": (
@@ -522,8 +523,8 @@ REFUSALS = {
         lambda: principal([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]),
         ["smallest principal moment", "axis", "is -0.8", "signs of the products"],
     ),
-    "turned rod": (
-        lambda: principal(np.eye(3) - np.outer([0.6, 0.8, 0], [0.6, 0.8, 0])),
+    "drowned moment": (
+        lambda: principal(np.outer([0.8, -0.6, 0], [0.8, -0.6, 0]) + 0.9 * np.diag([0, 0, 1])),
         ["smallest principal moment", "round-off", "thickness"],
     ),
     "triangle": (lambda: principal([1, 4, 2]), ["inertia[1] = 4.0", "inertia[2] + inertia[0] = 3.0", "no body"]),

@@ -27,6 +27,7 @@ from math import inf, sqrt
 from polhode.algebra.quaternion import compose
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
 from polhode.errors import InvalidInput, unknown_name
+from polhode.flows.invariants import squared_speed
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.signatures import (
@@ -41,6 +42,7 @@ from polhode.kernel.signatures import (
     NOT_FINITE,
     OK,
     REPORT,
+    RESIDUAL,
     TOO_LARGE,
 )
 from polhode.kernel.solve import solve3
@@ -51,16 +53,19 @@ MOST_PIECES = 100
 
 WIDEST = (0.8, 1.0, 1.2, 1.2, 1.2)
 """Largest angle (rad) of a guarded step, by order: largest angular speed on the orbit times the step. The plain map
-has its fold at 1 rad on a principal axis, the preprocessed ones near pi/2. On 250,000 random bodies (general, rods,
-nearly spherical) with steps up to these angles every step had a solution, and a step was off by at most 0.13 rad for
-order 2, 0.018 for order 4, 0.0028, 1.5e-4 and 1e-5 for orders 6, 8 and 10."""
+has its fold at 1 rad on a principal axis, the preprocessed ones near pi/2. With steps up to these angles every step of
+60,000 random bodies (general, rods, flat) had a solution; one of order 2 was off by at most 0.13 rad."""
 
-LARGEST_TERM = 0.03
-"""Largest relative change that the term of the series that a guarded step looks at makes to the modified inverse of the
-smallest moment: the last included term, of order 4 the first omitted one. It matters for moments that violate the
-triangle inequality, as those of no body do: on 200,000 such sets, steps up to WIDEST were off by up to 1.5 rad, and
-those that pass this test too by at most 0.033 rad for order 4, 0.009 for order 6, 0.014 and 0.012 for orders 8 and 10
-(0.31 for order 2, which has no series). No modified moment of these was negative."""
+LARGEST_TERM = (inf, 1e-3, 1e-4, 1e-4, 3e-4)
+"""Largest turn (rad) that a term of the series may make in a guarded step anywhere on the orbit, by order: the first
+omitted term, of order 10 the last included one. The former is the error of the step but for a factor of 1 to 3: on the
+same
+bodies a step of order 4 was off by at most 2e-3 rad, of orders 6, 8 and 10 by 5e-4, 2e-4 and 1e-5, where angles alone
+let pass 2e-2, 3e-3, 1e-4 and 1e-5. On 60,000 sets of moments that violate the triangle inequality, as those of no body
+do, they were off by up to 5e-3, 5e-4, 4e-4 and 3e-4 rad, where angles alone let pass 1.5 rad."""
+
+THINNEST = 1e-8
+"""Ratio of the smallest to the largest moment below which round-off hides the root of the quartic."""
 
 DIVERGED = 1e20
 """Squared length of a Cayley vector that no fixed-point iteration comes back from."""
@@ -142,26 +147,18 @@ def modified(order, a, u):
         s, g = s5 * (1.0 / DENOMINATORS[1]), g5 * (1.0 / DENOMINATORS[1])
     if order >= 6:
         S, G = S + s, G + g
-    if order >= 8:
         s, g = s7 * (1.0 / DENOMINATORS[2]), g7 * (1.0 / DENOMINATORS[2])
+    if order >= 8:
         S, G = S + s, G + g
-    if order >= 10:
         s, g = s9 * (1.0 / DENOMINATORS[3]), g9 * (1.0 / DENOMINATORS[3])
+    if order >= 10:
         S, G = S + s, G + g
-    widest = WIDEST[order // 2 - 1]
+    widest, limit = WIDEST[order // 2 - 1], LARGEST_TERM[order // 2 - 1]
     narrow = squared_speed(low, low + high, w, c) <= widest * widest
-    settled = abs(g + s * high) <= LARGEST_TERM * (G + S * high)
+    # The turn by the term is (g + s d) u; its largest square on the orbit is found as that of the speed.
+    settled = 2.0 * (g * g * c + (2.0 * g + s * high) * s * w) <= limit * limit
     S, G = 0.5 * S, 0.5 * G
     return (G + S * d[0], G + S * d[1], G + S * d[2]), narrow and settled
-
-
-@inlined
-def squared_speed(low, high, w, c):
-    """Largest squared angular speed on the orbit, from the smallest and the largest inverse moment.
-
-    It is reached where the component about the middle axis vanishes, and does not change from step to step.
-    """
-    return 2.0 * (low * low * c + (low + high) * w)
 
 
 @helper
@@ -180,6 +177,7 @@ def polished(b, u, e, report):
         report[ITERATIONS] += 1.0
         if dot(d, d) <= 1e-16 * dot(e, e):
             return True, (1.0, e[0], e[1], e[2])
+        report[RESIDUAL] = sqrt(dot(d, d) / dot(e, e))
     return False, (1.0, e[0], e[1], e[2])
 
 
@@ -212,6 +210,7 @@ def newton(b, u, report):
         d = (c0 - s * (1.0 - s * (c2 - s * (c3 - s * c4)))) / slope
         s += d
         report[ITERATIONS] += 1.0
+        report[RESIDUAL] = abs(d / s)
         if abs(d) <= 1e-8 * abs(s):  # the correction after this one is its square
             found = True
             break
@@ -240,6 +239,7 @@ def fixed_point(b, u, report):
         d = axpy(-1.0, Y, new)
         Y = new
         report[ITERATIONS] += 1.0
+        report[RESIDUAL] = sqrt(dot(d, d) / dot(Y, Y))
         if dot(d, d) <= 1e-30 * dot(Y, Y):
             found = True
             break
@@ -344,9 +344,10 @@ def dmv(order, solver="newton", large="refuse"):
 
     Notes
     -----
-    In range, see WIDEST and LARGEST_TERM, are steps in which the body turns by less than about a radian and the series
-    of the modified moments has settled. Both depend on energy, length of the momentum and body only, so a free motion
-    that has begun goes on. Beyond, a solution may exist and be wrong, by as much as 3 rad.
+    In range, see WIDEST and LARGEST_TERM, are steps in which the body turns by less than about a radian, and by next
+    to nothing for what the series of the modified moments leaves out, anywhere on the orbit. Both depend on energy,
+    length of the momentum and body only, so a free motion that has begun goes on. Beyond, a solution may exist and be
+    wrong, by as much as 3 rad.
     """
     if order not in ORDERS:
         raise InvalidInput(f"order = {order!r} of the discrete Moser-Veselov map must be one of {ORDERS}")
@@ -355,6 +356,17 @@ def dmv(order, solver="newton", large="refuse"):
     if large not in LARGE:
         raise unknown_name("treatment of large steps", large, LARGE)
     return bind(LARGE[large], step=inlined(bind(step, ORDER=order, solve=SOLVERS[solver])))
+
+
+def too_thin(moments):
+    """Why the map cannot turn a body with these moments (infinite where it has no thickness), or nothing."""
+    finite = [x for x in moments if x < inf]
+    if not finite or min(finite) >= THINNEST * max(finite):
+        return ""
+    return (
+        f"cannot turn a body whose smallest moment of inertia is {min(finite) / max(finite):.1g} of the largest, for "
+        "round-off hides the root of its equation; take 'exact', or a body without thickness (inertia.thin_rod)"
+    )
 
 
 def largest_step(order, m, j):

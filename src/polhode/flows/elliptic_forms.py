@@ -146,6 +146,16 @@ class Orbit(NamedTuple):
 
 
 @inlined
+def thick(moments):
+    """Moments of inertia; a body without thickness, one of whose moments is 0, turns as a sphere does."""
+    a, b, c = moments
+    if min(a, b, c) > 0.0:
+        return moments
+    most = max(a, b, c)
+    return (most, most, most)
+
+
+@inlined
 def orbit_of(m, moments):
     """The orbit of a momentum in sorted axes."""
     a, b, c = moments
@@ -182,6 +192,13 @@ class Arc(NamedTuple):
 
 
 @inlined
+def slopes(m, o):
+    """Inverse moments less their mean on the momentum (x, y, z), over the largest difference, and its square."""
+    square = dot(m, m)
+    return scale(1.0 / (o.p * square), (o.N, -o.L, -o.M)), square
+
+
+@inlined
 def by_phase(o, h):
     """The arc by the phase: recover u0, evaluate at u0 + lam h [celledoni2008, prop. 2.1]."""
     lam = sqrt(o.M * o.r)
@@ -193,7 +210,7 @@ def by_phase(o, h):
     start, end = (o.x, o.y, o.z), (X * d1, Y * s1, Z * c1)
     rest = (fused(X, d1, -end[0]), fused(Y, s1, -end[1]), fused(Z, c1, -end[2]))
     d, rest = apart(start, end, rest)
-    end = add(start, add(d, restoring(start, d, rest, (o.N, -o.L, -o.M), dot(start, start))))
+    end = add(start, add(d, restoring(start, d, rest, *slopes(start, o))))
     m = end if o.around_1 else (end[2], end[1], end[0])
     return Arc(s0, c0, s1, c1, phi1 - atan2(s0, c0), m, lam * h, lam, mc)
 
@@ -294,7 +311,7 @@ def by_quaternion(i, h, p):
     """Turn body i for a time h; the attitude as a product of quaternions."""
     at = BODY * i
     m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
-    own = get3(p.bodies, CONSTANTS * i + INERTIA)
+    own = thick(get3(p.bodies, CONSTANTS * i + INERTIA))
     m0, moments, axes = sort(m, own)
     o = orbit_of(m0, moments)
     if stays(o):
@@ -330,7 +347,7 @@ def by_matrix(i, h, p):
     """Turn body i for a time h; the attitude as a product of matrices, a quaternion only in the state."""
     at = BODY * i
     m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
-    own = get3(p.bodies, CONSTANTS * i + INERTIA)
+    own = thick(get3(p.bodies, CONSTANTS * i + INERTIA))
     m0, moments, axes = sort(m, own)
     o = orbit_of(m0, moments)
     if stays(o):

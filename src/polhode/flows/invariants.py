@@ -21,6 +21,16 @@ FLAT = 1e-290
 
 
 @inlined
+def squared_speed(low, high, w, c):
+    """Largest squared angular speed on the orbit, from the smallest and the largest inverse moment.
+
+    ``c`` is half the square of the momentum, ``w`` half the sum of its squares times inverse moments less the smallest.
+    The speed is reached where the component about the middle axis vanishes, and does not change from step to step.
+    """
+    return 2.0 * (low * low * c + (low + high) * w)
+
+
+@inlined
 def product(f, a):
     """f a and what rounding left out."""
     p = scale(f, a)

@@ -17,14 +17,15 @@ Legend: ``m`` body angular momentum, ``q`` attitude, ``j`` inverse principal mom
 from __future__ import annotations
 
 from functools import cache
-from math import cos, sin
+from math import cos, inf, sin, sqrt
 
 from polhode.algebra.quaternion import bounded, multiply
-from polhode.algebra.so3 import exp_quaternion, scale
+from polhode.algebra.so3 import dot, exp_quaternion, scale, times
+from polhode.flows.invariants import squared_speed
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined
 from polhode.kernel.lanes import fused
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, GUARDED, INVERSE_INERTIA, OK, TOO_LARGE
 
 
 @inlined
@@ -126,16 +127,68 @@ def symmetric_and_rotation(m, q, h, j):
     return m, q
 
 
+LARGEST_ANGLE = 1.0
+"""Largest angle (rad) of a guarded step. For rotations about the body's axes it is not that of the body alone: what one
+rotation adds to the momentum about the lightest axis turns it too, so it is the geometric mean of the body's largest
+angular speed and of that which its momentum would have along the lightest axis, times the step. On 60,000 random
+bodies (general, rods, flat) such a step was off by at most 0.14 rad, with the angle of the body alone by pi; the
+symmetric splitting, by the angle of the body alone, by at most 0.06 rad."""
+
+
+@inlined
+def reach(m, j):
+    """What limits steps of rotations about the body's axes, as an angular speed to the fourth power."""
+    low, high = min(j[0], j[1], j[2]), max(j[0], j[1], j[2])
+    square = dot(m, m)
+    w = 0.5 * dot((j[0] - low, j[1] - low, j[2] - low), times(m, m))
+    return squared_speed(low, high, w, 0.5 * square) * square * high * high
+
+
+def largest_step(m, j, longest=1.0):
+    """The largest step that rotations about the body's axes take from a state, of which a part is the longest."""
+    m, j = tuple(map(float, m)), tuple(map(float, j))
+    speed = sqrt(sqrt(reach(m, j)))
+    return inf if speed == 0.0 else LARGEST_ANGLE / (longest * speed)
+
+
+def without_thickness(moments):
+    """Why rotations about the body's axes cannot turn a body with these moments, one of them infinite, or nothing."""
+    if sum(x < inf for x in moments) != 2:
+        return ""
+    return (
+        "turns a body about its axes one after the other, which would make one without thickness spin about its own; "
+        "take 'exact' or 'symmetric'"
+    )
+
+
+@inlined
+def too_far(h, m, j):
+    """Whether a step is out of range."""
+    return reach(m, j) * (h * h) * (h * h) > LARGEST_ANGLE**4
+
+
+@inlined
+def never(h, m, j):
+    """For a splitting whose range is the angle of the body alone, which the time loop looks at."""
+    return False
+
+
+out_of_range = too_far  # replaced by bind
+
+
 def rotate_body(m, q, h, j):  # replaced by bind
     """Stand-in for one of the splittings above."""
     raise RuntimeError("turn_body runs only with a splitting bound into it")
 
 
 def turn_body(i, h, p):
-    """Turn body i for a time h."""
+    """Turn body i for a time h; returns TOO_LARGE where steps are guarded and this one is out of range."""
     a = BODY * i
     m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    m, q = rotate_body(m, q, h, get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA))
+    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+    if p.report[GUARDED] != 0.0 and out_of_range(h, m, j):
+        return TOO_LARGE
+    m, q = rotate_body(m, q, h, j)
     put3(p.y, a + ANGULAR, m)
     put4(p.y, a + ATTITUDE, bounded(q))
     return OK
@@ -143,7 +196,7 @@ def turn_body(i, h, p):
 
 turn_three = bind(turn_body, rotate_body=three_rotation)
 turn_mclachlan_reich = bind(turn_body, rotate_body=mclachlan_reich)
-turn_symmetric = bind(turn_body, rotate_body=symmetric_and_rotation)
+turn_symmetric = bind(turn_body, rotate_body=symmetric_and_rotation, out_of_range=never)
 
 FRACTIONS = (1.0,)
 

@@ -40,7 +40,7 @@ import numpy as np
 from polhode.algebra.elliptic import K_kernel, Pi_complete_kernel, jacobi_kernel
 from polhode.algebra.so3 import add, dot
 from polhode.errors import InvalidInput, unknown_name
-from polhode.flows.elliptic_forms import Arc, by_matrix, by_quaternion, smallest
+from polhode.flows.elliptic_forms import Arc, by_matrix, by_quaternion, slopes, smallest
 from polhode.flows.invariants import apart, product, restoring
 from polhode.kernel import jit
 from polhode.kernel.jit import inlined
@@ -56,7 +56,8 @@ def by_addition(o, h):
     S, C, D, phi = jacobi_kernel(lam * h, mc)
     over = S * S * o.w * o.y * o.y / o.M
     wz, py, rz = S * o.w / lam, S * o.p / lam, S * sqrt(o.r / o.M)
-    start, square = (o.x, o.y, o.z), o.x * o.x + o.y * o.y + o.z * o.z
+    start = (o.x, o.y, o.z)
+    c, square = slopes(start, o)
     if phi * phi < 1.0:
         near_c, near_d = S * S / (1.0 + C), o.w * o.N / (o.r * o.M) * S * S / (1.0 + D)  # 1 - C, 1 - D
         d, rest = product(1.0 / (1.0 - over), (
@@ -70,7 +71,7 @@ def by_addition(o, h):
             f * (o.x * D - o.y * o.z * C * wz), f * (o.y * C * D + py * o.z * o.x), f * (o.z * C - o.y * o.x * D * rz)
         )  # fmt: skip
         d, rest = apart(start, *product(sqrt(square / dot(end, end)), end))
-    d = add(d, restoring(start, d, rest, (o.N, -o.L, -o.M), square))
+    d = add(d, restoring(start, d, rest, c, square))
     x, y, z = add(start, d)
     dy, dz = d[1], d[2]
     ry, pz = sqrt(o.r / o.N), sqrt(o.p / o.N)

@@ -39,6 +39,9 @@ class FreeFlow:
         Its options.
     largest : function or None
         ``largest(momentum, inverse_moments) -> step``, of flows that refuse larger ones.
+    refuses : function or None
+        ``refuses(moments) -> str``: why the flow cannot turn a body with these principal moments (infinite where it
+        does not turn), in words that follow the method's name; empty where it can.
     """
 
     name: str
@@ -54,6 +57,7 @@ class FreeFlow:
     range: float = inf
     options: Mapping[str, Option] = field(default_factory=dict)
     largest: Callable[[Any, Any], float] | None = None
+    refuses: Callable[[Any], str] | None = None
 
 
 def _choice(default: str, *others: str, description: str) -> Option:
@@ -81,9 +85,10 @@ _FIXED = {
         _published("van_zon", elliptic_forms.turn_van_zon, "exact, form of van Zon and Schofield"),
         _published("jacobi", elliptic_forms.turn_jacobi, "exact, Jacobi's momentum", "vilmart2013"),
         FreeFlow("three_rotation", "rotations about axes 3, 2, 1, 2, 3", "vilmart2013", lambda: rotors.turn_three, 2,
-                 keeps_energy=False, keeps_axial=False, numbered=True),
+                 keeps_energy=False, keeps_axial=False, numbered=True, range=rotors.LARGEST_ANGLE,
+                 largest=rotors.largest_step, refuses=rotors.without_thickness),
         FreeFlow("symmetric", "rotation and symmetric top, the two closest inertias paired", "vilmart2013",
-                 lambda: rotors.turn_symmetric, 2, keeps_energy=False),
+                 lambda: rotors.turn_symmetric, 2, keeps_energy=False, range=rotors.LARGEST_ANGLE),
         FreeFlow("implicit_midpoint", "implicit midpoint rule, attitude by the Cayley map", "vilmart2013",
                  lambda: implicit_midpoint.turn, 2, symplectic=False, range=pi),
     )
@@ -103,10 +108,12 @@ SEMIEXACT_OPTIONS = {
 def _mr(order: int) -> FreeFlow:
     name = "mr" if order == 2 else f"mr{order}"
     boost = "" if order == 2 else f", boosted to order {order} by triple jumps"
+    longest = max(map(abs, rotors.triple_jumps(order)))
     return FreeFlow(
         name, f"rotations about axes 1, 2, 3, 2, 1{boost}", "dullweber1997",
         lambda: rotors.boosted(rotors.turn_mclachlan_reich, order), order, keeps_energy=False, keeps_axial=False,
-        numbered=True,
+        numbered=True, range=rotors.LARGEST_ANGLE / longest, largest=lambda m, j: rotors.largest_step(m, j, longest),
+        refuses=rotors.without_thickness,
     )  # fmt: skip
 
 
@@ -116,6 +123,7 @@ def _dmv(order: int) -> FreeFlow:
         f"dmv{order}", words, "moser1991" if order == 2 else "hairer2006dmv",
         lambda solver="newton", large="refuse": dmv.dmv(order, solver, large), order,
         symplectic=order == 2, options=DMV_OPTIONS, largest=lambda m, j: dmv.largest_step(order, m, j),
+        refuses=dmv.too_thin,
     )  # fmt: skip
 
 

@@ -84,6 +84,9 @@ class Prepared:
     largest : function, optional
         ``largest(momentum, inverse_moments) -> step``: the largest step in which the method's own guard lets a body
         with this body angular momentum turn; for the message of a step that was refused.
+    refuses : function, optional
+        ``refuses(moments) -> str``: why the method cannot turn a body with these principal moments (infinite where it
+        does not turn), in words that follow its name; empty where it can.
     series : bool
         Whether the step asks the loads for the part SERIES, so that the system must have one.
     attracted : bool
@@ -120,6 +123,7 @@ class Prepared:
     converter: tuple[Callable[..., Any], Callable[..., Any]] | None = None
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
+    refuses: Callable[[Any], str] | None = None
     series: bool = False
     attracted: bool = False
     alone: bool = False

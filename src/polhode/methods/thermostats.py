@@ -297,7 +297,8 @@ def thermostat(name: str, flow: str = "exact") -> Method:
         turn = turning.build(**{key: options[key] for key in turning.options})
         return Prepared(
             step_of(turn, bathe), lambda bodies, blocks: 3 * LOAD * bodies, table, layout,
-            largest=None if largest is None else lambda m, j: largest(m, j) / longest, own=2, bath=bath(options),
+            largest=None if largest is None else lambda m, j: largest(m, j) / longest, refuses=turning.refuses,
+            own=2, bath=bath(options),
         )  # fmt: skip
 
     def promised(**options: str) -> Promises:

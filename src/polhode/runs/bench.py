@@ -212,6 +212,11 @@ class Bench:
             )
         if self.prepared.clock:
             check_clock(system, chosen, self.prepared.clock, self.y)
+        if self.prepared.refuses is not None:
+            for moments in np.unique(system.moments[np.isfinite(system.moments).any(axis=1)], axis=0):
+                why = self.prepared.refuses(moments)
+                if why:
+                    raise InvalidInput(f"method {chosen.label!r} {why}")
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
         if self.prepared.points and system.rotates:

@@ -21,7 +21,7 @@ from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, OK, REPORT
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import RELATIVE_TOLERANCE, principal
 
 Array = NDArray[np.float64]
 
@@ -80,6 +80,26 @@ def _bodies(inertia: ArrayLike) -> tuple[Array, Array]:
         name = f"inertia[{','.join(map(str, index))}]" if index else "inertia"
         moments[index], frames[index] = principal(array[index], triangle=False, name=name)
     return moments, frames
+
+
+def _solid(moments: Array, m: Array) -> tuple[Array, Array]:
+    """Moments (..., 3) and momenta (..., 3, principal frame); a body without thickness turns as a sphere does.
+
+    Raises
+    ------
+    InvalidInput
+        A momentum along the axis about which the moment of inertia is zero.
+    """
+    thin = moments == 0.0
+    if not thin.any():
+        return moments, m
+    along = np.where(thin, m, 0.0)
+    if (np.linalg.norm(along, axis=-1) > RELATIVE_TOLERANCE * np.linalg.norm(m, axis=-1)).any():
+        raise InvalidInput(
+            "momentum has a part along the axis about which the moment of inertia is zero, but a body without "
+            "thickness does not turn about its own axis; leave that part out, or give the body a thickness"
+        )
+    return np.where(thin, moments.max(axis=-1, keepdims=True), moments), m - along
 
 
 def _attitudes(attitude: ArrayLike | None) -> Array:
@@ -169,11 +189,14 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     leading = _leading(
         inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1]
     )  # fmt: skip
+    moments, m = _solid(moments, _to_principal(frames, m))
+    unit = _power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses
     y = np.zeros((*leading, BODY))
     y[..., ATTITUDE : ATTITUDE + 4] = rotation.multiply(q, frames) if _turns(frames) else q
-    y[..., ANGULAR : ANGULAR + 3] = _to_principal(frames, m)
+    with np.errstate(over="ignore"):
+        y[..., ANGULAR : ANGULAR + 3] = m * unit
     bodies = np.ones((*leading, CONSTANTS))
-    bodies[..., 1:4], bodies[..., 5:8] = moments, 1.0 / moments
+    bodies[..., 1:4], bodies[..., 5:8] = moments * unit, 1.0 / (moments * unit)
     y, bodies = y.reshape(-1, BODY), bodies.reshape(-1, CONSTANTS)
     status, iterations = np.zeros((2, len(y)), dtype=np.int64)
     spans = np.array(np.broadcast_to(times, leading)).reshape(-1)
@@ -183,7 +206,7 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
         when = spans[np.flatnonzero(status != OK)[0]]
         raise InvalidInput(f"the angle turned by t = {when:g} overflows; check the units of inertia, momentum and t")
     q = y[:, ATTITUDE : ATTITUDE + 4].reshape(*leading, 4)
-    m = y[:, ANGULAR : ANGULAR + 3].reshape(*leading, 3)
+    m = y[:, ANGULAR : ANGULAR + 3].reshape(*leading, 3) / unit
     if _turns(frames):
         q = rotation.multiply(q, rotation.conjugate(frames))
     return FreeMotion(np.ascontiguousarray(q), np.ascontiguousarray(_to_user(frames, m)))
@@ -295,7 +318,7 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
     _leading(inertia=moments.shape[:-1], momentum=m.shape[:-1])
     if not m.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no periods")
-    o = _orbit(moments, _to_principal(frames, m))
+    o = _orbit(*_solid(moments, _to_principal(frames, m)))
     unit = o.force[..., 0] / o.weight[..., 0]
     moves = (o.rate > 0.0) & (o.kp2 > 0.0)
     rate, kp = np.where(moves, o.rate, 1.0), np.where(moves, np.sqrt(o.kp2), 1.0)
@@ -375,7 +398,8 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
     moments, frames = _bodies(inertia)
     m = _numbers(momentum, "momentum", 3)
     _leading(inertia=moments.shape[:-1], momentum=m.shape[:-1])
-    points = _points(_orbit(moments, _to_principal(frames, m)), moments, int(n))
+    moments, m = _solid(moments, _to_principal(frames, m))
+    points = _points(_orbit(moments, m), moments, int(n))
     turned = frames[..., None, :]
     return Polhode(_to_user(turned, points / moments[..., None, :]), _to_user(turned, points))
 
@@ -415,6 +439,7 @@ def herpolhode_curve(
     if not m0.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no invariable plane")
     q, m = free_motion(inertia, momentum, t, attitude)
+    moments = _solid(moments, np.zeros(3))[0]
 
     def velocity(q: Array, m: Array) -> Array:
         return rotation.rotate(q, _to_user(frames, _to_principal(frames, m) / moments))

@@ -58,6 +58,7 @@ from polhode.runs.turning import as_kept
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
+from polhode.systems.inertia import RELATIVE_TOLERANCE
 from polhode.systems.record import in_si, is_quantity, plain, vector
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import with_bath, with_events
@@ -65,6 +66,9 @@ from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import MEANING
 
 FIRST_ROWS = 1024
+
+LARGEST = 1e60
+"""Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
 
 TIGHTEST = 1e-14
 FLOOR = 1e-3
@@ -240,10 +244,12 @@ def start_state(
     body[:, ATTITUDE : ATTITUDE + 4] = _by_columns(multiply, body[:, ATTITUDE : ATTITUDE + 4], frames)
     if angular_velocity is not None:
         omega = _by_columns(rotate_inverse, frames, _of_bodies(angular_velocity, "angular_velocity", N, 3))
+        omega = _across(system, omega, "angular_velocity")
         body[:, ANGULAR : ANGULAR + 3] = _heavy(system.moments, omega, "angular_velocity", "turn")
     if angular_momentum is not None:
         m = _of_bodies(angular_momentum, "angular_momentum", N, 3)
-        body[:, ANGULAR : ANGULAR + 3] = _by_columns(rotate_inverse, frames, m)
+        body[:, ANGULAR : ANGULAR + 3] = _across(system, _by_columns(rotate_inverse, frames, m), "angular_momentum")
+    _check_size(system, body[:, ANGULAR:])
     if position is not None:
         body[:, POSITION : POSITION + 3] = _of_bodies(position, "position", N, 3)
     if velocity is not None:
@@ -328,6 +334,39 @@ def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
 def _is_zero(value: Any) -> bool:
     """Whether a value is the number 0, which says that nothing moves."""
     return isinstance(value, int | float | np.number) and not isinstance(value, bool) and value == 0
+
+
+def _across(system: System, spin: Any, name: str) -> Any:
+    """Angular velocities or momenta (N, 3, principal frame), of bodies without thickness across their axis only."""
+    along = np.where(system.without_thickness[:, None] & np.isinf(system.moments), spin, 0.0)
+    wrong = np.flatnonzero(np.abs(along).max(axis=1) > RELATIVE_TOLERANCE * np.abs(spin).max(axis=1))
+    if wrong.size:
+        raise InvalidInput(
+            f"{name} of body {wrong[0]} has a part along the axis about which its moment of inertia is zero, but a "
+            "body without thickness does not turn about its own axis; leave that part out, or give it a thickness"
+        )
+    return spin - along
+
+
+def _check_size(system: System, m: Any) -> None:
+    """Refuse bodies and momenta whose squares and products would over- or underflow.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    turns = np.isfinite(system.moments)
+    low = np.min(np.where(turns, system.moments, np.inf), axis=1)
+    high = np.max(np.where(turns, system.moments, 0.0), axis=1)
+    size = np.abs(m).max(axis=1)
+    for name, values in (("moments of inertia", low), ("moments of inertia", high), ("angular momentum", size)):
+        wrong = np.flatnonzero(turns.any(axis=1) & (values > 0.0) & ((values < 1.0 / LARGEST) | (values > LARGEST)))
+        if wrong.size:
+            i = int(wrong[0])
+            raise InvalidInput(
+                f"{name} of body {i}: {values[i]:.3g} is beyond {1.0 / LARGEST:g} to {LARGEST:g}, where squares over- "
+                "or underflow; choose other units"
+            )
 
 
 def _by_columns(kernel: Callable[..., Any], *rows: Any) -> Any:

@@ -633,7 +633,7 @@ class Run:
         for y in states:
             for i, moments in enumerate(self.system.moments):
                 m = y[BODY * i + ANGULAR : BODY * (i + 1)]
-                if np.isfinite(m).all() and np.isfinite(moments).all():
+                if np.isfinite(m).all():
                     found.append(self.bench.prepared.largest(m, 1.0 / moments))  # type: ignore[misc]
         return min(found)
 

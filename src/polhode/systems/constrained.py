@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import principal, turning
 
 Array = NDArray[np.float64]
 
@@ -148,7 +148,7 @@ def _conjugate(inertia: ArrayLike, y: Array, Q: Array) -> Array:
     others = np.array([moments[[1, 2]], moments[[2, 0]], moments[[0, 1]]])
     d = 0.5 * ((others.max(axis=1) - moments) + others.min(axis=1))
     F = rotation.matrix_from_quaternion(frame)
-    return Q @ F @ rotation.hat(y @ F / moments) * d @ F.T
+    return Q @ F @ rotation.hat(y @ F / turning(moments)) * d @ F.T
 
 
 def _momentum(P: Array, Q: Array) -> Array:

@@ -34,7 +34,14 @@ from polhode.algebra.so3 import cross, dot, scale, times
 from polhode.errors import InvalidInput, answering, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
-from polhode.systems.inertia import MassProperties, mass_of, parallel_axis, parallel_axis_inverse, principal
+from polhode.systems.inertia import (
+    RELATIVE_TOLERANCE,
+    MassProperties,
+    mass_of,
+    parallel_axis,
+    parallel_axis_inverse,
+    principal,
+)
 from polhode.systems.record import System, number, plain, vector
 
 STANDARD_GRAVITY = 9.81
@@ -163,6 +170,10 @@ def heavy_top(
     axis = symmetry_axis(tensor, center)
     conserves = ("energy", "vertical_angular_momentum") + (("axial_angular_momentum",) if axis is not None else ())
     inside = np.array(rotate_inverse(tuple(frame), tuple(center)))
+    if (moments == 0.0).any() and np.abs(inside[moments > 0.0]).max() > RELATIVE_TOLERANCE * np.abs(inside).max():
+        raise InvalidInput(
+            "center_of_mass is beside the axis about which the moment of inertia is zero, where all mass is; check both"
+        )
     return System(
         name="heavy_top",
         arguments={"inertia": plain(inertia), "center_of_mass": center.tolist(), **given},

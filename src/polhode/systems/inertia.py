@@ -155,7 +155,8 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     InvalidInput
         Wrong shape, not finite, not symmetric beyond 1e-9 of the largest entry, not positive, or (see ``triangle``)
         not the inertia of any body. Small positive moments are accepted, however small; a moment of a full tensor
-        that its round-off drowns is not.
+        that its round-off drowns is not. A moment of zero is that of a body without thickness (``thin_rod``, a
+        molecule of two atoms) about its axis: the two others must be equal, within 1e-9, and are made so.
 
     Notes
     -----
@@ -168,11 +169,14 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     given_as_tensor = np.ndim(inertia) == 2
     diagonal = [float(tensor[k, k]) for k in range(3)]
     labels = [f"{name}[{k},{k}]" if given_as_tensor else f"{name}[{k}]" for k in range(3)]
+    thin = _without_thickness(tensor)
+    if thin is not None:
+        return thin
     for k in range(3):
         if diagonal[k] <= 0.0:
             raise InvalidInput(
-                f"{labels[k]} = {diagonal[k]!r} is not positive; a moment of inertia may be small but never zero or "
-                "negative, so give a thin body its small thickness"
+                f"{labels[k]} = {diagonal[k]!r} is not positive; a moment of inertia may be small, and zero only about "
+                "the axis of a body without thickness, whose two other moments are equal"
             )
     moments, frame = diagonal, np.array([1.0, 0.0, 0.0, 0.0])
     if np.any(tensor != np.diag(diagonal)):
@@ -235,6 +239,36 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
         i = int(first[k])
         moments[k], frames[k] = principal(array[i], triangle=triangle, name=f"{name} of body {i}")
     return Principal(moments[which.reshape(-1)], frames[which.reshape(-1)])
+
+
+def _without_thickness(tensor: Array) -> Principal | None:
+    """Principal moments and frame of a body on a line, one of whose moments is zero; None of any other body."""
+    largest = float(np.max(np.abs(tensor)))
+    if not largest > 0.0:
+        return None
+    diagonal = np.diag(tensor)
+    if np.all(tensor == np.diag(diagonal)):
+        moments, axes = np.sort(diagonal), np.eye(3)[:, np.argsort(diagonal, kind="stable")]
+        if moments[0] != 0.0:
+            return None
+    else:
+        moments, axes = np.linalg.eigh(tensor / largest)
+        moments = moments * largest
+        if abs(moments[0]) > 64.0 * _EPSILON * largest:
+            return None
+    if not moments[2] - moments[1] <= RELATIVE_TOLERANCE * moments[2]:
+        return None
+    k = int(np.argmax(np.abs(axes[:, 0])))
+    axis = axes[:, 0] * np.copysign(1.0, axes[k, 0])
+    frame = np.concatenate([[1.0 + axis[k]], np.cross(np.eye(3)[k], axis)])
+    found = np.full(3, 0.5 * (moments[1] + moments[2]))
+    found[k] = 0.0
+    return Principal(found, frame / np.linalg.norm(frame) + 0.0)
+
+
+def turning(moments: Array) -> Array:
+    """Principal moments (..., 3) with infinite ones in the place of zeros: a body does not turn about these axes."""
+    return np.where(moments == 0.0, np.inf, moments)
 
 
 def _jacobi(tensor: Array) -> tuple[list[float], Array]:
@@ -462,7 +496,7 @@ class MassProperties:
         Centre of mass from the origin of the axes.
     inertia : ndarray, shape (3, 3)
         Inertia tensor **about the centre of mass**, along the axes, in mass length^2; may be given as three moments.
-        Zero moments (a point, a rod) are allowed here, since parts may have them; ``principal`` refuses them.
+        Zero moments (a point, a rod) are allowed here, since parts may have them; ``principal`` takes a rod.
 
     Raises
     ------
@@ -767,8 +801,8 @@ def thin_rod(mass: float, length: float) -> MassProperties:
     Returns
     -------
     MassProperties
-        I_x = I_y = m L^2 / 12 and I_z = 0, good as a part of something thicker; alone it has no spin, and ``principal``
-        refuses it: use a slim ``cylinder``.
+        I_x = I_y = m L^2 / 12 and I_z = 0: alone it is a body that does not turn about its axis, and feels no torque
+        about it.
 
     Raises
     ------

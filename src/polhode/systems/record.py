@@ -13,9 +13,10 @@ import numpy as np
 
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
-from polhode.kernel.access import put3
-from polhode.kernel.signatures import COMMUTATOR, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
-from polhode.systems.user import UserFunction, read_only
+from polhode.kernel.access import get3, put3
+from polhode.kernel.signatures import COMMUTATOR, LOAD, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
+from polhode.systems.inertia import turning
+from polhode.systems.user import UserFunction, felt, read_only
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -91,6 +92,16 @@ def no_series(part, t, k, u, bodies, parameters, out):
 
 
 plain_loads = commutator_loads = series_loads = None  # what bind puts in
+
+
+def felt_loads(part, t, N, y, bodies, parameters, out):
+    """The loads without torques about axes that a body does not turn about."""
+    plain_loads(part, t, N, y, bodies, parameters, out)
+    if part == SERIES:
+        put3(out, 0, felt(get3(out, 0), bodies, 0))
+    else:
+        for i in range(N):
+            put3(out, LOAD * i + 3, felt(get3(out, LOAD * i + 3), bodies, i))
 
 
 def either_loads(part, t, N, y, bodies, parameters, out):
@@ -186,7 +197,8 @@ class System:
     mass : array (N,)
         Masses; infinite where a body is pinned.
     moments : array (N, 3)
-        Principal moments of inertia; infinite for a point, which does not turn.
+        Principal moments of inertia; infinite for a point, which does not turn. Zero, or infinite, about the axis of a
+        body without thickness, whose other two are equal: it does not turn about it, and feels no torque about it.
     frames : array (N, 4)
         Quaternion from each principal frame to the user's body frame.
     loads : function or UserFunction
@@ -295,6 +307,7 @@ class System:
     recommended: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
         for name in FROZEN:
             object.__setattr__(self, name, frozen(getattr(self, name)))
         if not self.recommended:
@@ -338,14 +351,21 @@ class System:
     @property
     def constants_of_bodies(self) -> Any:
         """Masses, moments and their inverses, (N, 8)."""
-        constants = np.column_stack([self.mass, self.moments])
+        moments = np.where(self.without_thickness[:, None] & np.isinf(self.moments), 0.0, self.moments)
         with np.errstate(divide="ignore"):
-            return np.ascontiguousarray(np.column_stack([constants, 1.0 / constants]))
+            inverse = 1.0 / np.column_stack([self.mass, self.moments])
+        return np.ascontiguousarray(np.column_stack([self.mass, moments, inverse]))
 
     @property
     def bodies(self) -> Any:
         """These and the quaternions of the frames as the kernels read them, flat (12 N)."""
         return np.concatenate([self.constants_of_bodies.ravel(), np.ravel(self.frames)])
+
+    @property
+    def without_thickness(self) -> Any:
+        """Of every body (N,) whether it turns, but not about each of its axes."""
+        turns = np.isfinite(self.moments)
+        return turns.any(axis=1) & ~turns.all(axis=1)
 
     @property
     def translates(self) -> bool:
@@ -442,6 +462,8 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
                 either_loads, plain_loads=role, commutator_loads=system.commutator or role,
                 series_loads=system.series or no_series,
             )  # fmt: skip
+        if signature is LOADS and system.without_thickness.any():
+            role = jit.bind(felt_loads, plain_loads=role)
         kept[key] = jit.compile_kernel(role, signature)
     return kept[key]
 

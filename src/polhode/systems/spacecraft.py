@@ -98,7 +98,7 @@ from polhode.systems.force_table import (
 )
 from polhode.systems.forces import DRAG, RADIATION, Force, acceleration_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.inertia import MassProperties, mass_of, principal
+from polhode.systems.inertia import MassProperties, mass_of, principal, turning
 from polhode.systems.record import Switch, System, called, in_si, number, numbers, plain, vector
 from polhode.systems.user import (
     added_functions,
@@ -714,7 +714,7 @@ class _Energies:
         r, p = body[..., POSITION:MOMENTUM], body[..., MOMENTUM:ATTITUDE]
         q, m = body[..., ATTITUDE:ANGULAR], body[..., ANGULAR:]
         size = np.linalg.norm(r, axis=-1)
-        attitude = 0.5 * np.sum(m * m / self.moments, axis=-1)
+        attitude = 0.5 * np.sum(m * m / turning(self.moments), axis=-1)
         if self.gradient:
             D = self.moments - self.moments[:, 2:]
             n = rotation.rotate_inverse(q, r) / size[..., None]

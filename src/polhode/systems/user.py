@@ -176,8 +176,15 @@ def user_rate(y, bodies, turned):
 
 
 @inlined
+def felt(T, bodies, i):
+    """A torque on body i (principal frame) without what is about an axis that the body does not turn about."""
+    j = get3(bodies, CONSTANTS * i + INVERSE_INERTIA)
+    return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
+
+
+@inlined
 def principal_torque(T, bodies, turned):
-    return rotate_inverse(get4(bodies, CONSTANTS), T) if turned else T
+    return felt(rotate_inverse(get4(bodies, CONSTANTS), T) if turned else T, bodies, 0)
 
 
 ROOM = 15
@@ -319,9 +326,9 @@ def position_gradient_loads(part, t, N, y, bodies, parameters, out):
 # velocities belong to the part of the loads that depends on them. Their power goes to the number ``own`` of the system,
 # unless it is negative.
 @inlined
-def add_to(out, F, T):
+def add_to(out, bodies, F, T):
     put3(out, 0, add(get3(out, 0), F))
-    put3(out, 3, add(get3(out, 3), T))
+    put3(out, 3, felt(add(get3(out, 3), T), bodies, 0))
 
 
 def force_added(part, t, N, y, bodies, parameters, out):
@@ -330,7 +337,7 @@ def force_added(part, t, N, y, bodies, parameters, out):
         p = view(parameters, count)[first:]
         v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
         F = call(t, get3(y, POSITION), v, p)
-        add_to(out, F, (0.0, 0.0, 0.0))
+        add_to(out, bodies, F, (0.0, 0.0, 0.0))
         if own >= 0:
             out[LOAD + own] = dot(F, v)
 
@@ -341,7 +348,7 @@ def torque_added(part, t, N, y, bodies, parameters, out):
         p = view(parameters, count)[first:]
         w = user_rate(y, bodies, turned)
         T = call(t, user_attitude(y, bodies, turned), w, p)
-        add_to(out, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned))
+        add_to(out, bodies, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned))
         if own >= 0:
             out[LOAD + own] = dot(T, w)
 
@@ -354,7 +361,7 @@ def load_added(part, t, N, y, bodies, parameters, out):
         attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
         L = call(t, get3(y, POSITION), velocity, attitude, rate, p)
         F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-        add_to(out, F, principal_torque(T, bodies, turned))
+        add_to(out, bodies, F, principal_torque(T, bodies, turned))
         if own >= 0:
             out[LOAD + own] = dot(F, velocity) + dot(T, rate)
 
@@ -388,7 +395,7 @@ def place_gradient_added(part, t, N, y, bodies, parameters, out):
                 g += STENCIL[n] * (call(t, r, turned_by(q, k, a), p) - call(t, r, turned_by(q, k, -a), p))
             F = axpy(-d / h, unit(k), F)
             T = axpy(-g / DIFFERENCE, unit(k), T)
-        add_to(out, F, principal_torque(T, bodies, turned))
+        add_to(out, bodies, F, principal_torque(T, bodies, turned))
 
 
 def position_potential_added(t, N, y, bodies, parameters):
