@@ -45,6 +45,11 @@ def test_held_until_the_end():
     with pytest.raises(KeyboardInterrupt), held():  # whatever else went wrong
         press()
         raise ValueError
+    with pytest.raises(KeyboardInterrupt), held(always=True):
+        press()
+        press()
+        done.append("waited for")
+    assert done == ["whole", "waited for"]
     with held():
         pass
 
@@ -140,8 +145,12 @@ def test_many_moments(tmp_path):
 
 
 RETRIED = """
-    import _thread, json, random, threading, time
+    import _thread, importlib, json, pkgutil, random, threading
     import polhode as ph
+
+    for module in pkgutil.walk_packages(ph.__path__, "polhode."):  # what is half imported Python itself leaves broken
+        if "__main__" not in module.name:
+            importlib.import_module(module.name)
 
     rng, presses, k = random.Random({seed}), 0, 0
     start = dict(step=0.01, steps=20, angular_velocity=(0.1, 0.2, 0.3))

@@ -1,7 +1,8 @@
 """Ctrl-C where it must not be lost, or must wait a moment.
 
 Python raises ``KeyboardInterrupt`` wherever the main thread happens to be. In a callback of compiled code it is printed
-and forgotten, in a compiler it may come out as another error, and between two files of one result it leaves half of it.
+and forgotten, in a compiler it may come out as another error or end the process when that is used again, and between
+two files of one result it leaves half of it.
 """
 
 from __future__ import annotations
@@ -52,10 +53,17 @@ class Noticed:
 
 
 class held(Noticed):
-    """``with held():`` Ctrl-C waits for the end of the block, for what must not be torn; a second one does not."""
+    """``with held():`` Ctrl-C waits for the end of the block, for what must not be torn; a second one does not.
+
+    With ``always`` it does: in a compiler, which cannot be left and entered again without harm to the process.
+    """
+
+    def __init__(self, always: bool = False) -> None:
+        super().__init__()
+        self.always = always
 
     def press(self, number: int, frame: FrameType | None) -> None:
-        if self.pressed:
+        if self.pressed and not self.always:
             self.previous(number, frame)
         self.pressed = True
 

@@ -31,7 +31,7 @@ from numba.experimental.function_type import _get_jit_address, _get_wrapper_addr
 from numba.extending import intrinsic
 
 from polhode.kernel.cache import ROOMS, KernelCache
-from polhode.kernel.interrupts import never_lost
+from polhode.kernel.interrupts import held
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
 """FMA contraction only: full fastmath would break compensated sums and polynomial reductions."""
@@ -426,7 +426,7 @@ def compile_kernel(function, signature):
 @functools.lru_cache(KEPT_KERNELS)
 def _compiled_kernel(made: Made, signature):
     plain = python_of(made.function)
-    with _lock, never_lost():
+    with _lock, held(always=True):
         kernel = njit(nogil=True, **OPTIONS)(plain)
         if Path(plain.__code__.co_filename).is_file():
             kernel._cache = KernelCache(plain)
@@ -463,7 +463,7 @@ def compile_uncached(function, signature):
     if config.DISABLE_JIT:
         return python_of(function), ""
     try:
-        with never_lost(), warnings.catch_warnings():
+        with held(always=True), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)  # about a user's style; what counts is what it returns
             return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
     except Exception as problem:  # numba's own errors, and now and then one of its internals
