@@ -165,7 +165,7 @@ SCENARIOS = {
         "[5.0, 5.0, 1.0]",
         "{ disk = { mass = 1, radius = -1 } }",
         5,
-        "system.inertia.disk.radius: radius = -1.0 must be",
+        "system.inertia.disk.radius: radius is -1; it must be",
     ),
     "unknown method": ('"trapm"', '"trapn"', 2, "method: unknown method 'trapn'; did you mean 'trap"),
     "unknown option of a method": (

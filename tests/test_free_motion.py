@@ -116,10 +116,10 @@ def test_results_are_the_callers_own():
         (((1, np.nan, 3), FIRST, 1.0), "inertia is not finite"),
         ((BODY, (1, 2), 1.0), "momentum has shape"),
         ((BODY, (1, 2, np.inf), 1.0), "momentum is not finite"),
-        ((BODY, "abc", 1.0), "momentum must be numbers"),
+        ((BODY, "abc", 1.0), "momentum must be real numbers"),
         ((BODY, FIRST, [0.0, np.nan]), "t is not finite"),
         ((BODY, FIRST, 1e308), "overflows"),
-        ((BODY, FIRST, 1.0, (1, 1, 0, 0)), "unit quaternions"),
+        ((BODY, FIRST, 1.0, (1, 1, 0, 0)), "unit quaternion"),
         ((BODY, FIRST, 1.0, (1, 0, 0)), "attitude has shape"),
         ((BODY, np.ones((4, 3)), np.ones(5)), r"do not broadcast: .*momentum \(4,\), t \(5,\)"),
     ],
@@ -269,7 +269,7 @@ def test_polhodes_of_equilibria_and_of_the_separatrix():
     assert np.abs(np.linalg.norm(points, axis=1) - np.sqrt(3)).max() < 1e-15
     assert points[:, 1].max() > 1.73 and points[:, 1].min() < -1.73
     assert polhode_curve([BODY, 2 * BODY], FIRST, n=7).angular_velocity.shape == (2, 7, 3)
-    with pytest.raises(InvalidInput, match="n must be"):
+    with pytest.raises(InvalidInput, match="n is 1; it must be 2 or more"):
         polhode_curve(BODY, FIRST, n=1)
 
 

@@ -496,7 +496,7 @@ WRONG = {
     "no vector": (lambda: forces.thrust(1.0), "vector is missing"),
     "vector too": (lambda: forces.thrust(1.0, "radial", vector=(1, 0, 0)), "but direction is 'radial'"),
     "direction": (lambda: forces.thrust(1.0, "velocty"), "did you mean 'velocity'"),
-    "times": (lambda: forces.thrust(1.0, "radial", start=2.0, stop=1.0), "stop is 1.0, not after start, 2.0"),
+    "times": (lambda: forces.thrust(1.0, "radial", start=2.0, stop=1.0), "stop is 1, not after start, 2"),
 }  # fmt: skip
 
 

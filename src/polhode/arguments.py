@@ -34,6 +34,9 @@ NUMBERS = frozenset({float, int, np.float64, np.int64})
 NO_NUMBERS = (str, bytes, bool, type(None))
 """What NumPy would turn into a number, though it is none."""
 
+NO_WHOLE = (bool, np.timedelta64)
+"""What is a whole number to Python or NumPy, but to nobody else."""
+
 DEEPEST = 8
 """Lists within lists that are looked into."""
 
@@ -47,9 +50,22 @@ def is_quantity(value: Any) -> bool:
     kind = type(value)
     if kind in NUMBERS or kind is np.ndarray or kind is str or isinstance(value, type):
         return False
-    if hasattr(value, "to_value"):  # astropy, unyt
-        return hasattr(value, "unit") or hasattr(value, "units")
-    return hasattr(value, "magnitude") and hasattr(value, "units")  # pint
+    if has(value, "to_value"):  # astropy, unyt
+        return has(value, "unit") or has(value, "units")
+    return has(value, "magnitude") and has(value, "units")  # pint
+
+
+def has(value: Any, name: str) -> bool:
+    """Whether something has an attribute; not where it fails to tell."""
+    try:
+        return hasattr(value, name)
+    except Exception:
+        return False
+
+
+def has_quantity(value: Any) -> bool:
+    """Whether something is a quantity or a list with one in it."""
+    return is_quantity(value) or (isinstance(value, list | tuple) and any(map(has_quantity, value[:16])))
 
 
 def in_unit(value: Any, unit: str, name: str) -> Any:
@@ -164,8 +180,10 @@ def array(value: Any, name: str, unit: str = "") -> Array:
         raise InvalidInput(f"{wrong}, not {shown(value)}" if wrong is not_numbers else wrong) from None
     if not np.isfinite(a).all():
         index = ",".join(str(int(k)) for k in np.argwhere(~np.isfinite(a))[0])
-        which = f": {name}[{index}] is" if index else " but"
-        raise InvalidInput(f"{name} is not finite{which} {a[~np.isfinite(a)][0]}; give a finite number")
+        wrong = a[~np.isfinite(a)][0]
+        if not index:
+            raise InvalidInput(f"{name} is {wrong}; it must be a finite number")
+        raise InvalidInput(f"{name} is not finite: {name}[{index}] is {wrong}; give a finite number")
     return a
 
 
@@ -183,8 +201,10 @@ def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
     return a.copy() if a is value or a.base is not None else a
 
 
-def number(value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False) -> float:
-    """One finite number; with ``positive`` above 0, with ``zero`` also 0 itself.
+def number(
+    value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False, most: float = np.inf
+) -> float:
+    """One finite number, at most ``most`` in size; with ``positive`` above 0, with ``zero`` also 0 itself.
 
     Raises
     ------
@@ -197,9 +217,11 @@ def number(value: Any, name: str, unit: str = "", *, positive: bool = False, zer
             raise InvalidInput(f"{name} must be a number, not {shown(value)}")
         value = float(a)
     if not -np.inf < value < np.inf:
-        raise InvalidInput(f"{name} is not finite but {value}; give a finite number")
+        raise InvalidInput(f"{name} is {value}; it must be a finite number")
     if (positive and not value > 0.0 and not (zero and value == 0.0)) or (zero and value < 0.0):
         raise InvalidInput(f"{name} is {value:g}; it must be {'0 or ' if zero else ''}positive")
+    if abs(value) > most:
+        raise InvalidInput(f"{name} is {value:g}; it must be at most {most:g}, so check its units")
     return value  # type: ignore[no-any-return]
 
 
@@ -227,7 +249,7 @@ def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
     InvalidInput
         Another kind of thing, or out of range.
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+    if isinstance(value, NO_WHOLE) or not isinstance(value, int | np.integer):
         raise InvalidInput(f"{name} must be a whole number, not {shown(value)}")
     if not least <= value <= most:
         limit = f"{least} or more" if value < least else f"at most {most:g}"

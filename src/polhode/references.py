@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from polhode.arguments import has
 from polhode.errors import InvalidInput, unknown_name
 
 _FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
@@ -70,8 +72,8 @@ def cite(what: Any) -> str:
     """
     if isinstance(what, str):
         return bibtex(what)
-    attributes = getattr(what, "attrs", {})
-    if "citation" not in attributes:
+    attributes = what.attrs if has(what, "attrs") else {}
+    if not isinstance(attributes, Mapping) or "citation" not in attributes:
         raise InvalidInput("only a trajectory or the key of a reference can be cited; this has no attribute 'citation'")
     about = sentence(
         attributes.get("polhode_version", "(unknown version)"),

@@ -944,7 +944,7 @@ _parameter = semi_latus_rectum  # under a name that no argument hides
 
 def _size(value: ArrayLike, name: str) -> Array:
     a = array(value, name, "m")
-    _refuse(~((a > 0.0) & (a < 1e100)), name, "is not positive, or beyond 1e100")
+    _refuse(~((a > 1e-100) & (a < 1e100)), name, "is not between 1e-100 and 1e100")
     return a
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import charts, euler, quaternion, so3
-from polhode.arguments import UNKNOWN, array, choice, room_for, text
+from polhode.arguments import UNKNOWN, array, choice, has, room_for, text
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
@@ -1220,7 +1220,7 @@ def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Arr
     [0.707, 0.0, 0.0, 0.707]
     """
     name = text(name, "name")
-    if hasattr(attitude, "as_quat") and not isinstance(attitude, type):
+    if has(attitude, "as_quat") and not isinstance(attitude, type):
         attitude = from_scipy(attitude)
     a = array(attitude, name)
     if a.ndim >= 2 and a.shape[-2:] == (3, 3):

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode.algebra.rotation import Array
+from polhode.arguments import UNKNOWN, array, function, number
 from polhode.errors import InvalidInput
 
 __all__ = [
@@ -49,21 +50,27 @@ Force = Callable[[Any, Any, Any], Any]
 
 WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 """Of central differences of order 8."""
+LARGEST = 1e100
+"""Numbers beyond this would overflow when squared, and steps below its inverse."""
 SHIFT = 5e-3
 """Their smallest shift relative to the size of the argument, or to 1 where this is 0."""
 
 
 def _places(q0: ArrayLike, q1: ArrayLike, h: Any, alpha: float) -> tuple[Array, Array, Array, float, float]:
     """x, y and v of a step, with h and alpha as floats."""
+    start, end = array(q0, "q0", UNKNOWN), array(q1, "q1", UNKNOWN)
+    step, share = number(h, "h", UNKNOWN), number(alpha, "alpha")
     try:
-        a, b = np.broadcast_arrays(np.asarray(q0, dtype=float), np.asarray(q1, dtype=float))
-        step, share = float(h), float(alpha)
-    except (TypeError, ValueError):
-        raise InvalidInput("q0 and q1 must be arrays of numbers whose shapes fit, h and alpha numbers") from None
+        a, b = np.broadcast_arrays(start, end)
+    except ValueError:
+        raise InvalidInput(f"q0 and q1 have the shapes {start.shape} and {end.shape}, which do not fit") from None
     if a.ndim == 0:
         raise InvalidInput("q0 and q1 must have a last axis, that of the coordinates")
-    if not (np.isfinite(step) and step != 0.0):
-        raise InvalidInput(f"h is {step:g}; a step must be finite and not zero")
+    largest = max(np.abs(start).max(initial=0.0), np.abs(end).max(initial=0.0))
+    if largest > LARGEST or not 1.0 / LARGEST <= abs(step) <= LARGEST:
+        raise InvalidInput(
+            f"h is {step:g} and q0, q1 are up to {largest:g}; h must not be zero, nor one of them beyond {LARGEST:g}"
+        )
     if not 0.0 <= share <= 1.0:
         raise InvalidInput(f"alpha is {share:g}; it must lie between 0 and 1")
     return (1.0 - share) * a + share * b, share * a + (1.0 - share) * b, (b - a) / step, step, share
@@ -95,7 +102,16 @@ def discrete_lagrangian(L: Lagrangian, q0: ArrayLike, q1: ArrayLike, h: float, a
     -0.140625
     """
     x, y, v, step, _ = _places(q0, q1, h, alpha)
-    return np.asarray(0.5 * step * (np.asarray(L(x, v)) + np.asarray(L(y, v))))
+    function(L, "L")
+    return 0.5 * step * (_given(L(x, v), "L", x.shape[:-1]) + _given(L(y, v), "L", x.shape[:-1]))
+
+
+def _given(value: Any, name: str, shape: tuple[int, ...]) -> Array:
+    """What a function of the user's gives, checked."""
+    found = array(value, f"what {name} gives", UNKNOWN)
+    if found.shape != shape:
+        raise InvalidInput(f"what {name} gives has the shape {found.shape}; it must be {shape}, that of its arguments")
+    return found
 
 
 def _differences(function: Callable[[Array], Any], at: Array) -> Array:
@@ -155,11 +171,20 @@ def slot_derivatives(
     if gradient is None:
         if L is None:
             raise InvalidInput("give the Lagrangian L(q, v) or its gradient")
+        discrete_lagrangian(L, q0, q1, h, alpha)  # what is wrong with it
         gradient = _gradient_of(L)
-    (by_x, at_x), (by_y, at_y) = (tuple(map(np.asarray, gradient(place, v))) for place in (x, y))
+    function(gradient, "gradient")
+    (by_x, at_x), (by_y, at_y) = (_pair(gradient(place, v), x.shape) for place in (x, y))
     momentum = 0.5 * (at_x + at_y)
     first = 0.5 * step * ((1.0 - a) * by_x + a * by_y) - momentum
     return first, 0.5 * step * (a * by_x + (1.0 - a) * by_y) + momentum
+
+
+def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """The two derivatives that a gradient gives, checked."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise InvalidInput("what gradient gives must be two arrays, the derivatives by q and by v")
+    return _given(value[0], "gradient", shape), _given(value[1], "gradient", shape)
 
 
 def discrete_forces(
@@ -176,7 +201,10 @@ def discrete_forces(
         As for ``discrete_lagrangian``.
     """
     x, y, v, step, a = _places(q0, q1, h, alpha)
-    at_x, at_y = np.asarray(F(t + a * step, x, v)), np.asarray(F(t + (1.0 - a) * step, y, v))
+    function(F, "F")
+    t = number(t, "t", UNKNOWN)
+    at_x = _given(F(t + a * step, x, v), "F", x.shape)
+    at_y = _given(F(t + (1.0 - a) * step, y, v), "F", x.shape)
     return 0.5 * step * ((1.0 - a) * at_x + a * at_y), 0.5 * step * (a * at_x + (1.0 - a) * at_y)
 
 
@@ -281,11 +309,16 @@ def midpoint_energy_offset(position: ArrayLike, velocity: ArrayLike, h: float, m
     >>> float(midpoint_energy_offset(*orbit, 10.0, 3200.9998) / 0.7213663695887)
     -1.1448...e-05
     """
-    r, v = (np.asarray(x, dtype=float) for x in (position, velocity))
+    r, v = array(position, "position", "m"), array(velocity, "velocity", "m / s")
+    h, mu = number(h, "h", "s", most=LARGEST), number(mu, "mu", "m**3 / s**2", most=LARGEST)
     if r.shape[-1:] != (3,) or v.shape[-1:] != (3,):
         raise InvalidInput("position and velocity must have a last axis of length 3")
+    try:
+        np.broadcast_shapes(r.shape, v.shape)
+    except ValueError:
+        raise InvalidInput(f"position and velocity have the shapes {r.shape} and {v.shape}, which do not fit") from None
     d, square, along = np.linalg.norm(r, axis=-1), (v * v).sum(-1), (r * v).sum(-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         inverse_a = 2.0 / d - square / mu
         momentum = d * d * square - along * along
         eccentric = 1.0 - momentum * inverse_a / mu  # e^2
@@ -293,7 +326,10 @@ def midpoint_energy_offset(position: ArrayLike, velocity: ArrayLike, h: float, m
             raise InvalidInput("the orbit must be an ellipse about a centre of positive mu: no mean exists on others")
         mean = 2.0 * mu**2 * inverse_a**4 * (1.0 + 0.5 * eccentric) / (1.0 - eccentric) ** 2.5
         start = mu * (square / d**3 - mu / d**4 - 3.0 * along**2 / d**5) + 2.0 * mu**2 / d**4
-    return np.asarray(h * h / 24.0 * (mean - start))
+        offset = np.asarray(h * h / 24.0 * (mean - start))
+    if not np.isfinite(offset).all():
+        raise InvalidInput("position, velocity and mu are beyond what can be squared; check their units")
+    return offset
 
 
 def midpoint_shifted_velocity(position: ArrayLike, velocity: ArrayLike, h: float, mu: float) -> Array:
@@ -308,7 +344,7 @@ def midpoint_shifted_velocity(position: ArrayLike, velocity: ArrayLike, h: float
     InvalidInput
         As there, or a step so large that no velocity has that energy.
     """
-    v = np.asarray(velocity, dtype=float)
+    v = array(velocity, "velocity", "m / s")
     square = 1.0 - 2.0 * midpoint_energy_offset(position, v, h, mu) / (v * v).sum(-1)
     if not np.all(square > 0.0):
         raise InvalidInput(f"the energy offset of steps of {h:g} exceeds the kinetic energy; take a smaller step")

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, thermostats, variational
 from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
@@ -80,7 +80,7 @@ def method(named: str | Method | Chosen, **options: Any) -> Chosen:
     if isinstance(named, Chosen):
         return replace(named, options=named.method.settle(**{**named.options, **options})) if options else named
     if not isinstance(named, str) or not named:
-        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {named!r}")
+        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
     text = as_here(named)
     head, *words = text.split(":")
     if head in CLOCKS:
@@ -134,6 +134,8 @@ def add_method(row: Method) -> Method:
     InvalidInput
         When another method has that name, or is known by it elsewhere.
     """
+    if not isinstance(row, Method):
+        raise InvalidInput(f"row must be a method such as polhode.splitting(...) gives, not {shown(row)}")
     if row.name in METHOD_OF:
         raise InvalidInput(f"{row.name!r} is another name of {METHOD_OF[row.name]!r}; choose another one")
     if METHODS.get(row.name, row) is not row:

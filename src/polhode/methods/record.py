@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 
 HUGE = 1e300
 """A number of an option beyond this counts as infinite."""
@@ -363,6 +363,8 @@ class Method:
             if name not in self.options:
                 raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
             number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+            if not number and not isinstance(given, str):
+                raise InvalidInput(f"{name} of method {self.name!r} must be text or a number, not {shown(given)}")
             value = self._value(name, shortest(given) if number else given)
             if settled.get(name, value) != value:
                 raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
@@ -399,8 +401,8 @@ class Method:
         """
         missing = [name for name, option in self.options.items() if option.needed and not settled[name]]
         if missing:
-            shown = ":".join([self.name, *(f"{name}=..." for name in missing)])
-            raise InvalidInput(f"method {self.name!r} needs {' and '.join(missing)}; write {shown!r}")
+            whole = ":".join([self.name, *(f"{name}=..." for name in missing)])
+            raise InvalidInput(f"method {self.name!r} needs {' and '.join(missing)}; write {whole!r}")
 
 
 @dataclass(frozen=True)

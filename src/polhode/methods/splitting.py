@@ -33,6 +33,8 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import text
+from polhode.errors import InvalidInput, shown
 from polhode.flows.drift import drift, drift_carrying
 from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
 from polhode.flows.kick import impulse, impulse_carrying, impulse_of_the_rest, impulse_of_the_rest_carrying
@@ -219,6 +221,10 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     2
     """
     rule = scheme(chosen)
+    if not isinstance(flow, str | FreeFlow):
+        raise InvalidInput(f"flow must be the name of a free rotation or a FreeFlow, not {shown(flow)}")
+    if name is not None:
+        text(name, "name")
     motion = "drift"
     if isinstance(flow, str) and flow.partition("+")[0] == "kepler":
         motion, flow = "kepler", flow.partition("+")[2] or "exact"

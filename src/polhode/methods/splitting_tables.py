@@ -49,6 +49,7 @@ from math import factorial
 from types import MappingProxyType
 from typing import Any
 
+from polhode.arguments import choice
 from polhode.errors import InvalidInput, unknown_name
 from polhode.methods.tableaux import gauss_numbers, lobatto_numbers
 
@@ -1003,9 +1004,7 @@ def scheme(name: str | Scheme) -> Scheme:
     """
     if isinstance(name, Scheme):
         return name
-    if name not in SCHEMES:
-        raise unknown_name("splitting scheme", name, SCHEMES)
-    return SCHEMES[name]
+    return SCHEMES[choice(name, "splitting scheme", SCHEMES)]
 
 
 # --- a corrector for any row ------------------------------------------------------------------------------------------

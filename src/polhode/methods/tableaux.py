@@ -83,7 +83,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import legendre
 
-from polhode.errors import InvalidInput, unknown_name
+from polhode.arguments import array, text
+from polhode.errors import InvalidInput, shown, unknown_name
 
 __all__ = [
     "LARGEST_FAMILY_ORDER",
@@ -181,7 +182,8 @@ class Tableau:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InvalidInput(
-                f"{self.name!r} cannot name a tableau: use lower-case letters, digits and underscores, a letter first"
+                f"{shown(self.name)} cannot name a tableau: use lower-case letters, digits and underscores, a letter "
+                "first"
             )
         b = self._checked_vector("b", self.b)
         A = self._checked_matrix(self.A, b.size)
@@ -208,12 +210,7 @@ class Tableau:
 
     def _checked_vector(self, what: str, values: Any) -> np.ndarray:
         """One row of finite floats from whatever was given."""
-        try:
-            if np.iscomplexobj(values):
-                raise TypeError
-            row = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidInput(f"tableau {self.name!r}: {what} must be a plain list of real numbers") from None
+        row = array(values, f"tableau {self.name!r}: {what}")
         if row.ndim != 1:
             raise InvalidInput(f"tableau {self.name!r}: {what} must be a plain list of real numbers")
         usable = np.abs(row) < _LARGEST_ENTRY  # False for NaN
@@ -428,7 +425,7 @@ def _locked(numbers: np.ndarray) -> np.ndarray:
 
 
 def _is_list(given: object) -> bool:
-    return not isinstance(given, str) and hasattr(given, "__len__") and hasattr(given, "__getitem__")
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim > 0)
 
 
 def _vanishes(residual: np.ndarray, scale: np.ndarray) -> bool:
@@ -815,7 +812,7 @@ def tableau(name: str | Tableau) -> Tableau:
     if isinstance(name, Tableau):
         return name
     if not isinstance(name, str):
-        raise unknown_name("tableau", name, tableau_names())
+        raise InvalidInput(f"a tableau is named by text such as 'gauss4', not {shown(name)}")
     found = _rows.get(name) or _in_family(name)
     if found is None:
         raise unknown_name("tableau", name, tableau_names())
@@ -878,7 +875,7 @@ def add_tableau(
     >>> add_tableau("ralston2", [[], [2 / 3]], [1 / 4, 3 / 4], description="Ralston, explicit")
     <Tableau ralston2: order 2, explicit, stages 2>
     """
-    new = Tableau(name, A, b, c, cite, description, errors, dense)
+    new = Tableau(text(name, "name"), A, b, c, text(cite, "cite"), text(description, "description"), errors, dense)
     old = _rows.get(name)
     if old is None:
         try:

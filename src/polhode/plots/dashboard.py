@@ -13,6 +13,7 @@ from polhode.errors import InvalidInput
 from polhode.plots import style
 from polhode.plots.molecules import draw_bodies, draw_distances, draw_temperatures
 from polhode.plots.style import BLUE, FAINT, GREEN, GREY, INK, PURPLE, VERMILION
+from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -60,6 +61,7 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
     FileProblem
         The file cannot be written.
     """
+    trajectory(ds)
     if "energy_error" not in ds or "time" not in ds.dims:
         raise InvalidInput("this Dataset is no trajectory: it has no variable 'energy_error' along 'time'")
     if not ds.sizes["time"]:

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polhode.arguments import path as checked_path
 from polhode.errors import InvalidInput
 from polhode.trajectory.files import appearing_whole
 
@@ -121,7 +122,7 @@ def png_path(path: str | os.PathLike[str]) -> Path:
     InvalidInput
         Another suffix.
     """
-    target = Path(path)
+    target = Path(checked_path(path))
     if target.suffix.lower() != ".png":
         raise InvalidInput(f"{str(path)!r} must end in .png: pictures are written as PNG")
     return target

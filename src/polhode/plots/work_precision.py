@@ -11,6 +11,7 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.plots import style
 from polhode.plots.style import COLOURS, GREY, MARKERS
+from polhode.trajectory.schema import trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,6 +50,7 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     FileProblem
         The file cannot be written.
     """
+    trajectory(table)
     shown = [(name, words) for name, words in PANELS if name in table][:2]
     if not shown or "status" not in table:
         raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")

@@ -33,7 +33,8 @@ from scipy.integrate import DOP853
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
-from polhode.errors import InvalidInput, PolhodeError, StepFailed
+from polhode.arguments import number, whole
+from polhode.errors import InvalidInput, PolhodeError, StepFailed, shown
 from polhode.kernel import drive, jit
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import (  # type: ignore[attr-defined]
@@ -1227,6 +1228,10 @@ def conservation_drifts(
     return found
 
 
+MOST_STATES = 10_000
+"""States at which loads are compared with the potential, at most."""
+
+
 def check_system(system: System, *, states: int = 3, span: float | None = None, seed: int = 0, **start: Any) -> Report:
     """Measure everything a system declares.
 
@@ -1263,7 +1268,9 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
         Not a system, or a start it has no use for.
     """
     if not isinstance(system, System):
-        raise InvalidInput(f"check_system takes a system such as polhode.free_body(...), not {system!r}")
+        raise InvalidInput(f"check_system takes a system such as polhode.free_body(...), not {shown(system)}")
+    states, seed = whole(states, "states", 1, MOST_STATES), whole(seed, "seed")
+    span = None if span is None else number(span, "span", "s", positive=True)
     lines = [_shape_line(system)]
     if not lines[0].passed:
         return Report(repr(system), tuple(lines))

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.errors import Interrupted, InvalidInput, StepFailed, UserFunctionError, unknown_name, unwarned
+from polhode.arguments import number, numbers
+from polhode.errors import (
+    Interrupted,
+    InvalidInput,
+    StepFailed,
+    UserFunctionError,
+    shown,
+    unknown_name,
+    unwarned,
+)
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.single import integrate, release, span
@@ -126,8 +135,11 @@ def compare(
     Interrupted
         Ctrl-C; ``.trajectory`` holds the table so far.
     """
-    names = list(methods) if isinstance(methods, Iterable) and not isinstance(methods, str) else [methods]
-    given = list(steps) if isinstance(steps, Iterable) else [steps]
+    if not isinstance(system, System):
+        raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {shown(system)}")
+    names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
+    given = numbers(steps, "steps", "s").tolist()
+    t_end, t0 = number(t_end, "t_end", "s"), number(t0, "t0", "s")
     if not names or not given:
         raise InvalidInput("give at least one method and one step to compare")
     for name in _NOT_HERE:

@@ -11,12 +11,14 @@ and ``kp2`` the factor of time and the complementary parameter k'^2 of Jacobi's 
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import elliptic, rotation
+from polhode.arguments import array, room_for, whole
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
@@ -58,27 +60,24 @@ class Herpolhode(NamedTuple):
 
 
 # ------------------------------------------------------------------ input
-def _numbers(value: ArrayLike, name: str, last: int | None = None) -> Array:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be numbers in a regular array, not {value!r}") from None
-    if last is not None and array.shape[-1:] != (last,):
-        raise InvalidInput(f"{name} has shape {array.shape}; its last axis must have length {last}")
-    if not np.isfinite(array).all():
-        raise InvalidInput(f"{name} is not finite in every entry; give finite numbers")
-    return array
+def _momenta(value: ArrayLike) -> Array:
+    m = array(value, "momentum", "kg * m**2 / s")
+    if m.shape[-1:] != (3,):
+        raise InvalidInput(f"momentum has shape {m.shape}; its last axis must have length 3")
+    return m
 
 
 def _bodies(inertia: ArrayLike) -> tuple[Array, Array]:
     """Principal moments (..., 3) and frames (..., 4) of every body."""
-    array = _numbers(inertia, "inertia", 3)
-    width = 2 if array.shape[-2:] == (3, 3) else 1
-    leading = array.shape[:-width]
+    given = array(inertia, "inertia", "kg * m**2")
+    if given.shape[-1:] != (3,):
+        raise InvalidInput(f"inertia has shape {given.shape}; its last axis must have length 3")
+    width = 2 if given.shape[-2:] == (3, 3) else 1
+    leading = given.shape[:-width]
     moments, frames = np.empty((*leading, 3)), np.empty((*leading, 4))
     for index in np.ndindex(leading):
         name = f"inertia[{','.join(map(str, index))}]" if index else "inertia"
-        moments[index], frames[index] = principal(array[index], triangle=False, name=name)
+        moments[index], frames[index] = principal(given[index], triangle=False, name=name)
     return moments, frames
 
 
@@ -105,12 +104,7 @@ def _solid(moments: Array, m: Array) -> tuple[Array, Array]:
 def _attitudes(attitude: ArrayLike | None) -> Array:
     if attitude is None:
         return np.array(IDENTITY)
-    q = _numbers(attitude, "attitude", 4)
-    length = np.linalg.norm(q, axis=-1, keepdims=True)
-    if (np.abs(length - 1.0) > 1e-6).any():
-        raise InvalidInput("attitude has entries that are not of length 1; give unit quaternions (w, x, y, z)")
-    unit: Array = q / length
-    return unit
+    return rotation.as_quaternion(attitude)
 
 
 def _leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -185,10 +179,11 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     True
     """
     moments, frames = _bodies(inertia)
-    m, times, q = _numbers(momentum, "momentum", 3), _numbers(t, "t"), _attitudes(attitude)
+    m, times, q = _momenta(momentum), array(t, "t", "s"), _attitudes(attitude)
     leading = _leading(
         inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1]
     )  # fmt: skip
+    room_for(prod(leading) * (BODY + CONSTANTS), "the arguments together")
     moments, m = _solid(moments, _to_principal(frames, m))
     unit = _power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses
     y = np.zeros((*leading, BODY))
@@ -314,7 +309,7 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
     True
     """
     moments, frames = _bodies(inertia)
-    m = _numbers(momentum, "momentum", 3)
+    m = _momenta(momentum)
     _leading(inertia=moments.shape[:-1], momentum=m.shape[:-1])
     if not m.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no periods")
@@ -393,13 +388,13 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
     >>> bool((curve.angular_velocity[0] == curve.angular_velocity[-1]).all())
     True
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
-        raise InvalidInput(f"n must be a whole number of at least 2 points, not {n!r}")
+    n = whole(n, "n", 2)
     moments, frames = _bodies(inertia)
-    m = _numbers(momentum, "momentum", 3)
+    m = _momenta(momentum)
     _leading(inertia=moments.shape[:-1], momentum=m.shape[:-1])
+    room_for(20.0 * n * max(prod(moments.shape[:-1]), prod(m.shape[:-1])), "n")
     moments, m = _solid(moments, _to_principal(frames, m))
-    points = _points(_orbit(moments, m), moments, int(n))
+    points = _points(_orbit(moments, m), moments, n)
     turned = frames[..., None, :]
     return Polhode(_to_user(turned, points / moments[..., None, :]), _to_user(turned, points))
 
@@ -435,7 +430,7 @@ def herpolhode_curve(
     ((5, 2), True)
     """
     moments, frames = _bodies(inertia)
-    m0, q0 = _numbers(momentum, "momentum", 3), _attitudes(attitude)
+    m0, q0 = _momenta(momentum), _attitudes(attitude)
     if not m0.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no invariable plane")
     q, m = free_motion(inertia, momentum, t, attitude)

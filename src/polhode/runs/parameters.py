@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from polhode.arguments import numbers
 from polhode.errors import InvalidInput, unknown_name
 from polhode.systems import SYSTEMS, System
-from polhode.systems.record import numbers
 
 FUNCTIONS = ("torque", "force", "load", "potential")
 """Arguments that are functions of the user."""

@@ -22,7 +22,8 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.errors import InvalidInput, NotFinite, UserFunctionError
+from polhode.arguments import array, whole
+from polhode.errors import InvalidInput, NotFinite, UserFunctionError, shown
 from polhode.kernel import jit
 from polhode.kernel.signatures import (  # type: ignore[attr-defined]
     A1,
@@ -42,7 +43,7 @@ from polhode.kernel.signatures import (  # type: ignore[attr-defined]
 from polhode.runs.single import rebuild
 from polhode.systems import SYSTEMS, System
 from polhode.systems.record import IDENTITY
-from polhode.trajectory.schema import AXES, UNITS
+from polhode.trajectory.schema import AXES, UNITS, trajectory, unit_of
 
 ACCELERATION = {"consistent": "length / time2", "SI": "m s-2"}
 KEPT = ("title", "system", "method", "citation", "units", "polhode_version")
@@ -92,11 +93,11 @@ def point_motion(
     >>> point_motion(ds, (1, 0, 0)).acceleration[0].values.round(9) + 0.0
     array([-39.4784176,   0.       ,   0.       ])
     """
-    points = _points(point)
+    points = _points(point, unit_of(trajectory(ds, "time"), "length"))
     system = _system_of(ds, system, functions)
-    if isinstance(body, bool) or not isinstance(body, int | np.integer) or not 0 <= body < system.N:
+    if not 0 <= whole(body, "body", -(2**53)) < system.N:
         bodies = "the system has one body, number 0" if system.N == 1 else f"bodies are numbered 0 to {system.N - 1}"
-        raise InvalidInput(f"body is {body!r}, but {bodies}")
+        raise InvalidInput(f"body is {shown(body)}, but {bodies}")
     rows = ds if "time" in ds.dims else ds.expand_dims("time")
     times, states = _states(rows, system)
     load = _loads(system, times, states)[:, body]
@@ -139,12 +140,9 @@ def point_motion(
     return made if rows is ds else made.isel(time=0)
 
 
-def _points(point: Any) -> Any:
+def _points(point: Any, unit: str) -> Any:
     """The points as (k, 3)."""
-    try:
-        points = np.array(point, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"point must be 3 numbers, or rows of 3 numbers, not {point!r}") from None
+    points = array(point, "point", unit)
     if points.ndim not in (1, 2) or points.shape[-1:] != (3,) or not points.size:
         raise InvalidInput(f"point must be 3 numbers, or rows of 3 numbers, but has shape {points.shape}")
     if not np.isfinite(points).all():

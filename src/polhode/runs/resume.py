@@ -10,6 +10,8 @@ from typing import Any
 
 import xarray as xr
 
+from polhode.arguments import number
+from polhode.arguments import path as checked_path
 from polhode.errors import Interrupted, InvalidInput, PolhodeError
 from polhode.methods import Chosen
 from polhode.runs.single import Progress, carry_out, checked_threads, finish, kind_of_run, rebuilt, recorder
@@ -66,7 +68,8 @@ def resume(
     OtherMachineWarning
         The run was made by another version, on another processor, or with functions of another source.
     """
-    live = LiveStore.opened(store, checkpoint_seconds)
+    seconds = number(checkpoint_seconds, "checkpoint_seconds", "s", positive=True, zero=True)
+    live = LiveStore.opened(checked_path(store, "store"), seconds)
     recipe, system, chosen, events = _read(live, system, functions, "resume")
     many = checked_threads(threads)
     return _labelled(live, lambda: carry_out(system, chosen, recipe, progress, events, live, many))
@@ -96,7 +99,7 @@ def load(path: str | os.PathLike[str], *, system: System | None = None, **functi
     InvalidInput
         Another suffix; for a store, a function that is missing.
     """
-    if not files.is_store(Path(path)):
+    if not files.is_store(Path(checked_path(path))):
         if functions or system is not None:
             raise InvalidInput("a system or functions are handed in, but only a live store needs them; leave them out")
         return files.load(path)

@@ -51,6 +51,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic.json_schema import GenerateJsonSchema
 
 from polhode.algebra import orbits, rotation
+from polhode.arguments import path as checked_path
+from polhode.arguments import truth
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
 from polhode.methods import method as find_method
@@ -1077,7 +1079,8 @@ def read_scenario(
     """
     if step is not None and rtol is not None:
         raise InvalidInput("step and rtol are both given; keep one of them")
-    return _Reader(Path(path), allow_code).scenario(method, step, rtol)
+    allow_code = truth(allow_code, "allow_code")
+    return _Reader(Path(checked_path(path)), allow_code).scenario(method, step, rtol)
 
 
 def _clocked(label: str) -> bool:

@@ -17,6 +17,8 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.arguments import UNKNOWN, array, choice, has_quantity, in_unit, number, numbers, truth, vector
+from polhode.arguments import whole as whole_number
 from polhode.errors import (
     CoarseStepWarning,
     EnergyWarning,
@@ -59,11 +61,11 @@ from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.inertia import RELATIVE_TOLERANCE
-from polhode.systems.record import in_si, is_quantity, plain, vector
+from polhode.systems.record import plain
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import with_bath, with_events
 from polhode.trajectory.epochs import epoch_of
-from polhode.trajectory.schema import MEANING
+from polhode.trajectory.schema import MEANING, trajectory
 
 FIRST_ROWS = 1024
 
@@ -118,14 +120,13 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
     InvalidInput
         Step not positive; neither or both of ``t_end`` and ``steps``; ``t_end`` no whole number of steps away.
     """
-    h, start = _number(step, "step"), _number(t0, "t0")
+    h, start = number(step, "step"), number(t0, "t0")
     if not h > 0.0:
         raise InvalidInput(f"step is {h:g}; it must be positive (to run backwards in time, give t_end before t0)")
     if (t_end is None) == (steps is None):
         raise InvalidInput("give either t_end or steps, the one or the other")
     if steps is not None:
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
-            raise InvalidInput(f"steps must be a whole number, not {steps!r}")
+        steps = whole_number(steps, "steps", -(2**53))
         if steps < 0:
             raise InvalidInput(f"steps is {steps}; it must not be negative (to run backwards, give t_end before t0)")
         if steps > MOST:
@@ -133,7 +134,7 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
         if steps > COUNTABLE:
             raise InvalidInput(f"steps is {steps:g}, more than can be counted; give at most {COUNTABLE:g}")
         return h, int(steps), start
-    end = _number(t_end, "t_end")
+    end = number(t_end, "t_end")
     ratio = abs(end - start) / h
     if not ratio <= COUNTABLE:
         raise InvalidInput(f"t_end - t0 = {end - start:g} is {ratio:g} steps of {h:g}, more than can be counted; "
@@ -159,7 +160,7 @@ def clocked_span(step: Any, t_end: Any, steps: Any, t0: Any) -> dict[str, Any]:
         h, n, start = span(step, t_end, steps, t0)
         return {"step": h, "steps": n, "backwards": False, "t0": start, "t_end": None}
     h, _, start = span(step, None, 0, t0)
-    end = _number(t_end, "t_end")
+    end = number(t_end, "t_end")
     return {"step": h, "steps": None, "backwards": end < start, "t0": start, "t_end": end}
 
 
@@ -173,29 +174,19 @@ def tolerances(
     InvalidInput
         A number out of its range; ``steps``, which is for steps of one size; no ``t_end``.
     """
-    found: dict[str, Any] = {"rtol": _number(rtol, "rtol")}
+    found: dict[str, Any] = {"rtol": number(rtol, "rtol")}
     if not TIGHTEST <= found["rtol"] < 1.0:
         raise InvalidInput(f"rtol is {rtol:g}; it must be at least {TIGHTEST:g}, where round-off begins, and below 1")
-    found["atol"] = found["rtol"] * FLOOR if atol is None else _number(atol, "atol")
+    found["atol"] = found["rtol"] * FLOOR if atol is None else number(atol, "atol")
     if steps is not None or t_end is None:
         raise InvalidInput("with rtol the steps are not counted beforehand; give t_end and no steps")
-    found |= {"t0": _number(t0, "t0"), "t_end": _number(t_end, "t_end")}
+    found |= {"t0": number(t0, "t0"), "t_end": number(t_end, "t_end")}
     for name, value in (("first_step", first_step), ("max_step", max_step)):
-        found[name] = None if value is None else _number(value, name)
+        found[name] = None if value is None else number(value, name)
     for name in ("atol", "first_step", "max_step"):
         if found[name] is not None and not found[name] > 0.0:
             raise InvalidInput(f"{name} is {found[name]:g}; it must be positive")
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
-        raise InvalidInput(f"max_steps is {max_steps!r}; it must be a whole number, 1 or more")
-    return found | {"max_steps": int(max_steps)}
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InvalidInput(f"{name} must be a number, not {value!r}")
-    if not isfinite(value):
-        raise InvalidInput(f"{name} is {value}; it must be a finite number")
-    return float(value)
+    return found | {"max_steps": whole_number(max_steps, "max_steps", 1)}
 
 
 # ------------------------------------------------------------------ the start
@@ -288,7 +279,7 @@ def _start(
             raise InvalidInput(f"method {chosen.label!r} has no heat bath; leave thermostat out")
         y = _start(system, chosen, coordinates, carries, clock, None, *state)
         size, first = prepared.bath.numbers.size, BODY * system.N + len(system.own)
-        y[first : first + size] = vector(np.array(thermostat, dtype=float), "thermostat", size)
+        y[first : first + size] = vector(thermostat, "thermostat", size, UNKNOWN)
         return y
     if prepared.carries and not system.translates:
         raise InvalidInput(
@@ -304,7 +295,7 @@ def _start(
         if not prepared.clock:
             raise InvalidInput(f"method {chosen.label!r} has no clock of its own; leave clock out")
         y = _start(system, chosen, coordinates, None, None, None, *state)
-        y[-CLOCK_NUMBERS:] = vector(np.array(clock, dtype=float), "clock", CLOCK_NUMBERS)
+        y[-CLOCK_NUMBERS:] = vector(clock, "clock", CLOCK_NUMBERS, UNKNOWN)
         if not y[2 - CLOCK_NUMBERS] >= 0.0:
             raise InvalidInput(f"clock[2], the density of steps, is {clock[2]:g}; it must be positive")
         return y
@@ -381,22 +372,14 @@ def _whose(value: Any, i: int) -> str:
 
 def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
     """Numbers (N, length) from those of one body, which are then the same for all, or of each."""
-    if is_quantity(value):
-        return np.tile(vector(value, name, length), (N, 1))
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be {length} numbers, not {value!r}") from None
-    if array.ndim == 1 or (N == 1 and array.shape != (1, length)):
-        return np.tile(vector(array, name, length), (N, 1))
-    if array.shape != (N, length):
+    given = array(value, name, "")
+    if given.ndim == 1 or (N == 1 and given.shape != (1, length)):
+        return np.tile(vector(given, name, length), (N, 1))
+    if given.shape != (N, length):
         raise InvalidInput(
-            f"{name} must be {length} numbers, or {length} for each of {N} bodies, but has shape {array.shape}"
+            f"{name} must be {length} numbers, or {length} for each of {N} bodies, but has shape {given.shape}"
         )
-    wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if wrong.size:
-        vector(array[wrong[0]], f"{name} of body {wrong[0]}", length)
-    return array
+    return given.copy()
 
 
 # ------------------------------------------------------------------ the run
@@ -573,9 +556,7 @@ def integrate(
         The step is longer than a passage of the orbit, or does not resolve the loads; one that would do is named.
     """
     if not isinstance(system, System):
-        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {system!r}")
-    if parameters is not None:
-        system = with_parameters(system, parameters)
+        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
     if parameters is not None:
         system = with_parameters(system, parameters)
     turns = {
@@ -593,23 +574,24 @@ def integrate(
     if sequence is not None and "sequence" in row.options:
         options["sequence"] = sequence
         turns["sequence"] = sequence if euler_angles is not None or euler_angles_deg is not None else None
-    bare = [step, t_end, t0, first_step, max_step, t_eval, breaks, angular_velocity, angular_momentum, position,
-            velocity, angular_velocity_space, angular_momentum_space]  # fmt: skip
     turns = as_kept(turns)
     attitude = turns.get("attitude")
     angular_velocity, angular_momentum = turns.get("angular_velocity"), turns.get("angular_momentum")
-    if any(map(is_quantity, [*bare, momentum])):
-        step, t_end, t0, first_step, max_step, t_eval, breaks = (
-            in_si(value, "s", name)
-            for name, value in (("step", step), ("t_end", t_end), ("t0", t0), ("first_step", first_step),
-                                ("max_step", max_step), ("t_eval", t_eval), ("breaks", breaks))
+    times = (step, t_end, t0, first_step, max_step, t_eval, since, breaks)
+    if any(map(has_quantity, (*times, angular_velocity, angular_momentum, position, velocity, momentum))):
+        units = system.units or ("SI" if units == "consistent" else units)
+        if units not in GIVEN_IN:
+            raise InvalidInput(f"{system.name} is in {units} units, which a quantity cannot be turned into; give plain "
+                               "numbers")  # fmt: skip
+        step, t_end, t0, first_step, max_step, t_eval, since, breaks = (
+            in_unit(value, GIVEN_IN[units]["time"], name) for name, value in zip(TIMES, times, strict=True)
+        )
+        position, velocity, momentum, angular_velocity, angular_momentum = (
+            in_unit(value, GIVEN_IN[units][name], name)
+            for name, value in (("position", position), ("velocity", velocity), ("momentum", momentum),
+                                ("angular_velocity", angular_velocity), ("angular_momentum", angular_momentum))
         )  # fmt: skip
-        position, velocity = in_si(position, "m", "position"), in_si(velocity, "m / s", "velocity")
-        momentum = in_si(momentum, "kg m / s", "momentum")
-        angular_velocity = in_si(angular_velocity, "rad / s", "angular_velocity")
-        angular_momentum = in_si(angular_momentum, "kg m2 / s", "angular_momentum")
-        units = "SI"
-    chosen = replace(find_method(named, **options), compensated=bool(compensated))
+    chosen = replace(find_method(named, **options), compensated=truth(compensated, "compensated"))
     own = chosen.method.tolerances
     if own is not None and step is None:
         rtol, atol = own[0] if rtol is None else rtol, own[1] if atol is None else atol
@@ -629,15 +611,14 @@ def integrate(
         check_estimate(chosen)
         pace = tolerances(rtol, atol, t_end, steps, t0, first_step, max_step, max_steps)
         h, n, start = whole(pace)
-    first = start if since is None else _number(since, "since")
+    first = start if since is None else number(since, "since")
     end = pace.get("t_end", start + n * h)
     check_span(system, first, inf if end is None else end)
     wanted, cuts = events_of(events, system), checked_breaks(breaks, first, end)
     if store is not None and not isinstance(store, LiveStore):
         store = LiveStore(store, checkpoint_seconds)
-    every = checked_every(every)
-    if units not in UNITS:
-        raise unknown_name("units", units, UNITS)
+    every, guard = checked_every(every), truth(guard, "guard")
+    units = choice(units, "units", UNITS)
     if system.units:
         if units not in ("consistent", system.units):
             raise InvalidInput(f"{system.name} is in {system.units} units with k_B = {system.boltzmann:.6g}, not in "
@@ -687,9 +668,7 @@ def integrate(
 
 def checked_threads(threads: Any) -> int:
     """How many threads, checked."""
-    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
-        raise InvalidInput(f"threads is {threads!r}; it must be a whole number, 1 or more")
-    return int(threads)
+    return whole_number(threads, "threads", 1, 4096)
 
 
 MOST = 2**62
@@ -698,9 +677,7 @@ MOST = 2**62
 
 def checked_every(every: Any) -> int:
     """How many steps a row stands for, checked."""
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or not 1 <= every <= MOST:
-        raise InvalidInput(f"every is {f'{every!r}'[:40]}; it must be a whole number, 1 or more (at most 2^62)")
-    return int(every)
+    return whole_number(every, "every", 1, MOST)
 
 
 def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
@@ -717,12 +694,7 @@ def checked_breaks(breaks: Any, start: float, end: float | None) -> list[float]:
     InvalidInput
         No flat sequence of finite times, or one outside of the run.
     """
-    try:
-        times = np.atleast_1d(np.array(breaks, dtype=float))
-    except (TypeError, ValueError):
-        raise InvalidInput(f"breaks must be a sequence of times, not {breaks!r}") from None
-    if times.ndim != 1 or not np.isfinite(times).all():
-        raise InvalidInput("breaks must be a flat sequence of finite times")
+    times = numbers(breaks, "breaks", "")
     low, high = (start, inf) if end is None else (min(start, end), max(start, end))
     for t in times:
         if not low <= t <= high:
@@ -735,11 +707,8 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
         raise InvalidInput("with t_eval give t_end: when a number of steps with a clock of their own ends is not known")
     if every != 1:
         raise InvalidInput("every and t_eval are both given; t_eval alone says what is recorded")
-    try:
-        times = np.atleast_1d(np.array(t_eval, dtype=float))
-    except (TypeError, ValueError):
-        raise InvalidInput(f"t_eval must be a sequence of times, not {t_eval!r}") from None
-    if times.ndim != 1 or not times.size or not np.isfinite(times).all():
+    times = numbers(t_eval, "t_eval", "")
+    if not times.size:
         raise InvalidInput("t_eval must be a flat sequence of at least one finite time")
     along = (times - start) / h
     if (np.diff(along) < 0).any():
@@ -748,6 +717,15 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
         raise InvalidInput(f"t_eval must lie between t0 = {start:g} and the end of the run, {start + n * h:g}")
     return times
 
+
+TIMES = ("step", "t_end", "t0", "first_step", "max_step", "t_eval", "since", "breaks")
+GIVEN_IN = {
+    "SI": {"time": "s", "position": "m", "velocity": "m / s", "momentum": "kg * m / s", "angular_velocity": "rad / s",
+           "angular_momentum": "kg * m**2 / s"},
+    "molecular": {"time": "ps", "position": "nm", "velocity": "nm / ps", "momentum": "u * nm / ps",
+                  "angular_velocity": "rad / ps", "angular_momentum": "u * nm**2 / ps"},
+}  # fmt: skip
+"""What quantities among the arguments of a run are turned into, by its units."""
 
 BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
@@ -1032,6 +1010,7 @@ def rerun(
     InvalidInput
         No recipe in the Dataset, or a function missing or not wanted.
     """
+    trajectory(ds)
     if "run" not in ds.attrs:
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
     recipe, system, chosen, events = rebuilt(ds.attrs["run"], functions)

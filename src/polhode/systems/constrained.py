@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
+from polhode.arguments import array
 from polhode.errors import InvalidInput
 from polhode.systems.inertia import principal, turning
 
@@ -130,15 +131,12 @@ def from_cotangent(inertia: ArrayLike, P_bar: ArrayLike, Q: ArrayLike) -> Array:
 
 
 def _read(value: ArrayLike, name: str, last: tuple[int, ...]) -> Array:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be real numbers in a regular array") from None
-    if array.shape[-len(last) :] != last:
-        raise InvalidInput(f"{name} has shape {array.shape}; its last axes must be {last}")
-    if not np.isfinite(array).all():
-        raise InvalidInput(f"{name} has entries that are not finite")
-    return array
+    found = array(value, name, "kg * m**2 / s" if name != "Q" else "")
+    if found.shape[-len(last) :] != last:
+        raise InvalidInput(f"{name} has shape {found.shape}; its last axes must be {last}")
+    if found.size and np.abs(found).max() > rotation.LARGEST:
+        raise InvalidInput(f"{name} has entries beyond {rotation.LARGEST:g}; check its units")
+    return found
 
 
 def _conjugate(inertia: ArrayLike, y: Array, Q: Array) -> Array:

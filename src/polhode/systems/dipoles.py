@@ -52,6 +52,7 @@ from typing import Any
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import cross
+from polhode.arguments import UNKNOWN, in_unit, number
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
@@ -70,7 +71,7 @@ from polhode.systems.molecules import (
     surroundings,
     thermodynamics,
 )
-from polhode.systems.record import System, number, plain
+from polhode.systems.record import System, plain
 
 STRENGTH, SQUARE, ATTRACTED, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2, OWN_NUMBERS + 3
 DIPOLES = OWN_NUMBERS + 4
@@ -191,8 +192,12 @@ def dipoles(
     ('energy', 'total_momentum')
     """
     N, mass = count(n), mass_of(inertia, mass, 1.0)
-    sizes = {"sigma": number(sigma, "sigma", positive=True), "epsilon": number(epsilon, "epsilon")}
-    pull = float(attraction) if isinstance(attraction, bool) else number(attraction, "attraction")
+    mass, inertia = in_unit(mass, UNKNOWN, "mass"), in_unit(inertia, UNKNOWN, "inertia")
+    sizes = {
+        "sigma": number(sigma, "sigma", UNKNOWN, positive=True, most=1e100),
+        "epsilon": number(epsilon, "epsilon", UNKNOWN, most=1e100),
+    }
+    pull = float(attraction) if isinstance(attraction, bool) else number(attraction, "attraction", UNKNOWN)
     for name, value in (("epsilon", sizes["epsilon"]), ("attraction", pull)):
         if value < 0.0:
             raise InvalidInput(f"{name} is {value:g}; it must not be negative")
@@ -243,9 +248,9 @@ def reaction(permittivity: Any, cutoff: float) -> float:
         return 0.0
     if not cutoff:
         raise InvalidInput("reaction_field is given without cutoff, beyond which it would begin; give both")
-    if permittivity == inf:
+    if isinstance(permittivity, float) and permittivity == inf:
         return 1.0 / cutoff**3
     e = number(permittivity, "reaction_field")
-    if e < 1.0:
-        raise InvalidInput(f"reaction_field is {e:g}; a relative permittivity is 1 or more")
+    if not 1.0 <= e <= 1e100:
+        raise InvalidInput(f"reaction_field is {e:g}; a relative permittivity is 1 or more, inf that of a conductor")
     return 2.0 * (e - 1.0) / ((2.0 * e + 1.0) * cutoff**3)

@@ -33,13 +33,14 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import axpy, cross, dot, scale
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.arguments import choice, number, truth
+from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT, INVERSE_MASS, MOMENTUM, POSITION
 from polhode.systems.forces import NO_LEVEL, path_arguments, path_at, unit_vector
-from polhode.systems.record import System, Watch, called, number, plain, truth
+from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
 
 __all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
@@ -194,7 +195,7 @@ def altitude(height: float, radius: float, which: str | None = None, *, terminal
     InvalidInput
         Naming the argument that is wrong.
     """
-    h, R = number(height, "height"), number(radius, "radius", positive=True)
+    h, R = number(height, "height", "m"), number(radius, "radius", "m", positive=True)
     if not h + R > 0.0:
         raise InvalidInput(f"height is {h:g}, below the centre of a sphere of radius {R:g}; give a height above it")
     given = {"height": h, "radius": R, "which": which, "terminal": terminal}
@@ -241,17 +242,17 @@ def eclipse(
     InvalidInput
         Naming the argument that is wrong or missing.
     """
-    R = number(radius, "radius", positive=True)
-    if shadow not in SHADOWS:
-        raise unknown_name("shadow", shadow, SHADOWS)
+    R = number(radius, "radius", "m", positive=True)
+    shadow = choice(shadow, "shadow", SHADOWS)
     arguments, path = path_arguments(direction, position, times, positions, circle)
     if (shadow == "cone") != (sun_radius is not None):
         wrong = "missing; the cone needs it" if sun_radius is None else "given, but shadow is 'cylinder'; leave it out"
         raise InvalidInput(f"sun_radius is {wrong}")
     if shadow == "cone" and direction is not None:
         raise InvalidInput("the cone needs a place of the Sun; give position instead of direction")
-    size = 0.0 if sun_radius is None else number(sun_radius, "sun_radius", positive=True)
-    given = {"radius": R, **arguments, "shadow": shadow, "sun_radius": sun_radius, "which": which, "terminal": terminal}
+    size = 0.0 if sun_radius is None else number(sun_radius, "sun_radius", "m", positive=True)
+    given = {"radius": R, **arguments, "shadow": shadow, "sun_radius": size or None}
+    given |= {"which": which, "terminal": terminal}
     numbers = (R, size, *path)
     return _made("eclipse", given, *((code, numbers, *names) for code, *names in SHADOWS[shadow]))
 
@@ -288,12 +289,12 @@ def user(function: Callable[..., Any], direction: int = 0, terminal: bool = Fals
     InvalidInput
         Naming the argument that is wrong.
     """
-    if isinstance(direction, bool) or direction not in (0, 1, -1):
-        raise InvalidInput(f"direction is {direction!r}; it must be 0 (both), 1 (rising) or -1 (falling)")
+    if isinstance(direction, bool) or not isinstance(direction, int | np.integer) or direction not in (0, 1, -1):
+        raise InvalidInput(f"direction is {shown(direction)}; it must be 0 (both), 1 (rising) or -1 (falling)")
     made = UserFunction(FORMS["event"], function, event_function, (1.0, 0.0, 0.0, 0.0), np.zeros(0))
     label = made.name if name is None else name
     if not isinstance(label, str) or not label:
-        raise InvalidInput(f"name must be text, not {name!r}")
+        raise InvalidInput(f"name must be text, not {shown(name)}")
     watch = Watch(
         USER,
         (),
@@ -312,8 +313,8 @@ def _made(kind: str, given: dict[str, Any], *functions: tuple[Any, ...]) -> Even
     watches = []
     for code, numbers, rising, falling in functions:
         words = {_word(rising, kind): rising, _word(falling, kind): falling}
-        if wanted is not None and wanted not in words:
-            raise unknown_name(f"which of {kind}", wanted, words)
+        if wanted is not None:
+            choice(wanted, f"which of {kind}", words)
         up, down = (name if wanted in (None, word) else "" for word, name in words.items())
         watches.append(Watch(code, tuple(numbers), up, down, terminal))
     arguments = {name: value for name, value in given.items() if value is not None}
@@ -346,18 +347,15 @@ def event_of(description: Any) -> Event:
     if isinstance(description, Event):
         return description
     if isinstance(description, str):
-        if description not in SHORT:
-            raise unknown_name("event", description, SHORT)
-        return SHORT[description]()
+        return SHORT[choice(description, "event", SHORT)]()
     if not isinstance(description, Mapping):
         raise InvalidInput(
             f"an event must be made by polhode.events (apsis, altitude, ...) or be a word such as 'periapsis', not "
-            f"{description!r}"
+            f"{shown(description)}"
         )
     arguments = dict(description)
     kind = arguments.pop("kind", None)
-    if kind not in EVENTS:
-        raise unknown_name("kind of event", kind, EVENTS)
+    choice(kind, "kind of event", EVENTS)
     return called(EVENTS[kind], arguments)
 
 
@@ -371,7 +369,7 @@ def events_of(descriptions: Any, system: System) -> list[Event]:
     if isinstance(descriptions, str | Event | Mapping):
         descriptions = [descriptions]
     if not isinstance(descriptions, Sequence):
-        raise InvalidInput(f"events must be a list of what polhode.events makes, not {descriptions!r}")
+        raise InvalidInput(f"events must be a list of what polhode.events makes, not {shown(descriptions)}")
     made = []
     for k, description in enumerate(descriptions):
         try:

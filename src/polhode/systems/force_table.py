@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, dot, scale
-from polhode.errors import InvalidInput, unknown_name
+from polhode.arguments import array, number
+from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel.jit import helper, python_of
 from polhode.kernel.signatures import ATTRACTION, MOVING, POTENTIAL_PART, RESTING
 from polhode.systems.events import ALTITUDE, CYLINDER, PENUMBRA, WITHIN
@@ -40,7 +41,7 @@ from polhode.systems.forces import (
     potential_of,
     potential_rate_of,
 )
-from polhode.systems.record import Own, Switch, Watch, number
+from polhode.systems.record import Own, Switch, Watch
 
 COUNT, OWN, ROWS, ROW = 1, 2, 3, 5
 
@@ -191,7 +192,9 @@ def force_table(
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
             own.append(Own("work", label, part != POTENTIAL_PART and force.kind != "impulse"))
     if surface is not None:
-        watches.append(Watch(ALTITUDE, (number(surface, "surface", positive=True),), falling="impact", terminal=True))
+        watches.append(
+            Watch(ALTITUDE, (number(surface, "surface", "m", positive=True),), falling="impact", terminal=True)
+        )
     if len(mass) > 1 and watches:
         raise InvalidInput(
             f"{'a surface' if surface is not None else 'a shadow'} is met by one body at a time, but there are "
@@ -228,11 +231,12 @@ def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tu
 
 def masses_of(mass: Any) -> Any:
     """One mass or several as an array (N,)."""
-    if np.ndim(mass) == 0:
-        return np.array([number(mass, "mass", positive=True)])
-    if np.ndim(mass) != 1 or not len(mass):
-        raise InvalidInput(f"mass must be one number or a flat sequence of them, not {mass!r}")
-    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(mass)])
+    given = array(mass, "mass", "kg")
+    if given.ndim > 1 or not given.size:
+        raise InvalidInput(f"mass must be one number or a flat sequence of them, but has shape {given.shape}")
+    if not given.ndim:
+        return np.array([number(float(given), "mass", positive=True)])
+    return np.array([number(float(m), f"mass[{i}]", positive=True) for i, m in enumerate(given)])
 
 
 def forces_of(forces: Any) -> list[Force]:
@@ -240,7 +244,7 @@ def forces_of(forces: Any) -> list[Force]:
     if isinstance(forces, Force):
         return [forces]
     if not isinstance(forces, Sequence) or isinstance(forces, str):
-        raise InvalidInput(f"forces must be a list of what polhode.forces makes, not {forces!r}")
+        raise InvalidInput(f"forces must be a list of what polhode.forces makes, not {shown(forces)}")
     made = []
     for k, force in enumerate(forces):
         try:

@@ -38,10 +38,11 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
+from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
-from polhode.systems.record import called, number, plain, vector, without_unit
+from polhode.systems.record import called, plain
 
 __all__ = ["Force", "Impulse", "drag", "impulse", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
 
@@ -439,7 +440,7 @@ def zonal(
     top = max(n for n, J in enumerate(coefficients, 2) if J)
     k = unit_vector(axis, "axis")
     arguments = {f"J{n}": J for n, J in enumerate(coefficients, 2) if J} | {
-        "radius": number(radius, "radius", positive=True),
+        "radius": number(radius, "radius", "m", positive=True),
         "axis": plain(axis),
     }
     return Force(
@@ -470,7 +471,7 @@ def uniform(acceleration: Any) -> Force:
     InvalidInput
         Naming the argument that is wrong.
     """
-    a = vector(acceleration, "acceleration")
+    a = vector(acceleration, "acceleration", unit="m / s**2")
     return Force(
         "uniform",
         "uniform acceleration",
@@ -511,7 +512,7 @@ def third_body(
         Naming the argument that is wrong.
     """
     arguments, path = _path(position, times, positions, circle)
-    mu = number(mu, "mu", positive=True)
+    mu = number(mu, "mu", "m**3 / s**2", positive=True)
     if path[0] == FIXED and not any(path[1:]):
         raise InvalidInput("position is zero, the place of the centre; give the place of the other body")
     return Force(
@@ -578,18 +579,18 @@ def drag(
     for name in given:
         if name not in way:
             raise InvalidInput(f"{name} is given beside {way[-1] if way is ways[2] else way[0]}; leave one of them out")
-    values = {name: number(given[name], name, positive=True) for name in way if name != "table"}
+    values = {name: number(given[name], name, AIR[name], positive=True) for name in way if name != "table"}
     if table is None:
         k = values["kd"] if kd is not None else 0.5 * values["coefficient"] * values["density"]
         rows = [(values["radius"], k, 1.0 / values["scale"])]
     else:
-        air = _rows(table, "table", 2, 2)
+        air = _rows(table, "table", 2, 2, UNKNOWN)
         if not ((np.diff(air[:, 0]) > 0).all() and (air > 0).all()):
             raise InvalidInput("table must have rising radii and positive densities; sort its rows")
         rates = -np.diff(np.log(air[:, 1])) / np.diff(air[:, 0])
         rows = [(r, 0.5 * values["coefficient"] * rho, rate) for (r, rho), rate in zip(air[:-1], rates, strict=True)]
         values["table"] = air.tolist()
-    turning = number(rotation, "rotation")
+    turning = number(rotation, "rotation", "rad / s")
     k_axis = unit_vector(axis, "axis")
     arguments = {"kind": "drag", **values, "rotation": turning, "axis": plain(axis)}
     spin = (turning * k_axis[0], turning * k_axis[1], turning * k_axis[2])
@@ -647,15 +648,14 @@ def radiation_pressure(
     InvalidInput
         Naming the argument that is wrong or missing.
     """
-    strength = number(acceleration, "acceleration", positive=True)
+    strength = number(acceleration, "acceleration", "m / s**2", positive=True)
     arguments, path = path_arguments(direction, position, times, positions, circle)
     for name, value in (("distance", distance), ("sun_radius", sun_radius)):
         if direction is not None and value is not None:
             raise InvalidInput(f"{name} needs a place of the Sun; give position instead of direction")
-    if shadow not in SHADOWS:
-        raise unknown_name("shadow", shadow, SHADOWS)
+    shadow = choice(shadow, "shadow", SHADOWS)
     given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
-    sizes = {name: number(value, name, positive=True) for name, value in given.items() if value is not None}
+    sizes = {name: number(value, name, "m", positive=True) for name, value in given.items() if value is not None}
     for name, asked in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
         if asked and name not in sizes:
             raise InvalidInput(f"{name} is missing; a shadow of the kind {shadow!r} needs it"
@@ -725,17 +725,17 @@ def thrust(
     if (acceleration is None) == (force is None):
         told = "both given; keep one of them" if force is not None else "both missing; thrust needs one of them"
         raise InvalidInput(f"acceleration and force are {told}")
-    size = number(acceleration, "acceleration") if force is None else number(force, "force")
+    size = number(acceleration, "acceleration", "m / s**2") if force is None else number(force, "force", "N")
     given = {"specific_impulse": specific_impulse, "exhaust_velocity": exhaust_velocity}
-    burn = {name: number(value, name, positive=True) for name, value in given.items() if value is not None}
+    units = {"specific_impulse": "s", "exhaust_velocity": "m / s"}
+    burn = {name: number(value, name, units[name], positive=True) for name, value in given.items() if value is not None}
     if len(burn) != (force is not None):
         raise InvalidInput(
             "specific_impulse and exhaust_velocity are both given; keep one of them" if len(burn) == 2 else
             f"{next(iter(burn))} is given without force; give force instead of acceleration" if burn else
             "specific_impulse is missing; a force uses up mass: give it, or exhaust_velocity"
         )  # fmt: skip
-    if direction not in DIRECTIONS:
-        raise unknown_name("direction", direction, DIRECTIONS)
+    direction = choice(direction, "direction", DIRECTIONS)
     if (direction == "inertial") != (vector is not None):
         wanted = "is missing; thrust with direction 'inertial' needs it" if vector is None else (
             f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
@@ -743,9 +743,9 @@ def thrust(
         raise InvalidInput(f"vector {wanted}")
     along = (0.0, 0.0, 0.0) if vector is None else unit_vector(vector, "vector")
     given = {"start": start, "stop": stop}
-    times = {name: number(value, name) for name, value in given.items() if value is not None}
+    times = {name: number(value, name, "s") for name, value in given.items() if value is not None}
     if times.get("start", -inf) >= times.get("stop", inf):
-        raise InvalidInput(f"stop is {stop}, not after start, {start}; exchange them")
+        raise InvalidInput(f"stop is {times['stop']:g}, not after start, {times['start']:g}; exchange them")
     for name in ("start", "stop"):
         if burn and name not in times:
             raise InvalidInput(f"{name} is missing; a force uses up mass and needs both times")
@@ -847,16 +847,15 @@ def impulse(time: float, delta_v: Any, frame: str = "inertial") -> Force:
     InvalidInput
         Naming the argument that is wrong.
     """
-    if frame not in FRAMES:
-        raise unknown_name("frame", frame, FRAMES)
-    arguments: dict[str, Any] = {"kind": "impulse", "time": number(time, "time")}
+    frame = choice(frame, "frame", FRAMES)
+    arguments: dict[str, Any] = {"kind": "impulse", "time": number(time, "time", "s")}
     if frame == "velocity":
-        if np.ndim(delta_v):
+        if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):
             raise InvalidInput("delta_v must be one number, for frame is 'velocity'; give its size, negative to brake")
-        arguments["delta_v"] = number(delta_v, "delta_v")
+        arguments["delta_v"] = number(delta_v, "delta_v", "m / s")
         change: tuple[float, ...] = (arguments["delta_v"], 0.0, 0.0)
     else:
-        arguments["delta_v"] = vector(delta_v, "delta_v").tolist()
+        arguments["delta_v"] = vector(delta_v, "delta_v", unit="m / s").tolist()
         change = tuple(arguments["delta_v"])
     if not any(change):
         raise InvalidInput("delta_v is zero; leave this impulse out")
@@ -874,6 +873,8 @@ FORCES: dict[str, Callable[..., Force]] = {
     build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust, impulse)
 }
 """Every kind of force by the name of the function that makes it."""
+AIR = {"kd": "1 / m", "coefficient": "m**2 / kg", "density": "kg / m**3", "radius": "m", "scale": "m"}
+"""SI units of what tells of the air."""
 CODES = {kind: code for code, kind in enumerate(FORCES)}
 
 
@@ -888,11 +889,10 @@ def force_of(description: Any) -> Force:
     if isinstance(description, Force):
         return description
     if not isinstance(description, Mapping):
-        raise InvalidInput(f"a force must be made by polhode.forces (zonal, drag, ...), not {description!r}")
+        raise InvalidInput(f"a force must be made by polhode.forces (zonal, drag, ...), not {shown(description)}")
     arguments = dict(description)
     kind = arguments.pop("kind", None)
-    if kind not in FORCES:
-        raise unknown_name("kind of force", kind, FORCES)
+    choice(kind, "kind of force", FORCES)
     return called(FORCES[kind], arguments)
 
 
@@ -902,7 +902,7 @@ WHERE = ("at rest", "on a circle", "along a table")
 
 def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
     """A vector of any length as a unit vector."""
-    v = vector(value, name)
+    v = vector(value, name, unit=UNKNOWN)
     if not v.any():
         raise InvalidInput(f"{name} is zero; give a direction")
     v /= np.abs(v).max()  # whose square does not leave the range of numbers
@@ -910,17 +910,11 @@ def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
     return (x, y, z)
 
 
-def _rows(value: Any, name: str, width: int, least: int) -> Any:
+def _rows(value: Any, name: str, width: int, least: int, unit: str) -> Any:
     """A table of finite numbers with this many columns and at least so many rows."""
-    without_unit(value, name)
-    try:
-        rows = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be rows of {width} numbers each") from None
+    rows = array(value, name, unit).copy()
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:
         raise InvalidInput(f"{name} must be {least} or more rows of {width} numbers, but has shape {rows.shape}")
-    if not np.isfinite(rows).all():
-        raise InvalidInput(f"{name} has entries that are not finite; every entry must be a finite number")
     return rows
 
 
@@ -936,15 +930,15 @@ def _path(
     if len(given) > 1:
         raise InvalidInput(f"{' and '.join(given)} are given; keep one of them")
     if position is not None:
-        at = vector(position, "position").tolist()
+        at = vector(position, "position", unit="m").tolist()
         return {"position": at}, (float(FIXED), *at)
     if circle is not None:
         return _circle(circle)
     if times is None or positions is None:
         missing = "times" if times is None else "positions"
         raise InvalidInput(f"{missing} is missing; a table needs times and positions")
-    places = _rows(positions, "positions", 3, 4)
-    moments = _rows(np.reshape(times, (-1, 1)), "times", 1, 4)[:, 0]
+    places = _rows(positions, "positions", 3, 4, "m")
+    moments = numbers(times, "times", "s")
     if len(moments) != len(places):
         raise InvalidInput(f"times has {len(moments)} entries, but positions {len(places)}; give one place for each")
     if not (np.diff(moments) > 0).all():
@@ -963,25 +957,25 @@ def path_arguments(
         return _path(position, times, positions, circle, "the Sun: direction, ")
     if any(value is not None for value in (position, times, positions, circle)):
         raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
-    return {"direction": plain(direction)}, (float(FIXED), *unit_vector(direction, "direction"))
+    along = unit_vector(direction, "direction")
+    return {"direction": plain(direction)}, (float(FIXED), *along)
 
 
 def _circle(circle: Any) -> tuple[dict[str, Any], tuple[float, ...]]:
     """Radius times two unit vectors, rate and phase."""
     known = ("radius", "period", "phase", "normal")
     if not isinstance(circle, Mapping):
-        raise InvalidInput(f"circle must be a mapping with radius and period, not {circle!r}")
+        raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(circle)}")
     for name in circle:
-        if name not in known:
-            raise unknown_name("key of circle", name, known)
+        choice(name, "key of circle", known)
     for name in known[:2]:
         if circle.get(name) is None:
             raise InvalidInput(f"circle has no {name}; give radius and period")
-    radius = number(circle["radius"], "radius of circle", positive=True)
-    period = number(circle["period"], "period of circle")
+    radius = number(circle["radius"], "radius of circle", "m", positive=True)
+    period = number(circle["period"], "period of circle", "s")
     if period == 0.0:
         raise InvalidInput("period of circle is 0; give the time of one turn, or a position")
-    phase = number(circle.get("phase") or 0.0, "phase of circle")
+    phase = number(0.0 if circle.get("phase") is None else circle["phase"], "phase of circle", "rad")
     normal = (0.0, 0.0, 1.0) if circle.get("normal") is None else circle["normal"]
     n = np.array(unit_vector(normal, "normal of circle"))
     node = np.array((-n[1], n[0], 0.0)) if n[0] or n[1] else np.array((1.0, 0.0, 0.0))

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import in_unit
 from polhode.errors import answering
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, no_loads, no_series, plain
 
 
@@ -42,6 +43,7 @@ def free_body(inertia: Any) -> System:
     InvalidInput
         The inertia is not that of a body; the message names the entry.
     """
+    inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)
     return System(
         name="free_body",

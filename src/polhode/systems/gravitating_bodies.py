@@ -24,10 +24,11 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
-from polhode.errors import InvalidInput, answering
+from polhode.arguments import number, numbers
+from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, POSITION
-from polhode.systems.record import IDENTITY, System, number, plain
+from polhode.systems.record import IDENTITY, System, plain
 
 # parameters: mu of each body
 
@@ -102,11 +103,13 @@ def gravitating_bodies(mu: Any = None, mass: Any = None, G: float = 1.0) -> Syst
     """
     if (mu is None) == (mass is None):
         raise InvalidInput("give either mu or mass of the bodies, the one or the other")
-    G = number(G, "G", positive=True)
+    G = number(G, "G", "m**3 / (kg * s**2)", positive=True)
     name, given = ("mu", mu) if mass is None else ("mass", mass)
-    if np.ndim(given) != 1 or len(given) < 2:
-        raise InvalidInput(f"{name} must be a flat sequence of two or more numbers, not {given!r}")
-    values = np.array([number(value, f"{name}[{i}]", positive=True) for i, value in enumerate(given)])
+    values = numbers(given, name, "m**3 / s**2" if mass is None else "kg")
+    if len(values) < 2:
+        raise InvalidInput(f"{name} must be a flat sequence of two or more numbers, not {shown(given)}")
+    for i, value in enumerate(values):
+        number(value, f"{name}[{i}]", positive=True)
     N = len(values)
     return System(
         name="gravitating_bodies",

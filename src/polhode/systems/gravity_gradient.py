@@ -26,11 +26,12 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import dot, scale, times
+from polhode.arguments import in_unit, number
 from polhode.errors import answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INERTIA, INVERSE_INERTIA
-from polhode.systems.inertia import principal
-from polhode.systems.record import System, number, plain
+from polhode.systems.inertia import KG_M2, principal
+from polhode.systems.record import System, plain
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u is made of differences of moments, which are exact
 # for a nearly spherical body too.
@@ -115,8 +116,9 @@ def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
     >>> gravity_gradient(inertia=(1.7e4, 3.7e4, 5.4e4), mu=3.986e14, radius=6.9e6).conserves
     ('energy', 'vertical_angular_momentum')
     """
+    inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)
-    mu, radius = number(mu, "mu", positive=True), number(radius, "radius", positive=True)
+    mu, radius = number(mu, "mu", "m**3 / s**2", positive=True), number(radius, "radius", "m", positive=True)
     # Divided three times, because a cube may leave the range of numbers where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
     axis = axis_of_symmetry(moments, frame)

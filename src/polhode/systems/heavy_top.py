@@ -31,10 +31,12 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, dot, scale, times
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.arguments import choice, in_unit, number, vector
+from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
 from polhode.systems.inertia import (
+    KG_M2,
     RELATIVE_TOLERANCE,
     MassProperties,
     mass_of,
@@ -42,7 +44,7 @@ from polhode.systems.inertia import (
     parallel_axis_inverse,
     principal,
 )
-from polhode.systems.record import System, number, plain, vector
+from polhode.systems.record import System, plain
 
 STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
@@ -140,13 +142,13 @@ def heavy_top(
     >>> heavy_top((0.5, 0.5, 1), (0, 0, 1), mass=2.0, inertia_about="center_of_mass").moments
     array([[2.5, 2.5, 1. ]])
     """
-    center = vector(center_of_mass, "center_of_mass")
+    inertia = in_unit(inertia, KG_M2, "inertia")
+    center = vector(center_of_mass, "center_of_mass", unit="m")
     if isinstance(inertia, MassProperties):  # whose inertia is about its centre of mass, and whose mass is known
         own = mass_of(inertia, mass)
         mass = own if weight is None else mass
         inertia, inertia_about = parallel_axis(inertia.inertia, own, center), "fixed_point"
-    if inertia_about not in POINTS:
-        raise unknown_name("inertia_about", inertia_about, POINTS)
+    inertia_about = choice(inertia_about, "inertia_about", POINTS)
     if mass is None:
         if weight is None:
             raise InvalidInput("neither weight nor mass is given; give the weight, or the mass (and gravity)")
@@ -155,14 +157,14 @@ def heavy_top(
                 f"inertia_about is {inertia_about!r}, but the mass is not given; give mass (and gravity) instead of "
                 "weight"
             )
-        if number(gravity, "gravity") != STANDARD_GRAVITY:
+        if number(gravity, "gravity", "m / s**2") != STANDARD_GRAVITY:
             raise InvalidInput("gravity and weight are both given; keep the weight, or give mass and gravity")
-        weight, tensor = number(weight, "weight"), inertia
+        weight, tensor = number(weight, "weight", "N"), inertia
         given: dict[str, Any] = {"weight": weight}
     else:
         if weight is not None:
             raise InvalidInput("weight and mass are both given; keep one of them (the weight is mass times gravity)")
-        mass, gravity = number(mass, "mass", positive=True), number(gravity, "gravity")
+        mass, gravity = number(mass, "mass", "kg", positive=True), number(gravity, "gravity", "m / s**2")
         weight = mass * gravity
         tensor = _about_fixed_point(inertia, center, mass, inertia_about)
         given = {"mass": mass, "gravity": gravity, "inertia_about": inertia_about}

@@ -23,12 +23,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra.quaternion import to_matrix
+from polhode.arguments import array, in_unit, number, room_for, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering
 
 Array = NDArray[np.float64]
 
 RELATIVE_TOLERANCE = 1e-9
 """How far, relative to its size, an input may miss a law (symmetry, triangle inequality, unit norm) and be accepted."""
+
+KG_M2 = "kg * m**2"
+
+LARGEST = 1e100
+"""Masses and lengths beyond this would overflow in products."""
 
 _EPSILON = float(np.finfo(float).eps)
 
@@ -37,66 +43,53 @@ _EPSILON = float(np.finfo(float).eps)
 # Reading what was given
 
 
-def _array(value: ArrayLike, name: str) -> Array:
-    """A fresh float64 array of finite real numbers, or an error that names the first offending entry."""
-    try:
-        raw = np.asarray(value)
-        if np.iscomplexobj(raw):
-            raise TypeError
-        array = np.array(raw, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be real numbers in a regular array, but {value!r} was given") from None
-    if not np.all(np.isfinite(array)):
-        index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InvalidInput(f"{_entry(name, index)} is {array[index]}; give a finite number")
-    return array
+def _bounded(given: Array | float, name: str, largest: float = LARGEST) -> None:
+    if np.size(given) and np.max(np.abs(given)) > largest:
+        raise InvalidInput(f"{name} is beyond {largest:g}; check its units")
 
 
-def _entry(name: str, index: tuple[int, ...]) -> str:
-    return f"{name}[{','.join(map(str, index))}]" if index else name
+def _mass(value: ArrayLike, name: str) -> float:
+    mass = number(value, name, "kg", positive=True)
+    _bounded(mass, name)
+    return mass
 
 
-def _vector(value: ArrayLike, name: str) -> Array:
-    array = _array(value, name)
-    if array.shape != (3,):
-        raise InvalidInput(f"{name} must be 3 numbers, but its shape is {array.shape}")
-    return array
+def _length(value: ArrayLike, name: str, *, zero: bool = False) -> float:
+    length = number(value, name, "m", positive=True, zero=zero)
+    _bounded(length, name)
+    return length
 
 
-def _positive(value: ArrayLike, name: str, *, zero: bool = False) -> float:
-    array = _array(value, name)
-    if array.shape != ():
-        raise InvalidInput(f"{name} must be one number, but its shape is {array.shape}")
-    number = float(array)
-    if number < 0.0 or (number == 0.0 and not zero):
-        raise InvalidInput(f"{name} = {number!r} must be {'zero or ' if zero else ''}positive")
-    return number
+def _place(value: ArrayLike, name: str) -> Array:
+    given = vector(value, name, unit="m")
+    _bounded(given, name)
+    return given
 
 
 def _inertia(value: ArrayLike, name: str) -> Array:
     """Three moments or a 3x3 tensor -> exactly symmetric (3, 3) tensor."""
-    array = _array(value, name)
-    if array.shape == (3,):
-        return np.diag(array)
-    if array.shape == (3, 3):
-        return _symmetric(array, name)
+    given = array(value, name, KG_M2)
+    if given.shape == (3,):
+        return np.diag(given)
+    if given.shape == (3, 3):
+        return _symmetric(given, name)
     raise InvalidInput(
-        f"{name} must be 3 principal moments or a 3x3 tensor, but its shape is {array.shape}; "
+        f"{name} must be 3 principal moments or a 3x3 tensor, but its shape is {given.shape}; "
         "for a body with three equal moments write (I, I, I)"
     )
 
 
-def _symmetric(array: Array, name: str) -> Array:
-    if array.shape != (3, 3):
-        raise InvalidInput(f"{name} must be a 3x3 tensor, but its shape is {array.shape}")
-    gap = np.abs(array - array.T)
+def _symmetric(given: Array, name: str) -> Array:
+    if given.shape != (3, 3):
+        raise InvalidInput(f"{name} must be a 3x3 tensor, but its shape is {given.shape}")
+    gap = np.abs(given - given.T)
     i, j = (int(k) for k in np.unravel_index(int(np.argmax(gap)), gap.shape))
-    if gap[i, j] > RELATIVE_TOLERANCE * np.max(np.abs(array)):
+    if gap[i, j] > RELATIVE_TOLERANCE * np.max(np.abs(given)):
         raise InvalidInput(
-            f"{name} is not symmetric: {name}[{i},{j}] = {float(array[i, j])!r} but {name}[{j},{i}] = "
-            f"{float(array[j, i])!r}; give both entries the same value"
+            f"{name} is not symmetric: {name}[{i},{j}] = {float(given[i, j])!r} but {name}[{j},{i}] = "
+            f"{float(given[j, i])!r}; give both entries the same value"
         )
-    return 0.5 * array + 0.5 * array.T
+    return 0.5 * given + 0.5 * given.T
 
 
 def _check_triangle(moments: Sequence[float], labels: Sequence[str], remedy: str) -> None:
@@ -165,8 +158,10 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     tensors: |q| - 1 within 3e-16, R diag R^T - I within 1.3e-15 of the largest moment; the
     moments of a graded tensor (1, 1e-6, 1e-12) keep the relative accuracy of its entries.
     """
-    tensor = _inertia(inertia, name)
-    given_as_tensor = np.ndim(inertia) == 2
+    given = array(inertia, text(name, "name"), KG_M2)
+    triangle = truth(triangle, "triangle")
+    tensor = _inertia(given, name)
+    given_as_tensor = given.ndim == 2
     diagonal = [float(tensor[k, k]) for k in range(3)]
     labels = [f"{name}[{k},{k}]" if given_as_tensor else f"{name}[{k}]" for k in range(3)]
     thin = _without_thickness(tensor)
@@ -211,33 +206,35 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
     InvalidInput
         As of ``principal``, naming the body, counted from 0.
     """
-    array = _array(inertia, name)
-    if array.shape in ((3,), (3, 3)):
+    given = array(inertia, text(name, "name"), KG_M2)
+    n = whole(n, "n", 1)
+    room_for(7 * n, "n")
+    if given.shape in ((3,), (3, 3)):
         try:
-            moments, frame = principal(array, triangle=triangle, name=name)
+            moments, frame = principal(given, triangle=triangle, name=name)
         except InvalidInput as refused:
-            if array.ndim == 1 or n != 3:
+            if given.ndim == 1 or n != 3:
                 raise
             raise InvalidInput(
                 f"{refused} (a 3x3 array is one tensor; give moments of 3 bodies as 3 tensors)"
             ) from None
         return Principal(np.tile(moments, (n, 1)), np.tile(frame, (n, 1)))
-    if array.shape not in ((n, 3), (n, 3, 3)):
+    if given.shape not in ((n, 3), (n, 3, 3)):
         raise InvalidInput(
             f"{name} must be 3 principal moments or a 3x3 tensor, or those of each of {n} bodies, but its shape is "
-            f"{array.shape}"
+            f"{given.shape}"
         )
     # Bodies of one kind are looked at once.
-    kinds, first, which = np.unique(array.reshape(n, -1), axis=0, return_index=True, return_inverse=True)
+    kinds, first, which = np.unique(given.reshape(n, -1), axis=0, return_index=True, return_inverse=True)
     moments, frames = np.empty((len(kinds), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(kinds), 1))
     plain = np.zeros(len(kinds), dtype=bool)
-    if array.ndim == 2:
+    if given.ndim == 2:
         largest, total = kinds.max(axis=1), kinds.sum(axis=1)
         plain = (kinds > 0.0).all(axis=1) & np.logical_or(not triangle, 2.0 * largest <= total)
         moments[plain] = kinds[plain]
     for k in sorted(np.flatnonzero(~plain), key=lambda k: first[k]):  # the first body that is wrong is told
         i = int(first[k])
-        moments[k], frames[k] = principal(array[i], triangle=triangle, name=f"{name} of body {i}")
+        moments[k], frames[k] = principal(given[i], triangle=triangle, name=f"{name} of body {i}")
     return Principal(moments[which.reshape(-1)], frames[which.reshape(-1)])
 
 
@@ -358,6 +355,7 @@ def second_moments_from_inertia(inertia: ArrayLike) -> Array:
         Wrong shape, not finite or not symmetric.
     """
     tensor = _inertia(inertia, "inertia")
+    _bounded(tensor, "inertia", LARGEST**3)
     half_trace = 0.5 * float(np.trace(tensor))
     return np.diag([half_trace] * 3) - tensor
 
@@ -367,7 +365,8 @@ def inertia_from_second_moments(second_moments: ArrayLike) -> Array:
 
     The inverse of ``second_moments_from_inertia``; same units, axes and errors.
     """
-    tensor = _symmetric(_array(second_moments, "second_moments"), "second_moments")
+    tensor = _symmetric(array(second_moments, "second_moments", KG_M2), "second_moments")
+    _bounded(tensor, "second_moments", LARGEST**3)
     xx, yy, zz = np.diag(tensor)
     return np.diag([yy + zz, zz + xx, xx + yy]) - (tensor - np.diag([xx, yy, zz]))
 
@@ -391,10 +390,10 @@ def d_from_inertia(moments: ArrayLike) -> Array:
     InvalidInput
         Not 3 finite numbers, or one moment exceeds the sum of the others by more than 1e-9 relative.
     """
-    array = _vector(moments, "moments")
+    given = vector(moments, "moments", unit=KG_M2)
     labels = [f"moments[{k}]" for k in range(3)]
-    _check_triangle([float(m) for m in array], labels, "its d_k would be negative, so check the entries")
-    first, second, third = array
+    _check_triangle([float(m) for m in given], labels, "its d_k would be negative, so check the entries")
+    first, second, third = given
     return 0.5 * np.array([(second - first) + third, (third - second) + first, (first - third) + second])
 
 
@@ -416,14 +415,14 @@ def inertia_from_d(d: ArrayLike) -> Array:
     InvalidInput
         Not 3 finite numbers, or one is negative by more than 1e-9 of their sum.
     """
-    array = _vector(d, "d")
-    k = int(np.argmin(array))
-    if array[k] < -RELATIVE_TOLERANCE * np.sum(array):
+    given = vector(d, "d", unit=KG_M2)
+    k = int(np.argmin(given))
+    if given[k] < -RELATIVE_TOLERANCE * np.sum(given):
         raise InvalidInput(
-            f"d[{k}] = {float(array[k])!r} is negative, but d_k is the integral of x_k^2 dm; "
+            f"d[{k}] = {float(given[k])!r} is negative, but d_k is the integral of x_k^2 dm; "
             "if these are moments of inertia, use d_from_inertia"
         )
-    return np.array([array[1] + array[2], array[2] + array[0], array[0] + array[1]])
+    return np.array([given[1] + given[2], given[2] + given[0], given[0] + given[1]])
 
 
 def _point_inertia(mass: float, offset: Array) -> Array:
@@ -456,7 +455,7 @@ def parallel_axis(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
     InvalidInput
         Wrong shape, not finite, not symmetric, or a mass that is not positive.
     """
-    return _inertia(inertia, "inertia") + _point_inertia(_positive(mass, "mass"), _vector(offset, "offset"))
+    return _inertia(inertia, "inertia") + _point_inertia(_mass(mass, "mass"), _place(offset, "offset"))
 
 
 def parallel_axis_inverse(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
@@ -467,7 +466,7 @@ def parallel_axis_inverse(inertia: ArrayLike, mass: float, offset: ArrayLike) ->
     refused, since then ``inertia`` was not about that point.
     """
     given = _inertia(inertia, "inertia")
-    central = given - _point_inertia(_positive(mass, "mass"), _vector(offset, "offset"))
+    central = given - _point_inertia(_mass(mass, "mass"), _place(offset, "offset"))
     lowest = float(np.linalg.eigvalsh(second_moments_from_inertia(central))[0])
     if lowest < -RELATIVE_TOLERANCE * np.trace(given):
         raise InvalidInput(
@@ -511,6 +510,7 @@ class MassProperties:
 
     def __post_init__(self) -> None:
         tensor = _inertia(self.inertia, "inertia")
+        _bounded(tensor, "inertia", LARGEST**3)
         for k in range(3):
             if tensor[k, k] < 0.0:
                 raise InvalidInput(f"inertia[{k},{k}] = {float(tensor[k, k])!r} is negative, which no body can have")
@@ -522,8 +522,8 @@ class MassProperties:
                 f"two, {half_trace + lowest:.10g}, which no body can have; check the entries, and whether inertia is "
                 "about the centre of mass"
             )
-        object.__setattr__(self, "mass", _positive(self.mass, "mass"))
-        object.__setattr__(self, "center_of_mass", _vector(self.center_of_mass, "center_of_mass"))
+        object.__setattr__(self, "mass", _mass(self.mass, "mass"))
+        object.__setattr__(self, "center_of_mass", _place(self.center_of_mass, "center_of_mass"))
         object.__setattr__(self, "inertia", tensor)
         self.center_of_mass.setflags(write=False)
         self.inertia.setflags(write=False)
@@ -534,7 +534,7 @@ class MassProperties:
 
     def about(self, point: ArrayLike) -> Array:
         """Inertia tensor (3, 3) about ``point`` (3,), along the same axes, by the parallel-axis theorem."""
-        return parallel_axis(self.inertia, self.mass, _vector(point, "point") - self.center_of_mass)
+        return parallel_axis(self.inertia, self.mass, _place(point, "point") - self.center_of_mass)
 
     def rotated(self, q: ArrayLike) -> MassProperties:
         """The body turned by R(q) about the origin of the axes: centre R c, inertia R I R^T.
@@ -542,7 +542,7 @@ class MassProperties:
         To see an unmoved body from other axes, use the inverse: if ``q`` takes new components to old ones, pass its
         conjugate. ``q`` is (w, x, y, z); a norm off by more than 1e-9 raises InvalidInput.
         """
-        quaternion = _array(q, "q")
+        quaternion = array(q, "q")
         if quaternion.shape != (4,):
             raise InvalidInput(f"q must be 4 numbers (w, x, y, z), but its shape is {quaternion.shape}")
         norm = float(np.linalg.norm(quaternion))
@@ -553,7 +553,7 @@ class MassProperties:
 
     def translated(self, v: ArrayLike) -> MassProperties:
         """The body moved by ``v`` (3,): the centre of mass moves, the inertia about it stays."""
-        return MassProperties(self.mass, self.center_of_mass + _vector(v, "v"), self.inertia)
+        return MassProperties(self.mass, self.center_of_mass + _place(v, "v"), self.inertia)
 
     def __add__(self, other: object) -> MassProperties:
         if not isinstance(other, MassProperties):
@@ -593,7 +593,7 @@ def mass_of(inertia: Any, mass: Any, usual: Any = None) -> Any:
     if not bodies or not all(isinstance(body, MassProperties) for body in bodies):
         return usual if mass is None else mass
     own = [body.mass for body in bodies]
-    if mass is not None and np.any(_array(mass, "mass") != np.array(own)):
+    if mass is not None and np.any(array(mass, "mass", "kg") != np.array(own)):
         of = own[0] if len(own) == 1 else own
         raise InvalidInput(f"mass is {mass!r}, but inertia is that of a body of mass {of!r}; leave mass out")
     if mass is not None:
@@ -603,7 +603,7 @@ def mass_of(inertia: Any, mass: Any, usual: Any = None) -> Any:
 
 def _symmetric_body(mass: float, d: ArrayLike) -> MassProperties:
     """A body with mass symmetric about the coordinate planes and second moments ``mass * d``."""
-    return MassProperties(mass, np.zeros(3), _positive(mass, "mass") * inertia_from_d(d))
+    return MassProperties(mass, np.zeros(3), _mass(mass, "mass") * inertia_from_d(d))
 
 
 @answering
@@ -627,7 +627,9 @@ def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
     InvalidInput
         Shapes that do not fit, an entry that is not finite, or masses negative or all zero.
     """
-    m, x = _array(masses, "masses"), _array(positions, "positions")
+    m, x = array(masses, "masses", "kg"), array(positions, "positions", "m")
+    _bounded(m, "masses")
+    _bounded(x, "positions")
     if m.ndim != 1 or x.shape != (len(m), 3):
         raise InvalidInput(
             f"masses must have shape (n,) and positions (n, 3), but their shapes are {m.shape} and {x.shape}"
@@ -666,9 +668,9 @@ def box(mass: float, sides: ArrayLike) -> MassProperties:
     InvalidInput
         A mass that is not positive, or sides that are not 3 finite numbers, negative, or zero more than once.
     """
-    lengths = _vector(sides, "sides")
+    lengths = _place(sides, "sides")
     for k, length in enumerate(lengths):
-        _positive(length, f"sides[{k}]", zero=True)
+        number(length, f"sides[{k}]", positive=True, zero=True)
     if np.count_nonzero(lengths) < 2:
         raise InvalidInput(f"sides = {lengths.tolist()} has more than one zero; use thin_rod or point_masses for that")
     return _symmetric_body(mass, lengths**2 / 12.0)
@@ -695,14 +697,14 @@ def ellipsoid(mass: float, semi_axes: ArrayLike) -> MassProperties:
     InvalidInput
         A mass or a semi-axis that is not finite and positive.
     """
-    lengths = _vector(semi_axes, "semi_axes")
+    lengths = _place(semi_axes, "semi_axes")
     for k, length in enumerate(lengths):
-        _positive(length, f"semi_axes[{k}]")
+        number(length, f"semi_axes[{k}]", positive=True)
     return _symmetric_body(mass, lengths**2 / 5.0)
 
 
 def _radii(radius: float, inner_radius: float) -> tuple[float, float]:
-    outer, inner = _positive(radius, "radius"), _positive(inner_radius, "inner_radius", zero=True)
+    outer, inner = _length(radius, "radius"), _length(inner_radius, "inner_radius", zero=True)
     if inner > outer:
         raise InvalidInput(f"inner_radius = {inner!r} exceeds radius = {outer!r}; exchange them")
     return outer, inner
@@ -760,7 +762,7 @@ def cylinder(mass: float, radius: float, height: float, *, inner_radius: float =
     """
     outer, inner = _radii(radius, inner_radius)
     across = (outer**2 + inner**2) / 4.0
-    return _symmetric_body(mass, [across, across, _positive(height, "height") ** 2 / 12.0])
+    return _symmetric_body(mass, [across, across, _length(height, "height") ** 2 / 12.0])
 
 
 @answering
@@ -809,7 +811,7 @@ def thin_rod(mass: float, length: float) -> MassProperties:
     InvalidInput
         A mass or length that is not finite and positive.
     """
-    return _symmetric_body(mass, [0.0, 0.0, _positive(length, "length") ** 2 / 12.0])
+    return _symmetric_body(mass, [0.0, 0.0, _length(length, "length") ** 2 / 12.0])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -856,8 +858,10 @@ def mesh(
         given, name = mass, "mass"
     else:
         raise InvalidInput("mesh needs one of density and mass; give one of them and leave the other out")
-    amount = _positive(given, name)
-    points = _array(vertices, "vertices")
+    amount = number(given, name, "kg / m**3" if name == "density" else "kg", positive=True)
+    _bounded(amount, name)
+    points = array(vertices, "vertices", "m")
+    _bounded(points, "vertices")
     if points.ndim != 2 or points.shape[1] != 3:
         raise InvalidInput(f"vertices must have shape (n, 3), but their shape is {points.shape}")
     corners = points[_closed_faces(points, faces)]
@@ -879,10 +883,12 @@ def mesh(
 def _closed_faces(points: Array, faces: ArrayLike) -> NDArray[np.intp]:
     """The faces of positive size of a closed, consistently oriented mesh, as indices into ``points``."""
     try:
-        given = np.asarray(faces)
-    except ValueError:
+        given = np.asarray(in_unit(faces, "", "faces"))
+    except InvalidInput:
+        raise
+    except Exception:  # whatever an object does when it is asked to be an array
         given = np.empty(0)
-    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or not np.issubdtype(given.dtype, np.integer):
+    if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or given.dtype.kind not in "iu":
         raise InvalidInput(
             f"faces must be integers of shape (m, 3), but have shape {given.shape} and type {given.dtype}; "
             "split polygons into triangles"

@@ -19,17 +19,18 @@ Lengths, energies and temperatures are in the units of the system, whose Boltzma
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.arguments import NO_WHOLE, UNKNOWN, array, number, room_for, truth, whole
+from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import drive
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
-from polhode.systems.record import System, no_loads, number
+from polhode.systems.record import System, no_loads
 
 __all__ = ["Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
 
@@ -87,8 +88,9 @@ def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str
     >>> state["position"].shape, state["attitude"].shape
     ((100, 3), (100, 4))
     """
-    n = _count(n, "n")
-    width = float(n) if scale is None else number(scale, "scale", positive=True)
+    n = whole(n, "n", 1)
+    room_for(20.0 * n, "n")
+    width = float(n) if scale is None else number(scale, "scale", "m", positive=True)
     draws = _stream(seed)
     position = width * draws.standard_normal((n, 3))
     attitude = _unit(draws.standard_normal((n, 4)))
@@ -121,7 +123,9 @@ def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
     InvalidInput
         ``n`` below 1, a seed that is none.
     """
-    return {"attitude": _unit(_stream(seed, ROTATIONS).standard_normal((_count(n, "n"), 4)))}
+    n = whole(n, "n", 1)
+    room_for(20.0 * n, "n")
+    return {"attitude": _unit(_stream(seed, ROTATIONS).standard_normal((n, 4)))}
 
 
 @answering
@@ -182,11 +186,12 @@ LATTICES: dict[str, Callable[..., Lattice]] = {made.__name__: made for made in (
 
 
 def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: Any, seed: Any) -> Lattice:
-    counts = [cells] * 3 if np.ndim(cells) == 0 else list(cells)
-    if len(counts) != 3:
-        raise InvalidInput(f"cells must be one whole number, or three of them, not {cells!r}")
-    counts = [_count(count, "cells") for count in counts]
-    edge, width = number(spacing, "spacing", positive=True), number(noise, "noise")
+    several = isinstance(cells, list | tuple) or (isinstance(cells, np.ndarray) and cells.ndim)
+    if several and len(cells) != 3:
+        raise InvalidInput(f"cells must be one whole number, or three of them, not {shown(cells)}")
+    counts = [whole(count, "cells", 1) for count in (cells if several else [cells] * 3)]
+    room_for(20.0 * len(sites) * prod(counts), "cells")
+    edge, width = number(spacing, "spacing", "m", positive=True), number(noise, "noise")
     if width < 0.0:
         raise InvalidInput(f"noise is {width:g}; it must be zero or positive")
     corners = 1.0 + np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)
@@ -232,7 +237,10 @@ def thermal(
         A temperature that is negative; ``exact`` where nothing is left that could move, for a single body has no
         momentum once the total is zero; a seed that is none.
     """
-    heat = system.boltzmann * number(temperature, "temperature")
+    _system(system)
+    unit = "K" if system.units == "molecular" else UNKNOWN
+    heat = system.boltzmann * number(temperature, "temperature", unit)
+    exact, zero_total_momentum = truth(exact, "exact"), truth(zero_total_momentum, "zero_total_momentum")
     if heat < 0.0:
         raise InvalidInput(f"temperature is {temperature:g}; it must be zero or positive")
     draws = _stream(seed, THERMAL)
@@ -296,7 +304,8 @@ def at_energy(
         The potential energy, with the kinetic energy that stays, exceeds the target; bodies that do not move through
         space, or a single one at rest, for which momenta cannot be drawn with zero total; loads without potential.
     """
-    target = number(energy, "energy")
+    _system(system)
+    target = number(energy, "energy", UNKNOWN if system.units else "J")
     if not isinstance(state, Mapping):
         raise InvalidInput(
             f"state must be a mapping such as polhode.initial.cubic(4).state, not a {type(state).__name__}"
@@ -374,25 +383,14 @@ def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
     """Random numbers of a seed; those of a stream do not depend on those of another with the same seed."""
     if isinstance(seed, np.random.Generator):
         return seed
-    try:
-        whole = operator.index(seed)
-    except TypeError:
-        whole = -1
-    if isinstance(seed, bool) or whole < 0:
-        raise InvalidInput(f"seed must be a whole number, zero or positive, or a numpy Generator, not {seed!r}")
-    return np.random.default_rng(whole if stream is None else [whole, stream])
+    if isinstance(seed, NO_WHOLE) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInput(f"seed must be a whole number, zero or positive, or a numpy Generator, not {shown(seed)}")
+    return np.random.default_rng(int(seed) if stream is None else [int(seed), stream])
 
 
-def _count(value: Any, name: str) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        whole = operator.index(value)
-    except TypeError:
-        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
-    if whole < 1:
-        raise InvalidInput(f"{name} is {whole}; it must be 1 or more")
-    return whole
+def _system(system: Any) -> None:
+    if not isinstance(system, System):
+        raise InvalidInput(f"system must be a system such as polhode.dipoles(...), not {shown(system)}")
 
 
 def _unit(rows: Any) -> Any:
@@ -428,9 +426,10 @@ def _chosen(bodies: Any, mass: Any, name: str) -> Any:
         raise InvalidInput(f"the bodies of {name!r} do not move through space, so momenta cannot change their energy")
     if bodies is None:
         return free
+    array(bodies, "bodies")
     N, numbers = len(mass), np.atleast_1d(np.asarray(bodies))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
-        raise InvalidInput(f"bodies must be a sequence of whole numbers, not {bodies!r}")
+        raise InvalidInput(f"bodies must be a sequence of whole numbers, not {shown(bodies)}")
     outside = (numbers < -N) | (numbers >= N)
     if outside.any():
         raise InvalidInput(f"bodies has {numbers[outside][0]}, but there are {N} bodies, counted from 0")
@@ -441,14 +440,13 @@ def _chosen(bodies: Any, mass: Any, name: str) -> Any:
     return counted
 
 
+STATE_UNITS = {"position": "m", "attitude": "", "momentum": "kg * m / s", "angular_momentum": "kg * m**2 / s"}
+"""SI units of the parts of a state."""
+
+
 def _rows(value: Any, name: str, N: int, width: int) -> Any:
     """Numbers (N, width) from those of one body or of each."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be {width} numbers for each body, not {value!r}") from None
-    if array.shape not in ((width,), (N, width)):
-        raise InvalidInput(f"{name} must be {width} numbers for each of {N} bodies, but has shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise InvalidInput(f"{name} has entries that are not finite; every entry must be a finite number")
-    return np.broadcast_to(array, (N, width))
+    given = array(value, name, STATE_UNITS[name])
+    if given.shape not in ((width,), (N, width)):
+        raise InvalidInput(f"{name} must be {width} numbers for each of {N} bodies, but has shape {given.shape}")
+    return np.broadcast_to(given, (N, width))

@@ -16,12 +16,12 @@ import numpy as np
 from numba import types
 
 from polhode.algebra import rotation
-from polhode.arguments import room_for
+from polhode.arguments import UNKNOWN, array, number, room_for, vector, whole
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
 from polhode.kernel.signatures import A1, ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION, POTENTIAL
-from polhode.systems.record import System, number, vector, without_unit
+from polhode.systems.record import System
 
 OVERLAP = 0.2
 """Distance in units of the diameter below which bodies overlap: their repulsion is then 1e9 of its strength."""
@@ -40,25 +40,20 @@ def count(value: Any, name: str = "n", least: int = 2) -> int:
     ------
     InvalidInput
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name} must be a whole number, {least} or more, not {value!r}")
-    room_for(A_BODY * int(value), name)
-    return int(value)
+    n = whole(value, name, least)
+    room_for(A_BODY * n, name)
+    return n
 
 
 def numbers_in(value: Any, name: str) -> Any:
-    """An array of floats of any shape, finite or not.
+    """A fresh array of finite numbers of any shape.
 
     Raises
     ------
     InvalidInput
         Not numbers, or rows of different lengths.
     """
-    without_unit(value, name)
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be numbers, in rows of one length, not {value!r}") from None
+    return array(value, name, UNKNOWN).copy()
 
 
 def of_each(value: Any, n: int, name: str) -> Any:
@@ -68,17 +63,14 @@ def of_each(value: Any, n: int, name: str) -> Any:
     ------
     InvalidInput
     """
-    array = numbers_in(value, name)
-    if array.ndim == 2:
-        if array.shape != (n, 3):
+    given = numbers_in(value, name)
+    if given.ndim == 2:
+        if given.shape != (n, 3):
             raise InvalidInput(
-                f"{name} must be 3 numbers, or 3 for each of the {n} bodies, but has shape {array.shape}"
+                f"{name} must be 3 numbers, or 3 for each of the {n} bodies, but has shape {given.shape}"
             )
-        wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        if wrong.size:
-            vector(array[wrong[0]], f"{name} of body {wrong[0]}")
-        return array
-    return np.tile(vector(value, name), (n, 1))
+        return given
+    return np.tile(vector(given, name), (n, 1))
 
 
 def masses_of(value: Any, n: int) -> Any:
@@ -88,12 +80,12 @@ def masses_of(value: Any, n: int) -> Any:
     ------
     InvalidInput
     """
-    array = numbers_in(value, "mass")
-    if array.ndim == 0:
-        return np.full(n, number(value, "mass", positive=True))
-    if array.shape != (n,):
-        raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {array.shape}")
-    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(array)])
+    given = numbers_in(value, "mass")
+    if given.ndim == 0:
+        return np.full(n, number(float(given), "mass", positive=True))
+    if given.shape != (n,):
+        raise InvalidInput(f"mass must be a number, or one for each of the {n} bodies, but has shape {given.shape}")
+    return np.array([number(m, f"mass[{i}]", positive=True) for i, m in enumerate(given)])
 
 
 def edges_of(box: Any) -> Any:
@@ -105,7 +97,8 @@ def edges_of(box: Any) -> Any:
     """
     if box is None:
         return None
-    edges = np.full(3, number(box, "box", positive=True)) if np.ndim(box) == 0 else vector(box, "box")
+    given = numbers_in(box, "box")
+    edges = np.full(3, number(float(given), "box", positive=True)) if given.ndim == 0 else vector(given, "box")
     if (edges <= 0.0).any():
         raise InvalidInput(f"box has the edges {edges.tolist()}; all must be positive")
     return edges
@@ -127,7 +120,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float
             if value is not None:
                 raise InvalidInput(f"{name} is given without cutoff, to which it belongs; leave it out")
         return 0.0, 0.0, 0.0
-    rc = number(cutoff, "cutoff", positive=True)
+    rc = number(cutoff, "cutoff", positive=True, most=1e100)
     if edges is not None and edges.min() < 2.0 * rc:
         raise InvalidInput(
             f"the smallest edge of the box, {edges.min():g}, is less than twice the cut-off {rc:g}, so that a body "
@@ -136,7 +129,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float
     on = SWITCH * rc if switch is None else number(switch, "switch")
     if not 0.0 <= on < rc:
         raise InvalidInput(f"switch is {on:g}; it must lie between 0 and the cut-off {rc:g}, where the switching ends")
-    wide = SKIN * rc if skin is None else number(skin, "skin")
+    wide = SKIN * rc if skin is None else number(skin, "skin", most=1e100)
     if wide < 0.0:
         raise InvalidInput(f"skin is {wide:g}; it must not be negative")
     return rc, on, wide
@@ -176,9 +169,12 @@ def _virial_loop() -> Any:
     return jit.compile_kernel(_virial, types.float64(types.FunctionType(POTENTIAL), types.f8, types.i8, A1, A1, A1))
 
 
-def constants_of(mass: Any, moments: Any, frames: Any, dipole: Any) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Constants of molecules for the trajectory; moments where they are those of the user's axes."""
-    found = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
+def constants_of(
+    mass: Any, moments: Any, frames: Any, dipole: Any, boltzmann: float = 1.0, coulomb: float = 1.0
+) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Constants of molecules and of their units for the trajectory; moments where they are those of the user's axes."""
+    found: dict[str, tuple[tuple[str, ...], Any]] = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
+    found |= {"boltzmann": ((), boltzmann), "coulomb": ((), coulomb)}
     if (np.abs(frames[:, 0]) == 1.0).all():
         found["inertia"] = (("body", "axis"), moments)
     return found

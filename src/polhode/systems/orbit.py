@@ -42,11 +42,12 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import dot, scale
+from polhode.arguments import in_unit, number, numbers
 from polhode.errors import answering
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, MOMENTUM, POSITION
 from polhode.systems.force_table import COUNT, ROW, ROWS, acceleration, force_table, level, masses_of, own_numbers
-from polhode.systems.record import IDENTITY, System, in_si, number, numbers, plain
+from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
 
 
@@ -125,8 +126,8 @@ def orbit(
     >>> orbit(3.986004415e14, forces=[zonal(J2=1.0826e-3, radius=6378136.3)]).conserves
     ('energy', 'vertical_angular_momentum')
     """
-    mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
-    mu, masses = number(mu, "mu", positive=True), masses_of(mass)
+    mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
+    mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     table = force_table(mu, masses, forces, surface=surface)
     arguments: dict[str, Any] = {
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces]

@@ -29,10 +29,11 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import INVERSE_MASS, POSITION
-from polhode.systems.record import IDENTITY, Own, System, no_loads, number, numbers, plain, truth, vector
+from polhode.systems.record import IDENTITY, Own, System, no_loads, plain
 from polhode.systems.user import (
     BOOKED,
     FORMS,
@@ -109,7 +110,8 @@ def particle(
     InvalidInput
         Naming the argument that is wrong.
     """
-    mass = number(mass, "mass", positive=True)
+    mass = number(mass, "mass", "kg", positive=True)
+    stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")
     arguments: dict[str, Any] = {"mass": mass, "stiffness": plain(stiffness), "gravity": plain(gravity)}
     functions = {}
     conserves: tuple[str, ...]
@@ -138,8 +140,8 @@ def particle(
     else:
         if parameters is not None:
             raise InvalidInput("parameters are handed to a force or a potential, but neither is given")
-        spring = np.zeros(3) if stiffness is None else np.array(stiffness, dtype=float)
-        spring = np.full(3, number(stiffness, "stiffness")) if spring.ndim == 0 else vector(spring, "stiffness")
+        spring = np.zeros(3) if stiffness is None else array(stiffness, "stiffness")
+        spring = np.full(3, float(spring)) if spring.ndim == 0 else vector(spring, "stiffness")
         pull = np.zeros(3) if gravity is None else vector(gravity, "gravity")
         values = np.concatenate([spring, mass * pull])
         loads, role, commutator = no_loads, None, no_loads

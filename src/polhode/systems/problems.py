@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import pi, sqrt
 from typing import Any
 
-from polhode.errors import unknown_name
+from polhode.arguments import choice
 from polhode.systems.free_body import free_body
 from polhode.systems.gravity_gradient import gravity_gradient
 from polhode.systems.heavy_top import heavy_top
@@ -136,6 +136,4 @@ def problem(name: str) -> ReadyMade:
     InvalidInput
         Unknown name; the message names the closest.
     """
-    if name not in PROBLEMS:
-        raise unknown_name("problem", name, PROBLEMS)
-    return PROBLEMS[name]
+    return PROBLEMS[choice(name, "problem", PROBLEMS)]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polhode.arguments import UNKNOWN, array, mapping
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
 from polhode.kernel.access import get3, put3
@@ -468,64 +469,6 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
     return kept[key]
 
 
-def vector(value: Any, name: str, length: int = 3) -> Any:
-    """``value`` as a finite float array of this length.
-
-    Raises
-    ------
-    InvalidInput
-        Wrong length, not numbers, not finite; the sentence names the argument and the entry.
-    """
-    without_unit(value, name)
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be {length} numbers, not {value!r}") from None
-    if array.shape != (length,):
-        raise InvalidInput(f"{name} must be {length} numbers, but has shape {array.shape}")
-    if not np.isfinite(array).all():
-        where = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InvalidInput(f"{name}[{where}] is {array[where]}; every entry must be a finite number")
-    return array
-
-
-def is_quantity(value: Any) -> bool:
-    """Whether something is an astropy ``Quantity``, told without importing astropy."""
-    return hasattr(value, "unit") and hasattr(value, "to_value")
-
-
-def in_si(value: Any, unit: str, name: str) -> Any:
-    """An astropy ``Quantity`` as plain numbers of an SI unit; anything else as it is.
-
-    Parameters
-    ----------
-    value : Quantity or anything
-        What the user gives.
-    unit : str
-        The unit as astropy writes it, such as ``"m3 / s2"``.
-    name : str
-        What the message calls it.
-
-    Raises
-    ------
-    InvalidInput
-        A quantity of another kind.
-    """
-    if not is_quantity(value):
-        return value
-    try:
-        return np.asarray(value.to_value(unit), dtype=float)[()]
-    except Exception as wrong:  # UnitConversionError, of a package that may not be there
-        raise InvalidInput(f"{name} is in {value.unit}, which is no unit of its kind ({unit}): {wrong}") from None
-
-
-def without_unit(value: Any, name: str) -> None:
-    """Refuse a quantity where none is turned into SI, for NumPy would drop its unit in silence."""
-    if is_quantity(value):
-        raise InvalidInput(f"{name} is a quantity with the unit {value.unit}, which is not read here; give plain "
-                           f"numbers, such as {name}.to_value(unit)")  # fmt: skip
-
-
 def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """What a function makes of a mapping of its arguments.
 
@@ -535,7 +478,7 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
         An argument that it does not know, or one that is missing; else what the function raises.
     """
     known = inspect.signature(make).parameters
-    for name in arguments:
+    for name in mapping(arguments, "arguments"):
         if name not in known:
             raise unknown_name(f"argument of {make.__name__}", name, known)
     for name, parameter in known.items():
@@ -544,59 +487,10 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     return make(**arguments)
 
 
-def number(value: Any, name: str, *, positive: bool = False) -> float:
-    """``value`` as a finite float, positive where asked.
-
-    Raises
-    ------
-    InvalidInput
-        Not a number, not finite, or not positive.
-    """
-    without_unit(value, name)
-    try:
-        if isinstance(value, str | bool):
-            raise TypeError
-        result = float(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a number, not {value!r}") from None
-    if not np.isfinite(result):
-        raise InvalidInput(f"{name} is {result}; it must be a finite number")
-    if positive and not result > 0.0:
-        raise InvalidInput(f"{name} is {result:g}; it must be positive")
-    return result
-
-
-def truth(value: Any, name: str) -> bool:
-    """``value``, which must be True or False.
-
-    Raises
-    ------
-    InvalidInput
-        Anything else.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInput(f"{name} must be True or False, not {value!r}")
-    return bool(value)
-
-
-def numbers(value: Any, name: str) -> Any:
-    """``value`` as a flat float array of any length (at least one entry is kept for the kernels)."""
-    if value is None:
-        return np.zeros(0)
-    without_unit(value, name)
-    try:
-        array = np.atleast_1d(np.array(value, dtype=float))
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a sequence of numbers, not {value!r}") from None
-    if array.ndim != 1 or not np.isfinite(array).all():
-        raise InvalidInput(f"{name} must be a flat sequence of finite numbers, not {value!r}")
-    return array
-
-
 def plain(value: Any) -> Any:
     """``value`` in JSON's types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
-    return np.asarray(value, dtype=float).tolist()
+    return array(value, "an argument", UNKNOWN).tolist()

@@ -27,9 +27,10 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import in_unit, number, numbers, truth
 from polhode.errors import InvalidInput, answering
-from polhode.systems.inertia import mass_of, principal
-from polhode.systems.record import Own, System, no_loads, no_series, number, numbers, plain, truth
+from polhode.systems.inertia import KG_M2, mass_of, principal
+from polhode.systems.record import Own, System, no_loads, no_series, plain
 from polhode.systems.user import (
     BOOKED,
     FORMS,
@@ -84,6 +85,7 @@ def rigid_body(
     InvalidInput
         Wrong inertia, a function with other arguments, or both ``torque`` and ``load``.
     """
+    inertia, mass = in_unit(inertia, KG_M2, "inertia"), in_unit(mass, "kg", "mass")
     if mass is not None:
         mass = mass_of(inertia, mass)
     moments, frame = principal(inertia)

@@ -51,7 +51,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.arguments import choice, in_unit, number
+from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
 from polhode.kernel.lanes import load4, roots, transposed
@@ -60,7 +61,7 @@ from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
 from polhode.systems.dipoles import reaction
 from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
-from polhode.systems.record import System, number, plain
+from polhode.systems.record import System, plain
 
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
@@ -268,15 +269,17 @@ def rigid_water(
     [3.1074, 3.1074, 3.1074]
     """
     N = count(n)
-    if model not in MODELS:
-        raise unknown_name("model", model, MODELS)
+    model = choice(model, "model", MODELS)
+    box, cutoff = in_unit(box, "nm", "box"), in_unit(cutoff, "nm", "cutoff")
+    switch, skin = in_unit(switch, "nm", "switch"), in_unit(skin, "nm", "skin")
     if box is not None and density is not None:
         raise InvalidInput("box and density are both given; keep one of them")
     row = MODELS[model]
     weight = OXYGEN + 2.0 * HYDROGEN
     edges = edges_of(box)
     if density is not None:
-        volume = N * weight * DALTON / number(density, "density", positive=True)
+        density = number(density, "density", "kg / m**3", positive=True)
+        volume = N * weight * DALTON / density
         edges = np.full(3, volume ** (1.0 / 3.0))
     usual = min(CUTOFF, 0.5 * float(edges.min())) if cutoff is None and edges is not None else cutoff
     if cutoff is None and usual is not None and usual < SHORTEST:
@@ -319,7 +322,7 @@ def rigid_water(
         units="molecular",
         check=overlapping(row.sigma, edges),
         constants={
-            **constants_of(mass, inertia, frames, moment),
+            **constants_of(mass, inertia, frames, moment, BOLTZMANN, COULOMB),
             "site": (("site",), np.array(names)),
             "site_position": (("site", "axis"), shown),
             "site_charge": (("site",), carried),

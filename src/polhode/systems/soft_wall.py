@@ -27,10 +27,11 @@ import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
-from polhode.errors import answering, unknown_name
+from polhode.arguments import choice, in_unit
+from polhode.errors import answering
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA, SERIES_OWN, SERIES_ROW
-from polhode.systems.inertia import principal
+from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, plain
 
 SIGNS = {"printed": 1.0, "physical": -1.0}
@@ -110,9 +111,9 @@ def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
     InvalidInput
         Wrong inertia or unknown sign.
     """
+    inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)
-    if sign not in SIGNS:
-        raise unknown_name("sign", sign, SIGNS)
+    sign = choice(sign, "sign", SIGNS)
     third = np.array(rotate_inverse(tuple(frame), (0.0, 0.0, 1.0)))
     return System(
         name="soft_wall",

@@ -65,7 +65,8 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
-from polhode.errors import InvalidInput, answering, unknown_name
+from polhode.arguments import UNKNOWN, array, in_unit, number, numbers, truth, vector
+from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import helper, inlined
 from polhode.kernel.signatures import (
@@ -98,8 +99,8 @@ from polhode.systems.force_table import (
 )
 from polhode.systems.forces import DRAG, RADIATION, Force, acceleration_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
-from polhode.systems.inertia import MassProperties, mass_of, principal, turning
-from polhode.systems.record import Switch, System, called, in_si, number, numbers, plain, vector
+from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
+from polhode.systems.record import Switch, System, called, plain
 from polhode.systems.user import (
     added_functions,
     force_added,
@@ -367,20 +368,21 @@ def thruster(
     InvalidInput
         Naming the argument that is wrong.
     """
-    if np.ndim(force) == 0:
-        size = number(force, "force")
+    force, direction = in_unit(force, "N", "force"), in_unit(direction, UNKNOWN, "direction")
+    if not isinstance(force, list | tuple | np.ndarray) or np.ndim(array(force, "force")) == 0:
+        size = number(force, "force", "N")
         if direction is None:
             raise InvalidInput("direction is missing; give it beside the size of the force, or the force as 3 numbers")
         F = size * _unit(direction, "direction")
     else:
         if direction is not None:
             raise InvalidInput("direction is given beside a force of 3 numbers; give the size of the force alone")
-        F = vector(force, "force")
-    x = vector(position, "position")
+        F = vector(force, "force", unit="N")
+    x = vector(position, "position", unit="m")
     given = {"start": start, "stop": stop}
-    when = {name: number(value, name) for name, value in given.items() if value is not None}
+    when = {name: number(value, name, "s") for name, value in given.items() if value is not None}
     if when.get("start", -inf) >= when.get("stop", inf):
-        raise InvalidInput(f"stop is {stop}, not after start, {start}; exchange them")
+        raise InvalidInput(f"stop is {when['stop']:g}, not after start, {when['start']:g}; exchange them")
     arguments = {"force": plain(force), "direction": plain(direction), "position": plain(x), **when}
     return Device(
         {name: value for name, value in arguments.items() if value is not None},
@@ -424,7 +426,8 @@ def plate(
     InvalidInput
         Naming the argument that is wrong.
     """
-    size, e, x = number(area, "area", positive=True), _unit(normal, "normal"), vector(position, "position")
+    size, e = number(area, "area", "m**2", positive=True), _unit(normal, "normal")
+    x = vector(position, "position", unit="m")
     drag = 0.0 if drag_coefficient is None else number(drag_coefficient, "drag_coefficient", positive=True)
     given = {"specular": specular, "diffuse": diffuse, "absorbed": absorbed}
     shares = {name: number(value, name) for name, value in given.items() if value is not None}
@@ -448,7 +451,7 @@ def plate(
 
 
 def _unit(value: Any, name: str) -> Any:
-    v = vector(value, name)
+    v = vector(value, name, unit=UNKNOWN)
     if not v.any():
         raise InvalidInput(f"{name} is zero; give a direction")
     v /= np.abs(v).max()
@@ -458,7 +461,7 @@ def _unit(value: Any, name: str) -> Any:
 def _devices(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
     """Devices as records; what is wrong with one is told with its number."""
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise InvalidInput(f"{name} must be a list of what polhode.{make.__name__} makes, not {given!r}")
+        raise InvalidInput(f"{name} must be a list of what polhode.{make.__name__} makes, not {shown(given)}")
     made = []
     for k, one in enumerate(given):
         try:
@@ -501,7 +504,7 @@ def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> t
                 raise InvalidInput(f"plates have {what}, but there is no {name}; give it, or leave them out")
             continue
         if not isinstance(given, Mapping):
-            raise InvalidInput(f"{name} must be a mapping of what {build.__name__} takes, not {given!r}")
+            raise InvalidInput(f"{name} must be a mapping of what {build.__name__} takes, not {shown(given)}")
         if not meets:
             raise InvalidInput(f"{name} is given, but no plate has {what}; give one of them, or leave it out")
         values = dict(given)
@@ -513,7 +516,7 @@ def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> t
         for word in values:
             if word not in known:
                 raise InvalidInput(f"{name}: {unknown_name('argument', word, known)}")
-        strength = values.pop("pressure", 1.0)
+        strength = in_unit(values.pop("pressure", 1.0), "Pa", f"{name}: pressure")
         try:
             force = build(**{own: strength}, **values)
         except InvalidInput as refused:
@@ -599,14 +602,13 @@ def spacecraft(
     >>> spacecraft(inertia=(90.0, 70.0, 60.0), mu=3.986004415e14, mass=120.0).conserves
     ('energy', 'angular_momentum_space')
     """
-    mass = mass_of(inertia, mass, 1.0)
-    inertia = inertia.inertia if isinstance(inertia, MassProperties) else inertia
-    mu, mass = in_si(mu, "m3 / s2", "mu"), in_si(mass, "kg", "mass")
-    mu, masses = number(mu, "mu", positive=True), masses_of(mass)
+    mass = mass_of(inertia, in_unit(mass, "kg", "mass"), 1.0)
+    inertia = inertia.inertia if isinstance(inertia, MassProperties) else in_unit(inertia, KG_M2, "inertia")
+    surface = in_unit(surface, "m", "surface")
+    mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
     N = len(masses)
     moments, frames = _inertias(inertia, N)
-    if not isinstance(gravity_gradient, bool):
-        raise InvalidInput(f"gravity_gradient must be True or False, not {gravity_gradient!r}")
+    gravity_gradient = truth(gravity_gradient, "gravity_gradient")
     burning, panels = _devices(thrusters, thruster, "thrusters"), _devices(plates, plate, "plates")
     beside, surroundings = _surroundings(atmosphere, sunlight, panels)
     around = [one.kind for one in beside]
@@ -684,12 +686,13 @@ def spacecraft(
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
     """Moments (N, 3) and frames (N, 4)."""
-    if N == 1 and np.ndim(inertia) < 3:
+    if isinstance(inertia, np.ndarray) and inertia.ndim:
+        inertia = list(array(inertia, "inertia"))
+    if not isinstance(inertia, list | tuple) or not inertia:
+        raise InvalidInput(f"inertia must be 3 moments or a tensor, or those of each body, not {shown(inertia)}")
+    if N == 1 and (len(inertia) != 1 or not isinstance(inertia[0], list | tuple | np.ndarray)):
         inertia = [inertia]
-    try:
-        count = len(inertia)
-    except TypeError:
-        count = 0
+    count = len(inertia)
     if count != N:
         raise InvalidInput(f"inertia must be one entry for each of {N} masses, but has {count}")
     found = [principal(one, name="inertia" if N == 1 else f"inertia[{i}]") for i, one in enumerate(inertia)]

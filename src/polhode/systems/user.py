@@ -25,7 +25,7 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, dot, scale, times
-from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError
+from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError, shown
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined, python_of, view
@@ -451,9 +451,9 @@ class UserFunction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
-        if not callable(self.function):
-            raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {self.function!r}")
         try:
+            if not callable(self.function):
+                raise RuntimeError
             inspect.signature(python_of(self.function)).bind(*self.form.arguments.split(","))
         except TypeError:
             raise InvalidInput(
@@ -461,6 +461,9 @@ class UserFunction:
             ) from None
         except ValueError:  # some callables hide their signature; the first call will tell
             pass
+        except Exception:  # nothing to call, or what fails when it is looked at
+            given = shown(self.function)
+            raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {given}") from None
 
     @property
     def name(self) -> str:

@@ -28,6 +28,7 @@ import xarray as xr
 
 from polhode.algebra import rotation
 from polhode.algebra.euler import SEQUENCES
+from polhode.arguments import choice
 from polhode.errors import InvalidInput, unknown_name
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS
 
@@ -83,19 +84,15 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
     >>> float(with_chart(ds, "euler_angles", branch="continuous").euler_angles[-1, 2].round(12))
     5.0
     """
-    if chart not in tuple(CHARTS):
-        raise unknown_name("chart", chart, CHARTS)
-    branches = CHARTS[chart]
+    branches = CHARTS[choice(chart, "chart", CHARTS)]
     if branch is None:
         branch = branches[0] if branches else None
-    elif branch not in branches:
+    elif not isinstance(branch, str) or branch not in branches:
         raise _no_such_branch(chart, branch)
     if chart != "euler_angles" and sequence is not None:
         raise InvalidInput(f"a sequence belongs to Euler angles; leave it out of chart {chart!r}")
     if chart == "euler_angles":
-        sequence = "XYZ" if sequence is None else sequence
-        if sequence not in SEQUENCES:
-            raise unknown_name("Euler sequence", sequence, SEQUENCES)
+        sequence = choice("XYZ" if sequence is None else sequence, "Euler sequence", SEQUENCES)
     if not isinstance(ds, xr.Dataset) or "attitude" not in ds:
         raise InvalidInput("there is no variable 'attitude' to make a chart of; take the Dataset of a run")
     rows, sizes = _rows(ds["attitude"], "quaternion")
@@ -153,13 +150,13 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
     >>> convert_branch(ds, "continuous", "euler_angles")                                           # doctest: +SKIP
     """
     found = [name for name in CHARTS if isinstance(ds, xr.Dataset) and name in ds]
-    if chart is not None and chart not in found:
-        raise unknown_name("chart of this Dataset", chart, found or ["(none)"])
+    if chart is not None:
+        choice(chart, "chart of this Dataset", found or ["(none)"])
     if not found:
         raise InvalidInput("this Dataset has no chart; add one: with_chart(ds, 'euler_angles')")
     changed = {}
     for name in found if chart is None else [chart]:
-        if branch not in CHARTS[name]:
+        if not isinstance(branch, str) or branch not in CHARTS[name]:
             raise _no_such_branch(name, branch, found)
         variable = ds[name]
         old, sequence = variable.attrs.get("branch"), variable.attrs.get("sequence")
@@ -221,7 +218,7 @@ def _no_such_branch(chart: str, branch: object, among: list[str] | None = None) 
         other = "; name the chart to convert" if among and len(among) > 1 else ""
         return InvalidInput(f"the chart {chart!r} has no branches: one attitude has one such vector{other}")
     error = unknown_name(f"branch of {chart!r}", branch, CHARTS[chart])
-    able = [name for name in among or () if branch in CHARTS[name]]
+    able = [name for name in among or () if isinstance(branch, str) and branch in CHARTS[name]]
     if not able:
         return error
     return InvalidInput(f"{error}; to convert the other chart alone: convert_branch(ds, {branch!r}, {able[0]!r})")

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any
 
-from polhode.errors import InvalidInput, MissingExtra, unknown_name
+from polhode.arguments import has
+from polhode.errors import InvalidInput, MissingExtra, shown, unknown_name
 
 SCALES = ("UTC", "TAI", "TT", "TDB")
 
@@ -104,11 +105,11 @@ def epoch_of(value: Any, scale: str = "UTC", name: str = "epoch") -> Epoch:
         return value
     if isinstance(value, datetime.datetime):
         value = value.isoformat()
-    if type(value).__module__.partition(".")[0] == "astropy" and hasattr(value, "jd1"):
+    if type(value).__module__.partition(".")[0] == "astropy" and has(value, "jd1"):
         return _from_astropy(value, name)
     found = ISO.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
-        raise InvalidInput(f"{name} is {value!r}; {EXPECTED}")
+        raise InvalidInput(f"{name} is {shown(value)}; {EXPECTED}")
     year, month, day, of_year, hour, minute, second, zulu, sign, hours, minutes, named = found.groups()
     if zulu or sign:
         scale = "UTC"

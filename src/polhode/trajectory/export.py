@@ -36,10 +36,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.errors import InvalidInput, unknown_name
+from polhode.arguments import choice, text, whole
+from polhode.arguments import path as checked_path
+from polhode.errors import InvalidInput, shown
 from polhode.trajectory.epochs import Epoch, epoch_of, instants, texts
 from polhode.trajectory.files import appearing_whole
 from polhode.trajectory.molecules import extended_xyz, gsd, lammps_dump
+from polhode.trajectory.schema import trajectory
 
 __all__ = ["aem", "extended_xyz", "gsd", "lammps_dump", "oem"]
 
@@ -104,6 +107,7 @@ def oem(
     FileProblem
         The file cannot be written.
     """
+    trajectory(ds, "time")
     positions, velocities = _rows(ds, "position", body), _rows(ds, "velocity", body)
     scale = TO_KM[_length(ds, units)]
     head = {"OBJECT_NAME": object_name, "OBJECT_ID": object_id, "CENTER_NAME": center_name, "REF_FRAME": ref_frame}
@@ -149,8 +153,8 @@ def aem(
     InvalidInput, MissingExtra, FileProblem
         As ``oem``; a trajectory without attitudes.
     """
-    if scalar not in SCALAR:
-        raise unknown_name("scalar", scalar, SCALAR)
+    trajectory(ds, "time")
+    scalar = choice(scalar, "scalar", SCALAR)
     q = _rows(ds, "attitude", body)
     head = {"OBJECT_NAME": object_name, "OBJECT_ID": object_id}
     head |= {} if center_name is None else {"CENTER_NAME": center_name}
@@ -172,11 +176,9 @@ def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
         count = found.sizes["body"]
         if body is None:
             raise InvalidInput(f"body is missing; the trajectory has {count}, give one of 0 to {count - 1}")
-        if isinstance(body, bool) or not isinstance(body, int | np.integer) or not 0 <= body < count:
-            raise InvalidInput(f"body is {body!r}; the trajectory has {count}, give one of 0 to {count - 1}")
-        found = found.isel(body=int(body))
-    elif body not in (None, 0):
-        raise InvalidInput(f"body is {body!r}, but the trajectory has one body; leave it out")
+        found = found.isel(body=whole(body, "body", 0, count - 1))
+    elif body is not None and whole(body, "body") != 0:
+        raise InvalidInput(f"body is {body}, but the trajectory has one body; leave it out")
     values = np.asarray(found.transpose("time", ...).values, dtype=float)
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if wrong.size:
@@ -192,8 +194,8 @@ def _length(ds: xr.Dataset, units: str | None) -> str:
             "units is missing; the trajectory may be in any consistent set, so say which lengths it has beside "
             "seconds: units='km' or units='m'"
         )
-    if units is not None and units not in TO_KM:
-        raise unknown_name("units", units, TO_KM)
+    if units is not None:
+        choice(units, "units", TO_KM)
     if labelled and units == "km":
         raise InvalidInput("units is 'km', but the trajectory is labelled SI, whose lengths are metres; leave it out")
     return units or "m"
@@ -205,9 +207,7 @@ def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Any, tu
         epoch = ds.attrs.get("epoch")
     if epoch is None:
         raise InvalidInput("epoch is missing; say which instant is time 0, such as epoch='2030-01-01T00:00:00 UTC'")
-    if time_system is not None and not isinstance(time_system, str):
-        raise InvalidInput(f"time_system must be a name such as 'UTC', not {time_system!r}")
-    wanted = None if time_system is None else time_system.upper()
+    wanted = None if time_system is None else text(time_system, "time_system").upper()
     start = epoch_of(epoch, wanted or "UTC")
     times = np.asarray(ds["time"].values, dtype=float)
     if not times.size:
@@ -267,9 +267,9 @@ def _message(
 def _word(value: Any, name: str) -> str:
     """A value of the header: printable ASCII, on one line, in the letters the standard has."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{name} must be a name, not {value!r}")
+        raise InvalidInput(f"{name} must be a name, not {shown(value)}")
     if not (value.isascii() and value.isprintable()) or len(value) > WIDEST:
-        raise InvalidInput(f"{name} is {value!r}; a message takes one line of at most {WIDEST} ASCII characters")
+        raise InvalidInput(f"{name} is {shown(value)}; a message takes one line of at most {WIDEST} ASCII characters")
     return value.strip()
 
 
@@ -280,8 +280,8 @@ def _plain(value: Any) -> str:
 
 def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> Path:
     """A text file that appears whole or not at all."""
-    target = Path(path)
-    text = "\n".join(lines) + "\n"
+    target = Path(checked_path(path))
+    message = "\n".join(lines) + "\n"
     with appearing_whole(target) as draft:
-        draft.write_text(text, encoding="ascii", newline="\n")
+        draft.write_text(message, encoding="ascii", newline="\n")
     return target

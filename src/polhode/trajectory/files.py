@@ -17,9 +17,11 @@ from typing import Any
 
 import xarray as xr
 
+from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.kernel.interrupts import held
 from polhode.trajectory import digests, foreign
+from polhode.trajectory.schema import trajectory
 
 SUFFIXES = (".nc", ".zarr")
 SMALL = 2**14
@@ -52,6 +54,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     InvalidInput
         Neither ``.nc`` nor ``.zarr``.
     """
+    path = checked_path(path)
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         raise InvalidInput(f"{str(path)!r} must end in .nc (netCDF) or .zarr (Zarr folder)")
@@ -100,6 +103,7 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
     FileProblem
         The disk is full, the folder not writable, and the like.
     """
+    trajectory(ds)
     suffix = suffix_of(path)
     target = Path(path)
     with appearing_whole(target) as draft, held():

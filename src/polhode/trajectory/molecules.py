@@ -37,8 +37,12 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
-from polhode.errors import InvalidInput, MissingExtra
+from polhode.arguments import UNKNOWN, array, truth
+from polhode.arguments import path as checked_path
+from polhode.arguments import whole as whole_number
+from polhode.errors import InvalidInput, MissingExtra, shown
 from polhode.trajectory.files import appearing_whole
+from polhode.trajectory.schema import trajectory
 
 __all__ = ["extended_xyz", "gsd", "lammps_dump"]
 
@@ -159,7 +163,7 @@ def extended_xyz(
     if found.box is not None:
         lattice = 'Lattice="{!r} 0.0 0.0 0.0 {!r} 0.0 0.0 0.0 {!r}" '.format(*found.box.tolist())
     periodic = "F F F" if found.box is None else "T T T"
-    target = Path(path)
+    target = Path(checked_path(path))
     with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
         for k in range(len(found.times)):
             keys = {"time": float(found.times[k]), "step": int(found.steps[k])}
@@ -230,7 +234,7 @@ def lammps_dump(
     if found.dipole is not None:
         names += ["mux", "muy", "muz", "mu"]
         rest += [found.dipole, np.linalg.norm(found.dipole, axis=-1, keepdims=True)]
-    target = Path(path)
+    target = Path(checked_path(path))
     with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
         for k in range(len(found.times)):
             if found.box is None:
@@ -306,7 +310,7 @@ def gsd(
     edges = _edges(found, box)
     kinds = list(dict.fromkeys(found.species))
     numbers = {name: np.asarray(values, dtype=float) for name, values in found.numbers.items()}
-    target = Path(path)
+    target = Path(checked_path(path))
     with appearing_whole(target) as draft, hoomd.open(draft, "w") as file:
         for k in range(len(found.times)):
             frame = hoomd.Frame()
@@ -339,8 +343,8 @@ def _particles(
     ds: xr.Dataset, every: Any, species: Any, sites: Any, mass: Any, inertia: Any, wrap: bool = False
 ) -> Particles:
     """Bodies or sites of every so many rows; with ``wrap`` their bodies' centres in [0, L)."""
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        raise InvalidInput(f"every is {every!r}; write every first, second, third ... row: a whole number from 1")
+    trajectory(ds, "time")
+    every, wrap = whole_number(every, "every", 1), truth(wrap, "wrap")
     if not ds.sizes.get("time", 0):
         raise InvalidInput("the trajectory has no rows, so there is nothing to write")
     whole, ds = ds, ds.isel(time=slice(None, None, every))
@@ -363,6 +367,8 @@ def _particles(
     common = {"times": times, "steps": _steps(ds, times), "box": box, "numbers": numbers}
     chosen = None if sites is False else _sites(ds, sites)
     if chosen is None:
+        if not isinstance(species, str | list | tuple):
+            raise InvalidInput(f"species must be a name, or a list of one for each body, not {shown(species)}")
         names = [species] * N if isinstance(species, str) else list(species)
         if len(names) != N:
             raise InvalidInput(f"species has {len(names)} names for {N} bodies; give one for all or one for each")
@@ -411,7 +417,7 @@ def of_bodies(ds: xr.Dataset, name: str) -> Any:
     InvalidInput
         It is not there, or not finite.
     """
-    if name not in ds:
+    if name not in trajectory(ds):
         has = "do not turn" if name in ("attitude", "angular_momentum", "angular_velocity") else "do not move"
         raise InvalidInput(f"this trajectory has no {name}: the bodies it describes {has}")
     found = ds[name] if "body" in ds[name].dims else ds[name].expand_dims("body")
@@ -445,16 +451,13 @@ def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
     return rotation.rotate(q, _shaped(dipole, "dipole", (q.shape[1], 3)))
 
 
-def _shaped(value: Any, name: str, shape: tuple[int, ...]) -> Any:
+def _shaped(value: Any, name: str, shape: tuple[int, ...], unit: str = UNKNOWN) -> Any:
     """Finite numbers of this shape, or of its last dimensions, repeated."""
+    given = array(value, name, unit)
     try:
-        array = np.asarray(value, dtype=float)
-        repeated = np.broadcast_to(array, shape)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be numbers of the shape {shape}, not {value!r}") from None
-    if not np.isfinite(array).all():
-        raise InvalidInput(f"{name} has entries that are not finite")
-    return repeated
+        return np.broadcast_to(given, shape)
+    except ValueError:
+        raise InvalidInput(f"{name} must be numbers of the shape {shape}, but has the shape {given.shape}") from None
 
 
 def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None:
@@ -471,7 +474,7 @@ def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None
         pairs = list(sites.items()) if isinstance(sites, Mapping) else list(sites)
         names = [name for name, _ in pairs]
         places = _shaped([list(place) for _, place in pairs], "sites", (len(pairs), 3))
-    except (TypeError, ValueError):
+    except Exception:  # whatever a thing does when it is asked for pairs
         pairs = []
     if not pairs:
         raise InvalidInput("sites must be pairs of a name and a place, such as [('O', (0, 0, 0)), ('H', (0, 0.1, 0))]")
@@ -481,7 +484,7 @@ def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None
 def _name(value: Any) -> str:
     """A name of a species: one word of ASCII."""
     if not isinstance(value, str) or not value or not value.isascii() or not value.isprintable() or " " in value:
-        raise InvalidInput(f"species must be words of ASCII letters, not {value!r}")
+        raise InvalidInput(f"species must be words of ASCII letters, not {shown(value)}")
     return value
 
 

@@ -39,8 +39,10 @@ import numpy as np
 import xarray as xr
 from scipy.fft import irfft, next_fast_len, rfft
 
-from polhode.errors import InvalidInput
+from polhode.arguments import array, number, room_for, whole
+from polhode.errors import InvalidInput, shown
 from polhode.trajectory.molecules import body_dipoles, of_bodies
+from polhode.trajectory.schema import UNITS, trajectory, unit_of
 from polhode.trajectory.statistics import average, block_error, drift, number_of_blocks
 
 __all__ = [
@@ -101,9 +103,9 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     InvalidInput
         One body, a radius beyond half the box, or no shells.
     """
-    ds = ds if rows is None else ds.isel(time=rows)
+    ds = _chosen(ds, rows)
     position, box = _positions(ds)
-    edges = _shells(position, box, bins, r_max)
+    edges = _shells(position, box, bins, r_max, unit_of(ds, "length"))
     count = np.array([_histograms(row, box, edges)[0] for row in position])
     N = position.shape[1]
     if box is None:
@@ -149,9 +151,9 @@ dipole: Any = None,
     InvalidInput
         As ``radial_distribution``; no dipole, or one of length zero.
     """
-    ds = ds if rows is None else ds.isel(time=rows)
+    ds = _chosen(ds, rows)
     position, box = _positions(ds)
-    edges = _shells(position, box, bins, r_max)
+    edges = _shells(position, box, bins, r_max, unit_of(ds, "length"))
     unit = _units(ds, dipole)
     sums = np.array([_histograms(r, box, edges, u) for r, u in zip(position, unit, strict=True)])
     count, pairs = sums[:, 0], sums[:, 0].mean(axis=0)
@@ -191,9 +193,9 @@ Any = None,
     InvalidInput
         As ``dipole_correlations``.
     """
-    ds = ds if rows is None else ds.isel(time=rows)
+    ds = _chosen(ds, rows)
     position, box = _positions(ds)
-    edges = _shells(position, box, bins, r_max)
+    edges = _shells(position, box, bins, r_max, unit_of(ds, "length"))
     unit, N = _units(ds, dipole), position.shape[1]
     sums = np.array([_histograms(r, box, edges, u)[1] for r, u in zip(position, unit, strict=True)])
     found = average(1.0 + 2.0 / N * np.cumsum(sums, axis=1), blocks)
@@ -225,13 +227,14 @@ def total_dipole(ds: xr.Dataset, *, dipole: Any = None) -> xr.DataArray:
         No dipole, or one of another shape.
     """
     values = body_dipoles(ds, dipole).sum(axis=1)
-    units = ds["dipole"].attrs.get("units", "dipole") if "dipole" in ds and dipole is None else "dipole"
+    own = ds["dipole"].attrs.get("units") if "dipole" in ds else None
+    units = own or UNITS.get(str(ds.attrs.get("units")), UNITS["consistent"])["total_dipole"]
     attributes = {"long_name": "total dipole, space frame", "units": units}
     return xr.DataArray(values, {"time": ds["time"], "axis": ["x", "y", "z"]}, ("time", "axis"), "M", attributes)
 
 
 def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = None, surroundings: float = np.inf,
-                        boltzmann: float = 1.0, coulomb: float = 1.0, volume: float | None = None,
+                        boltzmann: float | None = None, coulomb: float | None = None, volume: float | None = None,
                         blocks: int | None = None) -> xr.Dataset:  # fmt: skip
     """Static dielectric constant from the fluctuations of the total dipole [neumann1983].
 
@@ -247,15 +250,15 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
     ds : xarray.Dataset
         A trajectory in equilibrium.
     temperature : float
-        Positive.
+        Positive, in the units of the trajectory.
     dipole : array_like, optional
         As for ``total_dipole``.
     surroundings : float
         Dielectric constant s of what surrounds the box; it must be that of the run.
-    boltzmann : float
-        Boltzmann's constant in the units of the trajectory: 1 in reduced units.
-    coulomb : float
-        Energy times distance of two unit charges: 1 in reduced units, 138.9354576 kJ mol^-1 nm e^-2.
+    boltzmann, coulomb : float, optional
+        Boltzmann's constant, and energy times distance of two unit charges, in the units of the trajectory: those that
+        it has (``boltzmann``, ``coulomb``), or that its label means, "molecular" or "SI". To be given where it is
+        labelled "consistent" and has none; 1 in reduced units.
     volume : float, optional
         In free space, where there is no box.
     blocks : int, optional
@@ -269,22 +272,28 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
     Raises
     ------
     InvalidInput
-        A temperature that is not positive, no volume, or fluctuations that no dielectric constant explains in these
+        A temperature that is not positive, no volume, constants that are neither given nor those of the trajectory, or
+        differ from them by more than 1e-6, or fluctuations that no dielectric constant explains in these
         surroundings, y >= 2 s + 1.
     """
-    if not (np.isfinite(temperature) and temperature > 0.0):
-        raise InvalidInput(f"temperature is {temperature!r}; it must be positive")
+    trajectory(ds)
+    temperature = number(temperature, "temperature", unit_of(ds, "temperature"), positive=True)
+    if not (isinstance(surroundings, float) and np.isinf(surroundings) and surroundings > 0.0):
+        surroundings = number(surroundings, "surroundings", most=1e100)
     if not surroundings >= 1.0:
         raise InvalidInput(
             f"surroundings is {surroundings!r}; a dielectric constant is 1 (vacuum) or more, inf a conductor"
         )
-    if volume is None:
+    if volume is not None:
+        volume = number(volume, "volume", unit_of(ds, "volume"), positive=True)
+    else:
         if "box" not in ds:
             raise InvalidInput("volume is missing; the trajectory is in free space, so say what its bodies fill")
         volume = float(np.prod(ds["box"].values))
+    heat = _constant(ds, "boltzmann", boltzmann) * temperature
     M = total_dipole(ds, dipole=dipole).values
     found = average(((M - M.mean(axis=0)) ** 2).sum(axis=1), blocks)
-    factor = 4.0 * np.pi * coulomb / (3.0 * volume * boltzmann * temperature)
+    factor = 4.0 * np.pi * _constant(ds, "coulomb", coulomb) / (3.0 * volume * heat)
     y = factor * float(found.mean)
     if np.isinf(surroundings):
         epsilon, slope = 1.0 + y, 1.0
@@ -303,6 +312,31 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
         "fluctuation": ((), float(found.mean), {"long_name": "<M^2> - <M>^2"}),
     }
     return xr.Dataset(variables, attrs={"surroundings": kind, "rows": len(M)})
+
+
+CONSTANTS = {
+    "molecular": {"boltzmann": 0.00831446261815324, "coulomb": 138.935457644},
+    "SI": {"boltzmann": 1.380649e-23, "coulomb": 8.9875517923e9},
+}
+"""Boltzmann's constant and 1 / (4 pi epsilon_0) of CODATA 2018, in the units that a label means."""
+AGREES = 1e-6
+"""Part by which a constant that is given may differ from that of the trajectory."""
+
+
+def _constant(ds: xr.Dataset, name: str, given: Any) -> float:
+    """A constant of the units of a trajectory."""
+    own = float(ds[name]) if name in ds else CONSTANTS.get(str(ds.attrs.get("units")), {}).get(name)
+    if given is None:
+        if own is None:
+            raise InvalidInput(
+                f"{name} is missing; this trajectory says neither its {name} nor units that have one, so give it: "
+                f"{name}=1.0 in reduced units"
+            )
+        return own
+    found = number(given, name, positive=True, most=1e100)
+    if own is not None and abs(found - own) > AGREES * own:
+        raise InvalidInput(f"{name} is {found:g}, but that of the trajectory is {own:g}; leave it out")
+    return found
 
 
 # ------------------------------------------------------------------ in time
@@ -331,10 +365,10 @@ def autocorrelation(series: xr.DataArray, lags: int | None = None, *, blocks: in
     InvalidInput
         Rows that are not equally spaced or not finite, or too few of them for these lags and blocks.
     """
-    if not isinstance(series, xr.DataArray) or "time" not in series.dims:
+    if not isinstance(series, xr.DataArray) or "time" not in series.dims or "time" not in series.coords:
         raise InvalidInput("series must be a DataArray with the dimension time, such as ds.velocity")
     bodies = series.sizes.get("body", 1)
-    values = np.asarray(series.transpose("time", ...).values, dtype=float).reshape(series.sizes["time"], -1)
+    values = array(series.transpose("time", ...).values, "series").reshape(series.sizes["time"], -1)
     times = np.asarray(series["time"].values, dtype=float)
     lag, cuts = _plan(times, lags, blocks)
     found = _lagged(values, len(lag) - 1, cuts) / bodies
@@ -391,8 +425,9 @@ def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = 
     InvalidInput
         As ``autocorrelation``; another rank, no dipole or one of length zero.
     """
-    if rank not in (1, 2):
-        raise InvalidInput(f"rank is {rank!r}; it must be 1 or 2")
+    if whole(rank, "rank") not in (1, 2):
+        raise InvalidInput(f"rank is {rank}; it must be 1 or 2")
+    trajectory(ds, "time")
     u = _units(ds, dipole)
     lag, cuts = _plan(np.asarray(ds["time"].values, dtype=float), lags, blocks)
     if rank == 2:  # (u . w)^2 is the inner product of u u and w w
@@ -441,6 +476,20 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
 
 
 # ------------------------------------------------------------------ pairs
+def _chosen(ds: Any, rows: Any) -> xr.Dataset:
+    """The rows that are looked at."""
+    if rows is None:
+        return trajectory(ds, "time")
+    try:
+        if not isinstance(rows, slice):
+            raise TypeError
+        return trajectory(ds, "time").isel(time=rows)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"rows must be a slice of whole numbers such as slice(100, None), not {shown(rows)}"
+        ) from None
+
+
 def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
     """Positions (time, body, axis) of two bodies or more, and the edges of the box or None."""
     position = of_bodies(ds, "position")
@@ -451,18 +500,19 @@ def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
     return position, np.asarray(ds["box"].values, dtype=float) if "box" in ds else None
 
 
-def _shells(position: Any, box: Any, bins: Any, r_max: Any) -> Any:
+def _shells(position: Any, box: Any, bins: Any, r_max: Any, unit: str) -> Any:
     """Radii of the shells, from 0."""
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or bins < 1:
-        raise InvalidInput(f"bins is {bins!r}; it must be a whole number from 1")
+    bins = whole(bins, "bins", 1)
+    room_for(1000.0 * bins, "bins")
     most = np.inf if box is None else 0.5 * float(box.min())
     if r_max is None:
         far = np.linalg.norm(position.max(axis=1) - position.min(axis=1), axis=1).max()
         r_max = most if box is not None else float(far) * (1.0 + 1e-9)
+    r_max = number(r_max, "r_max", unit)
     if not 0.0 < r_max < np.inf or r_max > most * (1.0 + 1e-12):
         limit = "" if box is None else f" and at most {most:g}, half the shortest edge of the box"
         raise InvalidInput(f"r_max is {r_max!r}; it must be positive{limit}")
-    return np.linspace(0.0, min(float(r_max), most), int(bins) + 1)
+    return np.linspace(0.0, min(float(r_max), most), bins + 1)
 
 
 def _chunks(N: int) -> Iterator[tuple[int, int]]:
@@ -532,8 +582,9 @@ def _plan(times: Any, lags: Any, blocks: Any) -> tuple[Any, Any]:
         raise InvalidInput("rows are not equally spaced in time; choose those that are: ds.isel(time=...)")
     if lags is None:
         lags = n // 4
-    if isinstance(lags, bool) or not isinstance(lags, int | np.integer) or not 0 <= lags < n - 1:
-        raise InvalidInput(f"lags is {lags!r}; with {n} rows it must be a whole number from 0 to {n - 2}")
+    lags = whole(lags, "lags", most=np.inf)
+    if not lags < n - 1:
+        raise InvalidInput(f"lags is {shown(lags)}; with {n} rows it must be a whole number from 0 to {n - 2}")
     starts = n - int(lags)
     return spacing * np.arange(lags + 1), np.linspace(0, starts, number_of_blocks(blocks, starts) + 1).astype(int)
 

@@ -37,6 +37,8 @@ dipole                    body, axis           of each molecule, body frame
 mass, inertia             body; body, axis     of each molecule; moments about the axes of the body frame
 site_position             site, axis           of molecules with sites, body frame; also site_charge, site_mass, and
                                                ``site`` with names such as O, H1, H2
+boltzmann, coulomb                             of molecules: Boltzmann's constant, and energy times distance of two unit
+                                               charges, in the units of the trajectory
 box                       axis                 edges of the periodic box, where there is one; positions are not wrapped
                                                into it
 iterations                time                 most solver iterations of a step since the row before
@@ -68,6 +70,13 @@ The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01
 """
 
 from __future__ import annotations
+
+from typing import Any
+
+import xarray as xr
+
+from polhode.arguments import UNKNOWN
+from polhode.errors import InvalidInput, shown
 
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")
@@ -106,6 +115,8 @@ UNITS = {
         "work": "mass length2 / time2",
         "mass": "mass",
         "box": "length",
+        "boltzmann": "energy / temperature",
+        "coulomb": "energy length / charge2",
         "temperature": "energy / boltzmann",
         "temperature_translational": "energy / boltzmann",
         "temperature_rotational": "energy / boltzmann",
@@ -160,6 +171,8 @@ UNITS = {
         "work": "J",
         "mass": "kg",
         "box": "m",
+        "boltzmann": "J / K",
+        "coulomb": "J m / C2",
         "temperature": "K",
         "temperature_translational": "K",
         "temperature_rotational": "K",
@@ -204,7 +217,36 @@ def _molecular(units: str) -> str:
 
 
 UNITS["molecular"] = {name: _molecular(units) for name, units in UNITS["consistent"].items()}
+UNITS["molecular"] |= {"boltzmann": "kJ / (mol K)", "coulomb": "kJ nm / (mol e2)"}
 """Units of systems that fix those of molecules: nm, ps, u, e, kJ / mol, K."""
+
+SCALES: dict[str, dict[str, str]] = {
+    "SI": {"length": "m", "time": "s", "mass": "kg", "temperature": "K", "volume": "m**3", "dipole": "C * m"},
+    "molecular": {"length": "nm", "time": "ps", "mass": "u", "temperature": "K", "volume": "nm**3"},
+}
+"""What quantities that are handed in beside a trajectory turn into, where it says its units."""
+
+
+def trajectory(ds: Any, *needed: str) -> xr.Dataset:
+    """A Dataset, as it is.
+
+    Raises
+    ------
+    InvalidInput
+        Something else, or one without the variables that are needed.
+    """
+    if not isinstance(ds, xr.Dataset):
+        raise InvalidInput(f"ds must be a Dataset such as polhode.integrate gives, not {shown(ds)}")
+    for name in needed:
+        if name not in ds.variables:
+            raise InvalidInput(f"this Dataset has no {name}; take that of a run")
+    return ds
+
+
+def unit_of(ds: xr.Dataset, kind: str) -> str:
+    """The unit a quantity turns into beside a trajectory, or ``arguments.UNKNOWN`` where its labels do not tell."""
+    return SCALES.get(str(ds.attrs.get("units")), {}).get(kind, UNKNOWN)
+
 
 CHART_DIMENSION = {
     "rotation_vector": "axis", "euler_angles": "angle", "gibbs_rodrigues": "axis", "modified_rodrigues": "axis",
@@ -236,6 +278,8 @@ MEANING = {
     "work": "work on the bodies since the start",
     "mass": "mass",
     "box": "edges of the periodic box",
+    "boltzmann": "Boltzmann's constant",
+    "coulomb": "energy times distance of two unit charges",
     "temperature": "temperature",
     "temperature_translational": "temperature of the translation",
     "temperature_rotational": "temperature of the rotation",

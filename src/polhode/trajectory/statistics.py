@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from polhode.errors import InvalidInput
+from polhode.arguments import UNKNOWN, array, whole
+from polhode.errors import InvalidInput, shown
+from polhode.trajectory.schema import trajectory
 
 FEWEST = 8
 """Blocks that an error is told from unless their number is given."""
@@ -85,8 +87,8 @@ def average(x: Any, blocks: int | None = None) -> Average:
 
 def number_of_blocks(blocks: Any, rows: int) -> int:
     """A number of blocks of so many rows, checked."""
-    if isinstance(blocks, bool) or not isinstance(blocks, int | np.integer) or not 2 <= blocks <= rows:
-        raise InvalidInput(f"blocks is {blocks!r}; {rows} rows can be cut into 2 to {rows} blocks")
+    if not 2 <= whole(blocks, "blocks", most=np.inf) <= rows:
+        raise InvalidInput(f"blocks is {shown(blocks)}; {rows} rows can be cut into 2 to {rows} blocks")
     return int(blocks)
 
 
@@ -133,16 +135,18 @@ def block_error(series: Any, *, blocks: int | None = None) -> xr.Dataset:
     >>> float(block_error([1.0, 2.0, 3.0, 4.0], blocks=2).error)
     1.0
     """
-    array = series if isinstance(series, xr.DataArray) else None
-    values = np.asarray(series if array is None else array.transpose("time", ...).values, dtype=float)
-    if values.ndim == 0 or not np.isfinite(values).all():
-        raise InvalidInput("the series must be finite numbers, one for each row")
+    named = series if isinstance(series, xr.DataArray) else None
+    if named is not None and "time" not in named.dims:
+        raise InvalidInput("series has no dimension time; take a variable of a trajectory, or plain numbers")
+    values = array(series if named is None else named.transpose("time", ...).values, "series", UNKNOWN)
+    if values.ndim == 0:
+        raise InvalidInput("series must be finite numbers, one for each row")
     found = average(values, blocks)
     dims = [f"dim_{k}" for k in range(1, values.ndim)]
     coordinates: dict[Any, Any] = {}
-    if array is not None:
-        dims = [str(d) for d in array.dims if d != "time"]
-        coordinates = {name: array.coords[name] for name in dims if name in array.coords}
+    if named is not None:
+        dims = [str(d) for d in named.dims if d != "time"]
+        coordinates = {name: named.coords[name] for name in dims if name in named.coords}
     independent = values.var(axis=0, ddof=1) / len(values) if len(values) > 1 else np.full(found.mean.shape, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         inefficiency = np.where(independent > 0.0, found.error**2 / independent, 1.0)
@@ -185,9 +189,10 @@ def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None
     InvalidInput
         No such variable, one of more than time, values that are not finite, fewer than 3 rows, or a wrong ``blocks``.
     """
-    if variable not in ds or ds[variable].dims != ("time",):
+    trajectory(ds, "time")
+    if not isinstance(variable, str) or variable not in ds or ds[variable].dims != ("time",):
         raise InvalidInput(
-            f"variable is {variable!r}; it must name a variable of the trajectory that depends on time alone"
+            f"variable is {shown(variable)}; it must name a variable of the trajectory that depends on time alone"
         )
     y, t = np.asarray(ds[variable].values, dtype=float), np.asarray(ds["time"].values, dtype=float)
     n = len(y)

@@ -1,0 +1,379 @@
+"""One good call of every public function, for tests that walk all of them.
+
+``CALLS`` maps the name under ``polhode`` to a list of keyword arguments; ``public_functions`` finds by introspection
+what must be in it. Trajectories and other things that cost time are made when a call is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import xarray as xr
+
+import polhode as ph
+
+R, V, MU, T = [7.0e6, 1.0e5, -2.0e5], [100.0, 7.4e3, 900.0], 3.986004418e14, 300.0
+Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5], [1.0, 2.0, 3.0]
+TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+NO_FUNCTIONS = {
+    "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
+    "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
+}  # fmt: skip
+"""Records, which users read and do not make; their numbers are checked where they are handed in."""
+
+
+def public_functions():
+    """``{name under polhode: function}``: every function, and every class whose making is one."""
+    found = {}
+    for name in ph.__all__:
+        thing = getattr(ph, name)
+        if isinstance(thing, ModuleType):
+            if name in ("errors", "so3"):  # exceptions; another name of rotation
+                continue
+            inside = getattr(thing, "__all__", None) or [
+                key for key, value in vars(thing).items()
+                if not key.startswith("_") and getattr(value, "__module__", "") == thing.__name__
+            ]  # fmt: skip
+            found |= {f"{name}.{key}": getattr(thing, key) for key in inside}
+        else:
+            found[name] = thing
+    return {
+        name: thing for name, thing in found.items()
+        if callable(thing) and name.rpartition(".")[2] not in NO_FUNCTIONS
+        and not (isinstance(thing, type) and issubclass(thing, BaseException))
+    }  # fmt: skip
+
+
+# ------------------------------------------------------------------ things that functions take
+@functools.cache
+def folder():
+    return Path(tempfile.mkdtemp(prefix="polhode-calls-"))
+
+
+def target(name):
+    """A file that is not there yet."""
+    path = folder() / name
+    path.unlink(missing_ok=True)
+    return path
+
+
+@functools.cache
+def turning():
+    return ph.integrate(ph.free_body(INERTIA), "v2/mr", step=0.05, steps=40, angular_velocity=W)
+
+
+@functools.cache
+def saved():
+    return ph.save(turning(), folder() / "saved.nc")
+
+
+@functools.cache
+def stored():
+    path = folder() / "store.zarr"
+    ph.integrate(ph.free_body(INERTIA), "v2/mr", step=0.05, steps=40, angular_velocity=W, store=path)
+    return path
+
+
+@functools.cache
+def scenario():
+    path = folder() / "top.toml"
+    path.write_text('method = "v2/mr"\n[system]\ntype = "free_body"\ninertia = [2.0, 3.0, 4.5]\n[initial]\n'
+                    "angular_velocity = [0.1, 0.2, 1.0]\n[run]\nstep = 0.05\nt_end = 1.0\n")  # fmt: skip
+    return path
+
+
+@functools.cache
+def circling():
+    return ph.integrate(ph.orbit(MU), "v2", step=10.0, steps=40, position=R, velocity=V, units="SI",
+                        epoch="2030-01-01T00:00:00")  # fmt: skip
+
+
+@functools.cache
+def gas():
+    """Eight molecules, 64 rows."""
+    rng = np.random.default_rng(1)
+    q = rng.normal(size=(64, 8, 4))
+    last = {"attitude": "quaternion"}
+    arrays = {
+        "position": rng.uniform(0, 3, (64, 8, 3)), "velocity": rng.normal(size=(64, 8, 3)),
+        "attitude": q / np.linalg.norm(q, axis=-1, keepdims=True), "angular_momentum": rng.normal(size=(64, 8, 3)),
+        "momentum": rng.normal(size=(64, 8, 3)), "angular_velocity": rng.normal(size=(64, 8, 3)),
+    }  # fmt: skip
+    found = {name: (("time", "body", last.get(name, "axis")), a) for name, a in arrays.items()}
+    found |= {"box": ("axis", np.full(3, 3.0)), "energy": ("time", rng.normal(size=64)),
+              "dipole": (("body", "axis"), np.tile([0.0, 0.0, 0.1], (8, 1)))}  # fmt: skip
+    return xr.Dataset(found, {"time": 0.5 * np.arange(64), "axis": ["x", "y", "z"]}, {"units": "molecular"})
+
+
+@functools.cache
+def table():
+    return ph.compare(ph.free_body(INERTIA), ["v2/mr"], [0.05, 0.1], t_end=1.0, angular_velocity=W)
+
+
+@functools.cache
+def water():
+    return ph.rigid_water(8, box=3.0, cutoff=1.0)
+
+
+def oscillator(x, v):
+    """A Lagrangian."""
+    return 0.5 * np.sum(np.asarray(v) ** 2) - 0.5 * np.sum(np.asarray(x) ** 2)
+
+
+def pull(t, x, v):
+    return -0.1 * np.asarray(v)
+
+
+def torque(t, q, omega, parameters):
+    return (0.0, 0.0, -0.1 * omega[2])
+
+
+def force(t, position, velocity, parameters):
+    return (0.0, 0.0, -0.1 * velocity[2])
+
+
+def far(t, position, velocity, q, omega, parameters):
+    return position[0] - 1.0
+
+
+CONSTRAINED = [[0.1, -0.2, 0.3], [0.2, 0.1, -0.1], [-0.3, 0.1, 0.2]]
+HALF = {"q0": [1.0], "q1": [1.1], "h": 0.1, "alpha": 0.25}
+STATE = {"position": R, "velocity": V}
+PATH = {"times": [0.0, 1.0, 2.0, 3.0], "positions": [[1e8, 0, 0], [1e8, 1e6, 0], [1e8, 2e6, 0], [1e8, 3e6, 0]]}
+CIRCLE = {"radius": 3.8e8, "period": 2.4e6}
+CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+
+CALLS = {
+    # systems
+    "free_body": [{"inertia": INERTIA}],
+    "heavy_top": [
+        {"inertia": INERTIA, "center_of_mass": [0, 0, 1.0], "weight": 20.0},
+        {"inertia": INERTIA, "center_of_mass": [0, 0, 1.0], "mass": 2.0, "gravity": 9.8,
+         "inertia_about": "center_of_mass"},
+    ],
+    "particle": [{"mass": 2.0, "stiffness": [1.0, 2.0, 3.0], "gravity": [0, 0, -9.8]},
+                 {"mass": 2.0, "force": force, "parameters": [1.0]}],
+    "rigid_body": [{"inertia": INERTIA, "torque": torque, "parameters": [1.0], "mass": 2.0}],
+    "gravity_gradient": [{"inertia": INERTIA, "mu": MU, "radius": 7e6}],
+    "soft_wall": [{"inertia": INERTIA, "sign": "physical"}],
+    "orbit": [{"mu": MU, "mass": 2.0, "forces": [{"kind": "uniform", "acceleration": [0, 0, 1e-3]}], "surface": 6.4e6,
+               "force": force, "parameters": [1.0]}],
+    "spacecraft": [{"inertia": INERTIA, "mu": MU, "mass": 2.0, "gravity_gradient": True, "forces": [],
+                    "thrusters": [{"force": 1.0, "direction": [1, 0, 0], "position": [0, 1, 0]}],
+                    "plates": [{"area": 2.0, "normal": [1, 0, 0], "drag_coefficient": 2.2}],
+                    "atmosphere": {"density": 1e-12, "radius": 6.8e6, "scale": 6e4}, "surface": 6.4e6},
+                   {"inertia": INERTIA, "mu": MU, "torque": torque, "parameters": [1.0]}],
+    "thruster": [{"force": 3.0, "direction": [1.0, 0, 0], "position": [0, 1.0, 0], "start": 1.0, "stop": 2.0}],
+    "plate": [{"area": 2.0, "normal": [1.0, 0, 0], "position": [0, 1.0, 0], "drag_coefficient": 2.2},
+              {"area": 2.0, "normal": [1.0, 0, 0], "specular": 0.25, "diffuse": 0.25, "absorbed": 0.5}],
+    "gravitating_bodies": [{"mu": [1.0, 2.0]}, {"mass": [1.0, 2.0], "G": 6.674e-11}],
+    "dipoles": [{"n": 8, "mass": 2.0, "inertia": INERTIA, "dipole": [0, 0, 1.0], "sigma": 1.5, "epsilon": 2.0,
+                 "attraction": True, "cutoff": 3.0, "switch": 2.5, "skin": 0.5, "box": 9.0, "reaction_field": 80.0}],
+    "rigid_water": [{"n": 8, "model": "spc/e", "box": 3.0, "cutoff": 1.0, "switch": 0.9, "skin": 0.1,
+                     "reaction_field": 80.0}, {"n": 64, "density": 997.0}],
+    "problem": [{"name": "krysl_fast_top"}],
+    # methods
+    "method_table": [{}],
+    "add_method": [{"row": lambda: ph.METHODS["trapm"]}],
+    "add_tableau": [{"name": "border_euler", "A": [[0.0]], "b": [1.0], "c": [0.0], "cite": "", "description": "x"}],
+    "tableau": [{"name": "rk4"}],
+    "splitting": [{"chosen": "v2", "flow": "mr", "name": "border"}],
+    # runs
+    "integrate": [
+        {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "t_end": 1.0, "t0": 0.0,
+         "t_eval": [0.0, 0.5], "attitude": Q, "angular_velocity": W, "guard": True, "units": "SI", "threads": 1,
+         "epoch": "2030-01-01T00:00:00"},
+        {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "every": 2,
+         "angular_momentum": W},
+        {"system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 4, "position": R, "velocity": V,
+         "events": ["periapsis"]},
+        {"system": lambda: ph.orbit(MU), "method": "mkrk:dp5", "rtol": 1e-6, "atol": 1e-9, "t_end": 20.0,
+         "first_step": 1.0, "max_step": 5.0, "max_steps": 1000, "position": R, "momentum": V},
+    ],
+    "rerun": [{"ds": turning, "threads": 1}],
+    "compare": [{"system": lambda: ph.free_body(INERTIA), "methods": ["v2/mr"], "steps": [0.05, 0.1], "t_end": 1.0,
+                 "t0": 0.0, "angular_velocity": W}],
+    "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1}],
+    "check_method": [{"method": "v2/mr"}],
+    "check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
+    "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
+    "free_motion_periods": [{"inertia": INERTIA, "momentum": W}],
+    "polhode_curve": [{"inertia": INERTIA, "momentum": W, "n": 11}],
+    "herpolhode_curve": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
+    "to_constrained": [{"inertia": INERTIA, "attitude": Q, "angular_momentum": W}],
+    "from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
+    "save": [{"ds": turning, "path": lambda: target("out.nc")}],
+    "load": [{"path": saved}],
+    "resume": [{"store": stored, "checkpoint_seconds": 30.0, "threads": 1}],
+    "cite": [{"what": "krysl2006"}],
+    "with_chart": [{"ds": turning, "chart": "euler_angles", "sequence": "ZXZ", "branch": "principal"}],
+    "convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous",
+                        "chart": "rotation_vector"}],
+    "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}],
+    # elliptic
+    **{f"elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
+    "elliptic.K": [{"mc": 0.4}], "elliptic.E": [{"mc": 0.4}], "elliptic.Pi_complete": [{"n": 0.3, "mc": 0.4}],
+    "elliptic.F": [{"phi": 0.7, "mc": 0.4}], "elliptic.Pi": [{"phi": 0.7, "n": 0.3, "mc": 0.4}],
+    "elliptic.RF": [{"x": 1.0, "y": 2.0, "z": 3.0}], "elliptic.RD": [{"x": 1.0, "y": 2.0, "z": 3.0}],
+    "elliptic.RC": [{"x": 1.0, "y": 2.0}], "elliptic.RJ": [{"x": 1.0, "y": 2.0, "z": 3.0, "p": 0.5}],
+    # kepler
+    "kepler.propagate": [{**STATE, "t": T, "mu": MU}],
+    **{f"kepler.{name}": [{**STATE, "mu": MU}] for name in (
+        "specific_energy", "period", "eccentricity_vector", "apsides", "classical_elements")},
+    "kepler.angular_momentum": [STATE],
+    "kepler.modified_equinoctial_elements": [{**STATE, "mu": MU, "retrograde": False}],
+    "kepler.equinoctial_elements": [{**STATE, "mu": MU, "retrograde": False}],
+    "kepler.state_from_classical": [{"semi_latus_rectum": 7e6, "eccentricity": 0.1, "inclination": 0.5, "node": 1.0,
+                                     "argument_of_periapsis": 2.0, "true_anomaly": 0.3, "mu": MU}],
+    "kepler.state_from_modified_equinoctial": [{"p": 7e6, "f": 0.1, "g": 0.05, "h": 0.2, "k": 0.1, "L": 1.0, "mu": MU,
+                                                "retrograde": False}],
+    "kepler.state_from_equinoctial": [{"a": 7e6, "h": 0.1, "k": 0.05, "p": 0.2, "q": 0.1, "mean_longitude": 1.0,
+                                       "mu": MU, "retrograde": False}],
+    "kepler.state": [
+        {"mu": MU, "semi_major_axis": 7e6, "eccentricity": 0.1, "inclination": 0.5, "node": 1.0,
+         "argument_of_periapsis": 2.0, "true_anomaly": 0.3},
+        {"mu": MU, "semi_latus_rectum": 7e6, "mean_anomaly": 0.3}, {"mu": MU, "periapsis": 7e6},
+    ],
+    "kepler.semi_latus_rectum": [{"semi_major_axis": 7e6, "eccentricity": 0.1}],
+    "kepler.mean_from_eccentric": [{"eccentric": 0.7, "eccentricity": 0.1}],
+    "kepler.eccentric_from_mean": [{"mean": 0.7, "eccentricity": 0.1}],
+    "kepler.true_from_eccentric": [{"eccentric": 0.7, "eccentricity": 0.1}],
+    "kepler.eccentric_from_true": [{"true": 0.7, "eccentricity": 0.1}],
+    "kepler.mean_from_hyperbolic": [{"hyperbolic": 0.7, "eccentricity": 1.1}],
+    "kepler.hyperbolic_from_mean": [{"mean": 0.7, "eccentricity": 1.1}],
+    "kepler.true_from_hyperbolic": [{"hyperbolic": 0.7, "eccentricity": 1.1}],
+    "kepler.hyperbolic_from_true": [{"true": 0.7, "eccentricity": 1.1}],
+    "kepler.mean_from_parabolic": [{"parabolic": 0.7}], "kepler.parabolic_from_mean": [{"mean": 0.7}],
+    "kepler.true_from_parabolic": [{"parabolic": 0.7}], "kepler.parabolic_from_true": [{"true": 0.7}],
+    "kepler.true_from_mean": [{"mean": 0.7, "eccentricity": 0.1}],
+    "kepler.mean_from_true": [{"true": 0.7, "eccentricity": 0.1}],
+    # rotation
+    "rotation.hat": [{"v": LENGTH}], "rotation.vee": [{"matrix": [[0, -3.0, 2.0], [3.0, 0, -1.0], [-2.0, 1.0, 0]]}],
+    "rotation.Ad": [{"matrix": TURN, "w": W}],
+    **{f"rotation.{name}": [{"v": W}] for name in ("exp_quaternion", "exp_matrix", "cay_quaternion", "cay_matrix")},
+    **{f"rotation.{name}": [{"q": Q}] for name in (
+        "log_quaternion", "cayinv_quaternion", "conjugate", "normalize", "matrix_from_quaternion", "to_xyzw",
+        "from_xyzw", "axis_angle_from_quaternion", "to_scipy")},
+    **{f"rotation.{name}": [{"matrix": TURN}] for name in ("log_matrix", "cayinv_matrix", "quaternion_from_matrix")},
+    **{f"rotation.{name}": [{"v": W, "w": LENGTH}] for name in ("dexp", "dexpinv", "dcay", "dcayinv")},
+    "rotation.multiply": [{"a": Q, "b": Q}], "rotation.rotate": [{"q": Q, "v": LENGTH}],
+    "rotation.rotate_inverse": [{"q": Q, "v": LENGTH}], "rotation.angle_between": [{"q1": Q, "q2": Q}],
+    "rotation.quaternion_from_axis_angle": [{"axis": LENGTH, "angle": 0.7}],
+    "rotation.quaternion_from_euler": [{"angles": W, "sequence": "ZXZ"}],
+    "rotation.euler_from_quaternion": [{"q": Q, "sequence": "ZXZ"}],
+    "rotation.euler_rates": [{"angles": W, "angular_velocity": W, "sequence": "ZXZ"}],
+    "rotation.angular_velocity_from_euler_rates": [{"angles": W, "rates": W, "sequence": "ZXZ"}],
+    "rotation.compose": [{"v": W, "increment": W, "map": "exp", "branch": "tracked"}],
+    "rotation.euler_increment": [{"angles": W, "increment": W, "sequence": "ZXZ", "map": "exp", "branch": "principal"}],
+    "rotation.from_scipy": [{"rotation": lambda: ph.rotation.to_scipy(Q)}],
+    "rotation.as_quaternion": [{"attitude": Q, "name": "attitude"}, {"attitude": TURN}],
+    # inertia
+    "inertia.principal": [{"inertia": INERTIA, "triangle": True, "name": "inertia"}],
+    "inertia.principals": [{"inertia": INERTIA, "n": 2, "triangle": True, "name": "inertia"}],
+    "inertia.second_moments_from_inertia": [{"inertia": INERTIA}],
+    "inertia.inertia_from_second_moments": [{"second_moments": np.diag(INERTIA)}],
+    "inertia.d_from_inertia": [{"moments": INERTIA}], "inertia.inertia_from_d": [{"d": INERTIA}],
+    "inertia.parallel_axis": [{"inertia": INERTIA, "mass": 2.0, "offset": LENGTH}],
+    "inertia.parallel_axis_inverse": [{"inertia": [31.0, 30.0, 29.0], "mass": 2.0, "offset": W}],
+    "inertia.MassProperties": [{"mass": 2.0, "center_of_mass": LENGTH, "inertia": INERTIA}],
+    "inertia.point_masses": [{"masses": LENGTH, "positions": [LENGTH, W, Q[:3]]}],
+    "inertia.box": [{"mass": 2.0, "sides": LENGTH}], "inertia.ellipsoid": [{"mass": 2.0, "semi_axes": LENGTH}],
+    "inertia.sphere": [{"mass": 2.0, "radius": 2.0, "inner_radius": 0.5}],
+    "inertia.disk": [{"mass": 2.0, "radius": 2.0, "inner_radius": 0.5}],
+    "inertia.cylinder": [{"mass": 2.0, "radius": 2.0, "height": 3.0, "inner_radius": 0.5}],
+    "inertia.thin_rod": [{"mass": 2.0, "length": 3.0}],
+    "inertia.mesh": [{"vertices": CORNERS, "faces": FACES, "density": 2.0},
+                     {"vertices": CORNERS, "faces": FACES, "mass": 2.0}],
+    # plots
+    "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
+    "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],
+    # initial
+    "initial.gaussian_draw": [{"n": 4, "seed": 1, "scale": 2.0}],
+    "initial.random_rotations": [{"n": 4, "seed": 1}],
+    **{f"initial.{name}": [{"cells": 2, "spacing": 1.5, "noise": 0.01, "seed": 1}] for name in ("cubic", "bcc", "fcc")},
+    "initial.thermal": [{"system": water, "temperature": 300.0, "seed": 1, "zero_total_momentum": True,
+                          "exact": False}],
+    "initial.at_energy": [{"system": lambda: ph.gravitating_bodies(mass=[1.0, 2.0]), "energy": 2.0, "seed": 1,
+                           "state": {"position": [R, V], "momentum": [V, R]}, "bodies": [0, 1]}],
+    # variational
+    "variational.discrete_lagrangian": [{"L": oscillator, **HALF}],
+    "variational.slot_derivatives": [{"L": oscillator, **HALF}],
+    "variational.discrete_forces": [{"F": pull, **HALF, "t": 0.5}],
+    "variational.legendre_minus": [{"L": oscillator, **HALF, "F": pull, "t": 0.5}],
+    "variational.legendre_plus": [{"L": oscillator, **HALF, "F": pull, "t": 0.5}],
+    "variational.discrete_euler_lagrange": [{"L": oscillator, **HALF, "q2": [1.2], "F": pull, "t": 0.5}],
+    "variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
+    "variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
+    # forces
+    "forces.zonal": [{"radius": 6.4e6, "J2": 1e-3, "J3": 1e-6, "J4": 1e-6, "J5": 1e-7, "J6": 1e-7, "axis": LENGTH}],
+    "forces.uniform": [{"acceleration": LENGTH}],
+    "forces.third_body": [{"mu": MU, "position": [3.8e8, 0, 0]}, {"mu": MU, **PATH}, {"mu": MU, "circle": CIRCLE}],
+    "forces.drag": [{"coefficient": 0.01, "density": 1e-12, "radius": 6.8e6, "scale": 6e4, "rotation": 7e-5,
+                     "axis": LENGTH},
+                    {"coefficient": 0.01, "table": [[6.8e6, 1e-12], [6.9e6, 2e-13]]},
+                    {"kd": 1e-14, "radius": 6.8e6, "scale": 6e4}],
+    "forces.radiation_pressure": [
+        {"acceleration": 1e-7, "direction": LENGTH, "shadow": "cylinder", "radius": 6.4e6},
+        {"acceleration": 1e-7, "position": [1.5e11, 0, 0], "distance": 1.5e11, "shadow": "cone", "radius": 6.4e6,
+         "sun_radius": 7e8},
+    ],
+    "forces.thrust": [{"acceleration": 1e-3, "direction": "inertial", "vector": LENGTH, "start": 1.0, "stop": 2.0},
+                      {"force": 1.0, "direction": "velocity", "exhaust_velocity": 3e3, "start": 0.0, "stop": 9.0}],
+    "forces.impulse": [{"time": 3.0, "delta_v": LENGTH, "frame": "inertial"}],
+    # events
+    "events.apsis": [{"which": "periapsis", "terminal": True}],
+    "events.node": [{"which": "ascending", "normal": LENGTH, "terminal": True}],
+    "events.altitude": [{"height": 1e5, "radius": 6.4e6, "which": "rising", "terminal": True}],
+    "events.eclipse": [{"radius": 6.4e6, "direction": LENGTH, "shadow": "cylinder", "which": "entry",
+                        "terminal": True}],
+    "events.user": [{"function": far, "direction": 1, "terminal": True, "name": "far"}],
+    # trajectory
+    "trajectory.save": [{"ds": turning, "path": lambda: target("out.nc")}],
+    "trajectory.load": [{"path": saved}], "trajectory.suffix_of": [{"path": "x.nc"}],
+    "trajectory.with_chart": [{"ds": turning, "chart": "rotation_vector", "branch": "principal"}],
+    "trajectory.convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous"}],
+    # exports
+    "export.aem": [{"ds": turning, "path": lambda: target("out.aem"), "object_name": "X", "epoch": "2030-01-01",
+                    "object_id": "1", "center_name": "EARTH", "ref_frame": "ICRF", "body_frame": "B", "scalar": "last",
+                    "time_system": "UTC", "originator": "ME"}],
+    "export.oem": [{"ds": circling, "path": lambda: target("out.oem"), "object_name": "X", "center_name": "EARTH",
+                    "epoch": "2030-01-01", "object_id": "1", "ref_frame": "ICRF", "time_system": "UTC",
+                    "originator": "ME"}],
+    "export.extended_xyz": [{"ds": gas, "path": lambda: target("out.xyz"), "every": 8, "wrap": True, "species": "O"}],
+    "export.gsd": [{"ds": gas, "path": lambda: target("out.gsd"), "every": 8, "species": "O", "mass": 1.0,
+                    "inertia": INERTIA},
+                   {"ds": lambda: gas().drop_vars("box"), "path": lambda: target("out.gsd"), "box": 9.0}],
+    "export.lammps_dump": [{"ds": gas, "path": lambda: target("out.dump"), "every": 8, "species": "O", "mass": 1.0}],
+    # observables
+    "observables.radial_distribution": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "blocks": 4}],
+    **{f"observables.{name}": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "dipole": LENGTH, "blocks": 4}]
+       for name in ("dipole_correlations", "kirkwood_factor")},
+    "observables.total_dipole": [{"ds": gas, "dipole": LENGTH}],
+    "observables.dielectric_constant": [{"ds": gas, "temperature": 300.0, "dipole": LENGTH, "surroundings": 1e3,
+                                         "boltzmann": 1.0, "coulomb": 1.0, "volume": 27.0, "blocks": 4}],
+    "observables.autocorrelation": [{"series": lambda: gas().velocity, "lags": 10, "blocks": 4}],
+    "observables.velocity_autocorrelation": [{"ds": gas, "lags": 10, "blocks": 4}],
+    "observables.orientational_correlation": [{"ds": gas, "rank": 2, "lags": 10, "dipole": LENGTH, "blocks": 4}],
+    "observables.mean_square_displacement": [{"ds": gas, "lags": 10, "blocks": 4}],
+    "observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
+    "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
+}  # fmt: skip
+UNTRIED = {"trajectory.dataset"}
+"""What takes the engine's own arrays and is made by a run."""
+
+
+def arguments_of(name, k=0):
+    """The arguments of a good call, made."""
+    call = CALLS[name][k]
+    signature = inspect.signature(public_functions()[name]).parameters
+    making = {"function", "force", "torque", "L", "F"}
+    return {
+        key: value() if (inspect.isfunction(value) and key not in making) or hasattr(value, "cache_info") else value
+        for key, value in call.items() if key in signature or "VAR_KEYWORD" in {p.kind.name for p in signature.values()}
+    }  # fmt: skip

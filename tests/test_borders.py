@@ -1,0 +1,203 @@
+"""Every public function, with quantities for its arguments and with wrong kinds of arguments.
+
+What a call may end in: an answer without nan, or an error of polhode, which is one sentence. Functions are found by
+introspection (``public_calls``), so that a new one without a good call there fails the first test.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import inspect
+import itertools
+import signal
+import threading
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import xarray as xr
+
+from polhode.errors import PolhodeError
+from public_calls import CALLS, UNTRIED, arguments_of, public_functions
+
+FUNCTIONS = public_functions()
+KINDS = ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "POSITIONAL_ONLY")
+
+
+def test_every_public_function_has_a_good_call_of_all_its_arguments():
+    assert set(FUNCTIONS) == set(CALLS) | UNTRIED
+    for name, calls in CALLS.items():
+        known = {key for key, p in inspect.signature(FUNCTIONS[name]).parameters.items() if p.kind.name in KINDS}
+        given = set().union(*calls)
+        assert known - given <= NOT_GIVEN.get(name, set()), (name, known - given)
+
+
+NOT_GIVEN = {
+    "integrate": {"coordinates", "since", "clock", "thermostat", "compensated", "carries", "progress", "store",
+                  "checkpoint_seconds", "parameters"},
+    "rerun": {"progress"}, "load": {"system"}, "resume": {"system", "progress"}, "compare": {"reference", "tell"},
+    "point_motion": {"system"},
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------ outcomes
+class TooLong(BaseException):
+    """A call that does not come back."""
+
+
+def leaves(thing, depth=0):
+    """All arrays of floats in an answer."""
+    if isinstance(thing, xr.Dataset):
+        for variable in thing.variables.values():
+            yield from leaves(variable.values, depth + 1)
+    elif isinstance(thing, xr.DataArray):
+        yield from leaves(thing.values, depth + 1)
+    elif isinstance(thing, float | np.ndarray | np.floating):
+        array = np.asarray(thing)
+        if array.dtype.kind == "f":
+            yield array
+    elif depth < 4 and isinstance(thing, Mapping):
+        for part in thing.values():
+            yield from leaves(part, depth + 1)
+    elif depth < 4 and isinstance(thing, tuple | list):
+        for part in thing:
+            yield from leaves(part, depth + 1)
+    elif depth < 4 and dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        for field in dataclasses.fields(thing):
+            yield from leaves(getattr(thing, field.name), depth + 1)
+
+
+def outcome(name, arguments, seconds=20.0):
+    """``("fine", answer)``, ``("refused", error)``, or how the call went wrong and what with."""
+
+    def out_of_time(*_):
+        raise TooLong
+
+    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
+        before = signal.signal(signal.SIGALRM, out_of_time)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    else:
+        before = None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            answer = FUNCTIONS[name](**arguments)
+    except PolhodeError as refused:
+        return ("refused", refused)
+    except (Exception, TooLong) as raw:
+        return (type(raw).__name__, raw)
+    finally:
+        if before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)
+    if any(np.isnan(array).any() for array in leaves(answer)) and name not in NAN_BY_CHOICE:
+        return ("nan", answer)
+    return ("fine", answer)
+
+
+NAN_BY_CHOICE = {
+    "observables.dipole_correlations", "observables.radial_distribution", "observables.kirkwood_factor",
+    "observables.block_error", "observables.drift", "observables.dielectric_constant",
+    "compare", "free_motion_periods", "observables.autocorrelation",
+}  # fmt: skip
+"""What has nan where there is nothing to tell, as documented: too few rows, empty shells, no period."""
+
+
+# ------------------------------------------------------------------ wrong kinds
+class Hostile:
+    """An object that fails in every way in which it is looked at."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("hostile")
+
+    def _fail(self, *_):
+        raise RuntimeError("hostile")
+
+    __repr__ = __str__ = __len__ = __iter__ = __float__ = __int__ = __index__ = __array__ = __eq__ = __bool__ = _fail
+    __call__ = __getitem__ = __add__ = __lt__ = __fspath__ = __contains__ = __format__ = _fail
+    __hash__ = None
+
+
+LOOP: list = []
+LOOP.append(LOOP)
+DEEP: list = [1.0]
+for _ in range(2000):
+    DEEP = [DEEP]
+
+WRONG = {
+    "None": None, "True": True, "a word": "north", "a number in words": "1.5", "nothing": "", "zero byte": "a\0b",
+    "long word": "x" * 100_000, "bytes": b"1.5", "complex": 1.0 + 1.0j, "no list": [], "no tuple": (), "no mapping": {},
+    "a mapping": {"a": 1.0}, "keys": {1: 2.0}, "a set": {1.0}, "an object": object(), "a class": float,
+    "a function": lambda *given: None, "hostile": Hostile(), "ragged": [[1.0], [1.0, 2.0]], "texts": ["a", "b", "c"],
+    "nones": [None, None, None], "loop": LOOP, "deep": DEEP, "nan": float("nan"), "inf": float("inf"),
+    "-inf": float("-inf"), "nans": [float("nan")] * 3, "nan4": [float("nan")] * 4, "huge": 10**400, "huger": 10**5000,
+    "huges": [10**400] * 3, "-huge": -(10**400), "0": 0, "-1": -1, "0.0": 0.0, "-2.5": -2.5, "2.5": 2.5, "1e308": 1e308,
+    "-1e308": -1e308, "5e-324": 5e-324, "1e308s": [1e308] * 3, "5e-324s": [5e-324] * 3, "zeros": [0.0] * 3,
+    "10^12": 10**12, "10^18": 10**18, "no array": np.empty(0), "no rows": np.empty((0, 3)), "2 numbers": [1.0, 2.0],
+    "5 numbers": [1.0] * 5, "block": np.ones((2, 2, 2)), "ones": np.ones((3, 3)), "objects": np.array([None, 1.0, "a"]),
+    "complexes": np.array([1j, 0, 0]), "bools": np.array([True, False, True]), "a date": np.datetime64("2030-01-01"),
+    "a time": np.timedelta64(5, "m"), "masked": np.ma.masked_array([1.0, 2.0, 3.0], [True, False, False]),
+    "records": np.zeros(3, dtype=[("x", float)]), "endless": np.broadcast_to(1.0, (10**9, 10**6, 3)),
+    "endless numbers": np.broadcast_to(1.0, (10**15,)), "range": range(3), "generator": (k for k in range(3)),
+    "slice": slice(None), "no Dataset": xr.Dataset(), "a Dataset": xr.Dataset({"x": ("t", [1.0])}),
+    "a DataArray": xr.DataArray([1.0, 2.0]), "a path": Path("none") / "here.nc", "an error": ValueError("x"),
+    "int8": np.int8(-5), "float16": np.float16(0.1), "longdouble": np.longdouble("1e400"), "ellipsis": ...,
+    "module": np,
+}  # fmt: skip
+
+
+def mutations(name):
+    """All calls of a function with one argument of a wrong kind: (which call, argument, kind)."""
+    for k, call in enumerate(CALLS[name]):
+        for argument, kind in itertools.product(call, WRONG):
+            yield k, argument, kind
+
+
+LONG_BY_WISH = {("integrate", "t_end"), ("integrate", "t0"), ("compare", "t_end"), ("compare", "t0")}
+"""Arguments that may ask for a run of any length."""
+LARGE = {"1e308", "-1e308", "10^12", "10^18"}
+
+
+def walk(calls, monkeypatch, tmp_path):
+    """How many calls ended in which way, and the calls that went wrong."""
+    monkeypatch.chdir(tmp_path)
+    counts, wrong = collections.Counter(), []
+    with few_gigabytes():
+        for name, k, changes in calls:
+            if any((name, argument) in LONG_BY_WISH and kind in LARGE for argument, kind in changes.items()):
+                continue
+            arguments = arguments_of(name, k) | {argument: WRONG[kind] for argument, kind in changes.items()}
+            ended, told = outcome(name, arguments)
+            if ended == "refused":
+                ended = type(told).__name__
+                if len(str(told)) > 3000 or "Traceback" in str(told):
+                    wrong.append((name, k, changes, "long", str(told)[:200]))
+            elif ended != "fine":
+                wrong.append((name, k, changes, ended, str(told)[:200] if ended not in ("nan", "TooLong") else ""))
+            counts[ended] += 1
+            matplotlib.pyplot.close("all")
+    return counts, wrong
+
+
+class few_gigabytes:
+    """No more memory than this for the while, so that what asks for all of it fails at once."""
+
+    LIMIT = 10 << 30
+
+    def __enter__(self):
+        try:
+            import resource
+        except ImportError:
+            self.before = None
+            return
+        self.before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (self.LIMIT, self.before[1]))
+
+    def __exit__(self, *_):
+        if self.before is not None:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_AS, self.before)
