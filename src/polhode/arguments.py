@@ -37,6 +37,9 @@ NO_NUMBERS = (str, bytes, bool, type(None))
 NO_WHOLE = (bool, np.timedelta64)
 """What is a whole number to Python or NumPy, but to nobody else."""
 
+LONGEST_PATH, LONGEST_NAME = 4096, 255
+"""Characters of the name of a file with and without its folders."""
+
 DEEPEST = 8
 """Lists within lists that are looked into."""
 
@@ -319,10 +322,15 @@ def path(value: Any, name: str = "path") -> str:
     InvalidInput
         No text and no path, nothing in it, or a zero byte in it.
     """
-    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(text, str) or not text or "\0" in text:
+    try:
+        found = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    except Exception:  # whatever an object does when it is asked for its name
+        found = None
+    if not isinstance(found, str) or not found or "\0" in found:
         raise InvalidInput(f"{name} must be the name of a file, not {shown(value)}")
-    return text
+    if len(found) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in found.replace("\\", "/").split("/")):
+        raise InvalidInput(f"{name} is {shown(found)}, which is too long for the name of a file; take a shorter one")
+    return found
 
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:

@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from polhode.algebra.rotation import Array
 from polhode.arguments import UNKNOWN, array, function, number
-from polhode.errors import InvalidInput
+from polhode.errors import InvalidInput, UserFunctionError, shown
 
 __all__ = [
     "discrete_euler_lagrange",
@@ -64,8 +64,8 @@ def _places(q0: ArrayLike, q1: ArrayLike, h: Any, alpha: float) -> tuple[Array, 
         a, b = np.broadcast_arrays(start, end)
     except ValueError:
         raise InvalidInput(f"q0 and q1 have the shapes {start.shape} and {end.shape}, which do not fit") from None
-    if a.ndim == 0:
-        raise InvalidInput("q0 and q1 must have a last axis, that of the coordinates")
+    if a.ndim == 0 or not a.size:
+        raise InvalidInput("q0 and q1 must have a last axis, that of the coordinates, with one or more numbers")
     largest = max(np.abs(start).max(initial=0.0), np.abs(end).max(initial=0.0))
     if largest > LARGEST or not 1.0 / LARGEST <= abs(step) <= LARGEST:
         raise InvalidInput(
@@ -93,7 +93,10 @@ def discrete_lagrangian(L: Lagrangian, q0: ArrayLike, q1: ArrayLike, h: float, a
     Raises
     ------
     InvalidInput
-        Shapes that do not fit, h = 0, alpha out of its range.
+        Shapes that do not fit, h = 0, alpha out of its range, numbers beyond 1e100, a function that gives another
+        shape.
+    UserFunctionError
+        L failed; ``__cause__`` is its own exception.
 
     Examples
     --------
@@ -102,13 +105,22 @@ def discrete_lagrangian(L: Lagrangian, q0: ArrayLike, q1: ArrayLike, h: float, a
     -0.140625
     """
     x, y, v, step, _ = _places(q0, q1, h, alpha)
-    function(L, "L")
-    return 0.5 * step * (_given(L(x, v), "L", x.shape[:-1]) + _given(L(y, v), "L", x.shape[:-1]))
+    return 0.5 * step * (_given(L, "L", x.shape[:-1], x, v) + _given(L, "L", x.shape[:-1], y, v))
 
 
-def _given(value: Any, name: str, shape: tuple[int, ...]) -> Array:
-    """What a function of the user's gives, checked."""
-    found = array(value, f"what {name} gives", UNKNOWN)
+def _called(made: Any, name: str, *at: Any) -> Any:
+    """What a function of the user's gives."""
+    try:
+        return function(made, name)(*at)
+    except InvalidInput:
+        raise
+    except Exception as failed:
+        raise UserFunctionError(f"{name} failed: {type(failed).__name__}: {shown(str(failed))}") from failed
+
+
+def _given(made: Any, name: str, shape: tuple[int, ...], *at: Any) -> Array:
+    """The numbers that a function of the user's gives, checked."""
+    found = array(_called(made, name, *at), f"what {name} gives", UNKNOWN)
     if found.shape != shape:
         raise InvalidInput(f"what {name} gives has the shape {found.shape}; it must be {shape}, that of its arguments")
     return found
@@ -173,18 +185,18 @@ def slot_derivatives(
             raise InvalidInput("give the Lagrangian L(q, v) or its gradient")
         discrete_lagrangian(L, q0, q1, h, alpha)  # what is wrong with it
         gradient = _gradient_of(L)
-    function(gradient, "gradient")
-    (by_x, at_x), (by_y, at_y) = (_pair(gradient(place, v), x.shape) for place in (x, y))
+    (by_x, at_x), (by_y, at_y) = (_pair(gradient, x.shape, place, v) for place in (x, y))
     momentum = 0.5 * (at_x + at_y)
     first = 0.5 * step * ((1.0 - a) * by_x + a * by_y) - momentum
     return first, 0.5 * step * (a * by_x + (1.0 - a) * by_y) + momentum
 
 
-def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+def _pair(gradient: Any, shape: tuple[int, ...], *at: Any) -> tuple[Array, Array]:
     """The two derivatives that a gradient gives, checked."""
-    if not isinstance(value, tuple | list) or len(value) != 2:
+    both = _called(gradient, "gradient", *at)
+    if not isinstance(both, tuple | list) or len(both) != 2:
         raise InvalidInput("what gradient gives must be two arrays, the derivatives by q and by v")
-    return _given(value[0], "gradient", shape), _given(value[1], "gradient", shape)
+    return _given(lambda: both[0], "gradient", shape), _given(lambda: both[1], "gradient", shape)
 
 
 def discrete_forces(
@@ -201,10 +213,9 @@ def discrete_forces(
         As for ``discrete_lagrangian``.
     """
     x, y, v, step, a = _places(q0, q1, h, alpha)
-    function(F, "F")
     t = number(t, "t", UNKNOWN)
-    at_x = _given(F(t + a * step, x, v), "F", x.shape)
-    at_y = _given(F(t + (1.0 - a) * step, y, v), "F", x.shape)
+    at_x = _given(F, "F", x.shape, t + a * step, x, v)
+    at_y = _given(F, "F", x.shape, t + (1.0 - a) * step, y, v)
     return 0.5 * step * ((1.0 - a) * at_x + a * at_y), 0.5 * step * (a * at_x + (1.0 - a) * at_y)
 
 
