@@ -580,7 +580,7 @@ CALLS = {
         "method 'mkrk' 'tablo'; did you mean 'tableau'",
     ),
     "option given twice": (lambda: run(method="mkrk:rk4:gauss4"), "'tableau' of method 'mkrk' is given twice"),
-    "every a fraction": (lambda: run(every=1.5), "every is 1.5; it must be a whole number"),
+    "every a fraction": (lambda: run(every=1.5), "every must be a whole number, not 1.5"),
     "attitude of 3 numbers": (lambda: run(attitude=(1, 0, 0)), "attitude must be 4 numbers"),
     "velocity not finite": (lambda: run(angular_velocity=(0, np.inf, 0)), "angular_velocity[1] is inf"),
     "velocity and momentum": (
@@ -592,7 +592,7 @@ CALLS = {
         "the bodies of 'particle' do not turn",
     ),
     "samples none": (lambda: run(t_eval=[]), "t_eval must be a flat sequence of at least one finite time"),
-    "samples of text": (lambda: run(t_eval="often"), "t_eval must be a sequence of times"),
+    "samples of text": (lambda: run(t_eval="often"), "t_eval must be real numbers"),
     "units unknown": (lambda: run(units="cgs"), "unknown units 'cgs'"),
     "function not handed in again": (lambda: ph.rerun(run(ph.rigid_body(BODY, torque=still))), "hand it in again"),
     "Dataset of no run": (lambda: ph.rerun(run().drop_attrs()), "records no run"),

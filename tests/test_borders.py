@@ -18,9 +18,10 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+import pytest
 import xarray as xr
 
-from polhode.errors import PolhodeError
+from polhode.errors import InvalidInput, PolhodeError
 from public_calls import CALLS, UNTRIED, arguments_of, public_functions
 
 FUNCTIONS = public_functions()
@@ -201,3 +202,83 @@ class few_gigabytes:
             import resource
 
             resource.setrlimit(resource.RLIMIT_AS, self.before)
+
+
+EXPENSIVE = {"integrate", "rerun", "resume", "compare", "check_method", "check_system", "plots.dashboard"}
+"""Runs, which compile: in the long form."""
+
+
+def test_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
+    """Every seventh of the calls with one wrong argument; with ``-m full`` all of them."""
+    calls = (
+        (name, k, {argument: kind})
+        for name in CALLS if name not in EXPENSIVE
+        for n, (k, argument, kind) in enumerate(mutations(name)) if n % 7 == len(name) % 7
+    )  # fmt: skip
+    counts, wrong = walk(calls, monkeypatch, tmp_path)
+    assert not wrong, wrong[:20]
+    assert counts["InvalidInput"] > 4000 and set(counts) <= {"fine", "InvalidInput", "FileProblem", "UserFunctionError"}
+
+
+@pytest.mark.full
+def test_all_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
+    single = ((name, k, {argument: kind}) for name in CALLS for k, argument, kind in mutations(name))
+    counts, wrong = walk(single, monkeypatch, tmp_path)
+    draws, pairs = np.random.default_rng(13), []
+    cheap = sorted(set(CALLS) - EXPENSIVE)
+    for _ in range(20_000):
+        name = cheap[draws.integers(len(cheap))]
+        k = int(draws.integers(len(CALLS[name])))
+        given = [key for key in CALLS[name][k] if key != "path"]
+        chosen = draws.choice(len(given), min(2, len(given)), replace=False) if given else []
+        pairs.append((name, k, {given[c]: list(WRONG)[draws.integers(len(WRONG))] for c in chosen}))
+    more, also = walk(pairs, monkeypatch, tmp_path)
+    print(dict(counts + more))
+    assert not wrong + also, (wrong + also)[:20]
+
+
+# ------------------------------------------------------------------ quantities
+UNITS = (
+    "km", "min", "deg", "g", "km / s", "km / s**2", "km**3 / s**2", "deg / s", "g * cm**2", "g * cm**2 / s", "kN",
+    "kN / m", "km**2", "1 / km", "cm**2 / g", "g / cm**3", "g * km / s", "", "kJ", "km**3 / (kg * s**2)", "mK", "kPa",
+)  # fmt: skip
+PLAIN = {"faces", "rows"}
+"""Indices and slices."""
+
+
+def same(a, b):
+    left, right = list(leaves(a)), list(leaves(b))
+    if len(left) != len(right):
+        return False
+    return all(x.shape == y.shape and np.allclose(x, y, rtol=1e-9, atol=0.0, equal_nan=True)
+               for x, y in zip(left, right, strict=True))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(set(CALLS) - EXPENSIVE - {"plots.work_precision"}))
+def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch, tmp_path):
+    """In every unit; where it is taken, the answer is that of the same value in SI."""
+    u = pytest.importorskip("astropy.units")
+    monkeypatch.chdir(tmp_path)
+    for k, call in enumerate(CALLS[name]):
+        made = arguments_of(name, k)
+        for argument in call:
+            value = made[argument]
+            try:
+                numbers = np.asarray(value, dtype=float)
+            except Exception:
+                continue
+            if numbers.dtype.kind != "f" or isinstance(value, bool | str | type(None)) or argument in PLAIN:
+                continue
+            for unit in map(u.Unit, UNITS):
+                ended, answer = outcome(name, made | {argument: u.Quantity(numbers / scale_of(unit), unit)})
+                assert ended in ("fine", "refused"), (name, argument, unit, answer)
+                if ended == "refused":
+                    assert isinstance(answer, InvalidInput)
+                    continue
+                ended, expected = outcome(name, made | {argument: numbers.tolist()})
+                assert ended == "fine" and same(answer, expected), (name, argument, unit)
+
+
+def scale_of(unit):
+    """What a number in the unit is multiplied by to be one in SI."""
+    return float(unit.si.scale)

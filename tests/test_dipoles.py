@@ -342,7 +342,7 @@ def test_a_conductor_is_recorded():
 
 # ------------------------------------------------------------------ wrong input
 @pytest.mark.parametrize(("arguments", "said"), [
-    ({"n": 1}, "n must be a whole number, 2 or more"),
+    ({"n": 1}, "n is 1; it must be 2 or more"),
     ({"n": 2.0}, "n must be a whole number"),
     ({"n": True}, "n must be a whole number"),
     ({"mass": 0.0}, "mass is 0"),

@@ -349,7 +349,7 @@ def test_what_is_refused():
         (lambda: observables.dipole_correlations(ds), "dipole is missing"),
         (lambda: observables.dipole_correlations(ds, dipole=(0, 0, 0)), "length zero"),
         (lambda: observables.total_dipole(ds, dipole=(1, 2)), "dipole must be numbers of the shape"),
-        (lambda: observables.dielectric_constant(ds, 0.0, dipole=(0, 0, 1)), "temperature is 0.0"),
+        (lambda: observables.dielectric_constant(ds, 0.0, dipole=(0, 0, 1)), "temperature is 0; it must be positive"),
         (lambda: observables.dielectric_constant(ds, 1.0, dipole=(0, 0, 1), surroundings=0.5), "surroundings is 0.5"),
         (lambda: observables.velocity_autocorrelation(ds), "no velocity"),
         (lambda: observables.autocorrelation(np.ones(3)), "series must be a DataArray"),

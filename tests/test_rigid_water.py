@@ -230,7 +230,7 @@ def test_units_are_those_of_molecules():
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"n": 1}, "n must be a whole number, 2 or more"),
+        ({"n": 1}, "n is 1; it must be 2 or more"),
         ({"n": 8, "model": "spce"}, "spc/e"),
         ({"n": 8, "box": 3.0, "density": 997.0}, "keep one"),
         ({"n": 8, "density": -1.0}, "must be positive"),

@@ -494,7 +494,7 @@ def test_noether():
         (lambda: discrete.discrete_lagrangian(L, [1.0, 2.0], [1.0, 2.0, 3.0], 0.1), "shapes"),
         (lambda: discrete.discrete_lagrangian(L, 1.0, 2.0, 0.1), "last axis"),
         (lambda: discrete.slot_derivatives(None, [1.0], [2.0], 0.1), "gradient"),
-        (lambda: discrete.discrete_forces(F, [1.0], [2.0], "x"), "numbers"),
+        (lambda: discrete.discrete_forces(F, [1.0], [2.0], "x"), "h must be a number"),
         (lambda: discrete.midpoint_energy_offset((1.0, 0, 0), (0, 1.5, 0), 0.1, 1.0), "ellipse"),
         (lambda: discrete.midpoint_energy_offset((1.0, 0, 0), (0.1, 0, 0), 0.1, 1.0), "ellipse"),
         (lambda: discrete.midpoint_energy_offset((1.0, 0, 0), (0, 1.0, 0), 0.1, -1.0), "ellipse"),

@@ -67,10 +67,10 @@ def _places(q0: ArrayLike, q1: ArrayLike, h: Any, alpha: float) -> tuple[Array, 
     if a.ndim == 0 or not a.size:
         raise InvalidInput("q0 and q1 must have a last axis, that of the coordinates, with one or more numbers")
     largest = max(np.abs(start).max(initial=0.0), np.abs(end).max(initial=0.0))
-    if largest > LARGEST or not 1.0 / LARGEST <= abs(step) <= LARGEST:
-        raise InvalidInput(
-            f"h is {step:g} and q0, q1 are up to {largest:g}; h must not be zero, nor one of them beyond {LARGEST:g}"
-        )
+    if not 1.0 / LARGEST <= abs(step) <= LARGEST:
+        raise InvalidInput(f"h is {step:g}; a step must be finite and not zero, from {1 / LARGEST:g} to {LARGEST:g}")
+    if largest > LARGEST:
+        raise InvalidInput(f"q0 or q1 has entries beyond {LARGEST:g}; check the units")
     if not 0.0 <= share <= 1.0:
         raise InvalidInput(f"alpha is {share:g}; it must lie between 0 and 1")
     return (1.0 - share) * a + share * b, share * a + (1.0 - share) * b, (b - a) / step, step, share
@@ -213,7 +213,7 @@ def discrete_forces(
         As for ``discrete_lagrangian``.
     """
     x, y, v, step, a = _places(q0, q1, h, alpha)
-    t = number(t, "t", UNKNOWN)
+    t = array(t, "t", UNKNOWN)[()]
     at_x = _given(F, "F", x.shape, t + a * step, x, v)
     at_y = _given(F, "F", x.shape, t + (1.0 - a) * step, y, v)
     return 0.5 * step * ((1.0 - a) * at_x + a * at_y), 0.5 * step * (a * at_x + (1.0 - a) * at_y)

@@ -176,7 +176,9 @@ def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
         count = found.sizes["body"]
         if body is None:
             raise InvalidInput(f"body is missing; the trajectory has {count}, give one of 0 to {count - 1}")
-        found = found.isel(body=whole(body, "body", 0, count - 1))
+        if not 0 <= whole(body, "body", -(2**53)) < count:
+            raise InvalidInput(f"body is {body}; the trajectory has {count}, give one of 0 to {count - 1}")
+        found = found.isel(body=int(body))
     elif body is not None and whole(body, "body") != 0:
         raise InvalidInput(f"body is {body}, but the trajectory has one body; leave it out")
     values = np.asarray(found.transpose("time", ...).values, dtype=float)
