@@ -146,6 +146,7 @@ HALF = {"q0": [1.0], "q1": [1.1], "h": 0.1, "alpha": 0.25}
 STATE = {"position": R, "velocity": V}
 PATH = {"times": [0.0, 1.0, 2.0, 3.0], "positions": [[1e8, 0, 0], [1e8, 1e6, 0], [1e8, 2e6, 0], [1e8, 3e6, 0]]}
 CIRCLE = {"radius": 3.8e8, "period": 2.4e6}
+SITES = [("O", [0.0, 0.0, 0.01]), ("H", [0.0, 0.0, -0.08])]
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
 
@@ -181,7 +182,8 @@ CALLS = {
     # methods
     "method_table": [{}],
     "add_method": [{"row": lambda: ph.METHODS["trapm"]}],
-    "add_tableau": [{"name": "border_euler", "A": [[0.0]], "b": [1.0], "c": [0.0], "cite": "", "description": "x"}],
+    "add_tableau": [{"name": "border_euler", "A": [[0.0]], "b": [1.0], "c": [0.0], "cite": "", "description": "x",
+                     "errors": (), "dense": None}],
     "tableau": [{"name": "rk4"}],
     "splitting": [{"chosen": "v2", "flow": "mr", "name": "border"}],
     # runs
@@ -199,7 +201,8 @@ CALLS = {
     "rerun": [{"ds": turning, "threads": 1}],
     "compare": [{"system": lambda: ph.free_body(INERTIA), "methods": ["v2/mr"], "steps": [0.05, 0.1], "t_end": 1.0,
                  "t0": 0.0, "angular_velocity": W}],
-    "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1}],
+    "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1},
+                      {"path": scenario, "method": "mkrk:dp5", "rtol": 1e-6}],
     "check_method": [{"method": "v2/mr"}],
     "check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
     "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
@@ -207,6 +210,8 @@ CALLS = {
     "polhode_curve": [{"inertia": INERTIA, "momentum": W, "n": 11}],
     "herpolhode_curve": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
     "to_constrained": [{"inertia": INERTIA, "attitude": Q, "angular_momentum": W}],
+    "to_cotangent": [{"P": CONSTRAINED, "Q": TURN}],
+    "from_cotangent": [{"inertia": INERTIA, "P_bar": CONSTRAINED, "Q": TURN}],
     "from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
     "save": [{"ds": turning, "path": lambda: target("out.nc")}],
     "load": [{"path": saved}],
@@ -322,34 +327,42 @@ CALLS = {
         {"acceleration": 1e-7, "direction": LENGTH, "shadow": "cylinder", "radius": 6.4e6},
         {"acceleration": 1e-7, "position": [1.5e11, 0, 0], "distance": 1.5e11, "shadow": "cone", "radius": 6.4e6,
          "sun_radius": 7e8},
+        {"acceleration": 1e-7, **PATH}, {"acceleration": 1e-7, "circle": CIRCLE},
     ],
     "forces.thrust": [{"acceleration": 1e-3, "direction": "inertial", "vector": LENGTH, "start": 1.0, "stop": 2.0},
-                      {"force": 1.0, "direction": "velocity", "exhaust_velocity": 3e3, "start": 0.0, "stop": 9.0}],
+                      {"force": 1.0, "direction": "velocity", "exhaust_velocity": 3e3, "start": 0.0, "stop": 9.0},
+                      {"force": 1.0, "direction": "radial", "specific_impulse": 300.0, "start": 0.0, "stop": 9.0}],
     "forces.impulse": [{"time": 3.0, "delta_v": LENGTH, "frame": "inertial"}],
     # events
     "events.apsis": [{"which": "periapsis", "terminal": True}],
     "events.node": [{"which": "ascending", "normal": LENGTH, "terminal": True}],
     "events.altitude": [{"height": 1e5, "radius": 6.4e6, "which": "rising", "terminal": True}],
     "events.eclipse": [{"radius": 6.4e6, "direction": LENGTH, "shadow": "cylinder", "which": "entry",
-                        "terminal": True}],
+                        "terminal": True},
+                       {"radius": 6.4e6, "position": [1.5e11, 0, 0], "shadow": "cone", "sun_radius": 7e8},
+                       {"radius": 6.4e6, **PATH}, {"radius": 6.4e6, "circle": CIRCLE}],
     "events.user": [{"function": far, "direction": 1, "terminal": True, "name": "far"}],
     # trajectory
     "trajectory.save": [{"ds": turning, "path": lambda: target("out.nc")}],
     "trajectory.load": [{"path": saved}], "trajectory.suffix_of": [{"path": "x.nc"}],
-    "trajectory.with_chart": [{"ds": turning, "chart": "rotation_vector", "branch": "principal"}],
-    "trajectory.convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous"}],
+    "trajectory.with_chart": [{"ds": turning, "chart": "euler_angles", "sequence": "XYZ", "branch": "principal"}],
+    "trajectory.convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous",
+                                   "chart": "rotation_vector"}],
     # exports
     "export.aem": [{"ds": turning, "path": lambda: target("out.aem"), "object_name": "X", "epoch": "2030-01-01",
                     "object_id": "1", "center_name": "EARTH", "ref_frame": "ICRF", "body_frame": "B", "scalar": "last",
-                    "time_system": "UTC", "originator": "ME"}],
+                    "time_system": "UTC", "originator": "ME", "body": 0}],
     "export.oem": [{"ds": circling, "path": lambda: target("out.oem"), "object_name": "X", "center_name": "EARTH",
                     "epoch": "2030-01-01", "object_id": "1", "ref_frame": "ICRF", "time_system": "UTC",
-                    "originator": "ME"}],
-    "export.extended_xyz": [{"ds": gas, "path": lambda: target("out.xyz"), "every": 8, "wrap": True, "species": "O"}],
+                    "originator": "ME", "units": "m", "body": 0}],
+    "export.extended_xyz": [{"ds": gas, "path": lambda: target("out.xyz"), "every": 8, "wrap": True, "species": "O",
+                             "mass": 1.0, "sites": SITES}],
     "export.gsd": [{"ds": gas, "path": lambda: target("out.gsd"), "every": 8, "species": "O", "mass": 1.0,
                     "inertia": INERTIA},
-                   {"ds": lambda: gas().drop_vars("box"), "path": lambda: target("out.gsd"), "box": 9.0}],
-    "export.lammps_dump": [{"ds": gas, "path": lambda: target("out.dump"), "every": 8, "species": "O", "mass": 1.0}],
+                   {"ds": lambda: gas().drop_vars("box"), "path": lambda: target("out.gsd"), "box": 9.0,
+                    "mass": [16.0, 1.0], "sites": SITES}],
+    "export.lammps_dump": [{"ds": gas, "path": lambda: target("out.dump"), "every": 8, "species": "O", "mass": 1.0,
+                            "sites": SITES}],
     # observables
     "observables.radial_distribution": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "blocks": 4}],
     **{f"observables.{name}": [{"ds": gas, "bins": 5, "r_max": 1.5, "rows": slice(40), "dipole": LENGTH, "blocks": 4}]
@@ -364,8 +377,8 @@ CALLS = {
     "observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
     "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
-UNTRIED = {"trajectory.dataset"}
-"""What takes the engine's own arrays and is made by a run."""
+UNTRIED = {"trajectory.dataset", "inertia.mass_of"}
+"""What the systems call themselves, with their own arrays and what they have looked at."""
 
 
 def arguments_of(name, k=0):

@@ -578,7 +578,8 @@ def integrate(
     attitude = turns.get("attitude")
     angular_velocity, angular_momentum = turns.get("angular_velocity"), turns.get("angular_momentum")
     times = (step, t_end, t0, first_step, max_step, t_eval, since, breaks)
-    if any(map(has_quantity, (*times, angular_velocity, angular_momentum, position, velocity, momentum))):
+    turned = (angular_velocity, angular_momentum, angular_velocity_space, angular_momentum_space)
+    if any(map(has_quantity, (*times, *turned, position, velocity, momentum))):
         units = system.units or ("SI" if units == "consistent" else units)
         if units not in GIVEN_IN:
             raise InvalidInput(f"{system.name} is in {units} units, which a quantity cannot be turned into; give plain "
