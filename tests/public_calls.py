@@ -377,7 +377,7 @@ CALLS = {
     "observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
     "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
-UNTRIED = {"trajectory.dataset", "inertia.mass_of"}
+UNTRIED = {"trajectory.dataset", "inertia.mass_of", "inertia.turning"}
 """What the systems call themselves, with their own arrays and what they have looked at."""
 
 

@@ -213,7 +213,7 @@ def discrete_forces(
         As for ``discrete_lagrangian``.
     """
     x, y, v, step, a = _places(q0, q1, h, alpha)
-    start = array(t, "t", UNKNOWN)[()]
+    start: Any = array(t, "t", UNKNOWN)[()]
     at_x = _given(F, "F", x.shape, start + a * step, x, v)
     at_y = _given(F, "F", x.shape, start + (1.0 - a) * step, y, v)
     return 0.5 * step * ((1.0 - a) * at_x + a * at_y), 0.5 * step * (a * at_x + (1.0 - a) * at_y)
@@ -282,7 +282,7 @@ def discrete_euler_lagrange(
         As for ``slot_derivatives``.
     """
     end = legendre_plus(L, q0, q1, h, alpha, gradient=gradient, F=F, t=t)
-    later = array(t, "t", UNKNOWN) + number(h, "h", UNKNOWN)
+    later: Any = array(t, "t", UNKNOWN) + number(h, "h", UNKNOWN)
     return end - legendre_minus(L, q1, q2, h, alpha, gradient=gradient, F=F, t=later)
 
 
