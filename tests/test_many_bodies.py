@@ -183,7 +183,7 @@ def test_inertias_of_many_bodies_are_those_of_each():
             4,
             "inertia of body 1[2] = 9.0 exceeds inertia of body 1[0] + in",
         ),
-        ([(1, 1, 1), (1, 1, 1), (0, 1, 1), (-1, 1, 1)], 4, "inertia of body 2[0] = 0.0 is not positive"),
+        ([(1, 1, 1), (1, 1, 1), (0, 1, 2), (-1, 1, 1)], 4, "inertia of body 2[0] = 0.0 is not positive"),
         ([np.eye(3), [[1, 2, 0], [2, 1, 0], [0, 0, 1]]], 2, "inertia of body 1[0,1] = 2.0 exceeds the geometric mean"),
         (np.ones((2, 3)), 4, "or those of each of 4 bodies, but its shape is (2, 3)"),
         ([(1, 1, 1), (1, np.nan, 1)], 2, "inertia[1,1] is nan; give a finite number"),
