@@ -349,14 +349,14 @@ def test_a_conductor_is_recorded():
     ({"mass": [1, 2]}, r"mass must be a number, or one for each of the 4 bodies, but has shape \(2,\)"),
     ({"mass": [1, 2, -3, 1]}, r"mass\[2\] is -3"),
     ({"mass": [1, 2, np.nan, 1]}, r"mass\[2\] is nan"),
-    ({"mass": "heavy"}, "mass must be numbers"),
+    ({"mass": "heavy"}, "mass must be real numbers"),
     ({"inertia": (1, 1, 3)}, "inertia"),
     ({"inertia": (1, 2)}, "inertia must be 3 principal moments or a 3x3 tensor"),
     ({"inertia": [(1, 1, 1), (1, 1, 1), (1, 1, 3), (1, 1, 1)]}, "inertia of body 2"),
     ({"inertia": [(1, 1, 1), (1, 1)]}, "inertia"),
     ({"dipole": (1, 2)}, "dipole must be 3 numbers"),
     ({"dipole": np.ones((3, 3))}, r"dipole must be 3 numbers, or 3 for each of the 4 bodies"),
-    ({"dipole": [(1, 1, 1), (1, np.inf, 1), (1, 1, 1), (1, 1, 1)]}, r"dipole of body 1\[1\] is inf"),
+    ({"dipole": [(1, 1, 1), (1, np.inf, 1), (1, 1, 1), (1, 1, 1)]}, r"dipole\[1,1\] is inf"),
     ({"dipole": [(1, 1, 1), (1, 1)]}, "dipole"),
     ({"dipole": [("a", "b", "c")] * 4}, "dipole"),
     ({"sigma": 0.0}, "sigma is 0"),
@@ -421,13 +421,13 @@ def test_what_is_not_a_number_is_told(name):
     start = lattice(8, 2.0)
     start[name] = start[name].copy()
     start[name][3, 1] = np.nan
-    with pytest.raises(InvalidInput, match=rf"{name} of body 3\[1\] is nan"):
+    with pytest.raises(InvalidInput, match=rf"{name}\[3,1\] is nan"):
         ph.integrate(ph.dipoles(8), step=0.1, steps=1, **start)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", None])
 def test_wrong_numbers_of_threads(threads):
-    with pytest.raises(InvalidInput, match="threads is"):
+    with pytest.raises(InvalidInput, match=r"threads (is|must be)"):
         ph.integrate(ph.dipoles(8), step=0.1, steps=1, threads=threads, **lattice(8, 2.0))
 
 

@@ -372,3 +372,102 @@ def test_what_is_refused():
     torn.position[7, 2, 1] = np.inf
     with pytest.raises(InvalidInput, match="position is not finite in row 7"):
         observables.mean_square_displacement(torn)
+
+
+# ------------------------------------------------------------------ units
+SI = {"length": 1e-9, "time": 1e-12, "mass": 1.66053906660e-27, "charge": 1.602176634e-19}
+"""One of each molecular unit (nm, ps, u, e) in SI."""
+K_B, COULOMB = 1.380649e-23, 8.9875517923e9
+SIGMA, EPSILON = 0.316, 0.65e3 / 6.02214076e23
+"""Units of reduced numbers: a length in nm, an energy in J; the mass u, and 4 pi epsilon_0 is 1."""
+
+
+def in_units(kind):
+    """The same molecules in molecular units, in SI and in reduced units, and what a length, a time, a speed, a dipole
+    and a temperature are multiplied by."""
+    rng = np.random.default_rng(21)
+    position, velocity = rng.uniform(0, 3, (64, 20, 3)), rng.normal(size=(64, 20, 3))
+    attitude, dipole = quaternions(rng, 64, 20), np.tile([0.0, 0.0, 0.05], (20, 1))
+    length, time, moment, heat, label, more = 1.0, 1.0, 1.0, 1.0, "molecular", {}
+    if kind == "SI":
+        length, time, moment, label = SI["length"], SI["time"], SI["charge"] * SI["length"], "SI"
+    elif kind == "reduced":
+        length = 1.0 / SIGMA
+        time = SI["time"] / (SIGMA * SI["length"] * np.sqrt(SI["mass"] / EPSILON))
+        moment = SI["charge"] * SI["length"] * np.sqrt(COULOMB / (EPSILON * (SIGMA * SI["length"]) ** 3))
+        heat, label = K_B / EPSILON, "consistent"
+        more = {"boltzmann": ((), 1.0), "coulomb": ((), 1.0)}
+    more |= {"dipole": (("body", "axis"), moment * dipole), "energy": ("time", rng.normal(size=64))}
+    ds = trajectory(length * position, np.full(3, 3.0) * length, attitude, velocity * length / time, 0.5 * time, **more)
+    ds = ds.assign_coords(time=ds.time * 0 + time * (1.0 + 0.5 * np.arange(64))).assign_attrs(units=label)
+    return ds, {"length": length, "time": time, "speed": length / time, "dipole": moment, "heat": heat}
+
+
+see = observables
+OBSERVABLES = {
+    # name: (call of a Dataset and the sizes of its units, variables that are compared, the power of each size in them)
+    "radial_distribution": (lambda ds, s: see.radial_distribution(ds, 6), ("g", "count"), {}),
+    "dipole_correlations": (lambda ds, s: see.dipole_correlations(ds, 6), ("h110", "h112"), {}),
+    "kirkwood_factor": (lambda ds, s: see.kirkwood_factor(ds, 6), ("g_K",), {}),
+    "total_dipole": (lambda ds, s: see.total_dipole(ds).to_dataset(), ("M",), {"dipole": 1}),
+    "dielectric_constant": (
+        lambda ds, s: see.dielectric_constant(ds, 300.0 * s["heat"]), ("epsilon", "epsilon_error"), {},
+    ),
+    "autocorrelation": (lambda ds, s: see.autocorrelation(ds.position, 9), ("correlation",), {"length": 2}),
+    "velocity_autocorrelation": (lambda ds, s: see.velocity_autocorrelation(ds, 9), ("correlation",), {"speed": 2}),
+    "orientational_correlation": (lambda ds, s: see.orientational_correlation(ds, 2, 9), ("correlation",), {}),
+    "mean_square_displacement": (lambda ds, s: see.mean_square_displacement(ds, 9), ("displacement",), {"length": 2}),
+    "block_error": (lambda ds, s: see.block_error(ds.position[:, 0], blocks=4), ("mean", "error"), {"length": 1}),
+    "drift": (lambda ds, s: see.drift(ds, blocks=4), ("slope", "slope_error"), {"time": -1}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", observables.__all__)
+@pytest.mark.parametrize("kind", ["SI", "reduced"])
+def test_observables_are_the_same_in_all_units(name, kind):
+    call, variables, powers = OBSERVABLES[name]
+    molecular, one = in_units("molecular")
+    other, sizes = in_units(kind)
+    expected, found = call(molecular, one), call(other, sizes)
+    scale = np.prod([sizes[size] ** power for size, power in powers.items()])
+    for variable in variables:
+        np.testing.assert_allclose(found[variable], scale * expected[variable], rtol=1e-8, atol=1e-12 * abs(scale))
+
+
+def test_the_constants_of_a_trajectory_are_its_own():
+    molecular, _ = in_units("molecular")
+    found = observables.dielectric_constant(molecular, 300.0)
+    M = observables.total_dipole(molecular).values
+    y = 4 * np.pi * 138.935457644 * float(found.fluctuation) / (3 * 27.0 * 0.00831446261815324 * 300.0)
+    assert float(found.epsilon) == pytest.approx(1 + y, rel=1e-12) and float(found.epsilon) > 1.1
+    assert float(found.fluctuation) == pytest.approx((M**2).sum(axis=1).mean() - (M.mean(axis=0) ** 2).sum(), rel=1e-10)
+    again = observables.dielectric_constant(molecular, 300.0, boltzmann=0.0083144626, coulomb=138.9354576)
+    assert float(again.epsilon) == pytest.approx(float(found.epsilon), rel=1e-7)
+    with pytest.raises(InvalidInput, match=r"boltzmann is 1, but that of the trajectory is 0\.00831446; leave it out"):
+        observables.dielectric_constant(molecular, 300.0, boltzmann=1.0)
+    bare = molecular.assign_attrs(units="consistent")
+    for given, told in (({}, "boltzmann is missing"), ({"boltzmann": 1.0}, "coulomb is missing")):
+        with pytest.raises(InvalidInput, match=told):
+            observables.dielectric_constant(bare, 300.0, **given)
+    assert observables.total_dipole(molecular, dipole=(0, 0, 1)).attrs["units"] == "e nm"
+
+
+def test_runs_record_the_constants_of_their_units():
+    for system, constants, units in (
+        (ph.rigid_water(8, box=3.0, cutoff=1.0), (0.00831446261815324, 138.935457644), "kJ / (mol K)"),
+        (ph.dipoles(8), (1.0, 1.0), "energy / temperature"),
+    ):
+        state = ph.initial.cubic(2, spacing=1.5).state | ph.initial.random_rotations(8, 1)
+        ds = ph.integrate(system, "v2", step=1e-3, steps=2, **state)
+        assert (float(ds.boltzmann), float(ds.coulomb)) == constants and ds.boltzmann.attrs["units"] == units
+
+
+def test_a_temperature_may_be_a_quantity():
+    u = pytest.importorskip("astropy.units")
+    molecular, _ = in_units("molecular")
+    plain = observables.dielectric_constant(molecular, 300.0)
+    assert observables.dielectric_constant(molecular, 300 * u.K).equals(plain)
+    assert observables.dielectric_constant(molecular, 300.0, volume=27.0 * u.nm**3).equals(plain)
+    np.testing.assert_allclose(observables.radial_distribution(molecular, 4, 1200 * u.pm).r[-1], 1.05)
+    with pytest.raises(InvalidInput, match="temperature is a quantity in K"):
+        observables.dielectric_constant(in_units("reduced")[0], 300 * u.K)

@@ -370,7 +370,7 @@ def test_a_mass_other_than_that_of_the_body_is_refused(make):
 
 
 def test_numbers_beyond_all_range_are_refused_without_warnings():
-    with pytest.raises(ph.InvalidInput, match="angular_velocity times the inertia is beyond 1e308"):
+    with pytest.raises(ph.InvalidInput, match=r"angular_velocity has entries beyond 1e\+100; check its units"):
         ph.integrate(ph.free_body((3.0, 2.0, 2.0)), "v2", angular_velocity=(1e308, 0, 0), **SHORT)
     for scale in (1.0, 1e100, 1e-300):
         top = ph.heavy_top(np.array((5.0, 5.0, 1.0)) * scale, (0, 0, scale), weight=2.0)

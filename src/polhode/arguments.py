@@ -68,7 +68,10 @@ def has(value: Any, name: str) -> bool:
 
 def has_quantity(value: Any) -> bool:
     """Whether something is a quantity or a list with one in it."""
-    return is_quantity(value) or (isinstance(value, list | tuple) and any(map(has_quantity, value[:16])))
+    return is_quantity(value) or any(
+        is_quantity(part) or (isinstance(part, list | tuple) and any(map(is_quantity, part)))
+        for part in (value if isinstance(value, list | tuple) else ())
+    )
 
 
 def in_unit(value: Any, unit: str, name: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import array
+from polhode.arguments import array, has
 from polhode.errors import InvalidInput
 
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
@@ -59,7 +59,7 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
         made["attitude"] = rotation.exp_quaternion(found["rotation_vector"])
     elif "attitude" in found:
         q = found["attitude"]
-        other = hasattr(q, "as_quat") or array(q, "attitude").shape[-2:] == (3, 3)
+        other = has(q, "as_quat") or array(q, "attitude").shape[-2:] == (3, 3)
         made["attitude"] = rotation.as_quaternion(q) if other else q  # quaternions are read where bodies are known
     for name in TURNING[2:]:
         if name in found:
