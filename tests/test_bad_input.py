@@ -414,7 +414,7 @@ FAILURES = {
     "did not converge": (
         "step = 0.001\nt_end = 0.1",
         "step = 3.0\nt_end = 30\nguard = false",
-        "'trapm' did not converge in step",
+        "the solution of 'trapm' that belongs to the step could be followed no further than to a step of",
     ),
 }
 

@@ -166,11 +166,13 @@ def in_one_step(step, name):
     return ds.angular_momentum.values[-1]
 
 
+@pytest.mark.filterwarnings("ignore::polhode.errors.EnergyWarning")  # no steps of a motion
 def test_steps_of_one_factory_are_not_confused():
     np.testing.assert_array_equal(in_one_step(growing(2.0), "twice"), [2, 1, 1])
     np.testing.assert_array_equal(in_one_step(growing(3.0), "thrice"), [3, 1, 1])
 
 
+@pytest.mark.filterwarnings("ignore::polhode.errors.EnergyWarning")  # no steps of a motion
 @pytest.mark.parametrize(("function", "factor"), [("sin", 2.0), ("cos", 2.0), ("cos", 3.0)])
 def test_a_step_without_a_file(function, factor):
     names = {"sin": sin, "cos": cos, "factor": factor}
@@ -404,7 +406,7 @@ def flat(x, data):
 
 def newton(function, slope, x, data=(0.0, 0.0, 0.0)):
     report = np.zeros(REPORT)
-    status, found = solve.newton3(function, slope, x, 1.0, inf, data, report)
+    status, found = solve.newton3(function, slope, x, 1.0, inf, inf, False, data, report)
     return status, found, report
 
 
@@ -446,11 +448,13 @@ quadratic_helper, slope_helper = jit.inlined(quadratic), jit.inlined(quadratic_s
 
 
 def singular(report):
-    return solve.newton3(quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, inf, (2.0, 3.0, 1.0), report)[0]
+    return solve.newton3(quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, inf, inf, False, (2.0, 3.0, 1.0), report)[
+        0
+    ]
 
 
 def compiled_root(report):
-    _, x = solve.newton3(quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, inf, (2.0, 3.0, 1.0), report)
+    _, x = solve.newton3(quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, inf, inf, False, (2.0, 3.0, 1.0), report)
     return x[0] + x[1] + x[2]
 
 

@@ -339,7 +339,7 @@ def test_masses_that_cannot_be_told(boxed, hoomd, ase_read, tmp_path):
         ({"sites": [("O", (0, 0))]}, "sites must be"),
         ({"sites": 3.0}, "sites must be"),
         ({"mass": (1, 2)}, "mass must be numbers of the shape"),
-        ({"mass": np.nan}, "mass is not finite"),
+        ({"mass": np.nan}, "mass is nan"),
     ],
 )
 def test_wrong_arguments_leave_no_file(boxed, tmp_path, options, words):

@@ -55,8 +55,11 @@ def test_loads_that_depend_on_velocities_are_never_reused():
 
     body = ph.rigid_body((1.0, 1.5, 2.2), torque=drag)
     assert body.velocity_dependent
-    ds = ph.integrate(body, "v2", step=0.01, steps=50, angular_momentum=(0.6, 1.0, 0.5))
+    run = {"step": 0.01, "steps": 50, "angular_momentum": (0.6, 1.0, 0.5)}
+    ds = ph.integrate(ph.rigid_body((1.0, 1.5, 2.2), torque=drag, work=False), "v2", **run)
     assert ds.attrs["load_evaluations"] == 50 * 2 * (1 + 3)  # of each kick its start, and sweeps until nothing changes
+    ds = ph.integrate(body, "v2", **run)
+    assert ds.attrs["load_evaluations"] == 50 * 2 * (1 + 3 + 1)  # and once more for its work
 
 
 # ------------------------------------------------------------------ processed schemes

@@ -120,7 +120,7 @@ def test_slices_samples_events_and_resuming_change_nothing(monkeypatch, tmp_path
 def test_what_breaks_must_be():
     for wrong, told in (
         ([0.5, 3.5], r"breaks has t = 3.5, outside of the run from t = 0 to 3"), ([np.nan], "finite"),
-        ("soon", "must be a sequence of times"), ([[1.0]], "flat sequence"),
+        ("soon", "breaks must be real numbers"), ([[1.0]], "flat sequence"),
     ):  # fmt: skip
         with pytest.raises(ph.InvalidInput, match=told):
             ph.integrate(pushed(ON_GRID), "v2", step=0.1, t_end=T_END, breaks=wrong, **START)

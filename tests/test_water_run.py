@@ -9,25 +9,29 @@ import polhode as ph
 
 
 @pytest.mark.parametrize(
-    ("molecules", "steps", "every", "bath"),
-    [(64, 8000, 4, 2500), pytest.param(1000, 100_000, 50, 10_000, marks=pytest.mark.full)],
+    ("molecules", "steps", "every", "bath", "runs"),
+    [(64, 4000, 4, 2500, 6), pytest.param(1000, 100_000, 50, 10_000, 1, marks=pytest.mark.full)],
 )
-def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath):
+def test_energy_does_not_drift_and_is_shared(molecules, steps, every, bath, runs):
     system = ph.rigid_water(molecules, density=997.0)
     cells = round(molecules ** (1 / 3))
     lattice = ph.initial.cubic(cells, spacing=float(system.box[0]) / cells, noise=0.02, seed=1)
     start = {"position": lattice.state["position"], **ph.initial.random_rotations(molecules, seed=2)}
-    warm = ph.integrate(
-        system, "baoab", step=0.002, steps=bath, every=bath, temperature=300.0, friction=2.0, seed=3, **start
-    )
-    start = {k: warm[k].values[-1] for k in ("position", "attitude", "momentum", "angular_momentum")}
-    start["momentum"] = start["momentum"] - start["momentum"].mean(axis=0)
-    ds = ph.integrate(system, "v2", step=0.001, steps=steps, every=every, **start)
+    heat = {"step": 0.002, "temperature": 300.0, "friction": 2.0}
+    found = []
+    for k in range(runs):
+        warm = ph.integrate(system, "baoab", steps=bath, every=bath, seed=3 + k, **heat, **start)
+        start = {name: warm[name].values[-1] for name in ("position", "attitude", "momentum", "angular_momentum")}
+        still = start | {"momentum": start["momentum"] - start["momentum"].mean(axis=0)}
+        ds = ph.integrate(system, "v2", step=0.001, steps=steps, every=every, **still)
+        found.append(ph.observables.drift(ds))
 
-    drift = ph.observables.drift(ds)
-    assert abs(float(drift.slope)) < 3.0 * float(drift.slope_error)
-    # The bound is worth something: a drift of a thousandth of the kinetic energy in the run would be seen.
-    assert float(drift.slope_error) * float(ds.time[-1]) < 1e-3 * float(ds.kinetic_energy.mean())
+    # In few picoseconds the energy wanders more than rows of one run tell: the slopes of several runs say by how much.
+    slopes = np.array([float(drift.slope) for drift in found])
+    error = float(slopes.std(ddof=1)) / np.sqrt(runs) if runs > 1 else float(found[0].slope_error)
+    assert abs(slopes.mean()) < (5.0 if runs > 1 else 3.0) * error  # Student's t of 5: 0.4 %, as 3 of a normal one
+    # The bound is worth something: a drift of a thousandth of the kinetic energy in a run would be seen.
+    assert error * float(ds.time[-1]) < 1e-3 * float(ds.kinetic_energy.mean())
 
     apart = ph.observables.block_error(ds.temperature_translational - ds.temperature_rotational, blocks=8)
     assert abs(float(apart["mean"])) < 4.5 * float(apart.error)  # Student's t of 7: 0.3 %, as 3 of a normal one

@@ -204,7 +204,8 @@ def closest(name: object, known: Iterable[str], most: int = 3, likeness: float =
     names, word = sorted(known), name[:100].lower()
     same = [other for other in names if other.lower() == word]
     meant = [other for other in OTHER_WORDS.get(word, ()) if other in names]
-    near = difflib.get_close_matches(word, names, n=most, cutoff=likeness)
+    lowered = {other.lower(): other for other in names}
+    near = [lowered[match] for match in difflib.get_close_matches(word, lowered, n=most, cutoff=likeness)]
     return list(dict.fromkeys([*same, *meant, *near]))[: 1 if same else most]
 
 

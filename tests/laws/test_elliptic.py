@@ -254,10 +254,10 @@ def test_arguments_broadcast_and_scalars_stay_scalars():
     [
         (lambda: elliptic.sn(0.3, -0.1), "mc"),
         (lambda: elliptic.sn(0.3, 1e40), "mc"),
-        (lambda: elliptic.sn(np.nan, 0.1), "u is not finite"),
+        (lambda: elliptic.sn(np.nan, 0.1), "u is nan"),
         (lambda: elliptic.K([0.1, np.nan]), "mc is not finite"),
         (lambda: elliptic.am(1e15, 0.1), "lost the phase"),
-        (lambda: elliptic.Pi(0.1, np.inf, 0.2), "n is not finite"),
+        (lambda: elliptic.Pi(0.1, np.inf, 0.2), "n is inf"),
         (lambda: elliptic.cn(np.zeros(2), np.ones(3)), "do not broadcast"),
         (lambda: elliptic.RF(np.ones(2), np.ones(3), 1.0), "do not broadcast"),
         (lambda: elliptic.RF(0.0, 0.0, 1.0), "diverges"),

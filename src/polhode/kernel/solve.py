@@ -150,7 +150,8 @@ def newton3(function, slope, x, size, rate, near, full, data, report):
                 c2 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
         if full:
             a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
-            if not det3(a) > 0.0:  # it is 1 for a vanishing step: a shorter one has been singular
+            # It is 1 for a vanishing step: a shorter one has been singular. Of round-off differences tell nothing.
+            if not det3(a) > 0.0 and previous * rate * rate > GRAIN * GRAIN:
                 break
         else:
             a = slope(x, data)
@@ -167,13 +168,15 @@ def newton3(function, slope, x, size, rate, near, full, data, report):
         if correction <= 1e-30 * scale or (k > 0 and correction * correction <= 1e-32 * scale * previous):
             status = OK
             break
-        still = correction <= 1e-26 * scale or correction * rate * rate <= GRAIN * GRAIN
-        if still and correction >= 0.25 * previous:
+        trifling = correction * rate * rate <= GRAIN * GRAIN
+        if (trifling or correction <= 1e-26 * scale) and correction >= 0.25 * previous:
             status = OK
             break
         if k == 1 and correction > near * near * previous:
+            if trifling:
+                status = OK
             break
-        if correction > SLOW * SLOW * previous:
+        if correction > SLOW * SLOW * previous and not trifling:
             full = True
         previous = correction
     report[RESIDUAL] = max(report[RESIDUAL], residual)

@@ -462,7 +462,7 @@ def solve_stages(t, h, full, p):
         p.report[RESIDUAL] = correction
         if correction <= LAST or (before < 1e-3 and correction * correction <= NEXT * before):
             return OK
-        if correction >= 0.5 * before and settled(h, residual, scales, p):
+        if correction >= (NEAR if iteration == 1 else 0.5) * before and settled(h, residual, scales, p):
             return OK
         if iteration == 1 and correction > NEAR * before:
             return NOT_CONVERGED

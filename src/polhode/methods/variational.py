@@ -443,7 +443,8 @@ def find_velocities(t, h, full, p):
         done = correction <= 2e-16 or (before < 1e-3 and correction * max(shrinking, shrunk) <= 2e-17)
         # With a Jacobian of this very iterate, what does not shrink is round-off of the loads, however much it became.
         grain = 1e-11 if renewed else 4e-15
-        if done or (correction >= 0.5 * before and settled(grain, h, residual, scales, p)):
+        stuck = correction >= (NEAR_ENOUGH if iteration == 1 else 0.5) * before
+        if done or (stuck and settled(grain, h, residual, scales, p)):
             if full:
                 carry(h, p)
             return SINGULAR if judged and p.report[GUARDED] != 0.0 and p.report[ERROR] < NEAR else OK

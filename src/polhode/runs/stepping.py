@@ -93,7 +93,7 @@ class Record:
     def _make(self, rows: int) -> None:
         """Memory for so many rows; those there are stay."""
         width = self.states.shape[1]
-        size = f"{rows} rows would need {rows * width * 8 / 1e9:.3g} GB of memory; record less with a larger every"
+        size = f"{rows} rows would need {rows * width * 8 / 1e9:,.0f} GB of memory; record less with a larger every"
         if rows * width > min(LARGEST_ROWS, memory() // 16):
             raise InvalidInput(size)
         try:
