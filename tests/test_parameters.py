@@ -210,7 +210,7 @@ def test_parameters_of_a_system_built_by_hand():
         ("rigid_body", [np.nan, 1.0], r"parameters is not finite"),
         ("heavy_top", [1.0], r"heavy_top has no function that takes numbers; give parameters as a mapping by name, of "
                              r"inertia, center_of_mass, weight"),
-        ("heavy_top", {"wheight": 1.0}, r"unknown parameter of heavy_top 'wheight'.*weight"),
+        ("heavy_top", {"weigt": 1.0}, r"unknown parameter of heavy_top 'weigt'.*weight"),
         ("heavy_top", {"mass": 1.0}, r"weight and mass are both given"),
         ("heavy_top", {"inertia": (1.0, 1.0, 9.0)}, r"inertia"),
         ("heavy_top", 3.0, r"give parameters as a mapping"),
