@@ -227,7 +227,7 @@ def test_wrong_calls():
         r"body is 1, but the system has one body, number 0": lambda: ph.point_motion(run, POINTS, body=1),
         r"body must be a whole number": lambda: ph.point_motion(run, POINTS, body=True),
         r"records no run": lambda: ph.point_motion(run.drop_attrs(), POINTS),
-        r"first argument must be the Dataset of a run": lambda: ph.point_motion(top, POINTS),
+        r"ds must be a Dataset such as": lambda: ph.point_motion(top, POINTS),
         r"system must be a system such as": lambda: ph.point_motion(run, POINTS, "top"),
         r"no variable 'angular_momentum'; take the whole": lambda: ph.point_motion(run[["attitude"]], POINTS),
     }

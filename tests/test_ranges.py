@@ -77,9 +77,9 @@ def test_rods_and_plates_are_refused_where_rotations_about_axes_go_wrong(name):
 @pytest.mark.parametrize("factor", [1e-290, 1e-308, 1e-70, 1e70, 1e290])
 def test_units_whose_squares_overflow_are_refused(factor):
     """They ended in NaN, or in steps that were off by 1e-3 without a word."""
-    with pytest.raises(InvalidInput, match="choose other units"):
+    with pytest.raises(InvalidInput, match=r"choose other units|check its units"):
         ph.integrate(ph.free_body(BODY * factor), "imidm", step=0.1, steps=3, angular_momentum=BODY * OMEGA * factor)
-    with pytest.raises(InvalidInput, match="choose other units"):
+    with pytest.raises(InvalidInput, match=r"choose other units|check its units"):
         ph.integrate(ph.free_body(BODY), "exact", step=0.1, steps=3, angular_momentum=BODY * OMEGA * factor)
 
 

@@ -249,7 +249,7 @@ def start_state(
     if momentum is not None:
         body[:, MOMENTUM : MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
     distance = np.abs(body[:, POSITION : POSITION + 3]).max(axis=1)
-    if system.attracted and (np.isfinite(system.mass) & (distance < 1.0 / LARGEST)).any():
+    if system.attracted and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
@@ -374,8 +374,8 @@ def _whose(value: Any, i: int) -> str:
 def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
     """Numbers (N, length) from those of one body, which are then the same for all, or of each."""
     given = array(value, name, "")
-    if given.size and np.abs(given).max() > LARGEST:
-        raise InvalidInput(f"{name} has entries beyond {LARGEST:g}; check its units")
+    if given.size and np.abs(given).max() > OVERFLOWING:
+        raise InvalidInput(f"{name} has entries beyond {OVERFLOWING:g}; check its units")
     if given.ndim == 1 or (N == 1 and given.shape != (1, length)):
         return np.tile(vector(given, name, length), (N, 1))
     if given.shape != (N, length):
@@ -722,7 +722,7 @@ def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any
     return times
 
 
-LARGEST = 1e100
+OVERFLOWING = 1e100
 """Numbers of a start beyond this would overflow when squared; distances from a centre below its inverse."""
 TIMES = ("step", "t_end", "t0", "first_step", "max_step", "t_eval", "since", "breaks")
 GIVEN_IN = {
