@@ -31,6 +31,18 @@ if "POLHODE_CACHE_DIR" not in os.environ:
     os.environ["POLHODE_CACHE_DIR"] = str(_KERNELS)
 
 
+@pytest.fixture(autouse=True)
+def registries():
+    """Methods and tableaux added by a test are gone after it."""
+    from polhode.methods import METHODS, tableaux
+
+    before = [(rows, dict(rows)) for rows in (METHODS, tableaux._rows)]
+    yield
+    for rows, old in before:
+        for name in rows.keys() - old.keys():
+            del rows[name]
+
+
 @pytest.fixture(scope="session")
 def python():
     """``python(code, cwd=None, **environment)``: the JSON that ``code`` prints last, run in a process of its own."""

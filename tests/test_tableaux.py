@@ -58,15 +58,6 @@ EXPECTED = NAMED | {
 }
 
 
-@pytest.fixture
-def registry():
-    """The registry, put back as it was after the test."""
-    before = dict(tableaux._rows)
-    yield TABLEAUX
-    tableaux._rows.clear()
-    tableaux._rows.update(before)
-
-
 def with_changed_entry(row, i, j, by):
     A = row.A.copy()
     A[i, j] += by
@@ -521,9 +512,9 @@ def test_order_between_the_bounds_is_found_by_trees():
     assert (simplifying_assumptions(only_quadrature).B, only_quadrature.order) == (4, 2)
 
 
-def test_added_tableau_is_found(registry):
+def test_added_tableau_is_found():
     ralston = add_tableau("ralston2", [[], [2 / 3]], [1 / 4, 3 / 4], cite="me", description="Ralston")
-    assert tableau("ralston2") is ralston is registry["ralston2"]
+    assert tableau("ralston2") is ralston is TABLEAUX["ralston2"]
     assert "ralston2" in tableau_names()
     assert (ralston.order, ralston.explicit, ralston.c.tolist()) == (2, True, [0, 2 / 3])
     assert "ralston2" in repr(ralston) and "order 2" in repr(ralston)
@@ -532,13 +523,13 @@ def test_added_tableau_is_found(registry):
         add_tableau("ralston2", [[], [1 / 2]], [0, 1])
 
 
-def test_shipped_rows_cannot_be_replaced(registry):
+def test_shipped_rows_cannot_be_replaced():
     for name in ("rk4", "gauss4"):
         with pytest.raises(InvalidInput, match="already is a different tableau"):
             add_tableau(name, [[0]], [1])
     row = tableau("gauss4")
     assert add_tableau("gauss4", row.A, row.b, row.c, row.cite, row.description) is row
-    assert "gauss4" not in registry
+    assert "gauss4" not in TABLEAUX
     with pytest.raises(InvalidInput, match="belong to a family"):
         add_tableau("gauss3", [[0]], [1])
 
