@@ -205,10 +205,13 @@ def wall_pictures(
     other, ((ax,),) = drawing.canvas(1, 1, width=5.2)
     for label in methods:
         line, look = data.sel({"method": label}), drawing.style(list(PRINTED).index(label))
-        completed = line.physical_outcome == "completed"
-        ax.loglog(line.physical_step, line.physical_largest_error.where(completed), label=label, **look)
-        early = line.physical_largest_error.where(~completed)
-        ax.loglog(line.physical_step, early, "x", color=look["color"], markersize=6)
+        completed = line.physical_outcome.values == "completed"
+        steps, errors = line.physical_step.values, line.physical_largest_error.values
+        ax.loglog(steps[completed], errors[completed], label=label, **look)
+        ax.loglog(steps[~completed], errors[~completed], "x", color=look["color"], markersize=6)
+    ax.set_xticks(data.physical_step.values, [f"{h:g}" for h in data.physical_step.values])
+    ax.set_xticks([], minor=True)
+    drawing.told_apart(ax)
     ax.axvline(USABLE, color=GREY, linewidth=0.8, linestyle=":")
     ax.annotate("usable", (USABLE, 1.0), (-4, -4), ("data", "axes fraction"), "offset points", ha="right", va="top")
     ax.set_xlabel(r"step $\Delta t$")
