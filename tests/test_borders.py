@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import polhode as ph
 from polhode.errors import InvalidInput, PolhodeError
 from public_calls import CALLS, UNTRIED, arguments_of, public_functions
 
@@ -236,6 +237,39 @@ def test_all_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
     more, also = walk(pairs, monkeypatch, tmp_path)
     print(dict(counts + more))
     assert not wrong + also, (wrong + also)[:20]
+
+
+LONG_NAMES = {
+    "a tableau": lambda word: ph.add_tableau(word, [[0.0]], [1.0]),
+    "a scheme": lambda word: ph.splitting("v2", "mr", word),
+    "a method": lambda word: ph.add_method(dataclasses.replace(ph.METHODS["trapm"], name=word)),
+    "a method string": lambda word: ph.integrate(ph.free_body([1.0, 2.0, 2.5]), f"mkrk/{word}", step=0.1, steps=1),
+    "an option": lambda word: ph.integrate(ph.free_body([1.0, 2.0, 2.5]), "baoab", step=0.1, steps=1, temperature=word),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LONG_NAMES)
+def test_long_names_are_refused_in_a_short_sentence(what):
+    with pytest.raises(InvalidInput) as refused:
+        LONG_NAMES[what]("x" * 100_000)
+    assert len(str(refused.value)) < 400 and "xxx...xxx" in str(refused.value)
+
+
+BEYOND = {"position": [1e90, 0.0, 0.0], "velocity": [0.0, 1e90, 0.0], "mu": 5e-324}
+
+
+@pytest.mark.parametrize("name", [
+    "apsides", "eccentricity_vector", "classical_elements", "modified_equinoctial_elements", "equinoctial_elements",
+    "specific_energy", "period",
+])  # fmt: skip
+def test_orbits_beyond_the_range_of_numbers_are_refused(name):
+    """Or answered with numbers."""
+    for state in (BEYOND, BEYOND | {"velocity": [0.0, 1e-90, 0.0]}, BEYOND | {"mu": 1.0}):
+        ended, answer = outcome(f"kepler.{name}", state)
+        assert ended in ("fine", "refused"), (state, ended, answer)
+        if ended == "fine":
+            size = np.concatenate([np.ravel(leaf) for leaf in leaves(answer)])
+            assert np.isfinite(size[: 1 if name == "apsides" else None]).all(), (state, answer)
 
 
 # ------------------------------------------------------------------ quantities

@@ -191,6 +191,75 @@ def test_one_of_two_bodies():
         ph.point_motion(ds.isel(body=0), POINTS, pair)
 
 
+# ------------------------------------------------------------------ what a run switches
+PUSH = np.array((0.3, -0.2, 0.5))
+ROUND = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 0.8, 0.3)}
+
+
+def gravity(ds, mu=2.0):
+    r = ds.position.values
+    return -mu * r / np.linalg.norm(r, axis=-1, keepdims=True) ** 3
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_thrust_acts_at_the_rows_where_it_is_on(backwards):
+    """At the rows of its switches the acceleration is that just after them, in the direction of the run."""
+    craft = ph.orbit(2.0, forces=[ph.forces.thrust(0.25, vector=PUSH, start=0.5, stop=1.0)])
+    span = {"t0": 1.5, "t_end": 0.0} if backwards else {"t_end": 1.5}
+    ds = ph.integrate(craft, "mkrk:cv8", step=0.125, **span, **ROUND)
+    t = ds.time.values
+    on = (t > 0.5) & (t <= 1.0) if backwards else (t >= 0.5) & (t < 1.0)
+    assert on.sum() == 4
+    expected = gravity(ds) + 0.25 * on[:, None] * PUSH / np.linalg.norm(PUSH)
+    found = ph.point_motion(ds, (0, 0, 0)).acceleration
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+    for k in (0, 4, 5, 8):  # each row alone, and all of them in the other order
+        np.testing.assert_array_equal(ph.point_motion(ds.isel(time=k), (0, 0, 0)).acceleration, found[k])
+    turned = ds.isel(time=slice(None, None, -1))
+    np.testing.assert_array_equal(ph.point_motion(turned, (0, 0, 0)).acceleration, found[::-1])
+
+
+def test_a_thruster_turns_a_craft_while_it_is_on():
+    """Force F and lever x: F/m, and the point at the distance y gains (I^-1 (x cross F)) cross y."""
+    force, lever, y = 0.3, np.array((0.0, 0.2, 0.0)), np.array((0.1, -0.4, 0.2))
+    jet = ph.thruster(force=force, direction=(1, 0, 0), position=lever, start=0.5, stop=1.0)
+    craft = ph.spacecraft((2.0, 3.0, 4.0), 2.0, mass=1.5, gravity_gradient=False, thrusters=[jet])
+    ds = ph.integrate(craft, "mkrk:cv8", step=0.25, t_end=1.5, **ROUND)
+    found = ph.point_motion(ds, (np.zeros(3), y)).acceleration.values
+    R, w = rotation.matrix_from_quaternion(ds.attitude.values), ds.angular_velocity.values
+    for k, on in enumerate((0, 0, 1, 1, 0, 0, 0)):
+        F = on * np.array((force, 0, 0))
+        turning = (np.cross(lever, F) - np.cross(w[k], (2.0, 3.0, 4.0) * w[k])) / (2.0, 3.0, 4.0)
+        centre = gravity(ds)[k] + R[k] @ F / 1.5
+        np.testing.assert_allclose(found[k, 0], centre, rtol=0, atol=1e-15)
+        about = np.cross(turning, y) + np.cross(w[k], np.cross(w[k], y))
+        np.testing.assert_allclose(found[k, 1], centre + R[k] @ about, rtol=0, atol=2e-15)
+
+
+def test_there_is_no_sunlight_in_the_shadow():
+    """Rays along -x behind a ball."""
+    light = ph.forces.radiation_pressure(1e-3, direction=(1, 0, 0), shadow="cylinder", radius=0.5)
+    ds = ph.integrate(ph.orbit(2.0, forces=[light]), "mkrk:cv8", step=0.02, t_end=16.0, every=10, **ROUND)
+    r = ds.position.values
+    dark = (r[:, 0] < 0.0) & (np.hypot(r[:, 1], r[:, 2]) < 0.5)
+    assert 5 < dark.sum() < len(dark) - 5
+    expected = gravity(ds) - 1e-3 * ~dark[:, None] * np.array((1.0, 0.0, 0.0))
+    np.testing.assert_allclose(ph.point_motion(ds, (0, 0, 0)).acceleration, expected, rtol=2e-15, atol=1e-15)
+
+
+def test_the_parameters_of_the_run_count():
+    """Also where the system is handed in as it was built."""
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+    ds = ph.integrate(top, "mkrk:rk4", step=0.01, steps=2, parameters={"weight": 5.0}, attitude=(0.8, 0.6, 0, 0))
+    np.testing.assert_array_equal(
+        ph.point_motion(ds, POINTS, top).acceleration, ph.point_motion(ds, POINTS).acceleration
+    )
+    light = ph.integrate(
+        ph.heavy_top((5, 5, 1), (0, 0, 1), 5.0), "mkrk:rk4", step=0.01, steps=2, attitude=(0.8, 0.6, 0, 0)
+    )
+    np.testing.assert_array_equal(ph.point_motion(ds, POINTS).acceleration, ph.point_motion(light, POINTS).acceleration)
+
+
 # ------------------------------------------------------------------ refusals
 def late(t, q, omega, parameters):
     if t > 0.95:
@@ -226,6 +295,7 @@ def test_wrong_calls():
         r"point is not finite": lambda: ph.point_motion(run, (0, 0, np.nan)),
         r"body is 1, but the system has one body, number 0": lambda: ph.point_motion(run, POINTS, body=1),
         r"body must be a whole number": lambda: ph.point_motion(run, POINTS, body=True),
+        r"record of this run is not one that polhode wrote": lambda: ph.point_motion(run.assign_attrs(run="{"), POINTS),
         r"records no run": lambda: ph.point_motion(run.drop_attrs(), POINTS),
         r"ds must be a Dataset such as": lambda: ph.point_motion(top, POINTS),
         r"system must be a system such as": lambda: ph.point_motion(run, POINTS, "top"),

@@ -74,6 +74,64 @@ def test_work_counts_as_energy():
     assert told == [] and float(abs(ds.energy[-1])) > 100 * float(abs(ds.energy[0]))
 
 
+def braking_spring(t, position, velocity, p):
+    x, v = position, velocity
+    return (-p[0] * x[0] - v[0], -p[0] * x[1] - v[1], -p[0] * x[2] - v[2])
+
+
+def spring_level(t, position, p):
+    return 0.5 * p[0] * (position[0] ** 2 + position[1] ** 2 + position[2] ** 2)
+
+
+def rising_level(t, position, p):
+    return 5.0 * t * position[0]
+
+
+def falling_torque(t, q, omega, p):
+    return (0.0, 0.0, -p[0])
+
+
+def turned_level(t, position, q, p):
+    return 0.01 * q[1] * q[1]
+
+
+@pytest.mark.parametrize("functions", [
+    {"force": braking_spring, "potential": spring_level}, {"potential": rising_level},
+], ids=["beside a force", "that reads the time"])  # fmt: skip
+def test_one_recorded_work_is_no_judge_of_a_potential_of_the_users(functions):
+    """The work of drag is recorded; what else changes the energy is not, and a note says so."""
+    drag = ph.forces.drag(kd=1e-4, radius=1.0, scale=1e30)
+    system = ph.orbit(2.0, 3.0, [drag], parameters=[1.0], **functions)
+    start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
+    told, ds = said(lambda: ph.integrate(system, "mkrk:cv8", step=0.01, t_end=2.0, **start))
+    assert told == [] and float(abs(ds.energy_error).max()) > 0.2
+    assert "record" in ds.energy_error.attrs["note"] or "any other work" in ds.energy_error.attrs["note"]
+    assert list(ds.force.values) == ["drag"] and not system.balanced
+    report = ph.check_system(system, states=1, **start)
+    report.raise_for_failure()
+    assert "works" not in str(report)
+
+
+def test_one_recorded_work_is_no_judge_of_a_spacecraft():
+    push = ph.forces.thrust(1e-3, vector=(0.0, 0.0, 1.0))
+    start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
+    functions = {"torque": falling_torque, "potential": turned_level, "parameters": [20.0]}
+    craft = ph.spacecraft((2.0, 3.0, 4.0), 2.0, forces=[push], **functions)
+    told, ds = said(lambda: ph.integrate(craft, "mkrk:cv8", step=0.01, t_end=2.0, **start))
+    assert told == [] and "any other work" in ds.energy_error.attrs["note"] and list(ds.force.values) == ["thrust"]
+
+
+@pytest.mark.parametrize("functions", [{"force": braking_spring}, {"potential": spring_level}])
+def test_where_all_work_is_recorded_the_energy_judges(functions):
+    drag = ph.forces.drag(kd=1e-4, radius=1.0, scale=1e30)
+    system = ph.orbit(2.0, 3.0, [drag], parameters=[1.0], **functions)
+    start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
+    told, ds = said(lambda: ph.integrate(system, "mkrk:cv8", step=0.01, t_end=1.0, **start))
+    assert told == [] and float(abs(ds.energy_error).max()) < 1e-9 and system.balanced
+    told, _ = said(lambda: ph.integrate(system, "mkrk:forward_euler", step=0.25, t_end=6.0, **start))
+    assert ph.EnergyWarning in [kind for kind, _ in told]
+
+
 # ------------------------------------------------------------------ orbits
 @pytest.mark.parametrize("system", [ph.orbit(1.0), ph.spacecraft((1e-6, 2e-6, 2.5e-6), 1.0)], ids=lambda s: s.name)
 def test_a_step_beyond_a_passage_is_named_with_one_that_does(system):

@@ -40,6 +40,9 @@ NO_WHOLE = (bool, np.timedelta64)
 LONGEST_PATH, LONGEST_NAME = 4096, 255
 """Characters of the name of a file with and without its folders."""
 
+LONGEST_WORD = 64
+"""Characters of a name that users give to a thing of polhode."""
+
 DEEPEST = 8
 """Lists within lists that are looked into."""
 
@@ -278,8 +281,8 @@ def choice(value: Any, name: str, known: Iterable[str]) -> str:
     return value
 
 
-def text(value: Any, name: str) -> str:
-    """Any text.
+def text(value: Any, name: str, most: float = np.inf) -> str:
+    """Any text, of at most this many characters.
 
     Raises
     ------
@@ -288,6 +291,8 @@ def text(value: Any, name: str) -> str:
     """
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be text, not {shown(value)}")
+    if len(value) > most:
+        raise InvalidInput(f"{name} is {shown(value)}, of {len(value)} characters; take at most {most:g}")
     return value
 
 

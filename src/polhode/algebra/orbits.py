@@ -377,6 +377,11 @@ def _refuse(wrong, name: str, sentence: str) -> None:
         raise InvalidInput(f"{name}[{place}] {sentence}" if place else f"{name} {sentence}")
 
 
+def _within(wrong) -> None:
+    """Refuse what has left the range of numbers on the way."""
+    _refuse(wrong, "position", "gives numbers beyond 1e308 with this velocity and mu; choose other units")
+
+
 def _mu(mu: ArrayLike) -> Array:
     a = array(mu, "mu", GRAVITY)
     _refuse(
@@ -474,7 +479,9 @@ def specific_energy(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> 
     InvalidInput
         Wrong shapes, not finite, mu not positive, a point at the centre.
     """
-    return _column(_apply(energy_row, 2, **_state(position, velocity, mu)), 0)
+    found = _column(_apply(energy_row, 2, **_state(position, velocity, mu)), 0)
+    _within(~np.isfinite(found))
+    return found
 
 
 def period(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
@@ -497,6 +504,7 @@ def period(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
     """
     found = _apply(energy_row, 2, **_state(position, velocity, mu))
     _refuse(found[..., 0] >= 0.0, "velocity", "is that of escape or above: the orbit is open and has no period")
+    _within(~np.isfinite(found).all(axis=-1))
     return _column(found, 1)
 
 
@@ -540,7 +548,9 @@ def eccentricity_vector(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike)
     InvalidInput
         As ``specific_energy``.
     """
-    return _apply(vector_row, 3, **_state(position, velocity, mu))
+    found = _apply(vector_row, 3, **_state(position, velocity, mu))
+    _within(~np.isfinite(found).all(axis=-1))
+    return found
 
 
 def apsides(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> tuple[Array, Array]:
@@ -563,6 +573,7 @@ def apsides(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> tuple[Ar
         As ``specific_energy``.
     """
     found = _apply(apsides_row, 2, **_state(position, velocity, mu))
+    _within(~np.isfinite(found[..., 0]) | np.isnan(found[..., 1]))
     return _column(found, 0), _column(found, 1)
 
 
@@ -615,6 +626,7 @@ NO_PLANE = "is parallel to the velocity, up to rounding: a straight orbit has no
 def _elements(kernel, position, velocity, mu, **more) -> tuple[Array, ...]:
     out = _apply(kernel, 6, **_state(position, velocity, mu), **more)
     _refuse(np.isnan(out[..., 0]), "position", NO_PLANE)
+    _within(~np.isfinite(out[..., [1, 2, 5]]).all(axis=-1))
     return tuple(_column(out, k) for k in range(6))
 
 
@@ -622,6 +634,7 @@ def _back(kernel, columns: dict[str, Array], mu: ArrayLike, **more: Array) -> tu
     out = _apply(kernel, 6, **columns, mu=_mu(mu), **more)
     last = list(columns)[-1]
     _refuse(np.isnan(out[..., 0]), last, "points beyond the asymptote of a hyperbola, or along the end of a parabola")
+    _refuse(~np.isfinite(out).all(axis=-1), last, "gives numbers beyond 1e308 with these elements; choose other units")
     return out[..., :3], out[..., 3:]
 
 

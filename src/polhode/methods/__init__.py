@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.methods import conic, krysl, munthe_kaas, rotation_parameters, taylor, thermostats, variational
 from polhode.methods import splitting as splittings
@@ -51,6 +52,9 @@ __all__ = [
     "tableau_names",
 ]
 
+LONGEST = 400
+"""Characters of a method string with all its options."""
+
 METHODS: dict[str, Method] = {
     row.name: row
     for family in (krysl, munthe_kaas, rotation_parameters, splittings, thermostats, taylor, variational, conic)
@@ -77,6 +81,8 @@ def method(named: str | Method | Chosen, **options: Any) -> Chosen:
     """
     if isinstance(named, Method):
         return Chosen(named, named.settle(**options))
+    if isinstance(named, str) and len(named) > LONGEST:
+        raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
     if isinstance(named, Chosen):
         return replace(named, options=named.method.settle(**{**named.options, **options})) if options else named
     if not isinstance(named, str) or not named:
@@ -140,6 +146,7 @@ def add_method(row: Method) -> Method:
         raise InvalidInput(f"{row.name!r} is another name of {METHOD_OF[row.name]!r}; choose another one")
     if METHODS.get(row.name, row) is not row:
         raise InvalidInput(f"there is already a method {row.name!r}; choose another name")
+    text(row.name, "the name of the method", LONGEST_WORD)
     METHODS[row.name] = row
     return row
 

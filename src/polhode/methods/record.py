@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.arguments import LONGEST_WORD
 from polhode.errors import InvalidInput, shown, unknown_name
 
 HUGE = 1e300
@@ -376,7 +377,8 @@ class Method:
         option = self.options[name]
         if not option.known(value):
             if option.must:
-                raise InvalidInput(f"{name} of method {self.name!r} is {value}; it must be {option.must}")
+                told = value if len(value) <= LONGEST_WORD else shown(value)
+                raise InvalidInput(f"{name} of method {self.name!r} is {told}; it must be {option.must}")
             raise unknown_name(f"{name} of method {self.name!r}", value, option.choices())
         if not option.must:
             return value

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import text
+from polhode.arguments import LONGEST_WORD, text
 from polhode.errors import InvalidInput, shown
 from polhode.flows.drift import drift, drift_carrying
 from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
@@ -224,7 +224,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     if not isinstance(flow, str | FreeFlow):
         raise InvalidInput(f"flow must be the name of a free rotation or a FreeFlow, not {shown(flow)}")
     if name is not None:
-        text(name, "name")
+        text(name, "name", LONGEST_WORD)
     motion = "drift"
     if isinstance(flow, str) and flow.partition("+")[0] == "kepler":
         motion, flow = "kepler", flow.partition("+")[2] or "exact"

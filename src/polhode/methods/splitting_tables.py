@@ -50,7 +50,7 @@ from types import MappingProxyType
 from typing import Any
 
 from polhode.arguments import choice
-from polhode.errors import InvalidInput, unknown_name
+from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.methods.tableaux import gauss_numbers, lobatto_numbers
 
 REQUIREMENTS = ("any", "nystrom", "gradient", "near")
@@ -61,7 +61,7 @@ _DIGITS = 60
 # Larger coefficients are slips of the pen.
 _LARGEST_COEFFICIENT = 1e3
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 # Decimal before rounding, float after; ("A", a) or ("B", b, c).
 Step = tuple[Any, ...]
@@ -122,7 +122,8 @@ class Scheme:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InvalidInput(
-                f"{self.name!r} cannot name a scheme: use lower-case letters, digits and underscores, a letter first"
+                f"{shown(self.name)} cannot name a scheme: use at most 64 lower-case letters, digits and underscores, "
+                "a letter first"
             )
         if self.requires not in REQUIREMENTS:
             raise unknown_name(f"requirement of scheme {self.name!r}", self.requires, REQUIREMENTS)

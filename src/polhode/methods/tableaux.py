@@ -113,7 +113,7 @@ LARGEST_FAMILY_ORDER = 100
 # Larger coefficients are slips of the pen, and their products in the order conditions would overflow.
 _LARGEST_ENTRY = 1e6
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _FAMILY_NAME = re.compile(r"([a-z_]+)([0-9]*)")
 
 Tree = tuple[Any, ...]  # a rooted tree is the tuple of the trees hanging from its root
@@ -182,8 +182,8 @@ class Tableau:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
             raise InvalidInput(
-                f"{shown(self.name)} cannot name a tableau: use lower-case letters, digits and underscores, a letter "
-                "first"
+                f"{shown(self.name)} cannot name a tableau: use at most 64 lower-case letters, digits and underscores, "
+                "a letter first"
             )
         b = self._checked_vector("b", self.b)
         A = self._checked_matrix(self.A, b.size)

@@ -23,8 +23,9 @@ BEYOND = 100.0
 
 
 def is_judged(system: System) -> bool:
-    """Whether the energy tells: it is kept, or all that changes it is a work."""
-    return "energy" in system.conserves or bool(_works(system))
+    """Whether the energy tells: it is kept, or all that changes it is a work. One work alone does not make it so, as
+    that of drag beside a force of the user's with a potential of its own."""
+    return "energy" in system.conserves or (bool(_works(system)) and system.balanced)
 
 
 def _works(system: System) -> list[int]:
@@ -77,7 +78,7 @@ def causes(system: System) -> str:
     if system.N > 1:
         found.append("bodies that come too near each other")
     if system.functions:
-        found.append("a potential that does not belong to the loads or changes in time")
+        found.append("a function that jumps")
     return ", ".join(found)
 
 

@@ -1253,14 +1253,14 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     Returns
     -------
     Report
-        Lines: shapes and names; that the loads write their own numbers only, change nothing and repeat; where they
-        are said not to depend on velocities, that they do not (exact); where they are divided, that their parts add
-        up; where there are works, that their rates are that of the energy (relative 1e-8); where there is a
-        commutator, that its loads are the derivative of F . M^-1 F (relative 1e-8); where there is a series, that it
-        sums up to the torque along a rotation of the body, and that the loads are a torque by the vertical (relative
-        1e-8); where energy is declared and there is a potential, that loads at rest are minus its derivative (relative
-        1e-8) and that what they add in motion does no work; each declared quantity along a run of high order (relative
-        1e-11).
+        Lines: shapes and names; that the loads write their own numbers only, change nothing and repeat; where they are
+        said not to depend on velocities, that they do not (exact); where they are divided, that their parts add up;
+        where there are works, and no potential of the user's beside a load or with a time in it, that their rates are
+        that of the energy (relative 1e-8); where there is a commutator, that its loads are the derivative of F . M^-1 F
+        (relative 1e-8); where there is a series, that it sums up to the torque along a rotation of the body, and that
+        the loads are a torque by the vertical (relative 1e-8); where energy is declared and there is a potential, that
+        loads at rest are minus its derivative (relative 1e-8) and that what they add in motion does no work; each
+        declared quantity along a run of high order (relative 1e-11).
 
     Raises
     ------
@@ -1289,7 +1289,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
             Line("parts of the loads", defect <= 1e-13, "add up, and depend on velocities or not",
                  f"relative difference {defect:.1e}", {"defect": defect})
         )  # fmt: skip
-    if not wrong and any(own.quantity == "work" for own in system.own):
+    if not wrong and system.balanced and any(own.quantity == "work" for own in system.own):
         defect = max(balance_defect(system, y) for y in trials)
         lines.append(
             Line("works", defect <= 1e-8, "are the change of the energy", f"relative difference {defect:.1e}",

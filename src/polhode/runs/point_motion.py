@@ -8,7 +8,9 @@
     m, w  angular momentum and angular velocity, body frame
     F, T  force and torque at the row, from the system's own loads
 
-Rows are taken one by one and nothing is differenced, so that rows far apart do as well as close ones.
+Rows are taken one by one and nothing is differenced, so that rows far apart do as well as close ones. What a run
+switches is set for every row anew: thrust by its time, on the side that comes next in the direction of the run, and
+sunlight by its place, in the shadow or out of it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import xarray as xr
 from polhode.algebra import rotation
 from polhode.arguments import array, whole
 from polhode.errors import InvalidInput, NotFinite, UserFunctionError, shown
-from polhode.kernel import jit
+from polhode.kernel import drive, jit
 from polhode.kernel.signatures import (  # type: ignore[attr-defined]
     A1,
     A2,
@@ -40,8 +42,10 @@ from polhode.kernel.signatures import (  # type: ignore[attr-defined]
     POSITION,
     types,
 )
+from polhode.runs.parameters import with_parameters
 from polhode.runs.single import rebuild
 from polhode.systems import SYSTEMS, System
+from polhode.systems.events import compiled_events, table_of
 from polhode.systems.record import IDENTITY
 from polhode.trajectory.schema import AXES, UNITS, trajectory, unit_of
 
@@ -73,7 +77,8 @@ def point_motion(
     xarray.Dataset
         ``position``, ``velocity`` and ``acceleration`` along ``time``, ``point`` (where several are asked for) and
         ``axis``, in the space frame; the coordinate ``body_point`` holds the points as given. To round-off of the rows:
-        nothing is differenced, the angular acceleration follows from the loads.
+        nothing is differenced, the angular acceleration follows from the loads. At a row where a thrust is switched,
+        the acceleration is that just after it, in the direction of the run.
 
     Raises
     ------
@@ -100,7 +105,7 @@ def point_motion(
         raise InvalidInput(f"body is {shown(body)}, but {bodies}")
     rows = ds if "time" in ds.dims else ds.expand_dims("time")
     times, states = _states(rows, system)
-    load = _loads(system, times, states)[:, body]
+    load = _loads(system, times, states, _direction(ds, times))[:, body]
     state, constants = states.reshape(len(times), system.N, BODY)[:, body], system.constants_of_bodies[body]
     q = state[:, None, ATTITUDE:ANGULAR]
     x = rotation.rotate_inverse(system.frames[body], points)  # from here on in the principal frame
@@ -154,25 +159,41 @@ def _system_of(ds: Any, system: System | None, functions: dict[str, Callable[...
     """The system given, or the one the Dataset records, built again."""
     if not isinstance(ds, xr.Dataset) or "time" not in ds.coords:
         raise InvalidInput("the first argument must be the Dataset of a run, with its times")
+    recipe = _recipe(ds)
     if system is None:
-        if "run" not in ds.attrs:
+        if not recipe:
             raise InvalidInput("this Dataset records no run: it has no attribute 'run'; hand in the system: system=...")
-        recipe = json.loads(ds.attrs["run"])["system"]
-        if recipe["name"] not in SYSTEMS:
+        if recipe["system"]["name"] not in SYSTEMS:
             raise InvalidInput(
-                f"no function of polhode builds the system {recipe['name']!r}; hand it in again: system=..."
+                f"no function of polhode builds the system {recipe['system']['name']!r}; hand it in again: system=..."
             )
         try:
-            system = rebuild(recipe, functions)
+            system = rebuild(recipe["system"], functions)
         except InvalidInput as refused:
             raise InvalidInput(str(refused).replace("rerun(ds, ", "point_motion(ds, point, ")) from None
     elif not isinstance(system, System):
-        raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {system!r}")
+        raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {shown(system)}")
     elif functions:
         raise InvalidInput(f"a system brings its own functions; leave {', '.join(sorted(functions))} out beside it")
+    elif "parameters" in recipe and recipe["system"]["name"] == system.name:
+        system = with_parameters(system, recipe["parameters"])
     if ds.sizes.get("body", 1) != system.N:
         raise InvalidInput(f"the trajectory has {ds.sizes.get('body', 1)} bodies, the system {system.N}")
     return system
+
+
+def _recipe(ds: xr.Dataset) -> dict[str, Any]:
+    """What the Dataset records of its run; empty where that is nothing."""
+    try:
+        recipe: dict[str, Any] = json.loads(ds.attrs.get("run", "{}"))
+        if recipe and not isinstance(recipe["system"]["name"], str):
+            raise TypeError("name of the system")
+    except Exception as wrong:  # of whatever kind the text is
+        raise InvalidInput(
+            f"the record of this run is not one that polhode wrote ({type(wrong).__name__}: {wrong}); take the Dataset "
+            "of the run itself"
+        ) from None
+    return recipe
 
 
 def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
@@ -198,9 +219,11 @@ def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
 
 
 # ------------------------------------------------------------------ loads of rows
-def loads_of_rows(loads, N, times, states, bodies, parameters, out):  # type: ignore[no-untyped-def]
-    """All loads of every recorded state, and the rates behind them."""
+def loads_of_rows(loads, N, times, states, bodies, parameters, places, flags, out):  # type: ignore[no-untyped-def]
+    """All loads of every recorded state, and the rates behind them, with the flags of the row at their places."""
     for k in range(times.size):
+        for f in range(places.size):
+            parameters[int(places[f])] = flags[k, f]
         loads(
             ALL, times[k], N, jit.pointer(states[k]), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out[k])
         )
@@ -208,20 +231,48 @@ def loads_of_rows(loads, N, times, states, bodies, parameters, out):  # type: ig
 
 @cache
 def _loop() -> Callable[..., None]:
-    signature = types.void(types.FunctionType(LOADS), types.i8, A1, A2, A1, A1, A2)
+    signature = types.void(types.FunctionType(LOADS), types.i8, A1, A2, A1, A1, A1, A2, A2)
     compiled: Callable[..., None] = jit.compile_kernel(loads_of_rows, signature)  # type: ignore[no-untyped-call]
     return compiled
 
 
-def _loads(system: System, times: Any, states: Any) -> Any:
+def _direction(ds: xr.Dataset, times: Any) -> float:
+    """1, or -1 of a run that went backwards in time."""
+    recipe = _recipe(ds)
+    if not recipe:
+        return -1.0 if len(times) and times[-1] < times[0] else 1.0
+    end = recipe.get("t_end")
+    return -1.0 if recipe.get("backwards") or (end is not None and end < recipe["t0"]) else 1.0
+
+
+def _flags(system: System, times: Any, states: Any, direction: float) -> tuple[Any, Any]:
+    """Where among the parameters the flags of a system stand, (k,), and what they are at every row, (n, k)."""
+    watches = [watch for watch in system.watches if watch.flag >= 0]
+    places = [switch.index for switch in system.switches] + [watch.flag for watch in watches]
+    at, flags = np.array(places, dtype=int), np.zeros((len(times), len(places)))
+    parameters, bodies = system.with_memory, system.bodies
+    table, sides = table_of(watches), np.zeros(len(watches))
+    role = compiled_events(watches, system, times[0], states[0]) if watches else None
+    for k, t in enumerate(times):
+        system.settle(parameters, float(t), direction)
+        if watches:
+            drive.event_loop()(role, float(t), states[k], bodies, parameters, table, sides)
+            for watch, side in zip(watches, sides, strict=True):
+                parameters[watch.flag] = float(side >= 0.0)
+        flags[k] = parameters[at]
+    return at.astype(float), flags
+
+
+def _loads(system: System, times: Any, states: Any, direction: float) -> Any:
     """Forces (space frame) and torques (principal frame) of every row, (n, N, 6)."""
     out = np.full((len(times), LOAD * system.N + len(system.own)), np.nan)
     if not len(times):
         return out.reshape(0, system.N, LOAD)
     N, bodies, parameters = system.N, system.bodies, system.with_memory
+    places, flags = _flags(system, times, states, direction)
     problem: Exception | None = None
     try:
-        _loop()(system.compiled_loads(times[0], states[0]), N, times, states, bodies, parameters, out)
+        _loop()(system.compiled_loads(times[0], states[0]), N, times, states, bodies, parameters, places, flags, out)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(out).all(axis=1))
@@ -231,7 +282,8 @@ def _loads(system: System, times: Any, states: Any) -> Any:
     bridge = system.bridged_loads()
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:  # once more in plain Python, for the user's own exception
-            _loop()(bridge, N, times[k : k + 1], states[k : k + 1], bodies, parameters, out[k : k + 1])
+            row = slice(k, k + 1)
+            _loop()(bridge, N, times[row], states[row], bodies, parameters, places, flags[row], out[row])
         except Exception as again:
             problem = again
     if problem is None:

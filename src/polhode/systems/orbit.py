@@ -11,7 +11,9 @@ Where burns use up mass, everything counts for the mass at the start: ``mass`` a
 
 The energy changes by the works: of each force without potential, the integral of its power; of a potential that changes
 in time (another body that moves), that of its partial derivative in time. They are numbers of the system's own, and the
-``energy_error`` of a Dataset is the change of the energy less all of them.
+``energy_error`` of a Dataset is the change of the energy less all of them. What is not recorded is the work of a
+function ``force`` beyond that of a ``potential`` given with it, and what a ``potential`` that reads the time changes by
+itself: a note at the energies says so, and such a run is not judged by its energy.
 
 Conserved: energy, where all forces have a potential that does not depend on time; the angular momentum about the centre
 of the point without further forces, and its component along z where all forces are symmetric about that axis.

@@ -327,6 +327,13 @@ class System:
             raise InvalidInput("a series is that of a torque by the vertical only; set velocity_dependent=False")
 
     @property
+    def balanced(self) -> bool:
+        """Whether nothing changes the energy but what is recorded as work; not known of loads beside a potential of
+        the user's, which need not be its own, and not true of one that reads the time."""
+        stated = self.functions.get("potential")
+        return stated is None or (len(self.functions) == 1 and stated.autonomous)
+
+    @property
     def commutates(self) -> bool:
         """True when the compiled loads answer to the part COMMUTATOR."""
         return self.commutator is not None
