@@ -70,7 +70,9 @@ def has(value: Any, name: str) -> bool:
 
 
 def has_quantity(value: Any) -> bool:
-    """Whether something is a quantity or a list with one in it."""
+    """Whether something is a quantity, or a list or an array of things with one in it."""
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return any(map(is_quantity, value.flat))
     return is_quantity(value) or any(
         is_quantity(part) or (isinstance(part, list | tuple) and any(map(is_quantity, part)))
         for part in (value if isinstance(value, list | tuple) else ())

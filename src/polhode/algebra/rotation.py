@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import charts, euler, quaternion, so3
-from polhode.arguments import UNKNOWN, array, choice, has, room_for, text
+from polhode.arguments import LONGEST_WORD, UNKNOWN, array, choice, has, room_for, text
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
@@ -1219,7 +1219,7 @@ def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Arr
     >>> as_quaternion([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).round(3).tolist()
     [0.707, 0.0, 0.0, 0.707]
     """
-    name = text(name, "name")
+    name = text(name, "name", LONGEST_WORD)
     if has(attitude, "as_quat") and not isinstance(attitude, type):
         attitude = from_scipy(attitude)
     a = array(attitude, name)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.arguments import number, numbers
+from polhode.arguments import array, number, numbers
 from polhode.errors import (
     Interrupted,
     InvalidInput,
@@ -22,7 +22,7 @@ from polhode.errors import (
 )
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
-from polhode.runs.single import integrate, release, span
+from polhode.runs.single import in_units_of, integrate, release, span
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 from polhode.trajectory.schema import CONVENTIONS
@@ -138,8 +138,11 @@ def compare(
     if not isinstance(system, System):
         raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {shown(system)}")
     names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
-    given = numbers(steps, "steps", "s").tolist()
-    t_end, t0 = number(t_end, "t_end", "s"), number(t0, "t0", "s")
+    units, times = in_units_of(system, arguments.get("units", "consistent"), {"steps": steps, "t_end": t_end, "t0": t0})
+    if units != "consistent":
+        arguments["units"] = units
+    given = numbers(times["steps"], "steps", "").tolist()
+    t_end, t0 = number(times["t_end"], "t_end"), number(times["t0"], "t0")
     if not names or not given:
         raise InvalidInput("give at least one method and one step to compare")
     for name in _NOT_HERE:
@@ -165,7 +168,7 @@ def compare(
             system, t_end=t_end, t0=t0, largest=max(sizes), smallest=min(sizes), tell=say, **arguments
         )
     else:
-        goal = given_reference(system, reference, t_end)
+        goal = given_reference(system, reference, t_end, units)
     told = [as_here(name) if isinstance(name, str) else row.label for name, row in zip(names, chosen, strict=True)]
     table = _Table(system, told, sizes, counts)
     try:
@@ -249,7 +252,7 @@ def compute_reference(
     )  # fmt: skip
 
 
-def given_reference(system: System, reference: Any, t_end: float) -> Reference:
+def given_reference(system: System, reference: Any, t_end: float, units: str = "consistent") -> Reference:
     """The user's own reference: a trajectory with a row at the end time, or a mapping of states.
 
     Raises
@@ -267,19 +270,18 @@ def given_reference(system: System, reference: Any, t_end: float) -> Reference:
     elif isinstance(reference, Mapping):
         known = [name for name in STATE if (system.rotates if name in STATE[:2] else system.translates)]
         variables = {}
-        for name, value in reference.items():
+        for name in reference:
             if name not in known:
                 raise unknown_name("part of the reference", name, known)
+        measured = {name: value for name, value in reference.items() if name != "attitude"}
+        for name, value in {**reference, **in_units_of(system, units, measured)[1]}.items():
             width = 4 if name == "attitude" else 3
             shape = (width,) if system.N == 1 else (system.N, width)
-            try:
-                array = np.array(value, dtype=float)
-            except (TypeError, ValueError):
-                raise InvalidInput(f"{name} of the reference must be numbers, not {value!r}") from None
-            if array.shape != shape or not np.isfinite(array).all():
-                raise InvalidInput(f"{name} of the reference must be finite and of shape {shape}, not {array.shape}")
+            rows = array(value, f"{name} of the reference")
+            if rows.shape != shape:
+                raise InvalidInput(f"{name} of the reference must be of shape {shape}, not {rows.shape}")
             last = "quaternion" if name == "attitude" else "axis"
-            variables[name] = ([last] if system.N == 1 else ["body", last], array)
+            variables[name] = ([last] if system.N == 1 else ["body", last], rows)
         if not variables:
             raise InvalidInput(f"the reference is empty; give one of {', '.join(known)}")
         state = xr.Dataset(variables)

@@ -56,7 +56,7 @@ from polhode.runs.parameters import with_parameters
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
-from polhode.runs.turning import as_kept
+from polhode.runs.turning import TURNING, as_kept
 from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
@@ -176,7 +176,9 @@ def tolerances(
     """
     found: dict[str, Any] = {"rtol": number(rtol, "rtol")}
     if not TIGHTEST <= found["rtol"] < 1.0:
-        raise InvalidInput(f"rtol is {rtol:g}; it must be at least {TIGHTEST:g}, where round-off begins, and below 1")
+        raise InvalidInput(
+            f"rtol is {found['rtol']:g}; it must be at least {TIGHTEST:g}, where round-off begins, and below 1"
+        )
     found["atol"] = found["rtol"] * FLOOR if atol is None else number(atol, "atol")
     if steps is not None or t_end is None:
         raise InvalidInput("with rtol the steps are not counted beforehand; give t_end and no steps")
@@ -577,24 +579,16 @@ def integrate(
     if sequence is not None and "sequence" in row.options:
         options["sequence"] = sequence
         turns["sequence"] = sequence if euler_angles is not None or euler_angles_deg is not None else None
-    turns = as_kept(turns)
+    times = (step, t_end, t0, first_step, max_step, t_eval, since, breaks)
+    measured = dict(zip(TIMES, times, strict=True)) | {name: turns[name] for name in TURNING}
+    measured |= {"position": position, "velocity": velocity, "momentum": momentum}
+    units, measured = in_units_of(system, units, measured)
+    step, t_end, t0, first_step, max_step, t_eval, since, breaks = (measured[name] for name in TIMES)
+    position, velocity, momentum = (measured[name] for name in ("position", "velocity", "momentum"))
+    coordinates = in_unit(coordinates, UNKNOWN, "coordinates")
+    turns = as_kept(turns | {name: measured[name] for name in TURNING})
     attitude = turns.get("attitude")
     angular_velocity, angular_momentum = turns.get("angular_velocity"), turns.get("angular_momentum")
-    times = (step, t_end, t0, first_step, max_step, t_eval, since, breaks)
-    turned = (angular_velocity, angular_momentum, angular_velocity_space, angular_momentum_space)
-    if any(map(has_quantity, (*times, *turned, position, velocity, momentum))):
-        units = system.units or ("SI" if units == "consistent" else units)
-        if units not in GIVEN_IN:
-            raise InvalidInput(f"{system.name} is in {units} units, which a quantity cannot be turned into; give plain "
-                               "numbers")  # fmt: skip
-        step, t_end, t0, first_step, max_step, t_eval, since, breaks = (
-            in_unit(value, GIVEN_IN[units]["time"], name) for name, value in zip(TIMES, times, strict=True)
-        )
-        position, velocity, momentum, angular_velocity, angular_momentum = (
-            in_unit(value, GIVEN_IN[units][name], name)
-            for name, value in (("position", position), ("velocity", velocity), ("momentum", momentum),
-                                ("angular_velocity", angular_velocity), ("angular_momentum", angular_momentum))
-        )  # fmt: skip
     chosen = replace(find_method(named, **options), compensated=truth(compensated, "compensated"))
     own = chosen.method.tolerances
     if own is not None and step is None:
@@ -622,7 +616,6 @@ def integrate(
     if store is not None and not isinstance(store, LiveStore):
         store = LiveStore(store, checkpoint_seconds)
     every, guard = checked_every(every), truth(guard, "guard")
-    units = choice(units, "units", UNITS)
     if system.units:
         if units not in ("consistent", system.units):
             raise InvalidInput(f"{system.name} is in {system.units} units with k_B = {system.boltzmann:.6g}, not in "
@@ -732,6 +725,37 @@ GIVEN_IN = {
                   "angular_velocity": "rad / ps", "angular_momentum": "u * nm**2 / ps"},
 }  # fmt: skip
 """What quantities among the arguments of a run are turned into, by its units."""
+
+
+def in_units_of(system: System, units: Any, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Values by the names of arguments of a run as plain numbers in its units, and what these are called.
+
+    Parameters
+    ----------
+    system : System
+        Whose units they are, where it has some of its own.
+    units : str
+        What the user calls them.
+    given : mapping
+        Times, initial values, with units or without.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown units; a quantity of another kind, or one for a system whose units are not known.
+    """
+    units = choice(units, "units", UNITS)
+    if not any(map(has_quantity, given.values())):
+        return units, dict(given)
+    own = system.units or ("SI" if units == "consistent" else units)
+    if own not in GIVEN_IN:
+        raise InvalidInput(f"{system.name} is in units of its own, which a quantity cannot be turned into; give plain "
+                           "numbers")  # fmt: skip
+    of = GIVEN_IN[own]
+    plain = {name: in_unit(value, of.get(name.removesuffix("_space"), of["time"]), name)
+             for name, value in given.items()}  # fmt: skip
+    return own if units == "consistent" else units, plain
+
 
 BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.arguments import array, has
+from polhode.arguments import array, has, has_quantity
 from polhode.errors import InvalidInput
 
 ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
@@ -53,6 +53,9 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput("a sequence belongs to euler_angles or euler_angles_deg; leave it out")
     made = {name: found[name] for name in TURNING[:2] if name in found}
     if angles is not None:
+        if angles != ANGLES[0] and has_quantity(found[angles]):
+            raise InvalidInput("euler_angles_deg is a quantity; give it as euler_angles, which turns it into radians, "
+                               "or give plain numbers of degrees")  # fmt: skip
         radians = found[angles] if angles == ANGLES[0] else np.deg2rad(array(found[angles], angles))
         made["attitude"] = rotation.quaternion_from_euler(radians, found.get("sequence", "XYZ"))
     elif "rotation_vector" in found:
@@ -63,7 +66,6 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
         made["attitude"] = rotation.as_quaternion(q) if other else q  # quaternions are read where bodies are known
     for name in TURNING[2:]:
         if name in found:
-            unit = "rad / s" if "velocity" in name else "kg m**2 / s"
             attitude = made.get("attitude", (1.0, 0.0, 0.0, 0.0))
-            made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name, unit))
+            made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name))
     return made

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
-from polhode.arguments import number, numbers
+from polhode.arguments import has_quantity, number, numbers
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, POSITION
@@ -75,7 +75,7 @@ def gravity_potential(t, N, y, bodies, parameters):
 
 
 @answering
-def gravitating_bodies(mu: Any = None, mass: Any = None, G: float = 1.0) -> System:
+def gravitating_bodies(mu: Any = None, mass: Any = None, G: float | None = None) -> System:
     """Point masses that attract each other.
 
     Parameters
@@ -85,7 +85,8 @@ def gravitating_bodies(mu: Any = None, mass: Any = None, G: float = 1.0) -> Syst
     mass : array_like (N,), optional
         their masses.
     G : float
-        Gravity constant, positive; the paths depend on ``mu`` only.
+        Gravity constant, positive, by default 1; the paths depend on ``mu`` only. With quantities it must be given, in
+        SI or as a quantity.
 
     Returns
     -------
@@ -103,7 +104,10 @@ def gravitating_bodies(mu: Any = None, mass: Any = None, G: float = 1.0) -> Syst
     """
     if (mu is None) == (mass is None):
         raise InvalidInput("give either mu or mass of the bodies, the one or the other")
-    G = number(G, "G", "m**3 / (kg * s**2)", positive=True)
+    if G is None and has_quantity(mass if mu is None else mu):
+        raise InvalidInput(f"{'mass' if mu is None else 'mu'} is a quantity, but G is not given, which is 1 by "
+                           "default; give it in SI too, 6.6743e-11")  # fmt: skip
+    G = number(1.0 if G is None else G, "G", "m**3 / (kg * s**2)", positive=True)
     name, given = ("mu", mu) if mass is None else ("mass", mass)
     values = numbers(given, name, "m**3 / s**2" if mass is None else "kg")
     if len(values) < 2:

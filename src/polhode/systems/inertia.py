@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra.quaternion import to_matrix
-from polhode.arguments import array, in_unit, number, room_for, text, truth, vector, whole
+from polhode.arguments import LONGEST_WORD, array, in_unit, number, room_for, text, truth, vector, whole
 from polhode.errors import InvalidInput, answering
 
 Array = NDArray[np.float64]
@@ -158,7 +158,7 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     tensors: |q| - 1 within 3e-16, R diag R^T - I within 1.3e-15 of the largest moment; the
     moments of a graded tensor (1, 1e-6, 1e-12) keep the relative accuracy of its entries.
     """
-    given = array(inertia, text(name, "name"), KG_M2)
+    given = array(inertia, text(name, "name", LONGEST_WORD), KG_M2)
     triangle = truth(triangle, "triangle")
     tensor = _inertia(given, name)
     given_as_tensor = given.ndim == 2
@@ -206,7 +206,7 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
     InvalidInput
         As of ``principal``, naming the body, counted from 0.
     """
-    given = array(inertia, text(name, "name"), KG_M2)
+    given = array(inertia, text(name, "name", LONGEST_WORD), KG_M2)
     n = whole(n, "n", 1)
     room_for(7 * n, "n")
     if given.shape in ((3,), (3, 3)):
