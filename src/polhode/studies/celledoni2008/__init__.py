@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polhode.studies.celledoni2008 import (
+    changing_chart,
     claims,
     exact_forms,
     fig3_1,
@@ -37,6 +38,7 @@ STUDY = Study(
         growth.FIGURE,
         formulas.FIGURE,
         exact_forms.FIGURE,
+        changing_chart.FIGURE,
         claims.FIGURE,
     ),
 )

@@ -300,7 +300,7 @@ def map_picture(
     for k, row in enumerate(table):
         for ax, (label, h) in zip(axes[k], row, strict=True):
             image = map_panel(ax, data.sel(flow=label, step=h), limits, colours)
-            ax.set_title(f"{label}, h = {h:g}")
+            ax.set_title(f"{label}, h = {h:g}".replace(", half", ",\nhalf"))
         axes[k, 0].set_ylabel("$I_2/I_3$")
     for ax in axes[-1]:
         ax.set_xlabel("$I_1/I_3$")

@@ -24,7 +24,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def start(data: xr.Dataset) -> Finding:
     found = float(data.attrs["H0"])
-    return Finding({"to the nine digits printed": criteria.within(found, H0 - 5.0e-2, H0 + 5.0e-2)},
+    return Finding({"difference from the nine digits printed": criteria.at_most(abs(found - H0), 0.05)},
                    {"H0": data.attrs["H0"]})  # fmt: skip
 
 

@@ -159,7 +159,7 @@ def lost_picture(data: xr.Dataset) -> Picture:
         ax.set(xlabel="evaluations")
         ax.grid(visible=False)
     axes[0].set_yticks(range(len(SCHEMES)), list(SCHEMES))
-    picture.colorbar(image, ax=axes, label="part of the runs lost", shrink=0.9, pad=0.01)
+    picture.colorbar(image, ax=axes, label="part of the runs lost (in the cells: %)", shrink=0.9, pad=0.01)
     return picture
 
 

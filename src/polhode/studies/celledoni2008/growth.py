@@ -123,6 +123,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
             right.loglog(data.n, data.share.sel(way=way, turn_by=name), label=f"{name}, {way}", **style)
     left.set(xlabel="bodies", ylabel="time for each body (ns)", title="one evaluation, one rotation")
     right.set(xlabel="bodies", ylabel="share of the rotation in a step", title="share", ylim=(None, 1.2))
+    for ax in (left, right):
+        drawing.told_apart(ax)
     left.legend(edgecolor="none")
     right.legend(edgecolor="none")
     return {"growth": picture}

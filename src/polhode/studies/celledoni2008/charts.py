@@ -1,0 +1,309 @@
+"""The changing-chart algorithm: a symmetric body in Euler angles and their momenta, in two charts.
+
+The paper names it (1, 3.3.1) and does not print it. This is a reconstruction from the summary of its reference 3
+[benettin2001]: a splitting whose parts are computed exactly in the canonical coordinates of a chart, and another chart
+before the coordinates become singular. Chart 0 has Euler angles about z of space, chart 1 about x: they are singular
+where the axis of the body is along z, or x, and the axis is never near both.
+
+Legend, chart coordinates ``x`` = (phi, theta, psi, a, b, c):
+
+============= =========================================================================================================
+angles        Q = Rz(phi) Rx(theta) Rz(psi) in the axes of the chart, those of space turned round cyclically in chart 1
+a, b, c       momenta of phi, theta, psi: components of m along z of the chart, the node n and the axis e of the body
+n, v, e       right-handed axes, v = e x n; z = (0, s, c) in them with s, c = sin, cos of theta, m = (b, A, c) with
+              A = (a - c cos theta)/sin theta
+T             (A^2 + b^2)/(2 I) + c^2/(2 I3)
+free flow     the axis and z turn about m by +-tau, tau = |m| t/I (Rodrigues' formula): phi and psi advance by angles of
+              their parts across z and e, psi moreover by (1/I3 - 1/I) c t. No division but by sin theta
+V             eps z . Q r: a weight at r in the body, z of space
+``body``      I, I3, eps, r1, r2, r3
+============= =========================================================================================================
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import atan2, ceil, cos, hypot, sin, sqrt
+from typing import Any
+
+import numpy as np
+
+from polhode.kernel import jit
+from polhode.kernel.jit import helper
+
+LIMIT = 0.8
+"""|cos theta| beyond which the chart is changed: in the other one it is then at most 0.6."""
+PIECE = 0.35
+"""Radians that the axis turns in one piece of a free flow, at most: it stays 0.29 rad off the singular point."""
+ITERATIONS, CONVERGED = 100, 1e-15
+"""Of the midpoint rule."""
+MARCH = "i8(i8, f8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1])"
+
+
+# ------------------------------------------------------------------ a chart
+@helper
+def across(x: Any) -> Any:
+    """A, the component of the momentum along v."""
+    return (x[3] - x[5] * cos(x[1])) / sin(x[1])
+
+
+@helper
+def weighed(chart: Any, x: Any, body: Any) -> Any:
+    """V/eps and its derivatives with respect to the angles."""
+    s, c = sin(x[1]), cos(x[1])
+    sp, cp, sq, cq = sin(x[0]), cos(x[0]), sin(x[2]), cos(x[2])
+    rn, rv, re = body[3] * cq - body[4] * sq, body[3] * sq + body[4] * cq, body[5]
+    if chart == 0:
+        un, flat, up = 0.0, 0.0, 1.0
+    else:  # z of space is y of this chart
+        un, flat, up = sp, cp, 0.0
+    uv, ue = c * flat + s * up, c * up - s * flat
+    return (
+        un * rn + uv * rv + ue * re, un * (s * re - c * rv) + uv * c * rn - ue * s * rn, ue * rv - uv * re,
+        uv * rn - un * rv,
+    )  # fmt: skip
+
+
+@helper
+def energies(chart: Any, x: Any, body: Any) -> Any:
+    """T and V."""
+    A = across(x)
+    return (A * A + x[4] * x[4]) / (2.0 * body[0]) + x[5] * x[5] / (2.0 * body[1]), body[2] * weighed(chart, x, body)[0]
+
+
+@helper
+def kick(chart: Any, t: Any, x: Any, body: Any) -> Any:
+    """The flow of V: the momenta change."""
+    _, f, g, k = weighed(chart, x, body)
+    t *= body[2]
+    return (x[0], x[1], x[2], x[3] - t * f, x[4] - t * g, x[5] - t * k)
+
+
+@helper
+def free(t: Any, x: Any, body: Any) -> Any:
+    """The flow of T; exact, by sines, cosines and arctangents."""
+    s, c, A = sin(x[1]), cos(x[1]), across(x)
+    G = sqrt(x[4] * x[4] + A * A + x[5] * x[5])
+    if G == 0.0:
+        return x
+    tau = G * t / body[0]
+    C, S, K = cos(tau), sin(tau) / G, 2.0 * (sin(0.5 * tau) / G) ** 2
+    # the axis after the time, from e = (0, 0, 1): in n, v, e, then across z
+    en, ev, ee = A * S + x[4] * x[5] * K, A * x[5] * K - x[4] * S, C + x[5] * x[5] * K
+    flat = ev * c - ee * s
+    # z as the body sees it, from z = (0, s, c)
+    level = A * c - x[5] * s
+    zn, zv = x[4] * x[3] * K - level * S, s * C + x[4] * c * S + A * x[3] * K
+    end = hypot(en, flat)
+    return (
+        x[0] + atan2(en, -flat), atan2(end, ev * s + ee * c),
+        x[2] + atan2(zn, zv) + (1.0 / body[1] - 1.0 / body[0]) * x[5] * t,
+        x[3], (level * en - x[4] * flat) / end, x[5],
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ the manifold
+@helper
+def momentum_of(x: Any) -> Any:
+    """Angular momentum in the body frame."""
+    A, sq, cq = across(x), sin(x[2]), cos(x[2])
+    return (x[4] * cq + A * sq, A * cq - x[4] * sq, x[5])
+
+
+@helper
+def rows_of(x: Any) -> Any:
+    """The rotation matrix as nine numbers, in the axes of the chart."""
+    sp, cp, s, c, sq, cq = sin(x[0]), cos(x[0]), sin(x[1]), cos(x[1]), sin(x[2]), cos(x[2])
+    return (
+        cp * cq - sp * c * sq, -cp * sq - sp * c * cq, sp * s, sp * cq + cp * c * sq, cp * c * cq - sp * sq, -cp * s,
+        s * sq, s * cq, c,
+    )  # fmt: skip
+
+
+@helper
+def placed(Q: Any, m: Any) -> Any:
+    """Chart coordinates of an attitude in the axes of the chart and a momentum in the body frame."""
+    sq, cq = Q[6], Q[7]
+    s = hypot(sq, cq)
+    return (
+        atan2(Q[2], -Q[5]), atan2(s, Q[8]), atan2(sq, cq),
+        m[0] * Q[6] + m[1] * Q[7] + m[2] * Q[8], (m[0] * cq - m[1] * sq) / s, m[2],
+    )  # fmt: skip
+
+
+@helper
+def cycled(chart: Any, Q: Any) -> Any:
+    """Rows from the axes of space to those of a chart: z of chart 1 is x of space."""
+    if chart == 0:
+        return Q
+    return (Q[3], Q[4], Q[5], Q[6], Q[7], Q[8], Q[0], Q[1], Q[2])
+
+
+@helper
+def uncycled(chart: Any, Q: Any) -> Any:
+    """Rows from the axes of a chart to those of space."""
+    if chart == 0:
+        return Q
+    return (Q[6], Q[7], Q[8], Q[0], Q[1], Q[2], Q[3], Q[4], Q[5])
+
+
+@helper
+def changed(chart: Any, x: Any) -> Any:
+    """The same state in the other chart."""
+    return placed(cycled(1 - chart, uncycled(chart, rows_of(x))), momentum_of(x))
+
+
+# ------------------------------------------------------------------ steps
+@helper
+def leapfrog(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
+    """Half a kick, the free flow, half a kick; the chart is changed before each where |cos theta| is beyond the limit.
+
+    Returns the chart, the coordinates and how often the chart was changed.
+    """
+    x = kick(chart, 0.5 * h, x, body)
+    A, count = across(x), 0
+    pieces = max(1, ceil(sqrt(x[4] * x[4] + A * A + x[5] * x[5]) * abs(h) / body[0] / PIECE))
+    for _ in range(pieces):
+        if abs(cos(x[1])) > limit:
+            chart, x, count = 1 - chart, changed(chart, x), count + 1
+        x = free(h / pieces, x, body)
+    if abs(cos(x[1])) > limit:
+        chart, x, count = 1 - chart, changed(chart, x), count + 1
+    return chart, kick(chart, 0.5 * h, x, body), count
+
+
+@helper
+def rates(chart: Any, x: Any, body: Any) -> Any:
+    """Hamilton's equations."""
+    s, c, A = sin(x[1]), cos(x[1]), across(x)
+    _, f, g, k = weighed(chart, x, body)
+    I, eps = body[0], body[2]
+    return (
+        A / (s * I), x[4] / I, x[5] / body[1] - A * c / (s * I),
+        -eps * f, -A * (x[5] - A * c / s) / I - eps * g, -eps * k,
+    )  # fmt: skip
+
+
+@helper
+def midpoint(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
+    """The implicit midpoint rule in the coordinates: symplectic in each chart, but another map in each."""
+    count = 0
+    if abs(cos(x[1])) > limit:
+        chart, x, count = 1 - chart, changed(chart, x), 1
+    y, before = x, 1.0
+    for _ in range(ITERATIONS):
+        r = rates(chart, ((x[0] + y[0]) / 2, (x[1] + y[1]) / 2, (x[2] + y[2]) / 2, (x[3] + y[3]) / 2,
+                          (x[4] + y[4]) / 2, (x[5] + y[5]) / 2), body)  # fmt: skip
+        new = (x[0] + h * r[0], x[1] + h * r[1], x[2] + h * r[2], x[3] + h * r[3], x[4] + h * r[4], x[5] + h * r[5])
+        gap = 0.0
+        for i in range(6):
+            gap = max(gap, abs(new[i] - y[i]))
+        y = new
+        if gap < CONVERGED or (gap < 1e-13 and gap >= before):
+            break
+        before = gap
+    return chart, y, count
+
+
+step = leapfrog  # replaced by bind
+
+
+def march(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
+    """Steps; the chart at the end.
+
+    ``x`` holds the coordinates, ``start`` T and V to begin with; ``out`` receives the largest changes of H and of H + V
+    since, and how often the chart was changed.
+    """
+    y = (x[0], x[1], x[2], x[3], x[4], x[5])
+    for _ in range(n):
+        chart, y, count = step(limit, chart, h, y, body)
+        T, V = energies(chart, y, body)
+        out[0] = max(out[0], abs(T - start[0] + V - start[1]))
+        out[1] = max(out[1], abs(T - start[0] + 2.0 * (V - start[1])))
+        out[2] += count
+    for i in range(6):
+        x[i] = y[i]
+    return chart
+
+
+def hurry(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
+    """As ``march``, without looking at energies: what is timed."""
+    y = (x[0], x[1], x[2], x[3], x[4], x[5])
+    for _ in range(n):
+        chart, y, count = step(limit, chart, h, y, body)
+        out[2] += count
+    for i in range(6):
+        x[i] = y[i]
+    return chart
+
+
+RULES = {"leapfrog": leapfrog, "midpoint": midpoint}
+
+
+@cache
+def kernel_of(loop: Any, rule: str) -> Any:
+    """The compiled loop of a rule."""
+    return jit.compile_kernel(jit.bind(loop, step=RULES[rule]), MARCH)
+
+
+class Run:
+    """A run that goes on where it stopped.
+
+    Parameters
+    ----------
+    start : tuple
+        Chart and coordinates, as ``in_a_chart`` gives them.
+    body : array_like (6,)
+        See the legend.
+    rule : {"leapfrog", "midpoint"}
+        How a step is made.
+    limit : float
+        Where the chart is changed, between 0.71 and 1; 1 keeps the first for ever.
+
+    Attributes
+    ----------
+    chart, x :
+        Where it is.
+    worst, worst_doubled, changes : float
+        The largest changes of H and of H + V so far, and how often the chart was changed.
+    """
+
+    def __init__(self, start: tuple[int, Any], body: Any, rule: str = "leapfrog", limit: float = LIMIT) -> None:
+        self.body, self.rule, self.limit = np.asarray(body, dtype=float), rule, limit
+        self.chart, self.x = start[0], np.array(start[1], dtype=float)
+        self.start, self.found = np.array(energies(start[0], start[1], self.body)), np.zeros(3)
+
+    def advance(self, n: int, h: float, loop: Any = march) -> Run:
+        """Steps of the same size."""
+        last = kernel_of(loop, self.rule)(n, h, self.limit, self.chart, self.x, self.body, self.start, self.found)
+        self.chart = int(last)
+        return self
+
+    @property
+    def state(self) -> tuple[Any, Any]:
+        """Rotation matrix (3, 3) and body momentum (3,)."""
+        return on_the_manifold(self.chart, tuple(map(float, self.x)))
+
+    @property
+    def worst(self) -> float:
+        return float(self.found[0])
+
+    @property
+    def worst_doubled(self) -> float:
+        return float(self.found[1])
+
+    @property
+    def changes(self) -> int:
+        return int(self.found[2])
+
+
+def in_a_chart(Q: Any, m: Any) -> tuple[int, Any]:
+    """A state (matrix, body momentum) in the chart that is farther from its singular point."""
+    rows = tuple(map(float, np.ravel(Q)))
+    chart = int(abs(rows[8]) > abs(rows[2]))
+    return chart, placed(cycled(chart, rows), tuple(map(float, m)))
+
+
+def on_the_manifold(chart: int, x: Any) -> tuple[Any, Any]:
+    """Rotation matrix (3, 3) and body momentum (3,) of chart coordinates."""
+    return np.array(uncycled(chart, rows_of(x))).reshape(3, 3), np.array(momentum_of(x))
