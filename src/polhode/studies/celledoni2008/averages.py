@@ -11,6 +11,7 @@ import xarray as xr
 from polhode.algebra.rotation import multiply, quaternion_from_matrix
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, OK
 from polhode.studies import criteria
+from polhode.studies.celledoni2008 import theta
 from polhode.studies.celledoni2008.common import (
     DMV,
     FLOWS,
@@ -100,6 +101,7 @@ def averages(quick: bool, tell: Tell) -> xr.Dataset:
             "shares of many": f"of {len(many.y)} bodies, moments drawn like these, or uniformly from physical bodies",
             "error": f"mean of log10 |Q - Q_ref|, infinity norm, at t = {T_END:g}",
             "reference": REFERENCE,
+            theta.REMARK: theta.DIGITS,
             "time": f"wall time of a run on one thread, mean over the runs that succeed, best of {passes}",
             "products": "quaternions of Kosenko's form over steps of 0.01, multiplied with and without projection; "
             "infinity norm of their error",
@@ -219,6 +221,7 @@ def large_steps(data: xr.Dataset) -> Finding:
     return Finding(parts, {"the same, polhode's own": found[OURS]})
 
 
+@theta.with_long_doubles
 def accumulation(data: xr.Dataset) -> Finding:
     """At the smallest step the closed forms are worse than at the largest, and than DMV of order 10."""
     error = data.log_error
@@ -232,6 +235,7 @@ def accumulation(data: xr.Dataset) -> Finding:
     return Finding(parts, {"polhode's own: digits lost": grown[OURS], "behind dmv10": behind[OURS]})
 
 
+@theta.with_long_doubles
 def one_step(data: xr.Dataset) -> Finding:
     """One step to the end has no accumulated round-off."""
     once = {label: float(data.log_error_of_one_step.sel(form=label)) for label in CLOSED}
@@ -240,6 +244,7 @@ def one_step(data: xr.Dataset) -> Finding:
     return Finding(parts, {"mean log error of one step": once, "of steps of 0.01": many})
 
 
+@theta.with_long_doubles
 def projection(data: xr.Dataset) -> Finding:
     """Dividing the quaternion by its norm improves it."""
     found = {str(way): float(data.log_error_of_products.sel(projection=way)) for way in data.projection.values}
@@ -247,6 +252,7 @@ def projection(data: xr.Dataset) -> Finding:
     return Finding({"digits gained": criteria.at_least(gained, 0.3)}, {"mean log error, steps of 0.01": found})
 
 
+@theta.with_long_doubles
 def comparable(data: xr.Dataset) -> Finding:
     """Matrix and quaternion form: accuracy and cost."""
     a, b = (data.sel(flow=label) for label in CLOSED)

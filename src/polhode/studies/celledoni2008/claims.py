@@ -28,7 +28,7 @@ from polhode.runs.check import (
 )
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
-from polhode.studies.celledoni2008 import conditions, quadrature
+from polhode.studies.celledoni2008 import conditions, quadrature, theta
 from polhode.studies.study import Check, Claim, Figure, Finding, Tell
 from polhode.systems import free_body, heavy_top
 
@@ -144,6 +144,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
         {
             "body": f"moments {INERTIA}; free, or as a heavy top for the orders",
             "quadrature": "long doubles, in which orders up to 12 show",
+            theta.REMARK: theta.DIGITS,
             "one step": f"of {AT:g}; what is kept is measured over {100 if quick else 1000} of them",
         },
     )  # fmt: skip
@@ -292,6 +293,7 @@ def effective(data: xr.Dataset) -> Finding:
     return Finding(parts, {"printed": EFFECTIVE})
 
 
+@theta.with_long_doubles
 def quadrature_orders(data: xr.Dataset) -> Finding:
     """The angle at a fixed time errs with the power 2 p of the step."""
     parts = {}

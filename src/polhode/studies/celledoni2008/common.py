@@ -210,7 +210,7 @@ def log_errors(ends: Ends, truth: Any) -> Any:
     return found
 
 
-REFERENCE = f"theta functions in one step to the end, in numbers of {1 - int(np.log2(theta.EPS))} binary digits"
+REFERENCE = f"theta functions in one step to the end, in numbers of {theta.DIGITS} binary digits"
 
 
 def reference(bodies: Bodies, t_end: float = T_END) -> Any:
@@ -255,6 +255,7 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, tell: Tell)
             f"the triangle, each with the same {len(momenta)} random momenta (seed {SEED})",
             "error": f"mean of log10 |Q - Q_ref|, infinity norm, at t = {T_END:g}; failed runs are left out",
             "reference": REFERENCE,
+            theta.REMARK: theta.DIGITS,
         },
     )
 

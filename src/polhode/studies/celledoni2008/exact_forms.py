@@ -179,6 +179,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
             "error": "infinity norm of the error of the rotation matrix",
             "reference": f"Taylor series of order {ORDER} in long doubles",
             THETA: f"in long doubles, whose unit is {theta.EPS:.0e}; the others are doubles",
+            theta.REMARK: theta.DIGITS,
         },
     )
 
@@ -231,6 +232,7 @@ def uniformly(data: xr.Dataset) -> Finding:
     return Finding(parts, {f"{OURS}: largest error": by_kind(data.error.sel(form=OURS).max("body"))})
 
 
+@theta.with_long_doubles
 def by_theta(data: xr.Dataset) -> Finding:
     """The form of reference [29], with the digits that its numbers have."""
     found = by_kind(data.error.sel(form=THETA).max("body"))

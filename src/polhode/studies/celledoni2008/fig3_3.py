@@ -8,6 +8,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import MATRIX, OURS, QUATERNION, STEPS, T_END, map_picture, maps
+from polhode.studies.celledoni2008.theta import with_long_doubles
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
 PRINTED = (MATRIX, QUATERNION)
@@ -28,6 +29,7 @@ def medians(data: xr.Dataset, h: float) -> dict[str, float]:
     return {label: float(data.log_error.sel(flow=label, step=h).median()) for label in (*PRINTED, OURS)}
 
 
+@with_long_doubles
 def similar(data: xr.Dataset) -> Finding:
     a, b = (data.log_error.sel(flow=label, step=LARGE) for label in PRINTED)
     gap = float(np.abs(a - b).median())
@@ -35,6 +37,7 @@ def similar(data: xr.Dataset) -> Finding:
                    {"median log error": medians(data, LARGE)})  # fmt: skip
 
 
+@with_long_doubles
 def uniform(data: xr.Dataset) -> Finding:
     errors = data.log_error.sel(step=LARGE)
     spread = {str(label): float(errors.sel(flow=label).quantile(0.99) - errors.sel(flow=label).median())
@@ -45,6 +48,7 @@ def uniform(data: xr.Dataset) -> Finding:
     return Finding(parts, {"largest mean log error": worst})
 
 
+@with_long_doubles
 def accumulates(data: xr.Dataset) -> Finding:
     large, small, once = (medians(data, h) for h in (LARGE, SMALL, T_END))
     parts = {

@@ -2,7 +2,9 @@
 
 The paper mentions the form, which is that of its reference 29 [vanzon2007], and goes back to Jacobi. It shares nothing
 with the flows that are compared: no Landen transformation of sn, no integral of the third kind, no Taylor series. All
-numbers are NumPy's long doubles, of 80 bits on the usual processors (elsewhere they may be doubles: ``EPS`` tells).
+numbers are NumPy's long doubles. On ARM with macOS, and under Windows, these are plain doubles (``DIGITS`` tells): the
+functions work there too, but the form cancels, and its last digits are round-off like that of the flows. Claims about
+round-off are then undecided, and say so (``with_long_doubles``).
 
 Legend, momenta of length 1:
 
@@ -20,15 +22,43 @@ psi     t/I_c + (1/I_a - 1/I_c)/lam [Pi(u; n)], n = -(B_ca/B_ac)^2, the angle of
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from polhode.studies.study import Check, Finding
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Real = np.longdouble
 PI = 4 * np.arctan(Real(1))
 EPS = float(np.finfo(Real).eps)
+DIGITS = 1 - int(np.log2(EPS))
+"""Binary digits of a long double: 64 on the usual processors, 113 on some, 53 where it is a double."""
+REMARK = "binary digits of the reference"
+"""Attribute with which data tell ``DIGITS`` of the machine that made them."""
 TERMS = 40
 """Of theta series: enough for nomes up to 0.97, which 1 - k^2 = 1e-80 has."""
+
+
+def with_long_doubles(judge: Callable[[xr.Dataset], Finding]) -> Callable[[xr.Dataset], Finding]:
+    """A judge of round-off: every part is undecided where the reference has no more digits than what it measures."""
+
+    @wraps(judge)
+    def judged(data: xr.Dataset) -> Finding:
+        found = judge(data)
+        digits = int(data.attrs.get(REMARK, 64))
+        if digits > np.finfo(float).nmant + 1:
+            return found
+        parts = {name: Check(x.criterion, x.measured, None) if isinstance(x, Check) else Check("", x, None)
+                 for name, x in found.parts.items()}  # fmt: skip
+        why = f"the reference has {digits} binary digits on this machine, no more than a double"
+        return Finding(parts, {"not decided": why, **found.numbers})
+
+    return judged
 
 
 def agm(a: Any, b: Any) -> Any:
