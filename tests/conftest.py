@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 # Before polhode is imported, for this process, its children and every xdist worker. One folder for all of them, kept
-# between sessions: kernels are named by a digest of the sources, so an old one is never taken for a new one.
+# between sessions: kernels are named by all that they reach, so an old one is never taken for a new one.
 if "POLHODE_CACHE_DIR" not in os.environ:
     _KERNELS = ROOT / ".pytest_cache" / "kernels"
     _KERNELS.mkdir(parents=True, exist_ok=True)

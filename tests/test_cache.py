@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import textwrap
+import threading
 from math import atan2, hypot
 from pathlib import Path
 
@@ -160,6 +163,145 @@ def test_torn_files_are_compiled_again(tmp_path, monkeypatch):
             assert made().stats.cache_hits  # it was written again
     finally:
         cache.cache_folder.cache_clear()
+
+
+def test_files_that_are_not_used_go(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "KEPT_FILES", 10)
+    for k in range(11):
+        path = tmp_path / f"{k}.kernel"
+        path.touch()
+        os.utime(path, (k, 100.0 - k))
+        cache.prune(tmp_path)
+        assert len(list(tmp_path.iterdir())) == (k + 1 if k < 10 else 8)
+    assert {path.stem for path in tmp_path.iterdir()} == {str(k) for k in range(8)}  # the newest
+
+
+# ------------------------------------------------------------------ one process at a time
+TOGETHER = """
+    import json, sys, time
+    from pathlib import Path
+    from numba.core.event import install_recorder
+    from polhode.kernel import cache, jit
+    from polhode.kernel.signatures import POTENTIAL
+    from polhode.systems.heavy_top import top_potential
+
+    here = Path({here!r})
+    (here / "ready{k}").touch()
+    while len(list(here.glob("ready*"))) < 2:
+        time.sleep(0.01)
+    with install_recorder("numba:compile") as recorder:
+        jit.compile_kernel(top_potential, POTENTIAL)
+    print(json.dumps(any(event.data["dispatcher"].py_func is top_potential for _, event in recorder.buffer)))
+"""
+
+
+@pytest.mark.skipif(jit.disabled() or cache.fcntl is None, reason="nothing is compiled, or no locks")
+def test_two_processes_compile_a_kernel_once(tmp_path):
+    codes = [textwrap.dedent(TOGETHER.format(here=str(tmp_path), k=k)) for k in (1, 2)]
+    environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path / "cache")}
+    both = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+        for code in codes
+    ]
+    told = [json.loads(process.communicate(timeout=300)[0]) for process in both]
+    assert sorted(told) == [False, True]
+    assert [path.suffix for path in (tmp_path / "cache" / cache.digest()).iterdir()] == [".kernel"]
+
+
+LOCKED = pytest.mark.skipif(cache.fcntl is None, reason="no locks on this platform")
+OWNER = """
+    import sys, time
+    from pathlib import Path
+    from polhode.kernel import cache
+    with cache.alone(Path(sys.argv[1])):
+        print("mine", flush=True)
+        time.sleep(600)
+"""
+
+
+@pytest.fixture
+def owner(tmp_path):
+    """A process that goes on making a file for ever, and the file."""
+    path = tmp_path / "a.kernel"
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(OWNER), str(path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "mine\n"
+    yield process, path
+    process.kill()
+    process.communicate()
+
+
+@LOCKED
+def test_a_file_that_is_there_is_not_waited_for(owner):
+    path = owner[1]
+    path.touch()
+    with cache.alone(path):
+        pass
+    assert path.with_suffix(".lock").exists()  # another's
+
+
+@LOCKED
+def test_one_that_waits_is_not_kept_for_ever(owner, monkeypatch):
+    monkeypatch.setattr(cache, "PATIENCE", 0.2)
+    with cache.alone(owner[1]):
+        assert owner[0].poll() is None
+    assert owner[1].with_suffix(".lock").exists()
+
+
+@LOCKED
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT] if os.name == "posix" else [])
+def test_an_owner_that_is_gone_keeps_nobody(owner, end):
+    process, path = owner
+    waits = []
+
+    def ask():
+        with cache.alone(path):
+            waits.append(process.poll())
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join(0.3)
+    assert thread.is_alive()
+    process.send_signal(end)
+    process.wait(60)
+    thread.join(60)
+    assert not thread.is_alive() and len(waits) == 1
+    assert list(path.parent.iterdir()) == []
+
+
+@LOCKED
+def test_ctrl_c_while_it_waits(owner, monkeypatch):
+    def pressed(seconds):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cache.time, "sleep", pressed)
+        with pytest.raises(KeyboardInterrupt), cache.alone(owner[1]):
+            raise AssertionError("entered")
+    with pytest.raises(KeyboardInterrupt), cache.alone(owner[1].with_name("b.kernel")):
+        raise KeyboardInterrupt
+    with cache.alone(owner[1].with_name("b.kernel")):  # it was let go
+        assert len(list(owner[1].parent.iterdir())) == 2
+    assert [p.name for p in owner[1].parent.iterdir()] == ["a.lock"]
+
+
+@LOCKED
+def test_places_without_locks(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(37, "No locks available")
+
+    path = tmp_path / "a.kernel"
+    for broken in ("flock", None):
+        with monkeypatch.context() as patch:
+            if broken:
+                patch.setattr(cache.fcntl, broken, refuse)
+            else:
+                patch.setattr(cache, "fcntl", None)
+            with cache.alone(path):
+                pass
+    with cache.alone(tmp_path / "missing" / "a.kernel"):  # nothing can be written
+        pass
 
 
 @pytest.mark.full

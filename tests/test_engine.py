@@ -86,9 +86,9 @@ def test_an_edited_callee_gives_the_new_numbers(python, tmp_path):
     package = tmp_path / "polhode"
     shutil.copytree(Path(ph.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     places = {"PYTHONPATH": str(tmp_path), "POLHODE_CACHE_DIR": str(tmp_path / "cache")}
-    file, first, _, before = python(TORQUE, **places)
+    file, first, folder, before = python(TORQUE, **places)
     assert Path(file).parent == package
-    digests = {first}
+    kernels = set(Path(folder).iterdir())
     for factor, (path, old, new) in enumerate(
         (
             ("systems/heavy_top.py", "scale(-parameters[0]", "scale(-2.0 * parameters[0]"),
@@ -104,8 +104,9 @@ def test_an_edited_callee_gives_the_new_numbers(python, tmp_path):
         assert old in source
         (package / path).write_text(source.replace(old, new, 1))
         _, digest, _, after = python(TORQUE, **places)
-        assert digest not in digests
-        digests.add(digest)
+        now = set(Path(folder).iterdir())
+        assert digest == first and kernels < now
+        kernels = now
         np.testing.assert_allclose(after, np.array(before) * factor, rtol=1e-14)
 
 

@@ -2,7 +2,7 @@
 
 What is loaded from here is run as code. So the folder must be the user's own, closed to others, and so must be every
 file that is opened; where it is not, nothing in it is read. A file is sealed with a digest over its content and over
-what it is the machine code of: one that is torn, cut short or in the place of another is compiled anew.
+what it is the machine code of (``reach``): one that is torn, cut short or in the place of another is compiled anew.
 
 Folders farther up are not looked at: who may write there can put another folder in the place of ours, but that one is
 not ours, and is refused.
@@ -21,36 +21,47 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
+from numba.core import event
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from polhode.errors import FileProblem
+from polhode.kernel import reach
 from polhode.kernel.interrupts import held
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 ROOMS = ("kernel", "algebra", "flows", "systems", "methods")
 KEPT_GENERATIONS = 4
-FORMAT = b"polhode kernel 1\n"
+KEPT_FILES = 1500
+DAY = 86400.0
+WAITING = "polhode:wait"
+"""Event of the compiler's kind, while another process compiles."""
+PATIENCE = 120.0
+"""Seconds for which a process waits for another one that compiles the same; then it compiles too."""
+FORMAT = b"polhode kernel 2\n"
 SEAL = hashlib.sha256().digest_size
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 @functools.cache
 def digest() -> str:
-    """Digest of every source a kernel can depend on, and of the compiler's version."""
-    total = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version_info[:2]}".encode())
-    package = Path(__file__).parent.parent
-    for room in ROOMS:
-        for path in sorted((package / room).rglob("*.py")):
-            total.update(path.relative_to(package).as_posix().encode())
-            total.update(path.read_bytes())
-    return total.hexdigest()[:16]
+    """Digest of the compiler's version, of Python's, and of what the files look like."""
+    return hashlib.sha256(
+        f"{numba.__version__} {llvmlite.__version__} {sys.version_info[:2]} {FORMAT!r}".encode()
+    ).hexdigest()[:16]
 
 
 # ------------------------------------------------------------------ the folder
@@ -70,7 +81,7 @@ def cache_root() -> Path:
 
 @functools.cache
 def cache_folder() -> Path:
-    """The cache folder of exactly these sources, closed to others; those of older sources are pruned, the newest stay.
+    """The cache folder of exactly this compiler, closed to others; those of other ones are pruned, the newest stay.
 
     A temporary folder that goes when the process ends where nothing can be written, and, with a warning, where the
     user's own cache folder is not safe.
@@ -145,14 +156,18 @@ def _unsafe(folder: Path) -> str:
 class KernelCache(_Cache):  # type: ignore[misc]
     """What numba asks for the machine code of one function; a file for every signature and processor.
 
+    What reaches something that cannot be told from something else has no file.
+
     Parameters
     ----------
     function : function
         Of a source file.
+    options : dict
+        What the compiler is told to do with it.
     """
 
-    def __init__(self, function: Any) -> None:
-        self.function = function
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        self.function, self.options = function, options
 
     @property
     def cache_path(self) -> str:
@@ -163,29 +178,119 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     disable = flush = enable
 
-    def _place(self, signature: Any, codegen: Any) -> tuple[Path, bytes]:
+    @functools.cached_property
+    def reached(self) -> bytes | None:
+        """Digest of all that the compiler can see."""
+        try:
+            return reach.digest_of(self.function, self.options)
+        except reach.Unknown:
+            return None
+
+    def _place(self, signature: Any, codegen: Any) -> tuple[Path, bytes] | None:
         """The file of a kernel, and the digest of what it is the machine code of."""
-        name, code = self.function.__qualname__, self.function.__code__
-        cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
-        parts = (signature, codegen.magic_tuple(), self.function.__module__, name, code.co_firstlineno)
-        key = hashlib.sha256(repr(parts).encode())
-        for part in (Path(code.co_filename).read_bytes(), code.co_code, dumps(tuple(cells)) if cells else b""):
-            key.update(hashlib.sha256(part).digest())
-        label = re.sub(r"\W", "_", name)[:100]
+        if self.reached is None:
+            return None
+        key = hashlib.sha256(self.reached)
+        key.update(reach.digest_of_signature(signature))
+        key.update(repr(codegen.magic_tuple()).encode())
+        label = re.sub(r"\W", "_", self.function.__qualname__)[:100]
         return cache_folder() / f"{label}-{key.hexdigest()[:24]}.kernel", key.digest()
+
+    def alone(self, signature: Any, target_context: Any) -> contextlib.AbstractContextManager[None]:
+        """A block in which no other process compiles the same."""
+        target_context.refresh()
+        place = self._place(signature, target_context.codegen())
+        return contextlib.nullcontext() if place is None else alone(place[0])
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None where there is no whole file of it that is ours."""
         target_context.refresh()
-        content = opened(*self._place(sig, target_context.codegen()))
-        return None if content is None else CompileResult._rebuild(target_context, *pickle.loads(content))
+        place = self._place(sig, target_context.codegen())
+        content = None if place is None else opened(*place)
+        if place is None or content is None:
+            return None
+        with contextlib.suppress(OSError):
+            if time.time() - place[0].stat().st_mtime > DAY:
+                os.utime(place[0])  # the last that go are those in use
+        return CompileResult._rebuild(target_context, *pickle.loads(content))
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function; where it cannot be written, it will be compiled again."""
-        if data.library.has_dynamic_globals or not all(lifted.can_cache for lifted in data.lifted):
+        place = self._place(sig, data.codegen)
+        if place is None or data.library.has_dynamic_globals or not all(lifted.can_cache for lifted in data.lifted):
             return
         with contextlib.suppress(OSError):
-            write_sealed(*self._place(sig, data.codegen), dumps(data._reduce()))
+            write_sealed(*place, dumps(data._reduce()))
+            prune(place[0].parent)
+
+
+def prune(folder: Path) -> None:
+    """Remove what was not used for longest where there are more than ``KEPT_FILES`` files, down to four fifths of them.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be read.
+    """
+    with os.scandir(folder) as entries:
+        names = [entry.path for entry in entries]
+    if len(names) <= KEPT_FILES:
+        return
+    ages = []
+    for name in names:
+        with contextlib.suppress(OSError):  # gone meanwhile
+            ages.append((os.stat(name).st_mtime, name))
+    for _, name in sorted(ages)[: len(ages) - KEPT_FILES * 4 // 5]:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+
+
+# ------------------------------------------------------------------ one process at a time
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """A block that writes a file, while other processes that come here to write the same wait for it.
+
+    Who finds the file there enters at once, and so does who has waited for ``PATIENCE`` seconds, or cannot wait (on
+    Windows). The mark is a lock on a file of its own: it goes with its owner, however that ends.
+    """
+    taken: list[int] = []
+    try:
+        _wait(path, taken)
+        yield
+    finally:
+        for handle in taken:
+            with contextlib.suppress(OSError):
+                os.unlink(path.with_suffix(".lock"))  # while it is ours
+            with contextlib.suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also for children that were made meanwhile
+            os.close(handle)
+
+
+def _wait(path: Path, taken: list[int]) -> None:
+    """Wait until a file is there, or the lock is in ``taken``."""
+    begin = time.monotonic()
+    while fcntl is not None and not path.exists():
+        with held():
+            try:
+                handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            except OSError:  # nothing can be written
+                return
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                ours = os.fstat(handle).st_nlink > 0  # not one that its owner has removed since it was opened
+            except BlockingIOError:
+                ours = False
+            except OSError:  # a file system without locks
+                os.close(handle)
+                return
+            if ours:
+                taken.append(handle)
+            else:
+                os.close(handle)
+        if taken or time.monotonic() - begin > PATIENCE:
+            return
+        with event.trigger_event(WAITING):
+            time.sleep(0.05)
 
 
 def _seal(key: bytes, content: bytes | memoryview) -> bytes:

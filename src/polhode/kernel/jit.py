@@ -3,8 +3,8 @@
 Three facts shaped this file. A kernel is compiled with an explicit signature, so that nothing is specialised behind
 our back and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
 the time loop is copied with one of its global names replaced, which numba caches, where a closure would be recompiled
-in every process. And numba does not notice when a callee in another file changes, so the cache folder is named by a
-digest of every source a kernel can depend on (``cache``).
+in every process. And numba does not notice when a callee in another file changes, so the file of a kernel is named by a
+digest of all that the compiler can reach from it (``cache``, ``reach``).
 
 With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions: the debugger and the coverage run.
 """
@@ -30,7 +30,7 @@ from numba.core.registry import CPUDispatcher
 from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
 from numba.extending import intrinsic
 
-from polhode.kernel.cache import ROOMS, KernelCache
+from polhode.kernel.cache import ROOMS, WAITING, KernelCache
 from polhode.kernel.interrupts import held
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
@@ -353,7 +353,7 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
         told = repr(value).encode()
         total.update(f"{len(told)}:".encode() + told)
     elif id(value) in seen:
-        total.update(b"again")
+        total.update(f"again {list(seen).index(id(value))}".encode())
     elif isinstance(value, FunctionType):
         seen[id(value)] = value
         total.update(f"{value.__module__}.{value.__qualname__}:".encode())
@@ -426,19 +426,22 @@ def compile_kernel(function, signature):
 @functools.lru_cache(KEPT_KERNELS)
 def _compiled_kernel(made: Made, signature):
     plain = python_of(made.function)
-    with _lock, held(always=True):
-        kernel = njit(nogil=True, **OPTIONS)(plain)
-        if Path(plain.__code__.co_filename).is_file():
-            kernel._cache = KernelCache(plain)
-        with typeinfer.register_dispatcher(kernel):
+    with _lock:
+        with held(always=True):
+            kernel = njit(nogil=True, **OPTIONS)(plain)
+            turn = contextlib.nullcontext()
+            if Path(plain.__code__.co_filename).is_file():
+                kernel._cache = KernelCache(plain, kernel.targetoptions)
+                turn = kernel._cache.alone(signature, kernel.targetctx)
+        with turn, held(always=True), typeinfer.register_dispatcher(kernel):
             kernel.compile(signature)
-        kernel.disable_compile()
+            kernel.disable_compile()
         return kernel
 
 
 @contextlib.contextmanager
 def watched(tell):
-    """Call ``tell`` once if anything is compiled meanwhile; not where all comes from the cache."""
+    """Call ``tell`` once if anything is compiled meanwhile, or another process is waited for that compiles the same."""
 
     class Listener(event.Listener):
         told = False
@@ -451,7 +454,8 @@ def watched(tell):
         def on_end(self, _):
             pass
 
-    with event.install_listener("numba:compile", Listener()):
+    listener = Listener()
+    with event.install_listener("numba:compile", listener), event.install_listener(WAITING, listener):
         yield
 
 

@@ -13,6 +13,7 @@ compilation it is an array of four.
 from __future__ import annotations
 
 import operator
+import sys
 
 import numpy as np
 from llvmlite import ir
@@ -23,6 +24,8 @@ from numba.extending import intrinsic, models, overload, register_model
 VECTOR = ir.VectorType(ir.DoubleType(), 4)
 CONTRACT = ("contract",)
 EIGHT_BYTES = 8
+ALL_TAUGHT = sys._getframe().f_code
+"""The code of this file: what it teaches the compiler is reached by no name, and a part of every kernel with lanes."""
 
 
 class Lanes(types.Type):  # type: ignore[misc]

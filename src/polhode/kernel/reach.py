@@ -1,0 +1,229 @@
+"""What a kernel is the machine code of: its function, and all that the compiler can reach from there.
+
+The functions it calls, theirs, and the numbers, tuples, arrays, types and modules that they read by name are followed,
+as they are in this process at this moment. So neither a comment nor a docstring nor the place of a line counts, and no
+source that a kernel does not use. What this file has no rule for is never guessed at: ``Unknown``, and the kernel is
+kept nowhere.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import hashlib
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba.core.types import Type
+
+LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath", "operator", "sys", "platform"})
+"""What is known by its name: the versions of Python and of the compiler stand in the name of the cache's folder."""
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
+CONSTANT = frozenset(dis.hasconst)
+OF_THE_PLACE = ("__doc__", "__firstlineno__")
+ALL_TAUGHT = "ALL_TAUGHT"
+"""A module that teaches the compiler more than its functions say (``overload``) keeps its own code under this name."""
+
+
+class Unknown(Exception):
+    """Something is reached that has no content known here."""
+
+
+def digest_of(function: Any, options: dict[str, Any]) -> bytes:
+    """Digest of a function, of all that it reaches, and of options of the compiler; the same in every process.
+
+    Raises
+    ------
+    Unknown
+        It reaches what cannot be told from something else.
+    """
+    walk = _Walk()
+    walk.tell("options", _options(options))
+    walk.feed(function)
+    return walk.total.digest()
+
+
+def digest_of_signature(signature: Any) -> bytes:
+    """Digest of a kernel's signature, in any of the forms that the compiler takes."""
+    walk = _Walk()
+    walk.signature(signature)
+    return walk.total.digest()
+
+
+def _is_library(value: Any) -> bool:
+    return str(getattr(value, "__module__", None)).partition(".")[0] in LIBRARIES
+
+
+class _Walk:
+    """The way through what is reached: each thing once, by its number from then on."""
+
+    def __init__(self) -> None:
+        self.total = hashlib.sha256()
+        self.seen: dict[Any, tuple[int, Any]] = {}
+
+    def tell(self, *words: Any) -> None:
+        told = repr(words).encode()
+        self.total.update(f"{len(told)}:".encode() + told)
+
+    def is_new(self, key: Any, value: Any) -> bool:
+        """Whether this is met for the first time; its number is told where it is not."""
+        if key in self.seen:
+            self.tell("again", self.seen[key][0])
+            return False
+        self.seen[key] = len(self.seen), value  # kept, for another must not come to stand in its place
+        return True
+
+    def feed(self, value: Any, names: frozenset[str] = frozenset()) -> None:
+        """Take in a value; ``names`` are those of the attributes that may be read of it."""
+        if hasattr(value, "targetoptions"):  # a helper
+            self.tell("options", _options(value.targetoptions))
+            value = value.py_func
+        self.tell(type(value).__module__, type(value).__qualname__)
+        if isinstance(value, PLAIN):
+            self.tell(value)
+        elif isinstance(value, tuple):
+            self.tell(len(value))
+            if type(value) is not tuple:
+                self.feed(type(value))
+            for part in value:
+                self.feed(part, names)
+        elif isinstance(value, FunctionType):
+            self.function(value)
+        elif isinstance(value, ModuleType):
+            self.module(value, names)
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+            self.tell(value.dtype.str, value.shape, value.flags.c_contiguous, value.flags.f_contiguous)
+            self.total.update(np.ascontiguousarray(value).tobytes())
+        elif isinstance(value, type):
+            self.type(value)
+        elif isinstance(value, Type):
+            self.kind(value)
+        elif isinstance(value, BuiltinFunctionType | np.ufunc) and (isinstance(value, np.ufunc) or _is_library(value)):
+            self.tell(getattr(value, "__module__", None), value.__name__)
+        elif type(value).__name__ == "_Intrinsic" and _is_library(type(value)):
+            self.function(value.__wrapped__)
+        elif type(value).__module__.startswith("llvmlite.ir"):
+            self.written(value)
+        else:
+            raise Unknown(f"{type(value).__module__}.{type(value).__qualname__}")
+
+    def function(self, value: FunctionType) -> None:
+        """Its code, defaults, closure, and what it reads by name."""
+        self.tell(value.__module__, value.__qualname__)
+        if not self.is_new(id(value), value) or _is_library(value):
+            return
+        code, attributes = value.__code__, _attributes(value.__code__)
+        own, used = contents(code)
+        self.total.update(own)
+        self.feed(value.__defaults__)
+        for name, default in sorted((value.__kwdefaults__ or {}).items()):
+            self.tell(name)
+            self.feed(default)
+        for cell in value.__closure__ or ():
+            try:
+                inside = cell.cell_contents
+            except ValueError:
+                raise Unknown("an empty cell") from None
+            self.feed(inside, attributes)
+        for name in used:
+            self.tell(name)
+            if name in value.__globals__:
+                self.feed(value.__globals__[name], attributes)
+        taught = value.__globals__.get(ALL_TAUGHT)
+        if taught is not None:
+            self.total.update(contents(taught)[0])
+
+    def module(self, value: ModuleType, names: frozenset[str]) -> None:
+        """Those of its attributes that may be read, for a compiler reads their values."""
+        self.tell(value.__name__)
+        if value.__name__.partition(".")[0] in LIBRARIES or not self.is_new((id(value), names), value):
+            return
+        for name in sorted(names & vars(value).keys()):
+            self.tell(name)
+            self.feed(vars(value)[name], names)
+
+    def type(self, value: Any) -> None:
+        """A named tuple by its fields, others by name."""
+        self.tell(value.__module__, value.__qualname__)
+        if issubclass(value, tuple) and hasattr(value, "_fields"):
+            self.tell(value._fields)
+            for name, default in sorted(getattr(value, "_field_defaults", {}).items()):
+                self.tell(name)
+                self.feed(default)
+        elif not (_is_library(value) or issubclass(value, BaseException)):
+            raise Unknown(f"the class {value.__module__}.{value.__qualname__}")
+
+    def kind(self, value: Any) -> None:
+        """One of the compiler's types: its name, and what that does not say."""
+        self.written(value)
+        if not self.is_new(id(value), value):
+            return
+        if hasattr(value, "instance_class"):
+            self.feed(value.instance_class)
+        inner = [getattr(value, name, None) for name in ("dtype", "yield_type", "return_type")]
+        signature = getattr(value, "signature", None)
+        if signature is not None:
+            inner += [signature.return_type, *signature.args]
+        types = getattr(value, "types", ())
+        for part in (*inner, *(types if isinstance(types, tuple) else ())):
+            if isinstance(part, Type):
+                self.kind(part)
+
+    def written(self, value: Any) -> None:
+        """What says all there is to it in its text."""
+        told = repr(value)
+        if " at 0x" in told:
+            raise Unknown(told)
+        self.tell(told)
+
+    def signature(self, value: Any) -> None:
+        """Its text, and what that does not say."""
+        self.tell(str(value))
+        if not isinstance(value, str):
+            for part in (value.return_type, *value.args) if hasattr(value, "return_type") else value:
+                self.kind(part)
+
+
+def _options(given: dict[str, Any]) -> list[Any]:
+    return [(name, sorted(value) if isinstance(value, set) else value) for name, value in sorted(given.items())]
+
+
+@functools.cache
+def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
+    """Digest of what code does, and the global names that it reads, functions within it included.
+
+    Constants that nothing loads are left out, as docstrings are, and so are lines.
+    """
+    steps: list[Any] = []
+    names: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opcode in CONSTANT:
+            steps.append((step.opcode, _constant(step.argval, names)))
+        elif step.opname == "STORE_NAME" and step.argval in OF_THE_PLACE:
+            steps.pop()  # what is stored there
+        else:
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                names.add(step.argval)
+            steps.append((step.opcode, step.arg))
+    told = (
+        steps, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_names,
+        code.co_varnames, code.co_freevars, code.co_cellvars, code.co_exceptiontable,
+    )  # fmt: skip
+    return hashlib.sha256(repr(told).encode()).digest(), tuple(sorted(names))
+
+
+def _constant(value: Any, names: set[str]) -> Any:
+    if isinstance(value, CodeType):
+        own, used = contents(value)
+        names.update(used)
+        return own
+    if isinstance(value, frozenset):
+        return sorted(map(repr, value))
+    return value
+
+
+@functools.cache
+def _attributes(code: CodeType) -> frozenset[str]:
+    inner = (_attributes(part) for part in code.co_consts if isinstance(part, CodeType))
+    return frozenset(code.co_names).union(*inner)
