@@ -72,7 +72,7 @@ from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
 from polhode.kernel.lanes import fused
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, NOT_FINITE, OK
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, GUARDED, INERTIA, NOT_FINITE, OK, TOO_LARGE
 
 # Axes in ascending order.
 
@@ -295,9 +295,15 @@ def across(m):
     return (family(m, c, e) if m[1] >= 0.0 else family(m, e, c)), 0.0
 
 
-# Steps. Replaced by bind: how the momentum moves, how the third kind is integrated, the frame, the product of two
-# attitudes.
-motion, third_kind, frame, product = by_phase, by_carlson, smallest, compose
+@inlined
+def any_length(o, a, G, h):
+    """Every step is in range: the closed forms have none."""
+    return True
+
+
+# Steps. Replaced by bind: how the momentum moves, how the third kind is integrated, for which steps, the frame, the
+# product of two attitudes.
+motion, third_kind, in_range, frame, product = by_phase, by_carlson, any_length, smallest, compose
 
 
 @inlined
@@ -321,6 +327,8 @@ def by_quaternion(i, h, p):
     if not abs(a.turned) < inf:
         return NOT_FINITE
     G = sqrt(dot(m, m))
+    if p.report[GUARDED] != 0.0 and not in_range(o, a, G, h):
+        return TOO_LARGE
     nc = G * G / (o.M / o.p) if o.around_1 else o.p / o.r
     p0, start = frame(scale(1.0 / G, m0))
     p1, end = frame(scale(1.0 / G, a.m))
@@ -357,6 +365,8 @@ def by_matrix(i, h, p):
     if not abs(a.turned) < inf:
         return NOT_FINITE
     G = sqrt(dot(m, m))
+    if p.report[GUARDED] != 0.0 and not in_range(o, a, G, h):
+        return TOO_LARGE
     T2 = m0[0] * m0[0] / moments[0] + m0[1] * m0[1] / moments[1] + m0[2] * m0[2] / moments[2]
     part = o.L / (G * a.lam) * third_kind(a, o.L / o.M)
     psi = T2 / G * h - part if o.around_1 else T2 / G * h + part  # [celledoni2008, eq. 2.9]

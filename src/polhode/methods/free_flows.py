@@ -38,7 +38,7 @@ class FreeFlow:
     options : mapping of str to Option
         Its options.
     largest : function or None
-        ``largest(momentum, inverse_moments) -> step``, of flows that refuse larger ones.
+        ``largest(momentum, inverse_moments, **options) -> step``, of flows that refuse larger ones.
     refuses : function or None
         ``refuses(moments) -> str``: why the flow cannot turn a body with these principal moments (infinite where it
         does not turn), in words that follow the method's name; empty where it can.
@@ -56,7 +56,7 @@ class FreeFlow:
     numbered: bool = False
     range: float = inf
     options: Mapping[str, Option] = field(default_factory=dict)
-    largest: Callable[[Any, Any], float] | None = None
+    largest: Callable[..., float] | None = None
     refuses: Callable[[Any], str] | None = None
 
 
@@ -122,7 +122,7 @@ def _dmv(order: int) -> FreeFlow:
     return FreeFlow(
         f"dmv{order}", words, "moser1991" if order == 2 else "hairer2006dmv",
         lambda solver="newton", large="refuse": dmv.dmv(order, solver, large), order,
-        symplectic=order == 2, options=DMV_OPTIONS, largest=lambda m, j: dmv.largest_step(order, m, j),
+        symplectic=order == 2, options=DMV_OPTIONS, largest=lambda m, j, **options: dmv.largest_step(order, m, j),
         refuses=dmv.too_thin,
     )  # fmt: skip
 
@@ -134,14 +134,17 @@ def _semiexact(order: int, form: str) -> FreeFlow:
         f"semiexact{order}{shape}", words, "celledoni2008",
         lambda half_turns="exact": semiexact.semiexact(order // 2, form, half_turns), order,
         symplectic=False, options=SEMIEXACT_OPTIONS,
+        largest=lambda m, j, half_turns="exact": semiexact.largest_step(
+            semiexact.gauss_rule(order // 2, form, half_turns), m, j),
     )  # fmt: skip
 
 
 def _hermite(order: int) -> FreeFlow:
     words = f"exact momentum, angle by Hermite quadrature of order {order}"
     return FreeFlow(
-        f"hermite{order}", words, "vanzon2007b", lambda: semiexact.hermite(order // 2 - 1), order, symplectic=False
-    )
+        f"hermite{order}", words, "vanzon2007b", lambda: semiexact.hermite(order // 2 - 1), order, symplectic=False,
+        largest=lambda m, j: semiexact.largest_step(semiexact.hermite_rule(order // 2 - 1, "quaternion"), m, j),
+    )  # fmt: skip
 
 
 _FAMILIES: tuple[tuple[str, Callable[..., FreeFlow], Callable[[int], bool]], ...] = (

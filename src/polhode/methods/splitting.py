@@ -244,7 +244,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         numbers, kinds = tables(corrected(rule), nodes) if corrector else (table, layout)
         return Prepared(
             step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
-            None if largest is None else lambda m, j: largest(m, j) / longest, turning.refuses,
+            None if largest is None else lambda m, j: largest(m, j, **options) / longest, turning.refuses,
             attracted=motion == "kepler", own=1 + nodes, carries=carries,
             compensated=None if carries else lambda: made(options, corrector, True),
         )  # fmt: skip

@@ -294,10 +294,10 @@ def thermostat(name: str, flow: str = "exact") -> Method:
     largest = turning.largest
 
     def prepare(**options: str) -> Prepared:
-        turn = turning.build(**{key: options[key] for key in turning.options})
+        its = {key: options[key] for key in turning.options}
         return Prepared(
-            step_of(turn, bathe), lambda bodies, blocks: 3 * LOAD * bodies, table, layout,
-            largest=None if largest is None else lambda m, j: largest(m, j) / longest, refuses=turning.refuses,
+            step_of(turning.build(**its), bathe), lambda bodies, blocks: 3 * LOAD * bodies, table, layout,
+            largest=None if largest is None else lambda m, j: largest(m, j, **its) / longest, refuses=turning.refuses,
             own=2, bath=bath(options),
         )  # fmt: skip
 
