@@ -262,10 +262,10 @@ def given_reference(system: System, reference: Any, t_end: float, units: str = "
     """
     if isinstance(reference, xr.Dataset):
         if "time" in reference.dims:
-            rows = np.flatnonzero(np.abs(reference["time"].values - t_end) <= 1e-9 * max(abs(t_end), 1e-300))
-            if not rows.size:
+            there = np.flatnonzero(np.abs(reference["time"].values - t_end) <= 1e-9 * max(abs(t_end), 1e-300))
+            if not there.size:
                 raise InvalidInput(f"the reference has no row at t = {t_end:g}, where the errors are taken")
-            reference = reference.isel(time=int(rows[-1]))
+            reference = reference.isel(time=int(there[-1]))
         state = reference
     elif isinstance(reference, Mapping):
         known = [name for name in STATE if (system.rotates if name in STATE[:2] else system.translates)]
