@@ -51,7 +51,7 @@ ROOMS = {
     "references": "Trajectories and citations",
     "runs.scenario": "Scenarios",
     "runs.compare": "Comparing and checking",
-    "runs.check": "Comparing and checking",
+    "checks": "Comparing and checking",
     "runs.free_motion": "Free motion",
     "systems.constrained": "Momentum and attitude as matrices",
 }

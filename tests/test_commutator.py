@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 import polhode as ph
 from polhode.algebra import rotation
+from polhode.checks import check_system, exact_state, load_caller, state_distance
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.signatures import ALL, COMMUTATOR
-from polhode.runs.check import _caller, check_system, exact_state, state_distance
 from polhode.runs.single import start_state
 from polhode.systems import PROBLEMS, SYSTEMS, System
 
@@ -26,7 +26,7 @@ original = None  # what bind puts in
 def load(system, y, part=ALL):
     """Force and torque of a system's role, the torque in the user's frame."""
     out = np.zeros(6)
-    _caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
+    load_caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
     return np.concatenate([out[:3], rotation.rotate(system.frames[0], out[3:])])
 
 

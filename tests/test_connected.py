@@ -7,8 +7,8 @@ import pytest
 
 import polhode as ph
 from continuation import connected, krysl_step, stages, stages_end
+from polhode.checks import stepper
 from polhode.errors import ConvergenceError, StepFailed
-from polhode.runs.check import stepper
 from polhode.runs.single import start_state
 
 INERTIA = np.array([2.0, 3.0, 4.5])

@@ -9,10 +9,10 @@ from scipy.integrate import DOP853
 import pair_oracle as oracle
 import polhode as ph
 from polhode.algebra import rotation
+from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel.signatures import BODY
 from polhode.methods.splitting_tables import SCHEMES
-from polhode.runs.check import _caller
 from polhode.runs.single import start_state
 from polhode.trajectory import schema
 
@@ -47,7 +47,7 @@ def tensors(n, seed=3):
 def loads_of(system, **start):
     """Forces in space and torques in the users' body frames."""
     y, out = start_state(system, **start), np.full(6 * system.N, np.nan)
-    _caller()(system.compiled_loads(0.0, y), 0.0, system.N, y, system.bodies, system.with_memory, out)
+    load_caller()(system.compiled_loads(0.0, y), 0.0, system.N, y, system.bodies, system.with_memory, out)
     F, T = out.reshape(-1, 6)[:, :3], out.reshape(-1, 6)[:, 3:]
     return F, rotation.rotate(system.frames, T)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.runs.check import _caller
+from polhode.checks import load_caller
 from polhode.runs.single import start_state
 
 THREE = {
@@ -20,7 +20,7 @@ MUS = np.array((1.0, 2.0, 0.5))
 
 def load(system, **start):
     y, out = start_state(system, **start), np.full(6 * system.N, np.nan)
-    _caller()(system.compiled_loads(0.0, y), 0.0, system.N, y, system.bodies, system.with_memory, out)
+    load_caller()(system.compiled_loads(0.0, y), 0.0, system.N, y, system.bodies, system.with_memory, out)
     return out.reshape(-1, 6)
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.checks import slicing_defect, symmetry_defect
 from polhode.errors import InvalidInput
 from polhode.methods import method
-from polhode.runs.check import slicing_defect, start_state, symmetry_defect
+from polhode.runs.single import start_state
 from polhode.trajectory.convergence import observed_order
 
 MU, R0 = 3200.9998, 1664.029  # Carson's moon, km and s

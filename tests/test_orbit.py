@@ -14,11 +14,11 @@ from scipy.interpolate import CubicSpline
 
 import polhode as ph
 from polhode import events, forces, planets
+from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import drive
 from polhode.kernel.signatures import ALL, DISSIPATIVE, WITHOUT_SOLVED
 from polhode.runs import scenario as scenarios
-from polhode.runs.check import _caller
 from polhode.runs.scenario import read_scenario
 from polhode.runs.single import start_state
 from polhode.systems.events import compiled_events, table_of
@@ -75,7 +75,7 @@ def load(system, r=R, v=V, t=0.3, part=ALL):
     """Acceleration by the compiled loads."""
     y, out = state(system, r, v), np.full(6 + len(system.own), np.nan)
     role = system.compiled_loads(t, y)
-    _caller(part)(role, t, 1, y, system.bodies, settled(system, t, y), out)
+    load_caller(part)(role, t, 1, y, system.bodies, settled(system, t, y), out)
     np.testing.assert_array_equal(out[3:6], 0)
     return out[:3] / system.mass[0]
 

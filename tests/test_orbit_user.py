@@ -7,8 +7,8 @@ import pytest
 
 import polhode as ph
 from polhode import forces
+from polhode.checks import load_caller
 from polhode.kernel.signatures import ALL, DISSIPATIVE, WITHOUT_SOLVED
-from polhode.runs.check import _caller
 from polhode.runs.single import start_state
 
 MU, MASS = 2.0, 3.0
@@ -43,7 +43,7 @@ def spring_force(t, position, velocity, parameters):
 
 def load(system, t=0.3, part=ALL):
     y, out = start_state(system, **START), np.full(6 + len(system.own), np.nan)
-    _caller(part)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
+    load_caller(part)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
     assert not out[3:6].any()
     return out[:3]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.checks import load_caller
 from polhode.errors import NotFinite
 from polhode.kernel import neighbours
 from polhode.runs import stepping
-from polhode.runs.check import _caller
 from polhode.runs.single import start_state
 
 
@@ -47,7 +47,7 @@ class Loads:
         self.system = system
         start = {**thermal(np.asarray(r)), **start, "position": r}
         self.y, self.parameters = start_state(system, **start), system.with_memory
-        self.role, self.call = system.compiled_loads(0.0, self.y), _caller()
+        self.role, self.call = system.compiled_loads(0.0, self.y), load_caller()
 
     def __call__(self, r=None):
         if r is not None:

@@ -7,10 +7,10 @@ import pytest
 
 import polhode as ph
 from polhode.algebra.euler import SEQUENCES
+from polhode.checks import top_problem, trial_problem
 from polhode.errors import InvalidInput, StepFailed, StepTooLarge
 from polhode.methods import method
 from polhode.methods.rotation_parameters import other_sequence
-from polhode.runs.check import top_problem, trial_problem
 from polhode.trajectory.convergence import observed_order
 
 BOX = ph.free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]

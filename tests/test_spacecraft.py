@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 import polhode as ph
 from polhode import forces
 from polhode.algebra import rotation
+from polhode.checks import load_caller
 from polhode.kernel.signatures import ALL, DISSIPATIVE, POTENTIAL, WITHOUT_SOLVED
-from polhode.runs.check import _caller
 from polhode.runs.single import start_state
 from polhode.systems.user import repeated
 
@@ -32,7 +32,7 @@ def load(system, t=0.3, part=ALL, lit=1.0, **start):
     system.settle(parameters, t)
     for watch in system.watches:
         parameters[watch.flag] = lit
-    _caller(part)(system.compiled_loads(t, y), t, system.N, y, system.bodies, parameters, out)
+    load_caller(part)(system.compiled_loads(t, y), t, system.N, y, system.bodies, parameters, out)
     return out[:3], rotation.rotate(system.frames[0], out[3:6])
 
 
@@ -134,7 +134,7 @@ def test_forces_act_on_the_centre_of_mass():
     for part in (ALL, WITHOUT_SOLVED, DISSIPATIVE):
         force, torque = load(system, part=part)
         y, out = start_state(point, position=R, velocity=V), np.zeros(6 + len(point.own))
-        _caller(part)(point.compiled_loads(0.3, y), 0.3, 1, y, point.bodies, point.with_memory, out)
+        load_caller(part)(point.compiled_loads(0.3, y), 0.3, 1, y, point.bodies, point.with_memory, out)
         np.testing.assert_array_equal(force, out[:3])
         np.testing.assert_array_equal(torque, 0.0)
 

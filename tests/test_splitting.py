@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.checks import exact_state, state_distance, stepper, trial_problem
 from polhode.methods import method
 from polhode.methods.splitting_tables import SCHEMES
 from polhode.runs.bench import Bench
-from polhode.runs.check import exact_state, state_distance, stepper, trial_problem
 from polhode.runs.single import start_state
 from polhode.systems import System
 

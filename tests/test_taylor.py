@@ -11,13 +11,13 @@ import pytest
 import polhode as ph
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
+from polhode.checks import check_method, check_system, exact_state, load_caller, measure_order, state_distance, stepper
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, NOT_FINITE, OK
 from polhode.methods import METHODS, method
 from polhode.runs.bench import Bench
-from polhode.runs.check import _caller, check_method, check_system, exact_state, measure_order, state_distance, stepper
 from polhode.runs.single import start_state
 from polhode.systems import System
 
@@ -179,7 +179,7 @@ def test_what_is_not_finite_is_told():
 def load(system, y):
     """The torque of a system's role, principal frame."""
     out = np.zeros(6)
-    _caller()(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
+    load_caller()(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
     return out[3:]
 
 

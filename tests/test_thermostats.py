@@ -10,12 +10,12 @@ from scipy.stats import kstest
 import polhode as ph
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, scale
+from polhode.checks import check_method
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.random import normal_pair, philox
 from polhode.kernel.signatures import ATTITUDE, BODY, LOAD, POSITION
 from polhode.methods import method
 from polhode.methods.record import shortest
-from polhode.runs.check import check_method
 from polhode.systems import System
 
 MOMENTS = (0.6, 1.0, 1.3)

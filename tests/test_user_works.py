@@ -11,10 +11,10 @@ import pytest
 
 import polhode as ph
 from polhode import forces
+from polhode.checks import load_caller
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit
 from polhode.kernel.signatures import ALL, MOVING, RESTING
-from polhode.runs.check import _caller
 from polhode.runs.single import start_state
 from polhode.systems.user import ROOM
 from polhode.trajectory.convergence import observed_order
@@ -164,7 +164,7 @@ def test_power_at_a_place_where_the_load_has_just_been():
     role, bodies = system.compiled_loads(0.3, y), system.bodies
 
     def asked(part, t=0.3, state=y):
-        _caller(part)(role, t, 1, state, bodies, parameters, out)
+        load_caller(part)(role, t, 1, state, bodies, parameters, out)
         return out.copy()
 
     whole = asked(ALL)

@@ -7,9 +7,9 @@ from scipy.optimize import root
 import polhode as ph
 from polhode import forces
 from polhode import variational as discrete
+from polhode.checks import exact_state, measure_order, stepper
 from polhode.errors import ConvergenceError, InvalidInput
 from polhode.methods.tableaux import tableau
-from polhode.runs.check import exact_state, measure_order, stepper
 from polhode.runs.single import start_state
 from polhode.systems.problems import problem
 
@@ -249,7 +249,7 @@ def test_loads_are_not_looked_at_twice(orbit):
 
 def test_two_bodies_and_equilibrium():
     """Bodies that pull each other, in all rows; and rest where loads cancel, which is pure round-off."""
-    from polhode.runs.check import SWITCHES, trial_problem
+    from polhode.checks import SWITCHES, trial_problem
 
     system, y = trial_problem(*SWITCHES, turns=False, moves=True, bodies=2)
     end = exact_state(system, y, 0.2, 1.5)

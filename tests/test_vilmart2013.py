@@ -11,8 +11,8 @@ import xarray as xr
 from mutants import claim_of, flips, order_off, put, scaled
 from polhode import studies
 from polhode.algebra import rotation
+from polhode.checks import stepper, symplectic_defect
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
-from polhode.runs.check import stepper, symplectic_defect
 from polhode.runs.single import start_state
 from polhode.studies import report
 from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, Check

@@ -10,6 +10,7 @@ import polhode as ph
 from polhode import forces, planets
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.checks import load_caller, slicing_defect, symmetry_defect
 from polhode.errors import ConvergenceError, InvalidInput
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.signatures import (
@@ -29,7 +30,6 @@ from polhode.kernel.signatures import (
 from polhode.methods import METHODS, method
 from polhode.methods.splitting import KEEPERS
 from polhode.runs.bench import Bench
-from polhode.runs.check import _caller, slicing_defect, symmetry_defect
 from polhode.runs.single import start_state
 from polhode.systems.record import IDENTITY, Own, System
 from polhode.trajectory.convergence import observed_order
@@ -293,7 +293,7 @@ def test_rates_of_potentials_that_change_in_time(moving, far):
     }[moving]()
     system = ph.orbit(1.0, 2.5, [force])
     y, out = start_state(system, **NEAR), np.zeros(7)
-    _caller(ALL)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
+    load_caller(ALL)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
 
     def potential(t):
         r = mpmath.matrix(R.tolist())
@@ -350,7 +350,7 @@ def test_drag_and_sunlight_grow_as_the_mass_falls():
         y, out, parameters = start_state(system, **NEAR), np.zeros(6 + len(system.own)), system.parameters.copy()
         system.settle(parameters, 4.0)
         for part in (ALL, 1):
-            _caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, parameters, out)
+            load_caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, parameters, out)
             found.append(out[:3].copy())
     np.testing.assert_allclose(found[0] - found[1], (found[2] - found[3]) * 2.0 / 0.5, rtol=1e-14)
     assert heavy.potential is not None and [own.label for own in heavy.own] == ["thrust", "drag", "radiation_pressure"]

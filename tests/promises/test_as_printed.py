@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import trial_law as law
 
+from polhode.checks import state_distance, stepper, trial_problem
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
 from polhode.methods import METHODS, tableau
-from polhode.runs.check import state_distance, stepper, trial_problem
 
 ALL = ("time", "potential", "rate")
 LAWS = [(), ("time",), ("potential",), ("rate",), ALL]

@@ -9,6 +9,22 @@ import pytest
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, scale
+from polhode.checks import (
+    ORDER_PROBLEMS,
+    SWITCHES,
+    PromiseBroken,
+    check_method,
+    check_system,
+    exact_state,
+    frame_defect,
+    measure_order,
+    numbering_defect,
+    slicing_defect,
+    state_distance,
+    stepper,
+    symplectic_defect,
+    trial_problem,
+)
 from polhode.errors import InvalidInput, StepFailed
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
@@ -27,22 +43,6 @@ from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.krysl import forward_euler
 from polhode.methods.splitting_tables import SCHEMES
 from polhode.methods.tableaux import tableau
-from polhode.runs.check import (
-    ORDER_PROBLEMS,
-    SWITCHES,
-    PromiseBroken,
-    check_method,
-    check_system,
-    exact_state,
-    frame_defect,
-    measure_order,
-    numbering_defect,
-    slicing_defect,
-    state_distance,
-    stepper,
-    symplectic_defect,
-    trial_problem,
-)
 from polhode.runs.single import start_state
 from polhode.systems import (
     SYSTEMS,
@@ -217,8 +217,8 @@ def pair():
 def test_two_bodies_by_hand(pair, label):
     """The sweeps of the implicit methods over four coupled blocks, and the explicit methods, keep their order."""
     system, y, end = pair
-    ladder = measure_order(label, system, y, end, 0.2, 1.5)
-    assert ladder.order == pytest.approx(method(label).promises.order, abs=0.2)
+    convergence = measure_order(label, system, y, end, 0.2, 1.5)
+    assert convergence.order == pytest.approx(method(label).promises.order, abs=0.2)
 
 
 def test_two_bodies_keep_what_actions_and_reactions_keep():
@@ -247,8 +247,8 @@ def craft():
 @pytest.mark.parametrize("label", ROWS)
 def test_place_and_attitude_coupled_by_a_user_load(craft, label):
     system, y, end = craft
-    ladder = measure_order(label, system, y, end, 0.2, 1.5)
-    assert ladder.order == pytest.approx(method(label).promises.order, abs=0.2)
+    convergence = measure_order(label, system, y, end, 0.2, 1.5)
+    assert convergence.order == pytest.approx(method(label).promises.order, abs=0.2)
 
 
 ADJOINTS = {"backward_euler": "forward_euler", "backward_euler_m": "forward_euler_m", "liemid_e2": "liemid_e1"}

@@ -9,8 +9,8 @@ from as_printed import exp, skew
 from scipy.integrate import solve_ivp
 
 from polhode.algebra import rotation
+from polhode.checks import stepper
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
-from polhode.runs.check import stepper
 from polhode.runs.single import start_state
 from polhode.systems import problem
 

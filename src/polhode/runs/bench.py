@@ -294,7 +294,7 @@ class Bench:
         self.parameters[-2:] = np.nextafter(low, np.inf), np.nextafter(high, -np.inf)
 
     def forget(self) -> None:
-        """Loads or state are others than the last call left: nothing computed from them is of use."""
+        """Discard cached loads: state or loads changed since the last call."""
         self.left_at, self.report[LOADED] = None, 0.0
 
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,

@@ -14,8 +14,8 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode import kepler
+from polhode.checks import stepper
 from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.runs.check import stepper
 from polhode.runs.single import start_state
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (

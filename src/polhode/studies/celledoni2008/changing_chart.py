@@ -16,11 +16,11 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
+from polhode.checks import exact_state, stepper
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
 from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, VERMILION
 from polhode.runs.bench import Bench
-from polhode.runs.check import exact_state, stepper
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import charts

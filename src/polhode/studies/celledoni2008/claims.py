@@ -12,12 +12,7 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.ticker import NullFormatter
 
 from polhode.algebra import rotation
-from polhode.kernel.signatures import ANGULAR, BODY
-from polhode.methods.splitting import splitting
-from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS
-from polhode.methods.splitting_tables import Scheme
-from polhode.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
-from polhode.runs.check import (
+from polhode.checks import (
     drifts,
     exact_state,
     measure_order,
@@ -26,6 +21,11 @@ from polhode.runs.check import (
     symmetry_defect,
     symplectic_defect,
 )
+from polhode.kernel.signatures import ANGULAR, BODY
+from polhode.methods.splitting import splitting
+from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS
+from polhode.methods.splitting_tables import Scheme
+from polhode.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import conditions, quadrature, theta

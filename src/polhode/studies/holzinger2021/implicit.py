@@ -13,9 +13,9 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
+from polhode.checks import symmetry_defect
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
-from polhode.runs.check import symmetry_defect
 from polhode.runs.single import integrate, start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top

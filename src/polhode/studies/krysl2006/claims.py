@@ -10,10 +10,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
-from polhode.errors import unwarned
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
-from polhode.plots.style import COLOURS
-from polhode.runs.check import (
+from polhode.checks import (
     QUANTITIES,
     drifts,
     exact_state,
@@ -23,6 +20,9 @@ from polhode.runs.check import (
     symmetry_defect,
     symplectic_defect,
 )
+from polhode.errors import unwarned
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.plots.style import COLOURS
 from polhode.runs.single import integrate, start_state
 from polhode.studies import drawing
 from polhode.studies.criteria import at_least, at_most, every, order_is

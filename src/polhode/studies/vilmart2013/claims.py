@@ -12,8 +12,8 @@ from matplotlib.figure import Figure as Picture
 from scipy.integrate import solve_ivp
 
 from polhode.algebra import elliptic, rotation
+from polhode.checks import stepper
 from polhode.plots.style import GREEN, VERMILION
-from polhode.runs.check import stepper
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Claim, Figure, Finding, Tell

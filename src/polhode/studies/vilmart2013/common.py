@@ -15,9 +15,9 @@ import xarray as xr
 from scipy.special import ellipk
 
 from polhode.algebra import rotation
+from polhode.checks import stepper
 from polhode.errors import PolhodeError
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
-from polhode.runs.check import stepper
 from polhode.runs.single import start_state
 from polhode.systems import free_body
 from polhode.trajectory.convergence import observed_order

@@ -20,10 +20,10 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra import rotation
+from polhode.checks import exact_state, quantities, state_distance, stepper, symplectic_defect
 from polhode.errors import PolhodeError
 from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
 from polhode.methods import FLOW_NAMES, METHODS
-from polhode.runs.check import exact_state, quantities, state_distance, stepper, symplectic_defect
 from polhode.runs.single import start_state
 from polhode.studies import criteria
 from polhode.studies.study import Check, Tell

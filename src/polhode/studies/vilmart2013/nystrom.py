@@ -14,7 +14,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
-from polhode.runs.check import stepper
+from polhode.checks import stepper
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Check, Claim, Figure, Finding, Tell

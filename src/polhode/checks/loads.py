@@ -1,0 +1,96 @@
+"""Loads and energies of a system at given states, evaluated from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from polhode.kernel import drive, jit
+from polhode.kernel.signatures import (  # type: ignore[attr-defined]
+    A1,
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    LOADS,
+    MOMENTUM,
+    f8,
+    i8,
+    types,
+)
+from polhode.systems import System
+
+part = ALL  # replaced by jit.bind
+
+
+def call_loads(loads, t, N, y, bodies, parameters, out):  # type: ignore[no-untyped-def]
+    """Call a compiled LOADS role once."""
+    loads(part, t, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+
+
+@cache
+def load_caller(asked: int = ALL) -> Callable[..., None]:
+    """A function ``call(loads, t, N, y, bodies, parameters, out)`` that asks a compiled role for one part of the loads.
+
+    ``loads`` is ``system.compiled_loads(t, y)``, the others are arrays; ``out`` is written (see ``load_array``).
+    """
+    signature = types.void(types.FunctionType(LOADS), f8, i8, A1, A1, A1, A1)
+    bound = jit.bind(call_loads, part=asked)  # type: ignore[no-untyped-call]
+    compiled: Callable[..., None] = jit.compile_kernel(bound, signature)  # type: ignore[no-untyped-call]
+    return compiled
+
+
+def load_array(system: System) -> Any:
+    """Zeros for the six loads of each body, followed by the rates of the system's own numbers."""
+    return np.zeros(LOAD * system.N + len(system.own))
+
+
+def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int = ALL) -> Any:
+    """Loads and rates at a state (default ``y``), by the role compiled for ``y``; of one part where it is asked for."""
+    out = load_array(system)
+    role, state = system.compiled_loads(t, y), np.array(y if state is None else state)
+    load_caller(asked)(role, t, system.N, state, system.bodies, system.with_memory, out)
+    return out
+
+
+def at_rest(system: System, y: Any) -> Any:
+    """The same places and attitudes, with all momenta and angular momenta zero."""
+    rest = np.array(y)
+    body = rest.reshape(-1, BODY)[: system.N]
+    body[:, MOMENTUM:ATTITUDE] = 0.0
+    body[:, ANGULAR:] = 0.0
+    return rest
+
+
+def velocities(system: System, y: Any) -> tuple[Any, Any]:
+    """Velocities in space and angular velocities in the principal frames, each (N, 3)."""
+    body, constants = np.reshape(y[: BODY * system.N], (system.N, BODY)), system.constants_of_bodies
+    v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
+    w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
+    return v, w
+
+
+def potential_energies(system: System, t: Any, states: Any) -> Any:
+    """The system's own potential at each time and state; zeros where it has none."""
+    rows = np.ascontiguousarray(states)
+    values = np.zeros(len(rows))
+    potential = system.compiled_potential(float(t[0]), rows[0])
+    if potential is not None:
+        drive.energy_loop()(t, rows, system.bodies, system.with_memory, potential, values)
+    return values
+
+
+def energies(system: System, states: Any) -> Any:
+    """Kinetic energy plus the system's own potential at time zero, for each state."""
+    total = potential_energies(system, np.zeros(len(states)), states)
+    body = np.asarray(states)[:, : BODY * system.N].reshape(len(states), system.N, BODY)
+    constants = system.constants_of_bodies
+    total += 0.5 * (body[:, :, ANGULAR:] ** 2 * constants[:, INVERSE_INERTIA:]).sum(axis=(1, 2))
+    total += 0.5 * (body[:, :, MOMENTUM:ATTITUDE] ** 2 * constants[:, INVERSE_MASS, None]).sum(axis=(1, 2))
+    return total

@@ -1,0 +1,267 @@
+"""``check_method``: does a method do what its row in the table promises?
+
+    ph.check_method("trapm").raise_for_failure()
+
+The measurements are in ``polhode.checks.method_measures``; here they are judged. Promises are checked in both
+directions: a quantity that is kept without being promised is reported as a failure too, so that the table of methods
+stays true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from polhode.checks.method_measures import (
+    QUANTITIES,
+    SYMPLECTIC_BELOW,
+    drifts,
+    frame_defect,
+    measure_order,
+    numbering_defect,
+    slicing_defect,
+    symmetry_defect,
+    symplectic_defect,
+)
+from polhode.checks.problems import (
+    CONFIGURATION,
+    FREE_SPAN,
+    ORDER_PROBLEMS,
+    ORDER_SPAN,
+    POINT_PROBLEMS,
+    SERIES_PROBLEMS,
+    SWITCHES,
+    free_problem,
+    needs_series,
+    orbit_problem,
+    order_problem,
+    problem_for,
+    suitable_loads,
+    top_problem,
+    trial_problem,
+)
+from polhode.checks.report import Line, Report
+from polhode.checks.steps import exact_state, state_distance, stepper, trial_form
+from polhode.errors import InvalidInput, PolhodeError
+from polhode.methods import Chosen, Method
+from polhode.systems import System
+
+Problem = tuple[System, object, object, float]
+"""System, start state, exact end state, start time."""
+
+# ------------------------------------------------------------------ tolerances
+ORDER_TOLERANCE = 0.2
+"""How far a measured order may be from the promised one.
+
+High orders meet round-off before the leading term of their error dominates. From order 6 on the measured order may lie
+above the promise by a third, from order 8 on below it by a tenth; there the line through all usable errors counts where
+it is nearer to the promise."""
+EXACT_BELOW = 1e-12
+"""Error of one long step that counts as exact; the reference is no better."""
+ROUND_OFF = 1e-13
+"""Difference in one step that counts as round-off."""
+KEPT_BELOW, LOST_ABOVE = 2e-12, 1e-11
+"""Relative drifts: a quantity is kept below the first, not kept above the second, undecided between them."""
+NOT_SYMPLECTIC_ABOVE = 1e-11
+"""Defect of the symplectic form that differences cannot have made."""
+LONG_STEPS = (1.6, 2.0, 2.4, 2.8)
+"""Steps long enough to show what a Taylor series of high order does not keep."""
+
+
+# ------------------------------------------------------------------ orders
+def _order_lines(chosen: Chosen) -> list[Line]:
+    """Orders under the loads the method is made for, then under others where its order is another."""
+    promises = chosen.promises
+    falls = promises.order_velocity != promises.order
+    loads = suitable_loads(chosen, *(CONFIGURATION if falls else SWITCHES))
+    prepared = chosen.prepare()
+    if prepared.alone:
+        system, y = orbit_problem()
+        problem = system, y, exact_state(system, y, 0.0, ORDER_SPAN), 0.0
+        return [_exact_line(chosen, "orbit", problem, ORDER_SPAN)]
+    names = SERIES_PROBLEMS if needs_series(chosen) else POINT_PROBLEMS if prepared.points else ORDER_PROBLEMS
+    lines = [_order_line(chosen, what, promises.order, order_problem(what, *loads)) for what in names]
+    if falls:
+        problem = order_problem("order, particle" if prepared.points else "order, body in space", *SWITCHES)
+        lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))
+    if promises.order_free == inf:
+        lines.append(_exact_line(chosen, "free body", free_problem(), FREE_SPAN))
+    elif promises.order_free != promises.order:
+        lines.append(_order_line(chosen, "order, free body", promises.order_free, free_problem(), FREE_SPAN))
+    return lines
+
+
+def _exact_line(chosen: Chosen, what: str, problem: Problem, span: float) -> Line:
+    """Whether one step over the whole span ends at the exact state."""
+    system, y, end, t = problem
+    error = state_distance(stepper(chosen, system, y)(y, t, span), end, system)
+    return Line(what, error <= EXACT_BELOW, "exact", f"error of one step {error:.1e}", {"error": error})
+
+
+def _order_line(chosen: Chosen, what: str, promised: float, problem: Problem, span: float = ORDER_SPAN) -> Line:
+    convergence = measure_order(chosen, *problem, span)
+    order = convergence.order
+    if promised >= 8 and not abs(convergence.fitted - promised) >= abs(order - promised):
+        order = convergence.fitted
+    found = {"order": order, "steps": convergence.steps, "errors": convergence.errors}
+    above = inf if chosen.promises.at_least else ORDER_TOLERANCE if promised < 6 else promised / 3.0
+    below = ORDER_TOLERANCE if promised < 8 else promised / 10.0
+    good = promised - below <= order <= promised + above
+    return Line(what, good, f"{promised:g}", f"{order:.2f}", found)
+
+
+# ------------------------------------------------------------------ symmetry, invariants, symplecticity
+def _symmetry_line(chosen: Chosen) -> Line:
+    promised = chosen.promises.time_symmetric
+    defects: dict[float, float] = {}
+    system, y = problem_for(chosen, "time", "potential")
+    for h in (0.2, 0.4, 0.8, *LONG_STEPS * needs_series(chosen)):
+        try:
+            defects[h] = symmetry_defect(chosen, system, y, h=h)
+        except PolhodeError:  # too large a step; the smaller ones decide
+            break
+    worst = max(defects.values(), default=inf)
+    symmetric = bool(defects) and all(defect <= ROUND_OFF for defect in defects.values())
+    return Line(
+        "time symmetry",
+        symmetric == promised and (symmetric or worst > 10 * ROUND_OFF),
+        "a step back undoes a step" if promised else "not symmetric",
+        f"defect {worst:.1e}",
+        {"defects": defects},
+    )
+
+
+def _kept_line(chosen: Chosen, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
+    """Whether the promised quantities, and only they, are constant at every step size that works."""
+    if set(promised) - set(QUANTITIES):
+        raise InvalidInput(f"{chosen.label!r} promises {sorted(set(promised) - set(QUANTITIES))}; known: {QUANTITIES}")
+    worst = dict.fromkeys(QUANTITIES, 0.0)
+    sizes = []
+    long_steps = ((h, 8) for h in LONG_STEPS * needs_series(chosen))
+    for h, steps in ((0.25, 120), (0.5, 60), (1.0, 20), (1.6, 12), *long_steps):
+        try:
+            found = drifts(chosen, *problem, h=h, steps=steps)
+        except PolhodeError:  # large steps are tried only to make small drifts visible
+            break
+        sizes.append(h)
+        worst = {name: max(worst[name], found[name]) for name in QUANTITIES}
+        if all(worst[name] > LOST_ABOVE for name in QUANTITIES if name not in promised):
+            break
+    kept = {name for name in QUANTITIES if worst[name] <= KEPT_BELOW}
+    implied = {"vertical_momentum", "momentum_length"} if "spatial_momentum" in promised else set()
+    lost = [name for name in promised if name not in kept]
+    extra = [name for name in QUANTITIES if name in kept and name not in promised and name not in implied]
+    unclear = [name for name in QUANTITIES if name not in promised and KEPT_BELOW < worst[name] <= LOST_ABOVE]
+    faults = [f"{name} changes by {worst[name]:.1e}" for name in lost]
+    faults += [f"{name} is kept too ({worst[name]:.1e})" for name in extra]
+    faults += [f"{name} changes by {worst[name]:.1e} only, too little to tell" for name in unclear]
+    least = min((worst[name] for name in QUANTITIES if name not in {*promised, *implied}), default=inf)
+    summary = f"others change by {least:.1e} and more"
+    if promised:
+        summary = f"within {max(worst[name] for name in promised):.1e}, {summary}"
+    return Line(
+        what,
+        bool(sizes) and not faults,
+        ", ".join(promised) or "nothing",
+        "; ".join(faults) or (summary if sizes else "no step works"),
+        {"drifts": worst, "steps": tuple(sizes)},
+    )
+
+
+def _symplectic_line(chosen: Chosen, what: str, promised: bool, *loads: str) -> Line:
+    system, y = problem_for(chosen, *loads)
+    take_steps = stepper(chosen, system, y)
+    defects: dict[float, float] = {}
+    # A symplectic step shows it at small steps; at large ones the differences that make the Jacobian are inaccurate.
+    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG_STEPS * needs_series(chosen)):
+        try:
+            defects[h] = symplectic_defect(lambda z, h=h: take_steps(z, 0.0, h), system, y)  # type: ignore[misc]
+        except PolhodeError:  # too large a step; the smaller ones decide
+            break
+        if h >= 0.4 and defects[h] > NOT_SYMPLECTIC_ABOVE:
+            break
+    worst = max(defects.values(), default=inf)
+    symplectic = bool(defects) and worst <= SYMPLECTIC_BELOW
+    return Line(
+        what,
+        symplectic if promised else worst > NOT_SYMPLECTIC_ABOVE,
+        "symplectic" if promised else "not symplectic",
+        "defect " + ", ".join(f"{defect:.1e} (h = {h:g})" for h, defect in defects.items()),
+        {"defects": defects},
+    )
+
+
+# ------------------------------------------------------------------ what must not influence a run
+def _slicing_line(chosen: Chosen) -> Line:
+    if chosen.prepare().points:
+        system, y = problem_for(chosen, *SWITCHES, bodies=2)
+    else:
+        bodies = 1 if needs_series(chosen) else 2
+        system, y = trial_problem(*suitable_loads(chosen, *SWITCHES), moves=True, bodies=bodies)
+    defect = slicing_defect(chosen, system, y)
+    return Line("slicing and recording", defect == 0.0, "no influence", f"difference {defect:.1e}", {"defect": defect})
+
+
+def _axes_line(what: str, defect: float, promised: bool) -> Line:
+    """``promised`` says that the method depends on the axes, as an Euler angle chart does."""
+    expected = "some influence" if promised else "no influence"
+    return Line(what, (defect > 20 * ROUND_OFF) == promised, expected, f"difference {defect:.1e}", {"defect": defect})
+
+
+def check_method(method: str | Method | Chosen, **options: str) -> Report:
+    """Measure everything a method promises, and what every method owes.
+
+    Parameters
+    ----------
+    method : str, Method or Chosen
+        A method string such as ``"mkrk:gauss4:cayley"``, or a row, which need not be in the table.
+    **options : str
+        Options by name.
+
+    Returns
+    -------
+    Report
+        Lines: order of a pinned body, a particle, a body in space and two coupled bodies, under loads that depend on
+        time, attitude, place and velocity (of a method whose order falls with velocities: without these, and on a
+        line of its own with them; of a method that needs the series of the torque: a body pinned and in space, under a
+        torque by the vertical); order of a free body where it is another; time symmetry; what is kept by a free
+        body and a symmetric heavy top;
+        symplecticity of the step for a free body and one in a potential; independence of slicing and recording
+        (exact), of the numbering of the axes and of the frame of the inertia (to round-off). Of a method that moves
+        bodies through space only: order of a particle and of two coupled ones, time symmetry, symplecticity in a
+        potential, and slicing; of one that follows a centre of attraction alone, the same on an orbit, exact in place
+        of an order. Of one with a heat bath, slicing; what has to be given and is not makes it one without (no
+        friction, an infinite relaxation time), which is then measured as any other.
+
+    Raises
+    ------
+    InvalidInput
+        Unknown method, or a promise with an unknown name.
+
+    Notes
+    -----
+    Order within 0.2 of the promise (from order 6 on, up to a third above it, and without a bound where the promise is
+    "at least"; from 8 on, up to a tenth below); drifts below 2e-12 are constant, above 1e-11 not; time symmetry to
+    1e-13; the symplectic form to 2e-12. A method for bodies that a load couples refuses (``PolhodeError``) where it
+    cannot solve; such a line fails with order NaN.
+    """
+    chosen = trial_form(method, **options)
+    promises = chosen.promises
+    slicing = _slicing_line(chosen)
+    if promises.thermal:
+        return Report(chosen.label, (slicing,))
+    if chosen.prepare().points:
+        in_potential = _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential")
+        return Report(chosen.label, (*_order_lines(chosen), _symmetry_line(chosen), in_potential, slicing))
+    lines = [
+        *_order_lines(chosen),
+        _symmetry_line(chosen),
+        _kept_line(chosen, "kept, free body", trial_problem(), promises.keeps_free),
+        _kept_line(chosen, "kept, heavy top", top_problem(), promises.keeps_top),
+        _symplectic_line(chosen, "symplectic, free body", promises.symplectic),
+        _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential"),
+        slicing,
+        _axes_line("numbering of the axes", numbering_defect(chosen), promises.numbered),
+        _axes_line("frame of the inertia", frame_defect(chosen), promises.numbered or promises.framed),
+    ]
+    return Report(chosen.label, tuple(lines))

@@ -1,0 +1,260 @@
+"""Measurements on a method: order, time symmetry, what it keeps, symplecticity, and what must not influence a run.
+
+Each function returns numbers; whether they are good enough is judged in ``polhode.checks.method``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, log, nan
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.checks.loads import energies, load_array, load_caller
+from polhode.checks.problems import ORDER_SPAN, START, SWITCHES, suitable_loads, trial_problem
+from polhode.checks.steps import DIFFERENCE_WEIGHTS, recorded_states, shifted, state_distance, stepper, trial_form
+from polhode.errors import PolhodeError
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, LOAD, ROTATION
+from polhode.runs.single import start_state
+from polhode.systems import System, heavy_top
+from polhode.systems.inertia import principal
+
+
+# ------------------------------------------------------------------ order
+@dataclass(frozen=True)
+class ConvergenceTable:
+    """Errors at smaller and smaller steps.
+
+    Attributes
+    ----------
+    steps : tuple of int
+        Numbers of steps over the span.
+    errors : tuple of float
+        Error at the end for each; infinite where the method failed.
+    order : float
+        Slope between the two finest usable errors that are a factor of two in step apart; NaN when there are none.
+    fitted : float
+        Slope of a line through all usable errors; NaN when there are fewer than three.
+
+    An error is usable when it lies between round-off (3e-12) and divergence (0.05).
+    """
+
+    steps: tuple[int, ...]
+    errors: tuple[float, ...]
+    order: float
+    fitted: float
+
+
+STEP_COUNTS = tuple(n for k in range(1, 12) for n in (2**k, 3 * 2 ** (k - 1)))
+"""2, 3, 4, 6, 8, 12, ... 2048, 3072 steps over the span."""
+SMALLEST_ERROR, LARGEST_ERROR = 3e-12, 0.05
+"""Errors between round-off and divergence, from which orders are computed."""
+
+
+def measure_order(
+    method: Any, system: System, y: Any, end: Any, t: float, span: float = ORDER_SPAN
+) -> ConvergenceTable:
+    """Order of a method on a problem whose exact end state is known.
+
+    The number of steps grows (2, 3, 4, 6, 8, 12, ...) until the error meets round-off.
+    """
+    take_steps = stepper(method, system, y)
+    steps: list[int] = []
+    errors: list[float] = []
+    for n in STEP_COUNTS:
+        try:
+            error = state_distance(take_steps(y, t, span / n, n), end, system)
+        except PolhodeError:  # the step is too large for an implicit solve, or for a chart
+            error = inf
+        steps.append(n)
+        errors.append(error)
+        if error < SMALLEST_ERROR:
+            break
+    slopes = [
+        log(errors[k] / errors[k + 2]) / log(steps[k + 2] / steps[k])
+        for k in range(len(steps) - 2)
+        if errors[k] < LARGEST_ERROR and errors[k + 2] > SMALLEST_ERROR
+    ]
+    usable = [
+        (log(n), -log(error)) for n, error in zip(steps, errors, strict=True) if SMALLEST_ERROR < error < LARGEST_ERROR
+    ]
+    log_steps, log_errors = np.transpose(usable) if usable else (np.zeros(0), np.zeros(0))
+    fitted = float(np.polyfit(log_steps, log_errors, 1)[0]) if len(usable) > 2 else nan
+    return ConvergenceTable(tuple(steps), tuple(errors), slopes[-1] if slopes else nan, fitted)
+
+
+def symmetry_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.4) -> float:
+    """Distance from the start after a step of h and a step of -h; zero for a time-symmetric method."""
+    take_steps = stepper(method, system, y)
+    return state_distance(take_steps(take_steps(y, t, h), t + h, -h), y, system)
+
+
+# ------------------------------------------------------------------ what is kept
+QUANTITIES = (
+    "energy",
+    "midpoint_energy",
+    "momentum_length",
+    "spatial_momentum",
+    "vertical_momentum",
+    "axial_momentum",
+)
+"""The names a row may use in ``keeps_free`` and ``keeps_top``."""
+
+
+def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
+    """The six ``QUANTITIES`` along states of one pinned body, each of shape (n,) or (n, 3).
+
+    The potential, where there is one, is the system's own; the midpoint energy is that of the state pushed half a
+    step of h by forward Euler in rate form.
+    """
+    q, m = states[:, ATTITUDE:ANGULAR], states[:, ANGULAR:BODY]
+    inverse = system.bodies[INVERSE_INERTIA:CONSTANTS]
+    loads, call, load = system.compiled_loads(0.0, states[0]), load_caller(), load_array(system)
+    pushed = states.copy()
+    for k, y in enumerate(states):
+        call(loads, 0.0, 1, y, system.bodies, system.with_memory, load)
+        pushed[k, ANGULAR:BODY] += 0.5 * h * (np.cross(m[k], inverse * m[k]) + load[3:LOAD])
+    pushed[:, ATTITUDE:ANGULAR] = rotation.multiply(q, rotation.exp_quaternion(0.5 * h * inverse * m))
+    spatial = rotation.rotate(q, m)
+    axis = system.axis if system.axis is not None else (0.0, 0.0, 1.0)
+    return {
+        "energy": energies(system, states),
+        "midpoint_energy": energies(system, pushed),
+        "momentum_length": np.linalg.norm(m, axis=1),
+        "spatial_momentum": spatial,
+        "vertical_momentum": spatial[:, 2],
+        "axial_momentum": m @ np.asarray(axis),
+    }
+
+
+def drifts(method: Any, system: System, y: Any, h: float = 0.25, steps: int = 120) -> dict[str, float]:
+    """Largest change of each quantity along a run of one pinned body, relative to its size at the start or 1."""
+    take_steps = stepper(method, system, y)
+    states = [np.array(y, dtype=float)]
+    for k in range(steps):
+        states.append(take_steps(states[-1], k * h, h))
+    return {
+        name: float(np.abs(values - values[0]).max() / max(1.0, np.abs(values[0]).max()))
+        for name, values in quantities(system, np.array(states), h).items()
+    }
+
+
+# ------------------------------------------------------------------ symplecticity
+SYMPLECTIC_BELOW = 2e-12
+"""Defects of the symplectic form that are round-off in the differences."""
+
+
+def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> float:
+    """How far a map is from preserving the symplectic form: the largest entry of M^T W(y1) M - W(y).
+
+    M is the Jacobian of the map in left-trivialised coordinates, where an attitude varies as q exp(theta) and
+
+        W((theta1, dm1), (theta2, dm2)) = theta1 . dm2 - theta2 . dm1 + m . (theta1 x theta2),
+
+    the form whose Hamiltonian fields are theta = dH/dm, dm = m x dH/dm - dH/dtheta; for positions and momenta it is
+    the usual one. The Jacobian is taken by central differences of order 8 with two sizes, of which the better counts;
+    a symplectic map shows a defect of about 1e-13.
+
+    Parameters
+    ----------
+    step : function
+        ``step(y) -> y1``.
+    system : System
+        For the degrees of freedom.
+    y : array (13 N)
+        Where the Jacobian is taken.
+    """
+    blocks = system.blocks.reshape(-1, 2)
+    center = step(y)
+    before, after = _symplectic_form(y, blocks), _symplectic_form(center, blocks)
+    found = []
+    for size in (0.02, 0.005):
+        M = np.zeros((6 * len(blocks), 6 * len(blocks)))
+        for c in range(M.shape[1]):
+            for n, weight in enumerate(DIFFERENCE_WEIGHTS):
+                plus, minus = (step(shifted(y, blocks, c, sign * (n + 1) * size)) for sign in (1.0, -1.0))
+                M[:, c] += weight / size * (_coordinates(plus, center, blocks) - _coordinates(minus, center, blocks))
+        found.append(float(np.abs(M.T @ after @ M - before).max()))
+        if found[-1] < SYMPLECTIC_BELOW / 10.0:
+            break
+    return min(found)
+
+
+def _coordinates(y: Any, center: Any, blocks: Any) -> Any:
+    """Six coordinates of each block, counted from the state ``center``: those along which ``shifted`` moves."""
+    result = []
+    for i, kind in blocks:
+        a, b = y[BODY * i : BODY * (i + 1)], center[BODY * i : BODY * (i + 1)]
+        if kind == ROTATION:
+            between = rotation.multiply(rotation.conjugate(b[ATTITUDE:ANGULAR]), a[ATTITUDE:ANGULAR])
+            result += [rotation.log_quaternion(between), a[ANGULAR:] - b[ANGULAR:]]
+        else:
+            result.append(a[:ATTITUDE] - b[:ATTITUDE])
+    return np.concatenate(result)
+
+
+def _symplectic_form(y: Any, blocks: Any) -> Any:
+    """The matrix of W at a state, see ``symplectic_defect``."""
+    W = np.zeros((6 * len(blocks), 6 * len(blocks)))
+    for k, (i, kind) in enumerate(blocks):
+        a = 6 * k
+        W[a : a + 3, a + 3 : a + 6] = np.eye(3)
+        W[a + 3 : a + 6, a : a + 3] = -np.eye(3)
+        if kind == ROTATION:
+            x, z, w = y[BODY * i + ANGULAR : BODY * (i + 1)]
+            W[a : a + 3, a : a + 3] = [[0.0, w, -z], [-w, 0.0, x], [z, -x, 0.0]]
+    return W
+
+
+# ------------------------------------------------------------------ what must not influence a run
+def slicing_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.1, steps: int = 24) -> float:
+    """Largest difference made by slicing a run, recording it more or less often, or starting afresh; must be 0."""
+    in_one_piece = recorded_states(method, system, y, t, h, [steps], 1)
+    largest = 0.0
+    for slices, every in (([steps], 3), ([5, 1, steps - 6], 1), ([7, steps - 7], 4), ([1] * steps, 1)):
+        sliced = recorded_states(method, system, y, t, h, slices, every)
+        largest = max(largest, float(np.abs(sliced - in_one_piece[every - 1 :: every]).max()))
+    return largest
+
+
+AXIS_NUMBERINGS = ((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0), (0.0, 0.0, 0.5**0.5, 0.5**0.5))
+"""Quaternions that renumber the axes: 1 2 3 -> 2 3 1, a quarter turn about the first, a swap with a reversal."""
+
+
+def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
+    """Largest difference made by numbering the body's axes differently, seen in the frame of the problem."""
+    loads = suitable_loads(trial_form(method), *SWITCHES)
+    ends = []
+    reference, _ = trial_problem(moves=True)
+    for frame in ((1.0, 0.0, 0.0, 0.0), *AXIS_NUMBERINGS):
+        system, y = trial_problem(*loads, moves=True, frame=frame)
+        end = stepper(method, system, y)(y, 0.3, h, steps)
+        end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], rotation.conjugate(frame))
+        end[ANGULAR:BODY] = rotation.rotate(frame, end[ANGULAR:BODY])
+        ends.append(end)
+    return max(state_distance(end, ends[0], reference) for end in ends)
+
+
+def frame_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
+    """Largest difference made by giving a heavy top as a full tensor in a turned frame instead of by its moments."""
+    # Near a renumbering of the axes, so that diagonalising the tensor numbers them differently.
+    turned = rotation.multiply(rotation.exp_quaternion((0.2, -0.1, 0.3)), AXIS_NUMBERINGS[0])
+    moments, center = (1.0, 1.6, 2.3), (0.3, -0.2, 0.7)
+    R = rotation.matrix_from_quaternion(turned)
+    ends = []
+    for inertia, center_of_mass, frame in (
+        (moments, center, (1.0, 0.0, 0.0, 0.0)),
+        (R @ np.diag(moments) @ R.T, R @ center, turned),
+    ):
+        system = heavy_top(inertia, center_of_mass, 1.2)
+        q = rotation.multiply(rotation.exp_quaternion(START["attitude"][0]), rotation.conjugate(frame))
+        y = start_state(system, attitude=q, angular_momentum=rotation.rotate(frame, START["angular_momentum"][0]))
+        end = stepper(method, system, y)(y, 0.3, h, steps)
+        back = rotation.multiply(rotation.conjugate(principal(inertia).frame), frame)
+        end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], back)
+        end[ANGULAR:BODY] = rotation.rotate_inverse(back, end[ANGULAR:BODY])
+        ends.append(end)
+    return state_distance(ends[1], ends[0], trial_problem()[0])

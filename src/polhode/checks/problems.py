@@ -1,0 +1,227 @@
+"""The problems methods are tried on: built so that nothing vanishes and no symmetry hides a mistake.
+
+* ``trial_problem``: asymmetric bodies, pinned or moving through space, one or two of them, under any of the load terms
+  below; for methods that need the Taylor series of the torque, under a torque by the vertical alone.
+* ``top_problem``: a symmetric heavy top, for what is kept there.
+* ``orbit_problem``: a point about a centre of attraction, for methods that solve nothing else.
+
+The loads of the trial problem, with switches c in the parameters, the vertical u = R^T e3 and s = R^T e1 seen from the
+body, position r, attitude R, and another body with attitude R':
+
+    T = c_time (...)(t, u) + c_potential (u x a + s x K s) + c_rate (...)(omega) + c_place (b x R^T R' d + ...)
+    F = c_time (...)(t, r) - c_potential (S r + |r|^2 r)   + c_rate (...)(v)     + c_place (...)
+
+With the terms of c_potential alone, the energy is conserved; its potential is a . u + s . K s / 2 for the attitude and
+r . S r / 2 + |r|^4 / 4 for the place. Under "vertical" the torque is u x (a + K u), and there is no force.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
+from polhode.algebra.so3 import axpy, cross, dot, scale, times
+from polhode.checks.steps import exact_state
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.signatures import (
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    CONSTANTS,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MOMENTUM,
+    POSITION,
+)
+from polhode.methods import Chosen
+from polhode.runs.single import start_state
+from polhode.systems import System, heavy_top, orbit
+
+# ------------------------------------------------------------------ the loads
+# Parameters: quaternion from the principal frame to the frame of the problem (4), then one switch for each term:
+# time, potential, rate, place, vertical.
+ARM, SPREAD = (0.6, -0.4, 1.4), (1.0, -0.6, 0.8)
+
+
+def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-untyped-def]
+    """Loads of the trial problem; each body is also coupled to the next one."""
+    frame = get4(parameters, 0)
+    back = (frame[0], -frame[1], -frame[2], -frame[3])
+    at_time, by_potential, by_rate, by_place = parameters[4], parameters[5], parameters[6], parameters[7]
+    by_vertical = parameters[8]
+    for i in range(N):
+        k = BODY * i
+        n = BODY * ((i + 1) % N)
+        q = multiply(get4(y, k + ATTITUDE), back)
+        w = rotate(frame, times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), get3(y, k + ANGULAR)))
+        r = get3(y, k + POSITION)
+        v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, k + MOMENTUM))
+        u = rotate_inverse(q, (0.0, 0.0, 1.0))
+        s = rotate_inverse(q, (1.0, 0.0, 0.0))
+
+        T = axpy(1.0, cross(u, (0.6, -0.4, 1.4)), cross(s, times((1.0, -0.6, 0.8), s)))
+        T = scale(by_potential, T)
+        forced = (2.0 * np.cos(1.3 * t) * u[1], np.sin(2.1 * t) + 0.6 * s[2], -0.8 * np.cos(0.7 * t) * u[0])
+        T = axpy(at_time, forced, T)
+        damped = (0.4 * w[1] * w[2] - 0.6 * w[0], 0.8 * w[0] - 0.4 * w[1], 0.6 * w[1] - 0.2 * w[2] * w[2])
+        T = axpy(by_rate, damped, T)
+        other = rotate_inverse(q, rotate(multiply(get4(y, n + ATTITUDE), back), (0.6, 0.0, 0.8)))
+        pulled = axpy(0.5, rotate_inverse(q, get3(y, n + POSITION)), axpy(0.4 * by_rate, rotate_inverse(q, v), other))
+        T = axpy(by_place, cross((0.2, 0.5, -0.3), pulled), T)
+
+        F = scale(-by_potential, axpy(dot(r, r), r, times((2.0, 2.8, 1.6), r)))
+        pushed = (0.8 * np.cos(1.7 * t), -0.6 * np.sin(0.9 * t) * r[0], 0.4 * np.sin(2.3 * t))
+        F = axpy(at_time, pushed, F)
+        F = axpy(by_rate, axpy(-0.4 - 0.2 * dot(v, v), v, cross(v, (0.6, -1.0, 0.4))), F)
+        apart = axpy(-1.0, r, get3(y, n + POSITION))
+        F = axpy(
+            by_place, axpy(0.6 + 0.1 * dot(apart, apart), apart, rotate(q, axpy(0.3 * by_rate, w, (0.4, -0.2, 0.3)))), F
+        )
+
+        T = axpy(by_vertical, cross(u, axpy(1.0, ARM, times(SPREAD, u))), T)
+        put3(out, LOAD * i, F)
+        put3(out, LOAD * i + 3, rotate_inverse(frame, T))
+
+
+def trial_series(part, t, k, u, bodies, parameters, out):  # type: ignore[no-untyped-def]
+    """Taylor coefficient of the torque by the vertical alone."""
+    frame = get4(parameters, 0)
+    T = cross(rotate(frame, get3(u, 3 * k)), ARM)
+    for n in range(k + 1):
+        T = axpy(1.0, cross(rotate(frame, get3(u, 3 * n)), times(SPREAD, rotate(frame, get3(u, 3 * (k - n))))), T)
+    put3(out, 0, scale(parameters[8], rotate_inverse(frame, T)))
+
+
+# ------------------------------------------------------------------ the problems
+INERTIA = ((1.0, 1.6, 2.3), (0.9, 0.7, 1.1))
+MASSES = (1.3, 0.8)
+START = {
+    "attitude": ((0.4, -0.7, 0.3), (-0.2, 0.5, 0.9)),
+    "angular_momentum": ((0.8, -0.5, 1.1), (0.3, 0.6, -0.4)),
+    "position": ((0.6, -0.4, 0.9), (-0.5, 0.7, 0.2)),
+    "momentum": ((0.3, 0.5, -0.2), (-0.1, 0.2, 0.4)),
+}
+"""Initial values of both bodies; attitudes by their rotation vectors (rad)."""
+
+SWITCHES = ("time", "potential", "rate", "place")
+"""Terms of the loads that can be combined."""
+CONFIGURATION = ("time", "potential", "place")
+"""Those that depend on time and configuration only, not on velocities."""
+VERTICAL = "vertical"
+"""The term that has a Taylor series; to be taken alone."""
+
+
+def trial_problem(
+    *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1, frame: Any = (1.0, 0.0, 0.0, 0.0)
+) -> tuple[System, Any]:
+    """The trial problem with these load terms, and its start state.
+
+    Parameters
+    ----------
+    *loads : {"time", "potential", "rate", "place", "vertical"}
+        Terms switched on: depending explicitly on time; with a potential; depending on (angular) velocity; coupling
+        position, attitude and neighbouring bodies (with ``rate``, also their velocities); depending on the vertical in
+        the body frame only, with its Taylor series where it acts alone on one body.
+    turns, moves : bool
+        Bodies turn; bodies move through space.
+    bodies : int
+        1 or 2.
+    frame : array_like (4,)
+        Another numbering of the body's axes: the quaternion from the principal frame of the computation to the frame
+        in which the problem is stated. It must turn axes into axes.
+    """
+    turned = np.array([np.abs(rotation.rotate_inverse(frame, moments)) for moments in INERTIA[:bodies]])
+    system = System(
+        name="trial",
+        arguments={"loads": list(loads)},
+        mass=np.array(MASSES[:bodies]) if moves else np.full(bodies, np.inf),
+        moments=turned if turns else np.full((bodies, 3), np.inf),
+        frames=np.tile(np.asarray(frame, dtype=float), (bodies, 1)),
+        loads=trial_loads,
+        series=trial_series if bodies == 1 and set(loads) <= {VERTICAL} else None,
+        parameters=np.array([*frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
+        velocity_dependent="rate" in loads,
+    )
+    given = [name for name in START if (moves if name in ("position", "momentum") else turns)]
+    start: dict[str, Any] = {name: START[name][0] if bodies == 1 else START[name][:bodies] for name in given}
+    if turns:
+        start["attitude"] = rotation.exp_quaternion(start["attitude"])
+    return system, start_state(system, **start)
+
+
+def top_problem() -> tuple[System, Any]:
+    """A symmetric heavy top, tilted and turning about all three axes."""
+    system = heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2)
+    q = rotation.exp_quaternion(START["attitude"][0])
+    return system, start_state(system, attitude=q, angular_momentum=START["angular_momentum"][0])
+
+
+def orbit_problem() -> tuple[System, Any]:
+    """A point about a centre of attraction, on a tilted orbit of eccentricity 0.66."""
+    system = orbit(1.3, MASSES[0])
+    return system, start_state(system, position=START["position"][0], momentum=START["momentum"][0])
+
+
+# ------------------------------------------------------------------ the problem that suits a method
+def needs_series(chosen: Chosen) -> bool:
+    """Whether the method sums the Taylor series of the torque."""
+    return chosen.prepare().series
+
+
+def suitable_loads(chosen: Chosen, *loads: str) -> tuple[str, ...]:
+    """These terms; for a method that needs the series of the torque, the one term that has a series."""
+    return (VERTICAL,) if loads and needs_series(chosen) else loads
+
+
+def problem_for(chosen: Chosen, *loads: str, bodies: int = 1) -> tuple[System, Any]:
+    """The trial problem in a form the method can take: bodies that turn, points for a method that moves points only,
+    an orbit for one that follows a centre of attraction alone."""
+    prepared = chosen.prepare()
+    if prepared.alone:
+        return orbit_problem()
+    loads = suitable_loads(chosen, *loads)
+    return trial_problem(*loads, turns=not prepared.points, moves=prepared.points, bodies=bodies)
+
+
+# ------------------------------------------------------------------ the problems on which orders are measured
+ORDER_SPAN = 2.0
+"""Time over which orders are measured: the leading term of the error dominates, for methods of orders 1 to 8."""
+FREE_SPAN = 8.0
+"""The same for a free body, where errors are smaller."""
+
+ORDER_PROBLEMS = {
+    "order, pinned body": (True, False, 1, 0.9),
+    "order, particle": (False, True, 1, 1.7),
+    "order, body in space": (True, True, 1, 1.7),
+    "order, two coupled bodies": (True, True, 2, 1.7),
+}
+"""By the names of their lines in the report: whether bodies turn, whether they move, how many; time at the start."""
+
+POINT_PROBLEMS = {
+    "order, particle": (False, True, 1, 1.7),
+    "order, two coupled particles": (False, True, 2, 1.7),
+}
+"""Those for methods that move bodies through space only."""
+
+SERIES_PROBLEMS = ("order, pinned body", "order, body in space")
+"""Those for methods that need the series of the torque: one body that turns."""
+
+
+@cache
+def order_problem(what: str, *loads: str) -> tuple[System, Any, Any, float]:
+    """System, start state, exact end state and start time of the problem of this name, under these load terms."""
+    turns, moves, bodies, t = {**ORDER_PROBLEMS, **POINT_PROBLEMS}[what]
+    system, y = trial_problem(*loads, turns=turns, moves=moves, bodies=bodies)
+    return system, y, exact_state(system, y, t, ORDER_SPAN), t
+
+
+@cache
+def free_problem() -> tuple[System, Any, Any, float]:
+    """System, start state, exact end state and start time of two bodies that turn without loads."""
+    system, y = trial_problem(bodies=2)
+    return system, y, exact_state(system, y, 0.0, FREE_SPAN), 0.0

@@ -1,0 +1,186 @@
+"""Steps of a method taken by hand, the exact motion to compare them with, and the distance between two states.
+
+A state is the flat array of 13 numbers a body that ``polhode.kernel.signatures`` describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DOP853
+
+from polhode.algebra import rotation
+from polhode.checks.loads import load_array, load_caller
+from polhode.errors import StepFailed
+from polhode.kernel.signatures import (
+    ANGULAR,
+    ATTITUDE,
+    BODY,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MOMENTUM,
+    OK,
+    POSITION,
+    ROTATION,
+)
+from polhode.methods import Chosen
+from polhode.methods import method as find_method
+from polhode.runs.bench import Bench
+from polhode.systems import System
+
+
+# ------------------------------------------------------------------ steps
+def trial_form(method: Any, **options: str) -> Chosen:
+    """The method with trial values for options that have no default (a heat bath that does nothing)."""
+    return find_method(method, **options).tried
+
+
+def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
+    """A function ``take_steps(y, t, h, n=1) -> state`` that takes n steps of a method and leaves its argument alone.
+
+    Parameters
+    ----------
+    method : str, Method or Chosen
+        The method to step with.
+    system : System
+        The system to step.
+    y : array (13 N)
+        Any state of the system, for trying out a user's functions.
+
+    Raises
+    ------
+    StepFailed
+        By ``take_steps``, when a step does not converge, is too large or leaves the finite numbers.
+    """
+    bench = Bench(system, trial_form(method), y)
+
+    def take_steps(y: Any, t: float, h: float, n: int = 1) -> Any:
+        bench.restart(y)
+        _require_ok(bench, bench.prepare(t, h), h, 0, t)
+        _require_ok(bench, bench.march(0, n, n + 1, t, h), h, 0, t)
+        status, end = bench.present(t + n * h, h)
+        _require_ok(bench, status, h, 0, t)
+        return end[: BODY * system.N]
+
+    return take_steps
+
+
+def recorded_states(method: Any, system: System, y: Any, t: float, h: float, slices: Sequence[int], every: int) -> Any:
+    """States after every so many steps of a run cut into slices of these lengths, each with scratch arrays of its own.
+
+    The states are the method's own: 13 N numbers, the system's own numbers, then what the method keeps behind them.
+    """
+    bench = Bench(system, trial_form(method), y)
+    _require_ok(bench, bench.prepare(t, h), h, 0, t)
+    state, first, recorded = bench.y, 0, []
+    for n in slices:
+        bench = Bench(system, trial_form(method), state)
+        count = (first + n) // every - first // every
+        rows = np.empty((count, bench.y.size))
+        status = bench.march(first, n, every, t, h, rows, np.zeros(count, dtype=np.int64))
+        _require_ok(bench, status, h, first, t)
+        recorded.append(rows)
+        state, first = bench.y, first + n
+    return np.concatenate(recorded)
+
+
+def _require_ok(bench: Bench, status: int, h: float, first: int, t0: float) -> None:
+    if status != OK:
+        label = bench.chosen.label
+        raise StepFailed(f"a step of {label!r} with h = {h:g} failed: status {status}", step=first, time=t0)
+
+
+# ------------------------------------------------------------------ the exact motion
+def exact_state(system: System, y: Any, t: float, span: float) -> Any:
+    """The state a time ``span`` after t, by SciPy's DOP853 at its tightest tolerance.
+
+    An independent reference: it shares only the loads with the methods it judges. The quaternion is integrated as four
+    numbers and normalised at the end; relative error about 1e-13 for spans of a few turns.
+    """
+    N, bodies, loads, call = system.N, system.bodies, system.compiled_loads(t, y), load_caller()
+    constants = system.constants_of_bodies
+    state, load = np.empty(BODY * N), load_array(system)
+
+    def derivative(t: float, z: Any) -> Any:
+        state[:] = z
+        call(loads, t, N, state, bodies, system.with_memory, load)
+        b, f = state.reshape(N, BODY), load[: LOAD * N].reshape(N, LOAD)
+        w = b[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
+        d = np.empty((N, BODY))
+        d[:, POSITION:MOMENTUM] = b[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
+        d[:, MOMENTUM:ATTITUDE] = np.where(constants[:, INVERSE_MASS, None] > 0, f[:, :3], 0.0)
+        q = b[:, ATTITUDE:ANGULAR]
+        d[:, ATTITUDE] = -0.5 * (q[:, 1:] * w).sum(axis=1)
+        d[:, ATTITUDE + 1 : ANGULAR] = 0.5 * (q[:, :1] * w + np.cross(q[:, 1:], w))
+        turns = constants[:, INVERSE_INERTIA:].any(axis=1)[:, None]
+        d[:, ANGULAR:] = np.where(turns, np.cross(b[:, ANGULAR:], w) + f[:, 3:], 0.0)
+        return d.ravel()
+
+    solver = DOP853(derivative, t, np.array(y, dtype=float), t + span, rtol=1e-13, atol=1e-15)
+    while solver.status == "running":
+        solver.step()
+    end = np.array(solver.y)
+    for i in range(N):
+        q = end[BODY * i + ATTITUDE : BODY * i + ANGULAR]
+        q /= np.linalg.norm(q)
+    return end
+
+
+# ------------------------------------------------------------------ states and their differences
+def state_distance(a: Any, b: Any, system: System) -> float:
+    """Largest difference between two states of a system, over everything in it that can move.
+
+    For attitudes the angle between them (rad), for vectors the length of their difference relative to the length of
+    b's vector, or to 1 where that is shorter. Infinite where a is not finite.
+    """
+    if not np.isfinite(a).all() or np.abs(a).max() > 1e150:
+        return inf
+    largest = 0.0
+    for i, kind in system.blocks.reshape(-1, 2):
+        x, z = a[BODY * i : BODY * (i + 1)], b[BODY * i : BODY * (i + 1)]
+        vectors = [slice(POSITION, MOMENTUM), slice(MOMENTUM, ATTITUDE)]
+        if kind == ROTATION:
+            between = rotation.multiply(rotation.conjugate(z[ATTITUDE:ANGULAR]), x[ATTITUDE:ANGULAR])
+            largest = max(largest, 2.0 * float(np.linalg.norm(between[1:])))
+            vectors = [slice(ANGULAR, BODY)]
+        for vector in vectors:
+            size = max(1.0, float(np.linalg.norm(z[vector])))
+            largest = max(largest, float(np.linalg.norm(x[vector] - z[vector])) / size)
+    return largest
+
+
+def shifted(y: Any, blocks: Any, coordinate: int, amount: float) -> Any:
+    """The state moved along one of its 6 coordinates per block.
+
+    Of a block that turns: an angle (rad) about a body axis, or a component of the angular momentum; of one that moves
+    through space: a component of the position or the momentum.
+    """
+    moved = np.array(y, dtype=float)
+    (i, kind), k = blocks[coordinate // 6], coordinate % 6
+    if kind != ROTATION:
+        moved[BODY * i + k] += amount
+    elif k >= 3:
+        moved[BODY * i + ANGULAR + k - 3] += amount
+    else:
+        q = slice(BODY * i + ATTITUDE, BODY * i + ANGULAR)
+        moved[q] = rotation.multiply(moved[q], rotation.exp_quaternion(amount * np.eye(3)[k]))
+    return moved
+
+
+DIFFERENCE_WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+"""Weights of f(nh) - f(-nh), n = 1 to 4, in a central difference of order 8."""
+
+
+def difference_shifts(size: float) -> list[float]:
+    """Where a central difference of order 8 evaluates: h, -h, 2h, -2h, 3h, -3h, 4h, -4h for h = ``size``."""
+    return [sign * (n + 1) * size for n in range(4) for sign in (1.0, -1.0)]
+
+
+def central_difference(values: Any, size: float) -> Any:
+    """The derivative, of order 8, from the values at ``difference_shifts(size)``."""
+    pairs = [weight * (values[2 * n] - values[2 * n + 1]) for n, weight in enumerate(DIFFERENCE_WEIGHTS)]
+    return sum(pairs) / size

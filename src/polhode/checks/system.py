@@ -1,0 +1,220 @@
+"""``check_system``: does a system do what it declares?
+
+    print(ph.check_system(my_system, angular_velocity=(0, 0, 2)))
+
+The measurements are in ``polhode.checks.system_measures``; here they are judged, at a few states near the one given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import number, whole
+from polhode.checks.report import Line, Report
+from polhode.checks.system_measures import (
+    balance_defect,
+    commutator_defect,
+    conservation_drifts,
+    gradient_defect,
+    load_defect,
+    parts_defect,
+    power_defect,
+    series_defect,
+    velocity_defect,
+)
+from polhode.errors import InvalidInput, shown
+from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, COMMUTATOR, MOMENTUM, POSITION, ROTATION
+from polhode.runs.single import start_state
+from polhode.systems import System
+
+CONSERVED = (
+    "energy",
+    "angular_momentum_space",
+    "vertical_angular_momentum",
+    "axial_angular_momentum",
+    "momentum",
+    "total_momentum",
+    "total_angular_momentum",
+)
+"""The names a system may use in ``conserves``."""
+
+MOST_STATES = 10_000
+"""States at which loads are compared with the potential, at most."""
+
+# ------------------------------------------------------------------ tolerances
+DERIVATIVE_BELOW = 1e-8
+"""Relative difference from a derivative taken by differences, which err by about 1e-10."""
+PARTS_BELOW = 1e-13
+"""Relative difference between loads and the sum of their parts: round-off."""
+POWER_BELOW = 1e-12
+"""Relative power of loads that do no work: round-off."""
+CONSERVED_BELOW = 1e-11
+"""Relative drift of a conserved quantity along an accurate run."""
+
+
+# ------------------------------------------------------------------ lines of the report
+def _shape_line(system: System) -> Line:
+    """Arrays of the right shapes, positive masses and moments, unit frames, known names."""
+    N = system.N
+    wrong = []
+    for name, shape in (("mass", (N,)), ("moments", (N, 3)), ("frames", (N, 4))):
+        found = np.shape(getattr(system, name))
+        if found != shape:
+            wrong.append(f"{name} has shape {found} instead of {shape}")
+    if not wrong:
+        if not (np.all(np.asarray(system.mass) > 0) and np.all(np.asarray(system.moments) > 0)):
+            wrong.append("masses and moments must be positive (infinite: pinned, or a point)")
+        if np.abs(np.linalg.norm(system.frames, axis=1) - 1.0).max() > 1e-14:
+            wrong.append("frames are not unit quaternions")
+    if np.ndim(system.parameters) != 1 or np.asarray(system.parameters).dtype != np.float64:
+        wrong.append("parameters is not a flat array of float64")
+    unknown = sorted(set(system.conserves) - set(CONSERVED))
+    if unknown:
+        wrong.append(f"conserves names {', '.join(unknown)}; known: {', '.join(CONSERVED)}")
+    if "axial_angular_momentum" in system.conserves and system.axis is None:
+        wrong.append("conserves names axial_angular_momentum, but axis is None")
+    return Line("shapes and names", not wrong, f"{N} bod{'y' if N == 1 else 'ies'}", "; ".join(wrong) or "as declared")
+
+
+def _defect_line(
+    what: str,
+    promised: str,
+    defects: Iterable[float],
+    below: float,
+    measured: str = "relative difference",
+) -> Line:
+    """The largest of these defects, which must not exceed ``below``."""
+    worst = max(defects)
+    return Line(what, worst <= below, promised, f"{measured} {worst:.1e}", {"defect": worst})
+
+
+def _commutator_line(system: System, states: Sequence[Any]) -> Line:
+    what, promised = "loads of the commutator", "are d(F . M^-1 F)"
+    wrong = next((found for found in (load_defect(system, y, part=COMMUTATOR) for y in states) if found), "")
+    if wrong:
+        return Line(what, False, promised, wrong)
+    return _defect_line(what, promised, (commutator_defect(system, y) for y in states), DERIVATIVE_BELOW)
+
+
+def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
+    """What can be said about the loads at single states."""
+
+    def everywhere(measure: Callable[[System, Any], float]) -> list[float]:
+        return [measure(system, y) for y in states]
+
+    lines = []
+    if not system.velocity_dependent:
+        found = everywhere(velocity_defect)
+        lines.append(_defect_line("loads and velocities", "do not depend on them", found, 0.0, "relative change"))
+    if system.divided:
+        promised = "add up, and depend on velocities or not"
+        lines.append(_defect_line("parts of the loads", promised, everywhere(parts_defect), PARTS_BELOW))
+    if system.balanced and any(own.quantity == "work" for own in system.own):
+        promised = "are the change of the energy"
+        lines.append(_defect_line("works", promised, everywhere(balance_defect), DERIVATIVE_BELOW))
+    if system.commutates:
+        lines.append(_commutator_line(system, states))
+    if system.series is not None:
+        promised = "sums up to the loads"
+        lines.append(_defect_line("series of the torque", promised, everywhere(series_defect), DERIVATIVE_BELOW))
+    if "energy" in system.conserves:
+        if system.potential is not None:
+            found = everywhere(gradient_defect)
+            lines.append(_defect_line("loads and potential", "loads are -dU", found, DERIVATIVE_BELOW))
+        found = everywhere(power_defect)
+        lines.append(_defect_line("loads in motion", "do no work of their own", found, POWER_BELOW, "relative power"))
+    return lines
+
+
+def _conservation_lines(system: System, states: Sequence[Any], span: float | None) -> list[Line]:
+    """One line for each quantity the system says it conserves: its largest drift along runs from these states."""
+    if not system.conserves:
+        return []
+    worst = dict.fromkeys(system.conserves, 0.0)
+    for y in states:
+        for name, drift in conservation_drifts(system, y, span=span).items():
+            worst[name] = max(worst[name], drift)
+    return [
+        Line(f"conserves {name}", drift <= CONSERVED_BELOW, "constant", f"changes by {drift:.1e}", {"drift": drift})
+        for name, drift in worst.items()
+    ]
+
+
+def _states_near(system: System, count: int, rng: np.random.Generator, start: Mapping[str, Any]) -> list[Any]:
+    """Random states near the one given: attitudes within 0.5 rad, vectors within 20 percent, or of size one if zero."""
+    base = start_state(system, **start)
+    found = []
+    for _ in range(count):
+        y = base.copy()
+        for i, kind in system.blocks.reshape(-1, 2):
+            a = BODY * i
+            if kind == ROTATION:
+                rotation_vector = rng.uniform(-1.0, 1.0, 3)
+                rotation_vector *= 0.5 * rng.uniform() / np.linalg.norm(rotation_vector)
+                q = slice(a + ATTITUDE, a + ANGULAR)
+                y[q] = rotation.multiply(y[q], rotation.exp_quaternion(rotation_vector))
+                vectors = [(slice(a + ANGULAR, a + BODY), float(np.mean(system.moments[i])))]
+            else:
+                vectors = [(slice(a + POSITION, a + MOMENTUM), 1.0)]
+                vectors += [(slice(a + MOMENTUM, a + ATTITUDE), float(system.mass[i]))]
+            for vector, unit in vectors:
+                size = float(np.linalg.norm(base[vector]))
+                y[vector] += rng.uniform(-1.0, 1.0, 3) * (0.2 * size if size > 0.0 else unit)
+        found.append(y)
+    return found
+
+
+# ------------------------------------------------------------------ the check
+def check_system(system: System, *, states: int = 3, span: float | None = None, seed: int = 0, **start: Any) -> Report:
+    """Measure everything a system declares.
+
+    Parameters
+    ----------
+    system : System
+        Shipped or built by hand.
+    states : int
+        Number of states at which the loads are compared with the potential.
+    span : float, optional
+        Length of the run along which what it conserves is followed; by default two radians of the fastest body.
+    seed : int
+        Of the random states.
+    **start : array_like
+        A state in the system's own range, as for ``integrate`` (``attitude``, ``angular_velocity``, ``position``, ...);
+        the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one, attitudes
+        within 0.5 rad of the identity.
+
+    Returns
+    -------
+    Report
+        Lines: shapes and names; that the loads write their own numbers only, change nothing and repeat; where they are
+        said not to depend on velocities, that they do not (exact); where they are divided, that their parts add up;
+        where there are works, and no potential of the user's beside a load or with a time in it, that their rates are
+        that of the energy (relative 1e-8); where there is a commutator, that its loads are the derivative of F . M^-1 F
+        (relative 1e-8); where there is a series, that it sums up to the torque along a rotation of the body, and that
+        the loads are a torque by the vertical (relative 1e-8); where energy is declared and there is a potential, that
+        loads at rest are minus its derivative (relative 1e-8) and that what they add in motion does no work; each
+        declared quantity along a run of high order (relative 1e-11).
+
+    Raises
+    ------
+    InvalidInput
+        Not a system, or a start it has no use for.
+    """
+    if not isinstance(system, System):
+        raise InvalidInput(f"check_system takes a system such as polhode.free_body(...), not {shown(system)}")
+    states, seed = whole(states, "states", 1, MOST_STATES), whole(seed, "seed")
+    span = None if span is None else number(span, "span", "s", positive=True)
+    lines = [_shape_line(system)]
+    if not lines[0].passed:
+        return Report(repr(system), tuple(lines))
+    near = _states_near(system, states, np.random.default_rng(seed), start)
+    wrong = next((found for found in (load_defect(system, y) for y in near) if found), "")
+    lines.append(Line("loads", not wrong, "write their own numbers only", wrong or "as they must"))
+    if not wrong:
+        lines += _load_lines(system, near)
+        lines += _conservation_lines(system, near, span)
+    return Report(repr(system), tuple(lines))

@@ -1,0 +1,303 @@
+"""Measurements on a system: do its loads, potential, works, series and conserved quantities belong together?
+
+Each function returns a number (zero, or round-off, for a sound system) or says in words what is wrong; whether that
+is good enough is judged in ``polhode.checks.system``. Unless said otherwise ``y`` is a state (13 N numbers) and ``t``
+the time at which loads and potential are evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.checks.loads import (
+    at_rest,
+    energies,
+    load_array,
+    load_caller,
+    loads_at,
+    potential_energies,
+    velocities,
+)
+from polhode.checks.steps import central_difference, difference_shifts, recorded_states, shifted, state_distance
+from polhode.errors import InvalidInput, PolhodeError
+from polhode.kernel.signatures import (
+    ALL,
+    ANGULAR,
+    ATTITUDE,
+    ATTRACTION,
+    BODY,
+    COMMUTATOR,
+    CONSTANTS,
+    DISSIPATIVE,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    LOAD,
+    MOMENTUM,
+    MOVING,
+    POSITION,
+    POTENTIAL_PART,
+    RESTING,
+    ROTATION,
+    SERIES,
+    SERIES_ROW,
+    SERIES_SIZE,
+    WITHOUT_SOLVED,
+)
+from polhode.systems import System
+from polhode.trajectory import dataset
+
+
+# ------------------------------------------------------------------ what a function of the loads may do
+def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
+    """What is wrong with the way the loads are written, in words; empty when nothing is.
+
+    Asked for this part of the loads, the function must write all of its own numbers and no other, leave its arguments
+    alone, and give the same numbers when called again.
+    """
+    N, call, role = system.N, load_caller(part), system.compiled_loads(t, y)
+    guard, size = 4, LOAD * N + len(system.own)
+    out = np.full(size + guard, np.nan)
+    state, bodies, parameters = np.array(y), system.bodies, system.with_memory
+    call(role, t, N, state, bodies, parameters, out)
+    wrong = []
+    for i, load in enumerate(out[: LOAD * N].reshape(N, LOAD)):
+        moves, turns = np.isfinite(system.mass[i]), np.isfinite(system.moments[i]).any()
+        if not (np.isfinite(load[: 3 * moves]).all() and np.isfinite(load[3 : 3 + 3 * turns]).all()):
+            wrong.append(f"the load of body {i} is not written, or not finite: {load.tolist()}")
+    if part < COMMUTATOR and not np.isfinite(out[LOAD * N : size]).all():
+        wrong.append(f"rates of own numbers are not written, or not finite: {out[LOAD * N : size].tolist()}")
+    if not np.isnan(out[size:]).all():
+        wrong.append(f"writes beyond its {size} numbers")
+    if not (np.array_equal(state, y) and np.array_equal(parameters[: len(system.parameters)], system.parameters)):
+        wrong.append("changes its arguments")
+    again = np.full(size + guard, np.nan)
+    call(role, t, N, state, bodies, parameters, again)
+    if not np.array_equal(out, again, equal_nan=True):
+        wrong.append("gives other numbers when called again")
+    return "; ".join(wrong)
+
+
+def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """Largest change of any load when the bodies stop, relative to the largest load."""
+    count = LOAD * system.N
+    moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
+    return float(np.abs(moving - resting).max() / (np.abs([moving, resting]).max() or 1.0))
+
+
+def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """How far the parts of divided loads are from adding up, and how much velocities change parts that ignore them.
+
+    Relative to the largest load; for the rates of the system's own numbers to the largest of these.
+    """
+    N, rest = system.N, at_rest(system, y)
+    bits = (ATTRACTION, POTENTIAL_PART, RESTING, MOVING)
+    parts = [loads_at(system, y, t, asked=bit) for bit in bits]
+    pairs = []
+    for whole in (ALL, WITHOUT_SOLVED, DISSIPATIVE, ALL & ~MOVING):
+        together = sum(load for load, bit in zip(parts, bits, strict=True) if whole & bit)
+        pairs.append((loads_at(system, y, t, asked=whole), together))
+    for load, bit in zip(parts, bits, strict=True):
+        if bit != MOVING:
+            pairs.append((load, loads_at(system, y, t, state=rest, asked=bit)))
+    worst = 0.0
+    for here in (slice(0, LOAD * N), slice(LOAD * N, None)):
+        size = max([float(np.abs(a[here]).max(initial=0.0)) for a, _ in pairs]) or 1.0
+        worst = max([worst, *(float(np.abs(a[here] - b[here]).max(initial=0.0)) / size for a, b in pairs)])
+    return worst
+
+
+# ------------------------------------------------------------------ loads and energy
+def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """Largest difference between the loads on bodies at rest and minus the derivative of the potential.
+
+    Attitudes are turned about body axes and places shifted, with central differences of order 8. Relative to the size
+    of the loads, or to 1e9 times the round-off that the potential leaves in the differences where this is more.
+    """
+    rest = at_rest(system, y)
+    load = loads_at(system, y, t, state=rest)
+    return _derivative_defect(system, rest, -load, lambda rows: energies(system, rows))
+
+
+def power_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """Power of what the loads add when the bodies move, relative to the power of the loads.
+
+    Loads of a system that conserves energy do no work by it, as a magnetic force does none.
+    """
+    count = LOAD * system.N
+    moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
+    rates = np.concatenate(velocities(system, y), axis=1).ravel()
+    scale = float(np.abs(rates) @ np.abs(moving)) or 1.0
+    return abs(float(rates @ (moving - resting))) / scale
+
+
+def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """How far the rate of the energy along the motion is from the sum of the rates of the works, relative to powers.
+
+    The rate of the potential is a central difference of order 8 in time, along the present velocities.
+    """
+    N, load = system.N, loads_at(system, y, t)
+    v, w = velocities(system, y)
+    powers = np.concatenate([v, w], axis=1).ravel() * load[: LOAD * N]
+    works = [k for k, own in enumerate(system.own) if own.quantity == "work"]
+    rates = load[[LOAD * N + k for k in works]]
+    slope, noise = 0.0, 0.0
+    if system.compiled_potential(t, np.array(y)) is not None:
+        positions = np.reshape(y[: BODY * N], (N, BODY))[:, :3]
+        step = 0.01 / max(1e-9, float(np.abs(v).max(initial=0.0) / max(1e-9, float(np.linalg.norm(positions)))),
+                          float(np.abs(w).max(initial=0.0)))  # fmt: skip
+        shifts = np.array(difference_shifts(step))
+        rows = np.tile(np.array(y[: BODY * N]), (8, 1))
+        for row, shift in zip(rows.reshape(8, N, BODY), shifts, strict=True):
+            row[:, POSITION:MOMENTUM] += shift * v
+            row[:, ATTITUDE:ANGULAR] = rotation.multiply(row[:, ATTITUDE:ANGULAR], rotation.exp_quaternion(shift * w))
+        values = potential_energies(system, t + shifts, rows)
+        slope = central_difference(values, step)
+        noise = 2e-15 * float(np.abs(values).max()) / step
+    size = float(np.abs(powers).max(initial=0.0)) + abs(slope)
+    return abs(float(powers.sum()) + slope - float(rates.sum())) / max(size, 1e9 * noise, 1e-300)
+
+
+def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """Largest difference between the commutator's loads and the derivative of F . M^-1 F, F being the other loads.
+
+    Differences and relative sizes as in ``gradient_defect``; the bodies are at rest.
+    """
+    N, role, call = system.N, system.compiled_loads(t, y), load_caller()
+    rest = at_rest(system, y)
+    load = loads_at(system, y, t, state=rest, asked=COMMUTATOR)
+    inverse = system.constants_of_bodies[:, [*[INVERSE_MASS] * 3, *range(INVERSE_INERTIA, CONSTANTS)]].ravel()
+
+    def squares_of_loads(rows: Any) -> Any:
+        found, F = [], load_array(system)
+        for row in rows:
+            call(role, t, N, row, system.bodies, system.with_memory, F)
+            found.append(inverse @ F[: LOAD * N] ** 2)
+        return np.array(found)
+
+    return _derivative_defect(system, rest, load, squares_of_loads)
+
+
+def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[Any], Any]) -> float:
+    """Largest difference between stated derivatives (6 N) of a function of states and central differences of order 8.
+
+    Relative to the derivatives, or to 1e9 times what round-off in the function leaves of them where this is more.
+    """
+    blocks = system.blocks.reshape(-1, 2)
+    largest, noise, expected = 0.0, 0.0, 0.0
+    for k, (i, kind) in enumerate(blocks):
+        size = 0.01
+        if kind != ROTATION:
+            size *= max(0.1, min(float(np.linalg.norm(y[BODY * i : BODY * i + 3])), _nearest(system, y, i)))
+        for c in range(3):
+            shifts = difference_shifts(size)
+            values = function(np.array([shifted(y, blocks, 6 * k + c, shift) for shift in shifts]))
+            slope = central_difference(values, size)
+            found = stated[LOAD * i + (3 if kind == ROTATION else 0) + c]
+            largest = max(largest, abs(found - slope))
+            expected = max(expected, abs(slope), abs(found))
+            noise = max(noise, 2e-15 * float(np.abs(values).max()) / size)
+    return float(largest / max(expected, 1e9 * noise, 1e-300))
+
+
+def _nearest(system: System, y: Any, i: int) -> float:
+    """Distance from body i to the nearest other one, nearest images in a box; infinite where there is none."""
+    r = np.reshape(y[: BODY * system.N], (system.N, BODY))[:, POSITION:MOMENTUM]
+    d = np.delete(r, i, axis=0) - r[i]
+    if system.box is not None:
+        d -= system.box * np.rint(d / system.box)
+    return float(np.sqrt((d * d).sum(axis=1)).min(initial=inf))
+
+
+# ------------------------------------------------------------------ the Taylor series of a torque
+ANGLES = (5.0, 2.5, 1.2, 0.6, 0.3, 0.15, 0.07, 0.03)
+"""Rotations (rad) over which the series of a torque is summed; those at which it has converged count."""
+
+
+def series_defect(system: System, y: Any, t: float = 0.3) -> float:
+    """Largest difference between the loads along a uniform rotation of the body and the sum of the torque's series.
+
+    Also the largest difference between the torques before and after turning space about the vertical, and the largest
+    force, which must be zero. Relative to the largest torque; infinite where the series converges at no angle.
+    """
+    role, call = system.compiled_loads(t, y), load_caller()
+    memory, coefficients, load = np.zeros(SERIES_SIZE), np.zeros((SERIES_ROW - 1, 3)), np.zeros(LOAD)
+    q, axis = np.array(y[ATTITUDE:ANGULAR]), np.array((0.48, -0.6, 0.64))
+    memory[:3] = rotation.rotate_inverse(q, (0.0, 0.0, 1.0))
+    for k in range(len(coefficients)):
+        load_caller(SERIES)(role, t, k, memory, system.bodies, system.with_memory, load)
+        coefficients[k] = load[:3]
+        memory[3 * k + 3 : 3 * k + 6] = np.cross(memory[3 * k : 3 * k + 3], axis) / (k + 1)
+
+    def torque_and_force(attitude: Any) -> Any:
+        state = np.array(y)
+        state[ATTITUDE:ANGULAR] = attitude
+        call(role, t, 1, state, system.bodies, system.with_memory, load)
+        moves = np.isfinite(system.mass[0])
+        return load[3:].copy(), float(np.abs(load[:3]).max()) if moves else 0.0
+
+    largest, size, converged = 0.0, 0.0, 0
+    for angle in (sign * a for a in ANGLES for sign in (1.0, -1.0)):
+        terms = coefficients * angle ** np.arange(len(coefficients))[:, None]
+        torque, force = torque_and_force(rotation.multiply(q, rotation.exp_quaternion(angle * axis)))
+        scale = float(np.abs(torque).max())
+        if np.abs(terms[-3:]).max() <= 1e-11 * scale or not coefficients.any():
+            converged += 1
+            largest, size = max(largest, force, float(np.abs(terms.sum(axis=0) - torque).max())), max(size, scale)
+    about_the_vertical, _ = torque_and_force(rotation.multiply(rotation.exp_quaternion((0.0, 0.0, 1.0)), q))
+    largest = max(largest, float(np.abs(about_the_vertical - torque_and_force(q)[0]).max()))
+    return largest / (size or 1.0) if converged else inf
+
+
+# ------------------------------------------------------------------ conserved quantities
+MOST_STEPS = 4096
+"""Of a run along which conserved quantities are followed."""
+
+
+def conservation_drifts(
+    system: System, y: Any, t: float = 0.0, span: float | None = None, method: str = "mkrk:gauss8"
+) -> dict[str, float]:
+    """Drift of each quantity a system declares, along a run of high order whose step is halved until nothing changes.
+
+    Relative to the size of the quantity's parts: kinetic plus potential energy, angular momentum, momentum. The span
+    is, unless given, the time in which the fastest body turns by two radians, and at most 2.
+
+    Raises
+    ------
+    InvalidInput
+        When 4096 steps are not enough for the span.
+    """
+    constants = system.constants_of_bodies
+    rates = np.linalg.norm(np.reshape(y, (-1, BODY))[: system.N, ANGULAR:] * constants[:, INVERSE_INERTIA:], axis=1)
+    span = 2.0 / max(1.0, float(rates.max())) if span is None else span
+    n, before, width = 32, None, BODY * system.N + len(system.own)
+    start = np.concatenate([y[: BODY * system.N], np.zeros(len(system.own))])
+    while True:
+        try:
+            states = np.concatenate([[start], recorded_states(method, system, y, t, span / n, [n], 1)[:, :width]])
+        except PolhodeError:  # the steps are still too large
+            states = None
+        if states is not None and before is not None and state_distance(states[-1], before[-1], system) < 1e-12:
+            break
+        if n >= MOST_STEPS:
+            raise InvalidInput(f"{system!r} changes too fast for a span of {span:g}; give check_system a shorter one")
+        n, before = 2 * n, states
+    times = t + span / n * np.arange(n + 1)
+    potential = system.compiled_potential(t, y)
+    ds = dataset(system, times, states, np.zeros(n + 1, dtype=np.int64), potential, {})
+    found: dict[str, float] = {}
+    for name in system.conserves:
+        values = np.asarray(ds[name].values)
+        if "body" in ds[name].dims:
+            values = values.sum(axis=1)
+        size = np.abs(values).max()
+        if name == "energy":
+            size = np.abs(ds.kinetic_energy.values).max()
+            if "potential_energy" in ds:
+                size += np.abs(ds.potential_energy.values).max()
+        found[name] = float(np.abs(values - values[0]).max() / (size or 1.0))
+    return found
