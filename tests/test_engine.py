@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import shutil
 import time
@@ -67,7 +68,8 @@ def test_a_second_process_finds_every_kernel_and_leaves_no_file(python, tmp_path
 
 
 TORQUE = """
-    import json
+    import dis
+import json
     import numpy as np
     import polhode as ph
     from polhode.kernel import cache
@@ -209,6 +211,21 @@ def test_fingerprints_tell_functions_apart_and_do_not_change():
 
 
 # ------------------------------------------------------------------ binding and helpers
+def test_global_names_are_those_of_dis():
+    """Of code of all kinds, with more names than fit into a byte among it."""
+    many = compile("def f(x):\n    return " + " + ".join(f"name{k} + x.part{k}" for k in range(700)), "many", "exec")
+    found = [many]
+    for path in (Path(ph.__file__).parent / "kernel").glob("*.py"):
+        found.append(compile(path.read_text(encoding="utf-8"), str(path), "exec"))
+    for code in found:  # grows
+        found += [part for part in code.co_consts if hasattr(part, "co_code")]
+    assert len(found) > 200
+    for code in found:
+        told = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+        inner = [jit.global_names(part) for part in code.co_consts if hasattr(part, "co_code")]
+        assert jit.global_names(code) == told.union(*inner)
+
+
 def test_bind_refuses_a_name_the_template_does_not_use():
     with pytest.raises(TypeError, match=r"march uses no global name 'stepp'"):
         jit.bind(drive.march, stepp=growing(2.0))
@@ -338,6 +355,28 @@ def test_import_is_light(python):
     assert loaded == []
     assert seconds < 0.5
     assert lazy == [False, True, False]
+
+
+def test_integrate_is_light(python):
+    """What only a run or a file needs comes with them; pandas and xarray take as long as all the rest."""
+    before, after = python(
+        """
+        import json, sys
+        import polhode as ph
+        ph.integrate, ph.METHODS, ph.heavy_top, ph.save
+        heavy = ("xarray", "pandas", "scipy.spatial", "scipy.integrate", "scipy.fft", "matplotlib", "pydantic", "zarr",
+                 "h5py", "h5netcdf", "click", "dask")
+        before = [name for name in heavy if name in sys.modules]
+        from polhode.errors import InvalidInput
+        from polhode.trajectory import with_chart
+        try:
+            with_chart(3, "euler_angles")
+        except InvalidInput as problem:
+            assert "attitude" in str(problem)
+        print(json.dumps([before, "xarray" in sys.modules]))
+        """
+    )
+    assert before == [] and after
 
 
 def test_the_package_says_what_it_has():

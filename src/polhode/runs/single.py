@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.arguments import UNKNOWN, array, choice, has_quantity, in_unit, number, numbers, truth, vector
@@ -66,6 +65,9 @@ from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import with_bath, with_events
 from polhode.trajectory.epochs import epoch_of
 from polhode.trajectory.schema import MEANING, trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FIRST_ROWS = 1024
 

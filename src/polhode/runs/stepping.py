@@ -141,6 +141,8 @@ class Run:
     def __init__(
         self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = (), threads: int = 1
     ) -> None:
+        import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
+
         self.system, self.chosen, self.recipe = system, chosen, recipe
         self.t0, self.guard = recipe["t0"], recipe["guard"]
         self.start = np.array(recipe["state"])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from polhode.algebra import rotation
 from polhode.flows.sums import CARRIES
@@ -29,6 +28,9 @@ from polhode.trajectory.schema import (
     TAKEN_FOR_POTENTIAL,
     UNITS,
 )
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def dataset(
@@ -170,6 +172,8 @@ def dataset(
         coordinates["angle"] = ("angle", list(ANGLES))
     if system.rotates:
         coordinates["quaternion"] = ("quaternion", list(QUATERNION))
+    import xarray as xr
+
     return xr.Dataset(variables, coordinates, dict(attributes))
 
 

@@ -21,16 +21,18 @@ Every row is read off its own attitude, also where its branch is followed, so th
 from __future__ import annotations
 
 from math import pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from polhode.algebra import rotation
 from polhode.algebra.euler import SEQUENCES
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, unknown_name
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 CHARTS: dict[str, tuple[str, ...]] = {
     "rotation_vector": ("tracked", "principal", "continuous"),
@@ -93,6 +95,8 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
         raise InvalidInput(f"a sequence belongs to Euler angles; leave it out of chart {chart!r}")
     if chart == "euler_angles":
         sequence = choice("XYZ" if sequence is None else sequence, "Euler sequence", SEQUENCES)
+    import xarray as xr
+
     if not isinstance(ds, xr.Dataset) or "attitude" not in ds:
         raise InvalidInput("there is no variable 'attitude' to make a chart of; take the Dataset of a run")
     rows, sizes = _rows(ds["attitude"], "quaternion")
@@ -149,6 +153,8 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
     --------
     >>> convert_branch(ds, "continuous", "euler_angles")                                           # doctest: +SKIP
     """
+    import xarray as xr
+
     found = [name for name in CHARTS if isinstance(ds, xr.Dataset) and name in ds]
     if chart is not None:
         choice(chart, "chart of this Dataset", found or ["(none)"])
@@ -234,6 +240,8 @@ def _rows(variable: xr.DataArray, last: str) -> tuple[Any, dict[str, int]]:
 
 def _shaped(made: Any, sizes: dict[str, int], last: str, attributes: dict[str, Any]) -> xr.Variable:
     """The inverse of ``_rows``, as a variable."""
+    import xarray as xr
+
     return xr.Variable([*sizes, last], made.reshape(*sizes.values(), 3), attributes)
 
 

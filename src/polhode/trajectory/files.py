@@ -13,15 +13,16 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any
 
 from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.kernel.interrupts import held
 from polhode.trajectory import digests, foreign
 from polhode.trajectory.schema import trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SUFFIXES = (".nc", ".zarr")
 SMALL = 2**14
@@ -170,6 +171,7 @@ class _Disk:
 
 def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
     import h5netcdf
+    import xarray as xr
 
     def chunk(variable: xr.Variable) -> tuple[int, ...]:
         rows = max(1, CHUNK * variable.shape[0] // variable.nbytes)
@@ -205,6 +207,8 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     InvalidInput
         Another suffix.
     """
+    import xarray as xr
+
     suffix = suffix_of(path)
     place = Path(path)
     if not place.exists():

@@ -71,12 +71,13 @@ The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01
 
 from __future__ import annotations
 
-from typing import Any
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any
 
 from polhode.arguments import UNKNOWN
 from polhode.errors import InvalidInput, shown
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 QUATERNION = ("w", "x", "y", "z")
 AXES = ("x", "y", "z")
@@ -235,6 +236,8 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     InvalidInput
         Something else, or one without the variables that are needed.
     """
+    import xarray as xr
+
     if not isinstance(ds, xr.Dataset):
         raise InvalidInput(f"ds must be a Dataset such as polhode.integrate gives, not {shown(ds)}")
     for name in needed:
