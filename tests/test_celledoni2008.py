@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 
+import matplotlib
 import mpmath
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import polhode as ph
 from free_motion import moved
@@ -15,6 +17,7 @@ from mutants import claim_of, flips, order_off, put, scaled
 from polhode import studies
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel.signatures import NOT_CONVERGED, OK, TOO_LARGE
+from polhode.plots import style
 from polhode.studies import report
 from polhode.studies.celledoni2008 import (
     averages,
@@ -121,6 +124,33 @@ def test_verdicts(quick):
 def test_verdicts_of_the_full_form(tmp_path):
     results, _ = report.reproduce(STUDY, tmp_path)
     check_verdicts({result.figure.name: result for result in results})
+
+
+def test_titles_of_maps_cover_nothing():
+    """Not the long ones of the half turns either: none leaves the picture or lies on a panel or the colour bar."""
+    points = common.triangle(4, 2)
+    labels = [common.MATRIX_FORM[2], common.REDUCED[2]]
+    data = xr.DataArray(
+        np.zeros((2, 1, len(points))), dims=("flow", "step", "point"),
+        coords={"flow": labels, "step": [0.4], "x": ("point", points[:, 0]), "y": ("point", points[:, 1])},
+    )  # fmt: skip
+    with matplotlib.rc_context(style.RC):
+        picture = common.map_picture(data, [[(label, 0.4) for label in labels]] * 3, (-1.0, 1.0), "error")
+        canvas = FigureCanvasAgg(picture)
+        canvas.draw()
+    for ax in picture.axes[:-1]:
+        words = ax._left_title.get_window_extent(canvas.get_renderer())
+        assert words.width > 0 and words.x1 <= picture.bbox.x1 and words.y1 <= picture.bbox.y1, ax.get_title("left")
+        assert not any(words.overlaps(other.get_window_extent()) for other in picture.axes), ax.get_title("left")
+
+
+def test_rotations_that_cost_the_same_are_told_apart():
+    left, right = growth.draw(costs(mr=100.0))["growth"].axes
+    for ax in (left, right):
+        lines = [line for line in ax.get_lines() if str(line.get_label()) in (
+                 "rotation, exact", "rotation, mr", "exact, all pairs", "mr, all pairs")]  # fmt: skip
+        first, second = lines
+        assert second.get_markersize() > first.get_markersize() and second.get_markerfacecolor() == "none"
 
 
 # Values measured by an independent program.
