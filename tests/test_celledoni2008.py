@@ -145,12 +145,14 @@ def test_titles_of_maps_cover_nothing():
 
 
 def test_rotations_that_cost_the_same_are_told_apart():
-    left, right = growth.draw(costs(mr=100.0))["growth"].axes
-    for ax in (left, right):
-        lines = [line for line in ax.get_lines() if str(line.get_label()) in (
-                 "rotation, exact", "rotation, mr", "exact, all pairs", "mr, all pairs")]  # fmt: skip
-        first, second = lines
-        assert second.get_markersize() > first.get_markersize() and second.get_markerfacecolor() == "none"
+    for ax in growth.draw(costs(mr=100.0))["growth"].axes:
+        lines = {line.get_label(): line for line in ax.get_lines()}
+        looks = {(x.get_color(), x.get_linestyle(), x.get_marker()) for x in lines.values()}
+        assert len(looks) == len(lines)
+        for words in ("rotation, {}", "{}, all pairs", "{}, lists"):
+            if words.format("mr") in lines:
+                exact, mr = (lines[words.format(name)] for name in ("exact", "mr"))
+                assert mr.get_markersize() > exact.get_markersize() and mr.get_markerfacecolor() == "none"
 
 
 # Values measured by an independent program.
