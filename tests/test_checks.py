@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,23 @@ def test_orders_come_from_a_table_of_errors():
     assert isinstance(table, checks.ConvergenceTable) and table.steps[:4] == (2, 3, 4, 6)
     assert len(table.errors) == len(table.steps)
     assert table.order == pytest.approx(4, abs=0.1) and table.fitted == pytest.approx(4, abs=0.4)
+
+
+def test_the_page_of_the_checks_shows_a_pass_and_a_wrong_sign(tmp_path, capsys):
+    page = (Path(__file__).resolve().parents[1] / "docs" / "checks.md").read_text(encoding="utf-8")
+    cells = re.findall(r"```\{code-cell\} ipython3\n(.*?)```", page, re.DOTALL)
+    file = tmp_path / "cells.py"  # a file, because functions of a user are read from it
+    file.write_text("\n".join(cells[:2]), encoding="utf-8")
+    runpy.run_path(str(file))
+    printed = capsys.readouterr().out
+    assert "ok   loads and potential" in printed and "ok   conserves energy" in printed
+    assert "loads and potential | loads are -dU | relative difference 2.0e+00" in printed
+
+
+@pytest.mark.parametrize("check, name", [(ph.check_method, "trapm"), (ph.check_system, ph.free_body((1.0, 1.5, 2.0)))])
+def test_every_line_of_a_report_is_explained(check, name):
+    said = inspect.getdoc(check)
+    for line in check(name).lines:
+        kind = re.split("[, ]", line.what)[0] if line.what.startswith(("order", "conserves")) else line.what
+        assert kind in said.replace("symplectic, ...", line.what), line.what
+    assert "When a line fails" in said

@@ -170,39 +170,71 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
 
 # ------------------------------------------------------------------ the check
 def check_system(system: System, *, states: int = 3, span: float | None = None, seed: int = 0, **start: Any) -> Report:
-    """Measure everything a system declares.
+    """Measure whether a system does what it declares: above all, whether its loads belong to its potential.
+
+    A wrong sign or factor in a load does not show in a run: the motion looks plausible, and belongs to another system.
+    Here loads are compared with the derivative of the potential, and conserved quantities followed along accurate runs.
 
     Parameters
     ----------
     system : System
         Shipped or built by hand.
     states : int
-        Number of states at which the loads are compared with the potential.
+        Number of random states near the start at which everything is checked.
     span : float, optional
-        Length of the run along which what it conserves is followed; by default two radians of the fastest body.
+        Length (s) of the runs along which conserved quantities are followed; by default the time in which the fastest
+        body turns by two radians, and at most 2.
     seed : int
-        Of the random states.
+        Of the random states; the same seed gives the same report.
     **start : array_like
         A state in the system's own range, as for ``integrate`` (``attitude``, ``angular_velocity``, ``position``, ...);
         the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one, attitudes
-        within 0.5 rad of the identity.
+        within 0.5 rad of the identity. Orbits, spacecraft and bodies that act on each other need ``position``.
 
     Returns
     -------
     Report
-        Lines: shapes and names; that the loads write their own numbers only, change nothing and repeat; where they are
-        said not to depend on velocities, that they do not (exact); where they are divided, that their parts add up;
-        where there are works, and no potential of the user's beside a load or with a time in it, that their rates are
-        that of the energy (relative 1e-8); where there is a commutator, that its loads are the derivative of F . M^-1 F
-        (relative 1e-8); where there is a series, that it sums up to the torque along a rotation of the body, and that
-        the loads are a torque by the vertical (relative 1e-8); where energy is declared and there is a potential, that
-        loads at rest are minus its derivative (relative 1e-8) and that what they add in motion does no work; each
-        declared quantity along a run of high order (relative 1e-11).
+        A table when printed. ``raise_for_failure()`` turns it into a test. Only what applies has a line:
+
+        * ``shapes and names``: arrays have their shapes, masses and moments are positive, names are known. If not,
+          nothing else is checked.
+        * ``loads``: the function writes all of its numbers and no other, leaves its arguments alone, and gives the same
+          numbers when called again. If not, nothing further is checked.
+        * ``loads and velocities``: loads declared not to depend on velocities are the same, to the bit, at rest.
+        * ``parts of the loads``: divided loads are the sum of their parts, to 1e-13.
+        * ``works``: their rates are the rate of the energy, to 1e-8; not where there is a potential of the user's
+          beside a load or with a time in it.
+        * ``loads of the commutator``: they are the derivative of F . M^-1 F, to 1e-8.
+        * ``series of the torque``: it sums up to the torque along a rotation, to 1e-8.
+        * ``loads and potential``: loads at rest are minus the derivative of the potential, to 1e-8, where the energy is
+          declared conserved.
+        * ``loads in motion``: what velocities add to such loads does no work, to 1e-12.
+        * ``conserves ...``: each declared quantity changes by less than 1e-11 along a run.
+
+        All tolerances are relative.
 
     Raises
     ------
     InvalidInput
-        Not a system, or a start it has no use for.
+        Not a system, a start it has no use for or one that lacks something, or a span for which 4096 steps are not enough.
+
+    Notes
+    -----
+    A body with a ``torque`` of the user's declares nothing conserved; to have it compared with its potential, check
+    ``dataclasses.replace(system, conserves=("energy",))``.
+
+    When a line fails:
+
+    * Loads and potential: a difference near 2 is a wrong sign, near 1 a missing term, a small one a wrong constant. A
+      torque is in the body frame, a force in the space frame.
+    * Loads and velocities: build the system with ``velocity_dependent=True``, or remove the velocity from the load.
+    * Loads in motion: the loads dissipate or drive; do not declare the energy conserved.
+    * Conserves: if loads and potential fit, the quantity is not conserved: a symmetry is missing. Remove its name.
+    * Loads: allocate nothing outside, write every number of ``out``, and keep no state between calls.
+
+    See Also
+    --------
+    check_method : whether a method does what its row promises.
     """
     if not isinstance(system, System):
         raise InvalidInput(f"check_system takes a system such as polhode.free_body(...), not {shown(system)}")
