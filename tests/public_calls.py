@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shutil
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -58,6 +59,8 @@ def folder():
 def target(name):
     """A file that is not there yet."""
     path = folder() / name
+    if path.is_dir():
+        shutil.rmtree(path)
     path.unlink(missing_ok=True)
     return path
 
@@ -137,6 +140,14 @@ def force(t, position, velocity, parameters):
     return (0.0, 0.0, -0.1 * velocity[2])
 
 
+def ignore(told):
+    """Of how far a run is."""
+
+
+def damped():
+    return ph.rigid_body(INERTIA, torque=torque, parameters=[1.0])
+
+
 def far(t, position, velocity, q, omega, parameters):
     return position[0] - 1.0
 
@@ -197,10 +208,23 @@ CALLS = {
          "events": ["periapsis"]},
         {"system": lambda: ph.orbit(MU), "method": "mkrk:dp5", "rtol": 1e-6, "atol": 1e-9, "t_end": 20.0,
          "first_step": 1.0, "max_step": 5.0, "max_steps": 1000, "position": R, "momentum": V},
+        {"system": damped, "method": "mkrk:gauss4", "step": 0.05, "steps": 4, "euler_angles": W, "sequence": "ZXZ",
+         "angular_velocity_space": W, "parameters": [0.2], "breaks": [0.1], "since": -1.0, "progress": ignore,
+         "store": lambda: target("new.zarr"), "checkpoint_seconds": 30.0},
+        {"system": lambda: ph.free_body(INERTIA), "method": "baoab", "temperature": 1.0, "friction": 2.0, "seed": 3,
+         "step": 0.05, "steps": 4, "euler_angles_deg": LENGTH, "angular_momentum_space": W, "thermostat": [0.0, 0.0]},
+        {"system": lambda: ph.orbit(MU), "method": "v2", "step": 5.0, "steps": 4, "position": R, "velocity": V,
+         "compensated": True, "carries": [0.0] * 6, "parameters": {"mass": 2.0}},
+        {"system": lambda: ph.orbit(MU), "method": "reversible:v2", "step": 5.0, "steps": 4, "position": R,
+         "velocity": V, "clock": [0.0, 0.0, 1.0, 0.0]},
+        {"system": lambda: ph.free_body(INERTIA), "method": "rotation_vector", "tableau": "rk4", "step": 0.05,
+         "steps": 4, "coordinates": W},
+        {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "rotation_vector": W},
     ],
-    "rerun": [{"ds": turning, "threads": 1}],
+    "rerun": [{"ds": turning, "threads": 1, "progress": ignore}],
     "compare": [{"system": lambda: ph.free_body(INERTIA), "methods": ["v2/mr"], "steps": [0.05, 0.1], "t_end": 1.0,
-                 "t0": 0.0, "angular_velocity": W}],
+                 "t0": 0.0, "angular_velocity": W, "reference": {"attitude": Q, "angular_momentum": W},
+                 "tell": ignore}],
     "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1},
                       {"path": scenario, "method": "mkrk:dp5", "rtol": 1e-6}],
     "check_method": [{"method": "v2/mr"}],
@@ -215,12 +239,13 @@ CALLS = {
     "from_constrained": [{"P": CONSTRAINED, "Q": TURN}],
     "save": [{"ds": turning, "path": lambda: target("out.nc")}],
     "load": [{"path": saved}],
-    "resume": [{"store": stored, "checkpoint_seconds": 30.0, "threads": 1}],
+    "resume": [{"store": stored, "checkpoint_seconds": 30.0, "threads": 1, "progress": ignore}],
     "cite": [{"what": "krysl2006"}],
     "with_chart": [{"ds": turning, "chart": "euler_angles", "sequence": "ZXZ", "branch": "principal"}],
     "convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous",
                         "chart": "rotation_vector"}],
-    "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}],
+    "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:
+                                                                    ph.free_body(INERTIA)}],
     # elliptic
     **{f"elliptic.{name}": [{"u": 0.7, "mc": 0.4}] for name in ("sn", "cn", "dn", "am", "jacobi")},
     "elliptic.K": [{"mc": 0.4}], "elliptic.E": [{"mc": 0.4}], "elliptic.Pi_complete": [{"n": 0.3, "mc": 0.4}],
@@ -385,7 +410,7 @@ def arguments_of(name, k=0):
     """The arguments of a good call, made."""
     call = CALLS[name][k]
     signature = inspect.signature(public_functions()[name]).parameters
-    making = {"function", "force", "torque", "L", "F"}
+    making = {"function", "force", "torque", "L", "F", "progress", "tell"}
     return {
         key: value() if (inspect.isfunction(value) and key not in making) or hasattr(value, "cache_info") else value
         for key, value in call.items() if key in signature or "VAR_KEYWORD" in {p.kind.name for p in signature.values()}

@@ -38,13 +38,7 @@ def test_every_public_function_has_a_good_call_of_all_its_arguments():
 
 OF_FUNCTIONS = {"potential", "load", "torque", "force", "work", "gradient", "sunlight"}
 """Where one function of the user's stands for all."""
-NOT_GIVEN = {
-    "integrate": {"coordinates", "since", "clock", "thermostat", "compensated", "carries", "progress", "store",
-                  "checkpoint_seconds", "parameters", "breaks", "rotation_vector", "euler_angles", "euler_angles_deg",
-                  "sequence", "angular_velocity_space", "angular_momentum_space"},
-    "rerun": {"progress"}, "load": {"system"}, "resume": {"system", "progress"}, "compare": {"reference", "tell"},
-    "point_motion": {"system"},
-}  # fmt: skip
+NOT_GIVEN = {"load": {"system"}, "resume": {"system"}}
 
 
 # ------------------------------------------------------------------ outcomes
@@ -162,6 +156,9 @@ def mutations(name):
 
 LONG_BY_WISH = {("integrate", "t_end"), ("integrate", "t0"), ("compare", "t_end"), ("compare", "t0")}
 """Arguments that may ask for a run of any length."""
+TOLD = {"progress", "tell"}
+"""Arguments that are functions whose errors are the user's: they come through as they are, and so can stop a run."""
+FAILING = {"a class", "hostile"}
 LARGE = {"1e308", "-1e308", "10^12", "10^18"}
 
 
@@ -172,6 +169,8 @@ def walk(calls, monkeypatch, tmp_path):
     with few_gigabytes():
         for name, k, changes in calls:
             if any((name, argument) in LONG_BY_WISH and kind in LARGE for argument, kind in changes.items()):
+                continue
+            if any(argument in TOLD and kind in FAILING for argument, kind in changes.items()):
                 continue
             arguments = arguments_of(name, k) | {argument: WRONG[kind] for argument, kind in changes.items()}
             ended, told = outcome(name, arguments)

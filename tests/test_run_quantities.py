@@ -261,7 +261,6 @@ REFUSED = {
     "steps": (CIRCLING, 4, "s"), "every": (CIRCLING, 2, ""), "threads": (CIRCLING, 1, ""),
     "max_steps": (CHOSEN, 100, ""), "rtol": (CHOSEN, 1e-6, "m"), "atol": (CHOSEN, 1e-9, "rad / s"),
     "guard": (CIRCLING, 1, ""), "compensated": (CIRCLING, 1, ""), "epoch": (CIRCLING, 0.0, "s"),
-    "checkpoint_seconds": (CIRCLING | {"store": "none/run.zarr"}, 5.0, "min"),
     "attitude": (TUMBLING, Q, "m"), "coordinates": (TUMBLING | {"method": "rotation_vector"}, [0.1, 0.2, 0.3], "deg"),
     "carries": (CIRCLING | {"compensated": True}, [0.0] * 6, "m"),
     "clock": (CIRCLING | {"method": "reversible:v2"}, [0.0, 0.0, 1.0, 0.0], "s"),
@@ -283,6 +282,15 @@ def test_what_has_no_unit_that_polhode_knows_is_refused(argument, package):
         ph.integrate(**call, **{argument: PACKAGES[package](value, u.Unit(unit))})
     words = str(told.value)
     assert argument in words and "\n" not in words and len(words) < 400, words
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_seconds_between_checkpoints_may_be_minutes(package, tmp_path):
+    path = tmp_path / "run.zarr"
+    ds = ph.integrate(**CIRCLING, store=path, checkpoint_seconds=PACKAGES[package](0.5, u.min))
+    assert ph.load(path).equals(ds)
+    with pytest.raises(InvalidInput, match=r"^checkpoint_seconds is a quantity in m, which does not turn into s"):
+        ph.integrate(**CIRCLING, store=tmp_path / "b.zarr", checkpoint_seconds=PACKAGES[package](0.5, u.m))
 
 
 def test_parameters_by_name_are_quantities_as_where_the_system_is_built():

@@ -458,7 +458,7 @@ def test_a_few_wrong_arguments(tmp_path, path):
     for more, told in (
         ({"store": tmp_path / "run.nc"}, "must end in .zarr"),
         ({"store": path, "checkpoint_seconds": -1}, "checkpoint_seconds is -1"),
-        ({"store": path, "checkpoint_seconds": "30"}, "checkpoint_seconds is '30'"),
+        ({"store": path, "checkpoint_seconds": "30"}, "checkpoint_seconds must be a number, not '30'"),
         ({"store": path, "step": -0.1}, "step is -0.1"),
         ({"store": path, "method": "taylor4", "system": spinning()}, "Taylor series"),
     ):

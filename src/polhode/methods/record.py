@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.arguments import LONGEST_WORD
+from polhode.arguments import LONGEST_WORD, NO_WHOLE
 from polhode.errors import InvalidInput, shown, unknown_name
 
 HUGE = 1e300
@@ -363,9 +363,11 @@ class Method:
         for name, given in chosen.items():
             if name not in self.options:
                 raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
-            number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+            number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, NO_WHOLE)
             if not number and not isinstance(given, str):
                 raise InvalidInput(f"{name} of method {self.name!r} must be text or a number, not {shown(given)}")
+            if number and abs(given) > HUGE:
+                raise InvalidInput(f"{name} of method {self.name!r} is beyond {HUGE:g}; take a smaller number")
             value = self._value(name, shortest(given) if number else given)
             if settled.get(name, value) != value:
                 raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")

@@ -22,7 +22,7 @@ from polhode.errors import (
 )
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
-from polhode.runs.single import in_units_of, integrate, release, span
+from polhode.runs.single import in_units_of, integrate, release, span, teller
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 from polhode.trajectory.schema import CONVENTIONS
@@ -162,7 +162,7 @@ def compare(
             raise InvalidInput(f"{what} {keys[twice]!r} is given twice; keep one of them")
     if min(counts) == 0:
         raise InvalidInput("t_end equals t0: there is nothing to compare")
-    say = tell or (lambda words: None)
+    say = teller(tell, "tell")
     if reference is None:
         goal = compute_reference(
             system, t_end=t_end, t0=t0, largest=max(sizes), smallest=min(sizes), tell=say, **arguments
@@ -277,11 +277,11 @@ def given_reference(system: System, reference: Any, t_end: float, units: str = "
         for name, value in {**reference, **in_units_of(system, units, measured)[1]}.items():
             width = 4 if name == "attitude" else 3
             shape = (width,) if system.N == 1 else (system.N, width)
-            rows = array(value, f"{name} of the reference")
-            if rows.shape != shape:
-                raise InvalidInput(f"{name} of the reference must be of shape {shape}, not {rows.shape}")
+            numbers_given = array(value, f"{name} of the reference")
+            if numbers_given.shape != shape:
+                raise InvalidInput(f"{name} of the reference must be of shape {shape}, not {numbers_given.shape}")
             last = "quaternion" if name == "attitude" else "axis"
-            variables[name] = ([last] if system.N == 1 else ["body", last], rows)
+            variables[name] = ([last] if system.N == 1 else ["body", last], numbers_given)
         if not variables:
             raise InvalidInput(f"the reference is empty; give one of {', '.join(known)}")
         state = xr.Dataset(variables)

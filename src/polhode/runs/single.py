@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
-from polhode.arguments import UNKNOWN, array, choice, has_quantity, in_unit, number, numbers, truth, vector
+from polhode.arguments import UNKNOWN, array, choice, has_quantity, in_unit, number, numbers, path, truth, vector
 from polhode.arguments import whole as whole_number
 from polhode.errors import (
     CoarseStepWarning,
@@ -616,7 +616,7 @@ def integrate(
     check_span(system, first, inf if end is None else end)
     wanted, cuts = events_of(events, system), checked_breaks(breaks, first, end)
     if store is not None and not isinstance(store, LiveStore):
-        store = LiveStore(store, checkpoint_seconds)
+        store = LiveStore(path(store, "store"), checkpoint_seconds)
     every, guard = checked_every(every), truth(guard, "guard")
     if system.units:
         if units not in ("consistent", system.units):
@@ -795,13 +795,27 @@ def carry_out(
     if progress is True:
         with Display() as display:
             return carry_out(system, chosen, recipe, display, events, store, threads)
-    if progress and not callable(progress):
-        raise InvalidInput(f"progress must be True or a function, not {shown(progress)}")
-    tell = progress if callable(progress) else lambda state: None
+    tell = teller(None if progress is False else progress, "progress", "True or a function")
     if store is None:
         return _carry_out(system, chosen, recipe, tell, events, None, threads)
     with store:
         return _carry_out(system, chosen, recipe, tell, events, store, threads)
+
+
+def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], None]:
+    """A function of the user's that is told how far something is, or one that does nothing where None is given. What it
+    raises is the user's, and comes through as it is.
+
+    Raises
+    ------
+    InvalidInput
+        Something else.
+    """
+    if told is None:
+        return lambda state: None
+    if not callable(told):
+        raise InvalidInput(f"{name} must be {kind}, not {shown(told)}")
+    return told  # type: ignore[no-any-return]
 
 
 def _carry_out(

@@ -32,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, PolhodeError
+from polhode.arguments import number
+from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.runs.stepping import Record, Run
@@ -223,9 +224,8 @@ class LiveStore:
     def _set_up(self, path: str | os.PathLike[str], seconds: float) -> None:
         self.path = Path(path)
         if self.path.suffix != ".zarr":
-            raise InvalidInput(f"the store {str(path)!r} must end in .zarr; it will be a Zarr folder")
-        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0.0 <= seconds < float("inf"):
-            raise InvalidInput(f"checkpoint_seconds is {seconds!r}; it must be a number of seconds, not negative")
+            raise InvalidInput(f"the store {shown(str(path))} must end in .zarr; it will be a Zarr folder")
+        seconds = number(seconds, "checkpoint_seconds", "s", positive=True, zero=True)
         self.seconds, self.writable, self.new, self.over = seconds, True, True, False
         self.run_text, self.rows, self.state = "", 0, None  # type: str, int, dict[str, Any] | None
         self.makers: list[dict[str, Any]] = []
