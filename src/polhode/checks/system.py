@@ -216,7 +216,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     Raises
     ------
     InvalidInput
-        Not a system, a start it has no use for or one that lacks something, or a span for which 4096 steps are not enough.
+        Not a system, a start that lacks something or has too much, or a span for which 4096 steps are not enough.
 
     Notes
     -----
