@@ -189,7 +189,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     **start : array_like
         A state in the system's own range, as for ``integrate`` (``attitude``, ``angular_velocity``, ``position``, ...);
         the states tried are near it (up to 0.5 rad and 20 percent away). By default random, of size one, attitudes
-        within 0.5 rad of the identity. Orbits, spacecraft and bodies that act on each other need ``position``.
+        within 0.5 rad of the identity. Orbits and spacecraft need a ``position``.
 
     Returns
     -------
