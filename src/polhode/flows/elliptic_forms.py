@@ -65,7 +65,7 @@ from math import atan2, cos, inf, sin, sqrt
 from typing import Any, NamedTuple
 
 from polhode.algebra.elliptic import F_part, Pi_carlson, Pi_complete_kernel, half_turns, jacobi_kernel
-from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply, to_matrix
+from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply
 from polhode.algebra.so3 import add, axpy, columns, cross, dot, exp_quaternion, matrix_product, scale, times
 from polhode.flows.invariants import apart, restoring
 from polhode.kernel import jit
@@ -352,7 +352,11 @@ def rows_of(m, G, o, axes):
 
 @inlined
 def by_matrix(i, h, p):
-    """Turn body i for a time h; the attitude as a product of matrices, a quaternion only in the state."""
+    """Turn body i for a time h; the turn as a product of matrices, which multiplies the attitude as a quaternion.
+
+    Their rounding takes the turn off the rotations, by the same in every step. The quaternion of a small turn leaves
+    that out; the product with the attitude, if it were one of matrices too, would turn it, to the same side.
+    """
     at = BODY * i
     m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
     own = thick(get3(p.bodies, CONSTANTS * i + INERTIA))
@@ -375,7 +379,7 @@ def by_matrix(i, h, p):
     v, w, u = rows_of(a.m, G, o, axes)
     turned = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
     e = matrix_product(columns(v0, w0, u0), turned)
-    put4(p.y, at + ATTITUDE, from_matrix(matrix_product(to_matrix(q), e)))
+    put4(p.y, at + ATTITUDE, compose(q, from_matrix(e)))
     put3(p.y, at + ANGULAR, unsort(a.m, axes))
     return OK
 
