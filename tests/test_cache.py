@@ -250,6 +250,15 @@ def test_one_that_waits_is_not_kept_for_ever(owner, monkeypatch):
 
 
 @LOCKED
+def test_who_waits_is_told_that_kernels_are_compiled(owner, monkeypatch):
+    monkeypatch.setattr(cache, "PATIENCE", 0.2)
+    told = []
+    with jit.watched(lambda: told.append("compiling")), cache.alone(owner[1]):
+        pass
+    assert told == ["compiling"]
+
+
+@LOCKED
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT] if os.name == "posix" else [])
 def test_an_owner_that_is_gone_keeps_nobody(owner, end):
     process, path = owner
