@@ -162,8 +162,8 @@ LARGEST_ERROR = 0.05
 """Angle (rad) that the rule may miss in a guarded step, by the bound. Of 24,000 steps of 0.01 to 100 rad (general,
 flat, nearly symmetric and nearly spherical bodies and rods down to 1e-6; a quarter of the momenta close to the
 separatrix), each in 19 places of the motion, none in range missed more than 0.0502. Out of range, 2 in 100 of those
-less than a half turn of the momentum (a single node: 4, matrix form: 17) and 1 in 3 of the longer ones (1 in 2) missed
-no more in any place."""
+less than a half turn of the momentum (matrix form: 16; a single node: 5, in matrix form 24) and 1 in 3 of the longer
+ones (1 in 2) missed no more in any place."""
 
 LEAST = 1e-100
 """Least k' = sqrt(mc): below, places close to a quarter turn are proportional to it, which cancels."""

@@ -366,7 +366,7 @@ class Method:
             number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, NO_WHOLE)
             if not number and not isinstance(given, str):
                 raise InvalidInput(f"{name} of method {self.name!r} must be text or a number, not {shown(given)}")
-            if number and abs(given) > HUGE:
+            if not isinstance(given, str) and abs(given) > HUGE:
                 raise InvalidInput(f"{name} of method {self.name!r} is beyond {HUGE:g}; take a smaller number")
             value = self._value(name, shortest(given) if number else given)
             if settled.get(name, value) != value:
