@@ -144,6 +144,12 @@ def test_titles_of_maps_cover_nothing():
         assert not any(words.overlaps(other.get_window_extent()) for other in picture.axes), ax.get_title("left")
 
 
+def test_steps_are_labelled():
+    for ax in claims.orders_picture(kept_things()).axes:
+        low, high = ax.get_xlim()
+        assert len([x for x in ax.get_xticks() if low <= x <= high]) >= 3, ax.get_title("left")
+
+
 def test_rotations_that_cost_the_same_are_told_apart():
     for ax in growth.draw(costs(mr=100.0))["growth"].axes:
         lines = {line.get_label(): line for line in ax.get_lines()}

@@ -205,6 +205,8 @@ def orders_picture(data: xr.Dataset) -> Picture:
         for i, (label, line) in enumerate(rows.items()):
             ax.loglog(line[line.dims[0]], np.maximum(line, 1e-20), label=label, **drawing.style(i))
         ax.set(title=title, xlabel="step", ylabel="error of the angle" if "form" in title else "error at t = 4")
+        steps = (0.2, 0.5, 1.0) if "form" in title else (0.1, 0.2, 0.5)  # a decade alone would be one label
+        ax.set_xticks(steps, [f"{h:g}" for h in steps])
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
     return picture
