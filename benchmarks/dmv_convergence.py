@@ -20,7 +20,7 @@ import numpy as np
 
 from polhode.flows.dmv import dmv
 from polhode.kernel import drive
-from polhode.kernel.signatures import GUARDED, OK, REPORT, TOO_LARGE
+from polhode.kernel import layout as L
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from free_motion import angle_between, fastest, moved
@@ -67,11 +67,11 @@ def motion(inertia, m, h):
 
 def swept(turn, n, h, inertia, m, guarded):
     """Attitude, status and iterations of n steps."""
-    y, constants, report = np.zeros((len(m), 13)), np.zeros((len(m), 8)), np.zeros(REPORT)
-    y[:, 6], y[:, 10:], report[GUARDED] = 1.0, m, float(guarded)
+    y, constants, step_info = np.zeros((len(m), 13)), np.zeros((len(m), 8)), np.zeros(L.STEP_INFO)
+    y[:, 6], y[:, 10:], step_info[L.GUARDED] = 1.0, m, float(guarded)
     constants[:, 1:4], constants[:, 5:] = inertia, 1 / inertia
     status, iterations = np.zeros(len(m), np.int64), np.zeros(len(m), np.int64)
-    drive.sweep_of(turn)(n, np.full(len(m), h), y, constants, report, status, iterations)
+    drive.sweep_of(turn)(n, np.full(len(m), h), y, constants, step_info, status, iterations)
     return y[:, 6:10], status, iterations
 
 
@@ -85,11 +85,11 @@ def table(bodies=1000, seed=0, triangle=False, steps=(0.4, 0.2, 0.1, 0.04), orde
             for kind in KINDS:
                 turn, guarded = dmv(order, "fixed_point" if kind == KINDS[0] else "newton"), kind == KINDS[2]
                 _, status, iterations = swept(turn, round(LENGTH / h), h, inertia, m, guarded)
-                done = status == OK
+                done = status == L.OK
                 error = angle_between(swept(turn, 1, h, inertia, m, guarded)[0], exact)[done]
                 off = tuple(float((~(error <= limit)).mean()) for limit in LIMITS)
                 mean = float((iterations[done] / round(LENGTH / h)).mean())
-                rows.append(Row(h, order, kind, float(done.mean()), float((status == TOO_LARGE).mean()), off, mean))
+                rows.append(Row(h, order, kind, float(done.mean()), float((status == L.TOO_LARGE).mean()), off, mean))
     return rows
 
 

@@ -107,14 +107,14 @@ def orbit(oblate: bool):
 def with_polhode(label: str, n: int, oblate: bool = False, every: int = 0, days: int = 1) -> Run:
     """n steps of one size; rows after each ``every`` of them."""
     import polhode as ph
-    from polhode.kernel.signatures import OK
+    from polhode.kernel import layout as L
     from polhode.methods import method
-    from polhode.runs.bench import Bench
+    from polhode.runs.integrator import Integrator
     from polhode.runs.single import start_state
 
     system, start = orbit(oblate)
     y, h = start_state(system, **start), DAY * days / n
-    bench = Bench(system, method(label), y)
+    bench = Integrator(system, method(label), y)
     rows = np.empty((n // every, y.size)) if every else None
     counts = np.zeros(len(rows), np.int64) if every else None
 
@@ -128,7 +128,7 @@ def with_polhode(label: str, n: int, oblate: bool = False, every: int = 0, days:
             if bench.prepared.processed and not every:
                 bench.y[:] = bench.present(n * h, h)[1]
             best = min(best, time.perf_counter() - begun)
-            if status != OK:
+            if status != L.OK:
                 return best, np.full(3, np.nan)
         return best, bench.y[:3].copy()
 
@@ -141,14 +141,14 @@ def with_polhode(label: str, n: int, oblate: bool = False, every: int = 0, days:
 def with_tolerance(label: str, rtol: float, oblate: bool = False) -> Run:
     """Steps chosen by a tolerance."""
     import polhode as ph
-    from polhode.kernel.signatures import OK
+    from polhode.kernel import layout as L
     from polhode.methods import method
-    from polhode.runs.bench import Bench
+    from polhode.runs.integrator import Integrator
     from polhode.runs.single import start_state
 
     system, start = orbit(oblate)
     y = start_state(system, **start)
-    bench = Bench(system, method(label), y, adaptive=True)
+    bench = Integrator(system, method(label), y, adaptive=True)
     bench.adapt(0.0, rtol, 1e-3 * rtol)
     stops, none, rows = np.array([DAY]), np.empty(0), np.empty((2, y.size))
     times, sizes, counts = np.empty(2), np.empty(2), np.zeros(2, np.int64)
@@ -161,7 +161,7 @@ def with_tolerance(label: str, rtol: float, oblate: bool = False) -> Run:
             begun = time.perf_counter()
             status = bench.march_adaptive(10**7, 0, stops, none, times, sizes, rows, counts)
             best = min(best, time.perf_counter() - begun)
-            if status != OK:
+            if status != L.OK:
                 return best, np.full(3, np.nan)
         return best, bench.y[:3].copy()
 
@@ -176,13 +176,13 @@ def with_flow(n: int, days: int = 1) -> Run:
     import polhode as ph
     from polhode.flows.kepler import kepler_drift
     from polhode.kernel import drive
-    from polhode.kernel.signatures import REPORT
+    from polhode.kernel import layout as L
 
     def drift(i, h, p):
         return kepler_drift(i, h, MU, p)
 
     loop = drive.sweep_of(drift)
-    y, bodies, report = np.zeros((1, 13)), np.ones((1, 8)), np.zeros(REPORT)
+    y, bodies, step_info = np.zeros((1, 13)), np.ones((1, 8)), np.zeros(L.STEP_INFO)
     h, status, counts = np.array([DAY * days / n]), np.zeros(1, np.int64), np.zeros(1, np.int64)
 
     def go(repeats):
@@ -190,7 +190,7 @@ def with_flow(n: int, days: int = 1) -> Run:
         for _ in range(repeats):
             y[0, :6] = np.concatenate(PLANAR)
             begun = time.perf_counter()
-            loop(n, h, y, bodies, report, status, counts)
+            loop(n, h, y, bodies, step_info, status, counts)
             best = min(best, time.perf_counter() - begun)
         return best, y[0, :3].copy() if not status[0] else np.full(3, np.nan)
 

@@ -24,7 +24,8 @@ from polhode.algebra.so3 import exp_quaternion
 from polhode.flows import rotors
 from polhode.flows.kick import kick
 from polhode.kernel import drive, jit
-from polhode.kernel.signatures import LOADS, MARCHING, OK, REPORT
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import LOADS
 from polhode.methods import method
 from polhode.systems import free_body, rigid_body
 
@@ -45,7 +46,7 @@ def strang_top(t, h, p):
     kick(t, 0.5 * h, p)
     turn(0, h, p)
     kick(t + h, 0.5 * h, p)
-    return OK
+    return L.OK
 
 
 def torque(t, q, omega, parameters):
@@ -80,20 +81,22 @@ class Polhode:
         self.y = np.zeros(13)
         self.y[6:10], self.y[10:13] = start[3:], start[:3]
         self.loads = system.compiled_loads(0.0, self.y)
-        self.report = np.zeros(REPORT)
+        self.step_info = np.zeros(L.STEP_INFO)
         self.arrays = (
             system.bodies, system.with_memory, np.zeros(1), np.zeros(1, np.int64), system.blocks, np.zeros(13),
-            np.zeros(6), np.zeros(64), self.report,
+            np.zeros(6), np.zeros(64), self.step_info,
         )  # fmt: skip
         self.addresses = jit.addresses_of(self.loads, LOADS, *self.arrays)
 
     def __call__(self, n, h):
-        y, self.report[:] = self.y.copy(), 0.0
+        y, self.step_info[:] = self.y.copy(), 0.0
         rows, iterations = np.empty((1, 13)), np.zeros(1, np.int64)
         begun = time.perf_counter()
         no_events = ((None, None, np.zeros(1)) if jit.disabled() else np.zeros(3, np.int64)), np.zeros(0), np.zeros(0)
-        status = self.loop(MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, 1, y, self.addresses, rows, iterations, *no_events)
-        assert status == OK
+        status = self.loop(
+            L.MARCHING, 0, n, n + 1, 0.0, h, np.inf, 1, 1, y, self.addresses, rows, iterations, *no_events
+        )
+        assert status == L.OK
         return (time.perf_counter() - begun) / n * 1e9, np.concatenate([y[10:13], y[6:10]])
 
 

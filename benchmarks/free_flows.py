@@ -35,10 +35,10 @@ from pathlib import Path
 import numpy as np
 
 from polhode.kernel import drive
-from polhode.kernel.signatures import GUARDED, OK, REPORT
+from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.methods.free_flows import free_flow
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.systems import free_body
 
 FLOWS = (
@@ -78,8 +78,8 @@ class Bodies:
         self.y[:, 6] = 1.0
         self.y[:, 10:] = momenta
         self.bodies = np.column_stack([np.ones(K), moments, np.ones(K), 1.0 / moments])
-        self.report, self.status, self.counts = np.zeros(REPORT), np.zeros(K, np.int64), np.zeros(K, np.int64)
-        self.report[GUARDED] = 1.0
+        self.step_info, self.status, self.counts = np.zeros(L.STEP_INFO), np.zeros(K, np.int64), np.zeros(K, np.int64)
+        self.step_info[L.GUARDED] = 1.0
 
     def polhode(self, name):
         """A function (n, h) -> (seconds, states, all went well) for polhode's loop."""
@@ -88,7 +88,7 @@ class Bodies:
         def run(n, h):
             y, h = self.y.copy(), np.broadcast_to(h, len(self.y)).copy()
             begun = time.perf_counter()
-            loop(n, h, y, self.bodies, self.report, self.status, self.counts)
+            loop(n, h, y, self.bodies, self.step_info, self.status, self.counts)
             return time.perf_counter() - begun, y, not self.status.any()
 
         return run
@@ -109,13 +109,13 @@ class Bodies:
 
 def method_loop(name, start):
     """A method on the free body, as ``Bodies.polhode``."""
-    bench = Bench(free_body(MOMENTS), method(name), start)
+    integrator = Integrator(free_body(MOMENTS), method(name), start)
 
     def run(n, h):
-        bench.y[:] = start
+        integrator.y[:] = start
         begun = time.perf_counter()
-        status = bench.march(0, n, n + 1, 0.0, h)
-        return time.perf_counter() - begun, bench.y, status == OK
+        status = integrator.march(0, n, n + 1, 0.0, h)
+        return time.perf_counter() - begun, integrator.y, status == L.OK
 
     return run
 

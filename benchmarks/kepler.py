@@ -28,7 +28,7 @@ import numpy as np
 from polhode.algebra import series
 from polhode.flows.kepler import kepler_drift
 from polhode.kernel import drive
-from polhode.kernel.signatures import REPORT
+from polhode.kernel import layout as L
 
 MU, RADIUS = 3200.9998, 1664.029
 ECCENTRICITIES = (0.0, 0.01, 0.25, 0.7, 0.95, 0.999, 1.0, 1.5)
@@ -66,7 +66,7 @@ def ours(n, h, y):
     bodies = np.ones((K, 8))
     status, counts, h = np.zeros(K, np.int64), np.zeros(K, np.int64), np.full(K, h)
     begun = time.perf_counter()
-    drive.sweep_of(drift)(n, h, y, bodies, np.zeros(REPORT), status, counts)
+    drive.sweep_of(drift)(n, h, y, bodies, np.zeros(L.STEP_INFO), status, counts)
     seconds = time.perf_counter() - begun
     if status.any():
         raise SystemExit(f"a step failed with status {status.max()}")

@@ -19,9 +19,9 @@ from polhode.algebra.so3 import Ad, axpy, columns, cross, dot, scale
 from polhode.flows.elliptic_forms import matrix_product
 from polhode.flows.semiexact import semiexact
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import REPORT
 
 STEPS = 1_000_000
 KINDS = 64
@@ -160,7 +160,7 @@ def flows():
 
     def run(turn, steps):
         y = begin.copy()
-        sweep_of(turn)(steps, np.array([t / steps]), y, bodies, np.zeros(REPORT), status, status.copy())
+        sweep_of(turn)(steps, np.array([t / steps]), y, bodies, np.zeros(L.STEP_INFO), status, status.copy())
         return y[0, 6:10]
 
     reference = run(semiexact(20), 40)

@@ -26,9 +26,10 @@ import numpy as np
 
 import polhode as ph
 from polhode.kernel import jit, neighbours
-from polhode.kernel.signatures import A1, ALL, LOADS, i8, types
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import A1, LOADS, i8, types
 from polhode.runs.single import start_state
-from polhode.runs.team import Team
+from polhode.runs.thread_pool import ThreadPool
 
 DENSITY, CUTOFF, SKIN = 0.8, 3.0, 0.36
 STEPS = 200
@@ -68,7 +69,7 @@ print(open(file + "/log").read())
 def many(role, times, N, y, bodies, parameters, out):
     """The same loads many times."""
     for _ in range(times):
-        role(ALL, 0.0, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+        role(L.ALL, 0.0, N, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
 
 
 def pointer(array, kind=ctypes.c_double):
@@ -117,7 +118,7 @@ class Polhode:
         return self(1)
 
     def in_threads(self, times, threads):
-        with Team(self.system.serve, self.parameters, threads):
+        with ThreadPool(self.system.serve, self.parameters, threads):
             return self(times)
 
 

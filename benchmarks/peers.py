@@ -38,10 +38,10 @@ import numpy as np
 
 import polhode as ph
 from polhode.kernel import drive
-from polhode.kernel.signatures import OK, REPORT
+from polhode.kernel import layout as slots
 from polhode.methods import method
 from polhode.methods.free_flows import free_flow
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.systems import System, problem
 
@@ -192,7 +192,7 @@ def with_heyoka(system: System, y, t_end: float, form: str, tolerance: float, nu
 
 def with_polhode(system: System, y, t_end: float, name: str, n: int) -> Run:
     """A run of polhode in n steps."""
-    bench = Bench(system, method(name), y)
+    bench = Integrator(system, method(name), y)
     h = t_end / n
 
     def begin():
@@ -201,7 +201,7 @@ def with_polhode(system: System, y, t_end: float, name: str, n: int) -> Run:
 
     def go():
         bench.prepare(0.0, h)
-        if bench.march(0, n, n + 1, 0.0, h) != OK:
+        if bench.march(0, n, n + 1, 0.0, h) != slots.OK:
             bench.y[:] = np.nan
         if bench.prepared.processed:
             bench.y[:] = bench.present(t_end, h)[1]
@@ -407,7 +407,7 @@ def free_body(rounds: int) -> None:
     system, y, _ = ready("krysl_free_body")
     constants = system.constants_of_bodies.copy()
     loop = drive.sweep_of(free_flow("exact").build())
-    status, counts, report = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(REPORT)
+    status, counts, step_info = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(slots.STEP_INFO)
     state = y[None].copy()
 
     def exactly(label, n, h):
@@ -416,7 +416,7 @@ def free_body(rounds: int) -> None:
         def begin():
             state[0] = y
 
-        return Run(label, 0, begin, lambda: loop(n, h, state, constants, report, status, counts),
+        return Run(label, 0, begin, lambda: loop(n, h, state, constants, step_info, status, counts),
                    lambda: (state[0, 10:13].copy(), state[0, 6:10].copy()))  # fmt: skip
 
     for t_end, steps in ((100.0, (4.0, 1.0, 0.1)), (1e5, (100.0, 1.0, 0.1))):
@@ -446,7 +446,7 @@ def free_body(rounds: int) -> None:
         for _ in range(rounds):
             state[0] = y
             start = time.perf_counter()
-            loop(many, np.array([t_end]), state, constants, report, status, counts)
+            loop(many, np.array([t_end]), state, constants, step_info, status, counts)
             begun.append((time.perf_counter() - start) / many)
         print(f"{'   of which the exact step itself':<34}{1e6 * min(begun):>13.2f}")
 

@@ -10,8 +10,8 @@ top    The heavy top to the same attitude error at t = 1: methods of polhode, Sc
        and compiled by numba), Exudyn's explicit integrators (rotation vectors) and its implicit ones (Euler
        parameters). Needs ``pip install scipy exudyn`` for the peers; without them they are left out.
 
-Steps and parts: the compiled loop (``Bench.march``) takes 10,000 steps in a call; the best of many rounds, in which all
-rows take turns. A row that stops (at a singular point) is timed up to where it does.
+Steps and parts: the compiled loop (``Integrator.march``) takes 10,000 steps in a call; the best of many rounds, in
+which all rows take turns. A row that stops (at a singular point) is timed up to where it does.
 
 Top: all errors are angles between the attitude at t = 1 and the same reference, on which two methods of polhode that
 share no formulas agree. Everyone's resolution grows by the same rule, a fifth more steps or a tolerance 0.7 times as
@@ -37,14 +37,14 @@ import numpy as np
 
 import polhode as ph
 from polhode.algebra.quaternion import conjugate, from_matrix, multiply
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import OK, STEPS_DONE
 from polhode.methods import method
 from polhode.methods import rotation_parameters as rows
-from polhode.methods.record import Chosen, Prepared
+from polhode.methods.record import CompiledMethod, MethodSpec
 from polhode.methods.stages import UNKNOWNS, origin, steps_of
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.systems import System
 
@@ -91,16 +91,16 @@ class March:
     def __init__(self, problem: str, chosen: Any):
         system, start, self.h = PROBLEMS[problem]
         self.y = start_state(system, **start)
-        self.bench = Bench(system, chosen, self.y)
+        self.integrator = Integrator(system, chosen, self.y)
         self.best, self.done = np.inf, 0
 
     def clock(self) -> None:
         """Run once; keeps the smallest time a step, and how many steps were taken."""
-        self.bench.restart(self.y)
+        self.integrator.restart(self.y)
         begun = time.perf_counter()
-        self.bench.march(0, STEPS, STEPS + 1, 0.0, self.h)
+        self.integrator.march(0, STEPS, STEPS + 1, 0.0, self.h)
         seconds = time.perf_counter() - begun
-        self.done = int(self.bench.report[STEPS_DONE])
+        self.done = int(self.integrator.step_info[L.STEPS_DONE])
         self.best = min(self.best, seconds / max(1, self.done))
 
     def words(self, base: float) -> str:
@@ -164,18 +164,18 @@ def update_alone(t, h, p):
     put3(p.work, z, SMALL)
     put3(p.work, z + 3, get3(p.work, origin(p) + 3))
     finish(z, p.y, p.y, p)
-    return OK
+    return L.OK
 
 
 @dataclass(frozen=True)
 class Spoiled:
     """A method with another step."""
 
-    chosen: Chosen
+    chosen: MethodSpec
     step: Callable[..., int]
     label: str = "spoiled"
 
-    def prepare(self) -> Prepared:
+    def prepare(self) -> CompiledMethod:
         """The method's own numbers, with that step."""
         return replace(self.chosen.prepare(), step=self.step)
 
@@ -293,19 +293,19 @@ def with_polhode(name: str) -> Contender:
     """A method of polhode."""
     start = {"angular_velocity": SPEED}
     y = start_state(TOP, **start)
-    bench = Bench(TOP, method(name), y)
+    integrator = Integrator(TOP, method(name), y)
     back = conjugate(tuple(TOP.frames[0]))
 
     def run(n):
         h = T_END / n
-        bench.restart(y)
-        bench.left_at = None
+        integrator.restart(y)
+        integrator.left_at = None
         begun = time.perf_counter()
-        status = bench.prepare(0.0, h)
-        status = status if status != OK else bench.march(0, n, n + 1, 0.0, h)
+        status = integrator.prepare(0.0, h)
+        status = status if status != L.OK else integrator.march(0, n, n + 1, 0.0, h)
         seconds = time.perf_counter() - begun
-        status, shown = (status, None) if status != OK else bench.present(T_END, h)
-        return seconds, multiply(tuple(shown[6:10]), back) if status == OK else None
+        status, shown = (status, None) if status != L.OK else integrator.present(T_END, h)
+        return seconds, multiply(tuple(shown[6:10]), back) if status == L.OK else None
 
     def whole(n):
         begun = time.perf_counter()

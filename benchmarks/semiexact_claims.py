@@ -23,8 +23,8 @@ from polhode.algebra.quaternion import multiply, normalize
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
-from polhode.kernel.signatures import REPORT
 
 BODIES, STEPS = 500, 20
 
@@ -61,7 +61,7 @@ def swept(turn, n, h, m, inertia):
     y[:, 6], y[:, 10:] = 1.0, m
     bodies = np.column_stack([np.ones(len(m)), inertia, np.ones(len(m)), 1 / inertia])
     status = np.zeros(len(m), np.int64)
-    sweep_of(turn)(n, np.full(len(m), h), y, bodies, np.zeros(REPORT), status, status.copy())
+    sweep_of(turn)(n, np.full(len(m), h), y, bodies, np.zeros(L.STEP_INFO), status, status.copy())
     return y
 
 

@@ -17,9 +17,9 @@ from math import sin
 import numpy as np
 
 import polhode as ph
-from polhode.kernel.signatures import OK
+from polhode.kernel import layout as L
 from polhode.methods import method
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import integrate, start_state
 from polhode.systems import problem
 
@@ -76,19 +76,19 @@ class Runs:
 
     def __init__(self, name, system, start, t_end):
         self.y, self.t_end, self.system = start_state(system, **start), t_end, system
-        self.bench = Bench(system, method(name), self.y)
+        self.integrator = Integrator(system, method(name), self.y)
 
     def end(self, n):
         """Seconds in the compiled loop, load evaluations, and the state at the end (None where a step fails)."""
-        bench, h = self.bench, self.t_end / n
-        bench.restart(self.y)
-        counted = bench.evaluations
+        integrator, h = self.integrator, self.t_end / n
+        integrator.restart(self.y)
+        counted = integrator.evaluations
         begun = time.perf_counter()
-        status = bench.prepare(0.0, h)
-        status = status if status != OK else bench.march(0, n, n + 1, 0.0, h)
+        status = integrator.prepare(0.0, h)
+        status = status if status != L.OK else integrator.march(0, n, n + 1, 0.0, h)
         seconds = time.perf_counter() - begun
-        status, y = (status, None) if status != OK else bench.present(self.t_end, h)
-        return seconds, bench.evaluations - counted, y if status == OK else None
+        status, y = (status, None) if status != L.OK else integrator.present(self.t_end, h)
+        return seconds, integrator.evaluations - counted, y if status == L.OK else None
 
     def found(self, reference, name, start):
         """For each target: time, load evaluations, energy error; None where it is out of reach."""

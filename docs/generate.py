@@ -24,7 +24,7 @@ from plain_docstrings import as_rst  # noqa: E402
 import polhode  # noqa: E402
 from polhode import errors  # noqa: E402
 from polhode.kernel.jit import python_of  # noqa: E402
-from polhode.methods import FLOW_NAMES, METHODS, OTHER_NAMES, Chosen, method, tableau  # noqa: E402
+from polhode.methods import FLOW_NAMES, METHODS, OTHER_NAMES, MethodSpec, method, tableau  # noqa: E402
 from polhode.methods.free_flows import free_flow  # noqa: E402
 from polhode.methods.listing import (  # noqa: E402
     commutator_loads,
@@ -153,7 +153,7 @@ def character(symmetric: bool, symplectic: bool) -> str:
     return ", ".join(["symmetric"] * symmetric + ["symplectic"] * symplectic) or "-"
 
 
-def has_page(chosen: Chosen) -> bool:
+def has_page(chosen: MethodSpec) -> bool:
     """Splittings are too many and too much alike for a page each: they have one together, their free rotations too."""
     return chosen.method.family != "splitting"
 
@@ -203,12 +203,12 @@ def method_pages() -> dict[str, str]:
     return pages | {"methods/table_flow.md": flow_table()}
 
 
-def splitting_table(kind: str, rows: list[Chosen]) -> str:
+def splitting_table(kind: str, rows: list[MethodSpec]) -> str:
     """All splittings of a kind, for the page about them."""
     lines = []
     for row in (row for row in rows if kind_of(row) == kind):
         prepared, c = row.prepare(), commutator_loads(row)
-        stages, number = int(prepared.layout[0]), len(kicks(prepared))
+        stages, number = int(prepared.int_coefficients[0]), len(kicks(prepared))
         lines.append(
             (
                 f"`{row.method.name}`", row.method.description, str(row.promises.order),
@@ -232,7 +232,7 @@ def flow_table() -> str:
         flow = free_flow(name)
         kept = ["spatial momentum", *["energy"] * flow.keeps_energy, *["axial momentum"] * flow.keeps_axial]
         limits = ["refuses large steps"] * (flow.largest is not None)
-        limits += ["depends on how axes are numbered"] * flow.numbered
+        limits += ["depends on how axes are numbered"] * flow.axis_order_dependent
         options = [f"`:{choice}`" for option in flow.options.values() for choice in option.choices()]
         lines.append(
             (
@@ -245,7 +245,7 @@ def flow_table() -> str:
     return table(head, lines)
 
 
-def method_page(chosen: Chosen, has_formula: bool) -> str:
+def method_page(chosen: MethodSpec, has_formula: bool) -> str:
     """The page of one row."""
     row = chosen.method
     facts = [*in_full(chosen), ("citation", cited(row.cite))]

@@ -8,22 +8,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-from polhode.kernel.signatures import (
-    ACCEPTED,
-    COURSE,
-    EVALUATIONS,
-    NEXT,
-    OK,
-    REJECTED,
-    ROWS,
-    SMALLEST,
-    TIME,
-    TOO_SMALL,
-    TRYING,
-)
+from polhode.kernel import layout as L
 from polhode.methods import method, tableau
 from polhode.runs import single, stepping
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 
 PAIRS = ("mkrk:bs3", "mkrk:dp5", "mkrk:dp8")
@@ -71,31 +59,31 @@ def error(ds, truth):
 
 
 class Walk:
-    """The loop over a Bench, with room for rows."""
+    """The loop over a Integrator, with room for rows."""
 
     def __init__(self, system, name="mkrk:dp5", rtol=1e-6, start=None, first=0.0, limit=np.pi, t0=0.0, room=5000):
         y = start_state(system, **(START if start is None else start))
-        self.bench = Bench(system, method(name), y, t0, limit, adaptive=True)
-        self.bench.adapt(t0, rtol, 1e-3 * rtol, first)
-        self.course = self.bench.course
+        self.integrator = Integrator(system, method(name), y, t0, limit, adaptive=True)
+        self.integrator.adapt(t0, rtol, 1e-3 * rtol, first)
+        self.controller_state = self.integrator.controller_state
         self.times, self.sizes = np.zeros(room), np.zeros(room)
-        self.rows, self.counts = np.zeros((room, self.bench.y.size)), np.zeros(room, dtype=np.int64)
+        self.rows, self.counts = np.zeros((room, self.integrator.y.size)), np.zeros(room, dtype=np.int64)
         self.count = 0
 
     def go(self, stops, attempts=100_000, every=1, samples=(), **bounds):
-        status, direction = OK, np.sign(stops[-1] - self.course[TIME])
-        last = self.course[ACCEPTED] + self.course[REJECTED] + attempts
+        status, direction = L.OK, np.sign(stops[-1] - self.controller_state[L.TIME])
+        last = self.controller_state[L.ACCEPTED] + self.controller_state[L.REJECTED] + attempts
         for stop in stops:
-            left = int(last - self.course[ACCEPTED] - self.course[REJECTED])
-            if (stop - self.course[TIME]) * direction <= 0.0 and stop != stops[-1]:
+            left = int(last - self.controller_state[L.ACCEPTED] - self.controller_state[L.REJECTED])
+            if (stop - self.controller_state[L.TIME]) * direction <= 0.0 and stop != stops[-1]:
                 continue
             here = slice(self.count, None)
-            status = self.bench.march_adaptive(
+            status = self.integrator.march_adaptive(
                 left, every, float(stop), np.array(samples, dtype=float), self.times[here], self.sizes[here],
                 self.rows[here], self.counts[here], **bounds,
             )  # fmt: skip
-            self.count += int(self.course[ROWS])
-            if status != OK or self.course[TIME] != stop:
+            self.count += int(self.controller_state[L.ROWS])
+            if status != L.OK or self.controller_state[L.TIME] != stop:
                 break
         return status
 
@@ -175,16 +163,22 @@ def bump():
 def test_a_rejected_step_leaves_nothing_behind(bump, name):
     walk = Walk(bump, name, rtol=1e-8)
     seen = 0
-    while walk.course[TIME] < 2.0:
-        y, rejected, accepted = walk.bench.y.copy(), walk.course[REJECTED], walk.course[ACCEPTED]
-        assert walk.go([2.0], attempts=1) == OK
-        if walk.course[REJECTED] > rejected:
-            np.testing.assert_array_equal(walk.bench.y, y)
-            assert walk.course[ACCEPTED] == accepted and walk.course[TRYING] == 0.0
+    while walk.controller_state[L.TIME] < 2.0:
+        y, rejected, accepted = (
+            walk.integrator.y.copy(),
+            walk.controller_state[L.REJECTED],
+            walk.controller_state[L.ACCEPTED],
+        )
+        assert walk.go([2.0], attempts=1) == L.OK
+        if walk.controller_state[L.REJECTED] > rejected:
+            np.testing.assert_array_equal(walk.integrator.y, y)
+            assert walk.controller_state[L.ACCEPTED] == accepted and walk.controller_state[L.TRYING] == 0.0
             seen += 1
-            before = abs(walk.course[NEXT])
-            assert walk.go([2.0], attempts=1) == OK
-            assert walk.course[REJECTED] > rejected + 1 or abs(walk.course[NEXT]) <= before * (1 + 1e-12)
+            before = abs(walk.controller_state[L.NEXT])
+            assert walk.go([2.0], attempts=1) == L.OK
+            assert walk.controller_state[L.REJECTED] > rejected + 1 or abs(walk.controller_state[L.NEXT]) <= before * (
+                1 + 1e-12
+            )
     assert seen >= 3
 
 
@@ -193,35 +187,37 @@ def test_a_rejected_step_leaves_nothing_behind(bump, name):
 def test_slices_change_nothing(bump, name, samples):
     whole, sliced = Walk(bump, name, rtol=1e-7), Walk(bump, name, rtol=1e-7)
     every = 0 if len(samples) else 3
-    assert whole.go([1.3, 2.0], every=every, samples=samples) == OK
+    assert whole.go([1.3, 2.0], every=every, samples=samples) == L.OK
     for attempts in (1, 2, 1, 7) * 5000:
-        assert sliced.go([1.3, 2.0], attempts, every, samples) == OK
-        if sliced.course[TIME] == 2.0:
+        assert sliced.go([1.3, 2.0], attempts, every, samples) == L.OK
+        if sliced.controller_state[L.TIME] == 2.0:
             break
-    assert whole.course[REJECTED] > 0
+    assert whole.controller_state[L.REJECTED] > 0
     for one, other in zip(whole.recorded, sliced.recorded, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert whole.count == (len(samples) or whole.course[ACCEPTED] // 3)
-    np.testing.assert_array_equal(whole.bench.y, sliced.bench.y)
-    np.testing.assert_array_equal(np.delete(whole.course, ROWS), np.delete(sliced.course, ROWS))
-    assert whole.bench.report[EVALUATIONS] == sliced.bench.report[EVALUATIONS]
+    assert whole.count == (len(samples) or whole.controller_state[L.ACCEPTED] // 3)
+    np.testing.assert_array_equal(whole.integrator.y, sliced.integrator.y)
+    np.testing.assert_array_equal(np.delete(whole.controller_state, L.ROWS), np.delete(sliced.controller_state, L.ROWS))
+    assert whole.integrator.step_info[L.EVALUATIONS] == sliced.integrator.step_info[L.EVALUATIONS]
 
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_samples_do_not_change_the_steps(body, name):
     plain, sampled = Walk(body, name), Walk(body, name)
-    assert plain.go([4.0]) == OK
-    assert sampled.go([4.0], every=0, samples=np.linspace(0, 4, 777)) == OK
-    np.testing.assert_array_equal(plain.bench.y, sampled.bench.y)
-    np.testing.assert_array_equal(np.delete(plain.course, [ROWS, 10]), np.delete(sampled.course, [ROWS, 10]))
-    assert len(plain.course) == COURSE
+    assert plain.go([4.0]) == L.OK
+    assert sampled.go([4.0], every=0, samples=np.linspace(0, 4, 777)) == L.OK
+    np.testing.assert_array_equal(plain.integrator.y, sampled.integrator.y)
+    np.testing.assert_array_equal(
+        np.delete(plain.controller_state, [L.ROWS, 10]), np.delete(sampled.controller_state, [L.ROWS, 10])
+    )
+    assert len(plain.controller_state) == L.CONTROLLER_STATE
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
 def test_stops_are_hit_exactly_and_never_crossed(body, direction):
     stops = direction * np.array([0.1, 1.0 / 3.0, 1.0 / 3.0 + 1e-9, 1.7, 1.7, 2.0])
     walk, free = Walk(body), Walk(body)
-    assert walk.go(stops) == OK and free.go([stops[-1]]) == OK
+    assert walk.go(stops) == L.OK and free.go([stops[-1]]) == L.OK
     times, sizes, _ = walk.recorded
     assert set(stops) <= set(times) and times[-1] == stops[-1]
     before = np.concatenate([[0.0], times[:-1]])
@@ -230,19 +226,19 @@ def test_stops_are_hit_exactly_and_never_crossed(body, direction):
         assert not ((before * direction < stop * direction) & (times * direction > stop * direction)).any()
     # A short step before a stop costs the steps after it nothing.
     assert walk.count <= free.count + 10
-    assert walk.course[SMALLEST] == pytest.approx(1e-9, rel=1e-6)
-    np.testing.assert_allclose(walk.bench.y, free.bench.y, rtol=0, atol=2e-5)
+    assert walk.controller_state[L.SMALLEST] == pytest.approx(1e-9, rel=1e-6)
+    np.testing.assert_allclose(walk.integrator.y, free.integrator.y, rtol=0, atol=2e-5)
 
 
 def test_the_largest_step_and_the_guard_hold(body):
     walk = Walk(ph.free_body((1, 1, 1)), rtol=1e-2, start={"angular_velocity": (0, 0, 100.0)}, limit=0.5)
-    assert walk.go([1.0]) == OK
-    assert 0.3 < 100.0 * walk.sizes.max() <= 0.5 and walk.course[REJECTED] == 0
+    assert walk.go([1.0]) == L.OK
+    assert 0.3 < 100.0 * walk.sizes.max() <= 0.5 and walk.controller_state[L.REJECTED] == 0
     bounded = Walk(body, rtol=1e-3)
-    assert bounded.go([4.0], longest=0.01) == OK
+    assert bounded.go([4.0], longest=0.01) == L.OK
     assert bounded.sizes.max() <= 0.01 * (1 + 2e-9) and bounded.count == 400
     even = Walk(body, rtol=0.9, first=0.3)  # no short remainder at the end
-    assert even.go([1.0], longest=0.3) == OK
+    assert even.go([1.0], longest=0.3) == L.OK
     np.testing.assert_allclose(even.recorded[1], [0.3, 0.3, 0.2, 0.2], rtol=1e-12)
 
 
@@ -379,12 +375,12 @@ def test_steps_that_fail_are_tried_smaller(body, truth):
 
 def test_the_loop_tells_a_step_too_small(body):
     walk = Walk(body, rtol=1e-6)
-    assert walk.go([4.0], shortest=0.5) in (OK, TOO_SMALL)
+    assert walk.go([4.0], shortest=0.5) in (L.OK, L.TOO_SMALL)
     walk = Walk(body, rtol=1e-6, first=1.0)
-    y = walk.bench.y.copy()
-    assert walk.go([4.0], shortest=0.5) == TOO_SMALL
-    np.testing.assert_array_equal(walk.bench.y, y)
-    assert walk.course[REJECTED] == 1 and walk.course[TIME] == 0.0
+    y = walk.integrator.y.copy()
+    assert walk.go([4.0], shortest=0.5) == L.TOO_SMALL
+    np.testing.assert_array_equal(walk.integrator.y, y)
+    assert walk.controller_state[L.REJECTED] == 1 and walk.controller_state[L.TIME] == 0.0
 
 
 def test_too_many_steps(body):

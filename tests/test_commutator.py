@@ -14,7 +14,7 @@ from polhode.algebra import rotation
 from polhode.checks import check_system, exact_state, load_caller, state_distance
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
-from polhode.kernel.signatures import ALL, COMMUTATOR
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.systems import PROBLEMS, SYSTEMS, System
 
@@ -23,7 +23,7 @@ UP = np.array((0.0, 0.0, 1.0))
 original = None  # what bind puts in
 
 
-def load(system, y, part=ALL):
+def load(system, y, part=L.ALL):
     """Force and torque of a system's role, the torque in the user's frame."""
     out = np.zeros(6)
     load_caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
@@ -74,7 +74,7 @@ def test_pinned_bodies_against_complex_steps(name):
         for axis in np.eye(3):
             T = torque(R @ (np.eye(3) + 1e-30j * np.cross(axis, np.eye(3)).T))
             expected.append((T @ inverse @ T).imag / 1e-30)
-        found = load(system, y, COMMUTATOR)
+        found = load(system, y, L.COMMUTATOR)
         np.testing.assert_array_equal(found[:3], 0.0)
         np.testing.assert_allclose(found[3:], expected, rtol=0, atol=1e-13 * max(np.abs(expected)))
 
@@ -120,7 +120,7 @@ def test_a_spacecraft_to_every_digit(place):
     q = np.array((0.5, -0.1, 0.7, np.sqrt(0.25)))
     q /= np.linalg.norm(q)
     y = start_state(system, attitude=q, position=place, velocity=(0, 0, 0))
-    found = load(system, y, COMMUTATOR)
+    found = load(system, y, L.COMMUTATOR)
     w, v = mp.mpf(float(y[6])), [mp.mpf(float(x)) for x in y[7:10]]
     with mp.workdps(60):
         length = w * w + sum(x * x for x in v)
@@ -138,11 +138,11 @@ def test_a_spacecraft_to_every_digit(place):
 def test_a_particle():
     """F_k = m g_k - k_k r_k: the gradient of F . F / m is -2 k_k F_k / m."""
     system = ph.particle(2.0, stiffness=(1, 2, 3), gravity=(0, 0.5, -9.81))
-    found = load(system, start_state(system, position=(0.3, -0.2, 0.5)), COMMUTATOR)
+    found = load(system, start_state(system, position=(0.3, -0.2, 0.5)), L.COMMUTATOR)
     F = np.array((-0.3, 0.4 + 1.0, -1.5 - 19.62))
     np.testing.assert_allclose(found, [*(-np.array((1, 2, 3)) * F), 0, 0, 0], rtol=1e-15)
     for free in (ph.particle(3.0), ph.rigid_body((1, 2, 2.5), mass=2.0)):
-        np.testing.assert_array_equal(load(free, start_state(free, position=(1, 2, 3)), COMMUTATOR), 0.0)
+        np.testing.assert_array_equal(load(free, start_state(free, position=(1, 2, 3)), L.COMMUTATOR), 0.0)
 
 
 def test_the_heavy_top_of_vilmart():
@@ -153,7 +153,7 @@ def test_the_heavy_top_of_vilmart():
         y = start_state(system, attitude=np.roll(Rotation.from_matrix(R).as_quat(), 1))
         a, b, c = R[2]
         expected = (2 * b * c / I[0], -2 * a * c / I[1], -2 * a * b * (1 / I[0] - 1 / I[1]))
-        np.testing.assert_allclose(load(system, y, COMMUTATOR)[3:], expected, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(load(system, y, L.COMMUTATOR)[3:], expected, rtol=0, atol=1e-14)
 
 
 # ------------------------------------------------------------------ what they are for
@@ -161,7 +161,7 @@ def fourth_order(system, free, y, h, steps, strength):
     """Kicks of 1/6, 2/3, 1/6 around two free halves, with h^2/48 of the commutator's loads in the middle: order 4."""
 
     def kick(y, share, c):
-        F = load(system, y) + (c * h**2 * load(system, y, COMMUTATOR) if c else 0.0)
+        F = load(system, y) + (c * h**2 * load(system, y, L.COMMUTATOR) if c else 0.0)
         y = y.copy()
         y[3:6] += share * h * F[:3] * np.isfinite(system.mass[0])
         y[10:] += share * h * rotation.rotate_inverse(system.frames[0], F[3:])

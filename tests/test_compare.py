@@ -257,14 +257,20 @@ def test_reference_without_the_end_time_is_refused():
 def test_ctrl_c_keeps_the_table_so_far(monkeypatch):
     said = []
 
-    def tell(words):
+    def progress(words):
         said.append(words)
         if words.startswith("trap:"):
             raise KeyboardInterrupt
 
     with pytest.raises(ph.Interrupted) as stopped:
         compare(
-            top(), ["trapm", "trap"], [0.1, 0.05], t_end=1.0, reference={"attitude": (1, 0, 0, 0)}, tell=tell, **STATE
+            top(),
+            ["trapm", "trap"],
+            [0.1, 0.05],
+            t_end=1.0,
+            reference={"attitude": (1, 0, 0, 0)},
+            progress=progress,
+            **STATE,
         )
     ds = stopped.value.trajectory
     assert ds.status.values.tolist() == [["ok", "ok"], ["not run", "not run"]]

@@ -11,7 +11,7 @@ import polhode as ph
 from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
-from polhode.kernel.signatures import BODY
+from polhode.kernel import layout as slots
 from polhode.methods.splitting_tables import SCHEMES
 from polhode.runs.single import start_state
 from polhode.trajectory import schema
@@ -469,4 +469,4 @@ def test_large_errors_are_no_blow_up():
 
 def test_the_state_of_a_row_has_13_numbers_for_each_body():
     y = start_state(ph.dipoles(5), **lattice(5, 2.0))
-    assert y.size == 5 * BODY
+    assert y.size == 5 * slots.BODY

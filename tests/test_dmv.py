@@ -14,7 +14,7 @@ from free_motion import angle_between, fastest, moved
 from polhode.errors import InvalidInput
 from polhode.flows import dmv, implicit_midpoint
 from polhode.kernel import drive
-from polhode.kernel.signatures import GUARDED, NOT_CONVERGED, NOT_FINITE, OK, REPORT, TOO_LARGE
+from polhode.kernel import layout as L
 
 INERTIA = np.array([0.376, 0.627, 1.0])  # the book of Vilmart's figure 1, with a momentum in general position
 M = np.array([0.3, 0.6, -0.8])
@@ -24,8 +24,8 @@ START = np.array([1.0, 0.0, 0.0, 0.0])
 def run(turn, h, n=1, inertia=INERTIA, m=M, guarded=True):
     """Momentum, attitude, status and iterations of every body after n applications from the identity."""
     m = np.atleast_2d(np.asarray(m, dtype=float))
-    y, bodies, report = np.zeros((len(m), 13)), np.zeros((len(m), 8)), np.zeros(REPORT)
-    y[:, 6:10], y[:, 10:], report[GUARDED] = START, m, float(guarded)
+    y, bodies, report = np.zeros((len(m), 13)), np.zeros((len(m), 8)), np.zeros(L.STEP_INFO)
+    y[:, 6:10], y[:, 10:], report[L.GUARDED] = START, m, float(guarded)
     bodies[:, 1:4], bodies[:, 5:] = inertia, 1 / np.asarray(inertia)
     status, iterations = np.zeros(len(m), np.int64), np.zeros(len(m), np.int64)
     steps = np.broadcast_to(np.asarray(h, dtype=float), len(m)).copy()
@@ -36,7 +36,7 @@ def run(turn, h, n=1, inertia=INERTIA, m=M, guarded=True):
 def one(*arguments, **options):
     """The same for one body that must be moved."""
     m, q, status, _ = run(*arguments, **options)
-    assert status[0] == OK
+    assert status[0] == L.OK
     return m[0], q[0]
 
 
@@ -96,7 +96,7 @@ def test_the_cayley_vector_solves_the_equation_of_the_map():
     for _ in range(60):
         b, u = 0.3 * random.random(3), random.normal(size=3)
         u *= 0.9 / np.linalg.norm(b * u) * 0.5 * random.random()
-        found, e = dmv.newton(tuple(b), tuple(u), np.zeros(REPORT))
+        found, e = dmv.newton(tuple(b), tuple(u), np.zeros(L.STEP_INFO))
         if not found:
             continue
         solved += 1
@@ -144,7 +144,7 @@ def test_bodies_that_do_not_turn_and_states_that_are_no_numbers():
     for turn in (dmv.dmv(6), dmv.dmv(6, large="substep"), implicit_midpoint.turn):
         assert np.array_equal(one(turn, 0.3, m=(0, 0, 0))[1], START)
         assert np.array_equal(one(turn, 0.3, inertia=(np.inf,) * 3)[0], M)
-        assert run(turn, 0.3, m=(np.nan, 0, 1))[2][0] == NOT_FINITE
+        assert run(turn, 0.3, m=(np.nan, 0, 1))[2][0] == L.NOT_FINITE
 
 
 # ------------------------------------------------------------------ what they refuse
@@ -156,13 +156,13 @@ def test_past_the_fold_a_step_is_refused_never_another_rotation(order, axis):
     taken = 0
     for angle in np.linspace(0.05, 7.0, 140):
         new, q, status, _ = run(dmv.dmv(order), angle * INERTIA[axis] / 0.2, m=m)
-        if status[0] == OK:
+        if status[0] == L.OK:
             turned = 2 * np.arctan2(np.linalg.norm(q[0, 1:]), q[0, 0])
             error = angle**3 / 4 if order == 2 else {4: 0.02, 6: 3e-3, 8: 4e-4, 10: 1e-4}[order]
             assert abs(turned - angle) < error
             taken = angle
         else:
-            assert status[0] == TOO_LARGE and np.array_equal(q[0], START) and np.array_equal(new[0], m)
+            assert status[0] == L.TOO_LARGE and np.array_equal(q[0], START) and np.array_equal(new[0], m)
     widest = dmv.WIDEST[order // 2 - 1] * (1 + 1e-12)
     # An orbit near the middle axis is faster elsewhere; the series of low orders leaves out more.
     assert ({4: 0.5, 6: 0.5}.get(order, 0.75 if axis == 1 else 0.9)) * widest < taken <= widest
@@ -171,10 +171,10 @@ def test_past_the_fold_a_step_is_refused_never_another_rotation(order, axis):
 def test_unguarded_the_fold_gives_another_rotation_or_none():
     """Which is why there is a guard."""
     m = np.array([0.0, 0.0, 0.2])
-    assert run(dmv.dmv(2), 1.1 / 0.2, m=m, guarded=False)[2][0] == NOT_CONVERGED
+    assert run(dmv.dmv(2), 1.1 / 0.2, m=m, guarded=False)[2][0] == L.NOT_CONVERGED
     _, q, status, _ = run(dmv.dmv(10), 2.0 / 0.2, m=m, guarded=False)
     turned = 2 * np.arctan2(np.linalg.norm(q[0, 1:]), q[0, 0])
-    assert status[0] != OK or abs(turned - (np.pi - 2.0)) < 0.1
+    assert status[0] != L.OK or abs(turned - (np.pi - 2.0)) < 0.1
 
 
 def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
@@ -186,10 +186,10 @@ def test_guarded_steps_are_near_the_motion_and_unguarded_ones_are_not():
         exact = moved(inertia, m, 0.4, order=16)[1]
         for order in (4, 6, 8, 10):
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m)
-            assert angle_between(q, exact)[status == OK].max() < (5e-3 if order == 4 else 5e-4)
-            assert set(status) <= {OK, TOO_LARGE}
+            assert angle_between(q, exact)[status == L.OK].max() < (5e-3 if order == 4 else 5e-4)
+            assert set(status) <= {L.OK, L.TOO_LARGE}
             _, q, status, _ = run(dmv.dmv(order), 0.4, inertia=inertia, m=m, guarded=False)
-            assert (angle_between(q, exact)[status == OK] > 0.05).mean() > share
+            assert (angle_between(q, exact)[status == L.OK] > 0.05).mean() > share
 
 
 @pytest.mark.parametrize("order", [4, 6, 8, 10])
@@ -202,9 +202,9 @@ def test_steps_up_to_the_guard_are_near_the_motion(order):
         inertia, m, h = inertia[keep], m[keep], h[keep]
         exact = moved(inertia, m, h, order=16)[1]
         _, q, status, _ = run(dmv.dmv(order), h, inertia=inertia, m=m)
-        worst = angle_between(q, exact)[status == OK].max()
+        worst = angle_between(q, exact)[status == L.OK].max()
         assert worst < ({4: 2e-3, 6: 5e-4, 8: 2e-4, 10: 1e-5}[order] if triangle else 5e-3 if order == 4 else 5e-4)
-        assert (status == OK).mean() > (0.3 if order < 8 else 0.6)
+        assert (status == L.OK).mean() > (0.3 if order < 8 else 0.6)
 
 
 @pytest.mark.parametrize("order", [6, 8, 10])
@@ -214,7 +214,7 @@ def test_no_body_whose_steps_are_taken_ends_somewhere_else(order):
     for h, n in ((0.1, 100), (0.2, 50)):
         _, q, status, _ = run(dmv.dmv(order), h, n, inertia=inertia, m=m)
         exact = ph.free_motion(inertia, m, h * n).attitude
-        assert (status == OK).sum() > 200 and angle_between(q, exact)[status == OK].max() < 0.03
+        assert (status == L.OK).sum() > 200 and angle_between(q, exact)[status == L.OK].max() < 0.03
 
 
 def test_a_body_that_is_too_thin_is_refused_by_name():
@@ -225,7 +225,7 @@ def test_a_body_that_is_too_thin_is_refused_by_name():
     inertia = np.column_stack([10.0 ** random.uniform(-8, -5, 300), np.ones(300), np.ones(300)])
     m = inertia * random.normal(size=(300, 3))
     for order in dmv.ORDERS:
-        assert set(run(dmv.dmv(order), 0.2, 5, inertia=inertia, m=m)[2]) <= {OK, TOO_LARGE}
+        assert set(run(dmv.dmv(order), 0.2, 5, inertia=inertia, m=m)[2]) <= {L.OK, L.TOO_LARGE}
 
 
 @pytest.mark.parametrize("order", dmv.ORDERS)
@@ -233,7 +233,11 @@ def test_the_largest_step_is_taken_and_a_larger_one_is_not(order):
     inertia, m, _ = random_bodies(20, 8, triangle=False)
     for body, momentum in zip([*inertia, INERTIA], [*m, M], strict=True):
         h = dmv.largest_step(order, momentum, 1 / body)
-        assert run(dmv.dmv(order), [h, -h, 1.01 * h], inertia=body, m=[momentum] * 3)[2].tolist() == [OK, OK, TOO_LARGE]
+        assert run(dmv.dmv(order), [h, -h, 1.01 * h], inertia=body, m=[momentum] * 3)[2].tolist() == [
+            L.OK,
+            L.OK,
+            L.TOO_LARGE,
+        ]
     assert dmv.largest_step(order, (0.0, 0.0, 0.0), 1 / INERTIA) == np.inf
 
 
@@ -242,7 +246,7 @@ def test_large_steps_in_pieces(order):
     """The fewest pieces that are in range, each as if it were a step."""
     h = 7.3
     pieces = int(np.ceil(h / dmv.largest_step(order, M, 1 / INERTIA) * (1 - 1e-3)))
-    assert run(dmv.dmv(order), h / (pieces - 1))[2][0] == TOO_LARGE
+    assert run(dmv.dmv(order), h / (pieces - 1))[2][0] == L.TOO_LARGE
     m, q = one(dmv.dmv(order, large="substep"), h)
     m2, q2 = one(dmv.dmv(order), h / pieces, pieces)
     assert np.abs(m - m2).max() < 1e-15 and np.abs(q - q2).max() < 1e-15
@@ -255,9 +259,9 @@ def test_large_steps_in_pieces(order):
 
 def test_there_is_a_largest_number_of_pieces():
     m, q, status, _ = run(dmv.dmv(6, large="substep"), 400.0)
-    assert status[0] == TOO_LARGE and np.array_equal(q[0], START) and np.array_equal(m[0], M)
+    assert status[0] == L.TOO_LARGE and np.array_equal(q[0], START) and np.array_equal(m[0], M)
     largest = dmv.largest_step(6, M, 1 / INERTIA)
-    for pieces, expected in ((dmv.MOST_PIECES - 0.5, OK), (dmv.MOST_PIECES + 0.5, TOO_LARGE)):
+    for pieces, expected in ((dmv.MOST_PIECES - 0.5, L.OK), (dmv.MOST_PIECES + 0.5, L.TOO_LARGE)):
         assert run(dmv.dmv(6, large="substep"), pieces * largest)[2][0] == expected
 
 

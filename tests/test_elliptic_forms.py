@@ -16,8 +16,8 @@ from polhode.errors import InvalidInput
 from polhode.flows import elliptic_forms as forms
 from polhode.flows.semiexact import by_gauss, gauss_legendre, hermite, semiexact
 from polhode.kernel import jit
+from polhode.kernel import layout as slots
 from polhode.kernel.drive import sweep_of
-from polhode.kernel.signatures import NOT_FINITE, OK, REPORT
 from polhode.methods import method
 
 FORMS = {
@@ -75,14 +75,14 @@ def exact(inertia, m, t, order=34):
     return np.array([v / ONE for v in M]), np.array([v / ONE for v in Q])
 
 
-def moved(turn, inertia, m, h, n=1, expect=OK):
+def moved(turn, inertia, m, h, n=1, expect=slots.OK):
     """Momentum and attitude after n applications of a flow from the identity."""
     inertia = np.array(inertia, dtype=float)
     y = np.zeros((1, 13))
     y[0, 6], y[0, 10:] = 1.0, m
     bodies = np.concatenate([[1.0], inertia, [1.0], 1.0 / inertia])[None]
     status = np.zeros(1, dtype=np.int64)
-    sweep_of(turn)(n, np.array([float(h)]), y, bodies, np.zeros(REPORT), status, status.copy())
+    sweep_of(turn)(n, np.array([float(h)]), y, bodies, np.zeros(slots.STEP_INFO), status, status.copy())
     assert status[0] == expect
     return y[0, 10:], y[0, 6:10]
 
@@ -278,7 +278,7 @@ def test_the_printed_modulus_loses_half_the_digits_near_the_unstable_axis():
     m = (1e-6, 1.0, 1e-6)
     assert 1e-11 < errors(forms.turn_jacobi, BODY, m, 2.0)[0] < 1e-8
     assert errors(forms.turn_kosenko, BODY, m, 2.0)[0] < 1e-15
-    moved(forms.turn_jacobi, BODY, (0.0, 1.0, 1e-12), 2.0, expect=NOT_FINITE)  # k rounds to 1
+    moved(forms.turn_jacobi, BODY, (0.0, 1.0, 1e-12), 2.0, expect=slots.NOT_FINITE)  # k rounds to 1
 
 
 def test_recovering_the_phase_accumulates_round_off():

@@ -16,8 +16,9 @@ import pytest
 import polhode as ph
 from polhode.algebra import so3
 from polhode.kernel import cache, drive, jit, solve
-from polhode.kernel.signatures import A1, ANGULAR, ITERATIONS, NOT_CONVERGED, NOT_FINITE, OK, REPORT, RESIDUAL, f8, i8
-from polhode.methods import METHODS, Chosen, Method, Prepared, Promises
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import A1, f8, i8
+from polhode.methods import METHODS, CompiledMethod, Method, MethodSpec, Promises
 
 TOP = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
 
@@ -159,7 +160,7 @@ def growing(factor):
 
 def in_one_step(step, name):
     """Angular momentum (1, 1, 1) after one of these steps."""
-    row = Method(name, "test", "a step of a test", "none", lambda: Prepared(step, lambda bodies, blocks: 1),
+    row = Method(name, "test", "a step of a test", "none", lambda: CompiledMethod(step, lambda bodies, blocks: 1),
                  lambda: Promises(1))  # fmt: skip
     METHODS[name] = row
     try:
@@ -257,7 +258,7 @@ def test_bind_refuses_names_that_nothing_fills():
 def test_every_template_reads_the_names_it_is_bound_by():
     """All rows make their steps through ``bind``; none names what its template does not read, or leaves gaps."""
     for method in METHODS.values():
-        assert callable(Chosen(method, method.settle()).tried.prepare().step)
+        assert callable(MethodSpec(method, method.resolve_options()).tried.prepare().step)
 
 
 def test_an_unbound_loop_says_so():
@@ -445,7 +446,7 @@ def flat(x, data):
 
 
 def newton(function, slope, x, data=(0.0, 0.0, 0.0)):
-    report = np.zeros(REPORT)
+    report = np.zeros(L.STEP_INFO)
     status, found = solve.newton3(function, slope, x, 1.0, inf, inf, False, data, report)
     return status, found, report
 
@@ -454,33 +455,33 @@ def newton(function, slope, x, data=(0.0, 0.0, 0.0)):
 def test_newton_reaches_round_off(slope):
     status, x, report = newton(quadratic, slope, (1.3, 1.0, 0.5), (2.0, 3.0, 1.0))
     exact = (2**0.5, 3 / 2**0.5, 1.0 - 4.5)
-    assert status == OK
+    assert status == L.OK
     np.testing.assert_allclose(x, exact, rtol=1e-15)
-    assert 3 <= report[ITERATIONS] <= 12
-    assert report[RESIDUAL] < 1e-7
+    assert 3 <= report[L.ITERATIONS] <= 12
+    assert report[L.RESIDUAL] < 1e-7
 
 
 def test_newton_at_the_solution_takes_one_iteration():
     status, x, report = newton(quadratic, quadratic_slope, (1.0, 1.0, 0.0), (1.0, 1.0, 1.0))
-    assert status == OK and x == (1.0, 1.0, 0.0) and report[ITERATIONS] == 1
+    assert status == L.OK and x == (1.0, 1.0, 0.0) and report[L.ITERATIONS] == 1
 
 
 def test_newton_says_when_there_is_no_root():
     status, _, report = newton(no_root, no_root_slope, (0.7, 1.0, 1.0))
-    assert status == NOT_CONVERGED
-    assert report[ITERATIONS] <= solve.MOST_ITERATIONS
-    assert report[RESIDUAL] > 1e-10
+    assert status == L.NOT_CONVERGED
+    assert report[L.ITERATIONS] <= solve.MOST_ITERATIONS
+    assert report[L.RESIDUAL] > 1e-10
 
 
 @pytest.mark.parametrize("bad", [nan, inf])
 def test_newton_says_when_the_function_is_not_finite(bad):
-    assert newton(not_a_number, quadratic_slope, (1.0, 1.0, 1.0), (bad, 0.0, 0.0))[0] == NOT_FINITE
+    assert newton(not_a_number, quadratic_slope, (1.0, 1.0, 1.0), (bad, 0.0, 0.0))[0] == L.NOT_FINITE
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_newton_says_when_the_jacobian_is_singular():
     function = jit.compile_kernel(singular, i8(A1))
-    assert function(np.zeros(REPORT)) == NOT_CONVERGED
+    assert function(np.zeros(L.STEP_INFO)) == L.NOT_CONVERGED
 
 
 flat_helper = jit.inlined(flat)
@@ -499,10 +500,10 @@ def compiled_root(report):
 
 
 def test_newton_compiled_and_plain():
-    compiled, plain = np.zeros(REPORT), np.zeros(REPORT)
+    compiled, plain = np.zeros(L.STEP_INFO), np.zeros(L.STEP_INFO)
     total = jit.compile_kernel(compiled_root, f8(A1))(compiled)
     assert abs(total - compiled_root(plain)) < 1e-14
-    assert compiled[ITERATIONS] == plain[ITERATIONS]
+    assert compiled[L.ITERATIONS] == plain[L.ITERATIONS]
 
 
 # ------------------------------------------------------------------ the loop
@@ -531,8 +532,8 @@ def test_kernels_release_the_gil():
 def test_squared_speed_of_the_fastest_body():
     bodies = np.array([1.0, 1, 2, 4, 1, 1, 0.5, 0.25, 2.0, 1, 1, 1, 0.5, 1, 1, 1])
     y = np.zeros(26)
-    y[ANGULAR : ANGULAR + 3] = (1, 2, 4)
-    y[13 + ANGULAR : 13 + ANGULAR + 3] = (0, 2, 0)
+    y[L.ANGULAR : L.ANGULAR + 3] = (1, 2, 4)
+    y[13 + L.ANGULAR : 13 + L.ANGULAR + 3] = (0, 2, 0)
     assert drive.squared_speed(2, y, bodies) == 4.0
     y[13 + 3] = inf
     assert drive.squared_speed(2, y, bodies) == inf

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import polhode as ph
 from polhode import events, forces
 from polhode.cli import run
+from polhode.runs.event_detection import zero
 from polhode.runs.scenario import read_scenario
-from polhode.runs.watching import zero
 
 E, A = 0.3, 1.2  # eccentricity and semi-major axis, gravity parameter 1
 PERIOD = 2 * np.pi * A**1.5

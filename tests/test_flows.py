@@ -8,7 +8,7 @@ import pytest
 import polhode as ph
 from polhode.flows import rotors
 from polhode.kernel import drive
-from polhode.kernel.signatures import REPORT
+from polhode.kernel import layout as L
 
 BODY = np.array([0.9144, 1.098, 1.66])
 OMEGA = np.array([0.45549, 0.82623, 0.03476])
@@ -26,7 +26,7 @@ def turned(flow, inertia, omega, h, n):
     y, bodies = np.zeros((1, 13)), np.array([[1.0, *inertia, 1.0, *1.0 / inertia]])
     y[0, 6], y[0, 10:] = 1.0, inertia * omega
     status, iterations = np.full(1, -1), np.zeros(1, dtype=np.int64)
-    drive.sweep_of(flow)(n, np.array([h]), y, bodies, np.zeros(REPORT), status, iterations)
+    drive.sweep_of(flow)(n, np.array([h]), y, bodies, np.zeros(L.STEP_INFO), status, iterations)
     assert status[0] == 0
     return y[0, 10:], y[0, 6:10]
 

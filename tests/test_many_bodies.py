@@ -10,7 +10,7 @@ from polhode.cli.run import summary
 from polhode.methods import METHODS, method
 from polhode.plots import dashboard
 from polhode.plots.dashboard import conserved_errors
-from polhode.runs.bench import MOST_WORK
+from polhode.runs.integrator import MOST_WORK
 from polhode.runs.single import start_state
 from polhode.systems.record import System, no_loads
 

@@ -17,7 +17,7 @@ from polhode import events, forces, planets
 from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import drive
-from polhode.kernel.signatures import ALL, DISSIPATIVE, WITHOUT_SOLVED
+from polhode.kernel import layout as L
 from polhode.runs import scenario as scenarios
 from polhode.runs.scenario import read_scenario
 from polhode.runs.single import start_state
@@ -60,7 +60,7 @@ def state(system, r=R, v=V):
 def settled(system, t, y):
     """Parameters as a run sets them: what is on at this time, and the light at this place."""
     parameters = system.parameters.copy()
-    system.settle(parameters, t)
+    system.set_switches(parameters, t)
     if system.watches:
         values = np.zeros(len(system.watches))
         role = compiled_events(system.watches, system, t, y)
@@ -71,9 +71,9 @@ def settled(system, t, y):
     return parameters
 
 
-def load(system, r=R, v=V, t=0.3, part=ALL):
+def load(system, r=R, v=V, t=0.3, part=L.ALL):
     """Acceleration by the compiled loads."""
-    y, out = state(system, r, v), np.full(6 + len(system.own), np.nan)
+    y, out = state(system, r, v), np.full(6 + len(system.auxiliary), np.nan)
     role = system.compiled_loads(t, y)
     load_caller(part)(role, t, 1, y, system.bodies, settled(system, t, y), out)
     np.testing.assert_array_equal(out[3:6], 0)
@@ -88,7 +88,7 @@ def potential(system, r=R, t=0.3):
 
 def alone(force, r=R, v=V, t=0.3, mu=1.0):
     """Acceleration by one force, which the mass of the point does not change."""
-    found = [load(ph.orbit(mu, mass, [force]), r, v, t, WITHOUT_SOLVED) for mass in (1.0, 2.5)]
+    found = [load(ph.orbit(mu, mass, [force]), r, v, t, L.WITHOUT_SOLVED) for mass in (1.0, 2.5)]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-15, atol=1e-30)
     return found[0]
 
@@ -246,7 +246,7 @@ def test_penumbra_has_no_jumps():
         force = forces.radiation_pressure(1.0, position=sun, shadow="cone", radius=radius, sun_radius=10.0)
         system = ph.orbit(1.0, 1.0, force)
         places = [(-10.0, x, 0.0) for x in np.linspace(0, 4, 801)]
-        light = np.array([np.linalg.norm(load(system, r, part=WITHOUT_SOLVED)) for r in places])
+        light = np.array([np.linalg.norm(load(system, r, part=L.WITHOUT_SOLVED)) for r in places])
         assert (np.diff(light) > -1e-12).all() and np.diff(light).max() < 0.006 and light[-1] == pytest.approx(1.0)
 
 
@@ -264,7 +264,7 @@ def test_thrust():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_parts_add_up(name):
     system = ph.orbit(1.7, 2.5, [SAMPLES[name]])
-    whole, rest, lost = (load(system, part=part) for part in (ALL, WITHOUT_SOLVED, DISSIPATIVE))
+    whole, rest, lost = (load(system, part=part) for part in (L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE))
     np.testing.assert_allclose(whole - rest, -1.7 * R / np.linalg.norm(R) ** 3, rtol=2e-15)
     np.testing.assert_array_equal(lost, 0 if SAMPLES[name].conservative else rest)
     assert rest.any()
@@ -273,10 +273,10 @@ def test_parts_add_up(name):
 def test_forces_add_up():
     system = ph.orbit(1.7, 2.5, list(SAMPLES.values()))
     parts = [alone(force, mu=1.7) for force in SAMPLES.values()]
-    np.testing.assert_allclose(load(system, part=WITHOUT_SOLVED), sum(parts), rtol=1e-14)
+    np.testing.assert_allclose(load(system, part=L.WITHOUT_SOLVED), sum(parts), rtol=1e-14)
     lost = [a for a, force in zip(parts, SAMPLES.values(), strict=True) if not force.conservative]
-    np.testing.assert_allclose(load(system, part=DISSIPATIVE), sum(lost), rtol=1e-14)
-    assert not load(ph.orbit(1.7), part=WITHOUT_SOLVED).any() and not load(ph.orbit(1.7), part=DISSIPATIVE).any()
+    np.testing.assert_allclose(load(system, part=L.DISSIPATIVE), sum(lost), rtol=1e-14)
+    assert not load(ph.orbit(1.7), part=L.WITHOUT_SOLVED).any() and not load(ph.orbit(1.7), part=L.DISSIPATIVE).any()
 
 
 @pytest.mark.parametrize("name", [(), *((name,) for name in STEADY), STEADY], ids=str)

@@ -8,7 +8,7 @@ import pytest
 import polhode as ph
 from polhode import forces
 from polhode.checks import load_caller
-from polhode.kernel.signatures import ALL, DISSIPATIVE, WITHOUT_SOLVED
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 
 MU, MASS = 2.0, 3.0
@@ -41,8 +41,8 @@ def spring_force(t, position, velocity, parameters):
     return (-parameters[0] * position[0], -parameters[1] * position[1], -parameters[2] * position[2])
 
 
-def load(system, t=0.3, part=ALL):
-    y, out = start_state(system, **START), np.full(6 + len(system.own), np.nan)
+def load(system, t=0.3, part=L.ALL):
+    y, out = start_state(system, **START), np.full(6 + len(system.auxiliary), np.nan)
     load_caller(part)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
     assert not out[3:6].any()
     return out[:3]
@@ -52,7 +52,7 @@ def run(system, label="mkrk:gauss8", **more):
     return ph.integrate(system, label, step=0.05, steps=40, **(START | more))
 
 
-@pytest.mark.parametrize("part", [ALL, WITHOUT_SOLVED, DISSIPATIVE])
+@pytest.mark.parametrize("part", [L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE])
 def test_a_force_is_added_to_all_parts(part):
     built = ph.orbit(MU, MASS, [OBLATE])
     added = ph.orbit(MU, MASS, [OBLATE], force=braking, parameters=NUMBERS)
@@ -62,7 +62,7 @@ def test_a_force_is_added_to_all_parts(part):
 
 def test_the_force_of_a_potential_is_no_dissipation():
     built, added = (ph.orbit(MU, MASS, [OBLATE], **more) for more in ({}, {"potential": spring, "parameters": NUMBERS}))
-    np.testing.assert_array_equal(load(added, part=DISSIPATIVE), 0.0)
+    np.testing.assert_array_equal(load(added, part=L.DISSIPATIVE), 0.0)
     np.testing.assert_allclose(load(added) - load(built), -np.array(NUMBERS) * R, rtol=1e-11)
     assert added.conserves == ("energy",) and not added.velocity_dependent and added.attracted
 

@@ -379,15 +379,15 @@ def test_helpers_go_when_a_run_fails_or_is_interrupted(liquid):
 
 
 def test_helpers_are_there_while_a_run_goes_on_and_no_more_than_slices(liquid):
-    from polhode.runs.team import Team
+    from polhode.runs.thread_pool import ThreadPool
 
     system = ph.dipoles(200, **LIQUID)
     parameters = system.with_memory
     for threads, there in ((1, 0), (2, 1), (3, 2), (100, 2)):  # 200 bodies make three slices
-        with Team(system.serve, parameters, threads):
+        with ThreadPool(system.serve, parameters, threads):
             assert len(helpers()) == there
         assert not helpers()
-    with Team(ph.dipoles(20).serve, ph.dipoles(20).with_memory, 4):
+    with ThreadPool(ph.dipoles(20).serve, ph.dipoles(20).with_memory, 4):
         assert not helpers()
 
 

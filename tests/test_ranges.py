@@ -9,8 +9,8 @@ import polhode as ph
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput, StepTooLarge
 from polhode.flows.elliptic_forms import orbit_of, sort, stays, unsort
+from polhode.kernel import layout as slots
 from polhode.kernel.drive import sweep_of
-from polhode.kernel.signatures import GUARDED, OK, REPORT, TOO_LARGE
 from polhode.methods import method
 from polhode.methods.free_flows import free_flow
 
@@ -106,8 +106,8 @@ def swept(name, I, m, h, guard=False):
     """Momenta and attitudes from the identity after one step of every body, and the statuses."""
     chosen = method(name)
     turn = free_flow(chosen.method.name).build(**chosen.options)
-    y, status, report = np.zeros((len(I), 13)), np.zeros(len(I), dtype=np.int64), np.zeros(REPORT)
-    y[:, 6], y[:, 10:], report[GUARDED] = 1.0, m, float(guard)
+    y, status, report = np.zeros((len(I), 13)), np.zeros(len(I), dtype=np.int64), np.zeros(slots.STEP_INFO)
+    y[:, 6], y[:, 10:], report[slots.GUARDED] = 1.0, m, float(guard)
     bodies = np.column_stack([np.ones(len(I)), I, np.ones(len(I)), 1.0 / I])
     sweep_of(turn)(1, h, y, bodies, report, status, status.copy())
     return y[:, 10:], y[:, 6:10], status
@@ -140,11 +140,11 @@ def test_no_step_in_range_of_a_quadrature_misses_the_angle(name):
         found, free = swept(name, I, start, h)[1:]
         error = rotation.angle_between(found, truth)
         end, same, told = swept(name, I, start, h, guard=True)
-        assert not free.any() and set(told) <= {OK, TOO_LARGE}
-        assert error[told == OK].max() < 0.0505
-        assert np.array_equal(same[told == OK], found[told == OK])
-        assert np.array_equal(end[told != OK], start[told != OK])
-        worst, taken = np.maximum(worst, error), taken & (told == OK)
+        assert not free.any() and set(told) <= {slots.OK, slots.TOO_LARGE}
+        assert error[told == slots.OK].max() < 0.0505
+        assert np.array_equal(same[told == slots.OK], found[told == slots.OK])
+        assert np.array_equal(end[told != slots.OK], start[told != slots.OK])
+        worst, taken = np.maximum(worst, error), taken & (told == slots.OK)
     short = ~taken & (h * np.linalg.norm(m / I, axis=1) < 1.0)
     assert worst.max() > 3.0 and taken.mean() > 0.5 and short.sum() > 10
     assert (worst[short] < 0.05).mean() < 0.1
@@ -159,7 +159,7 @@ def test_the_largest_step_of_a_quadrature_is_the_one_of_its_guard(name):
     assert 10 < limited.sum() < len(I) or (limited.sum() > 10 and "as_printed" in name)
     assert not swept(name, I[limited], m[limited], 0.999 * steps[limited], guard=True)[2].any()
     for more in (1.01, 3.0, 1000.0):
-        assert (swept(name, I[limited], m[limited], more * steps[limited], guard=True)[2] == TOO_LARGE).all()
+        assert (swept(name, I[limited], m[limited], more * steps[limited], guard=True)[2] == slots.TOO_LARGE).all()
     assert largest((0.0, 0.0, 0.0), 1.0 / BODY) == np.inf
     assert largest((0.3, 0.4, 0.0), np.array([0.5, 0.5, 0.0])) == np.inf
 

@@ -11,7 +11,7 @@ from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.flows.dmv import dmv
 from polhode.kernel import drive
-from polhode.kernel.signatures import GUARDED, OK, REPORT
+from polhode.kernel import layout as L
 
 INERTIA = np.array([1.0, 1.5, 2.2])
 FLAT = np.array([0.7, 1.5, 2.2])
@@ -90,12 +90,12 @@ def kicked(y, Q, h):
 
 def turned(y, q, inertia, h):
     """One step of the map."""
-    state, bodies, report = np.zeros((1, 13)), np.zeros((1, 8)), np.zeros(REPORT)
-    state[0, 6:10], state[0, 10:], report[GUARDED] = q, y, 1.0
+    state, bodies, report = np.zeros((1, 13)), np.zeros((1, 8)), np.zeros(L.STEP_INFO)
+    state[0, 6:10], state[0, 10:], report[L.GUARDED] = q, y, 1.0
     bodies[0, 1:4], bodies[0, 5:] = inertia, 1 / inertia
     status, iterations = np.zeros(1, np.int64), np.zeros(1, np.int64)
     drive.sweep_of(dmv(2))(1, np.array([h]), state, bodies, report, status, iterations)
-    assert status[0] == OK
+    assert status[0] == L.OK
     return state[0, 10:], state[0, 6:10]
 
 

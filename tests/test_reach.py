@@ -235,14 +235,14 @@ def test_what_is_taught_is_kept():
         }
         if taken - {"intrinsic"}:
             assert re.search(r"^ALL_TAUGHT = ", path.read_text(encoding="utf-8"), re.MULTILINE), path
-    from polhode.kernel import lanes
+    from polhode.kernel import simd
 
-    assert lanes.ALL_TAUGHT.co_filename == lanes.__file__ and lanes.ALL_TAUGHT.co_name == "<module>"
-    source = Path(lanes.__file__).read_text(encoding="utf-8")
+    assert simd.ALL_TAUGHT.co_filename == simd.__file__ and simd.ALL_TAUGHT.co_name == "<module>"
+    source = Path(simd.__file__).read_text(encoding="utf-8")
     changed = source.replace("lambda a: _sum4(a)", "lambda a: _roots(a)")
     assert changed != source
     digests = {
-        reach.contents(compile(text, str(lanes.__file__), "exec", dont_inherit=True))[0]
+        reach.contents(compile(text, str(simd.__file__), "exec", dont_inherit=True))[0]
         for text in (source, "# A comment.\n" + source.replace('"""Four numbers at a time', '"""Now five', 1), changed)
     }
     assert len(digests) == 2
@@ -310,7 +310,7 @@ def test_an_edit_concerns_what_reaches_it(sources, python):
             "scale(-2.0 * parameters[0], cross(get3(parameters, 1), u))")  # fmt: skip
     before, after = after, ask()
     assert changed(before, after) == {"top_loads"}
-    sources("kernel/lanes.py", "overload(sum4)(lambda a: lambda a: _sum4(a))",
+    sources("kernel/simd.py", "overload(sum4)(lambda a: lambda a: _sum4(a))",
             "overload(sum4)(lambda a: lambda a: _roots(a))")  # fmt: skip
     sources("systems/gravity_gradient.py", "scale(0.5 * parameters[0], u)", "scale(0.6 * parameters[0], u)")
     before, after = after, ask()

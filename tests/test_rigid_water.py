@@ -12,7 +12,7 @@ from polhode.errors import InvalidInput
 from polhode.kernel import drive
 from polhode.kernel.neighbours import BUILDS, NOW_AT
 from polhode.methods import method
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 
 COULOMB = 138.935457644
@@ -79,9 +79,9 @@ def potential(system, y):
 
 
 def loads(system, y):
-    bench = Bench(system, method("v2"), y)
-    bench.march(0, 1, 2, 0.0, 1e-300)
-    return bench.load.reshape(-1, 6), bench.parameters
+    integrator = Integrator(system, method("v2"), y)
+    integrator.march(0, 1, 2, 0.0, 1e-300)
+    return integrator.load.reshape(-1, 6), integrator.parameters
 
 
 BOXED = {"box": 0.96, "cutoff": 0.45}

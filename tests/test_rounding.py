@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polhode.kernel import drive
-from polhode.kernel.signatures import REPORT
+from polhode.kernel import layout as L
 from polhode.methods.free_flows import free_flow
 
 BODIES = (
@@ -29,7 +29,7 @@ def swept(name, h, n):
     y[:, 6:10], y[:, 10:] = 0.5, I * np.array([body[1] for body in BODIES])
     bodies = np.column_stack([np.ones(len(I)), I, np.ones(len(I)), 1.0 / I])
     status, iterations = np.zeros(len(I), np.int64), np.zeros(len(I), np.int64)
-    drive.sweep_of(free_flow(name).build())(n, np.full(len(I), h), y, bodies, np.zeros(REPORT), status, iterations)
+    drive.sweep_of(free_flow(name).build())(n, np.full(len(I), h), y, bodies, np.zeros(L.STEP_INFO), status, iterations)
     assert not status.any()
     return y, I
 

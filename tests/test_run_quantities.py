@@ -93,7 +93,7 @@ KILO = {
 }  # fmt: skip
 SMALL = {"time": "fs", "position": "pm", "velocity": "m / s", "momentum": "u * m / s", "angular_velocity": "deg / fs",
          "angular_momentum": "u * pm**2 / fs"}  # fmt: skip
-OWN = {
+AUXILIARY = {
     "SI": {"time": "s", "position": "m", "velocity": "m / s", "momentum": "kg * m / s", "angular_velocity": "rad / s",
            "angular_momentum": "kg * m**2 / s"},
     "molecular": {"time": "ps", "position": "nm", "velocity": "nm / ps", "momentum": "u * nm / ps",
@@ -107,7 +107,7 @@ def kind(name):
 
 def with_unit(make, system, name, value):
     """The value in another unit than the one of the system."""
-    own = OWN["molecular" if system.units == "molecular" else "SI"][kind(name)]
+    own = AUXILIARY["molecular" if system.units == "molecular" else "SI"][kind(name)]
     other = (SMALL if system.units == "molecular" else KILO)[kind(name)]
     return make((np.asarray(value) * u.Unit(own).to(other)).tolist(), u.Unit(other))
 

@@ -13,7 +13,8 @@ import polhode as ph
 from polhode import forces
 from polhode.algebra import rotation
 from polhode.checks import load_caller
-from polhode.kernel.signatures import ALL, DISSIPATIVE, POTENTIAL, WITHOUT_SOLVED
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import POTENTIAL
 from polhode.runs.single import start_state
 from polhode.systems.user import repeated
 
@@ -25,11 +26,11 @@ START = {"position": R, "velocity": V, "attitude": Q, "angular_velocity": W}
 TURN = Rotation.from_quat(np.roll(Q, -1)).as_matrix()  # body to space
 
 
-def load(system, t=0.3, part=ALL, lit=1.0, **start):
+def load(system, t=0.3, part=L.ALL, lit=1.0, **start):
     """Force in space and torque in the user's body axes, of the first body."""
     y = start_state(system, **(START | start))
-    out, parameters = np.full(6 * system.N + len(system.own), np.nan), system.parameters.copy()
-    system.settle(parameters, t)
+    out, parameters = np.full(6 * system.N + len(system.auxiliary), np.nan), system.parameters.copy()
+    system.set_switches(parameters, t)
     for watch in system.watches:
         parameters[watch.flag] = lit
     load_caller(part)(system.compiled_loads(t, y), t, system.N, y, system.bodies, parameters, out)
@@ -44,7 +45,7 @@ def potential(system, **start):
 
 def alone(**devices):
     """Force and torque of what is added to a spacecraft without gravity gradient."""
-    return load(ph.spacecraft(TENSOR, MU, MASS, gravity_gradient=False, **devices), part=WITHOUT_SOLVED)
+    return load(ph.spacecraft(TENSOR, MU, MASS, gravity_gradient=False, **devices), part=L.WITHOUT_SOLVED)
 
 
 # ------------------------------------------------------------------ gravity gradient
@@ -81,7 +82,7 @@ def test_gradient_is_that_of_point_masses():
     system = ph.spacecraft(tensor, MU, float(2 * weights.sum()))
     for q in rng.normal(size=(5, 4)):
         r, q = rng.normal(size=3), q / np.linalg.norm(q)
-        force, torque = load(system, part=WITHOUT_SOLVED, position=r, attitude=q)
+        force, torque = load(system, part=L.WITHOUT_SOLVED, position=r, attitude=q)
         expected = newton(places, masses, r, q)
         np.testing.assert_allclose(force, expected[0], rtol=0, atol=1e-9 * np.abs(expected[0]).max())
         np.testing.assert_allclose(torque, expected[1], rtol=0, atol=1e-9 * np.abs(expected[1]).max())
@@ -105,7 +106,7 @@ def test_systems_keep_what_they_say(arguments):
 
 
 def test_the_gradient_turns_nothing_as_a_whole():
-    force, torque = load(ph.spacecraft(TENSOR, MU, MASS), part=WITHOUT_SOLVED)
+    force, torque = load(ph.spacecraft(TENSOR, MU, MASS), part=L.WITHOUT_SOLVED)
     np.testing.assert_allclose(np.cross(R, force) + TURN @ torque, 0, atol=4e-16)
     assert np.linalg.norm(torque) > 0.05
 
@@ -113,8 +114,8 @@ def test_the_gradient_turns_nothing_as_a_whole():
 def test_a_nearly_spherical_body_loses_no_digits():
     """Moments that differ by 2^-40: the loads are those of the difference, to round-off."""
     tiny = 2.0**-40
-    near = load(ph.spacecraft((1.0, 1.0 + tiny, 1.0 + 3 * tiny), MU, MASS), part=WITHOUT_SOLVED)
-    shape = load(ph.spacecraft((5.0, 6.0, 8.0), MU, MASS), part=WITHOUT_SOLVED)
+    near = load(ph.spacecraft((1.0, 1.0 + tiny, 1.0 + 3 * tiny), MU, MASS), part=L.WITHOUT_SOLVED)
+    shape = load(ph.spacecraft((5.0, 6.0, 8.0), MU, MASS), part=L.WITHOUT_SOLVED)
     for a, b in zip(near, shape, strict=True):
         np.testing.assert_allclose(a, tiny * b, rtol=1e-13)
 
@@ -131,9 +132,9 @@ def test_forces_act_on_the_centre_of_mass():
     drag, thrust = forces.drag(kd=0.2, radius=1.5, scale=0.6), forces.thrust(0.1, "radial")
     several = [forces.zonal(J2=0.1, radius=1.0), drag, thrust]
     system, point = ph.spacecraft(TENSOR, MU, MASS, False, several), ph.orbit(MU, MASS, several)
-    for part in (ALL, WITHOUT_SOLVED, DISSIPATIVE):
+    for part in (L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE):
         force, torque = load(system, part=part)
-        y, out = start_state(point, position=R, velocity=V), np.zeros(6 + len(point.own))
+        y, out = start_state(point, position=R, velocity=V), np.zeros(6 + len(point.auxiliary))
         load_caller(part)(point.compiled_loads(0.3, y), 0.3, 1, y, point.bodies, point.with_memory, out)
         np.testing.assert_array_equal(force, out[:3])
         np.testing.assert_array_equal(torque, 0.0)
@@ -163,7 +164,7 @@ def test_thrusters():
     np.testing.assert_allclose(two[0], TURN @ F * (0.5 / np.linalg.norm(F) - 1.0), rtol=1e-13)
     np.testing.assert_allclose(two[1], 0.5 * np.cross(x, F) / np.linalg.norm(F), rtol=1e-13)
     system = ph.spacecraft(TENSOR, MU, MASS, False, thrusters=[ph.thruster(F, start=1.0, stop=2.0)])
-    on = [load(system, t=t, part=DISSIPATIVE)[0].any() for t in (0.5, 1.0, 1.999, 2.0)]
+    on = [load(system, t=t, part=L.DISSIPATIVE)[0].any() for t in (0.5, 1.0, 1.999, 2.0)]
     assert on == [False, True, True, False]
 
 
@@ -235,8 +236,8 @@ def test_plates_in_the_shadow():
     behind = -2.0 * SUN
     light = LIGHT | {"shadow": "cylinder", "radius": 1.0}
     system = ph.spacecraft(TENSOR, MU, MASS, False, plates=faces(1.0, specular=0.3, diffuse=0.2), sunlight=light)
-    assert not load(system, part=WITHOUT_SOLVED, position=behind, lit=0.0)[0].any()
-    assert load(system, part=WITHOUT_SOLVED, position=-behind)[0].any()
+    assert not load(system, part=L.WITHOUT_SOLVED, position=behind, lit=0.0)[0].any()
+    assert load(system, part=L.WITHOUT_SOLVED, position=-behind)[0].any()
     start = {"position": (-1.6, 0.0, 0.1), "velocity": (0.0, 1.1, 0.0), "attitude": Q, "angular_velocity": W}
     edges = [ph.events.eclipse(radius=1.0, direction=SUN, shadow="cylinder")]
     for method in ("mkrk:gauss8", "s6_10"):

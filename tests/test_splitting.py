@@ -11,7 +11,7 @@ import polhode as ph
 from polhode.checks import exact_state, state_distance, stepper, trial_problem
 from polhode.methods import method
 from polhode.methods.splitting_tables import SCHEMES
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.systems import System
 
@@ -39,9 +39,9 @@ def test_the_last_load_of_a_step_is_the_first_of_the_next(name, once, each, ever
 def test_reused_loads_change_no_bit():
     """A run whose every step is a call of its own, which evaluates all its loads, gives the same numbers."""
     system, y = trial_problem("time", "potential", "place", moves=True, bodies=2)
-    whole = Bench(system, method("rkn4_6b"), y)
+    whole = Integrator(system, method("rkn4_6b"), y)
     assert whole.march(0, 40, 41, 0.3, 0.1) == 0
-    parts = Bench(system, method("rkn4_6b"), y)
+    parts = Integrator(system, method("rkn4_6b"), y)
     for k in range(40):
         parts.left_at = None
         assert parts.march(k, 1, 41, 0.3, 0.1) == 0

@@ -474,7 +474,7 @@ def made_up():
     data = xr.Dataset({"x": ("n", [1.0, np.nan])}, {"n": [0, 1]}, {"remark": "made up"})
     good = Claim("one is one", "1", lambda d: Finding({"one": float(d.x[0]) == 1.0}, {"x": {"first": 1.0}, "n": 2}))
     bad = Claim("one is two", "2", lambda d: Finding({"one": float(d.x[0]) == 2.0}, {"x": float("nan")}))
-    figure = Figure("fig01", "made up", lambda quick, tell: data, lambda d: {}, (good, bad))
+    figure = Figure("fig01", "made up", lambda quick, report_progress: data, lambda d: {}, (good, bad))
     return studies.Study("made2026", "Made up", (figure,))
 
 

@@ -11,9 +11,9 @@ import polhode as ph
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, scale
 from polhode.checks import check_method
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.random import normal_pair, philox
-from polhode.kernel.signatures import ATTITUDE, BODY, LOAD, POSITION
 from polhode.methods import method
 from polhode.methods.record import shortest
 from polhode.systems import System
@@ -26,17 +26,17 @@ LANGEVIN = ("baoab", "obabo", "aboba")
 def wells_loads(part, t, N, y, bodies, parameters, out):
     """Bodies that know nothing of each other: a spring to the origin, a dipole in a field."""
     for i in range(N):
-        field = rotate_inverse(get4(y, BODY * i + ATTITUDE), (0.0, 0.0, 1.0))
-        put3(out, LOAD * i, scale(-parameters[0], get3(y, BODY * i + POSITION)))
-        put3(out, LOAD * i + 3, scale(parameters[1], cross((0.0, 0.0, 1.0), field)))
+        field = rotate_inverse(get4(y, L.BODY * i + L.ATTITUDE), (0.0, 0.0, 1.0))
+        put3(out, L.LOAD * i, scale(-parameters[0], get3(y, L.BODY * i + L.POSITION)))
+        put3(out, L.LOAD * i + 3, scale(parameters[1], cross((0.0, 0.0, 1.0), field)))
 
 
 def wells_potential(t, N, y, bodies, parameters):
     total = 0.0
     for i in range(N):
-        r = get3(y, BODY * i + POSITION)
+        r = get3(y, L.BODY * i + L.POSITION)
         total += 0.5 * parameters[0] * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
-        total -= parameters[1] * rotate_inverse(get4(y, BODY * i + ATTITUDE), (0.0, 0.0, 1.0))[2]
+        total -= parameters[1] * rotate_inverse(get4(y, L.BODY * i + L.ATTITUDE), (0.0, 0.0, 1.0))[2]
     return total
 
 
@@ -51,20 +51,20 @@ def wells(N=1, moments=MOMENTS, mass=1.0, boltzmann=1.0, stiffness=STIFFNESS, fi
 def spring_loads(part, t, N, y, bodies, parameters, out):
     """A ring of bodies: springs between neighbours, and torques that turn their third axes towards each other."""
     for i in range(N):
-        put3(out, LOAD * i, (0.0, 0.0, 0.0))
-        put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+        put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
     for i in range(N):
         j = (i + 1) % N
-        d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
+        d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
         s = parameters[0] * (1.0 + d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-        put3(out, LOAD * i, axpy(s, d, get3(out, LOAD * i)))
-        put3(out, LOAD * j, axpy(-s, d, get3(out, LOAD * j)))
+        put3(out, L.LOAD * i, axpy(s, d, get3(out, L.LOAD * i)))
+        put3(out, L.LOAD * j, axpy(-s, d, get3(out, L.LOAD * j)))
 
 
 def spring_potential(t, N, y, bodies, parameters):
     total = 0.0
     for i in range(N):
-        d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * ((i + 1) % N) + POSITION))
+        d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * ((i + 1) % N) + L.POSITION))
         square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
         total += parameters[0] * (0.5 * square + 0.25 * square * square)
     return total

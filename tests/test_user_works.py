@@ -14,7 +14,7 @@ from polhode import forces
 from polhode.checks import load_caller
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit
-from polhode.kernel.signatures import ALL, MOVING, RESTING
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.systems.user import ROOM
 from polhode.trajectory.convergence import observed_order
@@ -137,7 +137,7 @@ def test_what_is_not_recorded_is_said():
     assert "energy" not in ph.orbit(1.0, potential=lambda t, r, p: t * r[0]).conserves
     for system, note in ((changing, "reads the time"), (beside, "taken for those of the potential"),
                          (without, "kinetic energy only")):  # fmt: skip
-        assert system.conserves == () and not system.own
+        assert system.conserves == () and not system.auxiliary
         ds = ph.integrate(system, "mkrk:rk4", step=0.1, steps=10, **SPIN)
         assert note in ds.energy_error.attrs["note"] and "work" not in ds
         np.testing.assert_allclose(ds.energy_error, ds.energy_change / abs(ds.energy[0]), rtol=1e-15)
@@ -167,20 +167,20 @@ def test_power_at_a_place_where_the_load_has_just_been():
         load_caller(part)(role, t, 1, state, bodies, parameters, out)
         return out.copy()
 
-    whole = asked(ALL)
+    whole = asked(L.ALL)
     assert whole[3:6].any() and whole[6] != 0.0
-    np.testing.assert_array_equal(asked(RESTING), [*whole[:6], 0.0])
-    np.testing.assert_array_equal(asked(MOVING), [0.0] * 6 + [whole[6]])
+    np.testing.assert_array_equal(asked(L.RESTING), [*whole[:6], 0.0])
+    np.testing.assert_array_equal(asked(L.MOVING), [0.0] * 6 + [whole[6]])
     faster = y.copy()
     faster[10:13] *= 2.0
-    assert asked(MOVING, state=faster)[6] == pytest.approx(2.0 * whole[6], rel=1e-14)
+    assert asked(L.MOVING, state=faster)[6] == pytest.approx(2.0 * whole[6], rel=1e-14)
     parameters[-3:] = 0.0  # the torque in memory
-    assert not asked(ALL)[3:].any()
-    later, turned = asked(ALL, t=0.4), y.copy()
+    assert not asked(L.ALL)[3:].any()
+    later, turned = asked(L.ALL, t=0.4), y.copy()
     assert later[3:6].any()
     turned[6:10] = turned[6:10][[1, 0, 3, 2]]
-    assert asked(ALL, state=turned)[3:6].any()
-    np.testing.assert_array_equal(asked(ALL), whole)
+    assert asked(L.ALL, state=turned)[3:6].any()
+    np.testing.assert_array_equal(asked(L.ALL), whole)
 
 
 # ------------------------------------------------------------------ every system by its check
@@ -231,5 +231,5 @@ def test_every_system_is_what_it_declares(name):
     report = ph.check_system(system, states=1, span=0.2, **start)
     report.raise_for_failure()
     told = {line.what for line in report.lines}
-    assert "loads" in told and ("works" in told) == bool(system.own)
+    assert "loads" in told and ("works" in told) == bool(system.auxiliary)
     assert {f"conserves {name}" for name in system.conserves} <= told

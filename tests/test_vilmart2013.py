@@ -12,7 +12,7 @@ from mutants import claim_of, flips, order_off, put, scaled
 from polhode import studies
 from polhode.algebra import rotation
 from polhode.checks import stepper, symplectic_defect
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.studies import report
 from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, Check
@@ -175,15 +175,15 @@ def test_the_poisson_instrument(exact):
 
     def spoiled(y, t, h):
         end = advance(y, t, h)
-        end[ANGULAR] += 1e-6 * y[ANGULAR + 1] * y[ANGULAR + 2]
+        end[L.ANGULAR] += 1e-6 * y[L.ANGULAR + 1] * y[L.ANGULAR + 2]
         return end
 
     assert 1e-7 < measured.poisson_defect(spoiled, y, 0.4) < 1e-5
 
     def a_poisson_map_that_is_not_the_flow(y, t, h):  # the flow of another Hamiltonian, a function of y[0]
         end = y.copy()
-        turn = rotation.exp_matrix((-0.3 * np.sin(y[ANGULAR]), 0.0, 0.0))
-        end[ANGULAR:BODY] = turn @ y[ANGULAR:BODY]
+        turn = rotation.exp_matrix((-0.3 * np.sin(y[L.ANGULAR]), 0.0, 0.0))
+        end[L.ANGULAR : L.BODY] = turn @ y[L.ANGULAR : L.BODY]
         return end
 
     assert measured.poisson_defect(a_poisson_map_that_is_not_the_flow, y, 0.4) < 1e-12
@@ -195,8 +195,8 @@ def test_the_symplectic_instrument(exact):
 
     def spoiled(z):  # the momentum stays what it was, so this is still a Poisson map
         end = advance(z, 0.0, 0.4)
-        turn = rotation.exp_quaternion((1e-6 * z[ANGULAR + 2], 0.0, 0.0))
-        end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], turn)
+        turn = rotation.exp_quaternion((1e-6 * z[L.ANGULAR + 2], 0.0, 0.0))
+        end[L.ATTITUDE : L.ANGULAR] = rotation.multiply(end[L.ATTITUDE : L.ANGULAR], turn)
         return end
 
     assert 1e-7 < symplectic_defect(spoiled, system, y) < 1e-5
@@ -208,7 +208,7 @@ def test_the_momentum_of_a_method_may_depend_on_the_attitude(exact):
 
     def spoiled(y, t, h):
         end = advance(y, t, h)
-        end[ANGULAR] += 1e-9 * y[ATTITUDE]
+        end[L.ANGULAR] += 1e-9 * y[L.ATTITUDE]
         return end
 
     assert measured.influence_of_Q(spoiled, y, 0.4) > 1e-10
@@ -241,7 +241,7 @@ def test_growth_is_seen():
     assert roundoff.exponent(counts, [1.0, 1.0, 10.0, 100.0]) == pytest.approx(1.0)
 
     def drifting(n, y):
-        y[:, ANGULAR:] *= (1.0 + 1e-12) ** n
+        y[:, L.ANGULAR :] *= (1.0 + 1e-12) ** n
 
     found = roundoff.grow(drifting, roundoff.momenta(2), counts)
     assert found[:, 1] == pytest.approx(2e-12 * np.array(counts), rel=1e-3)

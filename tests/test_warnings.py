@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.runs.blow_up import BEYOND, LARGE
+from polhode.runs.energy_guard import BEYOND, LARGE
 
 EARTH = 3.986004415e14
 LOW = {"position": (7000.0, 0.0, 0.0), "velocity": (0.0, 7.5, 0.0)}  # kilometres

@@ -12,26 +12,13 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.checks import load_caller, slicing_defect, symmetry_defect
 from polhode.errors import ConvergenceError, InvalidInput
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    MOVING,
-    POSITION,
-    RESTING,
-)
 from polhode.methods import METHODS, method
 from polhode.methods.splitting import KEEPERS
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
-from polhode.systems.record import IDENTITY, Own, System
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.trajectory.convergence import observed_order
 from test_orbit import MU, R0, SAMPLES, R, V
 
@@ -48,28 +35,28 @@ def working_loads(part, t, N, y, bodies, parameters, out):
 
     Parameters: strength of the friction, 1 where loads are divided, 1 where works are kept.
     """
-    works, powers = LOAD * N, (0.0, 0.0)
-    friction, driving = part & MOVING != 0, part & RESTING != 0
+    works, powers = L.LOAD * N, (0.0, 0.0)
+    friction, driving = part & L.MOVING != 0, part & L.RESTING != 0
     if parameters[1] == 0.0:
         friction = driving = True
     for i in range(N):
-        r, q = get3(y, BODY * i + POSITION), get4(y, BODY * i + ATTITUDE)
-        v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM))
-        w = times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), get3(y, BODY * i + ANGULAR))
+        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
+        v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
+        w = times(get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), get3(y, L.BODY * i + L.ANGULAR))
         up = rotate_inverse(q, (0.0, 0.0, 1.0))
         F = scale(-parameters[0] * (0.5 + dot(v, v)), v)
         T = scale(-parameters[0], times((0.3, 0.5, 0.4 + r[0] * r[0]), w))
         f = axpy(0.5 * np.cos(t), (1.0, 0.0, 0.3), cross((0.3, -0.2, 0.5), r))
         m = axpy(0.2 * np.sin(2.0 * t), (0.4, 1.0, 0.0), scale(up[0], (0.0, 0.6, -0.3)))
-        put3(out, LOAD * i, (0.0, 0.0, 0.0))
-        put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+        put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
         if friction:
             powers = (powers[0] + dot(F, v) + dot(T, w), powers[1] + dot(f, v) + dot(m, w))
-            put3(out, LOAD * i, F)
-            put3(out, LOAD * i + 3, T)
+            put3(out, L.LOAD * i, F)
+            put3(out, L.LOAD * i + 3, T)
         if driving:
-            put3(out, LOAD * i, add(get3(out, LOAD * i), f))
-            put3(out, LOAD * i + 3, add(get3(out, LOAD * i + 3), m))
+            put3(out, L.LOAD * i, add(get3(out, L.LOAD * i), f))
+            put3(out, L.LOAD * i + 3, add(get3(out, L.LOAD * i + 3), m))
     if parameters[2] == 1.0:
         out[works], out[works + 1] = powers
 
@@ -80,7 +67,7 @@ def working(friction=0.4, divided=True, own=True):
         frames=np.array([IDENTITY, (0.5, 0.5, 0.5, 0.5)]), loads=working_loads,
         velocity_dependent=friction != 0.0, divided=divided,
         parameters=np.array((friction, float(divided), float(own))),
-        own=(Own("work", "friction"), Own("work", "drive")) if own else (),
+        own=(AuxiliaryVariable("work", "friction"), AuxiliaryVariable("work", "drive")) if own else (),
     )  # fmt: skip
 
 
@@ -127,9 +114,9 @@ def test_works_change_nothing_of_the_motion(name):
     ys = []
     for own in (True, False):
         system = working(own=own)
-        bench = Bench(system, method(name), start_state(system, **PAIR))
-        assert bench.march(0, 20, 21, 0.0, 0.05) == 0
-        ys.append(bench.y)
+        integrator = Integrator(system, method(name), start_state(system, **PAIR))
+        assert integrator.march(0, 20, 21, 0.0, 0.05) == 0
+        ys.append(integrator.y)
     assert len(ys[0]) == len(ys[1]) + 2
     np.testing.assert_array_equal(np.delete(ys[0], (26, 27)), ys[1])
     assert np.abs(ys[0][26:28]).min() > 1e-3
@@ -156,9 +143,9 @@ def test_divided_loads_make_the_same_kicks(name, friction):
     found = []
     for divided in (True, False):
         system = working(friction, divided)
-        bench = Bench(system, method(name), start_state(system, **PAIR))
-        assert bench.prepare(0.0, 0.05) == 0 and bench.march(0, 20, 21, 0.0, 0.05) == 0
-        found.append((bench.y, bench.evaluations, bench.repeated))
+        integrator = Integrator(system, method(name), start_state(system, **PAIR))
+        assert integrator.prepare(0.0, 0.05) == 0 and integrator.march(0, 20, 21, 0.0, 0.05) == 0
+        found.append((integrator.y, integrator.evaluations, integrator.repeated))
     (ours, once, again), (whole, total, none) = found
     if friction == 0.0 or name != "pmlf4":  # whose differences are those of the part at rest alone
         np.testing.assert_allclose(ours, whole, rtol=0, atol=3e-14 if name != "pmlf4" else 1e-11)
@@ -241,15 +228,15 @@ def test_methods_that_do_not_advance_works_refuse():
     bare = dataclasses.replace(row.prepare(), own=None)
     other = dataclasses.replace(row, method=dataclasses.replace(row.method, prepare=lambda: bare))
     with pytest.raises(InvalidInput, match=r"'trapm' does not advance numbers .* \(work\); take 'mkrk:cv8'"):
-        Bench(system, other, start_state(system, **PAIR))
-    Bench(working(0.0, own=False), other, start_state(system, **PAIR))
+        Integrator(system, other, start_state(system, **PAIR))
+    Integrator(working(0.0, own=False), other, start_state(system, **PAIR))
 
 
 # ------------------------------------------------------------------ works on an orbit
 @pytest.mark.parametrize("name", WORKING)
 def test_works_are_the_change_of_the_energy(name):
     system = ph.orbit(2.0, 3.0, [forces.zonal(J2=0.01, radius=0.9), SAMPLES[name]])
-    assert [own.label for own in system.own] == [SAMPLES[name].kind]
+    assert [own.label for own in system.auxiliary] == [SAMPLES[name].kind]
     report = ph.check_system(system, **NEAR)
     smooth = name != "burn"
     assert report["parts of the loads"].passed and (report["works"].passed or not smooth)
@@ -264,7 +251,7 @@ def test_forces_that_conserve_energy_have_no_work():
     steady = [SAMPLES[name] for name in ("zonal", "uniform", "at rest", "sunlight", "far sunlight")]
     system = ph.orbit(2.0, 3.0, steady)
     ds = ph.integrate(system, "rkn6_14a", step=0.01, steps=1, **NEAR)
-    assert system.own == () and "work" not in ds and "force" not in ds.dims and "energy" in system.conserves
+    assert system.auxiliary == () and "work" not in ds and "force" not in ds.dims and "energy" in system.conserves
     assert ds.energy_error.attrs["long_name"] == "relative energy error, (H - H0)/|H0|"
 
 
@@ -293,7 +280,7 @@ def test_rates_of_potentials_that_change_in_time(moving, far):
     }[moving]()
     system = ph.orbit(1.0, 2.5, [force])
     y, out = start_state(system, **NEAR), np.zeros(7)
-    load_caller(ALL)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
+    load_caller(L.ALL)(system.compiled_loads(t, y), t, 1, y, system.bodies, system.with_memory, out)
 
     def potential(t):
         r = mpmath.matrix(R.tolist())
@@ -347,13 +334,17 @@ def test_drag_and_sunlight_grow_as_the_mass_falls():
     heavy, light = ph.orbit(1.0, 2.0, [burn, *surface]), ph.orbit(1.0, 2.0, surface)
     found = []
     for system in (heavy, light):
-        y, out, parameters = start_state(system, **NEAR), np.zeros(6 + len(system.own)), system.parameters.copy()
-        system.settle(parameters, 4.0)
-        for part in (ALL, 1):
+        y, out, parameters = start_state(system, **NEAR), np.zeros(6 + len(system.auxiliary)), system.parameters.copy()
+        system.set_switches(parameters, 4.0)
+        for part in (L.ALL, 1):
             load_caller(part)(system.compiled_loads(4.0, y), 4.0, 1, y, system.bodies, parameters, out)
             found.append(out[:3].copy())
     np.testing.assert_allclose(found[0] - found[1], (found[2] - found[3]) * 2.0 / 0.5, rtol=1e-14)
-    assert heavy.potential is not None and [own.label for own in heavy.own] == ["thrust", "drag", "radiation_pressure"]
+    assert heavy.potential is not None and [own.label for own in heavy.auxiliary] == [
+        "thrust",
+        "drag",
+        "radiation_pressure",
+    ]
     ds = ph.integrate(heavy, "mkrk:gauss8", step=0.01, t_end=2.0, every=200, **NEAR)
     assert float(ds.mass[-1]) == 1.0 and float(abs(ds.energy_error[-1])) < 1e-13
 

@@ -13,7 +13,7 @@ from mp_free_body import closed_form
 
 from polhode.flows import free_rotation
 from polhode.kernel import drive
-from polhode.kernel.signatures import REPORT
+from polhode.kernel import layout as L
 
 UNIT = 2.0**-53
 DIGITS = 60
@@ -83,7 +83,7 @@ def turned(I, m, h, n=1, attitude=(1.0, 0.0, 0.0, 0.0)):
     y = np.array([[0.0] * 6 + [*attitude, *m]])
     bodies = np.array([[1.0, *I, 1.0, *(1.0 / np.asarray(I))]])
     status, none = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    drive.sweep_of(free_rotation.turn)(n, np.array([float(h)]), y, bodies, np.zeros(REPORT), status, none)
+    drive.sweep_of(free_rotation.turn)(n, np.array([float(h)]), y, bodies, np.zeros(L.STEP_INFO), status, none)
     if status[0]:
         raise ArithmeticError(f"status {status[0]}")
     return y[0, 10:], y[0, 6:10]

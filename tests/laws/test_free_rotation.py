@@ -16,7 +16,7 @@ from samples import attitudes, law, vectors
 from polhode.algebra import rotation
 from polhode.flows import free_rotation
 from polhode.kernel import drive
-from polhode.kernel.signatures import NOT_FINITE, REPORT
+from polhode.kernel import layout as L
 
 EPS = 2.0**-52
 SEPARATRIX = (0.5, 0.75, 1.5)
@@ -300,5 +300,5 @@ def test_what_is_not_finite_is_refused(bad):
         status, none = np.zeros(1, np.int64), np.zeros(1, np.int64)
         sweep = drive.sweep_of(free_rotation.turn)
         with np.errstate(over="ignore", invalid="ignore"):
-            sweep(3, values[:1], y, np.array([[1.0, *I, 1.0, *(1 / I)]]), np.zeros(REPORT), status, none)
-        assert status[0] == NOT_FINITE and np.array_equal(y, before, equal_nan=True)
+            sweep(3, values[:1], y, np.array([[1.0, *I, 1.0, *(1 / I)]]), np.zeros(L.STEP_INFO), status, none)
+        assert status[0] == L.NOT_FINITE and np.array_equal(y, before, equal_nan=True)

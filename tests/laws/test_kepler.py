@@ -18,7 +18,7 @@ from samples import law
 from polhode.algebra import kepler, orbits
 from polhode.flows.kepler import kepler_drift
 from polhode.kernel import drive, jit
-from polhode.kernel.signatures import NOT_CONVERGED, NOT_FINITE, OK, REPORT
+from polhode.kernel import layout as L
 
 EPS = 2.0**-52
 ALLOWED = 3.0
@@ -207,7 +207,7 @@ class Points:
         bodies = np.tile([self.mass, 1.0, 1.0, 1.0, 1.0 / self.mass, 1.0, 1.0, 1.0], (count, 1))
         status, iterations = np.zeros(count, np.int64), np.zeros(count, np.int64)
         h = np.full(count, fraction * self.period)
-        drive.sweep_of(drift)(n, h, self.y, bodies, np.zeros(REPORT), status, iterations)
+        drive.sweep_of(drift)(n, h, self.y, bodies, np.zeros(L.STEP_INFO), status, iterations)
         return status
 
     def invariants(self):
@@ -253,26 +253,26 @@ def test_one_step_keeps_energy_and_momentum():
 def test_statuses():
     motion = kepler.kepler_motion
     zero, one = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
-    assert motion(1.0, 1.0, zero, one, 1.0) == (NOT_FINITE, zero, one)
-    assert motion(1.0, 1.0, (np.inf, 0.0, 0.0), one, 1.0)[0] == NOT_FINITE
-    assert motion(1.0, 1.0, one, zero, np.nan)[0] == NOT_FINITE
-    assert motion(1.0, 1.0, one, (0.0, 1.0, 0.0), 1e17)[0] == NOT_CONVERGED
+    assert motion(1.0, 1.0, zero, one, 1.0) == (L.NOT_FINITE, zero, one)
+    assert motion(1.0, 1.0, (np.inf, 0.0, 0.0), one, 1.0)[0] == L.NOT_FINITE
+    assert motion(1.0, 1.0, one, zero, np.nan)[0] == L.NOT_FINITE
+    assert motion(1.0, 1.0, one, (0.0, 1.0, 0.0), 1e17)[0] == L.NOT_CONVERGED
     # A straight fall from 3/2 with the speed of escape, 1, reaches the centre at the time 1.
     fallen = motion(0.75, 1.0, (1.5, 0.0, 0.0), (-1.0, 0.0, 0.0), 1.0)
-    assert fallen == (NOT_FINITE, (1.5, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    assert fallen == (L.NOT_FINITE, (1.5, 0.0, 0.0), (-1.0, 0.0, 0.0))
     status, r, v = motion(0.75, 1.0, (1.5, 0.0, 0.0), (-1.0, 0.0, 0.0), 2.0)
-    assert status == OK and r == pytest.approx((1.5, 0.0, 0.0)) and v == pytest.approx((1.0, 0.0, 0.0))
+    assert status == L.OK and r == pytest.approx((1.5, 0.0, 0.0)) and v == pytest.approx((1.0, 0.0, 0.0))
 
 
 def test_the_flow_of_a_body():
     points = Points(0.3, mass=2.5, count=3)
     y = points.y.copy()
-    assert (points.step(1, 0.2) == OK).all()
+    assert (points.step(1, 0.2) == L.OK).all()
     r, v = orbits.propagate(y[:, :3], y[:, 3:6] / 2.5, 0.2 * points.period, MU)
     assert np.allclose(points.y[:, :3], r, rtol=1e-14) and np.allclose(points.y[:, 3:6], 2.5 * v, rtol=1e-14)
     assert (points.y[:, 6:] == y[:, 6:]).all()
     points.y[1, :3] = 0.0
-    assert list(points.step(1, 0.2)) == [OK, NOT_FINITE, OK] and not points.y[1, :3].any()
+    assert list(points.step(1, 0.2)) == [L.OK, L.NOT_FINITE, L.OK] and not points.y[1, :3].any()
 
 
 def test_a_pinned_body_stays():
@@ -280,7 +280,7 @@ def test_a_pinned_body_stays():
         y = np.arange(13.0)
         bodies = np.zeros(8)
 
-    assert kepler_drift(0, 1.0, MU, Bare) == OK and (Bare.y == np.arange(13.0)).all()
+    assert kepler_drift(0, 1.0, MU, Bare) == L.OK and (Bare.y == np.arange(13.0)).all()
 
 
 def products(a, out):

@@ -6,7 +6,7 @@ import pytest
 import trial_law as law
 
 from polhode.checks import state_distance, stepper, trial_problem
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
+from polhode.kernel import layout as L
 from polhode.methods import METHODS, tableau
 
 ALL = ("time", "potential", "rate")
@@ -15,7 +15,7 @@ T0, H = 0.3, 0.3
 
 
 def matrix_of(y):
-    w, v = y[ATTITUDE], y[ATTITUDE + 1 : ANGULAR]
+    w, v = y[L.ATTITUDE], y[L.ATTITUDE + 1 : L.ANGULAR]
     A = as_printed.skew(v)
     return np.eye(3) + 2 * w * A + 2 * A @ A
 
@@ -23,7 +23,7 @@ def matrix_of(y):
 def polhode_step(label, terms=ALL, t=T0, h=H):
     system, y = trial_problem(*terms)
     end = stepper(label, system, y)(y, t, h)
-    return matrix_of(end), end[ANGULAR:BODY]
+    return matrix_of(end), end[L.ANGULAR : L.BODY]
 
 
 def printed_step(function, terms=ALL, t=T0, h=H):
@@ -111,8 +111,8 @@ def test_the_problem_is_the_same_in_both_languages():
     h = 1e-3  # one explicit step is the loads themselves
     end = stepper("forward_euler", system, y)(y, T0, h)
     rate = as_printed.rate(law.I, law.PI0) + law.torque(*ALL)(T0, law.R0, law.PI0 / law.I)
-    np.testing.assert_allclose((end[ANGULAR:BODY] - law.PI0) / h, rate, rtol=0, atol=1e-12)
-    pushed = (end[MOMENTUM:ATTITUDE] - law.P0) / h
+    np.testing.assert_allclose((end[L.ANGULAR : L.BODY] - law.PI0) / h, rate, rtol=0, atol=1e-12)
+    pushed = (end[L.MOMENTUM : L.ATTITUDE] - law.P0) / h
     np.testing.assert_allclose(pushed, law.force(*ALL)(T0, law.U0, law.P0 / law.MASS), rtol=0, atol=1e-12)
 
 
@@ -180,11 +180,11 @@ def test_trap_keeps_the_energy_of_the_pushed_state():
 def energy_error(label, h, t_end):
     system, y = trial_problem()
     step = stepper(label, system, y)
-    start = 0.5 * y[ANGULAR:BODY] @ (y[ANGULAR:BODY] / law.I)
+    start = 0.5 * y[L.ANGULAR : L.BODY] @ (y[L.ANGULAR : L.BODY] / law.I)
     worst = 0.0
     for k in range(round(t_end / h)):
         y = step(y, k * h, h)
-        worst = max(worst, abs(0.5 * y[ANGULAR:BODY] @ (y[ANGULAR:BODY] / law.I) / start - 1))
+        worst = max(worst, abs(0.5 * y[L.ANGULAR : L.BODY] @ (y[L.ANGULAR : L.BODY] / law.I) / start - 1))
     return worst
 
 
@@ -214,8 +214,8 @@ def test_one_step_of_a_particle(label):
     system, y = trial_problem(*ALL, turns=False, moves=True)
     end = stepper(label, system, y)(y, T0, H)
     u, p = SPACE[label](T0, H, law.U0, law.P0, law.MASS, law.force(*ALL))
-    np.testing.assert_allclose(end[POSITION:MOMENTUM], u, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(end[MOMENTUM:ATTITUDE], p, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(end[L.POSITION : L.MOMENTUM], u, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(end[L.MOMENTUM : L.ATTITUDE], p, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -271,4 +271,4 @@ def test_free_identities():
 def test_the_attitude_stays_a_unit_quaternion():
     system, y = trial_problem("potential")
     end = stepper("trapm", system, y)(y, 0.0, 0.05, 20000)
-    assert abs(np.linalg.norm(end[ATTITUDE:ANGULAR]) - 1) < 2e-12
+    assert abs(np.linalg.norm(end[L.ATTITUDE : L.ANGULAR]) - 1) < 2e-12

@@ -26,19 +26,10 @@ from polhode.checks import (
     trial_problem,
 )
 from polhode.errors import InvalidInput, StepFailed
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    POSITION,
-)
-from polhode.methods import METHODS, Method, Prepared, method, tableau_names
+from polhode.methods import METHODS, CompiledMethod, Method, method, tableau_names
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.krysl import forward_euler
 from polhode.methods.splitting_tables import SCHEMES
@@ -168,24 +159,24 @@ def test_symplectic_tableaux_on_a_vector_space():
 # ------------------------------------------------------------------ several bodies
 @inlined
 def arm(y, body, where):
-    q = get4(y, body + ATTITUDE)
+    q = get4(y, body + L.ATTITUDE)
     return rotate_inverse((q[0], -q[1], -q[2], -q[3]), where)
 
 
 def two_loads(part, t, N, y, bodies, parameters, out):
     """Two bodies on a spring between points fixed in them, with friction, driven in time."""
-    a = axpy(1.0, arm(y, 0, (0.3, 0.1, -0.2)), get3(y, POSITION))
-    b = axpy(1.0, arm(y, BODY, (-0.2, 0.4, 0.1)), get3(y, BODY + POSITION))
+    a = axpy(1.0, arm(y, 0, (0.3, 0.1, -0.2)), get3(y, L.POSITION))
+    b = axpy(1.0, arm(y, L.BODY, (-0.2, 0.4, 0.1)), get3(y, L.BODY + L.POSITION))
     drag = axpy(
         -1.0,
-        scale(bodies[INVERSE_MASS], get3(y, MOMENTUM)),
-        scale(bodies[CONSTANTS + INVERSE_MASS], get3(y, BODY + MOMENTUM)),
+        scale(bodies[L.INVERSE_MASS], get3(y, L.MOMENTUM)),
+        scale(bodies[L.CONSTANTS + L.INVERSE_MASS], get3(y, L.BODY + L.MOMENTUM)),
     )
     pull = axpy(parameters[0] * (1.0 + 0.5 * np.sin(2.0 * t)), axpy(-1.0, a, b), scale(parameters[1], drag))
     put3(out, 0, pull)
-    put3(out, 3, cross((0.3, 0.1, -0.2), rotate_inverse(get4(y, ATTITUDE), pull)))
-    put3(out, LOAD, scale(-1.0, pull))
-    put3(out, LOAD + 3, cross((-0.2, 0.4, 0.1), rotate_inverse(get4(y, BODY + ATTITUDE), scale(-1.0, pull))))
+    put3(out, 3, cross((0.3, 0.1, -0.2), rotate_inverse(get4(y, L.ATTITUDE), pull)))
+    put3(out, L.LOAD, scale(-1.0, pull))
+    put3(out, L.LOAD + 3, cross((-0.2, 0.4, 0.1), rotate_inverse(get4(y, L.BODY + L.ATTITUDE), scale(-1.0, pull))))
 
 
 def two_bodies(strength=2.0, friction=0.3):
@@ -223,8 +214,11 @@ def test_two_bodies_by_hand(pair, label):
 
 def test_two_bodies_keep_what_actions_and_reactions_keep():
     system, y = two_bodies(friction=0.0)
-    start = {"position": y.reshape(2, BODY)[:, POSITION:MOMENTUM], "momentum": y.reshape(2, BODY)[:, MOMENTUM:ATTITUDE]}
-    report = check_system(system, angular_momentum=y.reshape(2, BODY)[:, ANGULAR:], **start)
+    start = {
+        "position": y.reshape(2, L.BODY)[:, L.POSITION : L.MOMENTUM],
+        "momentum": y.reshape(2, L.BODY)[:, L.MOMENTUM : L.ATTITUDE],
+    }
+    report = check_system(system, angular_momentum=y.reshape(2, L.BODY)[:, L.ANGULAR :], **start)
     report.raise_for_failure()
     assert "conserves momentum" in str(report)
 
@@ -361,12 +355,12 @@ def leaky(t, h, p):
 def biased(t, h, p):
     """Forward Euler with a preference for the first axis."""
     status = forward_euler(t, h, p)
-    p.y[ANGULAR] += 1e-7 * h
+    p.y[L.ANGULAR] += 1e-7 * h
     return status
 
 
 def with_step(step):
-    return row("forward_euler", prepare=lambda: Prepared(step, lambda bodies, blocks: 1))
+    return row("forward_euler", prepare=lambda: CompiledMethod(step, lambda bodies, blocks: 1))
 
 
 def test_slicing_sees_memory_outside_the_state():
@@ -450,12 +444,12 @@ def test_a_users_potential():
 
 def wrong_potential(t, N, y, bodies, parameters):
     """The potential of the heavy top with its weight 1e-6 too large."""
-    return 1.000001 * parameters[0] * rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))[2]
+    return 1.000001 * parameters[0] * rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))[2]
 
 
 def greedy_loads(part, t, N, y, bodies, parameters, out):
     """Write one number too many."""
-    for k in range(LOAD * N + 1):
+    for k in range(L.LOAD * N + 1):
         out[k] = 0.0
 
 
@@ -466,15 +460,15 @@ def lazy_loads(part, t, N, y, bodies, parameters, out):
 
 def meddling_loads(part, t, N, y, bodies, parameters, out):
     """Change the state."""
-    y[ANGULAR] += 1.0
-    for k in range(LOAD * N):
+    y[L.ANGULAR] += 1.0
+    for k in range(L.LOAD * N):
         out[k] = 0.0
 
 
 def dragging_loads(part, t, N, y, bodies, parameters, out):
     """Friction that nobody declared."""
     put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, scale(-1e-3, get3(y, ANGULAR)))
+    put3(out, 3, scale(-1e-3, get3(y, L.ANGULAR)))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from polhode.algebra import rotation
 from polhode.checks import stepper
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.systems import problem
 
@@ -24,8 +24,8 @@ def errors(name, label, t_end, h, exact):
     attitude = rotation.exp_quaternion(ready.initial.get("rotation_vector", (0.0, 0.0, 0.0)))
     y = start_state(system, attitude=attitude, angular_velocity=ready.initial["angular_velocity"])
     end = stepper(label, system, y)(y, 0.0, h, round(t_end / h))
-    R = rotation.matrix_from_quaternion(end[ATTITUDE:ANGULAR])
-    return np.linalg.norm(end[ANGULAR:BODY] - exact[0]), np.linalg.norm(R - exact[1], 2)
+    R = rotation.matrix_from_quaternion(end[L.ATTITUDE : L.ANGULAR])
+    return np.linalg.norm(end[L.ANGULAR : L.BODY] - exact[0]), np.linalg.norm(R - exact[1], 2)
 
 
 def top(psi, omega, t_end):

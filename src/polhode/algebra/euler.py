@@ -35,7 +35,7 @@ def third_axis(i, j):
 
 
 @inlined
-def turn(axis, angle):
+def about_axis(axis, angle):
     """The quaternion of a turn about a coordinate axis (1, 2, 3)."""
     s = sin(0.5 * angle)
     return (cos(0.5 * angle), s if axis == 1 else 0.0, s if axis == 2 else 0.0, s if axis == 3 else 0.0)
@@ -61,7 +61,7 @@ def wrapped(angle):
 def to_quaternion(angles, plan):
     """Unit quaternion of the Euler angles."""
     a = swapped(angles, plan)
-    return multiply(turn(plan[2], a[2]), multiply(turn(plan[1], a[1]), turn(plan[0], a[0])))
+    return multiply(about_axis(plan[2], a[2]), multiply(about_axis(plan[1], a[1]), about_axis(plan[0], a[0])))
 
 
 @inlined

@@ -28,8 +28,8 @@ from math import asinh, atan2, copysign, cos, exp, floor, inf, log, nan, pi, sin
 
 from polhode.algebra.series import COSINE, CUBIC, SINE, SWITCH, polynomial
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
+from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, inlined, python_of
-from polhode.kernel.signatures import NOT_CONVERGED, NOT_FINITE, OK
 
 TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
 """2 pi to twice the digits."""
@@ -295,13 +295,13 @@ def around(mu, r, v, t, r0, b, eta, zeta):
         G1, G2 = anomaly(b, q, 0.0, zeta_q, size, guess_around(mu, b, q, zeta_q, size))
         G1 = copysign(G1, t)
     if G2 < 0.0:
-        return NOT_CONVERGED, failed, failed
+        return L.NOT_CONVERGED, failed, failed
     r1 = q + zeta_q * G2
     if not r1 > 0.0:
-        return NOT_FINITE, failed, failed
+        return L.NOT_FINITE, failed, failed
     across = cross(h, axis)
     position = axpy(G1, across, scale(q - mu * G2, axis))
-    return OK, position, axpy((1.0 - b * G2) / r1, across, scale(-mu * G1 / r1, axis))
+    return L.OK, position, axpy((1.0 - b * G2) / r1, across, scale(-mu * G1 / r1, axis))
 
 
 @inlined
@@ -367,16 +367,16 @@ def kepler_motion(mu, m, r, p, t):
     square, speed = two_dot(r, r), two_dot(v, v)
     speed = (speed[0], speed[1] + 2.0 * dot(v, dv))
     if not (square[0] > 0.0 and square[0] + speed[0] + abs(t) < inf and mu > 0.0):
-        return NOT_FINITE, r, p
+        return L.NOT_FINITE, r, p
     if t == 0.0:
-        return OK, r, p
+        return L.OK, r, p
     r0, dr0, b, db = energy_constant(mu, square, speed)
     if b > 0.0 and abs(t) * sqrt(b) * (b / mu) > pi:
         t = within_period(mu, b, db, t)
         if not abs(t) < inf:
-            return NOT_CONVERGED, r, p
+            return L.NOT_CONVERGED, r, p
         if t == 0.0:
-            return OK, r, p
+            return L.OK, r, p
     direction = copysign(1.0, t)
     t = abs(t)
     x, dx = two_dot(r, v)
@@ -393,12 +393,12 @@ def kepler_motion(mu, m, r, p, t):
         s = guess_outward(b, r0, eta, zeta, t)
     else:
         status, position, velocity = around(mu, r, scale(direction, v), t, r0, b, eta, zeta)
-        if status != OK:
+        if status != L.OK:
             return status, r, p
-        return OK, whole(position), whole(scale(direction * m, velocity))
+        return L.OK, whole(position), whole(scale(direction * m, velocity))
     G1, G2 = anomaly(b, r0, eta, zeta, t, s)
     if G2 < 0.0:
-        return NOT_CONVERGED, r, p
+        return L.NOT_CONVERGED, r, p
     # G1^2 + b G2^2 = 2 G2 to twice the digits: what keeps the energy from drifting.
     x, dx = two_times(b, db, G2, 0.0)
     x, dx = two_times(*two_add(x, dx, -2.0, 0.0), G2, 0.0)
@@ -428,8 +428,8 @@ def kepler_motion(mu, m, r, p, t):
         position = whole(summed(f, r, g, v, axpy(df, r, small)))
         momentum = whole(summed(fdot, r, gdot, p, axpy(dgdot, p, little)))
     if not dot(position, position) + dot(momentum, momentum) < inf:
-        return NOT_FINITE, r, p
-    return OK, position, momentum
+        return L.NOT_FINITE, r, p
+    return L.OK, position, momentum
 
 
 kepler_motion_carrying = helper(bind(python_of(kepler_motion), joined=joined_carrying, whole=whole_carrying))

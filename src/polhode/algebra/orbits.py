@@ -50,8 +50,8 @@ from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import array, room_for, truth
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
+from polhode.kernel import layout as slots
 from polhode.kernel.jit import helper, inlined
-from polhode.kernel.signatures import NOT_CONVERGED, OK
 
 __all__ = [
     "ClassicalElements",
@@ -373,8 +373,8 @@ def _column(out: Array, k: int) -> Array:
 def _refuse(wrong, name: str, sentence: str) -> None:
     """Raise where anything is wrong, with the name and, of several entries, the place of the first wrong one."""
     if np.any(wrong):
-        place = ", ".join(str(int(k)) for k in np.argwhere(wrong)[0]) if np.ndim(wrong) else ""
-        raise InvalidInput(f"{name}[{place}] {sentence}" if place else f"{name} {sentence}")
+        index_text = ", ".join(str(int(k)) for k in np.argwhere(wrong)[0]) if np.ndim(wrong) else ""
+        raise InvalidInput(f"{name}[{index_text}] {sentence}" if index_text else f"{name} {sentence}")
 
 
 def _within(wrong) -> None:
@@ -454,8 +454,8 @@ def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayL
     mu = state.pop("mu")
     out = _apply(propagate_row, 7, **state, t=array(t, "t", "s"), mu=mu)
     status = out[..., 6]
-    _refuse(status == NOT_CONVERGED, "t", "is more than 1e15 periods, after which nothing is left of the phase")
-    _refuse(status != OK, "t", "leads into the centre, or beyond the range of double precision")
+    _refuse(status == slots.NOT_CONVERGED, "t", "is more than 1e15 periods, after which nothing is left of the phase")
+    _refuse(status != slots.OK, "t", "leads into the centre, or beyond the range of double precision")
     return out[..., :3], out[..., 3:6]
 
 

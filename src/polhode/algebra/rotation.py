@@ -975,10 +975,10 @@ def _refuse_lock(angles: Array, sequence: str) -> None:
     locked = np.abs(pole) < HALF_TURN
     if locked.any():
         where = tuple(int(k) for k in np.argwhere(locked)[0])
-        place = ",".join(map(str, (*where, 1)))
+        index_text = ",".join(map(str, (*where, 1)))
         raise InvalidInput(
-            f"the middle angle, angles[{place}] = {middle[where]:.8g}, of sequence {sequence!r} is singular: the rates "
-            "of the outer angles have a pole there (gimbal lock); use euler_increment, which has no singular points, "
+            f"the middle angle, angles[{index_text}] = {middle[where]:.8g}, of sequence {sequence!r} is singular: the "
+            "rates of the outer angles have a pole there (gimbal lock); use euler_increment, which has none, "
             "or a sequence whose middle angle is elsewhere"
         )
 
@@ -1235,10 +1235,10 @@ def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Arr
         length = np.sqrt(np.matmul(a[..., None, :], a[..., :, None])[..., 0, 0])
     wrong = np.argwhere(np.abs(length - 1.0) > UNIT_TOLERANCE)
     if len(wrong):
-        place = ",".join(str(int(k)) for k in wrong[0])
+        index_text = ",".join(str(int(k)) for k in wrong[0])
         raise InvalidInput(
-            f"{name}{f'[{place}]' if place else ''} has length {length[tuple(wrong[0])]:g}; give a unit quaternion "
-            "(w, x, y, z)"
+            f"{name}{f'[{index_text}]' if index_text else ''} has length {length[tuple(wrong[0])]:g}; give a unit "
+            "quaternion (w, x, y, z)"
         )
     return np.asarray(a / length[..., None])
 

@@ -185,7 +185,7 @@ def slot_derivatives(
             raise InvalidInput("give the Lagrangian L(q, v) or its gradient")
         discrete_lagrangian(L, q0, q1, h, alpha)  # what is wrong with it
         gradient = _gradient_of(L)
-    (by_x, at_x), (by_y, at_y) = (_pair(gradient, x.shape, place, v) for place in (x, y))
+    (by_x, at_x), (by_y, at_y) = (_pair(gradient, x.shape, point, v) for point in (x, y))
     momentum = 0.5 * (at_x + at_y)
     first = 0.5 * step * ((1.0 - a) * by_x + a * by_y) - momentum
     return first, 0.5 * step * (a * by_x + (1.0 - a) * by_y) + momentum

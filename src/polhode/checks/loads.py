@@ -9,24 +9,11 @@ from typing import Any
 import numpy as np
 
 from polhode.kernel import drive, jit
-from polhode.kernel.signatures import (  # type: ignore[attr-defined]
-    A1,
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    LOADS,
-    MOMENTUM,
-    f8,
-    i8,
-    types,
-)
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import A1, LOADS, f8, i8, types  # type: ignore[attr-defined]
 from polhode.systems import System
 
-part = ALL  # replaced by jit.bind
+part = L.ALL  # replaced by jit.bind
 
 
 def call_loads(loads, t, N, y, bodies, parameters, out):  # type: ignore[no-untyped-def]
@@ -35,7 +22,7 @@ def call_loads(loads, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
 
 
 @cache
-def load_caller(asked: int = ALL) -> Callable[..., None]:
+def load_caller(asked: int = L.ALL) -> Callable[..., None]:
     """A function ``call(loads, t, N, y, bodies, parameters, out)`` that asks a compiled role for one part of the loads.
 
     ``loads`` is ``system.compiled_loads(t, y)``, the others are arrays; ``out`` is written (see ``load_array``).
@@ -48,10 +35,10 @@ def load_caller(asked: int = ALL) -> Callable[..., None]:
 
 def load_array(system: System) -> Any:
     """Zeros for the six loads of each body, followed by the rates of the system's own numbers."""
-    return np.zeros(LOAD * system.N + len(system.own))
+    return np.zeros(L.LOAD * system.N + len(system.auxiliary))
 
 
-def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int = ALL) -> Any:
+def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int = L.ALL) -> Any:
     """Loads and rates at a state (default ``y``), by the role compiled for ``y``; of one part where it is asked for."""
     out = load_array(system)
     role, state = system.compiled_loads(t, y), np.array(y if state is None else state)
@@ -62,17 +49,17 @@ def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int 
 def at_rest(system: System, y: Any) -> Any:
     """The same places and attitudes, with all momenta and angular momenta zero."""
     rest = np.array(y)
-    body = rest.reshape(-1, BODY)[: system.N]
-    body[:, MOMENTUM:ATTITUDE] = 0.0
-    body[:, ANGULAR:] = 0.0
+    body = rest.reshape(-1, L.BODY)[: system.N]
+    body[:, L.MOMENTUM : L.ATTITUDE] = 0.0
+    body[:, L.ANGULAR :] = 0.0
     return rest
 
 
 def velocities(system: System, y: Any) -> tuple[Any, Any]:
     """Velocities in space and angular velocities in the principal frames, each (N, 3)."""
-    body, constants = np.reshape(y[: BODY * system.N], (system.N, BODY)), system.constants_of_bodies
-    v = body[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
-    w = body[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
+    body, constants = np.reshape(y[: L.BODY * system.N], (system.N, L.BODY)), system.constants_of_bodies
+    v = body[:, L.MOMENTUM : L.ATTITUDE] * constants[:, L.INVERSE_MASS, None]
+    w = body[:, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :]
     return v, w
 
 
@@ -89,8 +76,8 @@ def potential_energies(system: System, t: Any, states: Any) -> Any:
 def energies(system: System, states: Any) -> Any:
     """Kinetic energy plus the system's own potential at time zero, for each state."""
     total = potential_energies(system, np.zeros(len(states)), states)
-    body = np.asarray(states)[:, : BODY * system.N].reshape(len(states), system.N, BODY)
+    body = np.asarray(states)[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY)
     constants = system.constants_of_bodies
-    total += 0.5 * (body[:, :, ANGULAR:] ** 2 * constants[:, INVERSE_INERTIA:]).sum(axis=(1, 2))
-    total += 0.5 * (body[:, :, MOMENTUM:ATTITUDE] ** 2 * constants[:, INVERSE_MASS, None]).sum(axis=(1, 2))
+    total += 0.5 * (body[:, :, L.ANGULAR :] ** 2 * constants[:, L.INVERSE_INERTIA :]).sum(axis=(1, 2))
+    total += 0.5 * (body[:, :, L.MOMENTUM : L.ATTITUDE] ** 2 * constants[:, L.INVERSE_MASS, None]).sum(axis=(1, 2))
     return total

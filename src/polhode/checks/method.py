@@ -43,7 +43,7 @@ from polhode.checks.problems import (
 from polhode.checks.report import Line, Report
 from polhode.checks.steps import exact_state, state_distance, stepper, trial_form
 from polhode.errors import InvalidInput, PolhodeError
-from polhode.methods import Chosen, Method
+from polhode.methods import Method, MethodSpec
 from polhode.systems import System
 
 Problem = tuple[System, object, object, float]
@@ -69,7 +69,7 @@ LONG_STEPS = (1.6, 2.0, 2.4, 2.8)
 
 
 # ------------------------------------------------------------------ orders
-def _order_lines(chosen: Chosen) -> list[Line]:
+def _order_lines(chosen: MethodSpec) -> list[Line]:
     """Orders under the loads the method is made for, then under others where its order is another."""
     promises = chosen.promises
     falls = promises.order_velocity != promises.order
@@ -91,14 +91,14 @@ def _order_lines(chosen: Chosen) -> list[Line]:
     return lines
 
 
-def _exact_line(chosen: Chosen, what: str, problem: Problem, span: float) -> Line:
+def _exact_line(chosen: MethodSpec, what: str, problem: Problem, span: float) -> Line:
     """Whether one step over the whole span ends at the exact state."""
     system, y, end, t = problem
     error = state_distance(stepper(chosen, system, y)(y, t, span), end, system)
     return Line(what, error <= EXACT_BELOW, "exact", f"error of one step {error:.1e}", {"error": error})
 
 
-def _order_line(chosen: Chosen, what: str, promised: float, problem: Problem, span: float = ORDER_SPAN) -> Line:
+def _order_line(chosen: MethodSpec, what: str, promised: float, problem: Problem, span: float = ORDER_SPAN) -> Line:
     convergence = measure_order(chosen, *problem, span)
     order = convergence.order
     if promised >= 8 and not abs(convergence.fitted - promised) >= abs(order - promised):
@@ -111,7 +111,7 @@ def _order_line(chosen: Chosen, what: str, promised: float, problem: Problem, sp
 
 
 # ------------------------------------------------------------------ symmetry, invariants, symplecticity
-def _symmetry_line(chosen: Chosen) -> Line:
+def _symmetry_line(chosen: MethodSpec) -> Line:
     promised = chosen.promises.time_symmetric
     defects: dict[float, float] = {}
     system, y = problem_for(chosen, "time", "potential")
@@ -131,7 +131,7 @@ def _symmetry_line(chosen: Chosen) -> Line:
     )
 
 
-def _kept_line(chosen: Chosen, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
+def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
     """Whether the promised quantities, and only they, are constant at every step size that works."""
     if set(promised) - set(QUANTITIES):
         raise InvalidInput(f"{chosen.label!r} promises {sorted(set(promised) - set(QUANTITIES))}; known: {QUANTITIES}")
@@ -168,7 +168,7 @@ def _kept_line(chosen: Chosen, what: str, problem: tuple[System, object], promis
     )
 
 
-def _symplectic_line(chosen: Chosen, what: str, promised: bool, *loads: str) -> Line:
+def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str) -> Line:
     system, y = problem_for(chosen, *loads)
     take_steps = stepper(chosen, system, y)
     defects: dict[float, float] = {}
@@ -192,7 +192,7 @@ def _symplectic_line(chosen: Chosen, what: str, promised: bool, *loads: str) -> 
 
 
 # ------------------------------------------------------------------ what must not influence a run
-def _slicing_line(chosen: Chosen) -> Line:
+def _slicing_line(chosen: MethodSpec) -> Line:
     if chosen.prepare().points:
         system, y = problem_for(chosen, *SWITCHES, bodies=2)
     else:
@@ -208,7 +208,7 @@ def _axes_line(what: str, defect: float, promised: bool) -> Line:
     return Line(what, (defect > 20 * ROUND_OFF) == promised, expected, f"difference {defect:.1e}", {"defect": defect})
 
 
-def check_method(method: str | Method | Chosen, **options: str) -> Report:
+def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
     """Measure whether a method does what its row in the table promises.
 
     Takes seconds, and no problem of yours: the method is run on small problems in which nothing vanishes. Promises
@@ -216,7 +216,7 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
 
     Parameters
     ----------
-    method : str, Method or Chosen
+    method : str, Method or MethodSpec
         A method string such as ``"mkrk:gauss4:cayley"``, or a row, which need not be in the table.
     **options : str
         Options by name.
@@ -286,7 +286,9 @@ def check_method(method: str | Method | Chosen, **options: str) -> Report:
         _symplectic_line(chosen, "symplectic, free body", promises.symplectic),
         _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential"),
         slicing,
-        _axes_line("numbering of the axes", numbering_defect(chosen), promises.numbered),
-        _axes_line("frame of the inertia", frame_defect(chosen), promises.numbered or promises.framed),
+        _axes_line("numbering of the axes", numbering_defect(chosen), promises.axis_order_dependent),
+        _axes_line(
+            "frame of the inertia", frame_defect(chosen), promises.axis_order_dependent or promises.frame_dependent
+        ),
     ]
     return Report(chosen.label, tuple(lines))

@@ -17,7 +17,7 @@ from polhode.checks.loads import energies, load_array, load_caller
 from polhode.checks.problems import ORDER_SPAN, START, SWITCHES, suitable_loads, trial_problem
 from polhode.checks.steps import DIFFERENCE_WEIGHTS, recorded_states, shifted, state_distance, stepper, trial_form
 from polhode.errors import PolhodeError
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, LOAD, ROTATION
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.systems import System, heavy_top
 from polhode.systems.inertia import principal
@@ -110,14 +110,14 @@ def quantities(system: System, states: Any, h: float) -> dict[str, Any]:
     The potential, where there is one, is the system's own; the midpoint energy is that of the state pushed half a
     step of h by forward Euler in rate form.
     """
-    q, m = states[:, ATTITUDE:ANGULAR], states[:, ANGULAR:BODY]
-    inverse = system.bodies[INVERSE_INERTIA:CONSTANTS]
+    q, m = states[:, L.ATTITUDE : L.ANGULAR], states[:, L.ANGULAR : L.BODY]
+    inverse = system.bodies[L.INVERSE_INERTIA : L.CONSTANTS]
     loads, call, load = system.compiled_loads(0.0, states[0]), load_caller(), load_array(system)
     pushed = states.copy()
     for k, y in enumerate(states):
         call(loads, 0.0, 1, y, system.bodies, system.with_memory, load)
-        pushed[k, ANGULAR:BODY] += 0.5 * h * (np.cross(m[k], inverse * m[k]) + load[3:LOAD])
-    pushed[:, ATTITUDE:ANGULAR] = rotation.multiply(q, rotation.exp_quaternion(0.5 * h * inverse * m))
+        pushed[k, L.ANGULAR : L.BODY] += 0.5 * h * (np.cross(m[k], inverse * m[k]) + load[3 : L.LOAD])
+    pushed[:, L.ATTITUDE : L.ANGULAR] = rotation.multiply(q, rotation.exp_quaternion(0.5 * h * inverse * m))
     spatial = rotation.rotate(q, m)
     axis = system.axis if system.axis is not None else (0.0, 0.0, 1.0)
     return {
@@ -187,12 +187,12 @@ def _coordinates(y: Any, center: Any, blocks: Any) -> Any:
     """Six coordinates of each block, counted from the state ``center``: those along which ``shifted`` moves."""
     result = []
     for i, kind in blocks:
-        a, b = y[BODY * i : BODY * (i + 1)], center[BODY * i : BODY * (i + 1)]
-        if kind == ROTATION:
-            between = rotation.multiply(rotation.conjugate(b[ATTITUDE:ANGULAR]), a[ATTITUDE:ANGULAR])
-            result += [rotation.log_quaternion(between), a[ANGULAR:] - b[ANGULAR:]]
+        a, b = y[L.BODY * i : L.BODY * (i + 1)], center[L.BODY * i : L.BODY * (i + 1)]
+        if kind == L.ROTATION:
+            between = rotation.multiply(rotation.conjugate(b[L.ATTITUDE : L.ANGULAR]), a[L.ATTITUDE : L.ANGULAR])
+            result += [rotation.log_quaternion(between), a[L.ANGULAR :] - b[L.ANGULAR :]]
         else:
-            result.append(a[:ATTITUDE] - b[:ATTITUDE])
+            result.append(a[: L.ATTITUDE] - b[: L.ATTITUDE])
     return np.concatenate(result)
 
 
@@ -203,8 +203,8 @@ def _symplectic_form(y: Any, blocks: Any) -> Any:
         a = 6 * k
         W[a : a + 3, a + 3 : a + 6] = np.eye(3)
         W[a + 3 : a + 6, a : a + 3] = -np.eye(3)
-        if kind == ROTATION:
-            x, z, w = y[BODY * i + ANGULAR : BODY * (i + 1)]
+        if kind == L.ROTATION:
+            x, z, w = y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)]
             W[a : a + 3, a : a + 3] = [[0.0, w, -z], [-w, 0.0, x], [z, -x, 0.0]]
     return W
 
@@ -232,8 +232,8 @@ def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
     for frame in ((1.0, 0.0, 0.0, 0.0), *AXIS_NUMBERINGS):
         system, y = trial_problem(*loads, moves=True, frame=frame)
         end = stepper(method, system, y)(y, 0.3, h, steps)
-        end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], rotation.conjugate(frame))
-        end[ANGULAR:BODY] = rotation.rotate(frame, end[ANGULAR:BODY])
+        end[L.ATTITUDE : L.ANGULAR] = rotation.multiply(end[L.ATTITUDE : L.ANGULAR], rotation.conjugate(frame))
+        end[L.ANGULAR : L.BODY] = rotation.rotate(frame, end[L.ANGULAR : L.BODY])
         ends.append(end)
     return max(state_distance(end, ends[0], reference) for end in ends)
 
@@ -254,7 +254,7 @@ def frame_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
         y = start_state(system, attitude=q, angular_momentum=rotation.rotate(frame, START["angular_momentum"][0]))
         end = stepper(method, system, y)(y, 0.3, h, steps)
         back = rotation.multiply(rotation.conjugate(principal(inertia).frame), frame)
-        end[ATTITUDE:ANGULAR] = rotation.multiply(end[ATTITUDE:ANGULAR], back)
-        end[ANGULAR:BODY] = rotation.rotate_inverse(back, end[ANGULAR:BODY])
+        end[L.ATTITUDE : L.ANGULAR] = rotation.multiply(end[L.ATTITUDE : L.ANGULAR], back)
+        end[L.ANGULAR : L.BODY] = rotation.rotate_inverse(back, end[L.ANGULAR : L.BODY])
         ends.append(end)
     return state_distance(ends[1], ends[0], trial_problem()[0])

@@ -26,19 +26,9 @@ from polhode.algebra import rotation
 from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
 from polhode.checks.steps import exact_state
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    POSITION,
-)
-from polhode.methods import Chosen
+from polhode.methods import MethodSpec
 from polhode.runs.single import start_state
 from polhode.systems import System, heavy_top, orbit
 
@@ -55,12 +45,12 @@ def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
     at_time, by_potential, by_rate, by_place = parameters[4], parameters[5], parameters[6], parameters[7]
     by_vertical = parameters[8]
     for i in range(N):
-        k = BODY * i
-        n = BODY * ((i + 1) % N)
-        q = multiply(get4(y, k + ATTITUDE), back)
-        w = rotate(frame, times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), get3(y, k + ANGULAR)))
-        r = get3(y, k + POSITION)
-        v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, k + MOMENTUM))
+        k = L.BODY * i
+        n = L.BODY * ((i + 1) % N)
+        q = multiply(get4(y, k + L.ATTITUDE), back)
+        w = rotate(frame, times(get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), get3(y, k + L.ANGULAR)))
+        r = get3(y, k + L.POSITION)
+        v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, k + L.MOMENTUM))
         u = rotate_inverse(q, (0.0, 0.0, 1.0))
         s = rotate_inverse(q, (1.0, 0.0, 0.0))
 
@@ -70,22 +60,22 @@ def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
         T = axpy(at_time, forced, T)
         damped = (0.4 * w[1] * w[2] - 0.6 * w[0], 0.8 * w[0] - 0.4 * w[1], 0.6 * w[1] - 0.2 * w[2] * w[2])
         T = axpy(by_rate, damped, T)
-        other = rotate_inverse(q, rotate(multiply(get4(y, n + ATTITUDE), back), (0.6, 0.0, 0.8)))
-        pulled = axpy(0.5, rotate_inverse(q, get3(y, n + POSITION)), axpy(0.4 * by_rate, rotate_inverse(q, v), other))
+        other = rotate_inverse(q, rotate(multiply(get4(y, n + L.ATTITUDE), back), (0.6, 0.0, 0.8)))
+        pulled = axpy(0.5, rotate_inverse(q, get3(y, n + L.POSITION)), axpy(0.4 * by_rate, rotate_inverse(q, v), other))
         T = axpy(by_place, cross((0.2, 0.5, -0.3), pulled), T)
 
         F = scale(-by_potential, axpy(dot(r, r), r, times((2.0, 2.8, 1.6), r)))
         pushed = (0.8 * np.cos(1.7 * t), -0.6 * np.sin(0.9 * t) * r[0], 0.4 * np.sin(2.3 * t))
         F = axpy(at_time, pushed, F)
         F = axpy(by_rate, axpy(-0.4 - 0.2 * dot(v, v), v, cross(v, (0.6, -1.0, 0.4))), F)
-        apart = axpy(-1.0, r, get3(y, n + POSITION))
+        apart = axpy(-1.0, r, get3(y, n + L.POSITION))
         F = axpy(
             by_place, axpy(0.6 + 0.1 * dot(apart, apart), apart, rotate(q, axpy(0.3 * by_rate, w, (0.4, -0.2, 0.3)))), F
         )
 
         T = axpy(by_vertical, cross(u, axpy(1.0, ARM, times(SPREAD, u))), T)
-        put3(out, LOAD * i, F)
-        put3(out, LOAD * i + 3, rotate_inverse(frame, T))
+        put3(out, L.LOAD * i, F)
+        put3(out, L.LOAD * i + 3, rotate_inverse(frame, T))
 
 
 def trial_series(part, t, k, u, bodies, parameters, out):  # type: ignore[no-untyped-def]
@@ -168,17 +158,17 @@ def orbit_problem() -> tuple[System, Any]:
 
 
 # ------------------------------------------------------------------ the problem that suits a method
-def needs_series(chosen: Chosen) -> bool:
+def needs_series(chosen: MethodSpec) -> bool:
     """Whether the method sums the Taylor series of the torque."""
     return chosen.prepare().series
 
 
-def suitable_loads(chosen: Chosen, *loads: str) -> tuple[str, ...]:
+def suitable_loads(chosen: MethodSpec, *loads: str) -> tuple[str, ...]:
     """These terms; for a method that needs the series of the torque, the one term that has a series."""
     return (VERTICAL,) if loads and needs_series(chosen) else loads
 
 
-def problem_for(chosen: Chosen, *loads: str, bodies: int = 1) -> tuple[System, Any]:
+def problem_for(chosen: MethodSpec, *loads: str, bodies: int = 1) -> tuple[System, Any]:
     """The trial problem in a form the method can take: bodies that turn, points for a method that moves points only,
     an orbit for one that follows a centre of attraction alone."""
     prepared = chosen.prepare()

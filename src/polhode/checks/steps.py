@@ -15,26 +15,15 @@ from scipy.integrate import DOP853
 from polhode.algebra import rotation
 from polhode.checks.loads import load_array, load_caller
 from polhode.errors import StepFailed
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    OK,
-    POSITION,
-    ROTATION,
-)
-from polhode.methods import Chosen
+from polhode.kernel import layout as L
+from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.systems import System
 
 
 # ------------------------------------------------------------------ steps
-def trial_form(method: Any, **options: str) -> Chosen:
+def trial_form(method: Any, **options: str) -> MethodSpec:
     """The method with trial values for options that have no default (a heat bath that does nothing)."""
     return find_method(method, **options).tried
 
@@ -44,7 +33,7 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
 
     Parameters
     ----------
-    method : str, Method or Chosen
+    method : str, Method or MethodSpec
         The method to step with.
     system : System
         The system to step.
@@ -56,15 +45,15 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     StepFailed
         By ``take_steps``, when a step does not converge, is too large or leaves the finite numbers.
     """
-    bench = Bench(system, trial_form(method), y)
+    integrator = Integrator(system, trial_form(method), y)
 
     def take_steps(y: Any, t: float, h: float, n: int = 1) -> Any:
-        bench.restart(y)
-        _require_ok(bench, bench.prepare(t, h), h, 0, t)
-        _require_ok(bench, bench.march(0, n, n + 1, t, h), h, 0, t)
-        status, end = bench.present(t + n * h, h)
-        _require_ok(bench, status, h, 0, t)
-        return end[: BODY * system.N]
+        integrator.restart(y)
+        _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
+        _require_ok(integrator, integrator.march(0, n, n + 1, t, h), h, 0, t)
+        status, end = integrator.present(t + n * h, h)
+        _require_ok(integrator, status, h, 0, t)
+        return end[: L.BODY * system.N]
 
     return take_steps
 
@@ -74,23 +63,23 @@ def recorded_states(method: Any, system: System, y: Any, t: float, h: float, sli
 
     The states are the method's own: 13 N numbers, the system's own numbers, then what the method keeps behind them.
     """
-    bench = Bench(system, trial_form(method), y)
-    _require_ok(bench, bench.prepare(t, h), h, 0, t)
-    state, first, recorded = bench.y, 0, []
+    integrator = Integrator(system, trial_form(method), y)
+    _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
+    state, first, recorded = integrator.y, 0, []
     for n in slices:
-        bench = Bench(system, trial_form(method), state)
+        integrator = Integrator(system, trial_form(method), state)
         count = (first + n) // every - first // every
-        rows = np.empty((count, bench.y.size))
-        status = bench.march(first, n, every, t, h, rows, np.zeros(count, dtype=np.int64))
-        _require_ok(bench, status, h, first, t)
+        rows = np.empty((count, integrator.y.size))
+        status = integrator.march(first, n, every, t, h, rows, np.zeros(count, dtype=np.int64))
+        _require_ok(integrator, status, h, first, t)
         recorded.append(rows)
-        state, first = bench.y, first + n
+        state, first = integrator.y, first + n
     return np.concatenate(recorded)
 
 
-def _require_ok(bench: Bench, status: int, h: float, first: int, t0: float) -> None:
-    if status != OK:
-        label = bench.chosen.label
+def _require_ok(integrator: Integrator, status: int, h: float, first: int, t0: float) -> None:
+    if status != L.OK:
+        label = integrator.chosen.label
         raise StepFailed(f"a step of {label!r} with h = {h:g} failed: status {status}", step=first, time=t0)
 
 
@@ -103,21 +92,21 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
     """
     N, bodies, loads, call = system.N, system.bodies, system.compiled_loads(t, y), load_caller()
     constants = system.constants_of_bodies
-    state, load = np.empty(BODY * N), load_array(system)
+    state, load = np.empty(L.BODY * N), load_array(system)
 
     def derivative(t: float, z: Any) -> Any:
         state[:] = z
         call(loads, t, N, state, bodies, system.with_memory, load)
-        b, f = state.reshape(N, BODY), load[: LOAD * N].reshape(N, LOAD)
-        w = b[:, ANGULAR:] * constants[:, INVERSE_INERTIA:]
-        d = np.empty((N, BODY))
-        d[:, POSITION:MOMENTUM] = b[:, MOMENTUM:ATTITUDE] * constants[:, INVERSE_MASS, None]
-        d[:, MOMENTUM:ATTITUDE] = np.where(constants[:, INVERSE_MASS, None] > 0, f[:, :3], 0.0)
-        q = b[:, ATTITUDE:ANGULAR]
-        d[:, ATTITUDE] = -0.5 * (q[:, 1:] * w).sum(axis=1)
-        d[:, ATTITUDE + 1 : ANGULAR] = 0.5 * (q[:, :1] * w + np.cross(q[:, 1:], w))
-        turns = constants[:, INVERSE_INERTIA:].any(axis=1)[:, None]
-        d[:, ANGULAR:] = np.where(turns, np.cross(b[:, ANGULAR:], w) + f[:, 3:], 0.0)
+        b, f = state.reshape(N, L.BODY), load[: L.LOAD * N].reshape(N, L.LOAD)
+        w = b[:, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :]
+        d = np.empty((N, L.BODY))
+        d[:, L.POSITION : L.MOMENTUM] = b[:, L.MOMENTUM : L.ATTITUDE] * constants[:, L.INVERSE_MASS, None]
+        d[:, L.MOMENTUM : L.ATTITUDE] = np.where(constants[:, L.INVERSE_MASS, None] > 0, f[:, :3], 0.0)
+        q = b[:, L.ATTITUDE : L.ANGULAR]
+        d[:, L.ATTITUDE] = -0.5 * (q[:, 1:] * w).sum(axis=1)
+        d[:, L.ATTITUDE + 1 : L.ANGULAR] = 0.5 * (q[:, :1] * w + np.cross(q[:, 1:], w))
+        turns = constants[:, L.INVERSE_INERTIA :].any(axis=1)[:, None]
+        d[:, L.ANGULAR :] = np.where(turns, np.cross(b[:, L.ANGULAR :], w) + f[:, 3:], 0.0)
         return d.ravel()
 
     solver = DOP853(derivative, t, np.array(y, dtype=float), t + span, rtol=1e-13, atol=1e-15)
@@ -125,7 +114,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
         solver.step()
     end = np.array(solver.y)
     for i in range(N):
-        q = end[BODY * i + ATTITUDE : BODY * i + ANGULAR]
+        q = end[L.BODY * i + L.ATTITUDE : L.BODY * i + L.ANGULAR]
         q /= np.linalg.norm(q)
     return end
 
@@ -141,12 +130,12 @@ def state_distance(a: Any, b: Any, system: System) -> float:
         return inf
     largest = 0.0
     for i, kind in system.blocks.reshape(-1, 2):
-        x, z = a[BODY * i : BODY * (i + 1)], b[BODY * i : BODY * (i + 1)]
-        vectors = [slice(POSITION, MOMENTUM), slice(MOMENTUM, ATTITUDE)]
-        if kind == ROTATION:
-            between = rotation.multiply(rotation.conjugate(z[ATTITUDE:ANGULAR]), x[ATTITUDE:ANGULAR])
+        x, z = a[L.BODY * i : L.BODY * (i + 1)], b[L.BODY * i : L.BODY * (i + 1)]
+        vectors = [slice(L.POSITION, L.MOMENTUM), slice(L.MOMENTUM, L.ATTITUDE)]
+        if kind == L.ROTATION:
+            between = rotation.multiply(rotation.conjugate(z[L.ATTITUDE : L.ANGULAR]), x[L.ATTITUDE : L.ANGULAR])
             largest = max(largest, 2.0 * float(np.linalg.norm(between[1:])))
-            vectors = [slice(ANGULAR, BODY)]
+            vectors = [slice(L.ANGULAR, L.BODY)]
         for vector in vectors:
             size = max(1.0, float(np.linalg.norm(z[vector])))
             largest = max(largest, float(np.linalg.norm(x[vector] - z[vector])) / size)
@@ -161,12 +150,12 @@ def shifted(y: Any, blocks: Any, coordinate: int, amount: float) -> Any:
     """
     moved = np.array(y, dtype=float)
     (i, kind), k = blocks[coordinate // 6], coordinate % 6
-    if kind != ROTATION:
-        moved[BODY * i + k] += amount
+    if kind != L.ROTATION:
+        moved[L.BODY * i + k] += amount
     elif k >= 3:
-        moved[BODY * i + ANGULAR + k - 3] += amount
+        moved[L.BODY * i + L.ANGULAR + k - 3] += amount
     else:
-        q = slice(BODY * i + ATTITUDE, BODY * i + ANGULAR)
+        q = slice(L.BODY * i + L.ATTITUDE, L.BODY * i + L.ANGULAR)
         moved[q] = rotation.multiply(moved[q], rotation.exp_quaternion(amount * np.eye(3)[k]))
     return moved
 

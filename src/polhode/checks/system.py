@@ -27,7 +27,7 @@ from polhode.checks.system_measures import (
     velocity_defect,
 )
 from polhode.errors import InvalidInput, shown
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, COMMUTATOR, MOMENTUM, POSITION, ROTATION
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.systems import System
 
@@ -94,7 +94,7 @@ def _defect_line(
 
 def _commutator_line(system: System, states: Sequence[Any]) -> Line:
     what, promised = "loads of the commutator", "are d(F . M^-1 F)"
-    wrong = next((found for found in (load_defect(system, y, part=COMMUTATOR) for y in states) if found), "")
+    wrong = next((found for found in (load_defect(system, y, part=L.COMMUTATOR) for y in states) if found), "")
     if wrong:
         return Line(what, False, promised, wrong)
     return _defect_line(what, promised, (commutator_defect(system, y) for y in states), DERIVATIVE_BELOW)
@@ -113,7 +113,7 @@ def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
     if system.divided:
         promised = "add up, and depend on velocities or not"
         lines.append(_defect_line("parts of the loads", promised, everywhere(parts_defect), PARTS_BELOW))
-    if system.balanced and any(own.quantity == "work" for own in system.own):
+    if system.balanced and any(own.quantity == "work" for own in system.auxiliary):
         promised = "are the change of the energy"
         lines.append(_defect_line("works", promised, everywhere(balance_defect), DERIVATIVE_BELOW))
     if system.commutates:
@@ -151,16 +151,16 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
     for _ in range(count):
         y = base.copy()
         for i, kind in system.blocks.reshape(-1, 2):
-            a = BODY * i
-            if kind == ROTATION:
+            a = L.BODY * i
+            if kind == L.ROTATION:
                 rotation_vector = rng.uniform(-1.0, 1.0, 3)
                 rotation_vector *= 0.5 * rng.uniform() / np.linalg.norm(rotation_vector)
-                q = slice(a + ATTITUDE, a + ANGULAR)
+                q = slice(a + L.ATTITUDE, a + L.ANGULAR)
                 y[q] = rotation.multiply(y[q], rotation.exp_quaternion(rotation_vector))
-                vectors = [(slice(a + ANGULAR, a + BODY), float(np.mean(system.moments[i])))]
+                vectors = [(slice(a + L.ANGULAR, a + L.BODY), float(np.mean(system.moments[i])))]
             else:
-                vectors = [(slice(a + POSITION, a + MOMENTUM), 1.0)]
-                vectors += [(slice(a + MOMENTUM, a + ATTITUDE), float(system.mass[i]))]
+                vectors = [(slice(a + L.POSITION, a + L.MOMENTUM), 1.0)]
+                vectors += [(slice(a + L.MOMENTUM, a + L.ATTITUDE), float(system.mass[i]))]
             for vector, unit in vectors:
                 size = float(np.linalg.norm(base[vector]))
                 y[vector] += rng.uniform(-1.0, 1.0, 3) * (0.2 * size if size > 0.0 else unit)

@@ -25,52 +25,30 @@ from polhode.checks.loads import (
 )
 from polhode.checks.steps import central_difference, difference_shifts, recorded_states, shifted, state_distance
 from polhode.errors import InvalidInput, PolhodeError
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    ATTRACTION,
-    BODY,
-    COMMUTATOR,
-    CONSTANTS,
-    DISSIPATIVE,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    MOVING,
-    POSITION,
-    POTENTIAL_PART,
-    RESTING,
-    ROTATION,
-    SERIES,
-    SERIES_ROW,
-    SERIES_SIZE,
-    WITHOUT_SOLVED,
-)
+from polhode.kernel import layout as L
 from polhode.systems import System
 from polhode.trajectory import dataset
 
 
 # ------------------------------------------------------------------ what a function of the loads may do
-def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
+def load_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> str:
     """What is wrong with the way the loads are written, in words; empty when nothing is.
 
     Asked for this part of the loads, the function must write all of its own numbers and no other, leave its arguments
     alone, and give the same numbers when called again.
     """
     N, call, role = system.N, load_caller(part), system.compiled_loads(t, y)
-    guard, size = 4, LOAD * N + len(system.own)
+    guard, size = 4, L.LOAD * N + len(system.auxiliary)
     out = np.full(size + guard, np.nan)
     state, bodies, parameters = np.array(y), system.bodies, system.with_memory
     call(role, t, N, state, bodies, parameters, out)
     wrong = []
-    for i, load in enumerate(out[: LOAD * N].reshape(N, LOAD)):
+    for i, load in enumerate(out[: L.LOAD * N].reshape(N, L.LOAD)):
         moves, turns = np.isfinite(system.mass[i]), np.isfinite(system.moments[i]).any()
         if not (np.isfinite(load[: 3 * moves]).all() and np.isfinite(load[3 : 3 + 3 * turns]).all()):
             wrong.append(f"the load of body {i} is not written, or not finite: {load.tolist()}")
-    if part < COMMUTATOR and not np.isfinite(out[LOAD * N : size]).all():
-        wrong.append(f"rates of own numbers are not written, or not finite: {out[LOAD * N : size].tolist()}")
+    if part < L.COMMUTATOR and not np.isfinite(out[L.LOAD * N : size]).all():
+        wrong.append(f"rates of own numbers are not written, or not finite: {out[L.LOAD * N : size].tolist()}")
     if not np.isnan(out[size:]).all():
         wrong.append(f"writes beyond its {size} numbers")
     if not (np.array_equal(state, y) and np.array_equal(parameters[: len(system.parameters)], system.parameters)):
@@ -84,7 +62,7 @@ def load_defect(system: System, y: Any, t: float = 0.3, part: int = ALL) -> str:
 
 def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Largest change of any load when the bodies stop, relative to the largest load."""
-    count = LOAD * system.N
+    count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
     return float(np.abs(moving - resting).max() / (np.abs([moving, resting]).max() or 1.0))
 
@@ -95,17 +73,17 @@ def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
     Relative to the largest load; for the rates of the system's own numbers to the largest of these.
     """
     N, rest = system.N, at_rest(system, y)
-    bits = (ATTRACTION, POTENTIAL_PART, RESTING, MOVING)
+    bits = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
     parts = [loads_at(system, y, t, asked=bit) for bit in bits]
     pairs = []
-    for whole in (ALL, WITHOUT_SOLVED, DISSIPATIVE, ALL & ~MOVING):
+    for whole in (L.ALL, L.WITHOUT_SOLVED, L.DISSIPATIVE, L.ALL & ~L.MOVING):
         together = sum(load for load, bit in zip(parts, bits, strict=True) if whole & bit)
         pairs.append((loads_at(system, y, t, asked=whole), together))
     for load, bit in zip(parts, bits, strict=True):
-        if bit != MOVING:
+        if bit != L.MOVING:
             pairs.append((load, loads_at(system, y, t, state=rest, asked=bit)))
     worst = 0.0
-    for here in (slice(0, LOAD * N), slice(LOAD * N, None)):
+    for here in (slice(0, L.LOAD * N), slice(L.LOAD * N, None)):
         size = max([float(np.abs(a[here]).max(initial=0.0)) for a, _ in pairs]) or 1.0
         worst = max([worst, *(float(np.abs(a[here] - b[here]).max(initial=0.0)) / size for a, b in pairs)])
     return worst
@@ -128,7 +106,7 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
 
     Loads of a system that conserves energy do no work by it, as a magnetic force does none.
     """
-    count = LOAD * system.N
+    count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
     rates = np.concatenate(velocities(system, y), axis=1).ravel()
     scale = float(np.abs(rates) @ np.abs(moving)) or 1.0
@@ -142,19 +120,21 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
     """
     N, load = system.N, loads_at(system, y, t)
     v, w = velocities(system, y)
-    powers = np.concatenate([v, w], axis=1).ravel() * load[: LOAD * N]
-    works = [k for k, own in enumerate(system.own) if own.quantity == "work"]
-    rates = load[[LOAD * N + k for k in works]]
+    powers = np.concatenate([v, w], axis=1).ravel() * load[: L.LOAD * N]
+    work_columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
+    rates = load[[L.LOAD * N + k for k in work_columns]]
     slope, noise = 0.0, 0.0
     if system.compiled_potential(t, np.array(y)) is not None:
-        positions = np.reshape(y[: BODY * N], (N, BODY))[:, :3]
+        positions = np.reshape(y[: L.BODY * N], (N, L.BODY))[:, :3]
         step = 0.01 / max(1e-9, float(np.abs(v).max(initial=0.0) / max(1e-9, float(np.linalg.norm(positions)))),
                           float(np.abs(w).max(initial=0.0)))  # fmt: skip
         shifts = np.array(difference_shifts(step))
-        rows = np.tile(np.array(y[: BODY * N]), (8, 1))
-        for row, shift in zip(rows.reshape(8, N, BODY), shifts, strict=True):
-            row[:, POSITION:MOMENTUM] += shift * v
-            row[:, ATTITUDE:ANGULAR] = rotation.multiply(row[:, ATTITUDE:ANGULAR], rotation.exp_quaternion(shift * w))
+        rows = np.tile(np.array(y[: L.BODY * N]), (8, 1))
+        for row, shift in zip(rows.reshape(8, N, L.BODY), shifts, strict=True):
+            row[:, L.POSITION : L.MOMENTUM] += shift * v
+            row[:, L.ATTITUDE : L.ANGULAR] = rotation.multiply(
+                row[:, L.ATTITUDE : L.ANGULAR], rotation.exp_quaternion(shift * w)
+            )
         values = potential_energies(system, t + shifts, rows)
         slope = central_difference(values, step)
         noise = 2e-15 * float(np.abs(values).max()) / step
@@ -169,14 +149,14 @@ def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
     """
     N, role, call = system.N, system.compiled_loads(t, y), load_caller()
     rest = at_rest(system, y)
-    load = loads_at(system, y, t, state=rest, asked=COMMUTATOR)
-    inverse = system.constants_of_bodies[:, [*[INVERSE_MASS] * 3, *range(INVERSE_INERTIA, CONSTANTS)]].ravel()
+    load = loads_at(system, y, t, state=rest, asked=L.COMMUTATOR)
+    inverse = system.constants_of_bodies[:, [*[L.INVERSE_MASS] * 3, *range(L.INVERSE_INERTIA, L.CONSTANTS)]].ravel()
 
     def squares_of_loads(rows: Any) -> Any:
         found, F = [], load_array(system)
         for row in rows:
             call(role, t, N, row, system.bodies, system.with_memory, F)
-            found.append(inverse @ F[: LOAD * N] ** 2)
+            found.append(inverse @ F[: L.LOAD * N] ** 2)
         return np.array(found)
 
     return _derivative_defect(system, rest, load, squares_of_loads)
@@ -191,13 +171,13 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
     largest, noise, expected = 0.0, 0.0, 0.0
     for k, (i, kind) in enumerate(blocks):
         size = 0.01
-        if kind != ROTATION:
-            size *= max(0.1, min(float(np.linalg.norm(y[BODY * i : BODY * i + 3])), _nearest(system, y, i)))
+        if kind != L.ROTATION:
+            size *= max(0.1, min(float(np.linalg.norm(y[L.BODY * i : L.BODY * i + 3])), _nearest(system, y, i)))
         for c in range(3):
             shifts = difference_shifts(size)
             values = function(np.array([shifted(y, blocks, 6 * k + c, shift) for shift in shifts]))
             slope = central_difference(values, size)
-            found = stated[LOAD * i + (3 if kind == ROTATION else 0) + c]
+            found = stated[L.LOAD * i + (3 if kind == L.ROTATION else 0) + c]
             largest = max(largest, abs(found - slope))
             expected = max(expected, abs(slope), abs(found))
             noise = max(noise, 2e-15 * float(np.abs(values).max()) / size)
@@ -206,7 +186,7 @@ def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[
 
 def _nearest(system: System, y: Any, i: int) -> float:
     """Distance from body i to the nearest other one, nearest images in a box; infinite where there is none."""
-    r = np.reshape(y[: BODY * system.N], (system.N, BODY))[:, POSITION:MOMENTUM]
+    r = np.reshape(y[: L.BODY * system.N], (system.N, L.BODY))[:, L.POSITION : L.MOMENTUM]
     d = np.delete(r, i, axis=0) - r[i]
     if system.box is not None:
         d -= system.box * np.rint(d / system.box)
@@ -225,17 +205,17 @@ def series_defect(system: System, y: Any, t: float = 0.3) -> float:
     force, which must be zero. Relative to the largest torque; infinite where the series converges at no angle.
     """
     role, call = system.compiled_loads(t, y), load_caller()
-    memory, coefficients, load = np.zeros(SERIES_SIZE), np.zeros((SERIES_ROW - 1, 3)), np.zeros(LOAD)
-    q, axis = np.array(y[ATTITUDE:ANGULAR]), np.array((0.48, -0.6, 0.64))
+    memory, coefficients, load = np.zeros(L.SERIES_SIZE), np.zeros((L.SERIES_ROW - 1, 3)), np.zeros(L.LOAD)
+    q, axis = np.array(y[L.ATTITUDE : L.ANGULAR]), np.array((0.48, -0.6, 0.64))
     memory[:3] = rotation.rotate_inverse(q, (0.0, 0.0, 1.0))
     for k in range(len(coefficients)):
-        load_caller(SERIES)(role, t, k, memory, system.bodies, system.with_memory, load)
+        load_caller(L.SERIES)(role, t, k, memory, system.bodies, system.with_memory, load)
         coefficients[k] = load[:3]
         memory[3 * k + 3 : 3 * k + 6] = np.cross(memory[3 * k : 3 * k + 3], axis) / (k + 1)
 
     def torque_and_force(attitude: Any) -> Any:
         state = np.array(y)
-        state[ATTITUDE:ANGULAR] = attitude
+        state[L.ATTITUDE : L.ANGULAR] = attitude
         call(role, t, 1, state, system.bodies, system.with_memory, load)
         moves = np.isfinite(system.mass[0])
         return load[3:].copy(), float(np.abs(load[:3]).max()) if moves else 0.0
@@ -272,10 +252,12 @@ def conservation_drifts(
         When 4096 steps are not enough for the span.
     """
     constants = system.constants_of_bodies
-    rates = np.linalg.norm(np.reshape(y, (-1, BODY))[: system.N, ANGULAR:] * constants[:, INVERSE_INERTIA:], axis=1)
+    rates = np.linalg.norm(
+        np.reshape(y, (-1, L.BODY))[: system.N, L.ANGULAR :] * constants[:, L.INVERSE_INERTIA :], axis=1
+    )
     span = 2.0 / max(1.0, float(rates.max())) if span is None else span
-    n, before, width = 32, None, BODY * system.N + len(system.own)
-    start = np.concatenate([y[: BODY * system.N], np.zeros(len(system.own))])
+    n, before, width = 32, None, L.BODY * system.N + len(system.auxiliary)
+    start = np.concatenate([y[: L.BODY * system.N], np.zeros(len(system.auxiliary))])
     while True:
         try:
             states = np.concatenate([[start], recorded_states(method, system, y, t, span / n, [n], 1)[:, :width]])

@@ -10,7 +10,7 @@ import click
 from polhode.cli.text import complete_method
 
 if TYPE_CHECKING:
-    from polhode.methods import Chosen
+    from polhode.methods import MethodSpec
 
 
 @click.command("cite", short_help="Print what to cite for a trajectory or a method.")
@@ -42,7 +42,7 @@ def command(what: str) -> None:
     besides(chosen)
 
 
-def besides(chosen: Chosen | None) -> None:
+def besides(chosen: MethodSpec | None) -> None:
     """The source of the free rotation of a splitting, where it is another one."""
     from polhode.methods.free_flows import free_flow
     from polhode.methods.listing import flow_of

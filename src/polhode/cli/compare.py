@@ -88,7 +88,7 @@ def command(
     sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
     target = _target(output, Path(scenario).stem)
 
-    def tell(words: str) -> None:
+    def report_progress(words: str) -> None:
         if not quiet:
             click.echo(words, err=True)
 
@@ -96,7 +96,7 @@ def command(
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", PolhodeWarning)
         try:
-            found = compare(read.system, chosen, sizes, t_end=t_end, tell=tell, **arguments)
+            found = compare(read.system, chosen, sizes, t_end=t_end, report_progress=report_progress, **arguments)
         except KeyboardInterrupt:
             raise Interrupted("interrupted before the first run was done; nothing was written") from None
         except Interrupted as interrupted:
@@ -120,7 +120,7 @@ def command(
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
     else:
         _show(found, rows)
-    tell(f"written: {target}, {picture}")
+    report_progress(f"written: {target}, {picture}")
     if stopped:
         raise Interrupted(f"interrupted; the runs so far are in {target}", trajectory=found)
 

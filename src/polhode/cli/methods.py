@@ -10,7 +10,7 @@ import click
 from polhode.cli.text import complete_method
 
 if TYPE_CHECKING:
-    from polhode.methods import Chosen
+    from polhode.methods import MethodSpec
 
 START = """\
 Which one? Without --method a run takes what measurements recommend for its system. Otherwise, to begin with:
@@ -62,14 +62,14 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
     _show(found)
 
 
-def everything() -> list[Chosen]:
+def everything() -> list[MethodSpec]:
     """Every method with its default options."""
     from polhode.methods import each_default
 
     return list(each_default())
 
 
-def matching(word: str) -> list[Chosen]:
+def matching(word: str) -> list[MethodSpec]:
     """The method of this name; else those of a family, of a source, or with the word in name or description.
 
     Raises
@@ -90,10 +90,10 @@ def matching(word: str) -> list[Chosen]:
     except InvalidInput as unknown:
         if "/" in word or ":" in word:
             raise
-        look = word.lower()
+        wanted_word = word.lower()
         found = [
             method(name) for name, row in METHODS.items()
-            if look in name or look in row.cite or look in row.description.lower()
+            if wanted_word in name or wanted_word in row.cite or wanted_word in row.description.lower()
         ]  # fmt: skip
         if not found:
             close = str(unknown).partition("; did you mean")[1:]
@@ -102,7 +102,7 @@ def matching(word: str) -> list[Chosen]:
         return found
 
 
-def facts_of(chosen: Chosen) -> dict[str, Any]:
+def facts_of(chosen: MethodSpec) -> dict[str, Any]:
     """A method in JSON's types; ``null`` where a number would be infinite."""
     from math import isfinite
 
@@ -154,7 +154,7 @@ def facts_of(chosen: Chosen) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------ for people
-def _show(chosen: list[Chosen]) -> None:
+def _show(chosen: list[MethodSpec]) -> None:
     from rich import box
     from rich.table import Table
 
@@ -176,7 +176,7 @@ def _show(chosen: list[Chosen]) -> None:
     click.echo(START)
 
 
-def in_words(chosen: Chosen) -> str:
+def in_words(chosen: MethodSpec) -> str:
     """One method in full."""
     from textwrap import fill
 

@@ -58,7 +58,9 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
             if not as_json:
                 display.out(report.plain(result))
 
-        results, written = report.reproduce(found, folder, figures, quick, tell=display.tell, done=done)
+        results, written = report.reproduce(
+            found, folder, figures, quick, report_progress=display.report_progress, done=done
+        )
     if as_json:
         click.echo(json.dumps(report.as_json(found, results, quick, written), indent=2, allow_nan=False))
     else:
@@ -104,7 +106,7 @@ class _Display:
         elif not self.quiet:
             click.echo("compiling: the first run of a study takes up to a minute longer", err=True)
 
-    def tell(self, line: str) -> None:
+    def report_progress(self, line: str) -> None:
         """What is being computed."""
         if self.bar is not None:
             self.bar.update(self.task, description=line)

@@ -144,7 +144,7 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
     """Compute with a display and with patience, write what came out, tell of it, and raise what went wrong."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", PolhodeWarning)
-        patience = _Patience()
+        patience = InterruptHandler()
         with patience:
             try:
                 with Display(quiet, patience) as display:
@@ -226,7 +226,7 @@ def caught(
 class Display(display.Display):
     """Tells a person how far the run is, and patience that it has begun."""
 
-    def __init__(self, quiet: bool, patience: _Patience) -> None:
+    def __init__(self, quiet: bool, patience: InterruptHandler) -> None:
         super().__init__(quiet)
         self.patience = patience
 
@@ -254,7 +254,7 @@ def check_place(out: Path, store: Path | None = None) -> None:
         raise FileProblem(f"cannot write {out}: {refused.strerror}; choose another place with -o") from refused
 
 
-class _Patience(Noticed):
+class InterruptHandler(Noticed):
     """Ctrl-C from the first step to the file: the first one ends the run, a second one at once must not lose what the
     first one asked to keep, a third one breaks off."""
 
@@ -396,8 +396,8 @@ def table(facts: dict[str, Any]) -> str:
     elif facts["conserved_energy_change"] is not None:
         rows.append(("energy with bath", f"change {size(facts['conserved_energy_change'])} of the kinetic energy"))
     elif facts["work"]:
-        works = ", ".join(f"{name} {value:.3g}" for name, value in facts["work"].items())
-        rows += [("work", works), ("energy less work", f"error {size(facts['energy_error'])} relative")]
+        work_text = ", ".join(f"{name} {value:.3g}" for name, value in facts["work"].items())
+        rows += [("work", work_text), ("energy less work", f"error {size(facts['energy_error'])} relative")]
     else:
         rows.append(("energy change", f"{size(facts['energy_change'])}, not conserved by this system"))
     for name, error in facts["momentum_errors"].items():

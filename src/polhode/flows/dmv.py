@@ -28,23 +28,9 @@ from polhode.algebra.quaternion import compose
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
 from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.invariants import squared_speed
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    GUARDED,
-    INVERSE_INERTIA,
-    ITERATIONS,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    OK,
-    REPORT,
-    RESIDUAL,
-    TOO_LARGE,
-)
 from polhode.kernel.solve import solve3
 
 ORDERS = (2, 4, 6, 8, 10)
@@ -162,7 +148,7 @@ def modified(order, a, u):
 
 
 @helper
-def polished(b, u, e, report):
+def polished(b, u, e, step_info):
     """Newton's method on the three equations, from a Cayley vector near the solution; returns as ``newton``."""
     for _ in range(MOST_ITERATIONS):
         s = dot(e, u)
@@ -174,15 +160,15 @@ def polished(b, u, e, report):
         )  # fmt: skip
         d = solve3(jacobian, axpy(-1.0, times(b, Y), e))
         e = axpy(-1.0, d, e)
-        report[ITERATIONS] += 1.0
+        step_info[L.ITERATIONS] += 1.0
         if dot(d, d) <= 1e-16 * dot(e, e):
             return True, (1.0, e[0], e[1], e[2])
-        report[RESIDUAL] = sqrt(dot(d, d) / dot(e, e))
+        step_info[L.RESIDUAL] = sqrt(dot(d, d) / dot(e, e))
     return False, (1.0, e[0], e[1], e[2])
 
 
 @inlined
-def newton(b, u, report):
+def newton(b, u, step_info):
     """Newton's method on the quartic of s = e . u.
 
     Returns whether the root was found, and the turn as a quaternion of any length: the Cayley vector, in homogeneous
@@ -209,8 +195,8 @@ def newton(b, u, report):
             break
         d = (c0 - s * (1.0 - s * (c2 - s * (c3 - s * c4)))) / slope
         s += d
-        report[ITERATIONS] += 1.0
-        report[RESIDUAL] = abs(d / s)
+        step_info[L.ITERATIONS] += 1.0
+        step_info[L.RESIDUAL] = abs(d / s)
         if abs(d) <= 1e-8 * abs(s):  # the correction after this one is its square
             found = True
             break
@@ -222,12 +208,12 @@ def newton(b, u, report):
         b[2] * ((g[0] * g[1] + bb[2] * n) * u[2] + (b[1] - b[0]) * u[0] * u[1]),
     )
     if found and slope < CLOSE_ROOTS:
-        return polished(b, u, scale(1.0 / e[0], (e[1], e[2], e[3])), report)
+        return polished(b, u, scale(1.0 / e[0], (e[1], e[2], e[3])), step_info)
     return found, e
 
 
 @inlined
-def fixed_point(b, u, report):
+def fixed_point(b, u, step_info):
     """The iteration of the paper on Y, with the returns of ``newton``; slow, or not at all, in large steps."""
     Y = u
     found = False
@@ -238,8 +224,8 @@ def fixed_point(b, u, report):
         new = axpy(1.0 + dot(e, e), u, cross(Y, e))  # [vilmart2013, eq. 14]
         d = axpy(-1.0, Y, new)
         Y = new
-        report[ITERATIONS] += 1.0
-        report[RESIDUAL] = sqrt(dot(d, d) / dot(Y, Y))
+        step_info[L.ITERATIONS] += 1.0
+        step_info[L.RESIDUAL] = sqrt(dot(d, d) / dot(Y, Y))
         if dot(d, d) <= 1e-30 * dot(Y, Y):
             found = True
             break
@@ -263,57 +249,57 @@ def apply(m, q, e):
 
 
 @inlined
-def step(h, m, q, j, guarded, report):
+def step(h, m, q, j, guarded, step_info):
     """Status, momentum and attitude after one application of the map to a body with inverse moments j."""
     total = j[0] + j[1] + j[2]
     u = scale(h * total, m)
     size = dot(u, u)
     if not size < inf:
-        return NOT_FINITE, m, q
+        return L.NOT_FINITE, m, q
     if size == 0.0:  # at rest, or a point
-        return OK, m, q
+        return L.OK, m, q
     b, fits = modified(ORDER, scale(1.0 / total, j), u)
     if guarded and not fits:
-        return TOO_LARGE, m, q
-    found, e = solve(b, u, report)
+        return L.TOO_LARGE, m, q
+    found, e = solve(b, u, step_info)
     if not found:
-        return NOT_CONVERGED, m, q
+        return L.NOT_CONVERGED, m, q
     m, q = apply(m, q, e)
-    return OK, m, q
+    return L.OK, m, q
 
 
-def turn(i, h, p):
+def rotate_free(i, h, p):
     """Turn body i for a time h; returns the status."""
-    a = BODY * i
-    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
-    guarded = p.report[GUARDED] != 0.0
-    status, m, q = step(h, get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), j, guarded, p.report)
-    put3(p.y, a + ANGULAR, m)
-    put4(p.y, a + ATTITUDE, q)
+    a = L.BODY * i
+    j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+    guarded = p.step_info[L.GUARDED] != 0.0
+    status, m, q = step(h, get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE), j, guarded, p.step_info)
+    put3(p.y, a + L.ANGULAR, m)
+    put4(p.y, a + L.ATTITUDE, q)
     return status
 
 
 def turn_in_pieces(i, h, p):
     """Turn body i for a time h, in the fewest equal pieces that are in range; returns the status."""
-    a = BODY * i
-    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
-    status = TOO_LARGE
+    a = L.BODY * i
+    j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+    status = L.TOO_LARGE
     for pieces in range(1, MOST_PIECES + 1):
-        m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
+        m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
         for _ in range(pieces):
-            status, m, q = step(h / pieces, m, q, j, True, p.report)
-            if status != OK:
+            status, m, q = step(h / pieces, m, q, j, True, p.step_info)
+            if status != L.OK:
                 break
-        if status == OK:
-            put3(p.y, a + ANGULAR, m)
-            put4(p.y, a + ATTITUDE, q)
-        if status in (OK, NOT_FINITE):
+        if status == L.OK:
+            put3(p.y, a + L.ANGULAR, m)
+            put4(p.y, a + L.ATTITUDE, q)
+        if status in (L.OK, L.NOT_FINITE):
             break
     return status
 
 
 SOLVERS = {"newton": newton, "fixed_point": fixed_point}
-LARGE = {"refuse": turn, "substep": turn_in_pieces}
+LARGE = {"refuse": rotate_free, "substep": turn_in_pieces}
 
 
 @functools.cache
@@ -328,14 +314,14 @@ def dmv(order, solver="newton", large="refuse"):
         ``"newton"``, or ``"fixed_point"``: the iteration of the paper, 50 times at most, for comparison.
     large : str
         What becomes of a step out of the map's range. ``"refuse"``: the flow returns TOO_LARGE where
-        ``report[GUARDED]`` says so; else the step is taken, or NOT_CONVERGED where no solution is found.
+        ``step_info[GUARDED]`` says so; else the step is taken, or NOT_CONVERGED where no solution is found.
         ``"substep"``: it is taken in the fewest equal pieces that are in range, at most MOST_PIECES, beyond which
         TOO_LARGE.
 
     Returns
     -------
     function
-        ``turn(i, h, p) -> status``. A state that is refused stays as it is.
+        ``rotate_free(i, h, p) -> status``. A state that is refused stays as it is.
 
     Raises
     ------
@@ -392,10 +378,10 @@ def largest_step(order, m, j):
     if speed == 0.0:
         return inf
     one = bind(step, ORDER=order)
-    report = [0.0] * REPORT
+    step_info = [0.0] * L.STEP_INFO
 
     def taken(h):
-        return one(h, m, (1.0, 0.0, 0.0, 0.0), j, True, report)[0] == OK
+        return one(h, m, (1.0, 0.0, 0.0, 0.0), j, True, step_info)[0] == L.OK
 
     high = (1.0 - 1e-9) * WIDEST[order // 2 - 1] / speed
     if taken(high):

@@ -69,10 +69,10 @@ from polhode.algebra.quaternion import compose, conjugate, from_matrix, multiply
 from polhode.algebra.so3 import add, axpy, columns, cross, dot, exp_quaternion, matrix_product, scale, times
 from polhode.flows.invariants import apart, restoring
 from polhode.kernel import jit
+from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
-from polhode.kernel.lanes import fused
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, GUARDED, INERTIA, NOT_FINITE, OK, TOO_LARGE
+from polhode.kernel.simd import fused
 
 # Axes in ascending order.
 
@@ -315,29 +315,29 @@ def uniform(q, m, moments, h):
 @inlined
 def by_quaternion(i, h, p):
     """Turn body i for a time h; the attitude as a product of quaternions."""
-    at = BODY * i
-    m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
-    own = thick(get3(p.bodies, CONSTANTS * i + INERTIA))
+    at = slots.BODY * i
+    m, q = get3(p.y, at + slots.ANGULAR), get4(p.y, at + slots.ATTITUDE)
+    own = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
     m0, moments, axes = sort(m, own)
     o = orbit_of(m0, moments)
     if stays(o):
-        put4(p.y, at + ATTITUDE, uniform(q, m, own, h))
-        return OK
+        put4(p.y, at + slots.ATTITUDE, uniform(q, m, own, h))
+        return slots.OK
     a = motion(o, h)
     if not abs(a.turned) < inf:
-        return NOT_FINITE
+        return slots.NOT_FINITE
     G = sqrt(dot(m, m))
-    if p.report[GUARDED] != 0.0 and not in_range(o, a, G, h):
-        return TOO_LARGE
+    if p.step_info[slots.GUARDED] != 0.0 and not in_range(o, a, G, h):
+        return slots.TOO_LARGE
     nc = G * G / (o.M / o.p) if o.around_1 else o.p / o.r
     p0, start = frame(scale(1.0 / G, m0))
     p1, end = frame(scale(1.0 / G, a.m))
     psi = G * h / moments[2] + o.p * G / a.lam * third_kind(a, nc) + (end - start)
     e = multiply(conjugate(p0), multiply((cos(0.5 * psi), 0.0, 0.0, sin(0.5 * psi)), p1))
     x, y, z = unsort((e[1], e[2], e[3]), axes)
-    put4(p.y, at + ATTITUDE, product(q, (e[0], x, y, z)))
-    put3(p.y, at + ANGULAR, unsort(a.m, axes))
-    return OK
+    put4(p.y, at + slots.ATTITUDE, product(q, (e[0], x, y, z)))
+    put3(p.y, at + slots.ANGULAR, unsort(a.m, axes))
+    return slots.OK
 
 
 @inlined
@@ -357,20 +357,20 @@ def by_matrix(i, h, p):
     Their rounding takes the turn off the rotations, by the same in every step. The quaternion of a small turn leaves
     that out; the product with the attitude, if it were one of matrices too, would turn it, to the same side.
     """
-    at = BODY * i
-    m, q = get3(p.y, at + ANGULAR), get4(p.y, at + ATTITUDE)
-    own = thick(get3(p.bodies, CONSTANTS * i + INERTIA))
+    at = slots.BODY * i
+    m, q = get3(p.y, at + slots.ANGULAR), get4(p.y, at + slots.ATTITUDE)
+    own = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
     m0, moments, axes = sort(m, own)
     o = orbit_of(m0, moments)
     if stays(o):
-        put4(p.y, at + ATTITUDE, uniform(q, m, own, h))
-        return OK
+        put4(p.y, at + slots.ATTITUDE, uniform(q, m, own, h))
+        return slots.OK
     a = motion(o, h)
     if not abs(a.turned) < inf:
-        return NOT_FINITE
+        return slots.NOT_FINITE
     G = sqrt(dot(m, m))
-    if p.report[GUARDED] != 0.0 and not in_range(o, a, G, h):
-        return TOO_LARGE
+    if p.step_info[slots.GUARDED] != 0.0 and not in_range(o, a, G, h):
+        return slots.TOO_LARGE
     T2 = m0[0] * m0[0] / moments[0] + m0[1] * m0[1] / moments[1] + m0[2] * m0[2] / moments[2]
     part = o.L / (G * a.lam) * third_kind(a, o.L / o.M)
     psi = T2 / G * h - part if o.around_1 else T2 / G * h + part  # [celledoni2008, eq. 2.9]
@@ -379,9 +379,9 @@ def by_matrix(i, h, p):
     v, w, u = rows_of(a.m, G, o, axes)
     turned = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
     e = matrix_product(columns(v0, w0, u0), turned)
-    put4(p.y, at + ATTITUDE, compose(q, from_matrix(e)))
-    put3(p.y, at + ANGULAR, unsort(a.m, axes))
-    return OK
+    put4(p.y, at + slots.ATTITUDE, compose(q, from_matrix(e)))
+    put3(p.y, at + slots.ANGULAR, unsort(a.m, axes))
+    return slots.OK
 
 
 turn_matrix = jit.bind(by_matrix, motion=by_phase, third_kind=by_carlson)

@@ -33,10 +33,10 @@ from polhode.algebra.quaternion import multiply
 from polhode.algebra.series import half_angle, half_sinc
 from polhode.algebra.so3 import add, scale
 from polhode.flows.invariants import apart, product, restoring
+from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.lanes import four, roots, sum4
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INERTIA, INVERSE_INERTIA, NOT_FINITE, OK
+from polhode.kernel.simd import four, roots, sum4
 
 SHORT, PANEL = 0.2, 0.9
 """Largest |lambda t| of one Gauss rule of 5 and of 9 nodes; series and rule are cut off below 1e-16 there."""
@@ -461,18 +461,18 @@ def turned(q, e):
 
 
 @inlined
-def turn(i, h, p):
+def rotate_free(i, h, p):
     """Turn body i for a time h; returns NOT_FINITE where the state or the angle is infinite or not a number."""
-    a, b = BODY * i, CONSTANTS * i
-    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    j, I = get3(p.bodies, b + INVERSE_INERTIA), get3(p.bodies, b + INERTIA)
+    a, b = slots.BODY * i, slots.CONSTANTS * i
+    m, q = get3(p.y, a + slots.ANGULAR), get4(p.y, a + slots.ATTITUDE)
+    j, I = get3(p.bodies, b + slots.INVERSE_INERTIA), get3(p.bodies, b + slots.INERTIA)
     angle = h * (abs(j[0] * m[0]) + abs(j[1] * m[1]) + abs(j[2] * m[2]))
     if 0.0 * angle != 0.0:
-        return NOT_FINITE
+        return slots.NOT_FINITE
     m, e = rotate_freely(j, I, m, h)
     q = turned(q, e)
     if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
-        return NOT_FINITE
-    put3(p.y, a + ANGULAR, m)
-    put4(p.y, a + ATTITUDE, q)
-    return OK
+        return slots.NOT_FINITE
+    put3(p.y, a + slots.ANGULAR, m)
+    put4(p.y, a + slots.ATTITUDE, q)
+    return slots.OK

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import compose
 from polhode.algebra.so3 import axpy, cay_quaternion, scale, times
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, NOT_FINITE, OK
-from polhode.kernel.solve import newton3, norm3, pieces_of, square3
+from polhode.kernel.solve import continuation_substeps, newton3, norm3, square3
 
 
 class Mean(NamedTuple):
@@ -50,21 +50,23 @@ def slope(Y, d):
 
 
 @inlined
-def turn(i, h, p):
+def rotate_free(i, h, p):
     """Turn body i for a time h; returns the status of the solve."""
-    a = BODY * i
-    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+    a = L.BODY * i
+    m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
+    j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
     g = (0.5 * h * (j[2] - j[1]), 0.5 * h * (j[0] - j[2]), 0.5 * h * (j[1] - j[0]))
     angle = abs(h) * norm3(times(j, m))
     if not angle < inf:
-        return NOT_FINITE
+        return L.NOT_FINITE
     Y = m
-    pieces = pieces_of(angle)
+    pieces = continuation_substeps(angle)
     for piece in range(1, pieces + 1):
-        status, Y = newton3(balance, slope, Y, square3(m), inf, inf, False, Mean(m, scale(piece / pieces, g)), p.report)
-        if status != OK:
+        status, Y = newton3(
+            balance, slope, Y, square3(m), inf, inf, False, Mean(m, scale(piece / pieces, g)), p.step_info
+        )
+        if status != L.OK:
             return status
-    put4(p.y, a + ATTITUDE, compose(q, cay_quaternion(scale(h, times(j, Y)))))
-    put3(p.y, a + ANGULAR, axpy(2.0, gain(Y, g), m))
-    return OK
+    put4(p.y, a + L.ATTITUDE, compose(q, cay_quaternion(scale(h, times(j, Y)))))
+    put3(p.y, a + L.ANGULAR, axpy(2.0, gain(Y, g), m))
+    return L.OK

@@ -14,7 +14,7 @@ from __future__ import annotations
 from polhode.algebra.kepler import two_sum
 from polhode.algebra.so3 import add, axpy, dot, scale, times
 from polhode.kernel.jit import inlined
-from polhode.kernel.lanes import fused
+from polhode.kernel.simd import fused
 
 FLAT = 1e-290
 """Squared gradient of the energy along the sphere of constant length below which there is none."""

@@ -7,10 +7,10 @@ orbit then takes steps that the perturbation allows, not the orbit [wisdom1991].
 from __future__ import annotations
 
 from polhode.algebra.kepler import kepler_motion, kepler_motion_carrying
-from polhode.flows.sums import CARRIES
+from polhode.flows.sums import COMPENSATION
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import BODY, CARRIED, CONSTANTS, INVERSE_MASS, MASS, MOMENTUM, OK, POSITION
 
 
 @inlined
@@ -19,29 +19,29 @@ def kepler_drift(i, h, mu, p):
 
     Returns OK, NOT_FINITE or NOT_CONVERGED as ``kepler_motion``; then the body stays. A pinned body stays, too.
     """
-    if p.bodies[CONSTANTS * i + INVERSE_MASS] == 0.0:
-        return OK
-    a = BODY * i
+    if p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] == 0.0:
+        return L.OK
+    a = L.BODY * i
     # The mass, not its inverse: a product of both that is not 1 would be a drift in energy.
     status, r, momentum = kepler_motion(
-        mu, p.bodies[CONSTANTS * i + MASS], get3(p.y, a + POSITION), get3(p.y, a + MOMENTUM), h
+        mu, p.bodies[L.CONSTANTS * i + L.MASS], get3(p.y, a + L.POSITION), get3(p.y, a + L.MOMENTUM), h
     )
-    put3(p.y, a + POSITION, r)
-    put3(p.y, a + MOMENTUM, momentum)
+    put3(p.y, a + L.POSITION, r)
+    put3(p.y, a + L.MOMENTUM, momentum)
     return status
 
 
 @inlined
 def kepler_drift_carrying(i, h, mu, p):
     """``kepler_drift`` with compensated sums."""
-    if p.bodies[CONSTANTS * i + INVERSE_MASS] == 0.0:
-        return OK
-    a, c = BODY * i, int(p.report[CARRIED]) + CARRIES * i
+    if p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] == 0.0:
+        return L.OK
+    a, c = L.BODY * i, int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i
     status, r, momentum = kepler_motion_carrying(
-        mu, p.bodies[CONSTANTS * i + MASS], get3(p.y, a + POSITION) + get3(p.y, c + POSITION),
-        get3(p.y, a + MOMENTUM) + get3(p.y, c + MOMENTUM), h,
+        mu, p.bodies[L.CONSTANTS * i + L.MASS], get3(p.y, a + L.POSITION) + get3(p.y, c + L.POSITION),
+        get3(p.y, a + L.MOMENTUM) + get3(p.y, c + L.MOMENTUM), h,
     )  # fmt: skip
     for k in range(3):
-        p.y[a + POSITION + k], p.y[c + POSITION + k] = r[k], r[k + 3]
-        p.y[a + MOMENTUM + k], p.y[c + MOMENTUM + k] = momentum[k], momentum[k + 3]
+        p.y[a + L.POSITION + k], p.y[c + L.POSITION + k] = r[k], r[k + 3]
+        p.y[a + L.MOMENTUM + k], p.y[c + L.MOMENTUM + k] = momentum[k], momentum[k + 3]
     return status

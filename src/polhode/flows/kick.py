@@ -26,35 +26,9 @@ from math import inf
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
 from polhode.flows.sums import add3, add3_carrying, enter1, enter1_carrying
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined, python_of
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    COMMUTATES,
-    COMMUTATOR,
-    CONSTANTS,
-    DIVIDED,
-    EVALUATIONS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    ITERATIONS,
-    LOAD,
-    LOADED,
-    MOMENTUM,
-    MOVING,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    OK,
-    POSITION,
-    REPEATED,
-    RESIDUAL,
-    ROTATION,
-    SLOPED,
-    WITHOUT_SOLVED,
-)
 from polhode.kernel.solve import norm3
 
 DISPLACEMENT = 1e-3
@@ -63,7 +37,7 @@ MOST_SWEEPS = 60
 """Over the nodes of a kick; with drag so strong that it stops a body within a kick or two they no longer converge."""
 
 
-part = ALL
+part = L.ALL
 """Of the loads: what ``impulse`` applies; bind puts in WITHOUT_SOLVED where a flow solves the rest."""
 
 
@@ -71,7 +45,7 @@ part = ALL
 def loads_at(part, t, y, out, p):
     """Evaluate a part of the loads at a time and state, and count it."""
     p.loads(part, t, p.N, y, p.bodies, p.parameters, out)
-    p.report[REPEATED if part == MOVING else EVALUATIONS] += 1.0
+    p.step_info[L.REPEATED if part == L.MOVING else L.EVALUATIONS] += 1.0
 
 
 @inlined
@@ -79,38 +53,38 @@ def push(h, loads, first, p):
     """Add h times the load at ``loads[first:]`` to the momenta of what moves."""
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        at = BODY * i + (ANGULAR if kind == ROTATION else MOMENTUM)
-        add3(at, h, get3(loads, first + LOAD * i + 3 * kind), p)
+        at = L.BODY * i + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM)
+        add3(at, h, get3(loads, first + L.LOAD * i + 3 * kind), p)
 
 
 @inlined
 def enter(h, loads, first, p):
     """Add h times the rates behind the load at ``loads[first:]`` to the numbers of the system's own."""
     for k in range(p.S):
-        enter1(k, h * loads[first + LOAD * p.N + k], p.y, p.y, p)
+        enter1(k, h * loads[first + L.LOAD * p.N + k], p.y, p.y, p)
 
 
 @inlined
 def kick(t, h, p):
     """Add h times the loads at time t to the momenta of what moves; positions and attitudes stay."""
-    loads_at(ALL, t, p.y, p.load, p)
+    loads_at(L.ALL, t, p.y, p.load, p)
     push(h, p.load, 0, p)
     enter(h, p.load, 0, p)
 
 
 @inlined
 def displace(s, p):
-    """Put into ``trial`` the state displaced by s times what the loads kept in ``work`` do to a body at rest."""
+    """Put into ``stage_state`` the state displaced by s times what the loads kept in ``work`` do to a body at rest."""
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        a, b = BODY * i, CONSTANTS * i
-        F = get3(p.work, LOAD * (p.N + i) + 3 * kind)
-        if kind == ROTATION:
-            e = exp_quaternion(scale(s, times(get3(p.bodies, b + INVERSE_INERTIA), F)))
-            put4(p.trial, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), e))
+        a, b = L.BODY * i, L.CONSTANTS * i
+        F = get3(p.work, L.LOAD * (p.N + i) + 3 * kind)
+        if kind == L.ROTATION:
+            e = exp_quaternion(scale(s, times(get3(p.bodies, b + L.INVERSE_INERTIA), F)))
+            put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), e))
         else:
-            shift = s * p.bodies[b + INVERSE_MASS]
-            put3(p.trial, a + POSITION, axpy(shift, F, get3(p.y, a + POSITION)))
+            shift = s * p.bodies[b + L.INVERSE_MASS]
+            put3(p.stage_state, a + L.POSITION, axpy(shift, F, get3(p.y, a + L.POSITION)))
 
 
 @inlined
@@ -119,12 +93,12 @@ def displacement_size(p):
     largest = 0.0
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        F = get3(p.load, LOAD * i + 3 * kind)
-        if kind == ROTATION:
-            largest = max(largest, norm3(times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), F)))
+        F = get3(p.load, L.LOAD * i + 3 * kind)
+        if kind == L.ROTATION:
+            largest = max(largest, norm3(times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), F)))
         else:
-            size = norm3(get3(p.y, BODY * i + POSITION))
-            speed = norm3(F) * p.bodies[CONSTANTS * i + INVERSE_MASS]
+            size = norm3(get3(p.y, L.BODY * i + L.POSITION))
+            speed = norm3(F) * p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
             largest = max(largest, speed / size if size > 0.0 else speed)
     return DISPLACEMENT / largest if largest > 0.0 else 0.0
 
@@ -135,10 +109,10 @@ def commutator_load(asked, t, p):
 
     ``load`` holds the loads of the state before and after.
     """
-    if asked == ALL and p.report[COMMUTATES] != 0.0:
-        loads_at(COMMUTATOR, t, p.y, p.work, p)
+    if asked == L.ALL and p.step_info[L.HAS_COMMUTATOR] != 0.0:
+        loads_at(L.COMMUTATOR, t, p.y, p.work, p)
         return
-    here = LOAD * p.N
+    here = L.LOAD * p.N
     for k in range(here):
         p.work[k] = 0.0
     for k in range(here + p.S):
@@ -146,20 +120,20 @@ def commutator_load(asked, t, p):
     s = displacement_size(p)
     if s == 0.0:
         return
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
     for n in range(4):
         displace((-1.0, 1.0, -2.0, 2.0)[n] * s, p)
-        loads_at(asked, t, p.trial, p.load, p)
+        loads_at(asked, t, p.stage_state, p.load, p)
         weight = (-4.0 / 3.0, 4.0 / 3.0, 1.0 / 6.0, -1.0 / 6.0)[n] / s  # twice those of the derivative
         for k in range(here):
             p.work[k] += weight * p.load[k]
     for k in range(here + p.S):
         p.load[k] = p.work[here + k]
     for i in range(p.N):
-        T = get3(p.load, LOAD * i + 3)
-        w = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), T)
-        put3(p.work, LOAD * i + 3, axpy(2.0, cross(w, T), get3(p.work, LOAD * i + 3)))
+        T = get3(p.load, L.LOAD * i + 3)
+        w = times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), T)
+        put3(p.work, L.LOAD * i + 3, axpy(2.0, cross(w, T), get3(p.work, L.LOAD * i + 3)))
 
 
 # work: commutator load (6 N) | loads of the rest (6 N + S) | loads at the nodes (s times 6 N + S)
@@ -167,115 +141,115 @@ def commutator_load(asked, t, p):
 def collocated(asked, t, h, g, s, rule, p):
     """Add to momenta and own numbers what loads do that change with the momenta; ``load`` holds those that do not.
 
-    The rule is s rows of weights and a row for the end, from ``table[rule]``. Loads of systems that do not divide them
-    are all taken to change; then ``load`` holds those of the present momenta.
+    The rule is s rows of weights and a row for the end, from ``coefficients[rule]``. Loads of systems that do not
+    divide them are all taken to change; then ``load`` holds those of the present momenta.
     """
-    here = LOAD * p.N
+    here = L.LOAD * p.N
     width = here + p.S
     first = here + width
-    divided = p.report[DIVIDED] != 0.0
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
+    divided = p.step_info[L.SPLIT_LOADS] != 0.0
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
     for k in range(width):
         p.work[here + k] = p.load[k] if divided else 0.0
-    if divided and p.report[SLOPED] == 1.0:
+    if divided and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
         loads_at(asked, t, p.y, p.load, p)
     for k in range(width):
-        load = 0.0 if p.report[SLOPED] == 2.0 else p.load[k]
+        load = 0.0 if p.step_info[L.VELOCITY_DEPENDENT] == 2.0 else p.load[k]
         for i in range(s):
             p.work[first + i * width + k] = load
     before = 0.0
-    status = NOT_CONVERGED
+    status = L.NOT_CONVERGED
     for sweep in range(MOST_SWEEPS):
         change = 0.0
         for i in range(s):
             share = 0.0
             for j in range(s):
-                share += p.table[rule + i * s + j]
+                share += p.coefficients[rule + i * s + j]
             for k in range(p.B):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-                at, load = BODY * body + (ANGULAR if kind == ROTATION else MOMENTUM), LOAD * body + 3 * kind
+                at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
                 P = axpy(share * h, get3(p.work, here + load), get3(p.y, at))
                 if g != 0.0:
                     P = axpy(share * g, get3(p.work, load), P)
                 for j in range(s):
-                    P = axpy(h * p.table[rule + i * s + j], get3(p.work, first + j * width + load), P)
-                put3(p.trial, at, P)
-            loads_at(asked, t, p.trial, p.load, p)
+                    P = axpy(h * p.coefficients[rule + i * s + j], get3(p.work, first + j * width + load), P)
+                put3(p.stage_state, at, P)
+            loads_at(asked, t, p.stage_state, p.load, p)
             for k in range(p.B):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-                at, load = BODY * body + (ANGULAR if kind == ROTATION else MOMENTUM), LOAD * body + 3 * kind
+                at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
                 new, old = get3(p.load, load), get3(p.work, first + i * width + load)
                 gain = abs(h) * norm3(new)
                 size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, here + load))
                 moved = abs(h) * norm3(axpy(-1.0, old, new))
                 if not moved + size < inf:
-                    return NOT_FINITE if sweep == 0 else NOT_CONVERGED
+                    return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
                 if moved > 0.0:
                     change = max(change, moved / size)
                     if sweep == 0:
                         before = max(before, gain / size)
             for k in range(width):
                 p.work[first + i * width + k] = p.load[k]
-        p.report[ITERATIONS] += 1.0
-        p.report[RESIDUAL] = change
+        p.step_info[L.ITERATIONS] += 1.0
+        p.step_info[L.RESIDUAL] = change
         # Own numbers have rates of the momenta before the last change, which must then be round-off itself.
         if change <= 2e-16 or (p.S == 0 and change * change <= 2e-17 * before):
-            status = OK
+            status = L.OK
             break
         if sweep > 0 and change >= 0.5 * before and change <= 1e-14:
-            status = OK
+            status = L.OK
             break
         before = change
     for k in range(width):
         p.load[k] = p.work[here + k]
-    if status != OK:
+    if status != L.OK:
         return status
     if divided:
         push(h, p.load, 0, p)
         enter(h, p.load, 0, p)
     for i in range(s):
-        push(h * p.table[rule + s * s + i], p.work, first + i * width, p)
-        enter(h * p.table[rule + s * s + i], p.work, first + i * width, p)
-    return OK
+        push(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
+        enter(h * p.coefficients[rule + s * s + i], p.work, first + i * width, p)
+    return L.OK
 
 
 @helper
 def impulse(t, h, g, s, rules, p):
     """Add h times the loads and g times the commutator loads at time t; returns a status.
 
-    Loads of the present configuration that ``load`` holds already (``report[LOADED]``: 1, with the commutator's 2) are
-    not evaluated again. From ``table[rules]`` on there are two of Gauss's rules: that of one node, which is exact for
-    own numbers of loads that do not depend on velocities, and that of s nodes.
+    Loads of the present configuration that ``load`` holds already (``step_info[LOADED]``: 1, with the commutator's 2)
+    are not evaluated again. From ``coefficients[rules]`` on there are two of Gauss's rules: that of one node, which is
+    exact for auxiliary variables of loads that do not depend on velocities, and that of s nodes.
     """
-    divided = p.report[DIVIDED] != 0.0
+    divided = p.step_info[L.SPLIT_LOADS] != 0.0
     asked = part
-    if divided and p.report[SLOPED] != 0.0:
-        asked = part & ~MOVING
-    if p.report[LOADED] == 0.0:
+    if divided and p.step_info[L.VELOCITY_DEPENDENT] != 0.0:
+        asked = part & ~L.MOVING
+    if p.step_info[L.LOADED] == 0.0:
         loads_at(asked, t, p.y, p.load, p)
-        p.report[LOADED] = 1.0
-    if g != 0.0 and p.report[LOADED] < 2.0:
+        p.step_info[L.LOADED] = 1.0
+    if g != 0.0 and p.step_info[L.LOADED] < 2.0:
         commutator_load(asked, t, p)
-        p.report[LOADED] = 2.0
-    if p.report[SLOPED] == 0.0:
+        p.step_info[L.LOADED] = 2.0
+    if p.step_info[L.VELOCITY_DEPENDENT] == 0.0:
         push(h, p.load, 0, p)
         enter(h, p.load, 0, p)
     else:
-        one = p.report[SLOPED] == 2.0
+        one = p.step_info[L.VELOCITY_DEPENDENT] == 2.0
         status = collocated(
-            MOVING if divided else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
+            L.MOVING if divided else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
         )  # fmt: skip
         if not divided:
-            p.report[LOADED] = 0.0
-        if status != OK:
+            p.step_info[L.LOADED] = 0.0
+        if status != L.OK:
             return status
     if g != 0.0:
         push(g, p.work, 0, p)
-    return OK
+    return L.OK
 
 
-impulse_of_the_rest = helper(bind(python_of(impulse), part=WITHOUT_SOLVED))
+impulse_of_the_rest = helper(bind(python_of(impulse), part=L.WITHOUT_SOLVED))
 """``impulse`` by the loads without what a flow solves."""
 
 _sums = {
@@ -284,5 +258,5 @@ _sums = {
 }
 _sums["collocated"] = helper(bind(python_of(collocated), **_sums))
 impulse_carrying = helper(bind(python_of(impulse), **_sums))
-impulse_of_the_rest_carrying = helper(bind(python_of(impulse), part=WITHOUT_SOLVED, **_sums))
+impulse_of_the_rest_carrying = helper(bind(python_of(impulse), part=L.WITHOUT_SOLVED, **_sums))
 """The same with compensated sums."""

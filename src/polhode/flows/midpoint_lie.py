@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dexp, exp_quaternion, scale, times
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, INVERSE_INERTIA, OK
-from polhode.kernel.solve import newton3, norm3, pieces_of, square3
+from polhode.kernel.solve import continuation_substeps, newton3, norm3, square3
 
 
 class Middle(NamedTuple):
@@ -49,18 +49,20 @@ def slope(x, d):
 
 
 @inlined
-def turn(i, h, p):
+def rotate_free(i, h, p):
     """Turn body i for a time h; returns the status of the solve."""
-    a = BODY * i
-    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+    a = L.BODY * i
+    m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
+    j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
     x = m
-    pieces = pieces_of(abs(h) * norm3(times(j, m)))
+    pieces = continuation_substeps(abs(h) * norm3(times(j, m)))
     for piece in range(1, pieces + 1):
-        status, x = newton3(balance, slope, x, square3(m), inf, inf, False, Middle(h * piece / pieces, m, j), p.report)
-        if status != OK:
+        status, x = newton3(
+            balance, slope, x, square3(m), inf, inf, False, Middle(h * piece / pieces, m, j), p.step_info
+        )
+        if status != L.OK:
             return status
     e = exp_quaternion(scale(0.5 * h, times(j, x)))
-    put4(p.y, a + ATTITUDE, compose(multiply(q, e), e))
-    put3(p.y, a + ANGULAR, rotate_inverse(e, x))
-    return OK
+    put4(p.y, a + L.ATTITUDE, compose(multiply(q, e), e))
+    put3(p.y, a + L.ANGULAR, rotate_inverse(e, x))
+    return L.OK

@@ -22,10 +22,10 @@ from math import cos, inf, sin, sqrt
 from polhode.algebra.quaternion import bounded, multiply
 from polhode.algebra.so3 import dot, exp_quaternion, scale, times
 from polhode.flows.invariants import squared_speed
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined
-from polhode.kernel.lanes import fused
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, GUARDED, INVERSE_INERTIA, OK, TOO_LARGE
+from polhode.kernel.simd import fused
 
 
 @inlined
@@ -183,15 +183,15 @@ def rotate_body(m, q, h, j):  # replaced by bind
 
 def turn_body(i, h, p):
     """Turn body i for a time h; returns TOO_LARGE where steps are guarded and this one is out of range."""
-    a = BODY * i
-    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
-    if p.report[GUARDED] != 0.0 and out_of_range(h, m, j):
-        return TOO_LARGE
+    a = L.BODY * i
+    m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
+    j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+    if p.step_info[L.GUARDED] != 0.0 and out_of_range(h, m, j):
+        return L.TOO_LARGE
     m, q = rotate_body(m, q, h, j)
-    put3(p.y, a + ANGULAR, m)
-    put4(p.y, a + ATTITUDE, bounded(q))
-    return OK
+    put3(p.y, a + L.ANGULAR, m)
+    put4(p.y, a + L.ATTITUDE, bounded(q))
+    return L.OK
 
 
 turn_three = bind(turn_body, rotate_body=three_rotation)
@@ -201,7 +201,7 @@ turn_symmetric = bind(turn_body, rotate_body=symmetric_and_rotation, out_of_rang
 FRACTIONS = (1.0,)
 
 
-def turn(i, h, p):  # replaced by bind
+def rotate_free(i, h, p):  # replaced by bind
     """Stand-in for the flow that is repeated."""
     raise RuntimeError("repeat runs only with a flow bound into it")
 
@@ -209,10 +209,10 @@ def turn(i, h, p):  # replaced by bind
 def repeat(i, h, p):
     """A flow applied for fractions of the time, one after the other."""
     for k in range(len(FRACTIONS)):
-        status = turn(i, FRACTIONS[k] * h, p)
-        if status != OK:
+        status = rotate_free(i, FRACTIONS[k] * h, p)
+        if status != L.OK:
             return status
-    return OK
+    return L.OK
 
 
 def triple_jumps(order: int) -> tuple[float, ...]:
@@ -227,4 +227,4 @@ def triple_jumps(order: int) -> tuple[float, ...]:
 @cache
 def boosted(flow, order: int):
     """A symmetric flow of order 2 raised to an even order by triple jumps: 3 applications for 4, 9 for 6, 27 for 8."""
-    return flow if order == 2 else bind(repeat, turn=flow, FRACTIONS=triple_jumps(order))
+    return flow if order == 2 else bind(repeat, rotate_free=flow, FRACTIONS=triple_jumps(order))

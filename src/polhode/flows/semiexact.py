@@ -333,10 +333,10 @@ def hermite_rule(derivatives, form):
 
 @functools.cache
 def semiexact(nodes, form="quaternion", half_turns="exact"):
-    """The flow ``turn(i, h, p)`` whose angle comes from Gauss-Legendre quadrature with ``nodes`` nodes.
+    """The flow ``rotate_free(i, h, p)`` whose angle comes from Gauss-Legendre quadrature with ``nodes`` nodes.
 
     Order 2 * nodes: the angle of one step errs by O(h^(2 nodes + 1)). See the module for ``form`` and ``half_turns``,
-    which is "exact" or "as_printed". A step out of range is TOO_LARGE where ``report[GUARDED]`` says so.
+    which is "exact" or "as_printed". A step out of range is TOO_LARGE where ``step_info[GUARDED]`` says so.
     """
     return _turn(form, gauss_rule(nodes, form, half_turns))
 
@@ -346,7 +346,7 @@ def hermite(derivatives=1, form="quaternion"):
     """The flow whose angle comes from the two-point Hermite rule with 1, 2 or 3 derivatives.
 
     Order 2 * derivatives + 2: the angle of one step errs by O(h^(2 derivatives + 3)). A step out of range is TOO_LARGE
-    where ``report[GUARDED]`` says so.
+    where ``step_info[GUARDED]`` says so.
     """
     return _turn(form, hermite_rule(derivatives, form))
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from polhode.algebra.kepler import two_sum
 from polhode.algebra.so3 import axpy
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.signatures import ATTITUDE, BODY, CARRIED
 
-CARRIES = 6
+COMPENSATION = 6
 """Of a body."""
 
 
@@ -29,11 +29,11 @@ def add3(at, h, x, p):
 @inlined
 def add3_carrying(at, h, x, p):
     """The same, compensated where they are a position or a momentum."""
-    i, slot = at // BODY, at % BODY
-    if slot >= ATTITUDE:
+    i, slot = at // L.BODY, at % L.BODY
+    if slot >= L.ATTITUDE:
         put3(p.y, at, axpy(h, x, get3(p.y, at)))
         return
-    c = int(p.report[CARRIED]) + CARRIES * i + slot
+    c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i + slot
     p.y[at], p.y[c] = two_sum(p.y[at], p.y[c] + h * x[0])
     p.y[at + 1], p.y[c + 1] = two_sum(p.y[at + 1], p.y[c + 1] + h * x[1])
     p.y[at + 2], p.y[c + 2] = two_sum(p.y[at + 2], p.y[c + 2] + h * x[2])
@@ -42,12 +42,12 @@ def add3_carrying(at, h, x, p):
 @inlined
 def enter1(k, x, begin, out, p):
     """Own number k of the state ``begin`` plus x, into ``out``."""
-    out[BODY * p.N + k] = begin[BODY * p.N + k] + x
+    out[L.BODY * p.N + k] = begin[L.BODY * p.N + k] + x
 
 
 @inlined
 def enter1_carrying(k, x, begin, out, p):
     """The same, compensated."""
-    at = BODY * p.N + k
-    c = int(p.report[CARRIED]) + CARRIES * p.N + k
+    at = L.BODY * p.N + k
+    c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * p.N + k
     out[at], out[c] = two_sum(begin[at], begin[c] + x)

@@ -27,40 +27,26 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.series import half_angle
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.flows.free_rotation import turned
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
-from polhode.kernel.lanes import fused, load4, spread, store4, sum4
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    GUARDED,
-    INERTIA,
-    INVERSE_INERTIA,
-    NOT_FINITE,
-    OK,
-    SERIES,
-    SERIES_ROW,
-    SERIES_SIZE,
-    TOO_LARGE,
-)
+from polhode.kernel.simd import fused, load4, spread, store4, sum4
 
 LARGEST_ORDER = 30
 
 # work: series of u as the system sees it and what is its own | records of u, of w | three lanes
 RECORD = 8
-U = SERIES_SIZE
-W = U + RECORD * SERIES_ROW
-SPARE = W + RECORD * SERIES_ROW
+U = L.SERIES_SIZE
+W = U + RECORD * L.SERIES_ROW
+SPARE = W + RECORD * L.SERIES_ROW
 SIZE = SPARE + 12
 """A record holds x, y, z, x, y, so that four numbers from its second or third on are the vector in cyclic order."""
 
 # table: 1/(k + 1) | weights of a Gauss rule on 0 ... 1 | by rows, powers 0, 1, 2, ... of its nodes
 NODES = 16
-WEIGHTS = SERIES_ROW
+WEIGHTS = L.SERIES_ROW
 POWERS = WEIGHTS + NODES
-TABLE = POWERS + NODES * SERIES_ROW
+TABLE = POWERS + NODES * L.SERIES_ROW
 
 ORDER = NODE_LANES = None  # what bind puts in
 
@@ -95,17 +81,17 @@ def products(r, n, k, s):
 
 
 @inlined
-def polynomials(r, at, p, place):
+def polynomials(r, at, p, powers_at):
     """Three series at four nodes. The last coefficients, which are the last to be known, come last."""
     x = y = z = spread(0.0)
     for k in range(ORDER + 1):
         c = at + RECORD * k
-        power = load4(p.table, place + NODES * k)
+        power = load4(p.coefficients, powers_at + NODES * k)
         x, y, z = fused(power, spread(r[c]), x), fused(power, spread(r[c + 1]), y), fused(power, spread(r[c + 2]), z)
     return x, y, z
 
 
-def turn(i, t, h, p):
+def rotate_free(i, t, h, p):
     """Turn body i from time t for a time h, and change its angular momentum.
 
     The vertical may move in the body by less than pi; a turn about it may have any angle. Where more is to be refused,
@@ -113,18 +99,18 @@ def turn(i, t, h, p):
     number: also where u and u1 are opposite, which leaves the minimal rotation between them undefined (within an angle
     d of it digits are lost as 1/d).
     """
-    a, b = BODY * i, CONSTANTS * i
-    m, q = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE)
-    j, I = get3(p.bodies, b + INVERSE_INERTIA), get3(p.bodies, b + INERTIA)
+    a, b = L.BODY * i, L.CONSTANTS * i
+    m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
+    j, I = get3(p.bodies, b + L.INVERSE_INERTIA), get3(p.bodies, b + L.INERTIA)
     r = p.work
     u, w = rotate_inverse(q, (0.0, 0.0, 1.0)), times(j, m)
     g = (I[1] - I[2], I[2] - I[0], I[0] - I[1])
     put_coefficient(r, 0, w, u)
-    p.loads(SERIES, t, 0, r, p.bodies, p.parameters, p.load)
+    p.loads(L.SERIES, t, 0, r, p.bodies, p.parameters, p.load)
     first = scale(h, add(times(g, (w[1] * w[2], w[2] * w[0], w[0] * w[1])), get3(p.load, 0)))
     wk, uk = times(j, first), scale(h, cross(u, w))
-    if p.report[GUARDED] != 0.0 and dot(uk, uk) > pi * pi:
-        return TOO_LARGE
+    if p.step_info[L.GUARDED] != 0.0 and dot(uk, uk) > pi * pi:
+        return L.TOO_LARGE
     put_coefficient(r, 1, wk, uk)
     first_u, dm, du = uk, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     zero, one = spread(0.0), spread(1.0)
@@ -141,8 +127,8 @@ def turn(i, t, h, p):
         store4(r, SPARE + 4, fused(others[1], one, sums[1]))
         store4(r, SPARE + 8, fused(others[2], one, sums[2]))
         ww, yz, zy = get3(r, SPARE), get3(r, SPARE + 4), get3(r, SPARE + 8)
-        p.loads(SERIES, t, k, r, p.bodies, p.parameters, p.load)
-        f = h * p.table[k]
+        p.loads(L.SERIES, t, k, r, p.bodies, p.parameters, p.load)
+        f = h * p.coefficients[k]
         T, fj, fu = get3(p.load, 0), scale(f, j), scale(f, u)
         spin = times(g, (
             ww[0] + w[1] * wk[2] + w[2] * wk[1], ww[1] + w[2] * wk[0] + w[0] * wk[2],
@@ -174,14 +160,14 @@ def turn(i, t, h, p):
         vx, vy, vz = polynomials(r, W, p, POWERS + 4 * k)
         below = fused(x, bx, fused(y, by, fused(z, bz, one)))
         above = fused(vx, fused(x, one, bx), fused(vy, fused(y, one, by), fused(vz, fused(z, one, bz), zero)))
-        angle = fused(load4(p.table, WEIGHTS + 4 * k), above / below, angle)
+        angle = fused(load4(p.coefficients, WEIGHTS + 4 * k), above / below, angle)
     psi = h * sum4(angle)
     sn, cs = half_angle(psi)
     e = axpy(sn, s, scale(cs, e))
     q = turned(q, (cs * base, e[0], e[1], e[2]))
     m = add(m, dm)
     if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
-        return NOT_FINITE
-    put3(p.y, a + ANGULAR, m)
-    put4(p.y, a + ATTITUDE, q)
-    return OK
+        return L.NOT_FINITE
+    put3(p.y, a + L.ANGULAR, m)
+    put4(p.y, a + L.ATTITUDE, q)
+    return L.OK

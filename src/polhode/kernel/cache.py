@@ -143,12 +143,14 @@ def _unsafe(folder: Path) -> str:
     if folder.is_symlink():
         return f"{folder} in the cache of compiled kernels is a link; {use}"
     root, me = folder.parent, os.geteuid()
-    for place, owners, sticky in ((folder, (me,), 0), (root, (me, 0), stat.S_ISVTX)):
-        found = place.stat()
+    for entry_path, owners, sticky in ((folder, (me,), 0), (root, (me, 0), stat.S_ISVTX)):
+        found = entry_path.stat()
         if found.st_uid not in owners:
-            return f"the cache of compiled kernels, {place}, belongs to another user; {use}"
+            return f"the cache of compiled kernels, {entry_path}, belongs to another user; {use}"
         if found.st_mode & OTHERS_WRITE and not found.st_mode & sticky:
-            return f"others may write to the cache of compiled kernels, {place}; {use}, or empty it and chmod 700 it"
+            return (
+                f"others may write to the cache of compiled kernels, {entry_path}; {use}, or empty it and chmod 700 it"
+            )
     return ""
 
 
@@ -199,29 +201,33 @@ class KernelCache(_Cache):  # type: ignore[misc]
     def alone(self, signature: Any, target_context: Any) -> contextlib.AbstractContextManager[None]:
         """A block in which no other process compiles the same."""
         target_context.refresh()
-        place = self._place(signature, target_context.codegen())
-        return contextlib.nullcontext() if place is None else alone(place[0])
+        entry_path = self._place(signature, target_context.codegen())
+        return contextlib.nullcontext() if entry_path is None else alone(entry_path[0])
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None where there is no whole file of it that is ours."""
         target_context.refresh()
-        place = self._place(sig, target_context.codegen())
-        content = None if place is None else opened(*place)
-        if place is None or content is None:
+        entry_path = self._place(sig, target_context.codegen())
+        content = None if entry_path is None else opened(*entry_path)
+        if entry_path is None or content is None:
             return None
         with contextlib.suppress(OSError):
-            if time.time() - place[0].stat().st_mtime > DAY:
-                os.utime(place[0])  # the last that go are those in use
+            if time.time() - entry_path[0].stat().st_mtime > DAY:
+                os.utime(entry_path[0])  # the last that go are those in use
         return CompileResult._rebuild(target_context, *pickle.loads(content))
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function; where it cannot be written, it will be compiled again."""
-        place = self._place(sig, data.codegen)
-        if place is None or data.library.has_dynamic_globals or not all(lifted.can_cache for lifted in data.lifted):
+        entry_path = self._place(sig, data.codegen)
+        if (
+            entry_path is None
+            or data.library.has_dynamic_globals
+            or not all(lifted.can_cache for lifted in data.lifted)
+        ):
             return
         with contextlib.suppress(OSError):
-            write_sealed(*place, dumps(data._reduce()))
-            prune(place[0].parent)
+            write_sealed(*entry_path, dumps(data._reduce()))
+            prune(entry_path[0].parent)
 
 
 def prune(folder: Path) -> None:

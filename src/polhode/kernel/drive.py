@@ -1,7 +1,7 @@
 """The loops that repeat a step: one source for every method, compiled together with the step bound into it.
 
-``march`` takes steps of one size, ``march_adaptive`` chooses them by an error estimate, ``march_clocked`` lets a method
-with a clock of its own set them, ``sweep`` repeats a flow.
+``march`` takes steps of one size, ``march_adaptive`` chooses them by an error estimate,
+``march_time_transformed`` lets a method with a time transformation set them, ``sweep`` repeats a flow.
 """
 
 from __future__ import annotations
@@ -10,67 +10,19 @@ import functools
 from math import inf, sqrt
 
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put4
 from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.signatures import (
-    ABSOLUTE,
-    ACCEPTED,
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BEGUN,
-    BODY,
-    CLOCK,
-    CONSTANTS,
-    CROSSED,
-    CUT,
     ENERGIES,
-    ERROR,
-    ERROR_BEFORE,
-    EVALUATIONS,
     EVENT,
     EVENT_VALUES,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    ITERATIONS,
-    LARGEST,
-    LOAD,
     LOAD_VALUES,
-    LOADED,
     LOADS,
     MARCH,
     MARCH_ADAPTIVE,
-    MARCH_CLOCKED,
-    MARCHING,
-    MOMENTUM,
-    MUTED,
-    NEXT,
-    NEXT_TIME,
-    NOT_FINITE,
-    OF_BODY,
-    OK,
-    OWN,
-    PASSED,
-    POSITION,
-    PRESENTING,
-    REFUSED,
-    REJECTED,
-    RELATIVE,
-    RESIDUAL,
-    ROTATION,
-    ROW_ITERATIONS,
-    ROWS,
-    SAMPLE,
-    SILENT,
-    SMALLEST,
-    STEPS_DONE,
+    MARCH_TIME_TRANSFORMED,
     SWEEP,
-    TAKEN,
-    TIME,
-    TOO_LARGE,
-    TOO_SMALL,
-    TOTAL_ITERATIONS,
-    TRYING,
     Workspace,
 )
 from polhode.kernel.solve import norm3
@@ -105,20 +57,20 @@ def processed(p):  # replaced by bind
 @jit.inlined
 def convert(task, t, h, p):  # replaced by bind
     """Turn the state into the one a processed method works on (PREPARING), or back (PRESENTING)."""
-    return OK
+    return L.OK
 
 
 @jit.inlined
 def dense(begin, theta, t, h, out, p):  # replaced by bind
     """State at ``t + theta h`` of the step just taken into ``out``; this stand-in is for methods without."""
-    return OK
+    return L.OK
 
 
 loads_at = jit.function_at(LOADS)
 event_at = jit.function_at(EVENT)
 
 
-def turn(i, h, p):  # replaced by bind
+def rotate_free(i, h, p):  # replaced by bind
     """Stand-in for the bound flow; calling it unbound is a mistake."""
     raise RuntimeError("sweep runs only with a flow bound into it")
 
@@ -128,13 +80,13 @@ def squared_speed(N, y, bodies):
     """Largest squared angular velocity of all bodies; infinite when a momentum is beyond reason or an attitude none."""
     largest = 0.0
     for i in range(N):
-        a, b = BODY * i, CONSTANTS * i
-        x = y[a + ANGULAR] * bodies[b + INVERSE_INERTIA]
-        z = y[a + ANGULAR + 1] * bodies[b + INVERSE_INERTIA + 1]
-        w = y[a + ANGULAR + 2] * bodies[b + INVERSE_INERTIA + 2]
+        a, b = L.BODY * i, L.CONSTANTS * i
+        x = y[a + L.ANGULAR] * bodies[b + L.INVERSE_INERTIA]
+        z = y[a + L.ANGULAR + 1] * bodies[b + L.INVERSE_INERTIA + 1]
+        w = y[a + L.ANGULAR + 2] * bodies[b + L.INVERSE_INERTIA + 2]
         s = x * x + z * z + w * w
-        q = y[a + MOMENTUM] + y[a + MOMENTUM + 1] + y[a + MOMENTUM + 2]
-        turned = y[a + ATTITUDE] + y[a + ATTITUDE + 1] + y[a + ATTITUDE + 2] + y[a + ATTITUDE + 3]
+        q = y[a + L.MOMENTUM] + y[a + L.MOMENTUM + 1] + y[a + L.MOMENTUM + 2]
+        turned = y[a + L.ATTITUDE] + y[a + L.ATTITUDE + 1] + y[a + L.ATTITUDE + 2] + y[a + L.ATTITUDE + 3]
         if not (s + q * q + turned * turned < HUGE):
             return inf
         largest = max(largest, s)
@@ -143,16 +95,17 @@ def squared_speed(N, y, bodies):
 
 @jit.inlined
 def workspace_at(N, B, y, addresses):
-    """The workspace from its numbers, the state and the addresses of the rest; ``report`` tells S."""
-    report = numbers_at(addresses, 10)
+    """The workspace from its numbers, the state and the addresses of the rest; ``step_info`` tells S."""
+    step_info = numbers_at(addresses, 10)
     return Workspace(
-        N, B, int(report[OWN]), pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3), loads_at(addresses),
+        N, B, int(step_info[L.AUXILIARY]), pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3),
+        loads_at(addresses),
         numbers_at(addresses, 4), integers_at(addresses, 5), integers_at(addresses, 6), numbers_at(addresses, 7),
-        numbers_at(addresses, 8), numbers_at(addresses, 9), report, numbers_at(addresses, 11),
+        numbers_at(addresses, 8), numbers_at(addresses, 9), step_info, numbers_at(addresses, 11),
     )  # fmt: skip
 
 
-def crossings(first, last, t, event, table, sides, p):
+def crossings(first, last, t, event, event_numbers, sides, p):
     """How many of the events in this range changed sides in the step that led to the state at time ``t``.
 
     ``sides`` holds the sides of all events before that step (see SILENT), then receives their values after it. Only
@@ -161,16 +114,16 @@ def crossings(first, last, t, event, table, sides, p):
     count = sides.size // 2
     found = 0
     for k in range(first, last):
-        value = event(k, t, p.N, p.y, p.bodies, p.parameters, table)
+        value = event(k, t, p.N, p.y, p.bodies, p.parameters, event_numbers)
         sides[count + k] = value
         side = sides[k]
-        if side == SILENT:
+        if side == L.EVENT_UNARMED:
             if value != 0.0:
                 sides[k] = 1.0 if value > 0.0 else -1.0
         elif side == 0.0:
             if value != 0.0:
                 found += 1
-        elif side != MUTED and value * side < 0.0:
+        elif side != L.EVENT_DISABLED and value * side < 0.0:
             found += 1
     return found
 
@@ -226,90 +179,90 @@ def march(
     kept : array (2 (13 N + extra))
         With events: receives the state before the step; and memory.
 
-    ``report[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
+    ``step_info[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
 
     Returns
     -------
     int
         Status of the last step taken, CROSSED after a step in which some event changed sides, with the sides as before
-        it; ``report[STEPS_DONE]`` says how many were completed. After a failure ``y`` is inside
+        it; ``step_info[STEPS_DONE]`` says how many were completed. After a failure ``y`` is inside
         the failing step: the caller repeats the good steps from its own copy.
     """
     p = workspace_at(N, B, y, addresses)
-    report = p.report
-    if task != MARCHING:
+    step_info = p.step_info
+    if task != L.MARCHING:
         return convert(task, t0, h, p)
     allowed = limit / abs(h)
     allowed = allowed * allowed
-    report[STEPS_DONE] = 0.0
+    step_info[L.STEPS_DONE] = 0.0
     row = 0
     events = sides.size // 2
-    event, table = event_at(watch), numbers_at(watch, 2)
+    event, event_numbers = event_at(watch), numbers_at(watch, 2)
     if squared_speed(N, p.y, p.bodies) > allowed:
-        return TOO_LARGE
+        return L.TOO_LARGE
     for k in range(first, first + n):
-        report[ITERATIONS] = 0.0
-        report[RESIDUAL] = 0.0
-        report[NEXT_TIME] = t0 + (k + 1) * h
+        step_info[L.ITERATIONS] = 0.0
+        step_info[L.RESIDUAL] = 0.0
+        step_info[L.NEXT_TIME] = t0 + (k + 1) * h
         if events > 0:
             for j in range(y.size):
                 kept[j] = y[j]
         status = step(t0 + k * h, h, p)
-        if status != OK:
+        if status != L.OK:
             return status
         speed = squared_speed(N, p.y, p.bodies)
         if not speed < inf:
-            return NOT_FINITE
+            return L.NOT_FINITE
         if speed > allowed:
-            return TOO_LARGE
-        report[STEPS_DONE] += 1.0
-        report[TOTAL_ITERATIONS] += report[ITERATIONS]
-        report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
+            return L.TOO_LARGE
+        step_info[L.STEPS_DONE] += 1.0
+        step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
+        step_info[L.ROW_ITERATIONS] = max(step_info[L.ROW_ITERATIONS], step_info[L.ITERATIONS])
         if (k + 1) % every == 0:
             for j in range(y.size):
                 rows[row, j] = y[j]
             if processed(p):
-                status = convert(PRESENTING, report[NEXT_TIME], h, p)
-                if status != OK:
+                status = convert(L.PRESENTING, step_info[L.NEXT_TIME], h, p)
+                if status != L.OK:
                     return status
                 for j in range(y.size):
                     y[j], rows[row, j] = rows[row, j], y[j]
-                report[LOADED] = 0.0
-            iterations[row] = int(report[ROW_ITERATIONS])
-            report[ROW_ITERATIONS] = 0.0
+                step_info[L.LOADED] = 0.0
+            iterations[row] = int(step_info[L.ROW_ITERATIONS])
+            step_info[L.ROW_ITERATIONS] = 0.0
             row += 1
         if events > 0:
-            t = report[NEXT_TIME]
+            t = step_info[L.NEXT_TIME]
             if processed(p):
                 for j in range(y.size):
                     kept[y.size + j] = y[j]
-                status = convert(PRESENTING, t, h, p)
-                found = crossed(0, events, t, event, table, sides, p)
+                status = convert(L.PRESENTING, t, h, p)
+                found = crossed(0, events, t, event, event_numbers, sides, p)
                 for j in range(y.size):
                     y[j] = kept[y.size + j]
-                report[LOADED] = 0.0
-                if status != OK:
+                step_info[L.LOADED] = 0.0
+                if status != L.OK:
                     return status
             else:
-                found = crossed(0, events, t, event, table, sides, p)
+                found = crossed(0, events, t, event, event_numbers, sides, p)
             if found > 0:
-                return CROSSED
-    return OK
+                return L.CROSSED
+    return L.OK
 
 
 @jit.inlined
 def rates(k, y, load, p):
     """Of block k: velocity and acceleration, or angular velocity and acceleration in the body frame."""
     i = p.blocks[2 * k]
-    if p.blocks[2 * k + 1] == ROTATION:
-        J, m, T = CONSTANTS * i + INVERSE_INERTIA, get3(y, BODY * i + ANGULAR), get3(load, LOAD * i + 3)
+    if p.blocks[2 * k + 1] == L.ROTATION:
+        J, m, T = L.CONSTANTS * i + L.INVERSE_INERTIA, get3(y, L.BODY * i + L.ANGULAR), get3(load, L.LOAD * i + 3)
         w = (p.bodies[J] * m[0], p.bodies[J + 1] * m[1], p.bodies[J + 2] * m[2])
         return w, (
             p.bodies[J] * (T[0] + m[1] * w[2] - m[2] * w[1]),
             p.bodies[J + 1] * (T[1] + m[2] * w[0] - m[0] * w[2]),
             p.bodies[J + 2] * (T[2] + m[0] * w[1] - m[1] * w[0]),
         )
-    light, P, F = p.bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM), get3(load, LOAD * i)
+    light, P, F = p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM), get3(load, L.LOAD * i)
     return (light * P[0], light * P[1], light * P[2]), (light * F[0], light * F[1], light * F[2])
 
 
@@ -322,16 +275,16 @@ def pushed(y, at, h, x, g):
 
 
 def euler_step(h, p):
-    """Put into ``trial`` the state one step of Euler's method on; ``load`` holds the loads."""
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
+    """Put into ``stage_state`` the state one step of Euler's method on; ``load`` holds the loads."""
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
     for k in range(p.B):
         i = p.blocks[2 * k]
-        at, constants = BODY * i, CONSTANTS * i
+        at, constants = L.BODY * i, L.CONSTANTS * i
         v, a = rates(k, p.y, p.load, p)
-        if p.blocks[2 * k + 1] == ROTATION:
-            pushed(p.trial, at + ANGULAR, h, a, get3(p.bodies, constants + INVERSE_INERTIA))
-            w, x, y, z = get4(p.y, at + ATTITUDE)
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            pushed(p.stage_state, at + L.ANGULAR, h, a, get3(p.bodies, constants + L.INVERSE_INERTIA))
+            w, x, y, z = get4(p.y, at + L.ATTITUDE)
             b = 0.5 * h
             w, x, y, z = (
                 w - b * (x * v[0] + y * v[1] + z * v[2]),
@@ -340,10 +293,10 @@ def euler_step(h, p):
                 z + b * (w * v[2] + x * v[1] - y * v[0]),
             )
             s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
-            put4(p.trial, at + ATTITUDE, (s * w, s * x, s * y, s * z))
+            put4(p.stage_state, at + L.ATTITUDE, (s * w, s * x, s * y, s * z))
         else:
-            pushed(p.trial, at + POSITION, h, v, (1.0, 1.0, 1.0))
-            pushed(p.trial, at + MOMENTUM, h, get3(p.load, LOAD * i), (1.0, 1.0, 1.0))
+            pushed(p.stage_state, at + L.POSITION, h, v, (1.0, 1.0, 1.0))
+            pushed(p.stage_state, at + L.MOMENTUM, h, get3(p.load, L.LOAD * i), (1.0, 1.0, 1.0))
 
 
 def first_step(q, t, direction, longest, spare, p):
@@ -353,46 +306,46 @@ def first_step(q, t, direction, longest, spare, p):
     tells a second derivative, and the size is that at which a hundredth of the tolerance would be reached. The error of
     a step is proportional to h^q.
     """
-    relative, absolute = p.report[RELATIVE], p.report[ABSOLUTE]
-    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
-    p.report[EVALUATIONS] += 1.0
-    p.report[LOADED] = 0.0
-    pace = 0.0
+    relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
+    p.loads(L.ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    p.step_info[L.EVALUATIONS] += 1.0
+    p.step_info[L.LOADED] = 0.0
+    rate_of_change = 0.0
     for k in range(p.B):
         v, a = rates(k, p.y, p.load, p)
         speed, change = norm3(v), norm3(a)
         if not speed + change < inf:
             return 0.0
         size = 1.0
-        if p.blocks[2 * k + 1] != ROTATION:
-            size = norm3(get3(p.y, BODY * p.blocks[2 * k] + POSITION))
+        if p.blocks[2 * k + 1] != L.ROTATION:
+            size = norm3(get3(p.y, L.BODY * p.blocks[2 * k] + L.POSITION))
             if change > 0.0:
                 size += speed * speed / change
         if size > 0.0:
-            pace = max(pace, speed / size + sqrt(change / size))
-    if pace * longest < 0.01:
+            rate_of_change = max(rate_of_change, speed / size + sqrt(change / size))
+    if rate_of_change * longest < 0.01:
         return longest
-    h = 0.01 / pace
-    advance(direction * h, p)
-    p.loads(ALL, t + direction * h, p.N, p.trial, p.bodies, p.parameters, spare)
-    p.report[EVALUATIONS] += 1.0
+    h = 0.01 / rate_of_change
+    euler_move(direction * h, p)
+    p.loads(L.ALL, t + direction * h, p.N, p.stage_state, p.bodies, p.parameters, spare)
+    p.step_info[L.EVALUATIONS] += 1.0
     worst = 0.0
     for k in range(p.B):
         v, a = rates(k, p.y, p.load, p)
-        w, b = rates(k, p.trial, spare, p)
+        w, b = rates(k, p.stage_state, spare, p)
         allowed = relative
-        if p.blocks[2 * k + 1] != ROTATION:
-            allowed = absolute + relative * norm3(get3(p.y, BODY * p.blocks[2 * k] + POSITION))
-        bend = norm3((w[0] - v[0], w[1] - v[1], w[2] - v[2])) / (h * pace)
-        jerk = norm3((b[0] - a[0], b[1] - a[1], b[2] - a[2])) / (h * pace)
-        worst = max(worst, max(norm3(v), bend) / (pace * allowed))
-        worst = max(worst, max(norm3(a), jerk) / (pace * (absolute + relative * norm3(v))))
+        if p.blocks[2 * k + 1] != L.ROTATION:
+            allowed = absolute + relative * norm3(get3(p.y, L.BODY * p.blocks[2 * k] + L.POSITION))
+        bend = norm3((w[0] - v[0], w[1] - v[1], w[2] - v[2])) / (h * rate_of_change)
+        jerk = norm3((b[0] - a[0], b[1] - a[1], b[2] - a[2])) / (h * rate_of_change)
+        worst = max(worst, max(norm3(v), bend) / (rate_of_change * allowed))
+        worst = max(worst, max(norm3(a), jerk) / (rate_of_change * (absolute + relative * norm3(v))))
     if not worst < inf:
         return 0.0
-    return min(100.0 * h, (0.01 / worst) ** (1.0 / q) / pace, longest)
+    return min(100.0 * h, (0.01 / worst) ** (1.0 / q) / rate_of_change, longest)
 
 
-advance = jit.helper(euler_step)
+euler_move = jit.helper(euler_step)
 choose = jit.helper(first_step)
 
 
@@ -422,18 +375,18 @@ ODE45_SAFETY, ODE45_SHRINK, ODE45_GROW, ODE45_STRETCH = 0.8, 0.1, 5.0, 1.1
 
 def ode45_first_step(q, t, direction, longest, spare, p):
     """The longest step, or the one that a rate of change allows: 0.8 rtol^(1/q) times size over rate."""
-    relative = p.report[RELATIVE]
-    least = p.report[ABSOLUTE] / relative
-    p.loads(ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
-    p.report[EVALUATIONS] += 1.0
-    p.report[LOADED] = 0.0
+    relative = p.step_info[L.RELATIVE]
+    least = p.step_info[L.ABSOLUTE] / relative
+    p.loads(L.ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
+    p.step_info[L.EVALUATIONS] += 1.0
+    p.step_info[L.LOADED] = 0.0
     fastest = 0.0
     for k in range(p.B):
         v, a = rates(k, p.y, p.load, p)
-        turns = p.blocks[2 * k + 1] == ROTATION
-        place = get3(p.y, BODY * p.blocks[2 * k] + POSITION)
+        turns = p.blocks[2 * k + 1] == L.ROTATION
+        position = get3(p.y, L.BODY * p.blocks[2 * k] + L.POSITION)
         for c in range(3):
-            fastest = max(fastest, abs(v[c]) / max(1.0 if turns else abs(place[c]), least))
+            fastest = max(fastest, abs(v[c]) / max(1.0 if turns else abs(position[c]), least))
             fastest = max(fastest, abs(a[c]) / max(abs(v[c]), least))
             if not abs(v[c]) + abs(a[c]) < inf:
                 return 0.0
@@ -469,14 +422,14 @@ CONTROLLERS = {
 
 
 @jit.inlined
-def write_row(t, course, y, report, times, sizes, rows, iterations):
+def write_row(t, controller_state, y, step_info, times, sizes, rows, iterations):
     """Record the state as the next row."""
-    row = int(course[ROWS])
-    times[row], sizes[row], iterations[row] = t, course[TAKEN], int(report[ROW_ITERATIONS])
+    row = int(controller_state[L.ROWS])
+    times[row], sizes[row], iterations[row] = t, controller_state[L.TAKEN], int(step_info[L.ROW_ITERATIONS])
     for j in range(y.size):
         rows[row, j] = y[j]
-    report[ROW_ITERATIONS] = 0.0
-    course[ROWS] += 1.0
+    step_info[L.ROW_ITERATIONS] = 0.0
+    controller_state[L.ROWS] += 1.0
 
 
 def march_adaptive(
@@ -492,7 +445,7 @@ def march_adaptive(
     B,
     y,
     addresses,
-    course,
+    controller_state,
     kept,
     times,
     sizes,
@@ -504,8 +457,8 @@ def march_adaptive(
 ):
     """Try steps and keep those whose estimated error is within the tolerance, until the end or ``attempts`` are used.
 
-    Where to go on is all in ``course``, ``y`` and the workspace: a run cut into calls has the numbers of one in one
-    piece.
+    Where to go on is all in ``controller_state``, ``y`` and the workspace: a run cut into calls has the numbers of
+    one in one piece.
 
     Parameters
     ----------
@@ -523,7 +476,7 @@ def march_adaptive(
         Time at which a step must end exactly, and the call returns.
     samples : array
         Times of rows, in the order of the run.
-    course : array (COURSE,)
+    controller_state : array (COURSE,)
         See ``polhode.kernel.signatures``.
     kept : array
         Memory for the state before a step, which is put back when the step is rejected.
@@ -540,34 +493,37 @@ def march_adaptive(
     int
         Status of the last step tried where no smaller one is left, TOO_SMALL where only the tolerance rejected it;
         the state is the one before it. The status of dense output where that failed. CROSSED after a step in which an
-        event changed sides, ``kept`` being the state before it; CUT where it was not taken, ``report[NEXT_TIME]`` being
-        its end. Else OK.
+        event changed sides, ``kept`` being the state before it; CUT where it was not taken, ``step_info[NEXT_TIME]``
+        being its end. Else OK.
     """
     p = workspace_at(N, B, y, addresses)
-    report = p.report
+    step_info = p.step_info
     before = pointer(kept)
     events = sides.size // 2
-    event, table = event_at(watch), numbers_at(watch, 2)
-    direction = 1.0 if end >= course[TIME] else -1.0
-    course[ROWS] = 0.0
+    event, event_numbers = event_at(watch), numbers_at(watch, 2)
+    direction = 1.0 if end >= controller_state[L.TIME] else -1.0
+    controller_state[L.ROWS] = 0.0
     if every == 0:
-        while course[SAMPLE] < samples.size and (samples[int(course[SAMPLE])] - course[TIME]) * direction <= 0.0:
-            write_row(course[TIME], course, y, report, times, sizes, rows, iterations)
-            course[SAMPLE] += 1.0
-    if course[NEXT] == 0.0 and course[TIME] != end:
-        span = min(longest, abs(end - course[TIME]))
-        course[NEXT] = direction * choose(q, course[TIME], direction, span, before, p)
-        if course[NEXT] == 0.0:
-            return NOT_FINITE
+        while (
+            controller_state[L.SAMPLE] < samples.size
+            and (samples[int(controller_state[L.SAMPLE])] - controller_state[L.TIME]) * direction <= 0.0
+        ):
+            write_row(controller_state[L.TIME], controller_state, y, step_info, times, sizes, rows, iterations)
+            controller_state[L.SAMPLE] += 1.0
+    if controller_state[L.NEXT] == 0.0 and controller_state[L.TIME] != end:
+        span = min(longest, abs(end - controller_state[L.TIME]))
+        controller_state[L.NEXT] = direction * choose(q, controller_state[L.TIME], direction, span, before, p)
+        if controller_state[L.NEXT] == 0.0:
+            return L.NOT_FINITE
     for _attempt in range(attempts):
-        t = course[TIME]
+        t = controller_state[L.TIME]
         if t == end:
-            return OK
-        proposed = abs(course[NEXT])
+            return L.OK
+        proposed = abs(controller_state[L.NEXT])
         size = min(proposed, longest)
         speed = sqrt(squared_speed(N, p.y, p.bodies))
         if not speed < inf:
-            return NOT_FINITE
+            return L.NOT_FINITE
         if speed * size > limit:
             size = SAFETY * limit / speed
         left = abs(end - t)
@@ -575,79 +531,81 @@ def march_adaptive(
         after = end if landing else t + direction * (0.5 * left if cut else size)
         h = after - t
         if not h * direction > 0.0:
-            return TOO_SMALL
+            return L.TOO_SMALL
         for j in range(y.size):
             kept[j] = y[j]
-        course[TRYING] = 1.0
-        report[ITERATIONS] = 0.0
-        report[RESIDUAL] = 0.0
-        report[NEXT_TIME] = after
+        controller_state[L.TRYING] = 1.0
+        step_info[L.ITERATIONS] = 0.0
+        step_info[L.RESIDUAL] = 0.0
+        step_info[L.NEXT_TIME] = after
         status = step(t, h, p)
-        report[TOTAL_ITERATIONS] += report[ITERATIONS]
-        error = report[ERROR]
-        if status == OK:
+        step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
+        error = step_info[L.ERROR]
+        if status == L.OK:
             speed = sqrt(squared_speed(N, p.y, p.bodies))
             if not speed + error < inf:
-                status = NOT_FINITE
+                status = L.NOT_FINITE
             elif speed * abs(h) > limit:
-                status = TOO_LARGE
-        if status != OK or error > 1.0:
+                status = L.TOO_LARGE
+        if status != L.OK or error > 1.0:
             for j in range(y.size):
                 y[j] = kept[j]
-            course[TRYING] = 0.0
-            report[LOADED] = 0.0
-            course[REJECTED] += 1.0
-            again = course[REFUSED] != 0.0
-            course[REFUSED] = 1.0
-            course[NEXT] = h * (FAILED if status != OK else shorter(error, q, again))
-            if abs(course[NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
-                return TOO_SMALL if status == OK else status
+            controller_state[L.TRYING] = 0.0
+            step_info[L.LOADED] = 0.0
+            controller_state[L.REJECTED] += 1.0
+            again = controller_state[L.REFUSED] != 0.0
+            controller_state[L.REFUSED] = 1.0
+            controller_state[L.NEXT] = h * (FAILED if status != L.OK else shorter(error, q, again))
+            if abs(controller_state[L.NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
+                return L.TOO_SMALL if status == L.OK else status
             continue
         found = 0
         if events > 0:
-            if crossed(0, cuts, after, event, table, sides, p) > 0:
+            if crossed(0, cuts, after, event, event_numbers, sides, p) > 0:
                 for j in range(y.size):
                     y[j] = kept[j]
-                course[TRYING] = 0.0
-                report[LOADED] = 0.0
-                return CUT
-            found = crossed(cuts, events, after, event, table, sides, p)
-        ratio = longer(error, q, course[ERROR_BEFORE], course[REFUSED] != 0.0)
+                controller_state[L.TRYING] = 0.0
+                step_info[L.LOADED] = 0.0
+                return L.CUT
+            found = crossed(cuts, events, after, event, event_numbers, sides, p)
+        ratio = longer(error, q, controller_state[L.ERROR_BEFORE], controller_state[L.REFUSED] != 0.0)
         if cut:  # for the end, not for the error, which says little
-            course[NEXT] = direction * max(abs(h) * ratio, proposed)
+            controller_state[L.NEXT] = direction * max(abs(h) * ratio, proposed)
         else:
-            course[NEXT] = h * ratio
-            course[ERROR_BEFORE] = max(error, 1e-4)
-        course[BEGUN] = t
-        course[TIME] = after
-        course[TAKEN] = abs(after - t)
-        course[REFUSED] = 0.0
-        course[SMALLEST] = min(course[SMALLEST], course[TAKEN])
-        course[LARGEST] = max(course[LARGEST], course[TAKEN])
-        course[ACCEPTED] += 1.0
-        course[TRYING] = 0.0
-        report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
-        if every > 0 and int(course[ACCEPTED]) % every == 0:
-            write_row(after, course, y, report, times, sizes, rows, iterations)
+            controller_state[L.NEXT] = h * ratio
+            controller_state[L.ERROR_BEFORE] = max(error, 1e-4)
+        controller_state[L.BEGUN] = t
+        controller_state[L.TIME] = after
+        controller_state[L.TAKEN] = abs(after - t)
+        controller_state[L.REFUSED] = 0.0
+        controller_state[L.SMALLEST] = min(controller_state[L.SMALLEST], controller_state[L.TAKEN])
+        controller_state[L.LARGEST] = max(controller_state[L.LARGEST], controller_state[L.TAKEN])
+        controller_state[L.ACCEPTED] += 1.0
+        controller_state[L.TRYING] = 0.0
+        step_info[L.ROW_ITERATIONS] = max(step_info[L.ROW_ITERATIONS], step_info[L.ITERATIONS])
+        if every > 0 and int(controller_state[L.ACCEPTED]) % every == 0:
+            write_row(after, controller_state, y, step_info, times, sizes, rows, iterations)
         while (
-            every == 0 and course[SAMPLE] < samples.size and (samples[int(course[SAMPLE])] - after) * direction <= 0.0
+            every == 0
+            and controller_state[L.SAMPLE] < samples.size
+            and (samples[int(controller_state[L.SAMPLE])] - after) * direction <= 0.0
         ):
-            at = samples[int(course[SAMPLE])]
-            row = int(course[ROWS])
-            write_row(at, course, y, report, times, sizes, rows, iterations)
+            at = samples[int(controller_state[L.SAMPLE])]
+            row = int(controller_state[L.ROWS])
+            write_row(at, controller_state, y, step_info, times, sizes, rows, iterations)
             if at != after:
                 status = dense(before, min(max((at - t) / h, 0.0), 1.0), t, h, pointer(rows[row]), p)
-                report[LOADED] = 0.0
-                if status != OK:
-                    course[ROWS] -= 1.0
+                step_info[L.LOADED] = 0.0
+                if status != L.OK:
+                    controller_state[L.ROWS] -= 1.0
                     return status
-            course[SAMPLE] += 1.0
+            controller_state[L.SAMPLE] += 1.0
         if found > 0:
-            return CROSSED
-    return OK
+            return L.CROSSED
+    return L.OK
 
 
-def march_clocked(
+def march_time_transformed(
     first,
     n,
     every,
@@ -691,46 +649,46 @@ def march_clocked(
     Returns
     -------
     int
-        Status of the last step taken, or PASSED; ``report[STEPS_DONE]`` says how many were completed before.
+        Status of the last step taken, or PASSED; ``step_info[STEPS_DONE]`` says how many were completed before.
     """
     p = workspace_at(N, B, y, addresses)
-    report = p.report
-    clock = int(report[CLOCK])
-    report[STEPS_DONE] = 0.0
+    step_info = p.step_info
+    time_at = int(step_info[L.TIME_AT])
+    step_info[L.STEPS_DONE] = 0.0
     row = 0
     before = squared_speed(N, p.y, p.bodies)
     for k in range(first, first + n):
-        t = y[clock]
+        t = y[time_at]
         for j in range(y.size):
             kept[j] = y[j]
-        report[ITERATIONS] = 0.0
-        report[RESIDUAL] = 0.0
+        step_info[L.ITERATIONS] = 0.0
+        step_info[L.RESIDUAL] = 0.0
         status = step(t, h, p)
-        if status != OK:
+        if status != L.OK:
             return status
         speed = squared_speed(N, p.y, p.bodies)
-        taken = abs(y[clock] - t)
+        taken = abs(y[time_at] - t)
         if not (speed < inf and taken < inf):
-            return NOT_FINITE
-        report[TOTAL_ITERATIONS] += report[ITERATIONS]
-        if (y[clock] - end) * h >= 0.0:
-            return PASSED
+            return L.NOT_FINITE
+        step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
+        if (y[time_at] - end) * h >= 0.0:
+            return L.PASSED
         if max(before, speed) * taken * taken > limit * limit:
-            return TOO_LARGE
+            return L.TOO_LARGE
         before = speed
         extremes[0], extremes[1] = min(extremes[0], taken), max(extremes[1], taken)
-        report[STEPS_DONE] += 1.0
-        report[ROW_ITERATIONS] = max(report[ROW_ITERATIONS], report[ITERATIONS])
+        step_info[L.STEPS_DONE] += 1.0
+        step_info[L.ROW_ITERATIONS] = max(step_info[L.ROW_ITERATIONS], step_info[L.ITERATIONS])
         if (k + 1) % every == 0:
-            times[row], sizes[row], iterations[row] = y[clock], taken, int(report[ROW_ITERATIONS])
+            times[row], sizes[row], iterations[row] = y[time_at], taken, int(step_info[L.ROW_ITERATIONS])
             for j in range(y.size):
                 rows[row, j] = y[j]
-            report[ROW_ITERATIONS] = 0.0
+            step_info[L.ROW_ITERATIONS] = 0.0
             row += 1
-    return OK
+    return L.OK
 
 
-def sweep(n, h, y, bodies, report, status, iterations):
+def sweep(n, h, y, bodies, step_info, status, iterations):
     """Repeat a flow of one body for many bodies, each with a time of its own and none knowing of another.
 
     Parameters
@@ -743,7 +701,7 @@ def sweep(n, h, y, bodies, report, status, iterations):
         States, changed in place; where a flow fails, the state of the failure.
     bodies : array (K, 8)
         Masses and principal moments with their inverses.
-    report : array
+    step_info : array
         As in ``Workspace``; its slots of what a step is told are the caller's.
     status, iterations : int array (K,)
         Receive the last status and the number of solver iterations.
@@ -763,21 +721,21 @@ def sweep(n, h, y, bodies, report, status, iterations):
             None,
             None,
             None,
-            pointer(report),
+            pointer(step_info),
             None,
         )
-        report[ITERATIONS] = 0.0
-        status[k] = OK
+        step_info[L.ITERATIONS] = 0.0
+        status[k] = L.OK
         for _ in range(n):
-            status[k] = turn(0, h[k], p)
-            if status[k] != OK:
+            status[k] = rotate_free(0, h[k], p)
+            if status[k] != L.OK:
                 break
-        iterations[k] = int(report[ITERATIONS])
+        iterations[k] = int(step_info[L.ITERATIONS])
 
 
 def potential_energies(times, rows, bodies, parameters, potential, out):
     """Potential energy of every recorded state."""
-    N = bodies.size // OF_BODY
+    N = bodies.size // L.OF_BODY
     for k in range(times.size):
         out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
 
@@ -786,14 +744,14 @@ def load_values(N, times, rows, addresses, out):
     """All loads at several states of N bodies; ``addresses`` as for ``march``."""
     loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
     for k in range(times.size):
-        loads(ALL, times[k], N, pointer(rows[k]), bodies, parameters, pointer(out[k]))
+        loads(L.ALL, times[k], N, pointer(rows[k]), bodies, parameters, pointer(out[k]))
 
 
-def event_values(event, t, y, bodies, parameters, table, out):
+def event_values(event, t, y, bodies, parameters, event_numbers, out):
     """Values of all events at a state."""
-    N = bodies.size // OF_BODY
+    N = bodies.size // L.OF_BODY
     for k in range(out.size):
-        out[k] = event(k, t, N, pointer(y), pointer(bodies), pointer(parameters), pointer(table))
+        out[k] = event(k, t, N, pointer(y), pointer(bodies), pointer(parameters), pointer(event_numbers))
 
 
 @functools.cache
@@ -822,15 +780,15 @@ def adaptive_loop_for(step_function, dense_function=None, controller=""):
 
 
 @functools.cache
-def clocked_loop_for(step_function):
+def time_transformed_loop_for(step_function):
     """The compiled loop around the step of a method with a clock of its own."""
-    return jit.compile_kernel(jit.bind(march_clocked, step=step_function), MARCH_CLOCKED)
+    return jit.compile_kernel(jit.bind(march_time_transformed, step=step_function), MARCH_TIME_TRANSFORMED)
 
 
 @functools.cache
 def sweep_of(flow):
     """The compiled ``sweep`` of a flow ``flow(i, h, workspace) -> status``."""
-    return jit.compile_kernel(jit.bind(sweep, turn=flow), SWEEP)
+    return jit.compile_kernel(jit.bind(sweep, rotate_free=flow), SWEEP)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The place that calls numba (with ``lanes``): compile once, lazily, and keep the machine code across processes.
+"""The place that calls numba (with ``simd``): compile once, lazily, and keep the machine code across processes.
 
 Three facts shaped this file. A kernel is compiled with an explicit signature, so that nothing is specialised behind
 our back and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
@@ -440,19 +440,19 @@ def _compiled_kernel(made: Made, signature):
     with _lock:
         with held(always=True):
             kernel = njit(nogil=True, **OPTIONS)(plain)
-            turn = contextlib.nullcontext()
+            compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
                 kernel._cache = KernelCache(plain, kernel.targetoptions)
-                turn = kernel._cache.alone(signature, kernel.targetctx)
-        with turn, held(always=True), typeinfer.register_dispatcher(kernel):
+                compile_lock = kernel._cache.alone(signature, kernel.targetctx)
+        with compile_lock, held(always=True), typeinfer.register_dispatcher(kernel):
             kernel.compile(signature)
             kernel.disable_compile()
         return kernel
 
 
 @contextlib.contextmanager
-def watched(tell):
-    """Call ``tell`` once if anything is compiled meanwhile, or another process is waited for that compiles the same."""
+def watched(on_compile):
+    """Call ``on_compile`` once if anything is compiled meanwhile, or another process is compiling the same."""
 
     class Listener(event.Listener):
         told = False
@@ -460,7 +460,7 @@ def watched(tell):
         def on_start(self, _):
             if not self.told:
                 self.told = True
-                tell()
+                on_compile()
 
         def on_end(self, _):
             pass

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import helper, inlined, integers, lowest_bit
-from polhode.kernel.lanes import below, load4, rounded
-from polhode.kernel.signatures import BODY, POSITION
+from polhode.kernel.simd import below, load4, rounded
 
 CUTOFF, REACH, BOX, INVERSE_BOX, ON, NARROW = 0, 1, 2, 5, 8, 9
 SLICES, CAPACITY, WIDTH, CELLS = 10, 11, 12, 13
@@ -103,7 +103,7 @@ def listed(N, y, c):
     if c[int(c[NOW_AT]) + LISTED] == 0.0:
         largest = inf
     for i in range(N):
-        r, b = get3(y, BODY * i + POSITION), int(c[BEFORE_AT]) + 3 * i
+        r, b = get3(y, L.BODY * i + L.POSITION), int(c[BEFORE_AT]) + 3 * i
         moved = (r[0] - c[b]) ** 2 + (r[1] - c[b + 1]) ** 2 + (r[2] - c[b + 2]) ** 2
         if not moved < inf:
             return -1
@@ -130,7 +130,7 @@ def sort_into_cells(N, y, c):
     """Put the bodies into cells; returns the numbers of cells along the edges."""
     low, high = (inf, inf, inf), (-inf, -inf, -inf)
     for i in range(N):
-        r = get3(y, BODY * i + POSITION)
+        r = get3(y, L.BODY * i + L.POSITION)
         put3(c, int(c[BEFORE_AT]) + 3 * i, r)
         low = (min(low[0], r[0]), min(low[1], r[1]), min(low[2], r[2]))
         high = (max(high[0], r[0]), max(high[1], r[1]), max(high[2], r[2]))
@@ -147,7 +147,7 @@ def sort_into_cells(N, y, c):
     for k in range(cells + 1):
         w[heads + k] = 0
     for i in range(N):
-        r = get3(y, BODY * i + POSITION)
+        r = get3(y, L.BODY * i + L.POSITION)
         if periodic:
             u = (r[0] * c[INVERSE_BOX], r[1] * c[INVERSE_BOX + 1], r[2] * c[INVERSE_BOX + 2])
             u = (u[0] - floor(u[0]), u[1] - floor(u[1]), u[2] - floor(u[2]))
@@ -170,7 +170,7 @@ def sort_into_cells(N, y, c):
         w[order + w[at]] = i
     places = int(c[PLACES_AT])
     for k in range(N):
-        r = get3(y, BODY * w[order + k] + POSITION)
+        r = get3(y, L.BODY * w[order + k] + L.POSITION)
         c[places + k], c[places + N + 4 + k], c[places + 2 * N + 8 + k] = r
     return n
 

@@ -11,7 +11,7 @@ The pass takes four pairs at a time. Bound into it are three functions of the sy
 c are the parameters with the memory behind them, whose layout is that of ``kernel.neighbours``. The force on the other
 body is the opposite one, to the last bit. What pairs give to bodies is added in the order of their numbers, in slices
 whose number depends on that of the bodies alone: so results do not depend on when lists were made, nor on the number of
-threads that share the slices (``kernel.team``).
+threads that share the slices (``kernel.work_sharing``).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from polhode.kernel import team
+from polhode.kernel import layout as L
+from polhode.kernel import work_sharing
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, inlined, integers
-from polhode.kernel.lanes import greater, lesser, load4, rounded, spread, store4, transposed
 from polhode.kernel.neighbours import (
     BOX,
     BUILDS,
@@ -50,7 +50,7 @@ from polhode.kernel.neighbours import (
     listed,
     sort_into_cells,
 )
-from polhode.kernel.signatures import LOAD
+from polhode.kernel.simd import greater, lesser, load4, rounded, spread, store4, transposed
 
 LISTING, TAKING, GIVING = 0, 1, 2
 """Jobs: rows of a list are made; pairs are taken; sums are given to the bodies."""
@@ -178,8 +178,8 @@ def give_slice(s, N, y, c, out):
             there = sums + ROW * (N + 1) * other + ROW * i
             store4(c, at, load4(c, at) + load4(c, there))
             store4(c, at + 4, load4(c, at + 4) + load4(c, there + 4))
-        put3(out, LOAD * i, get3(c, at))
-        put3(out, LOAD * i + 3, turned(i, data + width * i, at + 4, y, c))
+        put3(out, L.LOAD * i, get3(c, at))
+        put3(out, L.LOAD * i + 3, turned(i, data + width * i, at + 4, y, c))
 
 
 def part_of(job, s, n, N, y, c, out):
@@ -194,10 +194,21 @@ def part_of(job, s, n, N, y, c, out):
 
 def part_by_address(s, address):
     """A slice of a job that has been told to a team."""
-    n = (team.told(address, 1), team.told(address, 2), team.told(address, 3))
-    y, c = team.numbers_behind(team.told(address, 5)), team.numbers_behind(team.told(address, 6))
+    n = (work_sharing.read_slot(address, 1), work_sharing.read_slot(address, 2), work_sharing.read_slot(address, 3))
+    y, c = (
+        work_sharing.numbers_behind(work_sharing.read_slot(address, 5)),
+        work_sharing.numbers_behind(work_sharing.read_slot(address, 6)),
+    )
     s = int(c[SLICES]) - 1 - s  # the last slices have the most bodies: they come first, and threads end together
-    part(team.told(address, 0), s, n, team.told(address, 4), y, c, team.numbers_behind(team.told(address, 7)))
+    part(
+        work_sharing.read_slot(address, 0),
+        s,
+        n,
+        work_sharing.read_slot(address, 4),
+        y,
+        c,
+        work_sharing.numbers_behind(work_sharing.read_slot(address, 7)),
+    )
 
 
 def whole(job, n, N, y, c, out):
@@ -208,18 +219,18 @@ def whole(job, n, N, y, c, out):
         for s in range(slices):
             part(job, s, n, N, y, c, out)
         return
-    team.tell(address, 0, job)
-    team.tell(address, 1, n[0])
-    team.tell(address, 2, n[1])
-    team.tell(address, 3, n[2])
-    team.tell(address, 4, N)
-    team.tell(address, 5, team.address_of(y))
-    team.tell(address, 6, team.address_of(c))
-    team.tell(address, 7, team.address_of(out))
+    work_sharing.write_slot(address, 0, job)
+    work_sharing.write_slot(address, 1, n[0])
+    work_sharing.write_slot(address, 2, n[1])
+    work_sharing.write_slot(address, 3, n[2])
+    work_sharing.write_slot(address, 4, N)
+    work_sharing.write_slot(address, 5, work_sharing.address_of(y))
+    work_sharing.write_slot(address, 6, work_sharing.address_of(c))
+    work_sharing.write_slot(address, 7, work_sharing.address_of(out))
     lead(slices, address)
 
 
-take, give, pairs_of, part, lead, all_of = take_slice, give_slice, row, part_of, team.lead, whole
+take, give, pairs_of, part, lead, all_of = take_slice, give_slice, row, part_of, work_sharing.lead, whole
 
 
 def pass_of(N, y, c, out):
@@ -258,7 +269,7 @@ def pair_loads(part, t, N, y, bodies, parameters, out):
     if passed(N, y, parameters, out):
         all_of(GIVING, (0, 0, 0), N, y, parameters, out)
     else:
-        for k in range(LOAD * N):
+        for k in range(L.LOAD * N):
             out[k] = float("nan")
 
 
@@ -274,10 +285,10 @@ def bound(pack: Any, pair: Any, turned: Any) -> tuple[Any, Any, Any]:
     take = helper(bind(take_slice, pairs_of=inlined(bind(row, pair=pair))))
     part = helper(bind(part_of, take=take, give=helper(bind(give_slice, turned=turned))))
     by_address = helper(bind(part_by_address, part=part))
-    all_of = helper(bind(whole, part=part, lead=helper(bind(team.lead, carry_out=by_address))))
+    all_of = helper(bind(whole, part=part, lead=helper(bind(work_sharing.lead, carry_out=by_address))))
     passed = helper(bind(pass_of, pack=pack, all_of=all_of))
     return (
         bind(pair_loads, passed=passed, all_of=all_of),
         bind(pair_potential, passed=passed),
-        bind(team.serve, carry_out=by_address),
+        bind(work_sharing.serve, carry_out=by_address),
     )

@@ -39,7 +39,7 @@ def digest_of(function: Any, options: dict[str, Any]) -> bytes:
         It reaches what cannot be told from something else.
     """
     walk = _Walk()
-    walk.tell("options", _options(options))
+    walk.absorb("options", _options(options))
     walk.feed(function)
     return walk.total.digest()
 
@@ -62,14 +62,14 @@ class _Walk:
         self.total = hashlib.sha256()
         self.seen: dict[Any, tuple[int, Any]] = {}
 
-    def tell(self, *words: Any) -> None:
+    def absorb(self, *words: Any) -> None:
         told = repr(words).encode()
         self.total.update(f"{len(told)}:".encode() + told)
 
     def is_new(self, key: Any, value: Any) -> bool:
         """Whether this is met for the first time; its number is told where it is not."""
         if key in self.seen:
-            self.tell("again", self.seen[key][0])
+            self.absorb("again", self.seen[key][0])
             return False
         self.seen[key] = len(self.seen), value  # kept, for another must not come to stand in its place
         return True
@@ -77,13 +77,13 @@ class _Walk:
     def feed(self, value: Any, names: frozenset[str] = frozenset()) -> None:
         """Take in a value; ``names`` are those of the attributes that may be read of it."""
         if hasattr(value, "targetoptions"):  # a helper
-            self.tell("options", _options(value.targetoptions))
+            self.absorb("options", _options(value.targetoptions))
             value = value.py_func
-        self.tell(type(value).__module__, type(value).__qualname__)
+        self.absorb(type(value).__module__, type(value).__qualname__)
         if isinstance(value, PLAIN):
-            self.tell(value)
+            self.absorb(value)
         elif isinstance(value, tuple):
-            self.tell(len(value))
+            self.absorb(len(value))
             if type(value) is not tuple:
                 self.feed(type(value))
             for part in value:
@@ -93,14 +93,14 @@ class _Walk:
         elif isinstance(value, ModuleType):
             self.module(value, names)
         elif isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-            self.tell(value.dtype.str, value.shape, value.flags.c_contiguous, value.flags.f_contiguous)
+            self.absorb(value.dtype.str, value.shape, value.flags.c_contiguous, value.flags.f_contiguous)
             self.total.update(np.ascontiguousarray(value).tobytes())
         elif isinstance(value, type):
             self.type(value)
         elif isinstance(value, Type):
             self.kind(value)
         elif isinstance(value, BuiltinFunctionType | np.ufunc) and (isinstance(value, np.ufunc) or _is_library(value)):
-            self.tell(getattr(value, "__module__", None), value.__name__)
+            self.absorb(getattr(value, "__module__", None), value.__name__)
         elif type(value).__name__ == "_Intrinsic" and _is_library(type(value)):
             self.function(value.__wrapped__)
         elif type(value).__module__.startswith("llvmlite.ir"):
@@ -110,7 +110,7 @@ class _Walk:
 
     def function(self, value: FunctionType) -> None:
         """Its code, defaults, closure, and what it reads by name."""
-        self.tell(value.__module__, value.__qualname__)
+        self.absorb(value.__module__, value.__qualname__)
         if not self.is_new(id(value), value) or _is_library(value):
             return
         code, attributes = value.__code__, _attributes(value.__code__)
@@ -118,7 +118,7 @@ class _Walk:
         self.total.update(own)
         self.feed(value.__defaults__)
         for name, default in sorted((value.__kwdefaults__ or {}).items()):
-            self.tell(name)
+            self.absorb(name)
             self.feed(default)
         for cell in value.__closure__ or ():
             try:
@@ -127,7 +127,7 @@ class _Walk:
                 raise Unknown("an empty cell") from None
             self.feed(inside, attributes)
         for name in used:
-            self.tell(name)
+            self.absorb(name)
             if name in value.__globals__:
                 self.feed(value.__globals__[name], attributes)
         taught = value.__globals__.get(ALL_TAUGHT)
@@ -136,20 +136,20 @@ class _Walk:
 
     def module(self, value: ModuleType, names: frozenset[str]) -> None:
         """Those of its attributes that may be read, for a compiler reads their values."""
-        self.tell(value.__name__)
+        self.absorb(value.__name__)
         if value.__name__.partition(".")[0] in LIBRARIES or not self.is_new((id(value), names), value):
             return
         for name in sorted(names & vars(value).keys()):
-            self.tell(name)
+            self.absorb(name)
             self.feed(vars(value)[name], names)
 
     def type(self, value: Any) -> None:
         """A named tuple by its fields, others by name."""
-        self.tell(value.__module__, value.__qualname__)
+        self.absorb(value.__module__, value.__qualname__)
         if issubclass(value, tuple) and hasattr(value, "_fields"):
-            self.tell(value._fields)
+            self.absorb(value._fields)
             for name, default in sorted(getattr(value, "_field_defaults", {}).items()):
-                self.tell(name)
+                self.absorb(name)
                 self.feed(default)
         elif not (_is_library(value) or issubclass(value, BaseException)):
             raise Unknown(f"the class {value.__module__}.{value.__qualname__}")
@@ -175,11 +175,11 @@ class _Walk:
         told = repr(value)
         if " at 0x" in told:
             raise Unknown(told)
-        self.tell(told)
+        self.absorb(told)
 
     def signature(self, value: Any) -> None:
         """Its text, and what that does not say."""
-        self.tell(str(value))
+        self.absorb(str(value))
         if not isinstance(value, str):
             for part in (value.return_type, *value.args) if hasattr(value, "return_type") else value:
                 self.kind(part)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+from polhode.kernel import layout as L
 from polhode.kernel.jit import helper, inlined
-from polhode.kernel.signatures import ERROR, ITERATIONS, LOST, NOT_CONVERGED, NOT_FINITE, OK, RESIDUAL, TOO_LARGE
 
 MOST_ITERATIONS = 50
 DIFFERENCE = 1.5e-8
-GRAIN = 1e-15
+ROUNDOFF = 1e-15
 """Rotation in a step (rad), or movement relative to the position, that is round-off of the state and of its loads."""
 
 SLOW = 0.05
@@ -71,7 +71,7 @@ def square3(a):
 
 
 @inlined
-def pieces_of(angle):
+def continuation_substeps(angle):
     """In how many pieces a step that turns by this angle (rad) is tried first.
 
     Newton's method from the start of the step may converge to another solution, or not at all, when a body turns by
@@ -95,7 +95,7 @@ def turning_rate(h, j):
 
 
 @inlined
-def newton3(function, slope, x, size, rate, near, full, data, report):
+def newton3(function, slope, x, size, rate, near, full, data, step_info):
     """Solve ``function(x, data) = 0`` for a 3-tuple, to round-off.
 
     ``slope(x, data)`` is a cheap analytic Jacobian that may leave out the derivative of the loads; when corrections
@@ -120,7 +120,7 @@ def newton3(function, slope, x, size, rate, near, full, data, report):
         Take the numerical Jacobian from the start.
     data : tuple
         Handed on.
-    report : array
+    step_info : array
         Its ITERATIONS and RESIDUAL slots are updated.
 
     Returns
@@ -131,7 +131,7 @@ def newton3(function, slope, x, size, rate, near, full, data, report):
     # Lengths are compared squared: three square roots would cost as much as the rest of an iteration.
     previous = inf
     residual = inf
-    status = NOT_CONVERGED
+    status = L.NOT_CONVERGED
     f = c0 = c1 = c2 = (0.0, 0.0, 0.0)
     for k in range(MOST_ITERATIONS):
         # One place calls the function, for its value and for its differences: half the code to compile and to run.
@@ -151,35 +151,35 @@ def newton3(function, slope, x, size, rate, near, full, data, report):
         if full:
             a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
             # It is 1 for a vanishing step: a shorter one has been singular. Of round-off differences tell nothing.
-            if not det3(a) > 0.0 and previous * rate * rate > GRAIN * GRAIN:
+            if not det3(a) > 0.0 and previous * rate * rate > ROUNDOFF * ROUNDOFF:
                 break
         else:
             a = slope(x, data)
         dx = solve3(a, f)
         x = (x[0] - dx[0], x[1] - dx[1], x[2] - dx[2])
-        report[ITERATIONS] += 1.0
+        step_info[L.ITERATIONS] += 1.0
         correction = square3(dx)
         scale = size + square3(x)
         residual = correction / scale if scale > 0.0 else correction
         if not correction < inf:
             if k == 0 and not square3(f) < inf:
-                status = NOT_FINITE
+                status = L.NOT_FINITE
             break
         if correction <= 1e-30 * scale or (k > 0 and correction * correction <= 1e-32 * scale * previous):
-            status = OK
+            status = L.OK
             break
-        trifling = correction * rate * rate <= GRAIN * GRAIN
+        trifling = correction * rate * rate <= ROUNDOFF * ROUNDOFF
         if (trifling or correction <= 1e-26 * scale) and correction >= 0.25 * previous:
-            status = OK
+            status = L.OK
             break
         if k == 1 and correction > near * near * previous:
             if trifling:
-                status = OK
+                status = L.OK
             break
         if correction > SLOW * SLOW * previous and not trifling:
             full = True
         previous = correction
-    report[RESIDUAL] = max(report[RESIDUAL], residual)
+    step_info[L.RESIDUAL] = max(step_info[L.RESIDUAL], residual)
     return status, x
 
 
@@ -198,7 +198,7 @@ def follow(n, at, spare, pieces, t, h, p):
     spare : int
         Where in ``work`` there is room for 2 n numbers.
     pieces : int
-        See ``pieces_of``.
+        See ``continuation_substeps``.
 
     Returns
     -------
@@ -218,7 +218,7 @@ def follow(n, at, spare, pieces, t, h, p):
             for k in range(n):
                 p.work[at + k] = p.work[spare + k] + ratio * (p.work[spare + k] - p.work[spare + n + k])
         status = solve(t, share * h, full, p)
-        if status == OK and full and known > 0.0:
+        if status == L.OK and full and known > 0.0:
             for k in range(0, n, 3):
                 stray = moved = size = 0.0
                 for c in range(k, k + 3):
@@ -228,23 +228,23 @@ def follow(n, at, spare, pieces, t, h, p):
                     moved += (x - old) * (x - old)
                     size += x * x
                 if not stray <= max(STRAY * STRAY * moved, TRIFLE * TRIFLE * size):
-                    status = NOT_CONVERGED
-        if status == OK:
+                    status = L.NOT_CONVERGED
+        if status == L.OK:
             if share == 1.0:
-                return OK
+                return L.OK
             for k in range(n):
                 p.work[spare + n + k], p.work[spare + k] = p.work[spare + k], p.work[at + k]
             last, known = known, share
             if full:
                 piece *= 2.0
         else:
-            if status == TOO_LARGE and not full:
+            if status == L.TOO_LARGE and not full:
                 return status
             piece *= 0.25
             full = True
             if piece < FINEST:
-                p.report[ERROR] = known * abs(h)
-                return LOST if status == NOT_CONVERGED and known > 0.0 else status
+                p.step_info[L.ERROR] = known * abs(h)
+                return L.LOST if status == L.NOT_CONVERGED and known > 0.0 else status
 
 
 @helper

@@ -24,7 +24,7 @@ from polhode.methods import splitting as splittings
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.listing import listings
 from polhode.methods.other_names import METHOD_OF, OTHER_NAMES, as_here, other_names
-from polhode.methods.record import Chosen, Method, Option, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Method, MethodSpec, Option, Promises
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
@@ -34,10 +34,10 @@ __all__ = [
     "FLOW_NAMES",
     "METHODS",
     "OTHER_NAMES",
-    "Chosen",
+    "MethodSpec",
     "Method",
     "Option",
-    "Prepared",
+    "CompiledMethod",
     "Promises",
     "Scheme",
     "add_method",
@@ -63,12 +63,12 @@ METHODS: dict[str, Method] = {
 """Every method by name."""
 
 
-def method(named: str | Method | Chosen, **options: Any) -> Chosen:
-    """Resolve a method string ``[clock:]name[/flow][:option...]``.
+def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
+    """Resolve a method string ``[step_density:]name[/flow][:option...]``.
 
     Parameters
     ----------
-    named : str, Method or Chosen
+    named : str, Method or MethodSpec
         Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"``, ``"taylor14"`` or ``"reversible:v2"``, also by
         a name that others use (``"leapfrog"``, ``"RK45"``); or a row, which need not be in the table.
     **options : str
@@ -80,11 +80,13 @@ def method(named: str | Method | Chosen, **options: Any) -> Chosen:
         Unknown name, order, flow or option; the message names the closest known ones.
     """
     if isinstance(named, Method):
-        return Chosen(named, named.settle(**options))
+        return MethodSpec(named, named.resolve_options(**options))
     if isinstance(named, str) and len(named) > LONGEST:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
-    if isinstance(named, Chosen):
-        return replace(named, options=named.method.settle(**{**named.options, **options})) if options else named
+    if isinstance(named, MethodSpec):
+        return (
+            replace(named, options=named.method.resolve_options(**{**named.options, **options})) if options else named
+        )
     if not isinstance(named, str) or not named:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
     text = as_here(named)
@@ -92,7 +94,7 @@ def method(named: str | Method | Chosen, **options: Any) -> Chosen:
     if head in CLOCKS:
         return CLOCKS[head](method, ":".join(words), **options)
     row = _row(head)
-    return Chosen(row, row.settle(words, **options))
+    return MethodSpec(row, row.resolve_options(words, **options))
 
 
 def _row(head: str) -> Method:
@@ -151,7 +153,7 @@ def add_method(row: Method) -> Method:
     return row
 
 
-def each_default() -> Iterator[Chosen]:
+def each_default() -> Iterator[MethodSpec]:
     """Every row with its default options."""
     for name in METHODS:
         yield method(name)

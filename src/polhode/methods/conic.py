@@ -11,22 +11,22 @@ from __future__ import annotations
 from math import inf
 
 from polhode.flows.kepler import kepler_drift
-from polhode.kernel.signatures import LOADED, OK
-from polhode.methods.record import UNGUARDED, Method, Prepared, Promises
+from polhode.kernel import layout as L
+from polhode.methods.record import UNGUARDED, CompiledMethod, Method, Promises
 
 
 def kepler_step(t, h, p):
     """Move every body along its conic; the gravity parameter is the system's first number."""
     for k in range(p.B):
         status = kepler_drift(p.blocks[2 * k], h, p.parameters[0], p)
-        if status != OK:
+        if status != L.OK:
             return status
-    p.report[LOADED] = 0.0
-    return OK
+    p.step_info[L.LOADED] = 0.0
+    return L.OK
 
 
-def _prepare() -> Prepared:
-    return Prepared(kepler_step, lambda bodies, blocks: 1, attracted=True, alone=True, points=True)
+def _prepare() -> CompiledMethod:
+    return CompiledMethod(kepler_step, lambda bodies, blocks: 1, attracted=True, alone=True, points=True)
 
 
 ROWS = (

@@ -23,7 +23,7 @@ class FreeFlow:
     name, description, cite : str
         What a user types, one line, key in ``references.bib``.
     build : function
-        ``build(**options) -> turn``, with ``turn(i, h, workspace) -> status``.
+        ``build(**options) -> rotate_free``, with ``rotate_free(i, h, workspace) -> status``.
     order : int or inf
         Order of accuracy; infinite where exact to round-off.
     keeps_energy, keeps_axial : bool
@@ -31,7 +31,7 @@ class FreeFlow:
         round-off. All flows keep the spatial angular momentum.
     symmetric, symplectic : bool
         A step back undoes a step; the symplectic form of T*SO(3) is preserved.
-    numbered : bool
+    axis_order_dependent : bool
         The result depends on the numbering of the axes, within the error of the flow.
     range : float
         Largest rotation in one application, rad, beyond which it cannot represent the motion.
@@ -53,7 +53,7 @@ class FreeFlow:
     keeps_axial: bool = True
     symmetric: bool = True
     symplectic: bool = True
-    numbered: bool = False
+    axis_order_dependent: bool = False
     range: float = inf
     options: Mapping[str, Option] = field(default_factory=dict)
     largest: Callable[..., float] | None = None
@@ -65,8 +65,8 @@ def _choice(default: str, *others: str, description: str) -> Option:
     return Option(default, choices.__contains__, lambda: choices, description)
 
 
-def _published(name: str, turn: Any, description: str, cite: str = "celledoni2008") -> FreeFlow:
-    return FreeFlow(name, description, cite, lambda: turn)
+def _published(name: str, rotate_free: Any, description: str, cite: str = "celledoni2008") -> FreeFlow:
+    return FreeFlow(name, description, cite, lambda: rotate_free)
 
 
 KOSENKO_OPTIONS = {
@@ -78,19 +78,19 @@ KOSENKO_OPTIONS = {
 _FIXED = {
     row.name: row
     for row in (
-        FreeFlow("exact", "exact free rotation", "celledoni2008", lambda: free_rotation.turn),
+        FreeFlow("exact", "exact free rotation", "celledoni2008", lambda: free_rotation.rotate_free),
         _published("exact_matrix", elliptic_forms.turn_matrix, "exact, rotation matrix in the frame of dm/dt"),
         FreeFlow("kosenko", "exact, Kosenko's quaternion", "celledoni2008",
                  lambda c3="0": elliptic_forms.kosenko(float(c3)), options=KOSENKO_OPTIONS),
         _published("van_zon", elliptic_forms.turn_van_zon, "exact, form of van Zon and Schofield"),
         _published("jacobi", elliptic_forms.turn_jacobi, "exact, Jacobi's momentum", "vilmart2013"),
         FreeFlow("three_rotation", "rotations about axes 3, 2, 1, 2, 3", "vilmart2013", lambda: rotors.turn_three, 2,
-                 keeps_energy=False, keeps_axial=False, numbered=True, range=rotors.LARGEST_ANGLE,
+                 keeps_energy=False, keeps_axial=False, axis_order_dependent=True, range=rotors.LARGEST_ANGLE,
                  largest=rotors.largest_step, refuses=rotors.without_thickness),
         FreeFlow("symmetric", "rotation and symmetric top, the two closest inertias paired", "vilmart2013",
                  lambda: rotors.turn_symmetric, 2, keeps_energy=False, range=rotors.LARGEST_ANGLE),
         FreeFlow("implicit_midpoint", "implicit midpoint rule, attitude by the Cayley map", "vilmart2013",
-                 lambda: implicit_midpoint.turn, 2, symplectic=False, range=pi),
+                 lambda: implicit_midpoint.rotate_free, 2, symplectic=False, range=pi),
     )
 }  # fmt: skip
 
@@ -112,8 +112,8 @@ def _mr(order: int) -> FreeFlow:
     return FreeFlow(
         name, f"rotations about axes 1, 2, 3, 2, 1{boost}", "dullweber1997",
         lambda: rotors.boosted(rotors.turn_mclachlan_reich, order), order, keeps_energy=False, keeps_axial=False,
-        numbered=True, range=rotors.LARGEST_ANGLE / longest, largest=lambda m, j: rotors.largest_step(m, j, longest),
-        refuses=rotors.without_thickness,
+        axis_order_dependent=True, range=rotors.LARGEST_ANGLE / longest,
+        largest=lambda m, j: rotors.largest_step(m, j, longest), refuses=rotors.without_thickness,
     )  # fmt: skip
 
 

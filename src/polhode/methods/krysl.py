@@ -23,27 +23,12 @@ from polhode.algebra.quaternion import compose, multiply, rotate_inverse
 from polhode.algebra.so3 import axpy, cay_quaternion, cross, exp_quaternion, scale, times
 from polhode.flows.drift import drift
 from polhode.flows.kick import enter, kick, loads_at
-from polhode.flows.midpoint_lie import turn, turned_jacobian
+from polhode.flows.midpoint_lie import rotate_free, turned_jacobian
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    NOT_CONVERGED,
-    OK,
-    POSITION,
-    RESIDUAL,
-    ROTATION,
-)
-from polhode.kernel.solve import GRAIN, NEAR, follow, newton3, norm3, pieces_of, square3, turning_rate
-from polhode.methods.record import Method, Prepared, Promises
+from polhode.kernel.solve import NEAR, ROUNDOFF, continuation_substeps, follow, newton3, norm3, square3, turning_rate
+from polhode.methods.record import CompiledMethod, Method, Promises
 
 MOST_SWEEPS = 100
 
@@ -67,7 +52,7 @@ class Block(NamedTuple):
 
 @inlined
 def trial_loads(t, p):
-    loads_at(ALL, t, p.trial, p.load, p)
+    loads_at(L.ALL, t, p.stage_state, p.load, p)
 
 
 @inlined
@@ -179,7 +164,7 @@ MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 # What bind puts in:
-stage = balance = slope = path = node = squared = place = residual = jacobian = move_block = enter_own = None
+stage = balance = slope = path = node = squared = set_trial = residual = jacobian = move_block = enter_own = None
 first = second = None
 
 
@@ -188,35 +173,35 @@ first = second = None
 def block_at(k, t, h, p):
     """Block k of the step: its values at the start, and the load there where the rule wants it."""
     i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-    a, b = BODY * i, CONSTANTS * i
-    T0 = get3(p.work, LOAD * i + 3 * kind)
-    if kind == ROTATION:
-        j = get3(p.bodies, b + INVERSE_INERTIA)
-        return Block(kind, i, t, h, get4(p.y, a + ATTITUDE), get3(p.y, a + ANGULAR), j, T0, p)
-    r, v = get3(p.y, a + POSITION), p.bodies[b + INVERSE_MASS]
-    return Block(kind, i, t, h, (r[0], r[1], r[2], 0.0), get3(p.y, a + MOMENTUM), (v, v, v), T0, p)
+    a, b = L.BODY * i, L.CONSTANTS * i
+    T0 = get3(p.work, L.LOAD * i + 3 * kind)
+    if kind == L.ROTATION:
+        j = get3(p.bodies, b + L.INVERSE_INERTIA)
+        return Block(kind, i, t, h, get4(p.y, a + L.ATTITUDE), get3(p.y, a + L.ANGULAR), j, T0, p)
+    r, v = get3(p.y, a + L.POSITION), p.bodies[b + L.INVERSE_MASS]
+    return Block(kind, i, t, h, (r[0], r[1], r[2], 0.0), get3(p.y, a + L.MOMENTUM), (v, v, v), T0, p)
 
 
 def place_block(x, d):
     """Put a body where its loads are evaluated; returns the incremental rotation to there."""
-    k = BODY * d.i
-    if d.kind == ROTATION:
+    k = L.BODY * d.i
+    if d.kind == L.ROTATION:
         e, m = stage(x, d)
-        put4(d.p.trial, k + ATTITUDE, multiply(d.q, e))
-        put3(d.p.trial, k + ANGULAR, m)
+        put4(d.p.stage_state, k + L.ATTITUDE, multiply(d.q, e))
+        put3(d.p.stage_state, k + L.ANGULAR, m)
         return e
     a, b, g = path[0], path[1], path[2]
-    put3(d.p.trial, k + POSITION, axpy(d.h, times(d.j, axpy(a, d.m, scale(b, x))), (d.q[0], d.q[1], d.q[2])))
-    put3(d.p.trial, k + MOMENTUM, axpy(g, d.m, scale(1.0 - g, x)))
+    put3(d.p.stage_state, k + L.POSITION, axpy(d.h, times(d.j, axpy(a, d.m, scale(b, x))), (d.q[0], d.q[1], d.q[2])))
+    put3(d.p.stage_state, k + L.MOMENTUM, axpy(g, d.m, scale(1.0 - g, x)))
     return (1.0, 0.0, 0.0, 0.0)
 
 
 def block_residual(x, d):
     """What must vanish for the new momentum x of a block."""
-    e = place(x, d)
+    e = set_trial(x, d)
     trial_loads(d.t, d.p)
-    load = get3(d.p.load, LOAD * d.i + 3 * d.kind)
-    if d.kind == ROTATION:
+    load = get3(d.p.load, L.LOAD * d.i + 3 * d.kind)
+    if d.kind == L.ROTATION:
         return balance(x, e, load, d)
     w = path[5]
     return axpy(-d.h, axpy(1.0 - w, load, scale(w, d.T0)), axpy(-1.0, d.m, x))
@@ -224,7 +209,7 @@ def block_residual(x, d):
 
 def block_jacobian(x, d):
     """Its Jacobian without the derivative of the loads."""
-    if d.kind == ROTATION:
+    if d.kind == L.ROTATION:
         return slope(x, d)
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -233,13 +218,13 @@ def block_jacobian(x, d):
 def movement(h, d):
     """Movement that a unit of momentum makes of a block in a step: rotation, or movement relative to the position."""
     rate = turning_rate(h, d.j)
-    if d.kind != ROTATION:
+    if d.kind != L.ROTATION:
         size = norm3((d.q[0], d.q[1], d.q[2]))
         rate = rate / size if size > 0.0 else inf
     return rate
 
 
-def settle(t, h, full, p):
+def solve_blocks(t, h, full, p):
     """Solve for the new momenta of all blocks, in turn until none changes, from those in ``work``; a status."""
     before = 1.0
     for sweep in range(MOST_SWEEPS):
@@ -247,40 +232,40 @@ def settle(t, h, full, p):
         settled = True
         for k in range(p.B):
             d = block_at(k, t + node * h, h, p)
-            at = LOAD * (p.N + d.i) + 3 * d.kind
+            at = L.LOAD * (p.N + d.i) + 3 * d.kind
             old = get3(p.work, at)
             rate = movement(h, d)
             near = NEAR if sweep == 0 or full else inf
-            status, x = newton3(residual, jacobian, old, square3(d.m), rate, near, full, d, p.report)
-            if status != OK:
+            status, x = newton3(residual, jacobian, old, square3(d.m), rate, near, full, d, p.step_info)
+            if status != L.OK:
                 return status
             put3(p.work, at, x)
             if p.B < 2:
-                return OK
-            place(x, d)  # the solver leaves its last trial behind, which the other blocks must not see
+                return L.OK
+            set_trial(x, d)  # the solver leaves its last trial behind, which the other blocks must not see
             correction = norm3(axpy(-1.0, old, x))
             if correction > 0.0:
                 size = norm3(x) + norm3(d.m)
                 change = max(change, correction / size)
-                settled = settled and (correction <= 1e-13 * size or correction * rate <= GRAIN)
+                settled = settled and (correction <= 1e-13 * size or correction * rate <= ROUNDOFF)
         if change <= 1e-15 or (settled and change >= 0.5 * before):
-            return OK
+            return L.OK
         if sweep == 1 and change > (1.0 if full else NEAR) * before:
             break
         before = change
-        p.report[RESIDUAL] = change
-    return NOT_CONVERGED
+        p.step_info[L.RESIDUAL] = change
+    return L.NOT_CONVERGED
 
 
-find = None  # what bind puts in: ``follow`` with ``settle``
+find = None  # what bind puts in: ``follow`` with ``solve_blocks``
 
 
 # work: loads at the start (6 N) | unknowns (6 N) | unknowns of shorter steps (12 N) | own rates at the start (S)
 def implicit(t, h, p):
     """Solve one implicit map for every block and move the state."""
-    unknowns = LOAD * p.N
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
+    unknowns = L.LOAD * p.N
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
     if path[5] > 0.0:
         trial_loads(t, p)
         for k in range(unknowns):
@@ -292,47 +277,47 @@ def implicit(t, h, p):
         p.work[unknowns + k] = 0.0
     for k in range(p.B):
         d = block_at(k, t, h, p)
-        put3(p.work, unknowns + LOAD * d.i + 3 * d.kind, d.m)
-        if d.kind == ROTATION:
+        put3(p.work, unknowns + L.LOAD * d.i + 3 * d.kind, d.m)
+        if d.kind == L.ROTATION:
             angle = max(angle, abs(h) * norm3(times(d.j, d.m)))
-    status = find(unknowns, unknowns, 2 * unknowns, pieces_of(angle), t, h, p)
-    if status != OK:
+    status = find(unknowns, unknowns, 2 * unknowns, continuation_substeps(angle), t, h, p)
+    if status != L.OK:
         return status
     if p.S > 0:
         enter_own(t, h, p)
     for k in range(p.B):
         move_block(k, t, h, p)
-    return OK
+    return L.OK
 
 
 def enter_rates(t, h, p):
     """Advance the system's own numbers with the rates where the loads of the solved step are taken."""
     for k in range(p.B):
         d = block_at(k, t + node * h, h, p)
-        place(get3(p.work, LOAD * (p.N + d.i) + 3 * d.kind), d)
+        set_trial(get3(p.work, L.LOAD * (p.N + d.i) + 3 * d.kind), d)
     trial_loads(t + node * h, p)
     w = path[5]
     enter((1.0 - w) * h, p.load, 0, p)
     for k in range(p.S):
-        p.y[BODY * p.N + k] += w * h * p.work[4 * LOAD * p.N + k]
+        p.y[L.BODY * p.N + k] += w * h * p.work[4 * L.LOAD * p.N + k]
 
 
 def move_one(k, t, h, p):
     """Write the new state of a block from its solved momentum."""
     d = block_at(k, t, h, p)
-    a = BODY * d.i
-    x = get3(p.work, LOAD * p.N + LOAD * d.i + 3 * d.kind)
-    if d.kind == ROTATION:
+    a = L.BODY * d.i
+    x = get3(p.work, L.LOAD * p.N + L.LOAD * d.i + 3 * d.kind)
+    if d.kind == L.ROTATION:
         e, _ = stage(x, d)
         q = compose(d.q, e)
         if squared:
             q = compose(q, e)
-        put4(p.y, a + ATTITUDE, q)
-        put3(p.y, a + ANGULAR, x)
+        put4(p.y, a + L.ATTITUDE, q)
+        put3(p.y, a + L.ANGULAR, x)
     else:
         move = axpy(path[3], d.m, scale(path[4], x))
-        put3(p.y, a + POSITION, axpy(h, times(d.j, move), get3(p.y, a + POSITION)))
-        put3(p.y, a + MOMENTUM, x)
+        put3(p.y, a + L.POSITION, axpy(h, times(d.j, move), get3(p.y, a + L.POSITION)))
+        put3(p.y, a + L.MOMENTUM, x)
 
 
 def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
@@ -349,11 +334,11 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
     squared : bool
         The incremental rotation of the stage is applied twice (the load was taken in the middle).
     """
-    place = inlined(bind(place_block, stage=stage, path=path))
+    set_trial = inlined(bind(place_block, stage=stage, path=path))
     solve = bind(
-        settle,
-        place=place,
-        residual=inlined(bind(block_residual, place=place, balance=balance, path=path)),
+        solve_blocks,
+        set_trial=set_trial,
+        residual=inlined(bind(block_residual, set_trial=set_trial, balance=balance, path=path)),
         jacobian=inlined(bind(block_jacobian, slope=slope)),
         node=node,
     )
@@ -361,7 +346,7 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
         implicit,
         find=inlined(bind(follow, solve=inlined(solve))),
         move_block=inlined(bind(move_one, stage=stage, path=path, squared=squared)),
-        enter_own=helper(bind(enter_rates, place=place, path=path, node=node)),
+        enter_own=helper(bind(enter_rates, set_trial=set_trial, path=path, node=node)),
         path=path,
     )
 
@@ -370,12 +355,12 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
 @inlined
 def explicit(turned, t, h, p):
     """Forward Euler, in rate form [krysl2006, eq. 11] or momentum form [krysl2006, eq. 18]."""
-    loads_at(ALL, t, p.y, p.load, p)
+    loads_at(L.ALL, t, p.y, p.load, p)
     for k in range(p.B):
         i = p.blocks[2 * k]
-        a, b, c = BODY * i, CONSTANTS * i, LOAD * i
-        if p.blocks[2 * k + 1] == ROTATION:
-            m, q, j = get3(p.y, a + ANGULAR), get4(p.y, a + ATTITUDE), get3(p.bodies, b + INVERSE_INERTIA)
+        a, b, c = L.BODY * i, L.CONSTANTS * i, L.LOAD * i
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            m, q, j = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE), get3(p.bodies, b + L.INVERSE_INERTIA)
             w = times(j, m)
             T = get3(p.load, c + 3)
             e = exp_quaternion(scale(h, w))
@@ -383,14 +368,14 @@ def explicit(turned, t, h, p):
                 new = rotate_inverse(e, axpy(h, T, m))
             else:
                 new = axpy(h, axpy(1.0, cross(m, w), T), m)
-            put4(p.y, a + ATTITUDE, compose(q, e))
-            put3(p.y, a + ANGULAR, new)
+            put4(p.y, a + L.ATTITUDE, compose(q, e))
+            put3(p.y, a + L.ANGULAR, new)
         else:
-            P = get3(p.y, a + MOMENTUM)
-            put3(p.y, a + POSITION, axpy(h * p.bodies[b + INVERSE_MASS], P, get3(p.y, a + POSITION)))
-            put3(p.y, a + MOMENTUM, axpy(h, get3(p.load, c), P))
+            P = get3(p.y, a + L.MOMENTUM)
+            put3(p.y, a + L.POSITION, axpy(h * p.bodies[b + L.INVERSE_MASS], P, get3(p.y, a + L.POSITION)))
+            put3(p.y, a + L.MOMENTUM, axpy(h, get3(p.load, c), P))
     enter(h, p.load, 0, p)
-    return OK
+    return L.OK
 
 
 # ------------------------------------------------------------------ the explicit midpoint Lie algorithm
@@ -399,13 +384,13 @@ def coast(h, p):
     """Free motion of every block: bodies turn by the midpoint Lie algorithm, positions drift."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        if p.blocks[2 * k + 1] == ROTATION:
-            status = turn(i, h, p)
-            if status != OK:
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            status = rotate_free(i, h, p)
+            if status != L.OK:
                 return status
         else:
             drift(i, h, p)
-    return OK
+    return L.OK
 
 
 @inlined
@@ -458,7 +443,7 @@ def liemid_e1(t, h, p):
 def liemid_e2(t, h, p):
     """Free motion, then the impulse at the end: the adjoint of ``liemid_e1`` [krysl2005]."""
     status = coast(h, p)
-    if status != OK:
+    if status != L.OK:
         return status
     return adjoint_kick(t + h, h, p)
 
@@ -466,7 +451,7 @@ def liemid_e2(t, h, p):
 def one_after_the_other(t, h, p):
     """Two steps of half the size [krysl2006, section 3]."""
     status = first(t, 0.5 * h, p)
-    if status != OK:
+    if status != L.OK:
         return status
     return second(t + 0.5 * h, 0.5 * h, p)
 
@@ -487,7 +472,7 @@ def _row(
     angle=pi,
 ):  # fmt: skip
     promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
-    prepared = Prepared(step, lambda bodies, blocks: 4 * LOAD * bodies, own=1)
+    prepared = CompiledMethod(step, lambda bodies, blocks: 4 * L.LOAD * bodies, auxiliary_work=1)
     return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from polhode.methods.free_flows import FLOW_NAMES, free_flow
 from polhode.methods.other_names import OTHER_NAMES
-from polhode.methods.record import Chosen, Method, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Method, MethodSpec, Promises
 from polhode.methods.splitting import COUNTS, FREE, WIDTH
 
 NONE = "-"
@@ -73,13 +73,15 @@ def generalised_words(orders: tuple[int, ...]) -> str:
     return f"({','.join(map(str, orders))})" if orders else NONE
 
 
-def kicks(prepared: Prepared) -> list[float]:
+def kicks(prepared: CompiledMethod) -> list[float]:
     """Of a splitting, the coefficient of the commutator load in every kick of a step."""
-    stages = range(prepared.layout[0])
-    return [float(prepared.table[WIDTH * s + 1]) for s in stages if prepared.layout[COUNTS + s] != FREE]
+    stages = range(prepared.int_coefficients[0])
+    return [
+        float(prepared.coefficients[WIDTH * s + 1]) for s in stages if prepared.int_coefficients[COUNTS + s] != FREE
+    ]
 
 
-def commutator_loads(chosen: Chosen) -> int:
+def commutator_loads(chosen: MethodSpec) -> int:
     """Evaluations of commutator loads in a step; what the end of a step shares with the next start counts once."""
     if chosen.method.family != "splitting":
         return 0
@@ -88,7 +90,7 @@ def commutator_loads(chosen: Chosen) -> int:
     return sum(c != 0.0 for c in found) - (kick_at_both_ends and found[0] != 0.0)
 
 
-def loads_words(chosen: Chosen) -> str:
+def loads_words(chosen: MethodSpec) -> str:
     """Cost of a step in load evaluations."""
     p = chosen.promises
     if p.implicit:
@@ -115,7 +117,7 @@ def range_words(method: Method) -> str:
 
 def limit_of(method: Method) -> Any:
     """The function that tells the largest step a free rotation takes, or None."""
-    return method.prepare(**method.settle()).largest
+    return method.prepare(**method.resolve_options()).largest
 
 
 def flow_of(method: Method) -> str | None:
@@ -128,7 +130,7 @@ def flow_of(method: Method) -> str | None:
 
 
 # ------------------------------------------------------------------ tables
-def _one_step(chosen: Chosen) -> tuple[str, ...]:
+def _one_step(chosen: MethodSpec) -> tuple[str, ...]:
     p = chosen.promises
     return (
         chosen.label, str(p.order), words(p.keeps_free), words(p.keeps_top),
@@ -136,7 +138,7 @@ def _one_step(chosen: Chosen) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _point(chosen: Chosen) -> tuple[str, ...]:
+def _point(chosen: MethodSpec) -> tuple[str, ...]:
     p = chosen.promises
     return (
         chosen.label, order_words(p.order), loads_words(chosen), traits(p), chosen.method.description,
@@ -144,7 +146,7 @@ def _point(chosen: Chosen) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _splitting(chosen: Chosen) -> tuple[str, ...]:
+def _splitting(chosen: MethodSpec) -> tuple[str, ...]:
     p = chosen.promises
     processed = ["processed"] * chosen.prepare().processed
     return (
@@ -153,7 +155,7 @@ def _splitting(chosen: Chosen) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _near(chosen: Chosen) -> tuple[str, ...]:
+def _near(chosen: MethodSpec) -> tuple[str, ...]:
     needs = (
         "commutator load" if commutator_loads(chosen) else "configuration only" if chosen.promises.requires else NONE
     )
@@ -161,23 +163,25 @@ def _near(chosen: Chosen) -> tuple[str, ...]:
     return (name, order, generalised_words(chosen.promises.generalised), needs, *rest)
 
 
-def _flow(chosen: Chosen) -> tuple[str, ...]:
+def _flow(chosen: MethodSpec) -> tuple[str, ...]:
     flow = free_flow(chosen.method.name)
     keeps = [name for name, kept in (("energy", flow.keeps_energy), ("axial momentum", flow.keeps_axial)) if kept]
-    other = ["depends on the numbering of axes"] * flow.numbered + ["limited step"] * (flow.largest is not None)
+    other = ["depends on the numbering of axes"] * flow.axis_order_dependent + ["limited step"] * (
+        flow.largest is not None
+    )
     return (
         flow.name, order_words(flow.order), ", ".join(keeps) or NONE, traits(chosen.promises, *other),
         flow.description, flow.cite,
     )  # fmt: skip
 
 
-def _bath(chosen: Chosen) -> tuple[str, ...]:
+def _bath(chosen: MethodSpec) -> tuple[str, ...]:
     p, row = chosen.promises, chosen.method
     options = ":".join(f"{name}=..." for name, option in row.options.items() if option.needed) or NONE
     return (row.name, f"{p.order}", options, loads_words(chosen), row.description, row.cite)
 
 
-def _chart(chosen: Chosen) -> tuple[str, ...]:
+def _chart(chosen: MethodSpec) -> tuple[str, ...]:
     p, row, own = chosen.promises, chosen.method, chosen.prepare().coordinates
     kept = "-" if own is None else f"{own.name.replace('_', ' ')} ({own.size} numbers)"
     chosen_by = next((name for name in ("branch", "form") if name in row.options), None)
@@ -193,7 +197,7 @@ _CHART = ("method", "order", "attitude kept as", "branch or form", "what it is",
 _BATH = ("method", "order of averages", "to be given", "loads", "what it is", "cite")
 _FLOW = ("flow", "order", "keeps besides", "traits", "what it is", "cite")
 
-KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, ...]]]] = {
+KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[MethodSpec], tuple[str, ...]]]] = {
     "krysl": (
         "Trapezoid, midpoint and their rivals on the rotation group",
         "Implicit ones solve for the new momentum of each body by Newton's method to round-off.", _ONE_STEP, _one_step,
@@ -259,7 +263,7 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[Chosen], tuple[str, 
 """Title, remark, columns and cells of every kind of method, in the order in which they are shown."""
 
 
-def kind_of(chosen: Chosen) -> str:
+def kind_of(chosen: MethodSpec) -> str:
     """In which table a method stands: a key of ``KINDS``, or the name of a family of the user's."""
     method, p = chosen.method, chosen.promises
     if method.family != "splitting":
@@ -271,11 +275,11 @@ def kind_of(chosen: Chosen) -> str:
     return "gradient" if commutator_loads(chosen) else "nystrom" if p.requires else "any"
 
 
-def _siblings(chosen: list[Chosen]) -> Iterator[list[Chosen]]:
+def _siblings(chosen: list[MethodSpec]) -> Iterator[list[MethodSpec]]:
     """Runs of rows whose names differ in a number that counts up by 1, otherwise alike; each row else alone."""
 
-    def run(place: tuple[int, Chosen]) -> tuple[Any, ...]:
-        at, row = place
+    def run(numbered_row: tuple[int, MethodSpec]) -> tuple[Any, ...]:
+        at, row = numbered_row
         stem, number = re.fullmatch(r"(.*?)(\d*)", row.label).groups()  # type: ignore[union-attr]
         return stem, int(number or 0) - at, row.promises.order, row.method.cite
 
@@ -289,17 +293,17 @@ def _merged(cells: list[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(a if a == b else f"{a} ... {b}" for a, b in zip(cells[0], cells[-1], strict=True))
 
 
-def listings(rows: Iterable[Chosen], brief: bool = True) -> list[Listing]:
+def listings(rows: Iterable[MethodSpec], brief: bool = True) -> list[Listing]:
     """Tables of methods, a table a kind.
 
     Parameters
     ----------
-    rows : iterable of Chosen
+    rows : iterable of MethodSpec
         The methods.
     brief : bool
         Whether numbered families, such as saba1 to saba10, take one line.
     """
-    by_kind: dict[str, list[Chosen]] = {kind: [] for kind in KINDS}
+    by_kind: dict[str, list[MethodSpec]] = {kind: [] for kind in KINDS}
     for row in rows:
         by_kind.setdefault(kind_of(row), []).append(row)
     found = []
@@ -315,7 +319,7 @@ def listings(rows: Iterable[Chosen], brief: bool = True) -> list[Listing]:
 
 
 # ------------------------------------------------------------------ one row
-def in_full(chosen: Chosen) -> list[tuple[str, str]]:
+def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
     """Everything a row promises, as pairs of a heading and words."""
     method, p = chosen.method, chosen.promises
     prepared = chosen.prepare()
@@ -354,9 +358,9 @@ def in_full(chosen: Chosen) -> list[tuple[str, str]]:
     if prepared.coordinates is not None:
         own = prepared.coordinates
         found.append(("attitude kept as", f"{own.name.replace('_', ' ')}, {own.size} numbers"))
-    if p.numbered:
+    if p.axis_order_dependent:
         found.append(("depends on", "the numbering of the body's axes, within its error"))
-    if p.framed:
+    if p.frame_dependent:
         found.append(("depends on", "the body frame the inertia is given in, within its error"))
     return found
 
@@ -365,14 +369,14 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def step_in_words(chosen: Chosen) -> str:
+def step_in_words(chosen: MethodSpec) -> str:
     """The stages of a splitting in fractions of the step; empty for other methods."""
     if chosen.method.family != "splitting":
         return ""
     prepared = chosen.prepare()
     found = []
-    for s in range(prepared.layout[0]):
-        fraction, factor = prepared.table[WIDTH * s], prepared.table[WIDTH * s + 1]
-        kick = prepared.layout[COUNTS + s] != FREE
+    for s in range(prepared.int_coefficients[0]):
+        fraction, factor = prepared.coefficients[WIDTH * s], prepared.coefficients[WIDTH * s + 1]
+        kick = prepared.int_coefficients[COUNTS + s] != FREE
         found.append(f"{'kick' if kick else 'turn'} {fraction:.6g}" + (f" (c {factor:.6g})" if factor else ""))
     return ", ".join(found)

@@ -1,7 +1,7 @@
 """Munthe-Kaas Runge-Kutta methods with any tableau, explicit or implicit, and either coordinate map [krysl2006, MKRK].
 
-A step writes the attitude as ``q0 turn(psi)`` and the body angular momentum as ``turn(psi)^-1 mu``; a tableau of the
-registry then integrates
+A step writes the attitude as ``q0 rotation_map(psi)`` and the body angular momentum as ``rotation_map(psi)^-1 mu``; a
+tableau of the registry then integrates
 
     psi' = dturn^-1_{-psi} (j turn(psi)^-1 mu),     mu' = turn(psi) T,
 
@@ -22,33 +22,18 @@ import numpy as np
 from polhode.algebra.quaternion import compose, multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import cay_quaternion, dcayinv, dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import loads_at
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    NOT_FINITE,
-    OK,
-    POSITION,
-    ROTATION,
-    TOO_LARGE,
-)
-from polhode.methods.record import Method, Option, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.stages import (
     UNKNOWNS,
+    auxiliary_size,
+    coefficients,
     embedding,
     largest_component,
-    own_size,
     start_values,
     steps_of,
-    table,
     work_size,
 )
 from polhode.methods.tableaux import is_tableau, tableau_names
@@ -56,78 +41,83 @@ from polhode.methods.tableaux import tableau as find_tableau
 
 FULL_TURN = 4.0 * pi * pi
 
-turn = tangent = None  # what bind puts in
+rotation_map = tangent = None  # what bind puts in
 
 
 def local_field(t, at, to, p):
     """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; TOO_LARGE beyond the chart."""
     for k in range(p.B):
-        a, z = BODY * p.blocks[2 * k], at + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
+        a, z = L.BODY * p.blocks[2 * k], at + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == L.ROTATION:
             psi = get3(p.work, z)
             angle = dot(psi, psi)
             if not angle < FULL_TURN:
-                return TOO_LARGE if angle >= FULL_TURN else NOT_FINITE
-            e = turn(psi)
-            put4(p.trial, a + ATTITUDE, multiply(get4(p.work, 1 + 4 * k), e))
-            put3(p.trial, a + ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
+                return L.TOO_LARGE if angle >= FULL_TURN else L.NOT_FINITE
+            e = rotation_map(psi)
+            put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.work, 1 + 4 * k), e))
+            put3(p.stage_state, a + L.ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
         else:
-            put3(p.trial, a + POSITION, get3(p.work, z))
-            put3(p.trial, a + MOMENTUM, get3(p.work, z + 3))
-    loads_at(ALL, t, p.trial, p.load, p)
+            put3(p.stage_state, a + L.POSITION, get3(p.work, z))
+            put3(p.stage_state, a + L.MOMENTUM, get3(p.work, z + 3))
+    loads_at(L.ALL, t, p.stage_state, p.load, p)
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
+        if p.blocks[2 * k + 1] == L.ROTATION:
             psi = get3(p.work, z)
-            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), get3(p.trial, BODY * i + ANGULAR))
+            omega = times(
+                get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), get3(p.stage_state, L.BODY * i + L.ANGULAR)
+            )
             put3(p.work, dz, tangent(scale(-1.0, psi), omega))
-            put3(p.work, dz + 3, rotate(turn(psi), get3(p.load, LOAD * i + 3)))
+            put3(p.work, dz + 3, rotate(rotation_map(psi), get3(p.load, L.LOAD * i + 3)))
         else:
-            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + 3)))
-            put3(p.work, dz + 3, get3(p.load, LOAD * i))
-    return OK
+            put3(p.work, dz, scale(p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(p.work, z + 3)))
+            put3(p.work, dz + 3, get3(p.load, L.LOAD * i))
+    return L.OK
 
 
 def move(at, begin, out, p):
     """The state with the local coordinates at ``work[at:]``."""
     for k in range(p.B):
-        a, z = BODY * p.blocks[2 * k], at + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
-            e = turn(get3(p.work, z))
-            put4(out, a + ATTITUDE, compose(get4(p.work, 1 + 4 * k), e))
-            put3(out, a + ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
+        a, z = L.BODY * p.blocks[2 * k], at + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            e = rotation_map(get3(p.work, z))
+            put4(out, a + L.ATTITUDE, compose(get4(p.work, 1 + 4 * k), e))
+            put3(out, a + L.ANGULAR, rotate_inverse(e, get3(p.work, z + 3)))
         else:
-            put3(out, a + POSITION, get3(p.work, z))
-            put3(out, a + MOMENTUM, get3(p.work, z + 3))
+            put3(out, a + L.POSITION, get3(p.work, z))
+            put3(out, a + L.MOMENTUM, get3(p.work, z + 3))
 
 
 MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
 
 
 @cache
-def functions_of(map, carries=False):
+def functions_of(map, compensation=False):
     """The explicit step, the implicit step and dense output with a coordinate map."""
-    turn, tangent = MAPS[map]
-    field = helper(bind(local_field, turn=turn, tangent=tangent))
-    return steps_of(start_values, field, inlined(bind(move, turn=turn)), turn, carries=carries)
+    rotation_map, tangent = MAPS[map]
+    field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangent))
+    return steps_of(
+        start_values, field, inlined(bind(move, rotation_map=rotation_map)), rotation_map, compensation=compensation
+    )
 
 
 AS_ODE45 = steps_of(
-    start_values, helper(bind(local_field, turn=exp_quaternion, tangent=dexpinv)),
-    inlined(bind(move, turn=exp_quaternion)), exp_quaternion, norm=largest_component,
+    start_values, helper(bind(local_field, rotation_map=exp_quaternion, tangent=dexpinv)),
+    inlined(bind(move, rotation_map=exp_quaternion)), exp_quaternion, norm=largest_component,
 )  # fmt: skip
 
 
-def prepare(tableau="rk4", map="exp", carries=False, steps=None, controller=""):
+def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller=""):
     """The step for a tableau and a coordinate map, or that of ``steps`` with a controller of its own; its sums
-    compensated with ``carries``."""
+    compensated with ``compensation``."""
     chosen = find_tableau(tableau)
-    numbers, layout = table(chosen)
-    explicit, implicit, dense = functions_of(map, carries) if steps is None else steps
-    alone = carries or steps is not None
-    return Prepared(
-        explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers, layout,
-        own=own_size(chosen), carries=carries, compensated=None if alone else lambda: prepare(tableau, map, True),
+    numbers, int_coefficients = coefficients(chosen)
+    explicit, implicit, dense = functions_of(map, compensation) if steps is None else steps
+    alone = compensation or steps is not None
+    return CompiledMethod(
+        explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers,
+        int_coefficients, auxiliary_work=auxiliary_size(chosen), compensation=compensation,
+        compensated=None if alone else lambda: prepare(tableau, map, True),
         **embedding(chosen, dense), controller=controller,
     )  # fmt: skip
 

@@ -50,30 +50,31 @@ class Bath:
     ----------
     numbers : array
         The bath's numbers at the start of a run; they follow those of the system in the state.
-    table : function
-        ``table(boltzmann, translation, rotation, free) -> array`` for a system with this Boltzmann constant and these
-        degrees of freedom, ``free`` where it keeps its total momentum; the array follows the method's table.
+    coefficients : function
+        ``coefficients(boltzmann, translation, rotation, free) -> array`` for a system with this Boltzmann
+        constant and these degrees of freedom, ``free`` where it keeps its total momentum; the array follows the
+        method's own coefficients.
     energy : function
-        ``energy(numbers (n, k), table) -> (n,)``: the bath's energy, up to a constant.
+        ``energy(numbers (n, k), coefficients) -> (n,)``: the bath's energy, up to a constant.
     keeps : tuple of str
         What a system's exact motion may keep and the bath leaves alone.
     """
 
     numbers: Any
-    table: Callable[[float, int, int, bool], Any]
+    coefficients: Callable[[float, int, int, bool], Any]
     energy: Callable[[Any, Any], Any]
     keeps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Prepared:
+class CompiledMethod:
     """A method with its options settled: what the time loop needs.
 
     Attributes
     ----------
     step : function
         ``step(t, h, workspace) -> status``.
-    table, layout : arrays
+    coefficients, int_coefficients : arrays
         Coefficients and integers the step reads.
     work : function
         ``work(bodies, blocks) -> length`` of the scratch array.
@@ -104,23 +105,23 @@ class Prepared:
         By what rules steps are chosen: a name of ``kernel.drive.CONTROLLERS``, else those of polhode.
     dense : function, optional
         ``dense(begin, theta, t, h, out, workspace) -> status``: the state within the step just taken.
-    own : int, optional
+    auxiliary_work : int, optional
         Further scratch memory for each number of the system's own; None where the method does not advance them.
-    clock : str
+    step_density : str
         What sets the steps of a method with a clock of its own, whose ``step`` takes nominal steps: ``"loads"`` or
         ``"distance"``, the latter for bodies that move through space; empty where the step is that of time.
-    carries : bool
+    compensation : bool
         Whether sums are compensated, with carries in the state (see ``flows.sums``).
     compensated : function, optional
-        ``compensated() -> Prepared``: the method with compensated sums.
+        ``compensated() -> CompiledMethod``: the method with compensated sums.
     bath : Bath, optional
         The heat bath of a thermostatted method.
     """
 
     step: Callable[..., int]
     work: Callable[[int, int], int]
-    table: Any = field(default_factory=lambda: np.zeros(1))
-    layout: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    coefficients: Any = field(default_factory=lambda: np.zeros(1))
+    int_coefficients: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     converter: tuple[Callable[..., Any], Callable[..., Any]] | None = None
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
@@ -132,11 +133,11 @@ class Prepared:
     coordinates: Coordinates | None = None
     estimate: int = 0
     dense: Callable[..., int] | None = None
-    own: int | None = None
+    auxiliary_work: int | None = None
     controller: str = ""
-    clock: str = ""
-    carries: bool = False
-    compensated: Callable[[], Prepared] | None = None
+    step_density: str = ""
+    compensation: bool = False
+    compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
 
 
@@ -235,9 +236,9 @@ class Promises:
         What the system must provide for that order, in words; empty where nothing is needed.
     thermal : bool
         A heat bath takes part: the motion is not that of the system alone, and the order is that of averages.
-    numbered : bool
+    axis_order_dependent : bool
         The result depends on the numbering of the body's axes, within the error of the method.
-    framed : bool
+    frame_dependent : bool
         The result depends on the user's body frame, within the error of the method.
     """
 
@@ -255,8 +256,8 @@ class Promises:
     generalised: tuple[int, ...] = ()
     requires: str = ""
     thermal: bool = False
-    numbered: bool = False
-    framed: bool = False
+    axis_order_dependent: bool = False
+    frame_dependent: bool = False
 
     def __post_init__(self) -> None:
         for name in ("order_free", "order_velocity"):
@@ -279,7 +280,7 @@ class Method:
     cite : str
         Key in ``references.bib``.
     prepare : function
-        ``prepare(**options) -> Prepared``.
+        ``prepare(**options) -> CompiledMethod``.
     promises : function
         ``promises(**options) -> Promises``.
     options : mapping of str to Option
@@ -296,7 +297,7 @@ class Method:
     family: str
     description: str
     cite: str
-    prepare: Callable[..., Prepared]
+    prepare: Callable[..., CompiledMethod]
     promises: Callable[..., Promises]
     options: Mapping[str, Option] = field(default_factory=dict)
     range: float = pi
@@ -331,13 +332,14 @@ class Method:
             other.options
         ):
             return False
-        mine, its = (Chosen(row, row.settle()).tried.prepare() for row in (self, other))
+        mine, its = (MethodSpec(row, row.resolve_options()).tried.prepare() for row in (self, other))
         return (
-            np.array_equal(mine.table, its.table) and np.array_equal(mine.layout, its.layout)
+            np.array_equal(mine.coefficients, its.coefficients)
+            and np.array_equal(mine.int_coefficients, its.int_coefficients)
             and mine.step.__qualname__ == its.step.__qualname__
         )  # fmt: skip
 
-    def settle(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
+    def resolve_options(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
         """Values of all options from words after colons and from keywords.
 
         Raises
@@ -410,7 +412,7 @@ class Method:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class MethodSpec:
     """A method string resolved: the row, its options, what follows from them, and whether its sums are compensated."""
 
     method: Method
@@ -434,12 +436,12 @@ class Chosen:
         return self.method.label({name: value or "..." * rows[name].needed for name, value in self.options.items()})
 
     @property
-    def tried(self) -> Chosen:
+    def tried(self) -> MethodSpec:
         """The same with values for what has to be given, as the checks of the table take it."""
         rows = self.method.options
         return replace(self, options={name: value or rows[name].trial for name, value in self.options.items()})
 
-    def prepare(self) -> Prepared:
+    def prepare(self) -> CompiledMethod:
         """What the time loop needs.
 
         Raises

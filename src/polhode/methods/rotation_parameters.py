@@ -28,36 +28,20 @@ from polhode.algebra import charts, euler, printed_charts, so3
 from polhode.algebra.quaternion import conjugate, from_matrix, multiply, normalize, rotate, to_matrix
 from polhode.algebra.so3 import add, axpy, cay_quaternion, cross, dcayinv, dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import enter, loads_at
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    GUARDED,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MOMENTUM,
-    NOT_FINITE,
-    OK,
-    POSITION,
-    ROTATION,
-    TOO_LARGE,
-)
-from polhode.methods.record import Coordinates, Method, Option, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Coordinates, Method, Option, Promises
 from polhode.methods.stages import (
+    AUXILIARY,
     MIDDLE,
-    OWN,
     UNKNOWNS,
+    auxiliary_size,
+    coefficients,
     embedding,
     origin,
-    own_size,
     start_values,
     steps_of,
-    table,
     work_size,
 )
 from polhode.methods.tableaux import is_tableau, tableau_names
@@ -70,18 +54,23 @@ towards 2 pi."""
 DAMPING = 1e-3
 """Of the regularised Euler rates: within about this (rad) of the singular middle angle they are wrong."""
 
-PLAN, EXPONENTIAL, SECOND = OWN, OWN + 4, OWN + 5
+PLAN, EXPONENTIAL, SECOND = AUXILIARY, AUXILIARY + 4, AUXILIARY + 5
 """Of the layout: the Euler sequence; 1 where the coordinate map is the exponential; the sequence switched to."""
 
 SIZE = KEPT = 3
-turn = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # what bind puts in
+rotation_map = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # what bind puts in
 
 
 # ------------------------------------------------------------------ the step on (Omega, angular momentum)
 @inlined
 def plan_of(p):
     """The Euler sequence of the chart; of other charts, numbers without meaning."""
-    return (p.layout[PLAN], p.layout[PLAN + 1], p.layout[PLAN + 2], p.layout[PLAN + 3])
+    return (
+        p.int_coefficients[PLAN],
+        p.int_coefficients[PLAN + 1],
+        p.int_coefficients[PLAN + 2],
+        p.int_coefficients[PLAN + 3],
+    )
 
 
 def local_field(t, at, to, p):
@@ -91,72 +80,76 @@ def local_field(t, at, to, p):
     """
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
-        a, m = BODY * i, get3(p.work, z + 3)
-        if p.blocks[2 * k + 1] == ROTATION:
+        a, m = L.BODY * i, get3(p.work, z + 3)
+        if p.blocks[2 * k + 1] == L.ROTATION:
             psi = get3(p.work, z)
             size = dot(psi, psi)
-            if p.layout[EXPONENTIAL] == 1 and p.report[GUARDED] > 0.0 and size > LARGEST_STAGE * LARGEST_STAGE:
-                return TOO_LARGE
+            if (
+                p.int_coefficients[EXPONENTIAL] == 1
+                and p.step_info[L.GUARDED] > 0.0
+                and size > LARGEST_STAGE * LARGEST_STAGE
+            ):
+                return L.TOO_LARGE
             if not size < 1e200:
-                return NOT_FINITE
-            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), m)
-            e, rate = turn(psi), tangent(scale(-1.0, psi), omega)  # [holzinger2021, eq. 6]
-            put4(p.trial, a + ATTITUDE, multiply(get4(p.work, 1 + 4 * k), e))
-            put3(p.trial, a + ANGULAR, m)
+                return L.NOT_FINITE
+            omega = times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), m)
+            e, rate = rotation_map(psi), tangent(scale(-1.0, psi), omega)  # [holzinger2021, eq. 6]
+            put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.work, 1 + 4 * k), e))
+            put3(p.stage_state, a + L.ANGULAR, m)
             put3(p.work, dz, rate)
             put3(p.work, dz + 3, cross(m, omega))
         else:
-            put3(p.trial, a + POSITION, get3(p.work, z))
-            put3(p.trial, a + MOMENTUM, m)
-            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], m))
+            put3(p.stage_state, a + L.POSITION, get3(p.work, z))
+            put3(p.stage_state, a + L.MOMENTUM, m)
+            put3(p.work, dz, scale(p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], m))
             put3(p.work, dz + 3, (0.0, 0.0, 0.0))
-    loads_at(ALL, t, p.trial, p.load, p)
+    loads_at(L.ALL, t, p.stage_state, p.load, p)
     for k in range(p.B):  # [holzinger2021, eq. 1]
         dz = to + UNKNOWNS * k + 3
-        load = get3(p.load, LOAD * p.blocks[2 * k] + 3 * p.blocks[2 * k + 1])
+        load = get3(p.load, L.LOAD * p.blocks[2 * k] + 3 * p.blocks[2 * k + 1])
         put3(p.work, dz, add(load, get3(p.work, dz)))
-    return OK
+    return L.OK
 
 
 def turned_chart(at, begin, out, p):
     """The state with the local coordinates at ``work[at:]``: the chart of ``begin`` composed with the turn."""
     for k in range(p.B):
         i, z = p.blocks[2 * k], at + UNKNOWNS * k
-        a, x = BODY * i, BODY * p.N + p.S + SIZE * i
-        if p.blocks[2 * k + 1] == ROTATION:
-            e = turn(get3(p.work, z))
-            if p.layout[MIDDLE] == 1:
-                e = multiply(turn(scale(-1.0, get3(p.work, origin(p) + UNKNOWNS * k))), e)
+        a, x = L.BODY * i, L.BODY * p.N + p.S + SIZE * i
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            e = rotation_map(get3(p.work, z))
+            if p.int_coefficients[MIDDLE] == 1:
+                e = multiply(rotation_map(scale(-1.0, get3(p.work, origin(p) + UNKNOWNS * k))), e)
             f = get4(p.frames, 4 * i)
             c = turned(get(begin, x), multiply(f, multiply(e, conjugate(f))), plan_of(p))
             put(out, x, c)
-            put4(out, a + ATTITUDE, multiply(attitude_of(c, plan_of(p)), f))
-            put3(out, a + ANGULAR, get3(p.work, z + 3))
+            put4(out, a + L.ATTITUDE, multiply(attitude_of(c, plan_of(p)), f))
+            put3(out, a + L.ANGULAR, get3(p.work, z + 3))
         else:
-            put3(out, a + POSITION, get3(p.work, z))
-            put3(out, a + MOMENTUM, get3(p.work, z + 3))
+            put3(out, a + L.POSITION, get3(p.work, z))
+            put3(out, a + L.MOMENTUM, get3(p.work, z + 3))
 
 
 def semi_implicit_step(t, h, p):
     """Explicit Euler as printed: the turn has the angular velocity of the end [holzinger2021, eqs. 53, 54]."""
     o = origin(p)
     start_values(p)
-    loads_at(ALL, t, p.y, p.load, p)
+    loads_at(L.ALL, t, p.y, p.load, p)
     for k in range(p.B):
         i, z = p.blocks[2 * k], o + UNKNOWNS * k
         u = get3(p.work, z + 3)
-        if p.blocks[2 * k + 1] == ROTATION:
-            j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
-            u = axpy(h, axpy(1.0, cross(u, times(j, u)), get3(p.load, LOAD * i + 3)), u)
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+            u = axpy(h, axpy(1.0, cross(u, times(j, u)), get3(p.load, L.LOAD * i + 3)), u)
             rate = times(j, u)
         else:
-            u = axpy(h, get3(p.load, LOAD * i), u)
-            rate = scale(p.bodies[CONSTANTS * i + INVERSE_MASS], u)
+            u = axpy(h, get3(p.load, L.LOAD * i), u)
+            rate = scale(p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], u)
         put3(p.work, z, axpy(h, rate, get3(p.work, z)))
         put3(p.work, z + 3, u)
     finish(o, p.y, p.y, p)
     enter(h, p.load, 0, p)
-    return OK
+    return L.OK
 
 
 # ------------------------------------------------------------------ the charts
@@ -227,7 +220,8 @@ def same(c, plan):
 ACCESS = {3: (get3, put3), 4: (get4, put4), 9: (get9, put9)}
 MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
 FIELDS = {
-    name: helper(bind(local_field, turn=turn, tangent=tangent)) for name, (turn, tangent) in MAPS.items()
+    name: helper(bind(local_field, rotation_map=rotation_map, tangent=tangent))
+    for name, (rotation_map, tangent) in MAPS.items()
 }  # fmt: skip
 
 
@@ -307,7 +301,7 @@ def steps_for(chart: Chart, branch: str, map: str) -> tuple[Callable[..., Any], 
     get, put = ACCESS[chart.size]
     move = helper(
         bind(
-            turned_chart, turn=MAPS[map][0], turned=chart.branches[branch], attitude_of=chart.attitude, get=get,
+            turned_chart, rotation_map=MAPS[map][0], turned=chart.branches[branch], attitude_of=chart.attitude, get=get,
             put=put, SIZE=chart.size,
         )
     )  # fmt: skip
@@ -327,12 +321,13 @@ def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="mi
     printed = tableau == SEMI_IMPLICIT
     chosen = find_tableau("forward_euler" if printed else tableau)
     middle = not chosen.explicit and center == "middle"
-    numbers, layout = table(chosen, *plan, int(map == "exp"), middle=middle)
+    numbers, int_coefficients = coefficients(chosen, *plan, int(map == "exp"), middle=middle)
     about = {"branch": branch, "sequence": sequence}
     estimates = {} if chart is VECTOR_BCH else embedding(chosen, dense)  # which does not see that chart fail
-    return Prepared(
+    return CompiledMethod(
         semi_implicit if printed else explicit if chosen.explicit else implicit,
-        lambda bodies, blocks: work_size(blocks, chosen), numbers, layout, own=own_size(chosen), **estimates,
+        lambda bodies, blocks: work_size(blocks, chosen), numbers, int_coefficients,
+        auxiliary_work=auxiliary_size(chosen), **estimates,
         coordinates=Coordinates(
             chart.name, chart.size, {key: word for key, word in about.items() if word},
             lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),
@@ -365,8 +360,13 @@ def one_plan(i, p):
 @inlined
 def active_plan(i, p):
     """The Euler sequence in which the angles of body i are at present."""
-    if p.y[BODY * p.N + p.S + 4 * i + 3] > 0.5:
-        return (p.layout[SECOND], p.layout[SECOND + 1], p.layout[SECOND + 2], p.layout[SECOND + 3])
+    if p.y[L.BODY * p.N + p.S + 4 * i + 3] > 0.5:
+        return (
+            p.int_coefficients[SECOND],
+            p.int_coefficients[SECOND + 1],
+            p.int_coefficients[SECOND + 2],
+            p.int_coefficients[SECOND + 3],
+        )
     return plan_of(p)
 
 
@@ -381,7 +381,7 @@ def left_alone(i, p):
 @inlined
 def switched(i, p):
     """Go over to the other Euler sequence where the middle angle is within 30 degrees of its singular value."""
-    x = BODY * p.N + p.S + 4 * i
+    x = L.BODY * p.N + p.S + 4 * i
     here = active_plan(i, p)
     c = get3(p.y, x)
     margin = sin(c[1]) if here[0] == here[2] else cos(c[1])
@@ -395,57 +395,57 @@ def start_rates(p):
     """Local coordinates of the present state: (position, momentum), or (chart, angular momentum)."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        a, z = BODY * i, origin(p) + (SIZE + 3) * k
-        if p.blocks[2 * k + 1] == ROTATION:
+        a, z = L.BODY * i, origin(p) + (SIZE + 3) * k
+        if p.blocks[2 * k + 1] == L.ROTATION:
             prepare_chart(i, p)
-            put(p.work, z, get(p.y, BODY * p.N + p.S + KEPT * i))
-            put3(p.work, z + SIZE, get3(p.y, a + ANGULAR))
+            put(p.work, z, get(p.y, L.BODY * p.N + p.S + KEPT * i))
+            put3(p.work, z + SIZE, get3(p.y, a + L.ANGULAR))
         else:
             p.work[z + SIZE - 1] = 0.0
-            put3(p.work, z, get3(p.y, a + POSITION))
-            put3(p.work, z + SIZE, get3(p.y, a + MOMENTUM))
+            put3(p.work, z, get3(p.y, a + L.POSITION))
+            put3(p.work, z + SIZE, get3(p.y, a + L.MOMENTUM))
 
 
 def field_of_rates(t, at, to, p):
     """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        a, z = BODY * i, at + (SIZE + 3) * k
-        if p.blocks[2 * k + 1] == ROTATION:
+        a, z = L.BODY * i, at + (SIZE + 3) * k
+        if p.blocks[2 * k + 1] == L.ROTATION:
             q = attitude_of(get(p.work, z), plan_at(i, p))
-            put4(p.trial, a + ATTITUDE, multiply(q, get4(p.frames, 4 * i)))
-            put3(p.trial, a + ANGULAR, get3(p.work, z + SIZE))
+            put4(p.stage_state, a + L.ATTITUDE, multiply(q, get4(p.frames, 4 * i)))
+            put3(p.stage_state, a + L.ANGULAR, get3(p.work, z + SIZE))
         else:
-            put3(p.trial, a + POSITION, get3(p.work, z))
-            put3(p.trial, a + MOMENTUM, get3(p.work, z + SIZE))
-    loads_at(ALL, t, p.trial, p.load, p)
+            put3(p.stage_state, a + L.POSITION, get3(p.work, z))
+            put3(p.stage_state, a + L.MOMENTUM, get3(p.work, z + SIZE))
+    loads_at(L.ALL, t, p.stage_state, p.load, p)
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + (SIZE + 3) * k, to + (SIZE + 3) * k
-        if p.blocks[2 * k + 1] == ROTATION:
+        if p.blocks[2 * k + 1] == L.ROTATION:
             m = get3(p.work, z + SIZE)
-            omega = times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), m)
+            omega = times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), m)
             put(p.work, dz, rates_of(get(p.work, z), rotate(get4(p.frames, 4 * i), omega), plan_at(i, p)))
-            put3(p.work, dz + SIZE, axpy(1.0, cross(m, omega), get3(p.load, LOAD * i + 3)))
+            put3(p.work, dz + SIZE, axpy(1.0, cross(m, omega), get3(p.load, L.LOAD * i + 3)))
         else:
             p.work[dz + SIZE - 1] = 0.0
-            put3(p.work, dz, scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.work, z + SIZE)))
-            put3(p.work, dz + SIZE, get3(p.load, LOAD * i))
-    return OK
+            put3(p.work, dz, scale(p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(p.work, z + SIZE)))
+            put3(p.work, dz + SIZE, get3(p.load, L.LOAD * i))
+    return L.OK
 
 
 def rated_chart(at, begin, out, p):
     """The state with the local coordinates at ``work[at:]``: the chart is among them."""
     for k in range(p.B):
         i, z = p.blocks[2 * k], at + (SIZE + 3) * k
-        a = BODY * i
-        if p.blocks[2 * k + 1] == ROTATION:
+        a = L.BODY * i
+        if p.blocks[2 * k + 1] == L.ROTATION:
             c = finished(get(p.work, z))
-            put(out, BODY * p.N + p.S + KEPT * i, c)
-            put4(out, a + ATTITUDE, multiply(attitude_of(c, plan_at(i, p)), get4(p.frames, 4 * i)))
-            put3(out, a + ANGULAR, get3(p.work, z + SIZE))
+            put(out, L.BODY * p.N + p.S + KEPT * i, c)
+            put4(out, a + L.ATTITUDE, multiply(attitude_of(c, plan_at(i, p)), get4(p.frames, 4 * i)))
+            put3(out, a + L.ANGULAR, get3(p.work, z + SIZE))
         else:
-            put3(out, a + POSITION, get3(p.work, z))
-            put3(out, a + MOMENTUM, get3(p.work, z + SIZE))
+            put3(out, a + L.POSITION, get3(p.work, z))
+            put3(out, a + L.MOMENTUM, get3(p.work, z + SIZE))
 
 
 @inlined
@@ -552,11 +552,11 @@ def prepared_rates(rates, tableau="rk4", sequence="", form=""):
     second = euler.plan(other_sequence(sequence)) if rates.switches else NO_SEQUENCE
     explicit, implicit, _ = steps_of_rates(rates, form or next(iter(rates.forms)))
     chosen, chart = find_tableau(tableau), rates.chart
-    numbers, layout = table(chosen, *plan, 0, *second)
+    numbers, int_coefficients = coefficients(chosen, *plan, 0, *second)
     unknowns = 3 + (3 if rates.switches else chart.size)
-    return Prepared(
+    return CompiledMethod(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen, unknowns), numbers,
-        layout, own=own_size(chosen), coordinates=Coordinates(
+        int_coefficients, auxiliary_work=auxiliary_size(chosen), coordinates=Coordinates(
             chart.name, chart.size, {"branch": "continuous"} | ({"sequence": sequence} if sequence else {}),
             lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan), rates=True,
         ),
@@ -571,7 +571,7 @@ def promised_of_rates(rates: Rates, tableau: str) -> Promises:
     chosen = find_tableau(tableau)
     quadratic = chosen.symplectic and rates.chart is QUATERNION
     return replace(
-        promised(tableau), framed=True, time_symmetric=chosen.symmetric and not chosen.explicit,
+        promised(tableau), frame_dependent=True, time_symmetric=chosen.symmetric and not chosen.explicit,
         keeps_top=("energy", "axial_momentum") if quadratic else ("axial_momentum",),
     )  # fmt: skip
 

@@ -38,11 +38,11 @@ from polhode.errors import InvalidInput, shown
 from polhode.flows.drift import drift, drift_carrying
 from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
 from polhode.flows.kick import impulse, impulse_carrying, impulse_of_the_rest, impulse_of_the_rest_carrying
+from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import LOAD, LOADED, NEXT_TIME, OK, PREPARING, ROTATION
 from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
-from polhode.methods.record import Method, Option, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.splitting_tables import HIGHEST, SCHEMES, Scheme, corrected, scheme, stages_of
 from polhode.methods.tableaux import tableau as find_tableau
 
@@ -63,7 +63,7 @@ def free(i, h, p):  # replaced by bind
 @inlined
 def bathe(h, p):  # replaced by bind
     """Stand-in for a heat bath (see ``thermostats``); schemes of kicks and free motions have none."""
-    return OK
+    return L.OK
 
 
 push = impulse
@@ -73,14 +73,14 @@ push = impulse
 def uniform(i, h, p):
     """Uniform motion of body i."""
     drift(i, h, p)
-    return OK
+    return L.OK
 
 
 @inlined
 def uniform_carrying(i, h, p):
     """Uniform motion of body i, with compensated sums."""
     drift_carrying(i, h, p)
-    return OK
+    return L.OK
 
 
 @inlined
@@ -107,43 +107,47 @@ MOTIONS = {
 
 def stages(first, last, t, h, p):
     """Carry out stages of the table."""
-    rules = WIDTH * (p.layout[0] + p.layout[1] + p.layout[2])
+    rules = WIDTH * (p.int_coefficients[0] + p.int_coefficients[1] + p.int_coefficients[2])
     for s in range(first, last):
-        fraction, factor, place = p.table[WIDTH * s], p.table[WIDTH * s + 1], p.table[WIDTH * s + 2]
-        if p.layout[COUNTS + s] == FREE:
+        fraction, factor, time_fraction = (
+            p.coefficients[WIDTH * s],
+            p.coefficients[WIDTH * s + 1],
+            p.coefficients[WIDTH * s + 2],
+        )
+        if p.int_coefficients[COUNTS + s] == FREE:
             for k in range(p.B):
                 i = p.blocks[2 * k]
-                if p.blocks[2 * k + 1] == ROTATION:
+                if p.blocks[2 * k + 1] == L.ROTATION:
                     status = free(i, fraction * h, p)
-                    if status != OK:
+                    if status != L.OK:
                         return status
                 else:
                     status = move(i, fraction * h, p)
-                    if status != OK:
+                    if status != L.OK:
                         return status
-            p.report[LOADED] = 0.0
-        elif p.layout[COUNTS + s] == BATH:
+            p.step_info[L.LOADED] = 0.0
+        elif p.int_coefficients[COUNTS + s] == BATH:
             status = bathe(fraction * h, p)
-            if status != OK:
+            if status != L.OK:
                 return status
         else:
             # The time of a kick that ends the step is computed as the next step computes that of its first.
-            at = (p.report[NEXT_TIME] if p.layout[COUNTS + s] == LAST_KICK else t) + place * h
-            status = push(at, fraction * h, factor * h * h * h, p.layout[NODES], rules, p)
-            if status != OK:
+            at = (p.step_info[L.NEXT_TIME] if p.int_coefficients[COUNTS + s] == LAST_KICK else t) + time_fraction * h
+            status = push(at, fraction * h, factor * h * h * h, p.int_coefficients[NODES], rules, p)
+            if status != L.OK:
                 return status
-    return OK
+    return L.OK
 
 
 def compose_step(t, h, p):
     """One step: the stages of the kernel."""
-    return run_stages(0, p.layout[0], t, h, p)
+    return run_stages(0, p.int_coefficients[0], t, h, p)
 
 
 def convert_state(task, t, h, p):
     """The processor's stages, or those of its inverse."""
-    first = p.layout[0] + (0 if task == PREPARING else p.layout[1])
-    return run_stages(first, first + p.layout[1 if task == PREPARING else 2], t, h, p)
+    first = p.int_coefficients[0] + (0 if task == L.PREPARING else p.int_coefficients[1])
+    return run_stages(first, first + p.int_coefficients[1 if task == L.PREPARING else 2], t, h, p)
 
 
 run_stages = stages
@@ -152,14 +156,14 @@ run_stages = stages
 @inlined
 def is_processed(p):
     """Whether the table has a processor."""
-    return p.layout[1] > 0
+    return p.int_coefficients[1] > 0
 
 
 @cache
-def functions_of(turn: Any, motion: str, carries: bool = False) -> tuple[Any, tuple[Any, Any]]:
+def functions_of(rotate_free: Any, motion: str, compensation: bool = False) -> tuple[Any, tuple[Any, Any]]:
     """Step and converter with a free rotation and a motion through space bound in."""
-    way, kicks = MOTIONS[motion, carries]
-    bound = helper(bind(stages, free=turn, move=way, push=kicks))
+    way, kicks = MOTIONS[motion, compensation]
+    bound = helper(bind(stages, free=rotate_free, move=way, push=kicks))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
 
@@ -169,12 +173,13 @@ def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
     kinds: list[int] = []
     ahead = sum(step[1] for step in rule.exact_pre if step[0] == "A")
     inverse = tuple((step[0], *(-x for x in step[1:])) for step in reversed(rule.exact_pre))
-    for part, place in ((rule.exact_stages, ahead), (rule.exact_pre, 0), (inverse, ahead)):
+    for part, time_fraction in ((rule.exact_stages, ahead), (rule.exact_pre, 0), (inverse, ahead)):
         for k, (letter, fraction, *factor) in enumerate(part):
             last = part is rule.exact_stages and letter == "B" and k == len(part) - 1
             kinds.append(FREE if letter == "A" else LAST_KICK if last else KICK)
-            place += fraction if letter == "A" else 0
-            rows.append((float(fraction), *map(float, factor or [0]), float(place - 1 if last else place)))  # type: ignore[arg-type]
+            time_fraction += fraction if letter == "A" else 0
+            at = float(time_fraction - 1 if last else time_fraction)
+            rows.append((float(fraction), *map(float, factor or [0]), at))  # type: ignore[arg-type]
     counts = [len(rule.stages), len(rule.pre), len(rule.pre)]
     gauss = find_tableau(f"gauss{2 * nodes}")
     numbers = [np.array(rows).ravel(), (0.5, 1.0), gauss.A.ravel(), gauss.b]
@@ -233,23 +238,23 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     lost = {"nystrom": 4 if rule.symmetric else 3, "gradient": 2}
     order_velocity = min(order, lost.get(rule.requires, order))
     nodes = (order_velocity + 1) // 2
-    table, layout = tables(rule, nodes)
+    coefficients, int_coefficients = tables(rule, nodes)
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
     largest = turning.largest
     plain = turning.name == "exact"
     correctable = motion == "kepler" and rule.symmetric and rule.order <= HIGHEST
 
-    def made(options: Mapping[str, str], corrector: str, carries: bool) -> Prepared:
-        step, converter = functions_of(turning.build(**options), motion, carries)
-        numbers, kinds = tables(corrected(rule), nodes) if corrector else (table, layout)
-        return Prepared(
-            step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
+    def made(options: Mapping[str, str], corrector: str, compensation: bool) -> CompiledMethod:
+        step, converter = functions_of(turning.build(**options), motion, compensation)
+        numbers, kinds = tables(corrected(rule), nodes) if corrector else (coefficients, int_coefficients)
+        return CompiledMethod(
+            step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, turning.refuses,
-            attracted=motion == "kepler", own=1 + nodes, carries=carries,
-            compensated=None if carries else lambda: made(options, corrector, True),
+            attracted=motion == "kepler", auxiliary_work=1 + nodes, compensation=compensation,
+            compensated=None if compensation else lambda: made(options, corrector, True),
         )  # fmt: skip
 
-    def prepare(corrector: str = "", **options: str) -> Prepared:
+    def prepare(corrector: str = "", **options: str) -> CompiledMethod:
         return made(options, corrector, False)
 
     def promised(corrector: str = "", **options: str) -> Promises:
@@ -282,7 +287,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         time_symmetric=rule.symmetric and turning.symmetric,
         symplectic=turning.symplectic,
         evaluations=stages_of(rule),
-        numbered=turning.numbered,
+        axis_order_dependent=turning.axis_order_dependent,
     )
     about = ["motion about the centre of attraction"] * (motion == "kepler") + [turning.description] * (not plain)
     description = "; ".join([rule.title, *about])

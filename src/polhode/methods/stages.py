@@ -33,31 +33,21 @@ import numpy as np
 from polhode.algebra.kepler import two_sum
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import scale, times
-from polhode.flows.sums import CARRIES, enter1, enter1_carrying
+from polhode.flows.sums import COMPENSATION, enter1, enter1_carrying
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, global_names, helper, inlined, python_of
-from polhode.kernel.signatures import (
-    ABSOLUTE,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CARRIED,
-    CONSTANTS,
-    ERROR,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    ITERATIONS,
-    LOAD,
-    MOMENTUM,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    OK,
-    POSITION,
-    RELATIVE,
-    RESIDUAL,
-    ROTATION,
+from polhode.kernel.solve import (
+    NEAR,
+    ROUNDOFF,
+    continuation_substeps,
+    factor,
+    follow,
+    is_positive,
+    norm3,
+    substitute,
+    turning_rate,
 )
-from polhode.kernel.solve import GRAIN, NEAR, factor, follow, is_positive, norm3, pieces_of, substitute, turning_rate
 
 MOST_ITERATIONS = 50
 
@@ -66,18 +56,18 @@ LAST_CARRYING, NEXT_CARRYING = 2e-19, 1e-21
 """Relative corrections of a Newton iteration that end it: the last one, and what the next one would be. What is left is
 much the same in every step, so that sums with carries, whose round-off is smaller, ask for less of it."""
 
-STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, OWN = 0, 1, 2, 3, 4, 5
+STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, AUXILIARY = 0, 1, 2, 3, 4, 5
 """Of the layout: stages of the tableau, error rows, stages for dense output alone, degree of dense output, 1 where the
 chart is centred on the middle of the step; where the family's own integers begin."""
 
 ANGLES = 3
 UNKNOWNS = ANGLES + 3
 
-start = field = finish = jacobian = find = solve = turn = None  # what bind puts in
+start = field = finish = jacobian = find = solve = rotation_map = None  # what bind puts in
 
 
 # table: A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
-def table(tableau, *own, middle=False):
+def coefficients(tableau, *own, middle=False):
     """The numbers of a tableau as the kernels read them: float table and integer layout."""
     s = tableau.stages
     rows = list(tableau.errors)
@@ -86,8 +76,8 @@ def table(tableau, *own, middle=False):
     parts = [tableau.A.ravel(), tableau.b, tableau.c, *rows]
     parts += [np.pad(np.asarray(row, dtype=float), (0, slopes - len(row))) for row in extra]
     parts += [[np.sum(row) for row in extra], np.asarray(polynomials).ravel()]
-    layout = [s, len(rows), len(extra), np.asarray(polynomials).shape[1], int(middle), *own]
-    return np.ascontiguousarray(np.concatenate(parts), dtype=np.float64), np.array(layout, dtype=np.int64)
+    int_coefficients = [s, len(rows), len(extra), np.asarray(polynomials).shape[1], int(middle), *own]
+    return np.ascontiguousarray(np.concatenate(parts), dtype=np.float64), np.array(int_coefficients, dtype=np.int64)
 
 
 # work after the slopes: explicit: the end slope and dense slopes ((1 + x) d); implicit: residual (s d) | scales (d) |
@@ -104,11 +94,11 @@ def work_size(blocks, tableau, unknowns=UNKNOWNS):
 
 
 def embedding(tableau, dense):
-    """What ``Prepared`` says of an embedded pair: the order of its error estimate, and its dense output."""
+    """What ``CompiledMethod`` says of an embedded pair: the order of its error estimate, and its dense output."""
     return {"estimate": tableau.estimate, "dense": dense if tableau.dense else None}
 
 
-def own_size(tableau):
+def auxiliary_size(tableau):
     """Scratch memory for the rates of a number of the system's own: those of all slopes."""
     return tableau.stages + 1 + (len(tableau.dense[0]) if tableau.dense else 0)
 
@@ -116,23 +106,23 @@ def own_size(tableau):
 @inlined
 def origin(p):
     """Where the coordinates of the start stand in ``work``."""
-    return 1 + 4 * p.B + p.S * (p.layout[STAGES] + 1 + p.layout[EXTRAS])
+    return 1 + 4 * p.B + p.S * (p.int_coefficients[STAGES] + 1 + p.int_coefficients[EXTRAS])
 
 
 @inlined
 def note_rates(stage, p):
     """Keep the rates of the system's own numbers that the field of a stage has left behind the loads."""
     for k in range(p.S):
-        p.work[1 + 4 * p.B + stage * p.S + k] = p.load[LOAD * p.N + k]
+        p.work[1 + 4 * p.B + stage * p.S + k] = p.load[L.LOAD * p.N + k]
 
 
 @inlined
 def enter_rates(weights, count, h, begin, out, p):
-    """Own numbers of ``begin`` and h times the first rates weighted by ``table[weights:]``, into ``out``."""
+    """Own numbers of ``begin`` and h times the first rates weighted by ``coefficients[weights:]``, into ``out``."""
     for k in range(p.S):
         total = 0.0
         for j in range(count):
-            total += p.table[weights + j] * p.work[1 + 4 * p.B + j * p.S + k]
+            total += p.coefficients[weights + j] * p.work[1 + 4 * p.B + j * p.S + k]
         enter1(k, h * total, begin, out, p)
 
 
@@ -140,7 +130,7 @@ def enter_rates(weights, count, h, begin, out, p):
 def keep_bases(p):
     """Attitudes of the present state as bases of the charts."""
     for k in range(p.B):
-        put4(p.work, 1 + 4 * k, get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE))
+        put4(p.work, 1 + 4 * k, get4(p.y, L.BODY * p.blocks[2 * k] + L.ATTITUDE))
 
 
 @inlined
@@ -148,61 +138,61 @@ def start_values(p):
     """Local coordinates of the present state: (position, momentum), or (0, angular momentum), in three numbers each."""
     keep_bases(p)
     for k in range(p.B):
-        a, z = BODY * p.blocks[2 * k], origin(p) + UNKNOWNS * k
-        if p.blocks[2 * k + 1] == ROTATION:
+        a, z = L.BODY * p.blocks[2 * k], origin(p) + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == L.ROTATION:
             put3(p.work, z, (0.0, 0.0, 0.0))
-            put3(p.work, z + 3, get3(p.y, a + ANGULAR))
+            put3(p.work, z + 3, get3(p.y, a + L.ANGULAR))
         else:
-            put3(p.work, z, get3(p.y, a + POSITION))
-            put3(p.work, z + 3, get3(p.y, a + MOMENTUM))
+            put3(p.work, z, get3(p.y, a + L.POSITION))
+            put3(p.work, z + 3, get3(p.y, a + L.MOMENTUM))
 
 
 @inlined
-def advance(weights, count, h, slopes, to, p):
-    """Start values plus h times the first ``count`` slopes weighted by ``table[weights:]``, into ``work[to:]``."""
+def weighted_sum(weights, count, h, slopes, to, p):
+    """Start values plus h times the first ``count`` slopes weighted from ``coefficients[weights]``, to ``work[to]``."""
     d, o = UNKNOWNS * p.B, origin(p)
     for k in range(d):
         z = 0.0
         for j in range(count):
-            z += p.table[weights + j] * p.work[slopes + j * d + k]
+            z += p.coefficients[weights + j] * p.work[slopes + j * d + k]
         p.work[to + k] = p.work[o + k] + h * z
 
 
 @inlined
-def settle(k, x, to, begin, out, p):
+def add_increment(k, x, to, begin, out, p):
     """Start value of coordinate k plus x into ``work[to + k]``."""
     p.work[to + k] = p.work[origin(p) + k] + x
 
 
 @inlined
-def settle_carrying(k, x, to, begin, out, p):
+def add_increment_compensated(k, x, to, begin, out, p):
     """The same, with carries of the state ``begin`` and into ``out`` where a body translates."""
     i, kind = p.blocks[2 * (k // UNKNOWNS)], p.blocks[2 * (k // UNKNOWNS) + 1]
-    if kind == ROTATION:
+    if kind == L.ROTATION:
         p.work[to + k] = p.work[origin(p) + k] + x
     else:
-        c = int(p.report[CARRIED]) + CARRIES * i + k % UNKNOWNS
+        c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i + k % UNKNOWNS
         p.work[to + k], out[c] = two_sum(p.work[origin(p) + k], begin[c] + x)
 
 
 @inlined
 def land(weights, count, h, slopes, to, p):
-    """``advance`` to the end of the step."""
+    """``weighted_sum`` to the end of the step."""
     d = UNKNOWNS * p.B
     for k in range(d):
         z = 0.0
         for j in range(count):
-            z += p.table[weights + j] * p.work[slopes + j * d + k]
-        settle(k, h * z, to, p.y, p.y, p)
+            z += p.coefficients[weights + j] * p.work[slopes + j * d + k]
+        add_increment(k, h * z, to, p.y, p.y, p)
 
 
 @inlined
 def combined(weights, count, at, h, slopes, p):
-    """h times the first ``count`` slopes weighted by ``table[weights:]``, the three numbers of a block from ``at``."""
+    """h times the first ``count`` slopes weighted from ``coefficients[weights]``: three numbers from ``at``."""
     d = UNKNOWNS * p.B
     x = y = z = 0.0
     for j in range(count):
-        w = p.table[weights + j]
+        w = p.coefficients[weights + j]
         x += w * p.work[slopes + j * d + at]
         y += w * p.work[slopes + j * d + at + 1]
         z += w * p.work[slopes + j * d + at + 2]
@@ -210,26 +200,26 @@ def combined(weights, count, at, h, slopes, p):
 
 
 @inlined
-def excess(weights, h, slopes, end, p):
+def scaled_error(weights, h, slopes, end, p):
     """Largest estimated error over its tolerance: of attitudes in rad, of the rest relative to its size.
 
     ``end`` is where the coordinates at the end of the step stand; velocities and angular velocities stand for momenta.
     """
-    s, o = p.layout[STAGES], origin(p)
-    relative, absolute = p.report[RELATIVE], p.report[ABSOLUTE]
+    s, o = p.int_coefficients[STAGES], origin(p)
+    relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
     worst = 0.0
     for k in range(p.B):
         i, z = p.blocks[2 * k], UNKNOWNS * k
         angle = norm3(combined(weights, s + 1, z, h, slopes, p))
         e, before, after = combined(weights, s + 1, z + ANGLES, h, slopes, p), o + z + ANGLES, end + z + ANGLES
-        if p.blocks[2 * k + 1] == ROTATION:
+        if p.blocks[2 * k + 1] == L.ROTATION:
             allowed = relative
-            j = get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+            j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
             rate = norm3(times(j, e))
             size = max(norm3(times(j, get3(p.work, before))), norm3(times(j, get3(p.work, after))))
         else:
             allowed = absolute + relative * max(norm3(get3(p.work, o + z)), norm3(get3(p.work, end + z)))
-            j = p.bodies[CONSTANTS * i + INVERSE_MASS]
+            j = p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
             rate = j * norm3(e)
             size = j * max(norm3(get3(p.work, before)), norm3(get3(p.work, after)))
         worst = max(worst, angle / allowed, rate / (absolute + relative * size))
@@ -241,9 +231,9 @@ def excess(weights, h, slopes, end, p):
 def largest_component(weights, h, slopes, end, p):
     """The same as ode45 has it: the largest error of a single component over rtol times its size, which counts as
     atol/rtol at least [shampine1997, 4]; of positions and velocities, of angles and angular velocities."""
-    s, o = p.layout[STAGES], origin(p)
-    relative = p.report[RELATIVE]
-    least = p.report[ABSOLUTE] / relative
+    s, o = p.int_coefficients[STAGES], origin(p)
+    relative = p.step_info[L.RELATIVE]
+    least = p.step_info[L.ABSOLUTE] / relative
     worst = 0.0
     for k in range(p.B):
         i, z = p.blocks[2 * k], UNKNOWNS * k
@@ -251,11 +241,11 @@ def largest_component(weights, h, slopes, end, p):
         for part in range(2):
             at = z + ANGLES * part
             before, after, e = get3(p.work, o + at), get3(p.work, end + at), errors[part]
-            turns = p.blocks[2 * k + 1] == ROTATION
+            turns = p.blocks[2 * k + 1] == L.ROTATION
             for c in range(3):
                 weight = 1.0
                 if part == 1:
-                    weight = p.bodies[CONSTANTS * i + (INVERSE_INERTIA + c if turns else INVERSE_MASS)]
+                    weight = p.bodies[L.CONSTANTS * i + (L.INVERSE_INERTIA + c if turns else L.INVERSE_MASS)]
                 size = 1.0 if turns and part == 0 else weight * max(abs(before[c]), abs(after[c]))
                 error = weight * abs(e[c])
                 if not error < inf:
@@ -266,39 +256,39 @@ def largest_component(weights, h, slopes, end, p):
 
 def estimate(h, slopes, end, p):
     """Error of the step over its tolerance, from one error row or two [hairer1993, II.10]."""
-    s = p.layout[STAGES]
+    s = p.int_coefficients[STAGES]
     rows = s * s + 2 * s
-    first = excess(rows, h, slopes, end, p)
-    if p.layout[ERRORS] == 1:
+    first = scaled_error(rows, h, slopes, end, p)
+    if p.int_coefficients[ERRORS] == 1:
         return first
-    second = excess(rows + s + 1, h, slopes, end, p)
+    second = scaled_error(rows + s + 1, h, slopes, end, p)
     size = first * first + 0.01 * second * second
     return first * first / sqrt(size) if size > 0.0 else 0.0
 
 
 def explicit_step(t, h, p):
     """One step with a strictly lower triangular tableau."""
-    s = p.layout[STAGES]
+    s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     z, slopes = o + d, o + 2 * d
     start(p)
     for i in range(s):
-        advance(i * s, i, h, slopes, z, p)
-        status = field(t + p.table[s * s + s + i] * h, z, slopes + i * d, p)
-        if status != OK:
+        weighted_sum(i * s, i, h, slopes, z, p)
+        status = field(t + p.coefficients[s * s + s + i] * h, z, slopes + i * d, p)
+        if status != L.OK:
             return status
         note_rates(i, p)
     land(s * s, s, h, slopes, z, p)
-    if p.report[RELATIVE] > 0.0:
+    if p.step_info[L.RELATIVE] > 0.0:
         status = field(t + h, z, slopes + s * d, p)
-        if status != OK:
+        if status != L.OK:
             return status
         note_rates(s, p)
-        p.report[ERROR] = estimate(h, slopes, z, p)
+        p.step_info[L.ERROR] = estimate(h, slopes, z, p)
         p.work[0] = 0.0
     finish(z, p.y, p.y, p)
     enter_rates(s * s, s, h, p.y, p.y, p)
-    return OK
+    return L.OK
 
 
 def dense_state(begin, theta, t, h, out, p):
@@ -306,15 +296,15 @@ def dense_state(begin, theta, t, h, out, p):
 
     ``begin`` is the state before the step, ``t`` its time. Stages for dense output alone are computed at first need.
     """
-    s, extras, degree = p.layout[STAGES], p.layout[EXTRAS], p.layout[DEGREE]
+    s, extras, degree = p.int_coefficients[STAGES], p.int_coefficients[EXTRAS], p.int_coefficients[DEGREE]
     d, o, count = UNKNOWNS * p.B, origin(p), s + 1 + extras
     z, slopes = o + d, o + 2 * d
-    rows = s * s + 2 * s + p.layout[ERRORS] * (s + 1)
+    rows = s * s + 2 * s + p.int_coefficients[ERRORS] * (s + 1)
     nodes, polynomials = rows + extras * count, rows + extras * count + extras
     for k in range(int(p.work[0]), extras):
-        advance(rows + k * count, s + 1 + k, h, slopes, z, p)
-        status = field(t + p.table[nodes + k] * h, z, slopes + (s + 1 + k) * d, p)
-        if status != OK:
+        weighted_sum(rows + k * count, s + 1 + k, h, slopes, z, p)
+        status = field(t + p.coefficients[nodes + k] * h, z, slopes + (s + 1 + k) * d, p)
+        if status != L.OK:
             return status
         note_rates(s + 1 + k, p)
         p.work[0] = k + 1.0
@@ -323,19 +313,19 @@ def dense_state(begin, theta, t, h, out, p):
         for j in range(count):
             weight = 0.0
             for n in range(degree - 1, -1, -1):
-                weight = theta * (weight + p.table[polynomials + j * degree + n])
+                weight = theta * (weight + p.coefficients[polynomials + j * degree + n])
             total += weight * p.work[slopes + j * d + k]
-        settle(k, h * total, z, begin, out, p)
+        add_increment(k, h * total, z, begin, out, p)
     finish(z, begin, out, p)
     for k in range(p.S):
         total = 0.0
         for j in range(count):
             weight = 0.0
             for n in range(degree - 1, -1, -1):
-                weight = theta * (weight + p.table[polynomials + j * degree + n])
+                weight = theta * (weight + p.coefficients[polynomials + j * degree + n])
             total += weight * p.work[1 + 4 * p.B + j * p.S + k]
         enter1(k, h * total, begin, out, p)
-    return OK
+    return L.OK
 
 
 def local_jacobian(t, base, to, scales, p):
@@ -351,28 +341,28 @@ def local_jacobian(t, base, to, scales, p):
         p.work[z + c] = kept + step
         status = field(t, z, spare, p)
         p.work[z + c] = kept
-        if status != OK:
+        if status != L.OK:
             return status
         for r in range(d):
             p.work[to + r * d + c] = (p.work[spare + r] - p.work[base + r]) / step
-    return OK
+    return L.OK
 
 
 @inlined
 def settled(h, corrections, scales, p):
     """Whether corrections that no longer shrink are round-off: of the unknowns, or of loads that cancel."""
     d = UNKNOWNS * p.B
-    for n in range(p.layout[STAGES] * d):
+    for n in range(p.int_coefficients[STAGES] * d):
         k = n % d
         allowed = 1e-14 * p.work[scales + k]
         if k % UNKNOWNS >= ANGLES:
             block = k // UNKNOWNS
-            b = CONSTANTS * p.blocks[2 * block]
-            if p.blocks[2 * block + 1] == ROTATION:
-                allowed = max(allowed, GRAIN / turning_rate(h, get3(p.bodies, b + INVERSE_INERTIA)))
+            b = L.CONSTANTS * p.blocks[2 * block]
+            if p.blocks[2 * block + 1] == L.ROTATION:
+                allowed = max(allowed, ROUNDOFF / turning_rate(h, get3(p.bodies, b + L.INVERSE_INERTIA)))
             else:
-                place = p.work[scales + UNKNOWNS * block]
-                allowed = max(allowed, GRAIN * place / (abs(h) * p.bodies[b + INVERSE_MASS]))
+                distance = p.work[scales + UNKNOWNS * block]
+                allowed = max(allowed, ROUNDOFF * distance / (abs(h) * p.bodies[b + L.INVERSE_MASS]))
         if not abs(h * p.work[corrections + n]) <= allowed:
             return False
     return True
@@ -381,18 +371,18 @@ def settled(h, corrections, scales, p):
 @inlined
 def in_chart(k, p):
     """Whether an unknown is a coordinate of an attitude."""
-    return k % UNKNOWNS < ANGLES and p.blocks[2 * (k // UNKNOWNS) + 1] == ROTATION
+    return k % UNKNOWNS < ANGLES and p.blocks[2 * (k // UNKNOWNS) + 1] == L.ROTATION
 
 
 @inlined
 def recentre(h, p):
     """Move the charts of attitudes to the middle of the step that the present slopes make."""
-    s, o = p.layout[STAGES], origin(p)
+    s, o = p.int_coefficients[STAGES], origin(p)
     for k in range(p.B):
-        if p.blocks[2 * k + 1] == ROTATION:
+        if p.blocks[2 * k + 1] == L.ROTATION:
             z = UNKNOWNS * k
             D = scale(0.5, combined(s * s, s, z, h, o + 2 * UNKNOWNS * p.B, p))
-            put4(p.work, 1 + 4 * k, multiply(get4(p.y, BODY * p.blocks[2 * k] + ATTITUDE), turn(D)))
+            put4(p.work, 1 + 4 * k, multiply(get4(p.y, L.BODY * p.blocks[2 * k] + L.ATTITUDE), rotation_map(D)))
             put3(p.work, o + z, scale(-1.0, D))
 
 
@@ -403,7 +393,7 @@ def solve_stages(t, h, full, p):
     Of a chart centred on the middle, the rates of the coordinates of attitudes depend on these coordinates, and loads
     on the attitudes themselves, which do not know of the centre.
     """
-    s = p.layout[STAGES]
+    s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     n = s * d
     z, slopes, residual = o + d, o + 2 * d, o + 2 * d + n
@@ -415,16 +405,16 @@ def solve_stages(t, h, full, p):
     renewed = 0
     before = inf
     for iteration in range(MOST_ITERATIONS):
-        if p.layout[MIDDLE] == 1:
+        if p.int_coefficients[MIDDLE] == 1:
             recentre(h, p)
         if renew:
             for i in range(s):
-                advance(i * s, s, h, slopes, z, p)
-                at = t + p.table[s * s + s + i] * h
+                weighted_sum(i * s, s, h, slopes, z, p)
+                at = t + p.coefficients[s * s + s + i] * h
                 status = field(at, z, residual, p)
-                if status == OK:
+                if status == L.OK:
                     status = jacobian(at, residual, jacobians + i * d * d, scales, p)
-                if status != OK:
+                if status != L.OK:
                     return status
             renew, fresh = False, True
         if fresh:
@@ -432,20 +422,20 @@ def solve_stages(t, h, full, p):
                 for r in range(d):
                     for j in range(s):
                         for c in range(d):
-                            weight = p.table[i * s + j]
-                            if p.layout[MIDDLE] == 1 and in_chart(r, p) and in_chart(c, p):
-                                weight -= 0.5 * p.table[s * s + j]
+                            weight = p.coefficients[i * s + j]
+                            if p.int_coefficients[MIDDLE] == 1 and in_chart(r, p) and in_chart(c, p):
+                                weight -= 0.5 * p.coefficients[s * s + j]
                             entry = -h * weight * p.work[jacobians + i * d * d + r * d + c]
                             if i == j and r == c:
                                 entry += 1.0
                             p.work[matrix + (i * d + r) * n + j * d + c] = entry
             if not factor(p.work, matrix, n, pivots) or not is_positive(p.work, matrix, n, pivots):
-                return NOT_CONVERGED
+                return L.NOT_CONVERGED
             fresh = False
         for i in range(s):
-            advance(i * s, s, h, slopes, z, p)
-            status = field(t + p.table[s * s + s + i] * h, z, residual + i * d, p)
-            if status != OK:
+            weighted_sum(i * s, s, h, slopes, z, p)
+            status = field(t + p.coefficients[s * s + s + i] * h, z, residual + i * d, p)
+            if status != L.OK:
                 return status
             for k in range(d):
                 p.work[residual + i * d + k] -= p.work[slopes + i * d + k]
@@ -457,25 +447,25 @@ def solve_stages(t, h, full, p):
                 p.work[slopes + i * d + k] += e
                 correction = max(correction, abs(h * e) / p.work[scales + k])
                 if not abs(e) < inf:
-                    return NOT_CONVERGED
-        p.report[ITERATIONS] += 1.0
-        p.report[RESIDUAL] = correction
+                    return L.NOT_CONVERGED
+        p.step_info[L.ITERATIONS] += 1.0
+        p.step_info[L.RESIDUAL] = correction
         if correction <= LAST or (before < 1e-3 and correction * correction <= NEXT * before):
-            return OK
+            return L.OK
         if correction >= (NEAR if iteration == 1 else 0.5) * before and settled(h, residual, scales, p):
-            return OK
+            return L.OK
         if iteration == 1 and correction > NEAR * before:
-            return NOT_CONVERGED
+            return L.NOT_CONVERGED
         if correction > 0.1 * before and renewed < 10:
             renew = True
             renewed += 1
         before = correction
-    return NOT_CONVERGED
+    return L.NOT_CONVERGED
 
 
 def solve_step(t, h, p):
     """All stage slopes of an implicit tableau, those that are connected to a vanishing step."""
-    s = p.layout[STAGES]
+    s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     n = s * d
     z, slopes, scales = o + d, o + 2 * d, o + 2 * d + 2 * n
@@ -483,71 +473,71 @@ def solve_step(t, h, p):
     for k in range(d):
         p.work[z + k] = p.work[o + k]
     status = field(t, z, slopes, p)
-    if status != OK:
+    if status != L.OK:
         return status
     fastest = 0.0
     for k in range(p.B):
         v = UNKNOWNS * k
-        turns = p.blocks[2 * k + 1] == ROTATION
-        place, speed = norm3(get3(p.work, o + v)), norm3(get3(p.work, slopes + v))
+        turns = p.blocks[2 * k + 1] == L.ROTATION
+        distance, speed = norm3(get3(p.work, o + v)), norm3(get3(p.work, slopes + v))
         momentum, load = norm3(get3(p.work, o + v + ANGLES)), norm3(get3(p.work, slopes + v + ANGLES))
-        sizes = (1.0 if turns else place + abs(h) * speed, momentum + abs(h) * load)
+        sizes = (1.0 if turns else distance + abs(h) * speed, momentum + abs(h) * load)
         if turns:
             fastest = max(fastest, speed)
         if not sizes[0] + speed + sizes[1] + load < inf:
-            return NOT_FINITE
+            return L.NOT_FINITE
         for c in range(UNKNOWNS):
             size = sizes[0] if c < ANGLES else sizes[1]
             p.work[scales + v + c] = size if size > 0.0 else 1.0
     # The field's Jacobian at the start serves every stage; its scratch row lies in the second stage's place.
     status = jacobian(t, slopes, jacobians, scales, p)
-    if status != OK:
+    if status != L.OK:
         return status
     for i in range(1, s):
         for k in range(d):
             p.work[slopes + i * d + k] = p.work[slopes + k]
         for k in range(d * d):
             p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
-    return find(n, slopes, jacobians + n * d + n * n + n, pieces_of(abs(h) * fastest), t, h, p)
+    return find(n, slopes, jacobians + n * d + n * n + n, continuation_substeps(abs(h) * fastest), t, h, p)
 
 
 def implicit_step(t, h, p):
     """One step with any tableau."""
-    s = p.layout[STAGES]
+    s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     start(p)
     status = solve(t, h, p)
-    if status != OK:
+    if status != L.OK:
         return status
     if p.S > 0:
         for i in range(s):
-            advance(i * s, s, h, o + 2 * d, o + d, p)
-            status = field(t + p.table[s * s + s + i] * h, o + d, o + 2 * d + s * d, p)
-            if status != OK:
+            weighted_sum(i * s, s, h, o + 2 * d, o + d, p)
+            status = field(t + p.coefficients[s * s + s + i] * h, o + d, o + 2 * d + s * d, p)
+            if status != L.OK:
                 return status
             note_rates(i, p)
         enter_rates(s * s, s, h, p.y, p.y, p)
     land(s * s, s, h, o + 2 * d, o + d, p)
     finish(o + d, p.y, p.y, p)
-    return OK
+    return L.OK
 
 
-def steps_of(start, field, finish, turn, angles=ANGLES, norm=excess, carries=False):
+def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False):
     """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart;
     ``norm`` is that of the error.
 
-    Sums can be compensated, with ``carries``, where every block has six coordinates.
+    Sums can be compensated, with ``compensation``, where every block has six coordinates.
     """
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
-    known["turn"] = turn
-    if carries:
+    known["rotation_map"] = rotation_map
+    if compensation:
         known["enter1"] = enter1_carrying
         known["enter_rates"] = inlined(_with(enter_rates, known))
         known |= {"LAST": LAST_CARRYING, "NEXT": NEXT_CARRYING}
-    known["settle"] = settle_carrying if carries else settle
-    for template in (advance, land, combined, settled, in_chart, recentre):
+    known["add_increment"] = add_increment_compensated if compensation else add_increment
+    for template in (weighted_sum, land, combined, settled, in_chart, recentre):
         known[template.__name__] = inlined(_with(template, known))
-    known["excess"] = inlined(_with(norm, known))
+    known["scaled_error"] = inlined(_with(norm, known))
     known["estimate"] = helper(_with(estimate, known))
     known["jacobian"] = helper(_with(local_jacobian, known))
     known["find"] = helper(bind(follow, solve=helper(_with(solve_stages, known))))

@@ -19,29 +19,29 @@ import numpy as np
 from polhode.errors import InvalidInput
 from polhode.flows import taylor
 from polhode.flows.drift import drift
+from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import EVALUATIONS, LOADED, OK, ROTATION
-from polhode.methods.record import Method, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Method, Promises
 
 SMALLEST_ORDER = 2
 SHOWN = (8, 12, 16, 20)
 
-turn = None  # what bind puts in
+rotate_free = None  # what bind puts in
 
 
 def taylor_step(t, h, p):
     """Turn each body by its series; bodies that move through space drift, for no force acts on them."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        if p.blocks[2 * k + 1] == ROTATION:
-            status = turn(i, t, h, p)
-            if status != OK:
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            status = rotate_free(i, t, h, p)
+            if status != L.OK:
                 return status
         else:
             drift(i, h, p)
-    p.report[EVALUATIONS] += 1.0
-    p.report[LOADED] = 0.0
-    return OK
+    p.step_info[L.EVALUATIONS] += 1.0
+    p.step_info[L.LOADED] = 0.0
+    return L.OK
 
 
 def safe_step(m: Any, j: Any) -> float:
@@ -53,8 +53,8 @@ def safe_step(m: Any, j: Any) -> float:
 @cache
 def _step(order: int, fours: int) -> Any:
     polynomials = inlined(bind(taylor.polynomials, ORDER=order))
-    turning = bind(taylor.turn, ORDER=order, NODE_LANES=fours, polynomials=polynomials)
-    return bind(taylor_step, turn=helper(turning))
+    turning = bind(taylor.rotate_free, ORDER=order, NODE_LANES=fours, polynomials=polynomials)
+    return bind(taylor_step, rotate_free=helper(turning))
 
 
 @cache
@@ -62,15 +62,15 @@ def row(order: int) -> Method:
     """The method of this order."""
     fours = (order + 7) // 8  # enough nodes for the order, which takes order/2
 
-    def prepare() -> Prepared:
-        table = np.zeros(taylor.TABLE)
-        table[: taylor.WEIGHTS] = 1.0 / np.arange(1, taylor.WEIGHTS + 1)
+    def prepare() -> CompiledMethod:
+        coefficients = np.zeros(taylor.TABLE)
+        coefficients[: taylor.WEIGHTS] = 1.0 / np.arange(1, taylor.WEIGHTS + 1)
         x, weights = np.polynomial.legendre.leggauss(4 * fours)
-        table[taylor.WEIGHTS : taylor.WEIGHTS + 4 * fours] = 0.5 * weights
-        powers = table[taylor.POWERS :].reshape(-1, taylor.NODES)
+        coefficients[taylor.WEIGHTS : taylor.WEIGHTS + 4 * fours] = 0.5 * weights
+        powers = coefficients[taylor.POWERS :].reshape(-1, taylor.NODES)
         powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
-        return Prepared(
-            _step(order, fours), lambda bodies, blocks: taylor.SIZE, table, largest=safe_step, series=True
+        return CompiledMethod(
+            _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, series=True
         )  # fmt: skip
 
     promises = Promises(

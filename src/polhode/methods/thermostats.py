@@ -44,24 +44,12 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.flows.kick import impulse
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper
 from polhode.kernel.random import WORD, normal_pair
-from polhode.kernel.signatures import (
-    ANGULAR,
-    BODY,
-    CONSTANTS,
-    INERTIA,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MASS,
-    MOMENTUM,
-    OK,
-    ROTATION,
-)
 from polhode.methods.free_flows import free_flow
-from polhode.methods.record import Bath, Method, Option, Prepared, Promises, number_option
+from polhode.methods.record import Bath, CompiledMethod, Method, Option, Promises, number_option
 from polhode.methods.splitting import BATH, FREE, KICK, LAST_KICK, WIDTH, compose_step, splitting, stages, uniform
 
 ONE_NODE = (0.5, 1.0, 0.5, 1.0)
@@ -78,22 +66,22 @@ DRAWS, HEAT = 0, 1
 
 def ornstein_uhlenbeck(h, p):
     """The Ornstein-Uhlenbeck process of all momenta for a time h."""
-    T, S = WIDTH * p.layout[0] + AFTER, BODY * p.N + p.S
-    kT, low, high = p.table[T + KT], int(p.table[T + KEY]), int(p.table[T + KEY + 1])
+    T, S = WIDTH * p.int_coefficients[0] + AFTER, L.BODY * p.N + p.S
+    kT, low, high = p.coefficients[T + KT], int(p.coefficients[T + KEY]), int(p.coefficients[T + KEY + 1])
     draw = int(p.y[S + DRAWS])
-    rate, rate_rotation = p.table[T + FRICTION] * abs(h), p.table[T + FRICTION_ROTATION] * abs(h)
+    rate, rate_rotation = p.coefficients[T + FRICTION] * abs(h), p.coefficients[T + FRICTION_ROTATION] * abs(h)
     left, left_rotation = exp(-rate), exp(-rate_rotation)
     noise, noise_rotation = sqrt(-expm1(-2.0 * rate) * kT), sqrt(-expm1(-2.0 * rate_rotation) * kT)
     heat = 0.0
     for k in range(p.B):
         i, kind = int(p.blocks[2 * k]), int(p.blocks[2 * k + 1])
-        c, s = (left_rotation, noise_rotation) if kind == ROTATION else (left, noise)
+        c, s = (left_rotation, noise_rotation) if kind == L.ROTATION else (left, noise)
         x, y = normal_pair(draw & WORD, draw >> 32, i, 2 * kind, low, high)
         z, _ = normal_pair(draw & WORD, draw >> 32, i, 2 * kind + 1, low, high)
-        at, b = BODY * i + (ANGULAR if kind == ROTATION else MOMENTUM), CONSTANTS * i
+        at, b = L.BODY * i + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.CONSTANTS * i
         for n in range(3):
-            heavy = p.bodies[b + (INERTIA + n if kind == ROTATION else MASS)]
-            light = p.bodies[b + (INVERSE_INERTIA + n if kind == ROTATION else INVERSE_MASS)]
+            heavy = p.bodies[b + (L.INERTIA + n if kind == L.ROTATION else L.MASS)]
+            light = p.bodies[b + (L.INVERSE_INERTIA + n if kind == L.ROTATION else L.INVERSE_MASS)]
             if light > 0.0:
                 old = p.y[at + n]
                 new = c * old + s * sqrt(heavy) * (x, y, z)[n]
@@ -101,7 +89,7 @@ def ornstein_uhlenbeck(h, p):
                 heat += 0.5 * light * (old - new) * (old + new)
     p.y[S + DRAWS] += 1.0
     p.y[S + HEAT] += heat
-    return OK
+    return L.OK
 
 
 def langevin_bath(settled: Mapping[str, str]) -> Bath:
@@ -110,10 +98,10 @@ def langevin_bath(settled: Mapping[str, str]) -> Bath:
     gamma = float(settled["friction"] or 0)
     turning = float(settled["friction_rotation"] or gamma)
 
-    def table(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
+    def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
         return np.array([float(settled["temperature"]) * boltzmann, gamma, turning, seed & WORD, seed >> 32])
 
-    return Bath(np.zeros(2), table, lambda numbers, table: numbers[:, HEAT])
+    return Bath(np.zeros(2), coefficients, lambda numbers, coefficients: numbers[:, HEAT])
 
 
 # ------------------------------------------------------------------ Nose-Hoover
@@ -137,11 +125,11 @@ def push_link(j, d, g, ratio, at, links, f, p):
 @helper
 def chain_factor(K, g, h, at, T, p):
     """Advance the chain at ``y[at:]`` by h; returns by what it multiplies the momenta, of which K is of g degrees."""
-    f, links = p.table[T + RATE], int(p.table[T + LINKS])
+    f, links = p.coefficients[T + RATE], int(p.coefficients[T + LINKS])
     factor = 1.0
     if g == 0.0:
         return factor
-    ratio = K / (g * p.table[T + KT])
+    ratio = K / (g * p.coefficients[T + KT])
     for weight in WEIGHTS:
         d = weight * h
         for n in range(links):
@@ -158,44 +146,44 @@ def chain_factor(K, g, h, at, T, p):
 
 def nose_hoover_chains(h, p):
     """The chains and what they do to all momenta for a time h."""
-    T, S = WIDTH * p.layout[0] + AFTER, BODY * p.N + p.S
+    T, S = WIDTH * p.int_coefficients[0] + AFTER, L.BODY * p.N + p.S
     moving = turning = mass = px = py = pz = 0.0
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        b = CONSTANTS * i
-        if kind == ROTATION:
+        b = L.CONSTANTS * i
+        if kind == L.ROTATION:
             for n in range(3):
-                m = p.y[BODY * i + ANGULAR + n]
-                turning += p.bodies[b + INVERSE_INERTIA + n] * m * m
+                m = p.y[L.BODY * i + L.ANGULAR + n]
+                turning += p.bodies[b + L.INVERSE_INERTIA + n] * m * m
         else:
-            P = get3(p.y, BODY * i + MOMENTUM)
-            moving += p.bodies[b + INVERSE_MASS] * (P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
-            mass += p.bodies[b + MASS]
+            P = get3(p.y, L.BODY * i + L.MOMENTUM)
+            moving += p.bodies[b + L.INVERSE_MASS] * (P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
+            mass += p.bodies[b + L.MASS]
             px, py, pz = px + P[0], py + P[1], pz + P[2]
     vx = vy = vz = 0.0
-    if p.table[T + RELATIVE] != 0.0:
+    if p.coefficients[T + RELATIVE] != 0.0:
         vx, vy, vz = px / mass, py / mass, pz / mass
         moving -= (px * px + py * py + pz * pz) / mass
-    if p.table[T + CHAINS] == 1.0:
-        slower = slowed = chain_factor(moving + turning, p.table[T + FREEDOMS], h, S, T, p)
+    if p.coefficients[T + CHAINS] == 1.0:
+        slower = slowed = chain_factor(moving + turning, p.coefficients[T + FREEDOMS], h, S, T, p)
     else:
-        at = S + 2 * int(p.table[T + LINKS])
-        slower = chain_factor(moving, p.table[T + FREEDOMS], h, S, T, p)
-        slowed = chain_factor(turning, p.table[T + FREEDOMS + 1], h, at, T, p)
+        at = S + 2 * int(p.coefficients[T + LINKS])
+        slower = chain_factor(moving, p.coefficients[T + FREEDOMS], h, S, T, p)
+        slowed = chain_factor(turning, p.coefficients[T + FREEDOMS + 1], h, at, T, p)
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        if kind == ROTATION:
-            m = get3(p.y, BODY * i + ANGULAR)
-            put3(p.y, BODY * i + ANGULAR, (slowed * m[0], slowed * m[1], slowed * m[2]))
+        if kind == L.ROTATION:
+            m = get3(p.y, L.BODY * i + L.ANGULAR)
+            put3(p.y, L.BODY * i + L.ANGULAR, (slowed * m[0], slowed * m[1], slowed * m[2]))
         else:
-            P = get3(p.y, BODY * i + MOMENTUM)
-            rest = (1.0 - slower) * p.bodies[CONSTANTS * i + MASS]
+            P = get3(p.y, L.BODY * i + L.MOMENTUM)
+            rest = (1.0 - slower) * p.bodies[L.CONSTANTS * i + L.MASS]
             put3(
                 p.y,
-                BODY * i + MOMENTUM,
+                L.BODY * i + L.MOMENTUM,
                 (slower * P[0] + rest * vx, slower * P[1] + rest * vy, slower * P[2] + rest * vz),
             )
-    return OK
+    return L.OK
 
 
 def nose_hoover_bath(settled: Mapping[str, str]) -> Bath:
@@ -203,41 +191,41 @@ def nose_hoover_bath(settled: Mapping[str, str]) -> Bath:
     links = int(settled["chain"])
     chains = 2 if settled["baths"] == "separate" else 1
 
-    def table(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
+    def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
         moving = translation - 3 if free else translation
         freedoms = [moving, rotation] if chains == 2 else [moving + rotation]
         kT = float(settled["temperature"]) * boltzmann
         return np.array([kT, 1.0 / float(settled["tau"]), float(free), chains, links, *freedoms])
 
-    def energy(numbers: Any, table: Any) -> Any:
+    def energy(numbers: Any, coefficients: Any) -> Any:
         total = np.zeros(len(numbers))
         for n in range(chains):
             v, eta = (numbers[:, (2 * n + j) * links : (2 * n + j + 1) * links] for j in range(2))
             weight = np.ones(links)
-            weight[0] = table[FREEDOMS + n]
-            total += table[KT] * (0.5 * v**2 + eta) @ weight
+            weight[0] = coefficients[FREEDOMS + n]
+            total += coefficients[KT] * (0.5 * v**2 + eta) @ weight
         return total
 
-    return Bath(np.zeros(2 * links * chains), table, energy, keeps=("total_momentum",))
+    return Bath(np.zeros(2 * links * chains), coefficients, energy, keeps=("total_momentum",))
 
 
 # ------------------------------------------------------------------ the rows
 def numbers_of(letters: str) -> tuple[Any, Any]:
     """Table and layout of the stages named by letters, as ``splitting.stages`` reads them."""
-    rows, kinds, place = [], [], 0.0
+    rows, kinds, time_fraction = [], [], 0.0
     for k, letter in enumerate(letters):
         fraction = 1.0 / letters.count(letter)
         last = letter == "B" and "A" not in letters[k:]
         kinds.append({"A": FREE, "B": LAST_KICK if last else KICK, "O": BATH}[letter])
-        place += fraction if letter == "A" else 0.0
-        rows.append((fraction, 0.0, place - 1.0 if last else place))
+        time_fraction += fraction if letter == "A" else 0.0
+        rows.append((fraction, 0.0, time_fraction - 1.0 if last else time_fraction))
     return np.array([*np.ravel(rows), *ONE_NODE]), np.array([len(letters), 0, 0, 1, *kinds], dtype=np.int64)
 
 
 @cache
-def step_of(turn: Any, bath: Any) -> Any:
+def step_of(rotate_free: Any, bath: Any) -> Any:
     """The step with a free rotation and a bath bound in."""
-    return bind(compose_step, run_stages=helper(bind(stages, free=turn, move=uniform, push=impulse, bathe=bath)))
+    return bind(compose_step, run_stages=helper(bind(stages, free=rotate_free, move=uniform, push=impulse, bathe=bath)))
 
 
 LANGEVIN = {
@@ -288,17 +276,18 @@ def thermostat(name: str, flow: str = "exact") -> Method:
             f"or name a free rotation after the slash, such as '{name}/mr'"
         )
     turning = free_flow(flow)
-    table, layout = numbers_of(letters)
+    coefficients, int_coefficients = numbers_of(letters)
     longest = 1.0 / letters.count("A")
     plain = splitting("v2_dkd" if letters.replace("O", "")[0] == "A" else "v2", turning)
     largest = turning.largest
 
-    def prepare(**options: str) -> Prepared:
+    def prepare(**options: str) -> CompiledMethod:
         its = {key: options[key] for key in turning.options}
-        return Prepared(
-            step_of(turning.build(**its), bathe), lambda bodies, blocks: 3 * LOAD * bodies, table, layout,
+        return CompiledMethod(
+            step_of(turning.build(**its), bathe), lambda bodies, blocks: 3 * L.LOAD * bodies, coefficients,
+            int_coefficients,
             largest=None if largest is None else lambda m, j: largest(m, j, **its) / longest, refuses=turning.refuses,
-            own=2, bath=bath(options),
+            auxiliary_work=2, bath=bath(options),
         )  # fmt: skip
 
     def promised(**options: str) -> Promises:
@@ -307,7 +296,7 @@ def thermostat(name: str, flow: str = "exact") -> Method:
             return without
         return Promises(
             order=2, at_least=without.at_least, evaluations=without.evaluations, thermal=True,
-            numbered=without.numbered or "seed" in own,
+            axis_order_dependent=without.axis_order_dependent or "seed" in own,
         )  # fmt: skip
 
     described = title if flow == "exact" else f"{title}; {turning.description}"

@@ -35,32 +35,13 @@ from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import add, axpy, cross, dot, exp_quaternion, scale, times
 from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.kick import impulse
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CLOCK,
-    CONSTANTS,
-    EVALUATIONS,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    LOADED,
-    MOMENTUM,
-    NEXT_TIME,
-    NOT_FINITE,
-    OK,
-    POSITION,
-    ROTATION,
-    STOPPED,
-)
 from polhode.kernel.solve import norm3
 from polhode.methods.free_flows import free_flow
 from polhode.methods.other_names import as_here
-from polhode.methods.record import Chosen, Method, Prepared, Promises
+from polhode.methods.record import CompiledMethod, Method, MethodSpec, Promises
 from polhode.methods.splitting import COUNTS, FREE, NODES, WIDTH, free, splitting, tables, uniform
 from polhode.methods.splitting_tables import Scheme, scheme, stages_of
 
@@ -82,27 +63,27 @@ def distance_rate(t, p):
     """Rate of the logarithm of the density |r|^(-3/2)."""
     total = change = 0.0
     for k in range(p.B):
-        if p.blocks[2 * k + 1] != ROTATION:
+        if p.blocks[2 * k + 1] != L.ROTATION:
             i = p.blocks[2 * k]
-            r, v = get3(p.y, BODY * i + POSITION), get3(p.y, BODY * i + MOMENTUM)
+            r, v = get3(p.y, L.BODY * i + L.POSITION), get3(p.y, L.BODY * i + L.MOMENTUM)
             d = norm3(r)
             total += 1.0 / (d * d * d)
-            change -= 1.5 * p.bodies[CONSTANTS * i + INVERSE_MASS] * dot(r, v) / (d * d * d * d * d)
+            change -= 1.5 * p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] * dot(r, v) / (d * d * d * d * d)
     return change / total
 
 
 @inlined
 def displaced(s, p):
-    """Put into ``trial`` the state after uniform motion for a time s."""
+    """Put into ``stage_state`` the state after uniform motion for a time s."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        a, b = BODY * i, CONSTANTS * i
-        if p.blocks[2 * k + 1] == ROTATION:
-            w = times(get3(p.bodies, b + INVERSE_INERTIA), get3(p.y, a + ANGULAR))
-            put4(p.trial, a + ATTITUDE, multiply(get4(p.y, a + ATTITUDE), exp_quaternion(scale(s, w))))
+        a, b = L.BODY * i, L.CONSTANTS * i
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            w = times(get3(p.bodies, b + L.INVERSE_INERTIA), get3(p.y, a + L.ANGULAR))
+            put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), exp_quaternion(scale(s, w))))
         else:
-            shift = s * p.bodies[b + INVERSE_MASS]
-            put3(p.trial, a + POSITION, axpy(shift, get3(p.y, a + MOMENTUM), get3(p.y, a + POSITION)))
+            shift = s * p.bodies[b + L.INVERSE_MASS]
+            put3(p.stage_state, a + L.POSITION, axpy(shift, get3(p.y, a + L.MOMENTUM), get3(p.y, a + L.POSITION)))
 
 
 def load_rate(t, p):
@@ -110,44 +91,44 @@ def load_rate(t, p):
 
     Uses the first 2 (6 N + S) numbers of ``work``: loads after and before.
     """
-    pace = 0.0
+    rate_of_change = 0.0
     for k in range(p.B):
         i = p.blocks[2 * k]
-        if p.blocks[2 * k + 1] == ROTATION:
-            speed = norm3(times(get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA), get3(p.y, BODY * i + ANGULAR)))
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            speed = norm3(times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), get3(p.y, L.BODY * i + L.ANGULAR)))
         else:
-            speed = p.bodies[CONSTANTS * i + INVERSE_MASS] * norm3(get3(p.y, BODY * i + MOMENTUM))
-            speed /= norm3(get3(p.y, BODY * i + POSITION))
-        pace = max(pace, speed)
-    if pace == 0.0:
+            speed = p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] * norm3(get3(p.y, L.BODY * i + L.MOMENTUM))
+            speed /= norm3(get3(p.y, L.BODY * i + L.POSITION))
+        rate_of_change = max(rate_of_change, speed)
+    if rate_of_change == 0.0:
         return 0.0
-    s = NEARBY / pace
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
-    here = LOAD * p.N + p.S
+    s = NEARBY / rate_of_change
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
+    here = L.LOAD * p.N + p.S
     for n in range(2):
         way = -s if n == 0 else s
         displaced(way, p)
         for k in range(here * n):
             p.work[here + k] = p.work[k]
-        p.loads(ALL, t + way, p.N, p.trial, p.bodies, p.parameters, p.work)
-    p.report[EVALUATIONS] += 2.0
-    p.report[LOADED] = min(p.report[LOADED], 1.0)  # loads of a commutator were in ``work``
+        p.loads(L.ALL, t + way, p.N, p.stage_state, p.bodies, p.parameters, p.work)
+    p.step_info[L.EVALUATIONS] += 2.0
+    p.step_info[L.LOADED] = min(p.step_info[L.LOADED], 1.0)  # loads of a commutator were in ``work``
     total = change = 0.0
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
-        at = LOAD * i + 3 * kind
+        at = L.LOAD * i + 3 * kind
         after, before = get3(p.work, at), get3(p.work, here + at)
         f = scale(0.5, add(before, after))
         rise = scale(0.5 / s, axpy(-1.0, before, after))
-        if kind == ROTATION:
-            m, light = get3(p.y, BODY * i + ANGULAR), get3(p.bodies, CONSTANTS * i + INVERSE_INERTIA)
+        if kind == L.ROTATION:
+            m, light = get3(p.y, L.BODY * i + L.ANGULAR), get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
             v, f, rise = times(light, m), times(light, f), times(light, rise)
             gain = add(f, times(light, cross(m, v)))
             e, e1 = 1.0, 0.0
         else:
-            r, lighter = get3(p.y, BODY * i + POSITION), p.bodies[CONSTANTS * i + INVERSE_MASS]
-            v, f, rise = scale(lighter, get3(p.y, BODY * i + MOMENTUM)), scale(lighter, f), scale(lighter, rise)
+            r, lighter = get3(p.y, L.BODY * i + L.POSITION), p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
+            v, f, rise = scale(lighter, get3(p.y, L.BODY * i + L.MOMENTUM)), scale(lighter, f), scale(lighter, rise)
             gain = f
             e = 1.0 / dot(r, r)
             e1 = -2.0 * e * e * dot(r, v)
@@ -167,40 +148,40 @@ def rate(t, p):  # replaced by bind
     raise RuntimeError("a controlled step runs only with a density bound into it")
 
 
-def advance(t, h, p):  # replaced by bind
+def inner_step(t, h, p):  # replaced by bind
     """Stand-in for the step of the method."""
     raise RuntimeError("a controlled step runs only with a method bound into it")
 
 
 def controlled_step(_, s, p):
     """One step of nominal size s."""
-    clock = int(p.report[CLOCK])
-    t, carry, z, g = get4(p.y, clock)
+    time_at = int(p.step_info[L.TIME_AT])
+    t, carry, z, g = get4(p.y, time_at)
     if z == 0.0:
         z, g = 1.0, rate(t, p)
     z += 0.5 * s * g  # [hairer2005]
     if not z > 0.0:
-        return STOPPED if z <= 0.0 else NOT_FINITE
+        return L.STOPPED if z <= 0.0 else L.NOT_FINITE
     h = s / z
     after, carry = later(t, carry, h)
-    p.report[NEXT_TIME] = after
-    status = advance(t, h, p)
-    if status != OK:
+    p.step_info[L.NEXT_TIME] = after
+    status = inner_step(t, h, p)
+    if status != L.OK:
         return status
     g = rate(after, p)
     z += 0.5 * s * g
-    put4(p.y, clock, (after, carry, z, g))
-    return OK if z > 0.0 else STOPPED if z <= 0.0 else NOT_FINITE
+    put4(p.y, time_at, (after, carry, z, g))
+    return L.OK if z > 0.0 else L.STOPPED if z <= 0.0 else L.NOT_FINITE
 
 
 @cache
-def controlled(step: Any, density: str) -> Any:
+def controlled(step: Any, step_density: str) -> Any:
     """The controlled step around a step, by a density."""
-    return bind(controlled_step, advance=helper(step), rate=DENSITIES[density])
+    return bind(controlled_step, inner_step=helper(step), rate=DENSITIES[step_density])
 
 
-def reversible(find: Callable[..., Chosen], text: str, **options: str) -> Chosen:
-    """``[density:]method`` with reversible steps; ``find`` resolves the method.
+def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> MethodSpec:
+    """``[step_density:]method`` with reversible steps; ``find`` resolves the method.
 
     Raises
     ------
@@ -208,10 +189,10 @@ def reversible(find: Callable[..., Chosen], text: str, **options: str) -> Chosen
         The method is unknown, not time-symmetric, or processed.
     """
     word, _, rest = text.partition(":")
-    density = word if word in DENSITIES else "loads"
+    step_density = word if word in DENSITIES else "loads"
     inner = find((rest if word in DENSITIES else text) or "v2", **options)
     prepared, promises, row = inner.prepare(), inner.promises, inner.method
-    if prepared.clock:
+    if prepared.step_density:
         raise InvalidInput(f"method {inner.label!r} has a clock of its own already; take one of the two")
     if prepared.processed:
         raise InvalidInput(
@@ -223,24 +204,24 @@ def reversible(find: Callable[..., Chosen], text: str, **options: str) -> Chosen
             f"method {inner.label!r} is not time-symmetric, so that reversible steps would keep nothing; take one that "
             "is, such as 'v2', 's6_10', 'kl8', 'imid' or 'mkrk:gauss2'"
         )
-    extra = 2 if density == "loads" else 0
+    extra = 2 if step_density == "loads" else 0
 
-    def prepare(**chosen: str) -> Prepared:
+    def prepare(**chosen: str) -> CompiledMethod:
         made = row.prepare(**chosen)
         return replace(
-            made, step=controlled(made.step, density), clock=density, estimate=0, dense=None, converter=None,
-            compensated=None,
-            work=lambda bodies, blocks: max(made.work(bodies, blocks), 2 * LOAD * bodies),
-            own=None if made.own is None else max(2, made.own),
+            made, step=controlled(made.step, step_density), step_density=step_density, estimate=0, dense=None,
+            converter=None, compensated=None,
+            work=lambda bodies, blocks: max(made.work(bodies, blocks), 2 * L.LOAD * bodies),
+            auxiliary_work=None if made.auxiliary_work is None else max(2, made.auxiliary_work),
         )  # fmt: skip
 
     def promised(**chosen: str) -> Promises:
         made = row.promises(**chosen)
         return replace(made, symplectic=False, evaluations=made.evaluations + extra, generalised=())
 
-    name = ":".join(["reversible", *["distance"] * (density == "distance"), row.name])
-    described = f"{row.description}; reversible steps that follow the {density}"
-    return Chosen(
+    name = ":".join(["reversible", *["distance"] * (step_density == "distance"), row.name])
+    described = f"{row.description}; reversible steps that follow the {step_density}"
+    return MethodSpec(
         Method(name, "time_transformed", described, "hairer2005", prepare, promised, row.options, row.range),
         inner.options,
     )
@@ -252,52 +233,52 @@ def weight(p):
     """Sum of 1/|r| of all bodies that move through space, and its rate."""
     total = change = 0.0
     for k in range(p.B):
-        if p.blocks[2 * k + 1] != ROTATION:
+        if p.blocks[2 * k + 1] != L.ROTATION:
             i = p.blocks[2 * k]
-            r, v = get3(p.y, BODY * i + POSITION), get3(p.y, BODY * i + MOMENTUM)
+            r, v = get3(p.y, L.BODY * i + L.POSITION), get3(p.y, L.BODY * i + L.MOMENTUM)
             d = norm3(r)
             total += 1.0 / d
-            change -= p.bodies[CONSTANTS * i + INVERSE_MASS] * dot(r, v) / (d * d * d)
+            change -= p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] * dot(r, v) / (d * d * d)
     return total, change
 
 
 def transformed_stages(_, s, p):
     """One step of nominal size s: the stages of a splitting, in transformed time."""
-    clock = int(p.report[CLOCK])
-    t, carry, W, unit = get4(p.y, clock)
+    time_at = int(p.step_info[L.TIME_AT])
+    t, carry, W, unit = get4(p.y, time_at)
     if W == 0.0:
         total, _rate = weight(p)
         W, unit = 1.0, 1.0 / total
-    for n in range(p.layout[0]):
-        span = p.table[WIDTH * n] * s
-        if p.layout[COUNTS + n] == FREE:
+    for n in range(p.int_coefficients[0]):
+        span = p.coefficients[WIDTH * n] * s
+        if p.int_coefficients[COUNTS + n] == FREE:
             span /= W
             for k in range(p.B):
                 i = p.blocks[2 * k]
-                status = free(i, span, p) if p.blocks[2 * k + 1] == ROTATION else uniform(i, span, p)
-                if status != OK:
+                status = free(i, span, p) if p.blocks[2 * k + 1] == L.ROTATION else uniform(i, span, p)
+                if status != L.OK:
                     return status
             t, carry = later(t, carry, span)
-            p.report[LOADED] = 0.0
+            p.step_info[L.LOADED] = 0.0
         else:
             total, before = weight(p)
             span /= unit * total
-            status = impulse(t, span, 0.0, p.layout[NODES], WIDTH * p.layout[0], p)
-            if status != OK:
+            status = impulse(t, span, 0.0, p.int_coefficients[NODES], WIDTH * p.int_coefficients[0], p)
+            if status != L.OK:
                 return status
             total, after = weight(p)
             W += 0.5 * span * unit * (before + after)  # [mikkola2002, sec. 2]
             if not W > 0.0:
-                return STOPPED if W <= 0.0 else NOT_FINITE
-    p.report[NEXT_TIME] = t
-    put4(p.y, clock, (t, carry, W, unit))
-    return OK
+                return L.STOPPED if W <= 0.0 else L.NOT_FINITE
+    p.step_info[L.NEXT_TIME] = t
+    put4(p.y, time_at, (t, carry, W, unit))
+    return L.OK
 
 
 @cache
-def transformed(turn: Any) -> Any:
+def transformed(rotate_free: Any) -> Any:
     """The step in transformed time with a free rotation bound in."""
-    return bind(transformed_stages, free=turn)
+    return bind(transformed_stages, free=rotate_free)
 
 
 def flow_first(rule: Scheme) -> Scheme:
@@ -308,7 +289,7 @@ def flow_first(rule: Scheme) -> Scheme:
     return Scheme(rule.name, rule.title, rule.cite, rule.order, stages)
 
 
-def logarithmic(_: Callable[..., Chosen], text: str, **options: str) -> Chosen:
+def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> MethodSpec:
     """The splitting ``scheme[/flow]`` of the logarithmic Hamiltonian, leapfrog without one.
 
     It begins with the flow, which keeps compositions of leapfrogs on the conic of a Kepler field.
@@ -330,12 +311,17 @@ def logarithmic(_: Callable[..., Chosen], text: str, **options: str) -> Chosen:
         raise unknown_name("free rotation", flow, ["exact"])
     plain, turning = splitting(rule, flow or "exact"), free_flow(flow or "exact")
     nodes = (int(plain.promises().order_velocity) + 1) // 2
-    table, layout = tables(flow_first(rule), nodes)
+    coefficients, int_coefficients = tables(flow_first(rule), nodes)
 
-    def prepare(**chosen: str) -> Prepared:
+    def prepare(**chosen: str) -> CompiledMethod:
         step = transformed(turning.build(**chosen))
-        return Prepared(
-            step, lambda bodies, blocks: (2 + nodes) * LOAD * bodies, table, layout, clock="distance", own=1 + nodes
+        return CompiledMethod(
+            step,
+            lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies,
+            coefficients,
+            int_coefficients,
+            step_density="distance",
+            auxiliary_work=1 + nodes,
         )
 
     def promised(**chosen: str) -> Promises:
@@ -346,8 +332,8 @@ def logarithmic(_: Callable[..., Chosen], text: str, **options: str) -> Chosen:
         f"logarithmic:{plain.name}", "time_transformed", f"logarithmic Hamiltonian, {plain.description}",
         "mikkola1999", prepare, promised, plain.options, plain.range,
     )  # fmt: skip
-    return Chosen(row, row.settle(words, **options))
+    return MethodSpec(row, row.resolve_options(words, **options))
 
 
-CLOCKS: dict[str, Callable[..., Chosen]] = {"reversible": reversible, "logarithmic": logarithmic}
+CLOCKS: dict[str, Callable[..., MethodSpec]] = {"reversible": reversible, "logarithmic": logarithmic}
 """What may stand before a method and gives it a clock."""

@@ -55,44 +55,17 @@ from polhode.algebra.so3 import axpy, scale
 from polhode.errors import InvalidInput
 from polhode.flows.drift import drift
 from polhode.flows.kick import DISPLACEMENT, enter, kick, loads_at
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import bind, helper, inlined
-from polhode.kernel.signatures import (
-    ALL,
-    ATTRACTION,
-    BODY,
-    COMMUTATES,
-    COMMUTATOR,
-    CONSTANTS,
-    DIVIDED,
-    ERROR,
-    GUARDED,
-    INVERSE_MASS,
-    ITERATIONS,
-    LOAD,
-    LOADED,
-    MASS,
-    MOMENTUM,
-    MOVING,
-    NEXT_TIME,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    OK,
-    POSITION,
-    PREPARING,
-    REPEATED,
-    RESIDUAL,
-    SINGULAR,
-    SLOPED,
-)
-from polhode.kernel.solve import GRAIN, factor, follow, is_positive, norm3, substitute
 from polhode.kernel.solve import NEAR as NEAR_ENOUGH
-from polhode.methods.record import UNGUARDED, Method, Option, Prepared, Promises
+from polhode.kernel.solve import ROUNDOFF, factor, follow, is_positive, norm3, substitute
+from polhode.methods.record import UNGUARDED, CompiledMethod, Method, Option, Promises
 from polhode.methods.tableaux import LARGEST_FAMILY_ORDER, Tableau
 from polhode.methods.tableaux import tableau as find_tableau
 
 MOST_ITERATIONS = 50
-RATES = ALL & ~ATTRACTION
+RATES = L.ALL & ~L.ATTRACTION
 """Parts of the loads behind which stand all rates of the system's own numbers."""
 DIFFERENCE = 1.5e-8
 SLOW = 0.1
@@ -111,8 +84,8 @@ def _numbers(A: Any, E: Any, b: Any, e: Any, c: Any, newton: bool = False, facto
     """Table and layout as the step reads them."""
     A, E = np.atleast_2d(A), np.atleast_2d(E)
     m, n = A.shape
-    table = np.concatenate([np.ravel(part) for part in (A, E, b, e, c, factor)])
-    return table, np.array([n, m, int(newton), *(range(m) if n > 1 else [0] * m)], dtype=np.int64)
+    coefficients = np.concatenate([np.ravel(part) for part in (A, E, b, e, c, factor)])
+    return coefficients, np.array([n, m, int(newton), *(range(m) if n > 1 else [0] * m)], dtype=np.int64)
 
 
 def _work(n: int, m: int, blocks: int) -> int:
@@ -123,134 +96,134 @@ def _work(n: int, m: int, blocks: int) -> int:
 @inlined
 def velocity_of(j, p):
     """Where the velocities stand in ``work`` that belong to node j."""
-    return 3 * p.B * p.layout[OF + j]
+    return 3 * p.B * p.int_coefficients[OF + j]
 
 
 @inlined
 def time_of(j, t, h, p):
     """Time of node j; the end of the step is what the next step will see."""
-    n, m = p.layout[VELOCITIES], p.layout[NODES]
-    c = p.table[2 * n * m + n + m + j]
-    return p.report[NEXT_TIME] if c == 1.0 else t + c * h
+    n, m = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES]
+    c = p.coefficients[2 * n * m + n + m + j]
+    return p.step_info[L.NEXT_TIME] if c == 1.0 else t + c * h
 
 
 @inlined
 def is_start(j, p):
     """Whether node j lies at the start of the step, whatever the velocities."""
-    n = p.layout[VELOCITIES]
+    n = p.int_coefficients[VELOCITIES]
     weight = 0.0
     for k in range(n):
-        weight += abs(p.table[j * n + k])
+        weight += abs(p.coefficients[j * n + k])
     return weight == 0.0
 
 
 @inlined
 def is_solved(j, p):
     """Whether the loads of node j enter the equations."""
-    n, m = p.layout[VELOCITIES], p.layout[NODES]
+    n, m = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES]
     weight = 0.0
     for i in range(n):
-        weight += abs(p.table[n * m + i * m + j])
+        weight += abs(p.coefficients[n * m + i * m + j])
     return weight != 0.0
 
 
 @helper
 def go_to(j, h, p):
-    """Put the places and momenta of node j into ``trial``."""
-    n, d, v = p.layout[VELOCITIES], 3 * p.B, velocity_of(j, p)
+    """Put the places and momenta of node j into ``stage_state``."""
+    n, d, v = p.int_coefficients[VELOCITIES], 3 * p.B, velocity_of(j, p)
     for k in range(p.B):
         i = p.blocks[2 * k]
-        a = BODY * i
+        a = L.BODY * i
         for c in range(3):
             x = 0.0
             for l in range(n):
-                x += p.table[j * n + l] * p.work[l * d + 3 * k + c]
-            p.trial[a + POSITION + c] = p.y[a + POSITION + c] + h * x
-        put3(p.trial, a + MOMENTUM, scale(p.bodies[CONSTANTS * i + MASS], get3(p.work, v + 3 * k)))
+                x += p.coefficients[j * n + l] * p.work[l * d + 3 * k + c]
+            p.stage_state[a + L.POSITION + c] = p.y[a + L.POSITION + c] + h * x
+        put3(p.stage_state, a + L.MOMENTUM, scale(p.bodies[L.CONSTANTS * i + L.MASS], get3(p.work, v + 3 * k)))
 
 
 @inlined
 def keep_loads(to, p):
     """Copy the forces on what moves from ``load`` to ``work[to:]``."""
     for k in range(p.B):
-        put3(p.work, to + 3 * k, get3(p.load, LOAD * p.blocks[2 * k]))
+        put3(p.work, to + 3 * k, get3(p.load, L.LOAD * p.blocks[2 * k]))
 
 
 @helper
 def shift(s, forces, p):
-    """Move the places in ``trial`` by s times what forces in ``work[forces:]`` do to a body at rest."""
+    """Move the places in ``stage_state`` by s times what forces in ``work[forces:]`` do to a body at rest."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        light = s * p.bodies[CONSTANTS * i + INVERSE_MASS]
-        put3(p.trial, BODY * i, axpy(light, get3(p.work, forces + 3 * k), get3(p.trial, BODY * i)))
+        light = s * p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
+        put3(p.stage_state, L.BODY * i, axpy(light, get3(p.work, forces + 3 * k), get3(p.stage_state, L.BODY * i)))
 
 
 @helper
 def loads_of_trial(t, h, p):
-    """All loads of the state in ``trial`` into ``load``, modified where the method says so.
+    """All loads of the state in ``stage_state`` into ``load``, modified where the method says so.
 
     The commutator load, twice the derivative of the forces along M^-1 F, is the system's, or made by differences of
     order 4.
     """
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
-    factor = p.table[2 * n * m + n + 2 * m] * h * h
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
+    factor = p.coefficients[2 * n * m + n + 2 * m] * h * h
     if factor == 0.0:
-        loads_at(ALL, t, p.trial, p.load, p)
+        loads_at(L.ALL, t, p.stage_state, p.load, p)
         return
     twice = 5 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
     forces = twice + d
-    if p.report[COMMUTATES] != 0.0:
-        loads_at(COMMUTATOR, t, p.trial, p.load, p)
+    if p.step_info[L.HAS_COMMUTATOR] != 0.0:
+        loads_at(L.COMMUTATOR, t, p.stage_state, p.load, p)
         keep_loads(twice, p)
-        loads_at(ALL, t, p.trial, p.load, p)
+        loads_at(L.ALL, t, p.stage_state, p.load, p)
         keep_loads(forces, p)
     else:
-        loads_at(ALL, t, p.trial, p.load, p)
+        loads_at(L.ALL, t, p.stage_state, p.load, p)
         keep_loads(forces, p)
         largest = 0.0
         for k in range(p.B):
             i = p.blocks[2 * k]
-            size = norm3(get3(p.trial, BODY * i + POSITION))
-            speed = norm3(get3(p.work, forces + 3 * k)) * p.bodies[CONSTANTS * i + INVERSE_MASS]
+            size = norm3(get3(p.stage_state, L.BODY * i + L.POSITION))
+            speed = norm3(get3(p.work, forces + 3 * k)) * p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
             largest = max(largest, speed / size if size > 0.0 else speed)
             put3(p.work, twice + 3 * k, (0.0, 0.0, 0.0))
         if largest > 0.0:
             s, moved = DISPLACEMENT / largest, 0.0
             for at in range(4):
-                place = (-2.0, -1.0, 1.0, 2.0)[at]
-                shift((place - moved) * s, forces, p)
-                moved = place
-                loads_at(ALL, t, p.trial, p.load, p)
+                offset = (-2.0, -1.0, 1.0, 2.0)[at]
+                shift((offset - moved) * s, forces, p)
+                moved = offset
+                loads_at(L.ALL, t, p.stage_state, p.load, p)
                 weight = (1.0 / 6.0, -4.0 / 3.0, 4.0 / 3.0, -1.0 / 6.0)[at] / s
                 for k in range(d):
-                    p.work[twice + k] += weight * p.load[LOAD * p.blocks[2 * (k // 3)] + k % 3]
+                    p.work[twice + k] += weight * p.load[L.LOAD * p.blocks[2 * (k // 3)] + k % 3]
             shift(-moved * s, forces, p)
     for k in range(p.B):
         changed = axpy(factor, get3(p.work, twice + 3 * k), get3(p.work, forces + 3 * k))
-        put3(p.load, LOAD * p.blocks[2 * k], changed)
+        put3(p.load, L.LOAD * p.blocks[2 * k], changed)
 
 
 @inlined
 def is_divided(p):
     """Whether only a part of the loads depends on velocities."""
-    return p.report[DIVIDED] != 0.0 and p.report[SLOPED] == 1.0
+    return p.step_info[L.SPLIT_LOADS] != 0.0 and p.step_info[L.VELOCITY_DEPENDENT] == 1.0
 
 
 @inlined
 def resting(p):
     """Where the forces on what moves that do not depend on velocities stand in ``work``, at the start or end."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     return 5 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
 
 
 @helper
-def look(j, t, h, p):
+def evaluate_loads(j, t, h, p):
     """Evaluate the loads at node j; at the start of the step those only that may have changed."""
-    n, d = p.layout[VELOCITIES], 3 * p.B
+    n, d = p.int_coefficients[VELOCITIES], 3 * p.B
     to = n * d + j * d
     go_to(j, h, p)
     if is_divided(p) and is_start(j, p):
-        loads_at(MOVING, time_of(j, t, h, p), p.trial, p.load, p)
+        loads_at(L.MOVING, time_of(j, t, h, p), p.stage_state, p.load, p)
         keep_loads(to, p)
         for k in range(d):
             p.work[to + k] += p.work[resting(p) + k]
@@ -262,23 +235,23 @@ def look(j, t, h, p):
 @helper
 def slopes_of(j, t, h, p):
     """Derivatives of the forces at node j by place and, where they depend on them, by velocity: forward differences."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces, residual = n * d + j * d, n * d + m * d
     scales = residual + n * d
     go_to(j, h, p)
-    for kind in range(2 if p.report[SLOPED] == 1.0 else 1):
+    for kind in range(2 if p.step_info[L.VELOCITY_DEPENDENT] == 1.0 else 1):
         to = scales + 2 * d + kind * m * d * d + j * d * d
         for c in range(d):
             i = p.blocks[2 * (c // 3)]
-            at = BODY * i + (MOMENTUM if kind == 1 else POSITION) + c % 3
-            mass = p.bodies[CONSTANTS * i + MASS] if kind == 1 else 1.0
-            kept = p.trial[at]
-            p.trial[at] = kept + mass * DIFFERENCE * p.work[scales + kind * d + c]
-            step = (p.trial[at] - kept) / mass
+            at = L.BODY * i + (L.MOMENTUM if kind == 1 else L.POSITION) + c % 3
+            mass = p.bodies[L.CONSTANTS * i + L.MASS] if kind == 1 else 1.0
+            kept = p.stage_state[at]
+            p.stage_state[at] = kept + mass * DIFFERENCE * p.work[scales + kind * d + c]
+            step = (p.stage_state[at] - kept) / mass
             loads_of_trial(time_of(j, t, h, p), h, p)
-            p.trial[at] = kept
+            p.stage_state[at] = kept
             for k in range(p.B):
-                F = get3(p.load, LOAD * p.blocks[2 * k])
+                F = get3(p.load, L.LOAD * p.blocks[2 * k])
                 for r in range(3):
                     p.work[to + (3 * k + r) * d + c] = (F[r] - p.work[forces + 3 * k + r]) / step
 
@@ -286,27 +259,27 @@ def slopes_of(j, t, h, p):
 @helper
 def build(t, h, p):
     """The matrix of Newton's method and its factors; False where it is singular or not finite."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     by_place = n * d + m * d + n * d + 2 * d
     by_velocity = by_place + m * d * d
     matrix = by_velocity + m * d * d
     for j in range(m):
-        if is_solved(j, p) and (p.report[SLOPED] == 1.0 or not is_start(j, p)):
+        if is_solved(j, p) and (p.step_info[L.VELOCITY_DEPENDENT] == 1.0 or not is_start(j, p)):
             slopes_of(j, t, h, p)
         else:
             for k in range(d * d):
                 p.work[by_place + j * d * d + k] = p.work[by_velocity + j * d * d + k] = 0.0
     for i in range(n):
         for r in range(d):
-            factor_of_row = -h * p.bodies[CONSTANTS * p.blocks[2 * (r // 3)] + INVERSE_MASS]
+            factor_of_row = -h * p.bodies[L.CONSTANTS * p.blocks[2 * (r // 3)] + L.INVERSE_MASS]
             for l in range(n):
                 for c in range(d):
                     x = 0.0
                     for j in range(m):
-                        weight = p.table[n * m + i * m + j]
+                        weight = p.coefficients[n * m + i * m + j]
                         if weight != 0.0:
-                            x += weight * h * p.table[j * n + l] * p.work[by_place + j * d * d + r * d + c]
-                            if p.report[SLOPED] == 1.0 and p.layout[OF + j] == l:
+                            x += weight * h * p.coefficients[j * n + l] * p.work[by_place + j * d * d + r * d + c]
+                            if p.step_info[L.VELOCITY_DEPENDENT] == 1.0 and p.int_coefficients[OF + j] == l:
                                 x += weight * p.work[by_velocity + j * d * d + r * d + c]
                     entry = factor_of_row * x
                     if i == l and r == c:
@@ -320,7 +293,7 @@ def build(t, h, p):
 @helper
 def conditioned(p):
     """Factorise the matrix; its reciprocal condition number (1-norm), negative where its determinant is."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     size = n * d
     residual = size + m * d
     matrix = residual + size + 2 * d + 2 * m * d * d
@@ -349,7 +322,7 @@ def conditioned(p):
 @helper
 def carry(h, p):
     """Change the forces as the last correction of the velocities, in the place of the residual, makes them change."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces = n * d
     residual = forces + m * d
     by_place = residual + n * d + 2 * d
@@ -358,10 +331,10 @@ def carry(h, p):
         for c in range(d):
             shift = 0.0
             for l in range(n):
-                shift += h * p.table[j * n + l] * p.work[residual + l * d + c]
+                shift += h * p.coefficients[j * n + l] * p.work[residual + l * d + c]
             for r in range(d):
                 p.work[forces + j * d + r] += p.work[by_place + j * d * d + r * d + c] * shift
-                if p.report[SLOPED] == 1.0:
+                if p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
                     change = p.work[residual + velocity_of(j, p) + c]
                     p.work[forces + j * d + r] += p.work[by_velocity + j * d * d + r * d + c] * change
 
@@ -370,9 +343,9 @@ def carry(h, p):
 def settled(grain, h, residual, scales, p):
     """Whether corrections that no longer shrink are round-off: of the velocities, or of loads that cancel."""
     d = 3 * p.B
-    for k in range(p.layout[VELOCITIES] * d):
+    for k in range(p.int_coefficients[VELOCITIES] * d):
         c = k % d
-        allowed = max(grain * (p.work[scales + d + c] + abs(p.work[k])), GRAIN * p.work[scales + c] / abs(h))
+        allowed = max(grain * (p.work[scales + d + c] + abs(p.work[k])), ROUNDOFF * p.work[scales + c] / abs(h))
         if not abs(p.work[residual + k]) <= allowed:
             return False
     return True
@@ -381,41 +354,41 @@ def settled(grain, h, residual, scales, p):
 @helper
 def find_velocities(t, h, full, p):
     """Solve for the velocities, to round-off, from those in ``work``; a status. With ``full``, by Newton's method."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces = n * d
     residual = forces + m * d
     scales = residual + n * d
     matrix = scales + 2 * d + 2 * m * d * d
     pivots = matrix + n * d * n * d
-    judged = p.layout[NEWTON] == 1
+    judged = p.int_coefficients[NEWTON] == 1
     wanted, full = judged or full, False
     jacobians = 0
     before, shrunk = inf, 1.0
     for iteration in range(MOST_ITERATIONS):
         for j in range(m):
-            if is_solved(j, p) and (p.report[SLOPED] == 1.0 or not is_start(j, p)):
-                look(j, t, h, p)
+            if is_solved(j, p) and (p.step_info[L.VELOCITY_DEPENDENT] == 1.0 or not is_start(j, p)):
+                evaluate_loads(j, t, h, p)
         if before == inf:
             for k in range(p.B):
-                light = p.bodies[CONSTANTS * p.blocks[2 * k] + INVERSE_MASS]
+                light = p.bodies[L.CONSTANTS * p.blocks[2 * k] + L.INVERSE_MASS]
                 speed, load = norm3(get3(p.work, 3 * k)), norm3(get3(p.work, forces + 3 * k))
-                place = norm3(get3(p.y, BODY * p.blocks[2 * k] + POSITION)) + abs(h) * speed
+                offset = norm3(get3(p.y, L.BODY * p.blocks[2 * k] + L.POSITION)) + abs(h) * speed
                 speed += abs(h) * light * load
-                if not place + speed < inf:
-                    return NOT_FINITE
+                if not offset + speed < inf:
+                    return L.NOT_FINITE
                 for c in range(3):
-                    p.work[scales + 3 * k + c] = place if place > 0.0 else 1.0
+                    p.work[scales + 3 * k + c] = offset if offset > 0.0 else 1.0
                     p.work[scales + d + 3 * k + c] = speed if speed > 0.0 else 1.0
         renewed = wanted
         if wanted:
             if not build(t, h, p):
-                return NOT_CONVERGED if jacobians > 0 else NOT_FINITE
+                return L.NOT_CONVERGED if jacobians > 0 else L.NOT_FINITE
             if judged:
-                p.report[ERROR] = conditioned(p)
-                if p.report[ERROR] == 0.0:
-                    return SINGULAR
+                p.step_info[L.ERROR] = conditioned(p)
+                if p.step_info[L.ERROR] == 0.0:
+                    return L.SINGULAR
             elif not factor(p.work, matrix, n * d, pivots) or not is_positive(p.work, matrix, n * d, pivots):
-                return NOT_CONVERGED
+                return L.NOT_CONVERGED
             wanted, full = False, True
             jacobians += 1
         for i in range(n):
@@ -423,9 +396,9 @@ def find_velocities(t, h, full, p):
                 b = p.blocks[2 * (k // 3)]
                 x = 0.0
                 for j in range(m):
-                    x += p.table[n * m + i * m + j] * p.work[forces + j * d + k]
-                light = p.bodies[CONSTANTS * b + INVERSE_MASS]
-                momentum = p.y[BODY * b + MOMENTUM + k % 3]
+                    x += p.coefficients[n * m + i * m + j] * p.work[forces + j * d + k]
+                light = p.bodies[L.CONSTANTS * b + L.INVERSE_MASS]
+                momentum = p.y[L.BODY * b + L.MOMENTUM + k % 3]
                 p.work[residual + i * d + k] = light * (momentum + h * x) - p.work[i * d + k]
         if full:
             substitute(p.work, matrix, n * d, pivots, residual)
@@ -434,10 +407,10 @@ def find_velocities(t, h, full, p):
             e = p.work[residual + k]
             p.work[k] += e
             if not abs(e) < inf:
-                return NOT_CONVERGED if p.report[ITERATIONS] > 0.0 else NOT_FINITE
+                return L.NOT_CONVERGED if p.step_info[L.ITERATIONS] > 0.0 else L.NOT_FINITE
             correction = max(correction, abs(e) / (p.work[scales + d + k % d] + abs(p.work[k])))
-        p.report[ITERATIONS] += 1.0
-        p.report[RESIDUAL] = correction
+        p.step_info[L.ITERATIONS] += 1.0
+        p.step_info[L.RESIDUAL] = correction
         # The next correction is judged by how the last two shrank: one alone may be small by chance.
         shrinking = correction / before
         done = correction <= 2e-16 or (before < 1e-3 and correction * max(shrinking, shrunk) <= 2e-17)
@@ -447,110 +420,112 @@ def find_velocities(t, h, full, p):
         if done or (stuck and settled(grain, h, residual, scales, p)):
             if full:
                 carry(h, p)
-            return SINGULAR if judged and p.report[GUARDED] != 0.0 and p.report[ERROR] < NEAR else OK
+            return L.SINGULAR if judged and p.step_info[L.GUARDED] != 0.0 and p.step_info[L.ERROR] < NEAR else L.OK
         if iteration == 1 and correction > NEAR_ENOUGH * before:
-            return NOT_CONVERGED
+            return L.NOT_CONVERGED
         if correction > SLOW * before:
             wanted = True
         if before < inf:
             shrunk = shrinking
         before = correction
-    return NOT_CONVERGED
+    return L.NOT_CONVERGED
 
 
 @helper
 def restart(p):
     """Velocities of the start of the step."""
-    n, d = p.layout[VELOCITIES], 3 * p.B
+    n, d = p.int_coefficients[VELOCITIES], 3 * p.B
     for k in range(p.B):
         i = p.blocks[2 * k]
-        v = scale(p.bodies[CONSTANTS * i + INVERSE_MASS], get3(p.y, BODY * i + MOMENTUM))
+        v = scale(p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(p.y, L.BODY * i + L.MOMENTUM))
         for l in range(n):
             put3(p.work, l * d + 3 * k, v)
 
 
-def explain(t, h, status, p):
+def diagnose_failure_template(t, h, status, p):
     """The status of a step that cannot be solved: SINGULAR where the longest step that can be is nearly singular.
 
     ERROR says how far the solution was followed, and ``work`` still holds it.
     """
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
-    iterations, residual = p.report[ITERATIONS], p.report[RESIDUAL]
-    solved, unsolved, health = p.report[ERROR] if h > 0.0 else -p.report[ERROR], h, 1.0
+    iterations, residual = p.step_info[L.ITERATIONS], p.step_info[L.RESIDUAL]
+    solved, unsolved, health = p.step_info[L.ERROR] if h > 0.0 else -p.step_info[L.ERROR], h, 1.0
     for _trial in range(BISECTIONS):
         middle = 0.5 * (solved + unsolved)
         restart(p)
         if solved != 0.0:
             for k in range(n * d):
                 p.work[k] = p.work[kept + k]
-        if find_velocities(t, middle, False, p) == OK:
-            solved, health = middle, p.report[ERROR]
+        if find_velocities(t, middle, False, p) == L.OK:
+            solved, health = middle, p.step_info[L.ERROR]
             for k in range(n * d):
                 p.work[kept + k] = p.work[k]
         else:
             unsolved = middle
     singular = solved != 0.0 and health < STEEP
-    p.report[ITERATIONS], p.report[RESIDUAL] = iterations, health if singular else residual
-    p.report[ERROR] = abs(solved)
-    return SINGULAR if singular else status if status != SINGULAR else NOT_CONVERGED
+    p.step_info[L.ITERATIONS], p.step_info[L.RESIDUAL] = iterations, health if singular else residual
+    p.step_info[L.ERROR] = abs(solved)
+    return L.SINGULAR if singular else status if status != L.SINGULAR else L.NOT_CONVERGED
 
 
-tell = helper(explain)
+diagnose_failure = helper(diagnose_failure_template)
 reach = helper(bind(follow, solve=find_velocities))
 
 
 def variational_step(t, h, p):
     """One step (q0, p0) -> (q1, p1)."""
-    n, m, d = p.layout[VELOCITIES], p.layout[NODES], 3 * p.B
-    sloped = p.report[SLOPED] == 1.0
-    for k in range(BODY * p.N):
-        p.trial[k] = p.y[k]
+    n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
+    sloped = p.step_info[L.VELOCITY_DEPENDENT] == 1.0
+    for k in range(L.BODY * p.N):
+        p.stage_state[k] = p.y[k]
     restart(p)
     if is_start(0, p):
         if is_divided(p):
-            if p.report[LOADED] == 0.0:
-                loads_at(ALL & ~MOVING, time_of(0, t, h, p), p.trial, p.load, p)
+            if p.step_info[L.LOADED] == 0.0:
+                loads_at(L.ALL & ~L.MOVING, time_of(0, t, h, p), p.stage_state, p.load, p)
             keep_loads(resting(p), p)
         elif not sloped:
-            if p.report[LOADED] != 0.0:
+            if p.step_info[L.LOADED] != 0.0:
                 keep_loads(n * d, p)
             else:
-                look(0, t, h, p)
+                evaluate_loads(0, t, h, p)
     kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
     status = reach(n * d, 0, kept, 1, t, h, p)
-    if status != OK:
-        return tell(t, h, status, p) if p.layout[NEWTON] == 1 and status != NOT_FINITE else status
-    p.report[LOADED] = 0.0
+    if status != L.OK:
+        return (
+            diagnose_failure(t, h, status, p) if p.int_coefficients[NEWTON] == 1 and status != L.NOT_FINITE else status
+        )
+    p.step_info[L.LOADED] = 0.0
     if p.S > 0:
         for j in range(m):
             go_to(j, h, p)
-            p.loads(RATES, time_of(j, t, h, p), p.N, p.trial, p.bodies, p.parameters, p.load)
-            p.report[REPEATED] += 1.0
-            enter(p.table[2 * n * m + n + j] * h, p.load, 0, p)
+            p.loads(RATES, time_of(j, t, h, p), p.N, p.stage_state, p.bodies, p.parameters, p.load)
+            p.step_info[L.REPEATED] += 1.0
+            enter(p.coefficients[2 * n * m + n + j] * h, p.load, 0, p)
     for j in range(m):
         if not is_solved(j, p):
             if is_divided(p):
                 go_to(j, h, p)
-                loads_at(MOVING, time_of(j, t, h, p), p.trial, p.load, p)
+                loads_at(L.MOVING, time_of(j, t, h, p), p.stage_state, p.load, p)
                 keep_loads(n * d + j * d, p)
-                loads_at(ALL & ~MOVING, time_of(j, t, h, p), p.trial, p.load, p)
+                loads_at(L.ALL & ~L.MOVING, time_of(j, t, h, p), p.stage_state, p.load, p)
                 for k in range(d):
-                    p.work[n * d + j * d + k] += p.load[LOAD * p.blocks[2 * (k // 3)] + k % 3]
+                    p.work[n * d + j * d + k] += p.load[L.LOAD * p.blocks[2 * (k // 3)] + k % 3]
             else:
-                look(j, t, h, p)
-            if (is_divided(p) or not sloped) and p.table[2 * n * m + n + m + j] == 1.0:
-                p.report[LOADED] = 1.0  # the last node is the end of the step
+                evaluate_loads(j, t, h, p)
+            if (is_divided(p) or not sloped) and p.coefficients[2 * n * m + n + m + j] == 1.0:
+                p.step_info[L.LOADED] = 1.0  # the last node is the end of the step
     for k in range(d):
-        a = BODY * p.blocks[2 * (k // 3)] + k % 3
+        a = L.BODY * p.blocks[2 * (k // 3)] + k % 3
         x = y = 0.0
         for l in range(n):
-            x += p.table[2 * n * m + l] * p.work[l * d + k]
+            x += p.coefficients[2 * n * m + l] * p.work[l * d + k]
         for j in range(m):
-            y += p.table[2 * n * m + n + j] * p.work[n * d + j * d + k]
-        p.y[a + POSITION] += h * x
-        p.y[a + MOMENTUM] += h * y
-    return OK
+            y += p.coefficients[2 * n * m + n + j] * p.work[n * d + j * d + k]
+        p.y[a + L.POSITION] += h * x
+        p.y[a + L.MOMENTUM] += h * y
+    return L.OK
 
 
 # ------------------------------------------------------------------ the corrected energy
@@ -563,16 +538,16 @@ def convert_state(task, t, h, p):
     """Shift the state by the flow of -(h^2/24) v . grad V, to O(h^4), or back again."""
     time = t
     for s in range(4):
-        k = s if task == PREPARING else 3 - s
-        if task == PREPARING:
+        k = s if task == L.PREPARING else 3 - s
+        if task == L.PREPARING:
             kick(time, KICKS[k] * h, p)
         for b in range(p.B):
-            drift(p.blocks[2 * b], (DRIFTS[k] if task == PREPARING else -DRIFTS[k]) * h, p)
-        time += (DRIFTS[k] if task == PREPARING else -DRIFTS[k]) * h
-        if task != PREPARING:
+            drift(p.blocks[2 * b], (DRIFTS[k] if task == L.PREPARING else -DRIFTS[k]) * h, p)
+        time += (DRIFTS[k] if task == L.PREPARING else -DRIFTS[k]) * h
+        if task != L.PREPARING:
             kick(time, -KICKS[k] * h, p)
-    p.report[LOADED] = 0.0
-    return OK
+    p.step_info[L.LOADED] = 0.0
+    return L.OK
 
 
 @inlined
@@ -595,9 +570,11 @@ def lobatto_pair(order: int) -> tuple[Tableau, Tableau]:
     return find_tableau(f"lobatto_iiia{order}"), find_tableau(f"lobatto_iiib{order}")
 
 
-def _prepared(numbers: tuple[Any, Any]) -> Prepared:
+def _prepared(numbers: tuple[Any, Any]) -> CompiledMethod:
     n, m = int(numbers[1][VELOCITIES]), int(numbers[1][NODES])
-    return Prepared(variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, points=True, own=0)
+    return CompiledMethod(
+        variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, points=True, auxiliary_work=0
+    )
 
 
 def _is_share(word: str) -> bool:
@@ -616,7 +593,7 @@ def _of_alpha(alpha: str = "0.5") -> Promises:
     return _promises(2, 1 if a in (0.0, 0.5) else 2, implicit=a != 0.0)
 
 
-def _corrected() -> Prepared:
+def _corrected() -> CompiledMethod:
     numbers = _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton=True, factor=-1.0 / 12.0)
     return replace(_prepared(numbers), converter=(always, convert_state), processed=True)
 

@@ -87,8 +87,8 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
         elif "attitude" in ds:
             _polhode(figure.add_axes(places[0]), ds)
         if "position" in ds and not molecules:
-            place = places[1] if "attitude" in ds else places[0]
-            _orbit(figure, place, ds)
+            box = places[1] if "attitude" in ds else places[0]
+            _orbit(figure, box, ds)
         if "attitude" not in ds:
             _phase(figure.add_axes((0.68, 0.065, 0.29, 0.32)), ds)
         elif "position" not in ds and not molecules:
@@ -184,8 +184,8 @@ def _heading(figure: Any, ds: xr.Dataset) -> None:
     attrs = ds.attrs
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))
-    pace = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))}"
-    what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  {pace}"
+    steps_taken = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))}"
+    what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  {steps_taken}"
     titled = "scenario" in attrs and attrs.get("title")  # a person's own words go first
     head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
     figure.text(0.022, 0.968, head, fontsize=15, fontweight="bold", va="center")
@@ -490,8 +490,8 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
     """The ball, its circles of latitude and longitude, and its axes."""
     from matplotlib.patches import Circle
 
-    place = axes.get_position()
-    wide, high = place.width * axes.figure.get_figwidth(), place.height * axes.figure.get_figheight()
+    box = axes.get_position()
+    wide, high = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
     axes.set_aspect("equal")
     axes.set_xlim(-1.26 * wide / high, 1.26 * wide / high)
     axes.set_ylim(-1.26, 1.26)
@@ -697,9 +697,9 @@ def _axis_in_space(axes: Any, ds: xr.Dataset) -> None:
 
 
 # ------------------------------------------------------------------ things that move
-def _orbit(figure: Any, place: tuple[float, float, float, float], ds: xr.Dataset) -> None:
+def _orbit(figure: Any, box: tuple[float, float, float, float], ds: xr.Dataset) -> None:
     """The path in space, on equal scales where the ranges allow."""
-    axes = figure.add_axes(place, projection="3d")
+    axes = figure.add_axes(box, projection="3d")
     r = _in_order(ds, "position")
     r = r[np.isfinite(r).all(axis=1)]
     low, high = r.min(axis=0), r.max(axis=0)
@@ -727,7 +727,7 @@ def _orbit(figure: Any, place: tuple[float, float, float, float], ds: xr.Dataset
         axes.text(*r[-1], "  end", fontsize=8.5)
     units = ds["position"].attrs.get("units", "")
     figure.text(
-        place[0], place[1] + place[3] + 0.008, style.with_units(f"Orbit in space{_whose(ds)}", units),
+        box[0], box[1] + box[3] + 0.008, style.with_units(f"Orbit in space{_whose(ds)}", units),
         fontsize=10.5, fontweight="bold", va="bottom",
     )  # fmt: skip
 

@@ -91,9 +91,9 @@ def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0
         Least distance between two labels as a fraction of the height.
     """
     low, high = axes.get_ylim()
-    place = axes.transData.transform
-    bottom, top = place((0, low))[1], place((0, high))[1]
-    wanted = sorted(((place((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
+    box = axes.transData.transform
+    bottom, top = box((0, low))[1], box((0, high))[1]
+    wanted = sorted(((box((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
     for height, (_, text, colour) in zip(spread([entry[0] for entry in wanted], gap), wanted, strict=True):
         axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
 

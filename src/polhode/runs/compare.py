@@ -86,7 +86,7 @@ def compare(
     t_end: float,
     t0: float = 0.0,
     reference: Any = None,
-    tell: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> xr.Dataset:
     """Run each method at each step from the same state and tell errors, orders and cost.
@@ -106,7 +106,7 @@ def compare(
         ``position``, ``momentum`` (space frame) by name. It is taken to be exact. Without one polhode computes it:
         by Gauss of order 8 in exponential coordinates, refined until an explicit method of order 8 in Cayley
         coordinates agrees; their difference is the accuracy of the reference.
-    tell : function, optional
+    progress : function, optional
         Called with a sentence before each method and each try of a reference.
     **arguments
         Initial state and other arguments of ``polhode.integrate`` (``attitude``, ``angular_velocity``, ``guard``...).
@@ -162,10 +162,10 @@ def compare(
             raise InvalidInput(f"{what} {keys[twice]!r} is given twice; keep one of them")
     if min(counts) == 0:
         raise InvalidInput("t_end equals t0: there is nothing to compare")
-    say = teller(tell, "tell")
+    report_line = teller(progress, "tell")
     if reference is None:
         goal = compute_reference(
-            system, t_end=t_end, t0=t0, largest=max(sizes), smallest=min(sizes), tell=say, **arguments
+            system, t_end=t_end, t0=t0, largest=max(sizes), smallest=min(sizes), progress=report_line, **arguments
         )
     else:
         goal = given_reference(system, reference, t_end, units)
@@ -173,7 +173,7 @@ def compare(
     table = _Table(system, told, sizes, counts)
     try:
         for i, row in enumerate(chosen):
-            say(f"{told[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
+            report_line(f"{told[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
             for k in range(len(sizes)):
                 table.fill(i, k, row, goal, t_end=t_end, t0=t0, **arguments)
     except (KeyboardInterrupt, Interrupted):
@@ -190,7 +190,7 @@ def compute_reference(
     t0: float = 0.0,
     largest: float,
     smallest: float,
-    tell: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> Reference:
     """A state at the end time that two methods of order 8 agree on.
@@ -206,7 +206,7 @@ def compute_reference(
         End and start.
     largest, smallest : float
         Largest and smallest step that is to be judged.
-    tell : function, optional
+    progress : function, optional
         Called with a sentence before each try.
     **arguments
         Initial state and other arguments of ``polhode.integrate``.
@@ -223,8 +223,8 @@ def compute_reference(
     best: tuple[float, int, xr.Dataset, dict[str, float]] | None = None
     failed: StepFailed | None = None
     while n <= limit:
-        if tell is not None:
-            tell(f"reference, {n} steps")
+        if progress is not None:
+            progress(f"reference, {n} steps")
         try:
             first, second = (
                 integrate(system, name, step=length / n, t_end=t_end, t0=t0, every=n, **arguments).isel(time=-1)

@@ -51,8 +51,8 @@ class Display:
                 if progress.total is not None:
                     of = f" of {progress.total}"
                 left = (1.0 / progress.share - 1.0) * progress.seconds if progress.share > 0.0 else float("inf")
-                pace = f", {rate}, {duration(round(left))} to go" if progress.seconds > 0.1 else ""
-                self.say(f"running {share}  {progress.done}{of} steps{pace}")
+                steps_taken = f", {rate}, {duration(round(left))} to go" if progress.seconds > 0.1 else ""
+                self.say(f"running {share}  {progress.done}{of} steps{steps_taken}")
             self.running = True
 
     def say(self, line: str) -> None:

@@ -22,7 +22,7 @@ from polhode.arguments import array, room_for, whole
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, OK, REPORT
+from polhode.kernel import layout as slots
 from polhode.systems.inertia import RELATIVE_TOLERANCE, principal
 
 Array = NDArray[np.float64]
@@ -183,25 +183,25 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     leading = _leading(
         inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1]
     )  # fmt: skip
-    room_for(prod(leading) * (BODY + CONSTANTS), "the arguments together")
+    room_for(prod(leading) * (slots.BODY + slots.CONSTANTS), "the arguments together")
     moments, m = _solid(moments, _to_principal(frames, m))
     unit = _power_of_two(moments)  # of inertia and momentum together: subnormal moments have no inverses
-    y = np.zeros((*leading, BODY))
-    y[..., ATTITUDE : ATTITUDE + 4] = rotation.multiply(q, frames) if _turns(frames) else q
+    y = np.zeros((*leading, slots.BODY))
+    y[..., slots.ATTITUDE : slots.ATTITUDE + 4] = rotation.multiply(q, frames) if _turns(frames) else q
     with np.errstate(over="ignore"):
-        y[..., ANGULAR : ANGULAR + 3] = m * unit
-    bodies = np.ones((*leading, CONSTANTS))
+        y[..., slots.ANGULAR : slots.ANGULAR + 3] = m * unit
+    bodies = np.ones((*leading, slots.CONSTANTS))
     bodies[..., 1:4], bodies[..., 5:8] = moments * unit, 1.0 / (moments * unit)
-    y, bodies = y.reshape(-1, BODY), bodies.reshape(-1, CONSTANTS)
+    y, bodies = y.reshape(-1, slots.BODY), bodies.reshape(-1, slots.CONSTANTS)
     status, iterations = np.zeros((2, len(y)), dtype=np.int64)
     spans = np.array(np.broadcast_to(times, leading)).reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):  # as plain Python the flow works on numpy's numbers
-        drive.sweep_of(free_rotation.turn)(1, spans, y, bodies, np.zeros(REPORT), status, iterations)
-    if (status != OK).any():
-        when = spans[np.flatnonzero(status != OK)[0]]
+        drive.sweep_of(free_rotation.rotate_free)(1, spans, y, bodies, np.zeros(slots.STEP_INFO), status, iterations)
+    if (status != slots.OK).any():
+        when = spans[np.flatnonzero(status != slots.OK)[0]]
         raise InvalidInput(f"the angle turned by t = {when:g} overflows; check the units of inertia, momentum and t")
-    q = y[:, ATTITUDE : ATTITUDE + 4].reshape(*leading, 4)
-    m = y[:, ANGULAR : ANGULAR + 3].reshape(*leading, 3) / unit
+    q = y[:, slots.ATTITUDE : slots.ATTITUDE + 4].reshape(*leading, 4)
+    m = y[:, slots.ANGULAR : slots.ANGULAR + 3].reshape(*leading, 3) / unit
     if _turns(frames):
         q = rotation.multiply(q, rotation.conjugate(frames))
     return FreeMotion(np.ascontiguousarray(q), np.ascontiguousarray(_to_user(frames, m)))

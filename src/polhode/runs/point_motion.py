@@ -27,21 +27,8 @@ from polhode.algebra import rotation
 from polhode.arguments import array, whole
 from polhode.errors import InvalidInput, NotFinite, UserFunctionError, shown
 from polhode.kernel import drive, jit
-from polhode.kernel.signatures import (  # type: ignore[attr-defined]
-    A1,
-    A2,
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    INVERSE_INERTIA,
-    LOAD,
-    LOADS,
-    MASS,
-    MOMENTUM,
-    POSITION,
-    types,
-)
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
 from polhode.runs.parameters import with_parameters
 from polhode.runs.single import rebuild
 from polhode.systems import SYSTEMS, System
@@ -106,19 +93,19 @@ def point_motion(
     rows = ds if "time" in ds.dims else ds.expand_dims("time")
     times, states = _states(rows, system)
     load = _loads(system, times, states, _direction(ds, times))[:, body]
-    state, constants = states.reshape(len(times), system.N, BODY)[:, body], system.constants_of_bodies[body]
-    q = state[:, None, ATTITUDE:ANGULAR]
+    state, constants = states.reshape(len(times), system.N, L.BODY)[:, body], system.constants_of_bodies[body]
+    q = state[:, None, L.ATTITUDE : L.ANGULAR]
     x = rotation.rotate_inverse(system.frames[body], points)  # from here on in the principal frame
-    w = state[:, ANGULAR:] * constants[INVERSE_INERTIA:]
-    turning = (load[:, 3:] + np.cross(state[:, ANGULAR:], w)) * constants[INVERSE_INERTIA:]
+    w = state[:, L.ANGULAR :] * constants[L.INVERSE_INERTIA :]
+    turning = (load[:, 3:] + np.cross(state[:, L.ANGULAR :], w)) * constants[L.INVERSE_INERTIA :]
     w, turning = w[:, None], turning[:, None]
     about = np.cross(w, x)
-    origin = state[:, None, POSITION:MOMENTUM]
-    velocity = state[:, None, MOMENTUM:ATTITUDE] / constants[MASS]
+    origin = state[:, None, L.POSITION : L.MOMENTUM]
+    velocity = state[:, None, L.MOMENTUM : L.ATTITUDE] / constants[L.MASS]
     found = {
         "position": origin + rotation.rotate(q, x),
         "velocity": velocity + rotation.rotate(q, about),
-        "acceleration": load[:, None, :3] / constants[MASS]
+        "acceleration": load[:, None, :3] / constants[L.MASS]
         + rotation.rotate(q, np.cross(turning, x) + np.cross(w, about)),
     }
     label = ds.attrs.get("units", "consistent")
@@ -199,7 +186,7 @@ def _recipe(ds: xr.Dataset) -> dict[str, Any]:
 def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
     """Times, and the states as the kernels keep them (n, 13 N)."""
     times = np.array(ds["time"].values, dtype=float)
-    states = np.zeros((len(times), system.N, BODY))
+    states = np.zeros((len(times), system.N, L.BODY))
 
     def rows(name: str, last: str, width: int) -> Any:
         if name not in ds:
@@ -207,15 +194,15 @@ def _states(ds: xr.Dataset, system: System) -> tuple[Any, Any]:
         order = [dim for dim in ("time", "body", last) if dim in ds[name].dims]
         return ds[name].transpose(*order).values.reshape(len(times), system.N, width)
 
-    states[:, :, ATTITUDE:ANGULAR] = IDENTITY
+    states[:, :, L.ATTITUDE : L.ANGULAR] = IDENTITY
     if system.rotates:
         attitude, m = rows("attitude", "quaternion", 4), rows("angular_momentum", "axis", 3)
-        states[:, :, ATTITUDE:ANGULAR] = rotation.multiply(attitude, system.frames)
-        states[:, :, ANGULAR:] = rotation.rotate_inverse(system.frames, m)
+        states[:, :, L.ATTITUDE : L.ANGULAR] = rotation.multiply(attitude, system.frames)
+        states[:, :, L.ANGULAR :] = rotation.rotate_inverse(system.frames, m)
     if system.translates:
-        states[:, :, POSITION:MOMENTUM] = rows("position", "axis", 3)
-        states[:, :, MOMENTUM:ATTITUDE] = rows("momentum", "axis", 3)
-    return times, states.reshape(len(times), BODY * system.N)
+        states[:, :, L.POSITION : L.MOMENTUM] = rows("position", "axis", 3)
+        states[:, :, L.MOMENTUM : L.ATTITUDE] = rows("momentum", "axis", 3)
+    return times, states.reshape(len(times), L.BODY * system.N)
 
 
 # ------------------------------------------------------------------ loads of rows
@@ -225,7 +212,13 @@ def loads_of_rows(loads, N, times, states, bodies, parameters, places, flags, ou
         for f in range(places.size):
             parameters[int(places[f])] = flags[k, f]
         loads(
-            ALL, times[k], N, jit.pointer(states[k]), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out[k])
+            L.ALL,
+            times[k],
+            N,
+            jit.pointer(states[k]),
+            jit.pointer(bodies),
+            jit.pointer(parameters),
+            jit.pointer(out[k]),
         )
 
 
@@ -254,7 +247,7 @@ def _flags(system: System, times: Any, states: Any, direction: float) -> tuple[A
     table, sides = table_of(watches), np.zeros(len(watches))
     role = compiled_events(watches, system, times[0], states[0]) if watches else None
     for k, t in enumerate(times):
-        system.settle(parameters, float(t), direction)
+        system.set_switches(parameters, float(t), direction)
         if watches:
             drive.event_loop()(role, float(t), states[k], bodies, parameters, table, sides)
             for watch, side in zip(watches, sides, strict=True):
@@ -265,9 +258,9 @@ def _flags(system: System, times: Any, states: Any, direction: float) -> tuple[A
 
 def _loads(system: System, times: Any, states: Any, direction: float) -> Any:
     """Forces (space frame) and torques (principal frame) of every row, (n, N, 6)."""
-    out = np.full((len(times), LOAD * system.N + len(system.own)), np.nan)
+    out = np.full((len(times), L.LOAD * system.N + len(system.auxiliary)), np.nan)
     if not len(times):
-        return out.reshape(0, system.N, LOAD)
+        return out.reshape(0, system.N, L.LOAD)
     N, bodies, parameters = system.N, system.bodies, system.with_memory
     places, flags = _flags(system, times, states, direction)
     problem: Exception | None = None
@@ -277,7 +270,7 @@ def _loads(system: System, times: Any, states: Any, direction: float) -> Any:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(out).all(axis=1))
     if not failed.size:
-        return out[:, : LOAD * N].reshape(len(times), N, LOAD)
+        return out[:, : L.LOAD * N].reshape(len(times), N, L.LOAD)
     k = int(failed[0])
     bridge = system.bridged_loads()
     if bridge is not None and not isinstance(problem, UserFunctionError):

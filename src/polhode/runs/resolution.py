@@ -13,16 +13,8 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.errors import PolhodeError
 from polhode.kernel import drive
-from polhode.kernel.signatures import (
-    ATTITUDE,
-    BODY,
-    CLOCK,
-    INVERSE_INERTIA,
-    LOAD,
-    MOMENTUM,
-    POSITION,
-)
-from polhode.runs.blow_up import kinetic_energy
+from polhode.kernel import layout as L
+from polhode.runs.energy_guard import kinetic_energy
 from polhode.runs.stepping import Run
 from polhode.systems.record import no_loads
 
@@ -63,15 +55,22 @@ def coarse_orbit(run: Run) -> str:
     The orbits are those about the centre alone. A passage through the periapsis within the span counts by the time in
     which the direction turns by one radian there, q^2 / |r x v|; one below the surface does not count.
     """
-    system, prepared, y, h = run.system, run.bench.prepared, run.start, run.h
-    if not system.attracted or run.adaptive or run.clocked or prepared.attracted or prepared.alone or not run.total:
+    system, prepared, y, h = run.system, run.integrator.prepared, run.start, run.h
+    if (
+        not system.attracted
+        or run.adaptive
+        or run.time_transformed_run
+        or prepared.attracted
+        or prepared.alone
+        or not run.total
+    ):
         return ""
     mu, step, span = float(system.parameters[0]), abs(h), abs(run.final - run.t0)
     surface = max((watch.numbers[0] for watch in system.watches if watch.falling == "impact"), default=0.0)
-    body = y[: BODY * system.N].reshape(system.N, BODY)
+    body = y[: L.BODY * system.N].reshape(system.N, L.BODY)
     told = []
     for i in np.flatnonzero(np.isfinite(system.mass)):
-        r, v = body[i, POSITION : POSITION + 3], body[i, MOMENTUM : MOMENTUM + 3] / system.mass[i]
+        r, v = body[i, L.POSITION : L.POSITION + 3], body[i, L.MOMENTUM : L.MOMENTUM + 3] / system.mass[i]
         distance, energy = float(np.linalg.norm(r)), 0.5 * float(v @ v) - mu / float(np.linalg.norm(r))
         spin = float(np.linalg.norm(np.cross(r, v)))
         period = inf if energy >= 0.0 else pi * mu / (sqrt(2.0) * (-energy) ** 1.5)
@@ -106,8 +105,8 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
 
     ``speed`` is the root of the sum of mass times velocity squared. NaN where the step or a load fails.
     """
-    system, bench = run.system, run.bench
-    N, S = system.N, len(system.own)
+    system, integrator = run.system, run.integrator
+    N, S = system.N, len(system.auxiliary)
     times, states = [t], [y]
     for part in PARTS:
         try:
@@ -115,28 +114,28 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
         except PolhodeError:
             return float("nan")
         states.append(after)
-        times.append(float(after[int(run.report[CLOCK])]) if run.clocked else t + part * h)
+        times.append(float(after[int(run.step_info[L.TIME_AT])]) if run.time_transformed_run else t + part * h)
     h = times[-1] - t
-    loads = np.zeros((len(states), LOAD * N + S))
+    loads = np.zeros((len(states), L.LOAD * N + S))
     try:
-        drive.load_loop()(N, np.array(times), np.ascontiguousarray(states), bench.addresses, loads)
+        drive.load_loop()(N, np.array(times), np.ascontiguousarray(states), integrator.addresses, loads)
     except Exception:  # a function of the user's, beyond the run
         return float("nan")
-    body = np.array(states)[:, : BODY * N].reshape(-1, N, BODY)
-    load = loads[:, : LOAD * N].reshape(-1, N, LOAD)
+    body = np.array(states)[:, : L.BODY * N].reshape(-1, N, L.BODY)
+    load = loads[:, : L.LOAD * N].reshape(-1, N, L.LOAD)
     found = []
     if system.rotates:
-        q = np.moveaxis(body[:, :, ATTITUDE : ATTITUDE + 4], 2, 0)
+        q = np.moveaxis(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], 2, 0)
         in_space = np.array(rotate(tuple(q), tuple(np.moveaxis(load[:, :, 3:], 2, 0))))
         change = rotate_inverse(tuple(q[:, :1]), tuple(in_space - in_space[:, :1]))  # in the body frame of the start
         change = np.moveaxis(np.array(change), 0, 2)
-        light = system.constants_of_bodies[:, INVERSE_INERTIA : INVERSE_INERTIA + 3]
+        light = system.constants_of_bodies[:, L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3]
         turns = (light * change * h * h).reshape(len(states), -1)
         found.append(float(np.sqrt((turns * turns).sum(axis=1).max() / N)))
     if system.translates:
         root = np.where(np.isfinite(system.mass), np.sqrt(system.mass), inf)[:, None]
         force = load[:, :, :3] / root
-        here = float(np.linalg.norm(body[0, :, MOMENTUM : MOMENTUM + 3] / root))
+        here = float(np.linalg.norm(body[0, :, L.MOMENTUM : L.MOMENTUM + 3] / root))
         moved = abs(h) * max(speed, here) + h * h * np.linalg.norm(force, axis=(1, 2)).max()
         change = h * h * np.linalg.norm(force - force[:1], axis=(1, 2)).max()
         found.append(float(change / moved) if moved > 0.0 else 0.0)
@@ -156,11 +155,11 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
     times, states : array (n,), (n, 13 N + S + extra)
         Its rows.
     """
-    prepared = run.bench.prepared
-    solved = prepared.attracted or prepared.alone or prepared.clock == "distance"
+    prepared = run.integrator.prepared
+    solved = prepared.attracted or prepared.alone or prepared.step_density == "distance"
     if run.adaptive or solved or run.system.loads is no_loads or len(times) < 2:
         return ""
-    report, parameters = run.report.copy(), run.bench.parameters.copy()
+    step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()
     many, p = max(1, ROWS // run.system.N), run.chosen.promises
     order = p.order_velocity if run.system.velocity_dependent else p.order
     some = states[np.unique(np.linspace(0, len(times) - 1, SPEEDS).astype(int))]
@@ -190,5 +189,5 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
             f"that this alone makes {made}; {rounded_down(abs(run.h * better / h)):g} would do"
         )
     finally:
-        run.report[:], run.bench.parameters[:] = report, parameters
-        run.bench.forget()
+        run.step_info[:], run.integrator.parameters[:] = step_info, parameters
+        run.integrator.forget()

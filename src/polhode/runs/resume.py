@@ -13,7 +13,7 @@ import xarray as xr
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
 from polhode.errors import Interrupted, InvalidInput, PolhodeError
-from polhode.methods import Chosen
+from polhode.methods import MethodSpec
 from polhode.runs.single import Progress, carry_out, checked_threads, finish, kind_of_run, rebuilt, recorder
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.systems import System
@@ -112,7 +112,7 @@ def load(path: str | os.PathLike[str], *, system: System | None = None, **functi
 
 def _read(
     live: LiveStore, system: System | None, functions: Mapping[str, Callable[..., Any]], name: str
-) -> tuple[dict[str, Any], System, Chosen, list[Event]]:
+) -> tuple[dict[str, Any], System, MethodSpec, list[Event]]:
     """The recipe of a store, and what it is made of."""
     given = system is not None
     recipe, system, chosen, events = rebuilt(live.run_text, functions, system, f"{name}({str(live.path)!r}, ")
@@ -140,7 +140,7 @@ def _changed(recipe: Mapping[str, Any], system: System, events: list[Event]) -> 
 
 
 def _so_far(
-    live: LiveStore, recipe: Mapping[str, Any], system: System, chosen: Chosen, events: list[Event]
+    live: LiveStore, recipe: Mapping[str, Any], system: System, chosen: MethodSpec, events: list[Event]
 ) -> xr.Dataset:
     """The rows that are committed, without taking a step."""
     record = recorder(recipe)

@@ -54,21 +54,21 @@ from polhode.algebra import orbits, rotation
 from polhode.arguments import path as checked_path
 from polhode.arguments import truth
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
-from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
+from polhode.kernel import layout as L
 from polhode.methods import method as find_method
 from polhode.runs import turning
-from polhode.runs.bench import check_estimate
+from polhode.runs.integrator import check_estimate
 from polhode.runs.single import (
     ADAPTIVE,
     MOST_STEPS,
     Progress,
     check_moving,
     checked_breaks,
-    clocked_span,
     integrate,
     sample_times,
     span,
     start_state,
+    time_transformed_span,
     tolerances,
     whole,
 )
@@ -686,7 +686,7 @@ class Initial(_Table):
     thermostat: Annotated[list[Number], Field(description="of a method with a heat bath, to go on with it")] | None = (
         None
     )
-    carries: (
+    compensation: (
         Annotated[NumbersOrRows, Field(description="of compensated sums, to go on with them: 6 numbers of each body")]
         | None
     ) = None
@@ -982,18 +982,18 @@ class Scenario:
                 f"that trajectory is of {ds.attrs.get('system')!r}, but {self.path} describes {self.system.name!r}"
             )
         keep = dict(self.arguments)
-        clocked = _clocked(self.method)
-        h, n, start = _span(keep, clocked)
+        time_transformed = _clocked(self.method)
+        h, n, start = _span(keep, time_transformed)
         last = ds.isel(time=-1)
         now = float(last.time)
         left = n - (now - start) / h
-        if clocked and "steps" in keep:
+        if time_transformed and "steps" in keep:
             left = n = keep["steps"] - int(ds.attrs["steps"])
-        least = 0.0 if "rtol" in keep or clocked else 0.5
+        least = 0.0 if "rtol" in keep or time_transformed else 0.5
         if not least < left <= n + least:
             raise InvalidInput(
                 f"nothing is left to compute: that trajectory ends at t = {now:g}"
-                + ("" if clocked else f", the run at t = {start + n * h:g}")
+                + ("" if time_transformed else f", the run at t = {start + n * h:g}")
             )
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
         keep |= {name: last[name].values.tolist() for name in STATE if name in last}
@@ -1006,13 +1006,13 @@ class Scenario:
         if "position_carry" in last:
             keep["carries"] = np.concatenate([last.position_carry, last.momentum_carry], axis=-1).tolist()
         keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
-        if keep.pop("steps", None) is not None and clocked:
+        if keep.pop("steps", None) is not None and time_transformed:
             del keep["t_end"]
             keep["steps"] = n
-        if clocked:
+        if time_transformed:
             del keep["since"]
             if "clock" in last:
-                keep["clock"] = last.clock.values.tolist()
+                keep["clock"] = last.step_density.values.tolist()
         if "rtol" in keep and "step" in last and float(last.step) > 0.0:
             keep["first_step"] = float(last.step)
         if "t_eval" in keep:
@@ -1085,10 +1085,10 @@ def read_scenario(
 
 def _clocked(label: str) -> bool:
     """Whether a method has a clock of its own; no method has none."""
-    return bool(label and find_method(label).prepare().clock)
+    return bool(label and find_method(label).prepare().step_density)
 
 
-def _span(times: Mapping[str, Any], clocked: bool = False) -> tuple[float, int, float]:
+def _span(times: Mapping[str, Any], time_transformed: bool = False) -> tuple[float, int, float]:
     """Signed step, number of steps and start time of the arguments of a run; one with chosen steps counts as one step.
 
     Raises
@@ -1106,8 +1106,8 @@ def _span(times: Mapping[str, Any], clocked: bool = False) -> tuple[float, int, 
     for name in ("atol", "first_step", "max_step", "max_steps"):
         if name in given:
             raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
-    if clocked:
-        return whole(clocked_span(given["step"], given["t_end"], given["steps"], given["t0"]))
+    if time_transformed:
+        return whole(time_transformed_span(given["step"], given["t_end"], given["steps"], given["t0"]))
     return span(given["step"], given["t_end"], given["steps"], given["t0"])
 
 
@@ -1194,8 +1194,8 @@ class _Reader:
             at = at[:-1]
         line = self.lines.get(at, 1)
         name = _dotted(written)
-        place = f"{self.path}:{line}: {name}" if name else f"{self.path}:{line}"
-        self.problems.append((line, f"{place}: {message}"))
+        where = f"{self.path}:{line}: {name}" if name else f"{self.path}:{line}"
+        self.problems.append((line, f"{where}: {message}"))
 
     def refused(self, section: Key, problem: PolhodeError) -> None:
         """Note what another part of polhode says about a section, at the key it speaks of."""
@@ -1509,7 +1509,7 @@ class _Reader:
             return {}
         return state | {name: given[name] for name in AS_GIVEN if name in given}
 
-    def times(self, table: Run, ready: Any, clocked: bool) -> dict[str, Any]:
+    def times(self, table: Run, ready: Any, time_transformed: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""
         at: Key = ("run",)
         if table.step is None and table.rtol is None:
@@ -1529,7 +1529,7 @@ class _Reader:
             except InvalidInput as refused:
                 self.refused((*at, "epoch"), refused)
         try:
-            h, n, start = _span(times, clocked)
+            h, n, start = _span(times, time_transformed)
             if table.t_eval is not None:
                 sample_times(table.t_eval, table.every, start, h, n)
             if table.breaks is not None:
@@ -1593,11 +1593,11 @@ def _drawn(given: Mapping[str, Any], state: dict[str, Any], system: System) -> d
         made |= initial.thermal(system, given["temperature"], seed, zero_total_momentum=zero, exact=exact)
     if "energy" in given:
         if {"velocity", "angular_velocity"} & set(made):
-            rows = start_state(system, **made).reshape(-1, BODY)
+            rows = start_state(system, **made).reshape(-1, L.BODY)
             made = {name: made[name] for name in ("position", "attitude") if name in made}
-            made["momentum"] = rows[:, MOMENTUM : MOMENTUM + 3]
+            made["momentum"] = rows[:, L.MOMENTUM : L.MOMENTUM + 3]
             if system.rotates:
-                made["angular_momentum"] = rotation.rotate(system.frames, rows[:, ANGULAR : ANGULAR + 3])
+                made["angular_momentum"] = rotation.rotate(system.frames, rows[:, L.ANGULAR : L.ANGULAR + 3])
         made = initial.at_energy(system, made, given["energy"], seed, bodies=given.get("energy_bodies"))
     return made
 
@@ -1856,7 +1856,7 @@ class _Locator:
     def here(self, start: str) -> bool:
         return self.text.startswith(start, self.at)
 
-    def advance(self, count: int) -> str:
+    def step_over(self, count: int) -> str:
         passed = self.text[self.at : self.at + count]
         self.line += passed.count("\n")
         self.at += count
@@ -1867,9 +1867,9 @@ class _Locator:
         while self.at < len(self.text):
             if self.here("#"):
                 end = self.text.find("\n", self.at)
-                self.advance((end if end >= 0 else len(self.text)) - self.at)
+                self.step_over((end if end >= 0 else len(self.text)) - self.at)
             elif self.text[self.at] in " \t\r" + also:
-                self.advance(1)
+                self.step_over(1)
             else:
                 return True
         return False
@@ -1877,7 +1877,7 @@ class _Locator:
     def header(self) -> Key:
         many = self.here("[[")
         line = self.line
-        self.advance(2 if many else 1)
+        self.step_over(2 if many else 1)
         parts = self.key()
         key: Key = ()
         for depth, part in enumerate(parts):
@@ -1886,7 +1886,7 @@ class _Locator:
                 self.lists[key] = self.lists.get(key, -1) + 1
             if key in self.lists:
                 key += (self.lists[key],)
-        self.advance(2 if many else 1)
+        self.step_over(2 if many else 1)
         self.note(key, line)
         return key
 
@@ -1903,42 +1903,42 @@ class _Locator:
             else:
                 found = re.compile(r"[A-Za-z0-9_-]*").match(self.text, self.at)
                 assert found is not None
-                parts.append(self.advance(len(found[0])))
+                parts.append(self.step_over(len(found[0])))
             self.skip()
             if not self.here("."):
                 return parts
-            self.advance(1)
+            self.step_over(1)
 
     def pair(self, table: Key) -> None:
         line = self.line
         key = (*table, *self.key())
         self.note(key, line)
-        self.advance(1)  # the sign =
+        self.step_over(1)  # the sign =
         self.value(key)
 
     def string(self) -> str:
         found = _STRING.match(self.text, self.at)
         assert found is not None
-        return self.advance(len(found[0]))
+        return self.step_over(len(found[0]))
 
     def value(self, key: Key) -> None:
         self.skip()
         if self.here('"') or self.here("'"):
             self.string()
         elif self.here("["):
-            self.advance(1)
+            self.step_over(1)
             count = 0
             while self.skip("\n,") and not self.here("]"):
                 self.note((*key, count), self.line)
                 self.value((*key, count))
                 count += 1
-            self.advance(1)
+            self.step_over(1)
         elif self.here("{"):
-            self.advance(1)
+            self.step_over(1)
             while self.skip("\n,") and not self.here("}"):
                 self.pair(key)
-            self.advance(1)
+            self.step_over(1)
         else:
             found = re.compile(r"[^,\]}\n#]*").match(self.text, self.at)
             assert found is not None
-            self.advance(len(found[0]))
+            self.step_over(len(found[0]))

@@ -32,31 +32,23 @@ from polhode.errors import (
     unknown_name,
     warn,
 )
-from polhode.flows.sums import CARRIES
+from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit
+from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed, held
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CLOCK_NUMBERS,
-    MOMENTUM,
-    POSITION,
-    ROW_ITERATIONS,
-)
-from polhode.methods import Chosen, Method
+from polhode.methods import Method, MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs import stepping
-from polhode.runs.bench import check_estimate, extended
-from polhode.runs.blow_up import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, first_blown, large_error
-from polhode.runs.clocked import ClockedRun
 from polhode.runs.display import Display
+from polhode.runs.energy_guard import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, first_blown, large_error
+from polhode.runs.event_detection import EPSILON, Ended, check_span, rows_of
+from polhode.runs.integrator import check_estimate, extended
 from polhode.runs.parameters import with_parameters
 from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.stepping import AdaptiveRun, Record, Run
 from polhode.runs.store import SECONDS, LiveStore
+from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.runs.turning import TURNING, as_kept
-from polhode.runs.watching import EPSILON, Ended, check_span, rows_of
 from polhode.systems import SYSTEMS, System, built
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.inertia import RELATIVE_TOLERANCE
@@ -150,7 +142,7 @@ def span(step: Any, t_end: Any, steps: Any, t0: Any) -> tuple[float, int, float]
     return (h if end >= start else -h), n, start
 
 
-def clocked_span(step: Any, t_end: Any, steps: Any, t0: Any) -> dict[str, Any]:
+def time_transformed_span(step: Any, t_end: Any, steps: Any, t0: Any) -> dict[str, Any]:
     """What a run of a method with a clock is told, checked: any end, or a number of steps.
 
     Raises
@@ -212,9 +204,9 @@ def start_state(
         position at the centre of attraction.
     """
     N = system.N
-    y = np.zeros(BODY * N)
-    body = y.reshape(N, BODY)
-    body[:, ATTITUDE] = 1.0
+    y = np.zeros(L.BODY * N)
+    body = y.reshape(N, L.BODY)
+    body[:, L.ATTITUDE] = 1.0
     turning = {"attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum}
     moving = {"position": position, "velocity": velocity, "momentum": momentum}
     for names, allowed, does in ((turning, system.rotates, "turn"), (moving, system.translates, "move through space")):
@@ -235,24 +227,24 @@ def start_state(
             raise InvalidInput(
                 f"attitude{_whose(attitude, i)} has length {length[i]:g}; give a unit quaternion (w, x, y, z)"
             )
-        body[:, ATTITUDE : ATTITUDE + 4] = q / length[:, None]
-    body[:, ATTITUDE : ATTITUDE + 4] = _by_columns(multiply, body[:, ATTITUDE : ATTITUDE + 4], frames)
+        body[:, L.ATTITUDE : L.ATTITUDE + 4] = q / length[:, None]
+    body[:, L.ATTITUDE : L.ATTITUDE + 4] = _by_columns(multiply, body[:, L.ATTITUDE : L.ATTITUDE + 4], frames)
     if angular_velocity is not None:
         omega = _by_columns(rotate_inverse, frames, _of_bodies(angular_velocity, "angular_velocity", N, 3))
         omega = _across(system, omega, "angular_velocity")
-        body[:, ANGULAR : ANGULAR + 3] = _heavy(system.moments, omega, "angular_velocity", "turn")
+        body[:, L.ANGULAR : L.ANGULAR + 3] = _heavy(system.moments, omega, "angular_velocity", "turn")
     if angular_momentum is not None:
         m = _of_bodies(angular_momentum, "angular_momentum", N, 3)
-        body[:, ANGULAR : ANGULAR + 3] = _across(system, _by_columns(rotate_inverse, frames, m), "angular_momentum")
-    _check_size(system, body[:, ANGULAR:])
+        body[:, L.ANGULAR : L.ANGULAR + 3] = _across(system, _by_columns(rotate_inverse, frames, m), "angular_momentum")
+    _check_size(system, body[:, L.ANGULAR :])
     if position is not None:
-        body[:, POSITION : POSITION + 3] = _of_bodies(position, "position", N, 3)
+        body[:, L.POSITION : L.POSITION + 3] = _of_bodies(position, "position", N, 3)
     if velocity is not None:
         v = _of_bodies((0.0, 0.0, 0.0) if _is_zero(velocity) else velocity, "velocity", N, 3)
-        body[:, MOMENTUM : MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
+        body[:, L.MOMENTUM : L.MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
     if momentum is not None:
-        body[:, MOMENTUM : MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
-    distance = np.abs(body[:, POSITION : POSITION + 3]).max(axis=1)
+        body[:, L.MOMENTUM : L.MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
+    distance = np.abs(body[:, L.POSITION : L.POSITION + 3]).max(axis=1)
     if system.attracted and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
@@ -274,7 +266,7 @@ def check_moving(system: System, velocity: Any, momentum: Any) -> None:
 
 
 def _start(
-    system: System, chosen: Chosen, coordinates: Any, carries: Any, clock: Any, thermostat: Any, *state: Any
+    system: System, chosen: MethodSpec, coordinates: Any, compensation: Any, clock: Any, thermostat: Any, *state: Any
 ) -> Any:
     """State vector a method starts from: its own numbers follow the attitudes, or replace them where given."""
     prepared = chosen.prepare()
@@ -282,26 +274,26 @@ def _start(
     if thermostat is not None:
         if prepared.bath is None:
             raise InvalidInput(f"method {chosen.label!r} has no heat bath; leave thermostat out")
-        y = _start(system, chosen, coordinates, carries, clock, None, *state)
-        size, first = prepared.bath.numbers.size, BODY * system.N + len(system.own)
+        y = _start(system, chosen, coordinates, compensation, clock, None, *state)
+        size, first = prepared.bath.numbers.size, L.BODY * system.N + len(system.auxiliary)
         y[first : first + size] = vector(thermostat, "thermostat", size, UNKNOWN)
         return y
-    if prepared.carries and not system.translates:
+    if prepared.compensation and not system.translates:
         raise InvalidInput(
             "compensated sums are of positions and momenta, but the bodies of "
             f"{system.name!r} do not move through space; leave it out"
         )
-    if carries is not None and not prepared.carries:
+    if compensation is not None and not prepared.compensation:
         raise InvalidInput("carries are given without compensated=True, to which they belong; leave them out")
     y = start_state(system, *state)
-    if carries is not None:
-        return extended(system, prepared, y, carries=_of_bodies(carries, "carries", system.N, CARRIES))
+    if compensation is not None:
+        return extended(system, prepared, y, compensation=_of_bodies(compensation, "carries", system.N, COMPENSATION))
     if clock is not None:
-        if not prepared.clock:
+        if not prepared.step_density:
             raise InvalidInput(f"method {chosen.label!r} has no clock of its own; leave clock out")
         y = _start(system, chosen, coordinates, None, None, None, *state)
-        y[-CLOCK_NUMBERS:] = vector(clock, "clock", CLOCK_NUMBERS, UNKNOWN)
-        if not y[2 - CLOCK_NUMBERS] >= 0.0:
+        y[-L.TIME_VARIABLES :] = vector(clock, "clock", L.TIME_VARIABLES, UNKNOWN)
+        if not y[2 - L.TIME_VARIABLES] >= 0.0:
             raise InvalidInput(f"clock[2], the density of steps, is {clock[2]:g}; it must be positive")
         return y
     if coordinates is None:
@@ -424,7 +416,7 @@ def integrate(
     clock: Any = None,
     thermostat: Any = None,
     compensated: bool = False,
-    carries: Any = None,
+    compensation: Any = None,
     guard: bool = True,
     units: str = "consistent",
     epoch: Any = None,
@@ -499,15 +491,15 @@ def integrate(
     since : float, optional
         Of a run that is the rest of another: where that began, from ``t0`` on which it goes. What is switched or fired
         between the two times is past, and so is an impulse at ``t0``.
-    clock : array_like (4,), optional
-        Of a method with a clock, to go on with the steps of another run: the last row of its variable ``clock``.
+    step_density : array_like (4,), optional
+        Of a method with a clock, to go on with the steps of another run: the last row of its variable ``step_density``.
     thermostat : array_like, optional
         Of a method with a heat bath (``"baoab"``, ``"nose_hoover"``), to go on from another run: the last row of its
         variable ``thermostat``.
     compensated : bool
         Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
         and for small forces on ``/kepler`` methods. The Dataset then has ``position_carry`` and ``momentum_carry``.
-    carries : array_like (6,)
+    compensation : array_like (6,)
         With ``compensated``, of a run that goes on from another: ``position_carry`` and ``momentum_carry`` of that one.
         Zero by default.
     guard : bool
@@ -601,18 +593,18 @@ def integrate(
         for name, value in (("atol", atol), ("first_step", first_step), ("max_step", max_step)):
             if value is not None:
                 raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
-        if chosen.prepare().clock:
-            pace = clocked_span(step, t_end, steps, t0)
-            h, n, start = whole(pace)
+        if chosen.prepare().step_density:
+            step_settings = time_transformed_span(step, t_end, steps, t0)
+            h, n, start = whole(step_settings)
         else:
             h, n, start = span(step, t_end, steps, t0)
-            pace = {"step": abs(h), "steps": n, "backwards": h < 0, "t0": start}
+            step_settings = {"step": abs(h), "steps": n, "backwards": h < 0, "t0": start}
     else:
         check_estimate(chosen)
-        pace = tolerances(rtol, atol, t_end, steps, t0, first_step, max_step, max_steps)
-        h, n, start = whole(pace)
+        step_settings = tolerances(rtol, atol, t_end, steps, t0, first_step, max_step, max_steps)
+        h, n, start = whole(step_settings)
     first = start if since is None else number(since, "since")
-    end = pace.get("t_end", start + n * h)
+    end = step_settings.get("t_end", start + n * h)
     check_span(system, first, inf if end is None else end)
     wanted, cuts = events_of(events, system), checked_breaks(breaks, first, end)
     if store is not None and not isinstance(store, LiveStore):
@@ -627,11 +619,11 @@ def integrate(
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     samples = None if t_eval is None else sample_times(t_eval, every, start, h, n)
     turning, moving = (attitude, angular_velocity, angular_momentum), (position, velocity, momentum)
-    y = _start(system, chosen, coordinates, carries, clock, thermostat, *turning, *moving)
+    y = _start(system, chosen, coordinates, compensation, clock, thermostat, *turning, *moving)
     check_moving(system, velocity, momentum)
     if clock is not None:
-        y[-CLOCK_NUMBERS] = start
-    wrong = "" if system.check is None else system.check(y[: BODY * system.N])
+        y[-L.TIME_VARIABLES] = start
+    wrong = "" if system.check is None else system.check(y[: L.BODY * system.N])
     if wrong and position is None:
         raise InvalidInput(
             "position is missing; say where the bodies are, for instance on a lattice: polhode.initial.cubic, or "
@@ -642,7 +634,7 @@ def integrate(
     recipe = {
         "system": {"name": system.name, "arguments": dict(system.arguments)},
         "method": chosen.label,
-        **pace,
+        **step_settings,
         "every": every,
         "t_eval": None if samples is None else samples.tolist(),
         "guard": bool(guard),
@@ -679,10 +671,12 @@ def checked_every(every: Any) -> int:
     return whole_number(every, "every", 1, MOST)
 
 
-def whole(pace: Mapping[str, Any]) -> tuple[float, int, float]:
+def whole(step_settings: Mapping[str, Any]) -> tuple[float, int, float]:
     """The span of a run with chosen steps as one step: signed size, number, start; no step where it is empty."""
-    length = (inf if pace["t_end"] is None else pace["t_end"]) - pace["t0"]  # counted steps of a clock end somewhere
-    return (length, 1, pace["t0"]) if length else (1.0, 0, pace["t0"])
+    length = (inf if step_settings["t_end"] is None else step_settings["t_end"]) - step_settings[
+        "t0"
+    ]  # counted steps of a clock end somewhere
+    return (length, 1, step_settings["t0"]) if length else (1.0, 0, step_settings["t0"])
 
 
 def checked_breaks(breaks: Any, start: float, end: float | None) -> list[float]:
@@ -784,7 +778,7 @@ def recorder(recipe: Mapping[str, Any]) -> Record:
 
 def carry_out(
     system: System,
-    chosen: Chosen,
+    chosen: MethodSpec,
     recipe: Mapping[str, Any],
     progress: Callable[[Progress], None] | bool | None,
     events: Sequence[Event],
@@ -795,11 +789,11 @@ def carry_out(
     if progress is True:
         with Display() as display:
             return carry_out(system, chosen, recipe, display, events, store, threads)
-    tell = teller(None if progress is False else progress, "progress", "True or a function")
+    report_progress = teller(None if progress is False else progress, "progress", "True or a function")
     if store is None:
-        return _carry_out(system, chosen, recipe, tell, events, None, threads)
+        return _carry_out(system, chosen, recipe, report_progress, events, None, threads)
     with store:
-        return _carry_out(system, chosen, recipe, tell, events, store, threads)
+        return _carry_out(system, chosen, recipe, report_progress, events, store, threads)
 
 
 def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], None]:
@@ -820,9 +814,9 @@ def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], No
 
 def _carry_out(
     system: System,
-    chosen: Chosen,
+    chosen: MethodSpec,
     recipe: Mapping[str, Any],
-    tell: Callable[[Progress], None],
+    report_progress: Callable[[Progress], None],
     events: Sequence[Event],
     store: LiveStore | None,
     threads: int,
@@ -834,8 +828,8 @@ def _carry_out(
     if store is not None:
         with held():
             store.begin(recipe)
-    tell(Progress(0, total, 0.0, "preparing"))
-    with jit.watched(lambda: tell(Progress(0, total, 0.0, "compiling"))):
+    report_progress(Progress(0, total, 0.0, "preparing"))
+    with jit.watched(lambda: report_progress(Progress(0, total, 0.0, "compiling"))):
         run = kind_of_run(chosen, recipe)(system, chosen, recipe, events, threads)
         if store is not None:
             store.join(run, record)
@@ -846,13 +840,13 @@ def _carry_out(
     error: PolhodeError | None = None
     stopped = ""
     with _Watch() as watch:
-        tell(Progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0))
+        report_progress(Progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0))
         told = looked = time.perf_counter()
 
-        def look() -> None:
+        def between_slices() -> None:
             nonlocal told, looked
             if store is not None:
-                store.look()
+                store.commit_if_due()
             now = time.perf_counter()
             if run.judged and now - looked > BETWEEN_LOOKS:
                 looked = now
@@ -864,22 +858,22 @@ def _carry_out(
                     raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, system)
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
-                tell(Progress(run.done, total, run.seconds, "running", run.share))
+                report_progress(Progress(run.done, total, run.seconds, "running", run.share))
             if watch.pressed:
                 raise KeyboardInterrupt
 
         try:
-            run.carry_out(record, every, samples, look)
+            run.carry_out(record, every, samples, between_slices)
             run.close()
         except Ended as ended:
             run.ended = ended.event
             record.cut(run.ended.time, run.direction)
             if not record.count or record.times[record.count - 1] != run.ended.time:
-                most, size = int(run.report[ROW_ITERATIONS]), run.last
+                most, size = int(run.step_info[L.ROW_ITERATIONS]), run.last
                 record.room(1)
                 record.add(run.ended.time, run.ended.state, most, size)
             stopped = str(ended)
-            tell(Progress(run.done, total, run.seconds, "running", 1.0))
+            report_progress(Progress(run.done, total, run.seconds, "running", 1.0))
         except (StepFailed, UserFunctionError, FileProblem, InvalidInput) as failed:  # the last: rows beyond all memory
             error = failed
         except KeyboardInterrupt:
@@ -890,7 +884,7 @@ def _carry_out(
         if not stopped and (samples is None or error is not None):
             t = run.now
             if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
-                record.add(t, run.state(), int(run.report[ROW_ITERATIONS]), run.last)
+                record.add(t, run.state(), int(run.step_info[L.ROW_ITERATIONS]), run.last)
         if store is not None and not isinstance(error, FileProblem):
             try:
                 store.commit(over=error is None)
@@ -902,14 +896,16 @@ def _carry_out(
         return ds
 
 
-def _order(system: System, chosen: Chosen) -> dict[str, Any]:
+def _order(system: System, chosen: MethodSpec) -> dict[str, Any]:
     """The order of a method on a system, and what is to be said of it."""
     p = chosen.promises
     if p.thermal:
         return {"order": p.order, "order_note": "order of averages: a heat bath takes part in the motion"}
     if not isfinite(p.order):
         return {"order": "exact"}
-    if p.order_velocity == p.order or not (system.velocity_dependent or any(own.by_velocity for own in system.own)):
+    if p.order_velocity == p.order or not (
+        system.velocity_dependent or any(own.by_velocity for own in system.auxiliary)
+    ):
         return {"order": p.order}
     kept = f"{p.kept_by} keeps {p.order}" if p.kept_by else f"without such loads it is {p.order}"
     lower = f"order {p.order_velocity}"
@@ -918,9 +914,9 @@ def _order(system: System, chosen: Chosen) -> dict[str, Any]:
     return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
 
 
-def kind_of_run(chosen: Chosen, recipe: Mapping[str, Any]) -> type[Run]:
-    if chosen.prepare().clock:
-        return ClockedRun
+def kind_of_run(chosen: MethodSpec, recipe: Mapping[str, Any]) -> type[Run]:
+    if chosen.prepare().step_density:
+        return TimeTransformedRun
     return Run if "step" in recipe else AdaptiveRun
 
 
@@ -954,20 +950,20 @@ def finish(
         told = coarse_loads(run, times, states)
         if told:
             warn(told, CoarseStepWarning)
-    pace = run.pace
-    named = next(iter(pace))
-    bath = run.bench.prepared.bath
+    step_settings = run.step_settings
+    named = next(iter(step_settings))
+    bath = run.integrator.prepared.bath
     kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
     attributes = {
-        "title": f"{run.system.name}, {run.chosen.label}, {named} {pace[named]:g}",
+        "title": f"{run.system.name}, {run.chosen.label}, {named} {step_settings[named]:g}",
         "system": run.system.name,
         "method": run.chosen.label,
         "method_description": run.chosen.method.description,
         **_order(run.system, run.chosen),
         "citation": run.chosen.method.cite,
-        **pace,
-        "load_evaluations": run.bench.evaluations,
-        **({"load_evaluations_by_velocity": run.bench.repeated} if run.bench.repeated else {}),
+        **step_settings,
+        "load_evaluations": run.integrator.evaluations,
+        **({"load_evaluations_by_velocity": run.integrator.repeated} if run.integrator.repeated else {}),
         **({"sums": "compensated"} if run.chosen.compensated else {}),
         "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
         "conventions": CONVENTIONS,
@@ -981,22 +977,22 @@ def finish(
         attributes["incomplete"] = str(error)
     if stopped:
         attributes["stopped"] = stopped
-    chart = run.bench.prepared.coordinates
-    carries = run.bench.prepared.carries
-    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart, carries)
-    if run.adaptive or run.clocked:
+    chart = run.integrator.prepared.coordinates
+    compensation = run.integrator.prepared.compensation
+    ds = dataset(run.system, times, states, iterations, energies, attributes, recipe["units"], chart, compensation)
+    if run.adaptive or run.time_transformed_run:
         ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[recipe["units"]]["step"]})
     if recipe.get("events") or run.system.impulses or run.system.watches:
         slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
-        found = [e for e in run.watching.found if stopped or (e.time - run.now) * run.direction <= slack]
-        ds = with_events(ds, run.system, rows_of(found, BODY * run.system.N), recipe["units"])
+        found = [e for e in run.event_detection.found if stopped or (e.time - run.now) * run.direction <= slack]
+        ds = with_events(ds, run.system, rows_of(found, L.BODY * run.system.N), recipe["units"])
     if bath is not None:
-        first = BODY * run.system.N + len(run.system.own)
+        first = L.BODY * run.system.N + len(run.system.auxiliary)
         numbers = states[:, first : first + bath.numbers.size].copy()
-        ds = with_bath(ds, numbers, bath.energy(numbers, run.bench.bath_table), recipe["units"])
-    if run.clocked:
+        ds = with_bath(ds, numbers, bath.energy(numbers, run.integrator.bath_coefficients), recipe["units"])
+    if run.time_transformed_run:
         words = {"long_name": MEANING["clock"], "units": UNITS[recipe["units"]]["clock"]}
-        ds["clock"] = (("time", "clock_number"), states[:, -CLOCK_NUMBERS:].copy(), words)
+        ds["clock"] = (("time", "clock_number"), states[:, -L.TIME_VARIABLES :].copy(), words)
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds
@@ -1012,7 +1008,7 @@ def _potential_energies(
     energies = np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        drive.energy_loop()(times, states, run.bench.bodies, run.bench.parameters, potential, energies)
+        drive.energy_loop()(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(energies))
@@ -1025,7 +1021,12 @@ def _potential_energies(
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:
             drive.energy_loop()(
-                times[k : k + 1], states[k : k + 1], run.bench.bodies, run.bench.parameters, bridge, energies[k : k + 1]
+                times[k : k + 1],
+                states[k : k + 1],
+                run.integrator.bodies,
+                run.integrator.parameters,
+                bridge,
+                energies[k : k + 1],
             )
         except Exception as again:
             problem = again
@@ -1065,7 +1066,7 @@ def rerun(
 
 def rebuilt(
     text: Any, functions: Mapping[str, Callable[..., Any]], system: System | None = None, call: str = "rerun(ds, "
-) -> tuple[dict[str, Any], System, Chosen, list[Event]]:
+) -> tuple[dict[str, Any], System, MethodSpec, list[Event]]:
     """A recipe, its system, method and events, with the user's functions, or a system of the user's, handed in again.
 
     Raises
@@ -1088,7 +1089,7 @@ def rebuilt(
     return recipe, *found
 
 
-def _check_recipe(recipe: Mapping[str, Any], system: System, chosen: Chosen) -> None:
+def _check_recipe(recipe: Mapping[str, Any], system: System, chosen: MethodSpec) -> None:
     """What ``integrate`` would have refused, and a state that is not as long as its kernels take it to be."""
     prepared = chosen.prepare()
     names = ("t_end", "steps", "t0")
@@ -1096,8 +1097,8 @@ def _check_recipe(recipe: Mapping[str, Any], system: System, chosen: Chosen) -> 
         end, _, start = (recipe.get(name) for name in names)
         sizes = (recipe[name] for name in ("first_step", "max_step", "max_steps"))
         h, n, start = whole(tolerances(recipe["rtol"], recipe["atol"], end, None, start, *sizes))
-    elif prepared.clock:
-        h, n, start = whole(clocked_span(recipe["step"], *(recipe[name] for name in names)))
+    elif prepared.step_density:
+        h, n, start = whole(time_transformed_span(recipe["step"], *(recipe[name] for name in names)))
     else:
         h, n, start = span(recipe["step"], None, *(recipe[name] for name in names[1:]))
         h = -h if recipe["backwards"] is True else h
@@ -1109,15 +1110,15 @@ def _check_recipe(recipe: Mapping[str, Any], system: System, chosen: Chosen) -> 
     checked_breaks(recipe.get("breaks", []), -inf, inf)
     if recipe["units"] not in UNITS:
         raise unknown_name("units", recipe["units"], UNITS)
-    upright = np.zeros((system.N, BODY))
-    upright[:, ATTITUDE] = 1.0
+    upright = np.zeros((system.N, L.BODY))
+    upright[:, L.ATTITUDE] = 1.0
     size = extended(system, prepared, upright.ravel()).size
     vector(np.array(recipe["state"], dtype=float), "state", size)
 
 
 def _rebuilt(
     recipe: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], system: System | None, call: str
-) -> tuple[System, Chosen, list[Event]]:
+) -> tuple[System, MethodSpec, list[Event]]:
     events, rest = [], dict(functions)
     for given in recipe.get("events", ()):
         if given["kind"] == "user":
@@ -1129,13 +1130,13 @@ def _rebuilt(
             given = given | {"function": functions[name]}
         events.append(event_of(given))
     if system is None:
-        if recipe["system"]["arguments"].get("n", 0) * BODY > len(recipe["state"]):
+        if recipe["system"]["arguments"].get("n", 0) * L.BODY > len(recipe["state"]):
             raise InvalidInput("the record of this run has more bodies than its state")
         system = rebuild(recipe["system"], rest, call)
     else:
         for key in rest:
             raise unknown_name("function of this run", key, ["(none, for the system is handed in)"])
-        name, width = recipe["system"]["name"], BODY * system.N + len(system.own)
+        name, width = recipe["system"]["name"], L.BODY * system.N + len(system.auxiliary)
         if system.name != name or width > len(recipe["state"]):
             raise InvalidInput(f"this run is of a system {name!r}; {system.name!r} of {system.N} bodies is handed in")
         if "parameters" in recipe:

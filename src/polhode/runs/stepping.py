@@ -1,7 +1,7 @@
 """How a run takes its steps: in slices between which it can be watched and stopped, cut at breaks and events.
 
-``Run`` takes steps of one size, ``AdaptiveRun`` those that a tolerance chooses; ``polhode.runs.clocked`` has the run of
-methods with a clock of their own. ``Record`` holds the rows.
+``Run`` takes steps of one size, ``AdaptiveRun`` those that a tolerance chooses; ``time_transformed_run`` has the run of
+methods with a time transformation. ``Record`` holds the rows.
 """
 
 from __future__ import annotations
@@ -25,48 +25,11 @@ from polhode.errors import (
     UserFunctionError,
 )
 from polhode.kernel import drive
-from polhode.kernel.signatures import (
-    ABSOLUTE,
-    ACCEPTED,
-    ANGULAR,
-    BEGUN,
-    BODY,
-    CARRIED,
-    CLOCK,
-    COMMUTATES,
-    CROSSED,
-    CUT,
-    DIVIDED,
-    ERROR,
-    GUARDED,
-    ITERATIONS,
-    LARGEST,
-    LOST,
-    MUTED,
-    NEXT_TIME,
-    NOT_CONVERGED,
-    OK,
-    OWN,
-    REJECTED,
-    RELATIVE,
-    RESIDUAL,
-    ROW_ITERATIONS,
-    ROWS,
-    SAMPLE,
-    SINGULAR,
-    SLOPED,
-    SMALLEST,
-    STEPS_DONE,
-    TAKEN,
-    TIME,
-    TOO_LARGE,
-    TOO_SMALL,
-    TOTAL_ITERATIONS,
-)
-from polhode.methods import Chosen
-from polhode.runs.bench import Bench
-from polhode.runs.blow_up import is_judged
-from polhode.runs.watching import EPSILON, Ended, Found, Watching, break_times, fire
+from polhode.kernel import layout as L
+from polhode.methods import MethodSpec
+from polhode.runs.energy_guard import is_judged
+from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found, break_times, fire
+from polhode.runs.integrator import Integrator
 from polhode.systems import System
 from polhode.systems.events import Event
 from polhode.trajectory.charts import singular_note
@@ -74,7 +37,17 @@ from polhode.trajectory.charts import singular_note
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
 LARGEST_ROWS = 2**31
-TOLD = [GUARDED, SLOPED, COMMUTATES, RELATIVE, ABSOLUTE, OWN, DIVIDED, CLOCK, CARRIED]
+TOLD = [
+    L.GUARDED,
+    L.VELOCITY_DEPENDENT,
+    L.HAS_COMMUTATOR,
+    L.RELATIVE,
+    L.ABSOLUTE,
+    L.AUXILIARY,
+    L.SPLIT_LOADS,
+    L.TIME_AT,
+    L.COMPENSATION_AT,
+]
 """What the report tells a step, the same all the run."""
 """Most numbers of the states recorded, and most steps of a slice."""
 SHORTEST = 1e-14
@@ -136,10 +109,15 @@ class Run:
     """A run with steps of one size: its arrays, how far it is, and the slices it takes."""
 
     adaptive = False
-    clocked = False
+    time_transformed_run = False
 
     def __init__(
-        self, system: System, chosen: Chosen, recipe: Mapping[str, Any], events: Sequence[Event] = (), threads: int = 1
+        self,
+        system: System,
+        chosen: MethodSpec,
+        recipe: Mapping[str, Any],
+        events: Sequence[Event] = (),
+        threads: int = 1,
     ) -> None:
         import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
 
@@ -150,21 +128,21 @@ class Run:
         fired = [] if recipe.get("since", self.t0) != self.t0 else fire(system, self.t0, self.start, self.direction)
         limit = chosen.method.range if self.guard else None
         self.cuts = tuple(recipe.get("breaks", ()))
-        self.bench = Bench(
+        self.integrator = Integrator(
             system, chosen, self.start.copy(), self.t0, limit, self.adaptive, threads, breaks=bool(self.cuts)
         )
-        self.report = self.bench.report
+        self.step_info = self.integrator.step_info
         self.done: int = 0
         self.seconds = 0.0
         self.slice = FIRST_SLICE
         self.ended: Found | None = None
         self.resumed = False
         self.breaks = break_times(system, self.t0, self.final, self.cuts)
-        system.settle(self.bench.parameters, self.t0, self.direction)
+        system.set_switches(self.integrator.parameters, self.t0, self.direction)
         self.show_times()
-        self.watching = Watching(system, self.bench, events, self.direction, self.t0, self.start)
-        self.watching.begin(self.t0, self.start)
-        self.watching.found += fired
+        self.event_detection = EventDetection(system, self.integrator, events, self.direction, self.t0, self.start)
+        self.event_detection.begin(self.t0, self.start)
+        self.event_detection.found += fired
         self.set_out()
 
     @property
@@ -182,7 +160,7 @@ class Run:
     def judged(self) -> bool:
         """Whether a large error of the energy shows that the run has failed; always of molecules."""
         looks = self.guard or self.system.check is not None
-        return looks and self.bench.prepared.bath is None and is_judged(self.system)
+        return looks and self.integrator.prepared.bath is None and is_judged(self.system)
 
     def set_at(self, t: float) -> float:
         """Set switches, and the times loads see, as they are from a time on; the step from there, up to a break."""
@@ -190,7 +168,7 @@ class Run:
         self.breaks = [
             b for b in break_times(self.system, self.t0, self.final, self.cuts) if (b - t) * self.direction > 0
         ]
-        self.system.settle(self.bench.parameters, t, self.direction)
+        self.system.set_switches(self.integrator.parameters, t, self.direction)
         self.show_times()
         left = abs(self.breaks[0] - t) if self.breaks else inf
         self.breaks = kept
@@ -212,7 +190,7 @@ class Run:
         return float(abs(self.h))
 
     @property
-    def pace(self) -> dict[str, Any]:
+    def step_settings(self) -> dict[str, Any]:
         """Attributes that tell of the steps."""
         return {"step": abs(self.h), "steps": self.done}
 
@@ -229,23 +207,29 @@ class Run:
         """What may help where the run was not accurate enough."""
         return f"take a smaller step than {abs(self.h):g}"
 
-    def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
-        """The whole run; ``look`` is called now and then."""
+    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
+        """The whole run; ``between_slices`` is called now and then."""
         if not self.resumed:
             if samples is None:
                 record.add(self.t0, self.start, 0)
             self.prepare()
         if samples is None:
-            self.advance(self.recipe["steps"] - self.done, every, record, look)
+            self.take_steps(self.recipe["steps"] - self.done, every, record, between_slices)
         else:
-            self.sample(samples[record.count :], record, look)
+            self.sample(samples[record.count :], record, between_slices)
 
     @property
     def memory(self) -> dict[str, Any]:
         """The arrays on which the rest of the run depends."""
-        bench = self.bench
-        settled = bench.parameters[: self.system.parameters.size]  # what lies behind them can be made again
-        return {"y": bench.y, "report": bench.report, "load": bench.load, "parameters": settled, "sides": bench.sides}
+        integrator = self.integrator
+        settled = integrator.parameters[: self.system.parameters.size]  # what lies behind them can be made again
+        return {
+            "y": integrator.y,
+            "report": integrator.step_info,
+            "load": integrator.load,
+            "parameters": settled,
+            "sides": integrator.sides,
+        }
 
     def snapshot(self) -> dict[str, Any]:
         """Copies of all the rest of the run depends on, for ``restore``; only between slices.
@@ -256,9 +240,9 @@ class Run:
         return {
             "done": self.done,
             "seconds": self.seconds,
-            "follows": self.bench.left_at is not None,
+            "follows": self.integrator.left_at is not None,
             "breaks": list(self.breaks),
-            "found": len(self.watching.found),
+            "found": len(self.event_detection.found),
             "memory": {name: array.copy() for name, array in self.memory.items()},
         }
 
@@ -274,9 +258,9 @@ class Run:
         self.done, self.seconds, self.breaks = kept["done"], float(kept["seconds"]), list(map(float, kept["breaks"]))
         for name, array in self.memory.items():
             array[:] = kept["memory"][name]
-        self.watching.found[:] = found
+        self.event_detection.found[:] = found
         self.show_times()
-        self.bench.left_at = self.place if kept["follows"] else None
+        self.integrator.left_at = self.march_mark if kept["follows"] else None
         self.resumed = True
 
     def check(self, kept: Mapping[str, Any]) -> None:
@@ -296,42 +280,42 @@ class Run:
             raise ValueError("its parameters are others")
 
     @property
-    def place(self) -> Any:
+    def march_mark(self) -> Any:
         """Where the bench was left, if nothing has happened since."""
         return self.done, self.t0, self.h
 
-    def sample(self, samples: Any, record: Record, look: Callable[[], None]) -> None:
+    def sample(self, samples: Any, record: Record, between_slices: Callable[[], None]) -> None:
         """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
         n = self.recipe["steps"]
         for t in samples:
             along = (t - self.t0) / self.h
             k = round(along)
             on_grid = abs(along - k) <= 1e-12 * max(1.0, abs(along)) and k <= n
-            self.advance((k if on_grid else min(n - 1, floor(along))) - self.done, 1, None, look)
+            self.take_steps((k if on_grid else min(n - 1, floor(along))) - self.done, 1, None, between_slices)
             if on_grid:
-                record.add(t, self.state(), int(self.report[ROW_ITERATIONS]))
+                record.add(t, self.state(), int(self.step_info[L.ROW_ITERATIONS]))
             else:
                 try:
                     record.add(t, *self.aside(t))
                 except Ended:  # before that time; the step itself will tell
                     break
-            self.report[ROW_ITERATIONS] = 0.0
-        self.advance(n - self.done, 1, None, look)
+            self.step_info[L.ROW_ITERATIONS] = 0.0
+        self.take_steps(n - self.done, 1, None, between_slices)
 
     @property
     def y(self) -> Any:
         """The state the method works on; see ``state``."""
-        return self.bench.y
+        return self.integrator.y
 
     def prepare(self) -> None:
         """Make the state the method works on from that of the system, at the present time."""
-        status, problem = OK, None
-        self.bench.forget()
+        status, problem = L.OK, None
+        self.integrator.forget()
         try:
-            status = self.bench.prepare(self.now, self.h)
+            status = self.integrator.prepare(self.now, self.h)
         except Exception as caught:
             problem = caught
-        if status != OK or problem is not None:
+        if status != L.OK or problem is not None:
             raise self.failure(status, self.done, self.start, self.now, self.h, self.y.copy(), problem)
 
     def state(self) -> Any:
@@ -339,16 +323,16 @@ class Run:
         if self.done == 0:
             return self.start.copy()
         try:
-            status, shown = self.bench.present(self.time(self.done), self.h)
+            status, shown = self.integrator.present(self.time(self.done), self.h)
         except Exception:  # a function of the user's, whose failure the caller tells
             return self.y.copy()
-        return shown if status == OK else self.y.copy()
+        return shown if status == L.OK else self.y.copy()
 
     def time(self, k: Any) -> Any:
         """Time of the grid state after ``k`` steps."""
         return self.t0 + k * self.h
 
-    def advance(self, n: int, every: int, record: Record | None, look: Callable[[], None]) -> None:
+    def take_steps(self, n: int, every: int, record: Record | None, between_slices: Callable[[], None]) -> None:
         """Take ``n`` steps in slices; states after a multiple of ``every`` steps go to ``record``.
 
         Raises
@@ -363,16 +347,16 @@ class Run:
             whole = self.whole_steps()
             if whole == 0:
                 self.cut_step(every, record)
-                look()
+                between_slices()
                 continue
             count = min(self.slice, last - self.done, whole)
             kept, before = self.y.copy(), self.done
             made = (before + count) // every - before // every if record else 0
             rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)
             begun = time.perf_counter()
-            status, problem = OK, None
+            status, problem = L.OK, None
             try:
-                status = self.bench.march(
+                status = self.integrator.march(
                     before, count, every if record else last + 1, self.t0, self.h, rows, iterations
                 )
             except Exception as caught:
@@ -382,20 +366,20 @@ class Run:
                 raise
             elapsed = time.perf_counter() - begun
             self.seconds += elapsed
-            self.done += int(self.report[STEPS_DONE])
+            self.done += int(self.step_info[L.STEPS_DONE])
             if record:
                 usable = self.done // every - before // every
                 numbers = every * np.arange(before // every + 1, before // every + 1 + usable)
                 record.add(self.time(numbers), rows[:usable], iterations[:usable])
-            if status == CROSSED:
+            if status == L.CROSSED:
                 self.met(record)
-            elif status != OK or problem is not None:
+            elif status != L.OK or problem is not None:
                 after = self.y.copy()
                 self._back(before, kept)
                 raise self.failure(status, self.done, self.y, self.time(self.done), self.h, after, problem)
             elif self.near(self.now):
                 self.arrive(self.state(), record)
-            look()
+            between_slices()
             self.adjust(elapsed)
 
     def near(self, t: float) -> bool:
@@ -424,19 +408,19 @@ class Run:
                 max(past, key=lambda t: t * self.direction, default=-end),
                 min(ahead, key=lambda t: t * self.direction, default=end),
             )
-            self.bench.between(*sorted(sides))
+            self.integrator.between(*sorted(sides))
 
     def pass_break(self, t: float, y: Any) -> Any:
         """Set the switches for what follows the next break, which is at time t or counts as there; fire; the state."""
         at = self.breaks.pop(0)
-        self.system.settle(self.bench.parameters, at, self.direction)
+        self.system.set_switches(self.integrator.parameters, at, self.direction)
         self.show_times()
         after = y.copy()
         fired = fire(self.system, at, after, self.direction)
         if fired:
-            self.watching.close(t, y)
-            self.watching.found += fired
-            self.watching.restart(t, after)
+            self.event_detection.close(t, y)
+            self.event_detection.found += fired
+            self.event_detection.restart(t, after)
         return after
 
     def arrive(self, y: Any, record: Record | None) -> None:
@@ -453,19 +437,19 @@ class Run:
         y, _ = self.through(self.now, self.state(), self.time(self.done + 1))
         self.done += 1
         if record and self.done % every == 0:
-            record.add(self.now, y, int(self.report[ROW_ITERATIONS]))
-            self.report[ROW_ITERATIONS] = 0.0
+            record.add(self.now, y, int(self.step_info[L.ROW_ITERATIONS]))
+            self.step_info[L.ROW_ITERATIONS] = 0.0
         self.arrive(y, record)
 
     def met(self, record: Record | None) -> None:
         """Tell the events in the step just taken; where one of them cuts it, take it again in pieces."""
-        after, own, before = self.state(), self.y.copy(), self.report.copy()
+        after, own, before = self.state(), self.y.copy(), self.step_info.copy()
         self.done -= 1
-        self.y[:] = self.bench.before[: own.size]
+        self.y[:] = self.integrator.before[: own.size]
         y, cut = self.through(self.now, self.state(), self.time(self.done + 1), after)
         self.done += 1
         self.y[:] = own
-        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        self.step_info[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]] = before[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]]
         if cut or self.near(self.now):
             self.arrive(y, record)
 
@@ -477,8 +461,8 @@ class Run:
             target = self.breaks[0] if middle else goal
             if after is None:
                 after = self.part(t, y, target)
-            if self.watching:
-                crossing = self.watching.passed(t, y, target, after, self.part)
+            if self.event_detection:
+                crossing = self.event_detection.passed(t, y, target, after, self.part)
                 if crossing is not None:
                     (t, y), after, cut = crossing, None, True
                     continue
@@ -493,22 +477,22 @@ class Run:
         if h == 0.0:
             return y
         begun = y.copy()
-        status, problem = OK, None
+        status, problem = L.OK, None
         try:
-            status = self.bench.prepare(t, h, y)
-            if status == OK:
-                status = self.bench.march(0, 1, 2, t, h, y=y)
-            if status == OK:
-                status, y = self.bench.present(goal, h, y)
+            status = self.integrator.prepare(t, h, y)
+            if status == L.OK:
+                status = self.integrator.march(0, 1, 2, t, h, y=y)
+            if status == L.OK:
+                status, y = self.integrator.present(goal, h, y)
         except Exception as caught:
             problem = caught
-        if status != OK or problem is not None:
+        if status != L.OK or problem is not None:
             raise self.failure(status, self.done, begun, t, h, y, problem)
         return y
 
     def close(self) -> None:
         """The run has come to its end."""
-        self.watching.close(self.now, self.state())
+        self.event_detection.close(self.now, self.state())
 
     def adjust(self, elapsed: float) -> None:
         """Make the next slice last about SLICE_SECONDS."""
@@ -519,27 +503,27 @@ class Run:
 
     def _back(self, before: int, kept: Any) -> None:
         """Find the last good state of a failed slice: take its good steps again."""
-        report = self.report.copy()
+        step_info = self.step_info.copy()
         self.y[:] = kept
         try:
-            self.bench.march(before, self.done - before, self.done + 1, self.t0, self.h)
+            self.integrator.march(before, self.done - before, self.done + 1, self.t0, self.h)
         except Exception:  # a function of the user that does something else the second time
             self.y[:] = kept
             self.done = before
-        self.report[:] = report
+        self.step_info[:] = step_info
 
     def aside(self, t: float) -> Any:
         """State at time ``t`` within the next step, reached by a step of its own from the present grid state."""
-        before, kept, breaks = self.report.copy(), self.watching.kept(), list(self.breaks)
+        before, kept, breaks = self.step_info.copy(), self.event_detection.kept(), list(self.breaks)
         try:
             y, _ = self.through(self.time(self.done), self.state(), t)
             if self.breaks and self.breaks[0] == t:
                 y = self.pass_break(t, y)
         finally:
-            self.watching.put_back(kept)
+            self.event_detection.put_back(kept)
             self.breaks = breaks
-        most = int(self.report[ROW_ITERATIONS])
-        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        most = int(self.step_info[L.ROW_ITERATIONS])
+        self.step_info[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]] = before[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]]
         return y, most
 
     def failure(
@@ -557,37 +541,38 @@ class Run:
         ``y`` is the state before it, ``after`` (else the run's own) what it left behind.
         """
         where: dict[str, Any] = {"step": step, "time": t}
-        iterations, residual = int(self.report[ITERATIONS]), float(self.report[RESIDUAL])
+        iterations, residual = int(self.step_info[L.ITERATIONS]), float(self.step_info[L.RESIDUAL])
         told = self._user_failure(problem, y, h, where)
         if told is not None:
             return told
-        place = f"in step {step} (t = {t:.9g})"
+        where_text = f"in step {step} (t = {t:.9g})"
         label = self.chosen.label
-        if status == NOT_CONVERGED:
+        if status == L.NOT_CONVERGED:
             return ConvergenceError(
-                f"{label!r} did not converge {place}: {iterations} iterations, last relative correction "
+                f"{label!r} did not converge {where_text}: {iterations} iterations, last relative correction "
                 f"{residual:.1e}; {self.advice(h)}",
                 residual=residual, iterations=iterations, **where,
             )  # fmt: skip
-        if status == LOST:
+        if status == L.LOST:
             return ConvergenceError(
                 f"the solution of {label!r} that belongs to the step could be followed no further than to a step of "
-                f"{float(self.report[ERROR]):.3g} {place}: the loads change too much within it; {self.advice(h)}",
+                f"{float(self.step_info[L.ERROR]):.3g} {where_text}: the loads change too much within it; "
+                f"{self.advice(h)}",
                 residual=residual, iterations=iterations, **where,
             )  # fmt: skip
-        if status == SINGULAR:
-            edge = float(self.report[ERROR])
+        if status == L.SINGULAR:
+            edge = float(self.step_info[L.ERROR])
             return ConvergenceError(
-                f"the Cayley factor I - A of {label!r} becomes singular {place} at a step of {edge:.4g}, where "
+                f"the Cayley factor I - A of {label!r} becomes singular {where_text} at a step of {edge:.4g}, where "
                 f"I - (h/2)^2 M^-1 dF/dq has the reciprocal condition number {residual:.1e}; a step of {edge / 2:.3g} "
                 "is safe there",
                 residual=residual, iterations=iterations, **where,
             )  # fmt: skip
-        if status == TOO_LARGE:
-            return self._too_large(place, h, (y, self.y if after is None else after), where)
+        if status == L.TOO_LARGE:
+            return self._too_large(where_text, h, (y, self.y if after is None else after), where)
         return NotFinite(
-            f"the state or a load is infinite or not a number {place}; {self._singular(y, t)}{self._wrong(y, after)}"
-            f"check the loads and initial values, or {self.advice(h)}", **where,
+            f"the state or a load is infinite or not a number {where_text}; {self._singular(y, t)}"
+            f"{self._wrong(y, after)}check the loads and initial values, or {self.advice(h)}", **where,
         )  # fmt: skip
 
     def _wrong(self, y: Any, after: Any) -> str:
@@ -595,27 +580,27 @@ class Run:
         if self.system.check is None:
             return ""
         for state in (y, after):
-            told = "" if state is None else self.system.check(state[: BODY * self.system.N])
+            told = "" if state is None else self.system.check(state[: L.BODY * self.system.N])
             if told:
                 return f"{told}; "
         return ""
 
     def _singular(self, y: Any, t: float) -> str:
         """What to say of a state at which the numbers of a method are singular, followed by a semicolon."""
-        own = self.bench.prepared.coordinates
+        own = self.integrator.prepared.coordinates
         if own is None or not own.rates:
             return ""
-        values = y[BODY * self.system.N :].reshape(1, self.system.N, own.size)
+        values = y[L.BODY * self.system.N :].reshape(1, self.system.N, own.size)
         if own.name == "rotation_vector" and not values.any(axis=2).all():
             return "the rotation vector is zero, where the printed rates divide by zero: take form='regularised', or "
         note = singular_note(own.name, values, own.attributes.get("sequence"), np.array([t]), rates=True)
         return note and f"{note}; a method without '_direct' passes such points; "
 
-    def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
-        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.bench.bodies)) for y in states]
+    def _too_large(self, where_text: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
+        speeds = [sqrt(drive.squared_speed(self.system.N, y, self.integrator.bodies)) for y in states]
         fastest = max(filter(isfinite, speeds), default=0.0)
         largest = self.chosen.method.range / fastest if fastest > 0.0 else inf
-        if self.bench.prepared.largest is not None:
+        if self.integrator.prepared.largest is not None:
             largest = min(largest, self._largest_of_flow(states))
         angle = f"by {fastest * abs(h):.3g} rad"
         if not largest < abs(h):  # it was a stage inside the step that turned too far
@@ -624,7 +609,7 @@ class Run:
         largest = float(f"{floor(largest / digits) * digits:.3g}")  # rounded down, so that what is printed is safe
         anyway = " (guard=False takes it anyway)" if self.guard else ""
         return StepTooLarge(
-            f"a step of {abs(h):g} turns the body {angle} {place}, more than {self.chosen.label!r} can represent; "
+            f"a step of {abs(h):g} turns the body {angle} {where_text}, more than {self.chosen.label!r} can represent; "
             f"the largest safe step there is about {largest:g}{anyway}",
             largest_step=largest, **where,
         )  # fmt: skip
@@ -634,9 +619,9 @@ class Run:
         found = [inf]
         for y in states:
             for i, moments in enumerate(self.system.moments):
-                m = y[BODY * i + ANGULAR : BODY * (i + 1)]
+                m = y[L.BODY * i + L.ANGULAR : L.BODY * (i + 1)]
                 if np.isfinite(m).all():
-                    found.append(self.bench.prepared.largest(m, 1.0 / moments))  # type: ignore[misc]
+                    found.append(self.integrator.prepared.largest(m, 1.0 / moments))  # type: ignore[misc]
         return min(found)
 
     def _user_failure(
@@ -649,17 +634,17 @@ class Run:
         bridge = None if isinstance(problem, UserFunctionError) else self.system.bridged_loads()
         if bridge is not None:
             try:
-                self.bench.march(0, 1, 2, where["time"], h, y=y.copy(), loads=bridge)
+                self.integrator.march(0, 1, 2, where["time"], h, y=y.copy(), loads=bridge)
             except Exception as again:
                 problem = again
         if problem is None:
             return None
-        place = f"in step {where['step']}"
+        where_text = f"in step {where['step']}"
         if isinstance(problem, UserFunctionError):
-            error = UserFunctionError(f"{problem} {place}", **where)
+            error = UserFunctionError(f"{problem} {where_text}", **where)
             error.__cause__ = problem.__cause__
         else:
-            error = UserFunctionError(f"a load raised {type(problem).__name__}: {problem} {place}", **where)
+            error = UserFunctionError(f"a load raised {type(problem).__name__}: {problem} {where_text}", **where)
             error.__cause__ = problem
         return error
 
@@ -677,12 +662,12 @@ class AdaptiveRun(Run):
         recipe = self.recipe
         self.total, self.end = None, recipe["t_end"]
         self.h = copysign(1.0, self.end - self.t0)
-        self.bench.adapt(self.t0, recipe["rtol"], recipe["atol"], self.h * (recipe["first_step"] or 0.0))
+        self.integrator.adapt(self.t0, recipe["rtol"], recipe["atol"], self.h * (recipe["first_step"] or 0.0))
         self.edge: tuple[float, int, float] | None = None  # where a step is to end, at an event: time, number, side
 
     @property
     def memory(self) -> dict[str, Any]:
-        return super().memory | {"course": self.bench.course}
+        return super().memory | {"course": self.integrator.controller_state}
 
     def snapshot(self) -> dict[str, Any]:
         return super().snapshot() | {"edge": self.edge}
@@ -693,18 +678,18 @@ class AdaptiveRun(Run):
 
     def check(self, kept: Mapping[str, Any]) -> None:
         super().check(kept)
-        course, samples = kept["memory"]["course"], len(self.recipe["t_eval"] or ())
+        controller_state, samples = kept["memory"]["course"], len(self.recipe["t_eval"] or ())
         for slot, most in (
-            (ACCEPTED, self.recipe["max_steps"]),
-            (REJECTED, self.recipe["max_steps"]),
-            (SAMPLE, samples),
+            (L.ACCEPTED, self.recipe["max_steps"]),
+            (L.REJECTED, self.recipe["max_steps"]),
+            (L.SAMPLE, samples),
         ):
-            if not 0.0 <= course[slot] <= most or course[slot] % 1.0:
-                raise ValueError(f"a count of {course[slot]:g}")
+            if not 0.0 <= controller_state[slot] <= most or controller_state[slot] % 1.0:
+                raise ValueError(f"a count of {controller_state[slot]:g}")
 
     @property
     def now(self) -> float:
-        return float(self.bench.course[TIME])
+        return float(self.integrator.controller_state[L.TIME])
 
     @property
     def share(self) -> float:
@@ -712,15 +697,18 @@ class AdaptiveRun(Run):
 
     @property
     def last(self) -> float:
-        return float(self.bench.course[TAKEN])
+        return float(self.integrator.controller_state[L.TAKEN])
 
     @property
-    def pace(self) -> dict[str, Any]:
-        course = self.bench.course
+    def step_settings(self) -> dict[str, Any]:
+        controller_state = self.integrator.controller_state
         told = {"rtol": self.recipe["rtol"], "atol": self.recipe["atol"], "steps": self.done}
-        told |= {"steps_accepted": self.done, "steps_rejected": int(course[REJECTED])}
+        told |= {"steps_accepted": self.done, "steps_rejected": int(controller_state[L.REJECTED])}
         if self.done:
-            told |= {"step_smallest": float(course[SMALLEST]), "step_largest": float(course[LARGEST])}
+            told |= {
+                "step_smallest": float(controller_state[L.SMALLEST]),
+                "step_largest": float(controller_state[L.LARGEST]),
+            }
         return told
 
     def number(self, t: float) -> int:
@@ -736,10 +724,10 @@ class AdaptiveRun(Run):
     def state(self) -> Any:
         return self.y.copy()
 
-    def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
-        bench, course, most = self.bench, self.bench.course, self.recipe["max_steps"]
+    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
+        integrator, controller_state, most = self.integrator, self.integrator.controller_state, self.recipe["max_steps"]
         span = abs(self.end - self.t0)
-        longest = self.recipe["max_step"] or (span / 10.0 if bench.prepared.controller == "ode45" else inf)
+        longest = self.recipe["max_step"] or (span / 10.0 if integrator.prepared.controller == "ode45" else inf)
         shortest = SHORTEST * span
         wanted = np.empty(0)
         if samples is None and not self.resumed:
@@ -747,40 +735,40 @@ class AdaptiveRun(Run):
         if samples is not None:  # times may be past the end by round-off
             every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
         while not (self.resumed and self.now == self.end):
-            tried = int(course[ACCEPTED] + course[REJECTED])
+            tried = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
             count = min(self.slice, most - tried)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
-            kept, before = self.y.copy(), course.copy()
+            kept, before = self.y.copy(), controller_state.copy()
             target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end
             begun = time.perf_counter()
-            status, problem = OK, None
+            status, problem = L.OK, None
             try:
-                status = bench.march_adaptive(
+                status = integrator.march_adaptive(
                     count, every, target, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
                 )
             except Exception as caught:
                 problem = caught
             except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
-                self.y[:], course[:] = kept, before
+                self.y[:], controller_state[:] = kept, before
                 raise
             elapsed = time.perf_counter() - begun
             self.seconds += elapsed
-            self.done = int(course[ACCEPTED])
-            record.count += int(course[ROWS])
-            if status in (CROSSED, CUT):
+            self.done = int(controller_state[L.ACCEPTED])
+            record.count += int(controller_state[L.ROWS])
+            if status in (L.CROSSED, L.CUT):
                 self.edge = self.met_in_step(status, self.edge)
-            elif status != OK or problem is not None:
-                h = self.report[NEXT_TIME] - self.now
+            elif status != L.OK or problem is not None:
+                h = self.step_info[L.NEXT_TIME] - self.now
                 if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
                     h = 1e-3 * (self.end - self.t0)
                 raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
-            if self.now == target and status in (OK, CROSSED):
+            if self.now == target and status in (L.OK, L.CROSSED):
                 self.land(self.edge, record)
                 self.edge = None
-            look()
+            between_slices()
             if self.now == self.end:
                 return
-            if course[ACCEPTED] + course[REJECTED] >= most:
+            if controller_state[L.ACCEPTED] + controller_state[L.REJECTED] >= most:
                 raise StepFailed(
                     f"{most} steps were tried and the run is only at t = {self.now:g} of {self.end:g}; raise "
                     "max_steps, or loosen rtol", step=self.done, time=self.now,
@@ -789,35 +777,35 @@ class AdaptiveRun(Run):
 
     def met_in_step(self, status: int, edge: tuple[float, int, float] | None) -> tuple[float, int, float] | None:
         """Tell the events of the step just taken, or find where the step just refused is to be cut."""
-        watching, course = self.watching, self.bench.course
-        if status == CROSSED:
-            begun = float(course[BEGUN])
-            watching.passed(begun, self.bench.kept.copy(), self.now, self.y.copy(), self.part)
+        detection, controller_state = self.event_detection, self.integrator.controller_state
+        if status == L.CROSSED:
+            begun = float(controller_state[L.BEGUN])
+            detection.passed(begun, self.integrator.kept.copy(), self.now, self.y.copy(), self.part)
             return edge
-        a, b = self.now, float(self.report[NEXT_TIME])
-        ya, values = self.y.copy(), watching.values.copy()
+        a, b = self.now, float(self.step_info[L.NEXT_TIME])
+        ya, values = self.y.copy(), detection.values.copy()
         yb = self.part(a, ya, b)
         edges = [
-            (watching.locate(k, a, ya, b, yb, values[k], self.part)[0], k, copysign(1.0, values[k]))
-            for k in watching.changed(values) if k < watching.cuts
+            (detection.locate(k, a, ya, b, yb, values[k], self.part)[0], k, copysign(1.0, values[k]))
+            for k in detection.changed(values) if k < detection.cuts
         ]  # fmt: skip
-        t, k, side = min(edges, key=lambda place: place[0] * self.direction)
+        t, k, side = min(edges, key=lambda where_text: where_text[0] * self.direction)
         if t == a:
-            watching.cross(k, side)
+            detection.cross(k, side)
             return edge
         if edge is not None:  # this one comes before it
-            watching.sides[edge[1]] = -edge[2]
-        watching.sides[k] = MUTED
+            detection.sides[edge[1]] = -edge[2]
+        detection.sides[k] = L.EVENT_DISABLED
         return t, k, side
 
     def land(self, edge: tuple[float, int, float] | None, record: Record) -> None:
         """The state is at an edge, at a break or at the end."""
         if edge is not None:
-            self.watching.cross(edge[1], edge[2])
+            self.event_detection.cross(edge[1], edge[2])
         while self.breaks and self.breaks[0] == self.now:
             self.y[:] = self.pass_break(self.now, self.y)
             record.replace(self.now, self.y)
-        self.bench.forget()
+        self.integrator.forget()
 
     def failure(
         self,
@@ -829,7 +817,7 @@ class AdaptiveRun(Run):
         after: Any = None,
         problem: Exception | None = None,
     ) -> PolhodeError:
-        if status != TOO_SMALL or problem is not None:
+        if status != L.TOO_SMALL or problem is not None:
             return super().failure(status, step, y, t, h, after, problem)
         return StepTooSmall(
             f"rtol = {self.recipe['rtol']:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "

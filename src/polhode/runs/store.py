@@ -36,8 +36,8 @@ from polhode.arguments import number
 from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
+from polhode.runs.event_detection import Found
 from polhode.runs.stepping import Record, Run
-from polhode.runs.watching import Found
 from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store
 
@@ -441,7 +441,7 @@ class LiveStore:
         return rows
 
     # -------------------------------------------------------------- while it goes
-    def look(self) -> None:
+    def commit_if_due(self) -> None:
         """The run is between two slices: remember where, and commit when it is time.
 
         Raises
@@ -463,7 +463,7 @@ class LiveStore:
         Raises
         ------
         FileProblem
-            As ``look``.
+            As ``commit_if_due``.
         """
         if not self.writable or self.run is None or (self.kept is None and not over):
             return
@@ -471,7 +471,7 @@ class LiveStore:
         count = record.count
         if self.kept is not None:
             snapshot, at = self.kept
-            state = _packed(snapshot, self.run.watching.found) | {"rows": at}
+            state = _packed(snapshot, self.run.event_detection.found) | {"rows": at}
             if not over:
                 count, done = at, snapshot["done"]
         here = slice(self.rows, count)

@@ -69,7 +69,7 @@ def convergence(
     steps: Sequence[float],
     t_end: float,
     reference_step: float,
-    tell: Tell,
+    report_progress: Tell,
     known: Mapping[str, Sequence[float]] | None = None,
 ) -> xr.Dataset:
     """Final errors of methods on a ladder of steps, against a reference computed here.
@@ -89,7 +89,7 @@ def convergence(
         ``angular_momentum_error``, ``attitude_error`` and ``outcome`` over (method, step); the agreement of the two
         reference solutions as attributes.
     """
-    tell(f"reference, t = {t_end:g}")
+    report_progress(f"reference, t = {t_end:g}")
     truth, agreement = reference(system, initial, t_end, reference_step)
     remarks = {
         f"{NORMS[key]}, reference": f"{' and '.join(REFERENCE)} differ by {x:.1e}" for key, x in agreement.items()
@@ -101,7 +101,7 @@ def convergence(
     found = {key: np.full((len(methods), len(steps)), np.nan) for key in agreement}
     outcome = np.full((len(methods), len(steps)), "", dtype=object)
     for i, (label, method) in enumerate(methods.items()):
-        tell(f"{label}, t = {t_end:g}")
+        report_progress(f"{label}, t = {t_end:g}")
         for j, h in enumerate(steps):
             n = whole(t_end, h)
             ds, outcome[i, j] = attempt(system, method, step=h, steps=n, every=n, **initial)

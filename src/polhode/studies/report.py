@@ -36,7 +36,7 @@ class Result:
 
 def reproduce(
     study: Study, folder: str | os.PathLike[str], figures: Sequence[Figure] = (), quick: bool = False,
-    tell: Tell = lambda line: None, done: Callable[[Result], None] = lambda result: None,
+    report_progress: Tell = lambda line: None, done: Callable[[Result], None] = lambda result: None,
 ) -> tuple[list[Result], Path]:  # fmt: skip
     """Compute figures, judge their claims, and write everything into a folder.
 
@@ -46,7 +46,7 @@ def reproduce(
         Which; all of the study by default.
     quick : bool
         The reduced form.
-    tell, done : function
+    report_progress, done : function
         Called with a line about what is being computed, and with every figure that is finished.
 
     Returns
@@ -65,8 +65,8 @@ def reproduce(
         target.mkdir(parents=True, exist_ok=True)
         for figure in figures or study.figures:
             begun = time.perf_counter()
-            data = figure.compute(quick, partial(_tell, tell, figure.name))
-            tell(f"{figure.name}: files")
+            data = figure.compute(quick, partial(_tell, report_progress, figure.name))
+            report_progress(f"{figure.name}: files")
             verdicts = figure.judge(data)
             remarks = {str(key): str(value) for key, value in data.attrs.items()}
             tables = write_tables(data, target, figure.name)
@@ -85,8 +85,8 @@ def reproduce(
     return results, report
 
 
-def _tell(tell: Tell, name: str, line: str) -> None:
-    tell(f"{name}: {line}")
+def _tell(report_progress: Tell, name: str, line: str) -> None:
+    report_progress(f"{name}: {line}")
 
 
 def write_tables(data: xr.Dataset, folder: Path, stem: str) -> tuple[Path, ...]:

@@ -128,7 +128,7 @@ class Figure:
     title : str
         One line.
     compute : function
-        ``compute(quick, tell) -> Dataset``; attributes of the Dataset are remarks for the report.
+        ``compute(quick, report_progress) -> Dataset``; attributes of the Dataset are remarks for the report.
     draw : function
         ``draw(data) -> {stem of the file: matplotlib Figure}``.
     claims : tuple of Claim
@@ -178,10 +178,14 @@ class Study:
         InvalidInput
             Unknown name; the message names the closest.
         """
-        numbered = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
+        with_numbers = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
         name = word.lower()
-        if numbered:
-            name = f"fig{int(numbered[1])}_{int(numbered[2])}" if numbered[2] else f"fig{int(numbered[1]):02d}"
+        if with_numbers:
+            name = (
+                f"fig{int(with_numbers[1])}_{int(with_numbers[2])}"
+                if with_numbers[2]
+                else f"fig{int(with_numbers[1]):02d}"
+            )
         known = {figure.name: figure for figure in self.figures}
         if name not in known:
             raise unknown_name(f"figure of {self.name!r}", word, known)

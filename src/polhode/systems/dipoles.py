@@ -54,12 +54,12 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import cross
 from polhode.arguments import UNKNOWN, in_unit, number
 from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.lanes import load4, roots, transposed
 from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
-from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
+from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.inertia import mass_of, principals
 from polhode.systems.molecules import (
     constants_of,
@@ -83,8 +83,8 @@ DATA = 8
 @inlined
 def pack_dipole(i, at, y, c):
     """Position and dipole of body i, in space."""
-    put3(c, at, get3(y, BODY * i + POSITION))
-    put3(c, at + 4, rotate(get4(y, BODY * i + ATTITUDE), get3(c, DIPOLES + 3 * i)))
+    put3(c, at, get3(y, L.BODY * i + L.POSITION))
+    put3(c, at + 4, rotate(get4(y, L.BODY * i + L.ATTITUDE), get3(c, DIPOLES + 3 * i)))
 
 
 @inlined
@@ -126,7 +126,7 @@ def dipole_pair(a, b0, b1, b2, b3, c):
 @inlined
 def dipole_turned(i, at, sums, y, c):
     """Torque of the field on the dipole."""
-    E = rotate_inverse(get4(y, BODY * i + ATTITUDE), get3(c, sums))
+    E = rotate_inverse(get4(y, L.BODY * i + L.ATTITUDE), get3(c, sums))
     return cross(get3(c, DIPOLES + 3 * i), E)
 
 

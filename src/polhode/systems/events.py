@@ -36,9 +36,10 @@ from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, number, truth
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
-from polhode.kernel.signatures import EVENT, INVERSE_MASS, MOMENTUM, POSITION
+from polhode.kernel.signatures import EVENT
 from polhode.systems.forces import NO_LEVEL, path_arguments, path_at, unit_vector
 from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
@@ -75,9 +76,9 @@ def outside_cone(p, at, t, r, edge):
 def event_value(k, t, N, y, bodies, parameters, table):
     """The EVENT role. Table: code and place of the numbers of each event, then the numbers."""
     code, at = int(table[2 * k]), int(table[2 * k + 1])
-    r = get3(y, POSITION)
+    r = get3(y, L.POSITION)
     if code == APSIS:
-        return bodies[INVERSE_MASS] * dot(r, get3(y, MOMENTUM))
+        return bodies[L.INVERSE_MASS] * dot(r, get3(y, L.MOMENTUM))
     if code == NODE:
         return dot(r, get3(table, at))
     if code == ALTITUDE:
@@ -397,7 +398,7 @@ def table_of(watches: Sequence[Watch]) -> Any:
 @lru_cache(jit.KEPT_KERNELS)
 def _with_function(function: Any, others: Any, which: int) -> Any:
     """The EVENT role of others with a function in the place of one of them, or None and the reason."""
-    return jit.compile_uncached(jit.bind(either_value, own=function, others=others, which=which), EVENT)
+    return jit.compile_uncached(jit.bind(either_value, auxiliary=function, others=others, which=which), EVENT)
 
 
 def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:

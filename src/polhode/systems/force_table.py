@@ -20,8 +20,8 @@ import numpy as np
 from polhode.algebra.so3 import add, dot, scale
 from polhode.arguments import array, number
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.kernel import layout as L
 from polhode.kernel.jit import helper, python_of
-from polhode.kernel.signatures import ATTRACTION, MOVING, POTENTIAL_PART, RESTING
 from polhode.systems.events import ALTITUDE, CYLINDER, PENUMBRA, WITHIN
 from polhode.systems.forces import (
     CODES,
@@ -41,39 +41,39 @@ from polhode.systems.forces import (
     potential_of,
     potential_rate_of,
 )
-from polhode.systems.record import Own, Switch, Watch
+from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 
-COUNT, OWN, ROWS, ROW = 1, 2, 3, 5
+COUNT, AUXILIARY, ROWS, ROW = 1, 2, 3, 5
 
 
 # ------------------------------------------------------------------ along the table
 @helper
-def acceleration(part, p, t, r, v, mass, out, works):
+def acceleration(part, p, t, r, v, mass, out, work_at):
     """Of a point by the centre and the forces of the table, or the parts of them that are asked for.
 
-    Adds to ``out[works:]`` the rates of the works: power of a force, or the partial derivative in time of a potential,
-    of a mass.
+    Adds to ``out[work_at:]`` the rates of the works of a mass: power of a force, or the partial derivative of a
+    potential in time.
     """
     mu = p[0]
     a = (0.0, 0.0, 0.0)
-    if part & ATTRACTION != 0:
+    if part & L.ATTRACTION != 0:
         square = dot(r, r)
         a = scale(-mu / (square * np.sqrt(square)), r)
     for k in range(int(p[COUNT])):
         row = ROWS + ROW * k
         code, at, kind = int(p[row]), int(p[row + 1]), int(p[row + 2])
-        own, burns = int(p[row + 3]), int(p[row + 4])
+        auxiliary, burns = int(p[row + 3]), int(p[row + 4])
         wanted = part & kind != 0
-        working = own >= 0 and part & (POTENTIAL_PART if kind == POTENTIAL_PART else MOVING) != 0
-        if wanted or (working and kind == RESTING):
+        working = auxiliary >= 0 and part & (L.POTENTIAL_PART if kind == L.POTENTIAL_PART else L.MOVING) != 0
+        if wanted or (working and kind == L.RESTING):
             b = acceleration_of(code, p, at, mu, t, r, v)
             if burns > 0:
                 b = scale(1.0 / mass_share(p, burns, t), b)
             if wanted:
                 a = add(a, b)
             if working:
-                rate = potential_rate_of(code, p, at, mu, t, r) if kind == POTENTIAL_PART else dot(b, v)
-                out[works + own] += mass * rate
+                rate = potential_rate_of(code, p, at, mu, t, r) if kind == L.POTENTIAL_PART else dot(b, v)
+                out[work_at + auxiliary] += mass * rate
     return a
 
 
@@ -84,7 +84,7 @@ def level(p, t, r):
     total = -mu / np.sqrt(dot(r, r))
     for k in range(int(p[COUNT])):
         row = ROWS + ROW * k
-        if p[row + 2] == POTENTIAL_PART:
+        if p[row + 2] == L.POTENTIAL_PART:
             total += potential_of(int(p[row]), p, int(p[row + 1]), mu, t, r)
     return total
 
@@ -99,7 +99,7 @@ class ForceTable:
     forces : tuple of Force
         The forces.
     parameters : array
-        The table, and the system's own numbers from ``parameters[OWN]`` on.
+        The table, and the system's own numbers from ``parameters[AUXILIARY]`` on.
     places : tuple of int
         Where the numbers of the further rows begin.
     own, switches, impulses, watches, mass_at
@@ -109,7 +109,7 @@ class ForceTable:
     forces: tuple[Force, ...]
     parameters: Any
     places: tuple[int, ...]
-    own: tuple[Own, ...]
+    auxiliary: tuple[AuxiliaryVariable, ...]
     switches: tuple[Switch, ...]
     impulses: tuple[Impulse, ...]
     watches: tuple[Watch, ...]
@@ -159,38 +159,44 @@ def force_table(
             "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
         )
     burns = _burns(made, float(mass[0]))
-    place = ROWS + ROW * len(members)
-    end = place + sum(len(force.numbers) for force in members if force.kind != "impulse")
+    numbers_at = ROWS + ROW * len(members)
+    end = numbers_at + sum(len(force.numbers) for force in members if force.kind != "impulse")
     rows: list[float] = []
     stored: list[float] = []
-    own: list[Own] = []
+    auxiliary: list[AuxiliaryVariable] = []
     switches: list[Switch] = []
     impulses: list[Impulse] = []
     watches: list[Watch] = []
     for k, force in enumerate(members):
-        what, at = f"forces[{k}], {force.description}", place + len(stored)
+        what, at = f"forces[{k}], {force.description}", numbers_at + len(stored)
         inside = k < len(made)
         falls = bool(burns) and (force.surface or force.flow > 0.0)
-        part = POTENTIAL_PART if force.conservative and not falls else MOVING if force.velocity_dependent else RESTING
-        works = inside and (part != POTENTIAL_PART or not force.autonomous)
+        part = (
+            L.POTENTIAL_PART
+            if force.conservative and not falls
+            else L.MOVING
+            if force.velocity_dependent
+            else L.RESTING
+        )
+        work_at = inside and (part != L.POTENTIAL_PART or not force.autonomous)
         if force.kind == "impulse":
             t, x, y, z, frame = force.numbers
-            impulses.append(Impulse(t, (x, y, z), FRAMES[int(frame)], len(own), what))
-            rows += [0, at, 0, len(own), 0]
+            impulses.append(Impulse(t, (x, y, z), FRAMES[int(frame)], len(auxiliary), what))
+            rows += [0, at, 0, len(auxiliary), 0]
         else:
             if force.kind not in CODES:
                 raise InvalidInput(f"forces[{k}]: {unknown_name('kind of force', force.kind, CODES)}")
-            rows += [CODES[force.kind], at, part, len(own) if works else -1, end if falls else 0]
+            rows += [CODES[force.kind], at, part, len(auxiliary) if work_at else -1, end if falls else 0]
             first, *others = force.numbers
             stored += [first / mass[0] if force.flow > 0.0 else first, *others]
             if CODES[force.kind] == THRUST and not force.autonomous:
                 switches.append(Switch(at + FIRING, force.numbers[5], force.numbers[6], what))
             elif CODES[force.kind] == RADIATION:
                 watches += _edges(force, at)
-        if works:
+        if work_at:
             alike = [n for n, other in enumerate(made) if other.kind == force.kind]
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
-            own.append(Own("work", label, part != POTENTIAL_PART and force.kind != "impulse"))
+            auxiliary.append(AuxiliaryVariable("work", label, part != L.POTENTIAL_PART and force.kind != "impulse"))
     if surface is not None:
         watches.append(
             Watch(ALTITUDE, (number(surface, "surface", "m", positive=True),), falling="impact", terminal=True)
@@ -206,7 +212,8 @@ def force_table(
         if force.kind != "impulse":
             _check_known(force, f"forces[{k}]" if k < len(made) else force.kind, parameters, ROWS + ROW * k)
     return ForceTable(
-        tuple(made), parameters, tuple(int(rows[ROW * k + 1]) for k in range(len(made), len(members))), tuple(own),
+        tuple(made), parameters, tuple(int(rows[ROW * k + 1]) for k in range(len(made), len(members))),
+        tuple(auxiliary),
         tuple(switches), tuple(impulses), tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None,
     )  # fmt: skip
 
@@ -217,16 +224,16 @@ def _check_known(force: Force, name: str, parameters: Any, row: int) -> None:
     here = (parameters, at, parameters[0], 0.0, np.array((0.8, 0.5, 0.3)))
     with np.errstate(all="ignore"):
         lacking = python_of(acceleration_of)(code, *here, here[-1]) is NOWHERE
-        if part == POTENTIAL_PART:
+        if part == L.POTENTIAL_PART:
             lacking |= python_of(potential_of)(code, *here) is NO_LEVEL
             lacking |= not force.autonomous and python_of(potential_rate_of)(code, *here) is NO_LEVEL
     if lacking:
         raise InvalidInput(f"{name}: the compiled loads know no force of the kind {force.kind!r}")
 
 
-def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[Own, ...]:
+def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
     """Works of the forces of a table, of devices, and of a function of the user where there is one."""
-    return (*table.own, *(Own("work", label) for label in (*devices, *[work] * bool(work))))
+    return (*table.auxiliary, *(AuxiliaryVariable("work", label) for label in (*devices, *[work] * bool(work))))
 
 
 def masses_of(mass: Any) -> Any:

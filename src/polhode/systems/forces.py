@@ -775,7 +775,7 @@ class Impulse:
         Its size: 3 numbers along the axes of the frame, the first alone counting for "velocity".
     frame : {"inertial", "rtn", "velocity"}
         Of the velocity before it.
-    own : int
+    auxiliary : int
         Which of the system's own numbers is its work.
     what : str
         Its name in messages and lists.

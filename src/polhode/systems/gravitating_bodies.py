@@ -26,8 +26,8 @@ import numpy as np
 from polhode.algebra.so3 import add, axpy, dot, scale
 from polhode.arguments import has_quantity, number, numbers
 from polhode.errors import InvalidInput, answering, shown
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, POSITION
 from polhode.systems.record import IDENTITY, System, plain
 
 # parameters: mu of each body
@@ -37,31 +37,31 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
     """Forces of all pairs; or the commutator, 2 mu_i m_j D(d) (a_j - a_i) of a pair, D being the derivative of
     d / |d|^3."""
     for i in range(N):
-        put3(out, LOAD * i, (0.0, 0.0, 0.0))
-        put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+        put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
     for i in range(N):
         for j in range(i):
-            d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
+            d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
             square = dot(d, d)
-            F = scale(parameters[i] * bodies[CONSTANTS * j + MASS] / (square * np.sqrt(square)), d)
-            put3(out, LOAD * i, add(get3(out, LOAD * i), F))
-            put3(out, LOAD * j, axpy(-1.0, F, get3(out, LOAD * j)))
-    if part == COMMUTATOR:
+            F = scale(parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / (square * np.sqrt(square)), d)
+            put3(out, L.LOAD * i, add(get3(out, L.LOAD * i), F))
+            put3(out, L.LOAD * j, axpy(-1.0, F, get3(out, L.LOAD * j)))
+    if part == L.COMMUTATOR:
         # The accelerations stand in the place of the torques until the pairs are done.
         for i in range(N):
-            put3(out, LOAD * i + 3, scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(out, LOAD * i)))
-            put3(out, LOAD * i, (0.0, 0.0, 0.0))
+            put3(out, L.LOAD * i + 3, scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i)))
+            put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
         for i in range(N):
             for j in range(i):
-                d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
-                w = axpy(-1.0, get3(out, LOAD * i + 3), get3(out, LOAD * j + 3))
+                d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
+                w = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
                 square = dot(d, d)
-                k = 2.0 * parameters[i] * bodies[CONSTANTS * j + MASS] / (square * np.sqrt(square))
+                k = 2.0 * parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / (square * np.sqrt(square))
                 G = scale(k, axpy(-3.0 * dot(d, w) / square, d, w))
-                put3(out, LOAD * i, add(get3(out, LOAD * i), G))
-                put3(out, LOAD * j, axpy(-1.0, G, get3(out, LOAD * j)))
+                put3(out, L.LOAD * i, add(get3(out, L.LOAD * i), G))
+                put3(out, L.LOAD * j, axpy(-1.0, G, get3(out, L.LOAD * j)))
         for i in range(N):
-            put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+            put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
 
 
 def gravity_potential(t, N, y, bodies, parameters):
@@ -69,8 +69,8 @@ def gravity_potential(t, N, y, bodies, parameters):
     total = 0.0
     for i in range(N):
         for j in range(i):
-            d = axpy(-1.0, get3(y, BODY * i + POSITION), get3(y, BODY * j + POSITION))
-            total -= parameters[i] * bodies[CONSTANTS * j + MASS] / np.sqrt(dot(d, d))
+            d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
+            total -= parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / np.sqrt(dot(d, d))
     return total
 
 

@@ -28,8 +28,8 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import dot, scale, times
 from polhode.arguments import in_unit, number
 from polhode.errors import answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import ATTITUDE, INERTIA, INVERSE_INERTIA
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, plain
 
@@ -39,8 +39,8 @@ from polhode.systems.record import System, plain
 
 def gradient_loads(part, t, N, y, bodies, parameters, out):
     """Torque k u x I u."""
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
-    I = get3(bodies, INERTIA)
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
+    I = get3(bodies, L.INERTIA)
     k = parameters[0]
     put3(out, 0, (0.0, 0.0, 0.0))
     out[3] = k * (I[2] - I[1]) * u[1] * u[2]
@@ -50,10 +50,10 @@ def gradient_loads(part, t, N, y, bodies, parameters, out):
 
 def gradient_commutator(part, t, N, y, bodies, parameters, out):
     """Gradient of T . I^-1 T = k^2 (d1 u2^2 u3^2 + d2 u3^2 u1^2 + d3 u1^2 u2^2), d1 = (I3 - I2)^2 / I1 and so on."""
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
-    I = get3(bodies, INERTIA)
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
+    I = get3(bodies, L.INERTIA)
     a, b, c = I[2] - I[1], I[0] - I[2], I[1] - I[0]
-    d = times((a * a, b * b, c * c), get3(bodies, INVERSE_INERTIA))
+    d = times((a * a, b * b, c * c), get3(bodies, L.INVERSE_INERTIA))
     s = times(u, u)
     k = 2.0 * parameters[0] * parameters[0]
     put3(out, 0, (0.0, 0.0, 0.0))
@@ -64,7 +64,7 @@ def gradient_commutator(part, t, N, y, bodies, parameters, out):
 
 def gradient_series(part, t, k, u, bodies, parameters, out):
     """Coefficient of the torque: three products of series, symmetric in their factors' places."""
-    I = get3(bodies, INERTIA)
+    I = get3(bodies, L.INERTIA)
     x = y = z = 0.0
     for n in range(k + 1):
         a, b = get3(u, 3 * n), get3(u, 3 * (k - n))
@@ -77,8 +77,8 @@ def gradient_series(part, t, k, u, bodies, parameters, out):
 
 def gradient_potential(t, N, y, bodies, parameters):
     """k u . I u / 2."""
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
-    return dot(scale(0.5 * parameters[0], u), times(get3(bodies, INERTIA), u))
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
+    return dot(scale(0.5 * parameters[0], u), times(get3(bodies, L.INERTIA), u))
 
 
 def axis_of_symmetry(moments: Any, frame: Any) -> Any:

@@ -33,8 +33,8 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import cross, dot, scale, times
 from polhode.arguments import choice, in_unit, number, vector
 from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA
 from polhode.systems.inertia import (
     KG_M2,
     RELATIVE_TOLERANCE,
@@ -54,7 +54,7 @@ POINTS = ("fixed_point", "center_of_mass")
 
 def top_loads(part, t, N, y, bodies, parameters, out):
     """Torque of the weight about the fixed point."""
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, scale(-parameters[0], cross(get3(parameters, 1), u)))
 
@@ -64,9 +64,9 @@ def top_commutator(part, t, N, y, bodies, parameters, out):
 
     The commutator of [vilmart2013], whose printed components are not this gradient.
     """
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
     g = scale(parameters[0], get3(parameters, 1))
-    w = times(get3(bodies, INVERSE_INERTIA), cross(u, g))
+    w = times(get3(bodies, L.INVERSE_INERTIA), cross(u, g))
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, scale(2.0, cross(cross(g, w), u)))
 
@@ -78,7 +78,7 @@ def top_series(part, t, k, u, bodies, parameters, out):
 
 def top_potential(t, N, y, bodies, parameters):
     """Weight times the height of the centre of mass."""
-    return parameters[0] * dot(get3(parameters, 1), rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0)))
+    return parameters[0] * dot(get3(parameters, 1), rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0)))
 
 
 def symmetry_axis(inertia: Any, center: Any) -> Any:

@@ -29,7 +29,7 @@ from polhode.algebra.quaternion import multiply, rotate
 from polhode.arguments import NO_WHOLE, UNKNOWN, array, number, room_for, truth, whole
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import drive
-from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
+from polhode.kernel import layout as L
 from polhode.systems.record import System, no_loads
 
 __all__ = ["Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
@@ -349,25 +349,25 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
     InvalidInput
         The system states none, or it is not finite.
     """
-    y = np.zeros(BODY * system.N)
-    rows = y.reshape(system.N, BODY)
+    y = np.zeros(L.BODY * system.N)
+    rows = y.reshape(system.N, L.BODY)
     if "position" in given:
-        rows[:, POSITION : POSITION + 3] = given["position"]
+        rows[:, L.POSITION : L.POSITION + 3] = given["position"]
     q = given.get("attitude", np.tile([1.0, 0.0, 0.0, 0.0], (system.N, 1)))
     lengths = np.linalg.norm(q, axis=1)
     if (np.abs(lengths - 1.0) > 1e-6).any():
         i = int(np.argmax(np.abs(lengths - 1.0)))
         raise InvalidInput(f"attitude of body {i} has length {lengths[i]:g}; give a unit quaternion (w, x, y, z)")
     turned = multiply(_columns(q / lengths[:, None]), _columns(system.frames))
-    rows[:, ATTITUDE : ATTITUDE + 4] = np.stack(turned, axis=1)
-    y = np.concatenate([y, np.zeros(len(system.own))])
+    rows[:, L.ATTITUDE : L.ATTITUDE + 4] = np.stack(turned, axis=1)
+    y = np.concatenate([y, np.zeros(len(system.auxiliary))])
     potential = system.compiled_potential(0.0, y)
     if potential is None:
         if system.loads is no_loads:
             return 0.0
         raise InvalidInput(f"the loads of {system.name!r} state no potential, so its energy is not known")
     parameters, found = system.with_memory, np.zeros(1)
-    system.settle(parameters, 0.0)
+    system.set_switches(parameters, 0.0)
     try:
         with np.errstate(all="ignore"):
             drive.energy_loop()(np.zeros(1), y[None], system.bodies, parameters, potential, found)

@@ -19,8 +19,9 @@ from polhode.algebra import rotation
 from polhode.arguments import UNKNOWN, array, number, room_for, vector, whole
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.neighbours import NOW_AT, VIRIAL_SUM
-from polhode.kernel.signatures import A1, ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION, POTENTIAL
+from polhode.kernel.signatures import A1, POTENTIAL
 from polhode.systems.record import System
 
 OVERLAP = 0.2
@@ -141,7 +142,7 @@ def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
     def check(y: Any) -> str:
         from scipy.spatial import cKDTree
 
-        r = np.reshape(y[: len(y) // BODY * BODY], (-1, BODY))[:, POSITION : POSITION + 3]
+        r = np.reshape(y[: len(y) // L.BODY * L.BODY], (-1, L.BODY))[:, L.POSITION : L.POSITION + 3]
         if not np.isfinite(r).all():
             return ""
         inside = r
@@ -186,7 +187,7 @@ def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[
 
     def quantities(body: Any) -> Mapping[str, Any]:
         n, N = len(body), own.N
-        p, m = body[:, :, MOMENTUM : MOMENTUM + 3], body[:, :, ANGULAR : ANGULAR + 3]
+        p, m = body[:, :, L.MOMENTUM : L.MOMENTUM + 3], body[:, :, L.ANGULAR : L.ANGULAR + 3]
         total = p.sum(axis=1)
         moving = (p * p).sum(axis=2) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
         turning = (m * m / own.moments).sum(axis=(1, 2))
@@ -198,7 +199,7 @@ def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[
             "temperature_rotational": turning / (k * turns),
         }
         if dipoles is not None:
-            q = rotation.multiply(body[:, :, ATTITUDE : ATTITUDE + 4], rotation.conjugate(own.frames))
+            q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))
             found["total_dipole"] = rotation.rotate(q, dipoles).sum(axis=1)
         if own.box is not None:
             virials, parameters = np.empty(n), own.with_memory

@@ -46,8 +46,8 @@ import numpy as np
 from polhode.algebra.so3 import dot, scale
 from polhode.arguments import in_unit, number, numbers
 from polhode.errors import answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import BODY, COMMUTATOR, CONSTANTS, INVERSE_MASS, LOAD, MASS, MOMENTUM, POSITION
 from polhode.systems.force_table import COUNT, ROW, ROWS, acceleration, force_table, level, masses_of, own_numbers
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
@@ -56,28 +56,28 @@ from polhode.systems.user import added_functions, force_added, position_gradient
 def orbit_loads(part, t, N, y, bodies, parameters, out):
     """Mass times acceleration of each point, or parts of it; or the commutator of gravity alone, the gradient of
     mu^2 mass / r^4. Behind the loads, the rates of the works."""
-    works = LOAD * N
+    work_at = L.LOAD * N
     for k in range(int(parameters[COUNT])):
         own = int(parameters[ROWS + ROW * k + 3])
         if own >= 0:
-            out[works + own] = 0.0
+            out[work_at + own] = 0.0
     for i in range(N):
-        r, mass = get3(y, BODY * i + POSITION), bodies[CONSTANTS * i + MASS]
-        if part == COMMUTATOR:
+        r, mass = get3(y, L.BODY * i + L.POSITION), bodies[L.CONSTANTS * i + L.MASS]
+        if part == L.COMMUTATOR:
             mu, square = parameters[0], dot(r, r)
             a = scale(-4.0 * mu * mu / (square * square * square), r)
         else:
-            v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM))
-            a = acceleration(part, parameters, t, r, v, mass, out, works)
-        put3(out, LOAD * i, scale(mass, a))
-        put3(out, LOAD * i + 3, (0.0, 0.0, 0.0))
+            v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
+            a = acceleration(part, parameters, t, r, v, mass, out, work_at)
+        put3(out, L.LOAD * i, scale(mass, a))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
 
 
 def orbit_potential(t, N, y, bodies, parameters):
     """Potential of the centre and of the forces that have one."""
     total = 0.0
     for i in range(N):
-        total += bodies[CONSTANTS * i + MASS] * level(parameters, t, get3(y, BODY * i + POSITION))
+        total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, get3(y, L.BODY * i + L.POSITION))
     return total
 
 
@@ -138,7 +138,7 @@ def orbit(
         arguments["surface"] = number(surface, "surface")
     functions = added_functions(
         {"force": (force, force_added), "potential": (potential, position_potential_added, position_gradient_added)},
-        orbit_loads, orbit_potential, table.parameters, len(table.own),
+        orbit_loads, orbit_potential, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
     )  # fmt: skip
     own = own_numbers(table, functions.work)
@@ -158,7 +158,7 @@ def orbit(
         commutator=orbit_loads if bare else None,
         velocity_dependent=table.velocity_dependent or functions.velocity_dependent,
         divided=True,
-        own=own,
+        auxiliary=own,
         mass_at=table.mass_at,
         parameters=functions.parameters,
         attracted=True,

@@ -31,9 +31,9 @@ import numpy as np
 
 from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import INVERSE_MASS, POSITION
-from polhode.systems.record import IDENTITY, Own, System, no_loads, plain
+from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, no_loads, plain
 from polhode.systems.user import (
     BOOKED,
     FORMS,
@@ -49,7 +49,7 @@ from polhode.systems.user import (
 
 def field_loads(part, t, N, y, bodies, parameters, out):
     """Spring and weight."""
-    r = get3(y, POSITION)
+    r = get3(y, L.POSITION)
     for k in range(3):
         out[k] = parameters[3 + k] - parameters[k] * r[k]
     put3(out, 3, (0.0, 0.0, 0.0))
@@ -57,9 +57,9 @@ def field_loads(part, t, N, y, bodies, parameters, out):
 
 def field_commutator(part, t, N, y, bodies, parameters, out):
     """Gradient of F . F / mass."""
-    r = get3(y, POSITION)
+    r = get3(y, L.POSITION)
     for k in range(3):
-        out[k] = -2.0 * parameters[k] * bodies[INVERSE_MASS] * (parameters[3 + k] - parameters[k] * r[k])
+        out[k] = -2.0 * parameters[k] * bodies[L.INVERSE_MASS] * (parameters[3 + k] - parameters[k] * r[k])
     put3(out, 3, (0.0, 0.0, 0.0))
 
 
@@ -67,7 +67,7 @@ def field_potential(t, N, y, bodies, parameters):
     """Potential of spring and weight."""
     total = 0.0
     for k in range(3):
-        total += (0.5 * parameters[k] * y[POSITION + k] - parameters[3 + k]) * y[POSITION + k]
+        total += (0.5 * parameters[k] * y[L.POSITION + k] - parameters[3 + k]) * y[L.POSITION + k]
     return total
 
 
@@ -118,14 +118,14 @@ def particle(
     loads: Any
     role: Any
     commutator: Any = None
-    own: tuple[Own, ...] = ()
+    own: tuple[AuxiliaryVariable, ...] = ()
     if force is not None or potential is not None:
         if stiffness is not None or gravity is not None:
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
         values = numbers(parameters, "parameters")
         if force is not None:
             booked: dict[str, Any] = BOOKED if truth(work, "work") and potential is None else {}
-            own = (Own("work", "force"),) if booked else ()
+            own = (AuxiliaryVariable("work", "force"),) if booked else ()
             functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values, **booked)
         if potential is not None:
             form = FORMS["position_potential"]
@@ -164,7 +164,7 @@ def particle(
         commutator=commutator,
         velocity_dependent=reads,
         divided=bool(own) and not reads,
-        own=own,
+        auxiliary=own,
         memory=ROOM if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,

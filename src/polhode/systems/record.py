@@ -14,8 +14,9 @@ import numpy as np
 from polhode.arguments import UNKNOWN, array, mapping
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.signatures import COMMUTATOR, LOAD, LOADS, POTENTIAL, ROTATION, SERIES, TRANSLATION
+from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.systems.inertia import turning
 from polhode.systems.user import UserFunction, felt, read_only
 
@@ -57,7 +58,7 @@ def frozen(value: Any) -> Any:
     return read_only(value) if isinstance(value, np.ndarray) else value
 
 
-class Own(NamedTuple):
+class AuxiliaryVariable(NamedTuple):
     """One of the numbers of a system's own, which follow the 13 N numbers of the state and start at zero.
 
     Attributes
@@ -98,18 +99,18 @@ plain_loads = commutator_loads = series_loads = None  # what bind puts in
 def felt_loads(part, t, N, y, bodies, parameters, out):
     """The loads without torques about axes that a body does not turn about."""
     plain_loads(part, t, N, y, bodies, parameters, out)
-    if part == SERIES:
+    if part == L.SERIES:
         put3(out, 0, felt(get3(out, 0), bodies, 0))
     else:
         for i in range(N):
-            put3(out, LOAD * i + 3, felt(get3(out, LOAD * i + 3), bodies, i))
+            put3(out, L.LOAD * i + 3, felt(get3(out, L.LOAD * i + 3), bodies, i))
 
 
 def either_loads(part, t, N, y, bodies, parameters, out):
     """The loads, or those of the commutator or a coefficient of their series where asked for."""
-    if part == SERIES:
+    if part == L.SERIES:
         series_loads(part, t, N, y, bodies, parameters, out)
-    elif part == COMMUTATOR:
+    elif part == L.COMMUTATOR:
         commutator_loads(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
@@ -214,8 +215,8 @@ class System:
         ``series(part, t, k, u, bodies, parameters, out)``, of one body that no force acts on and whose torque depends
         on nothing but u = R^T e3, the vertical of space in the principal body frame: writes the k-th Taylor coefficient
         of the torque to ``out[:3]``. Called for k = 0, 1, 2, ... (at most 30); ``u[3 n : 3 n + 3]`` is the n-th
-        coefficient of u for n up to k, ``u[SERIES_OWN : SERIES_SIZE]`` the function's own, in which it finds what it
-        left there for smaller k. None where nobody has written it, or where the torque depends on more.
+        coefficient of u for n up to k, ``u[SERIES_AUXILIARY : SERIES_SIZE]`` the function's own, in which it finds what
+        it left there for smaller k. None where nobody has written it, or where the torque depends on more.
     attracted : bool
         Whether a centre at the origin of space attracts every body that moves through space, with ``parameters[0]`` its
         gravity parameter and loads that leave this attraction out under the part WITHOUT_SOLVED.
@@ -226,7 +227,7 @@ class System:
     divided : bool
         Whether the loads answer to the bits of their parts (``polhode.kernel.signatures``), so that what does not
         depend on velocities is evaluated once where velocities alone change.
-    own : tuple of Own
+    auxiliary : tuple of Own
         The numbers of the system's own, whose rates the loads write behind the forces and torques. Nothing reads them
         during a run. Those of the quantity ``work`` are the energy that loads without potential, or potentials that
         change in time, have given to the bodies; all that change the energy must be there, or none.
@@ -245,7 +246,7 @@ class System:
     units : str
         The set of ``polhode.trajectory.schema`` that the system fixes; empty where any consistent set will do.
     serve : function or None
-        Of a system whose loads several threads can share: what the others run (``polhode.kernel.team``).
+        Of a system whose loads several threads can share: what the others run (``polhode.kernel.work_sharing``).
     check : function or None
         ``check(y) -> str``: what is wrong with a state at which loads are beyond reason, in words, empty where nothing
         is: a run does not start there.
@@ -288,7 +289,7 @@ class System:
     central: bool = False
     velocity_dependent: bool = True
     divided: bool = False
-    own: tuple[Own, ...] = ()
+    auxiliary: tuple[AuxiliaryVariable, ...] = ()
     mass_at: Callable[[Any], Any] | None = None
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     memory: int = 0
@@ -338,7 +339,7 @@ class System:
         """True when the compiled loads answer to the part COMMUTATOR."""
         return self.commutator is not None
 
-    def settle(self, parameters: Any, t: float, direction: float = 1.0) -> None:
+    def set_switches(self, parameters: Any, t: float, direction: float = 1.0) -> None:
         """Set the switches among ``parameters`` for the time just after ``t``, in this direction of time."""
         for switch in self.switches:
             on = switch.start <= t < switch.stop if direction > 0.0 else switch.start < t <= switch.stop
@@ -395,7 +396,7 @@ class System:
         """Pairs (body, kind) of what moves, flat."""
         moves = np.column_stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)])
         body, column = np.nonzero(moves)
-        return np.column_stack([body, np.array([TRANSLATION, ROTATION])[column]]).astype(np.int64).ravel()
+        return np.column_stack([body, np.array([L.TRANSLATION, L.ROTATION])[column]]).astype(np.int64).ravel()
 
     def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
         """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state.

@@ -30,7 +30,7 @@ import numpy as np
 from polhode.arguments import in_unit, number, numbers, truth
 from polhode.errors import InvalidInput, answering
 from polhode.systems.inertia import KG_M2, mass_of, principal
-from polhode.systems.record import Own, System, no_loads, no_series, plain
+from polhode.systems.record import AuxiliaryVariable, System, no_loads, no_series, plain
 from polhode.systems.user import (
     BOOKED,
     FORMS,
@@ -113,7 +113,7 @@ def rigid_body(
     if list(functions) == ["potential"] and loads.autonomous:
         conserves = ("energy",)
     reads = not free and loads.velocity_dependent
-    own = tuple(Own("work", name) for name in functions) if booked else ()
+    own = tuple(AuxiliaryVariable("work", name) for name in functions) if booked else ()
     return System(
         name="rigid_body",
         arguments={
@@ -132,7 +132,7 @@ def rigid_body(
         series=no_series if free else None,
         velocity_dependent=reads,
         divided=bool(own) and not reads,
-        own=own,
+        auxiliary=own,
         memory=ROOM if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,

@@ -53,12 +53,12 @@ import numpy as np
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.arguments import choice, in_unit, number
 from polhode.errors import InvalidInput, answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.lanes import load4, roots, transposed
 from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
-from polhode.kernel.signatures import ATTITUDE, BODY, POSITION
+from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.dipoles import reaction
 from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
 from polhode.systems.record import System, plain
@@ -105,8 +105,8 @@ DATA = 20
 @inlined
 def pack_water(i, at, y, c):
     """Centre of molecule i and its sites in space."""
-    q = get4(y, BODY * i + ATTITUDE)
-    put3(c, at, get3(y, BODY * i + POSITION))
+    q = get4(y, L.BODY * i + L.ATTITUDE)
+    put3(c, at, get3(y, L.BODY * i + L.POSITION))
     put3(c, at + 4, rotate(q, get3(c, SITES)))
     put3(c, at + 8, rotate(q, get3(c, SITES + 3)))
     put3(c, at + 12, rotate(q, get3(c, SITES + 6)))
@@ -201,7 +201,7 @@ def water_pair(a, b0, b1, b2, b3, c):
 @inlined
 def water_turned(i, at, sums, y, c):
     """The torque in the body frame."""
-    return rotate_inverse(get4(y, BODY * i + ATTITUDE), get3(c, sums))
+    return rotate_inverse(get4(y, L.BODY * i + L.ATTITUDE), get3(c, sums))
 
 
 def geometry(model: Model) -> tuple[Any, Any, Any]:

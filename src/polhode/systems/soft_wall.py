@@ -29,8 +29,8 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
 from polhode.arguments import choice, in_unit
 from polhode.errors import answering
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.signatures import ATTITUDE, INVERSE_INERTIA, SERIES_OWN, SERIES_ROW
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, plain
 
@@ -42,7 +42,7 @@ SIGNS = {"printed": 1.0, "physical": -1.0}
 def wall_loads(part, t, N, y, bodies, parameters, out):
     """Torque V'(R33) u x e3 in the body frame, u the vertical seen from the body."""
     e = get3(parameters, 1)
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
     d = 1.1 + dot(u, e)
     slope = parameters[0] * (0.01 * d**-11 - d**-2)
     put3(out, 0, (0.0, 0.0, 0.0))
@@ -52,17 +52,17 @@ def wall_loads(part, t, N, y, bodies, parameters, out):
 def wall_commutator(part, t, N, y, bodies, parameters, out):
     """Gradient of T . I^-1 T, T the torque: 2 (V' e x w + V'' (e . w x u) e) x u with w = I^-1 T."""
     e = get3(parameters, 1)
-    u = rotate_inverse(get4(y, ATTITUDE), (0.0, 0.0, 1.0))
+    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
     d = 1.1 + dot(u, e)
     slope = parameters[0] * (0.01 * d**-11 - d**-2)
     curve = parameters[0] * (2.0 * d**-3 - 0.11 * d**-12)
-    w = times(get3(bodies, INVERSE_INERTIA), scale(slope, cross(u, e)))
+    w = times(get3(bodies, L.INVERSE_INERTIA), scale(slope, cross(u, e)))
     G = axpy(curve * dot(e, cross(w, u)), e, scale(slope, cross(e, w)))
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, scale(2.0, cross(G, u)))
 
 
-D, A, B = SERIES_OWN, SERIES_OWN + SERIES_ROW, SERIES_OWN + 2 * SERIES_ROW
+D, A, B = L.SERIES_AUXILIARY, L.SERIES_AUXILIARY + L.SERIES_ROW, L.SERIES_AUXILIARY + 2 * L.SERIES_ROW
 """Series that ``wall_series`` keeps: d, and 0.01 d^-11 and d^-2."""
 
 
@@ -87,7 +87,7 @@ def wall_series(part, t, k, u, bodies, parameters, out):
 
 def wall_potential(t, N, y, bodies, parameters):
     """Coulomb potential and wall."""
-    d = 1.1 + rotate(get4(y, ATTITUDE), get3(parameters, 1))[2]
+    d = 1.1 + rotate(get4(y, L.ATTITUDE), get3(parameters, 1))[2]
     return parameters[0] * (1.0 / d - 0.001 * d**-10)
 
 

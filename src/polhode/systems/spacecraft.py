@@ -67,28 +67,13 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.arguments import UNKNOWN, array, in_unit, number, numbers, truth, vector
 from polhode.errors import InvalidInput, answering, shown, unknown_name
+from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import helper, inlined
-from polhode.kernel.signatures import (
-    ANGULAR,
-    ATTITUDE,
-    BODY,
-    CONSTANTS,
-    INERTIA,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    MASS,
-    MOMENTUM,
-    MOVING,
-    POSITION,
-    POTENTIAL_PART,
-    RESTING,
-)
 from polhode.systems import forces as of_orbits
 from polhode.systems.force_table import (
+    AUXILIARY,
     COUNT,
-    OWN,
     ROW,
     ROWS,
     acceleration,
@@ -202,21 +187,21 @@ def taken(wanted, F, T, f, g):
 
 
 @helper
-def devices(part, p, i, t, r, v, q, w, out, works):
+def devices(part, p, i, t, r, v, q, w, out, work_at):
     """Force and torque of the thrusters and plates of body i, in the body frame, or the parts that are asked for.
 
-    Thrust and light do not depend on velocities, air does. Adds the powers to ``out[works:]``.
+    Thrust and light do not depend on velocities, air does. Adds the powers to ``out[work_at:]``.
     """
-    own = int(p[OWN])
+    own = int(p[AUXILIARY])
     thrusters, plates = int(p[own + THRUSTERS]), int(p[own + PLATES])
     F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if thrusters + plates == 0:
         return F, T
-    working = part & MOVING != 0
-    resting = part & RESTING != 0
+    working = part & L.MOVING != 0
+    resting = part & L.RESTING != 0
     at = own + DEVICES + i * (THRUSTER * thrusters + PLATE * plates)
     u = rotate_inverse(q, v)
-    work = works + int(p[own + WORKS])
+    work = work_at + int(p[own + WORKS])
     if thrusters > 0:
         if working or resting:
             f, g = thrust_of(p, at, thrusters)
@@ -249,27 +234,27 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
 
     Behind the loads, the rates of the works.
     """
-    own = int(parameters[OWN])
-    works = LOAD * N
+    own = int(parameters[AUXILIARY])
+    work_at = L.LOAD * N
     for k in range(int(parameters[COUNT])):
         n = int(parameters[ROWS + ROW * k + 3])
         if n >= 0:
-            out[works + n] = 0.0
+            out[work_at + n] = 0.0
     kinds = min(1, int(parameters[own + THRUSTERS])) + int(parameters[own + AIR]) + int(parameters[own + LIGHT])
     for k in range(kinds):
-        out[works + int(parameters[own + WORKS]) + k] = 0.0
+        out[work_at + int(parameters[own + WORKS]) + k] = 0.0
     for i in range(N):
-        r, q = get3(y, BODY * i + POSITION), get4(y, BODY * i + ATTITUDE)
-        mass = bodies[CONSTANTS * i + MASS]
-        v = scale(bodies[CONSTANTS * i + INVERSE_MASS], get3(y, BODY * i + MOMENTUM))
-        w = times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), get3(y, BODY * i + ANGULAR))
-        force = scale(mass, acceleration(part, parameters, t, r, v, mass, out, works))
-        F, T = devices(part, parameters, i, t, r, v, q, w, out, works)
-        if parameters[own + GRADIENT] != 0.0 and part & POTENTIAL_PART != 0:
-            f, g = gradient(parameters[0], get3(bodies, CONSTANTS * i + INERTIA), r, q)
+        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
+        mass = bodies[L.CONSTANTS * i + L.MASS]
+        v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
+        w = times(get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), get3(y, L.BODY * i + L.ANGULAR))
+        force = scale(mass, acceleration(part, parameters, t, r, v, mass, out, work_at))
+        F, T = devices(part, parameters, i, t, r, v, q, w, out, work_at)
+        if parameters[own + GRADIENT] != 0.0 and part & L.POTENTIAL_PART != 0:
+            f, g = gradient(parameters[0], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, q)
             F, T = add(F, f), add(T, g)
-        put3(out, LOAD * i, add(force, rotate(q, F)))
-        put3(out, LOAD * i + 3, T)
+        put3(out, L.LOAD * i, add(force, rotate(q, F)))
+        put3(out, L.LOAD * i + 3, T)
 
 
 def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
@@ -280,20 +265,20 @@ def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
     rest, which is smaller by some 14 powers of ten.
     """
     mu = parameters[0]
-    on = parameters[int(parameters[OWN]) + GRADIENT]
+    on = parameters[int(parameters[AUXILIARY]) + GRADIENT]
     for i in range(N):
-        r, q = get3(y, BODY * i + POSITION), get4(y, BODY * i + ATTITUDE)
-        mass = bodies[CONSTANTS * i + MASS]
+        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
+        mass = bodies[L.CONSTANTS * i + L.MASS]
         square = dot(r, r)
         size = np.sqrt(square)
         x = rotate_inverse(q, r)
         n = scale(1.0 / size, x)
-        D = scale(on, shape(get3(bodies, CONSTANTS * i + INERTIA)))
+        D = scale(on, shape(get3(bodies, L.CONSTANTS * i + L.INERTIA)))
         Dn = times(D, n)
         trace, a = D[0] + D[1], dot(n, times(D, n))
         k = on * 1.5 * mu / (size * square)
         f = scale(-k / size, axpy(trace - 5.0 * a, n, scale(2.0, Dn)))
-        u = times(get3(bodies, CONSTANTS * i + INVERSE_INERTIA), scale(2.0 * k, cross(n, Dn)))
+        u = times(get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), scale(2.0 * k, cross(n, Dn)))
         # The derivative of F along F / mass, and that of f along F / mass + x x u; F / mass is b n + d.
         b = -mu / square - k / (mass * size) * (trace - 5.0 * a)
         d = scale(-2.0 * k / (mass * size), Dn)
@@ -305,20 +290,20 @@ def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
         along = pull * (-2.0 * b - 3.0 * dot(n, d)) + shaped * (
             (trace - 5.0 * a) * b + (35.0 * a - 5.0 * trace) * s - 10.0 * dot(Dn, w)
         )
-        put3(out, LOAD * i, rotate(q, scale(2.0, axpy(along, n, aside))))
-        put3(out, LOAD * i + 3, scale(2.0, cross(aside, x)))
+        put3(out, L.LOAD * i, rotate(q, scale(2.0, axpy(along, n, aside))))
+        put3(out, L.LOAD * i + 3, scale(2.0, cross(aside, x)))
 
 
 def spacecraft_potential(t, N, y, bodies, parameters):
     """Potential of the centre, of the forces that have one, and of the gravity gradient."""
     total = 0.0
-    on = parameters[int(parameters[OWN]) + GRADIENT]
+    on = parameters[int(parameters[AUXILIARY]) + GRADIENT]
     for i in range(N):
-        r = get3(y, BODY * i + POSITION)
-        total += bodies[CONSTANTS * i + MASS] * level(parameters, t, r)
+        r = get3(y, L.BODY * i + L.POSITION)
+        total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, r)
         if on != 0.0:
-            I = get3(bodies, CONSTANTS * i + INERTIA)
-            total += gradient_level(parameters[0], I, r, get4(y, BODY * i + ATTITUDE))
+            I = get3(bodies, L.CONSTANTS * i + L.INERTIA)
+            total += gradient_level(parameters[0], I, r, get4(y, L.BODY * i + L.ATTITUDE))
     return total
 
 
@@ -626,19 +611,19 @@ def spacecraft(
     table = force_table(mu, masses, forces, beside, surface=surface)
     if table.mass_at is not None:
         raise InvalidInput("a spacecraft keeps its mass; give thrust as an acceleration, or thrusters")
-    table_parameters = np.concatenate([table.parameters, head, [float(len(table.own))], fixed])
+    table_parameters = np.concatenate([table.parameters, head, [float(len(table.auxiliary))], fixed])
     switches = list(table.switches)
     for at, k in switched:
         start, stop = burning[k].numbers
         if (start, stop) != (-inf, inf):
-            switches.append(Switch(int(table.parameters[OWN]) + at, start, stop, f"thrusters[{k}]"))
+            switches.append(Switch(int(table.parameters[AUXILIARY]) + at, start, stop, f"thrusters[{k}]"))
     first = frames[0]
     functions = added_functions(
         {
             "torque": (torque, torque_added), "force": (force, force_added), "load": (load, load_added),
             "potential": (potential, place_potential_added, place_gradient_added),
         },
-        spacecraft_loads, spacecraft_potential, table_parameters, len(table.own) + len(acting),
+        spacecraft_loads, spacecraft_potential, table_parameters, len(table.auxiliary) + len(acting),
         None if parameters is None else numbers(parameters, "parameters"), N,
         (float(first[0]), float(first[1]), float(first[2]), float(first[3])),
     )  # fmt: skip
@@ -670,7 +655,7 @@ def spacecraft(
         commutator=spacecraft_commutator if bare and not table.forces else None,
         velocity_dependent=reads,
         divided=True,
-        own=own,
+        auxiliary=own,
         switches=tuple(switches),
         impulses=table.impulses,
         watches=table.watches,
@@ -714,8 +699,8 @@ class _Energies:
     gradient: bool
 
     def __call__(self, body: Any) -> dict[str, Any]:
-        r, p = body[..., POSITION:MOMENTUM], body[..., MOMENTUM:ATTITUDE]
-        q, m = body[..., ATTITUDE:ANGULAR], body[..., ANGULAR:]
+        r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
+        q, m = body[..., L.ATTITUDE : L.ANGULAR], body[..., L.ANGULAR :]
         size = np.linalg.norm(r, axis=-1)
         attitude = 0.5 * np.sum(m * m / turning(self.moments), axis=-1)
         if self.gradient:

@@ -27,36 +27,18 @@ from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, dot, scale, times
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError, shown
 from polhode.kernel import jit
+from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined, python_of, view
-from polhode.kernel.signatures import (
-    ALL,
-    ANGULAR,
-    ATTITUDE,
-    CONSTANTS,
-    INERTIA,
-    INVERSE_INERTIA,
-    INVERSE_MASS,
-    LOAD,
-    LOADS,
-    MASS,
-    MOMENTUM,
-    MOVING,
-    POSITION,
-    POTENTIAL,
-    POTENTIAL_PART,
-    REPEATED_LOADS,
-    REPEATED_POTENTIAL,
-    RESTING,
-)
+from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
 
 # What bind puts in.
-user = call = turned = resting = place = count = built = first = own = None
+user = call = turned = resting = memory_at = count = built = first = own = None
 
 
-BOOKED = {"own": 0, "size": LOAD + 1}
+BOOKED = {"own": 0, "size": slots.LOAD + 1}
 """Of a function whose work is the only number of the system's own."""
 
 
@@ -164,27 +146,27 @@ CALLS = {
 @inlined
 def user_attitude(y, bodies, turned):
     if not turned:
-        return get4(y, ATTITUDE)
-    w, x, z, v = get4(bodies, CONSTANTS)
-    return multiply(get4(y, ATTITUDE), (w, -x, -z, -v))
+        return get4(y, slots.ATTITUDE)
+    w, x, z, v = get4(bodies, slots.CONSTANTS)
+    return multiply(get4(y, slots.ATTITUDE), (w, -x, -z, -v))
 
 
 @inlined
 def user_rate(y, bodies, turned):
-    omega = times(get3(bodies, INVERSE_INERTIA), get3(y, ANGULAR))
-    return rotate(get4(bodies, CONSTANTS), omega) if turned else omega
+    omega = times(get3(bodies, slots.INVERSE_INERTIA), get3(y, slots.ANGULAR))
+    return rotate(get4(bodies, slots.CONSTANTS), omega) if turned else omega
 
 
 @inlined
 def felt(T, bodies, i):
     """A torque on body i (principal frame) without what is about an axis that the body does not turn about."""
-    j = get3(bodies, CONSTANTS * i + INVERSE_INERTIA)
+    j = get3(bodies, slots.CONSTANTS * i + slots.INVERSE_INERTIA)
     return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
 
 
 @inlined
 def principal_torque(T, bodies, turned):
-    return felt(rotate_inverse(get4(bodies, CONSTANTS), T) if turned else T, bodies, 0)
+    return felt(rotate_inverse(get4(bodies, slots.CONSTANTS), T) if turned else T, bodies, 0)
 
 
 ROOM = 15
@@ -193,68 +175,68 @@ that belongs to: power is asked for where the load has just been, at other veloc
 
 
 @inlined
-def remembered(parameters, place, t, y):
+def remembered(parameters, memory_at, t, y):
     """Whether the memory holds the load at this time and place."""
-    same = parameters[place] == 1.0 and parameters[place + 1] == t
+    same = parameters[memory_at] == 1.0 and parameters[memory_at + 1] == t
     for k in range(3):
-        same = same and parameters[place + 2 + k] == y[POSITION + k]
+        same = same and parameters[memory_at + 2 + k] == y[slots.POSITION + k]
     for k in range(4):
-        same = same and parameters[place + 5 + k] == y[ATTITUDE + k]
+        same = same and parameters[memory_at + 5 + k] == y[slots.ATTITUDE + k]
     return same
 
 
 @inlined
-def remember(parameters, place, t, y, F, T):
+def remember(parameters, memory_at, t, y, F, T):
     """Keep the load at this time and place."""
-    parameters[place], parameters[place + 1] = 1.0, t
-    put3(parameters, place + 2, get3(y, POSITION))
-    put4(parameters, place + 5, get4(y, ATTITUDE))
-    put3(parameters, place + 9, F)
-    put3(parameters, place + 12, T)
+    parameters[memory_at], parameters[memory_at + 1] = 1.0, t
+    put3(parameters, memory_at + 2, get3(y, slots.POSITION))
+    put4(parameters, memory_at + 5, get4(y, slots.ATTITUDE))
+    put3(parameters, memory_at + 9, F)
+    put3(parameters, memory_at + 12, T)
 
 
 @inlined
 def written(part, F, T, power, bodies, out, resting, turned, own):
     """Load of a function, where its part is asked for, and the power of it where that is."""
-    if part & (RESTING if resting else MOVING) == 0:
+    if part & (slots.RESTING if resting else slots.MOVING) == 0:
         F = T = (0.0, 0.0, 0.0)
     put3(out, 0, F)
     put3(out, 3, principal_torque(T, bodies, turned))
     if own >= 0:
-        out[LOAD + own] = power if part & MOVING != 0 else 0.0
+        out[slots.LOAD + own] = power if part & slots.MOVING != 0 else 0.0
 
 
 def torque_loads(part, t, N, y, bodies, parameters, out):
     w = user_rate(y, bodies, turned)
-    if place >= 0 and remembered(parameters, place, t, y):
-        T = get3(parameters, place + 12)
+    if memory_at >= 0 and remembered(parameters, memory_at, t, y):
+        T = get3(parameters, memory_at + 12)
     else:
         T = call(t, user_attitude(y, bodies, turned), w, view(parameters, count))
-        if place >= 0:
-            remember(parameters, place, t, y, (0.0, 0.0, 0.0), T)
+        if memory_at >= 0:
+            remember(parameters, memory_at, t, y, (0.0, 0.0, 0.0), T)
     written(part, (0.0, 0.0, 0.0), T, dot(T, w), bodies, out, resting, turned, own)
 
 
 def force_loads(part, t, N, y, bodies, parameters, out):
-    v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-    if place >= 0 and remembered(parameters, place, t, y):
-        F = get3(parameters, place + 9)
+    v = scale(bodies[slots.INVERSE_MASS], get3(y, slots.MOMENTUM))
+    if memory_at >= 0 and remembered(parameters, memory_at, t, y):
+        F = get3(parameters, memory_at + 9)
     else:
-        F = call(t, get3(y, POSITION), v, view(parameters, count))
-        if place >= 0:
-            remember(parameters, place, t, y, F, (0.0, 0.0, 0.0))
+        F = call(t, get3(y, slots.POSITION), v, view(parameters, count))
+        if memory_at >= 0:
+            remember(parameters, memory_at, t, y, F, (0.0, 0.0, 0.0))
     written(part, F, (0.0, 0.0, 0.0), dot(F, v), bodies, out, resting, turned, own)
 
 
 def general_loads(part, t, N, y, bodies, parameters, out):
-    v, w = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM)), user_rate(y, bodies, turned)
-    if place >= 0 and remembered(parameters, place, t, y):
-        F, T = get3(parameters, place + 9), get3(parameters, place + 12)
+    v, w = scale(bodies[slots.INVERSE_MASS], get3(y, slots.MOMENTUM)), user_rate(y, bodies, turned)
+    if memory_at >= 0 and remembered(parameters, memory_at, t, y):
+        F, T = get3(parameters, memory_at + 9), get3(parameters, memory_at + 12)
     else:
-        L = call(t, get3(y, POSITION), v, user_attitude(y, bodies, turned), w, view(parameters, count))
+        L = call(t, get3(y, slots.POSITION), v, user_attitude(y, bodies, turned), w, view(parameters, count))
         F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
-        if place >= 0:
-            remember(parameters, place, t, y, F, T)
+        if memory_at >= 0:
+            remember(parameters, memory_at, t, y, F, T)
     written(part, F, T, dot(F, v) + dot(T, w), bodies, out, resting, turned, own)
 
 
@@ -263,13 +245,13 @@ def attitude_potential(t, N, y, bodies, parameters):
 
 
 def position_potential(t, N, y, bodies, parameters):
-    return call(t, get3(y, POSITION), view(parameters, count))
+    return call(t, get3(y, slots.POSITION), view(parameters, count))
 
 
 def event_function(t, N, y, bodies, parameters):
-    velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+    velocity = scale(bodies[slots.INVERSE_MASS], get3(y, slots.MOMENTUM))
     attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
-    return call(t, get3(y, POSITION), velocity, attitude, rate, view(parameters, count))
+    return call(t, get3(y, slots.POSITION), velocity, attitude, rate, view(parameters, count))
 
 
 DIFFERENCE = 1e-2
@@ -309,7 +291,7 @@ def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
 
 
 def position_gradient_loads(part, t, N, y, bodies, parameters, out):
-    r = get3(y, POSITION)
+    r = get3(y, slots.POSITION)
     p = view(parameters, count)
     h = shift_of(r)
     for k in range(3):
@@ -333,44 +315,44 @@ def add_to(out, bodies, F, T):
 
 def force_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
-    if part & MOVING != 0:
+    if part & slots.MOVING != 0:
         p = view(parameters, count)[first:]
-        v = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
-        F = call(t, get3(y, POSITION), v, p)
+        v = scale(bodies[slots.INVERSE_MASS], get3(y, slots.MOMENTUM))
+        F = call(t, get3(y, slots.POSITION), v, p)
         add_to(out, bodies, F, (0.0, 0.0, 0.0))
         if own >= 0:
-            out[LOAD + own] = dot(F, v)
+            out[slots.LOAD + own] = dot(F, v)
 
 
 def torque_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
-    if part & MOVING != 0:
+    if part & slots.MOVING != 0:
         p = view(parameters, count)[first:]
         w = user_rate(y, bodies, turned)
         T = call(t, user_attitude(y, bodies, turned), w, p)
         add_to(out, bodies, (0.0, 0.0, 0.0), principal_torque(T, bodies, turned))
         if own >= 0:
-            out[LOAD + own] = dot(T, w)
+            out[slots.LOAD + own] = dot(T, w)
 
 
 def load_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
-    if part & MOVING != 0:
+    if part & slots.MOVING != 0:
         p = view(parameters, count)[first:]
-        velocity = scale(bodies[INVERSE_MASS], get3(y, MOMENTUM))
+        velocity = scale(bodies[slots.INVERSE_MASS], get3(y, slots.MOMENTUM))
         attitude, rate = user_attitude(y, bodies, turned), user_rate(y, bodies, turned)
-        L = call(t, get3(y, POSITION), velocity, attitude, rate, p)
+        L = call(t, get3(y, slots.POSITION), velocity, attitude, rate, p)
         F, T = (L[0], L[1], L[2]), (L[3], L[4], L[5])
         add_to(out, bodies, F, principal_torque(T, bodies, turned))
         if own >= 0:
-            out[LOAD + own] = dot(F, velocity) + dot(T, rate)
+            out[slots.LOAD + own] = dot(F, velocity) + dot(T, rate)
 
 
 def position_gradient_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
-    if part & POTENTIAL_PART != 0:
+    if part & slots.POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
-        r = get3(y, POSITION)
+        r = get3(y, slots.POSITION)
         h = shift_of(r)
         for k in range(3):
             d = 0.0
@@ -382,9 +364,9 @@ def position_gradient_added(part, t, N, y, bodies, parameters, out):
 
 def place_gradient_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
-    if part & POTENTIAL_PART != 0:
+    if part & slots.POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
-        r, q = get3(y, POSITION), user_attitude(y, bodies, turned)
+        r, q = get3(y, slots.POSITION), user_attitude(y, bodies, turned)
         h = shift_of(r)
         F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for k in range(3):
@@ -400,12 +382,12 @@ def place_gradient_added(part, t, N, y, bodies, parameters, out):
 
 def position_potential_added(t, N, y, bodies, parameters):
     p = view(parameters, count)[first:]
-    return built(t, N, y, bodies, parameters) + call(t, get3(y, POSITION), p)
+    return built(t, N, y, bodies, parameters) + call(t, get3(y, slots.POSITION), p)
 
 
 def place_potential_added(t, N, y, bodies, parameters):
     p = view(parameters, count)[first:]
-    return built(t, N, y, bodies, parameters) + call(t, get3(y, POSITION), user_attitude(y, bodies, turned), p)
+    return built(t, N, y, bodies, parameters) + call(t, get3(y, slots.POSITION), user_attitude(y, bodies, turned), p)
 
 
 POTENTIALS = (
@@ -447,7 +429,7 @@ class UserFunction:
     built: Callable[..., Any] | None = None
     first: int = 0
     own: int = -1
-    size: int = LOAD
+    size: int = slots.LOAD
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
@@ -474,8 +456,8 @@ class UserFunction:
     def described(self) -> str:
         """The function in words, with the place where it is written."""
         code = getattr(python_of(self.function), "__code__", None)
-        place = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})" if code else ""
-        return f"{self.form.what} {self.name!r}{place}"
+        source_text = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})" if code else ""
+        return f"{self.form.what} {self.name!r}{source_text}"
 
     def record(self) -> dict[str, str]:
         """Name, source and digest, for reading; the source is never executed."""
@@ -501,7 +483,7 @@ class UserFunction:
         return _signature_of(self.template)
 
     @property
-    def place(self) -> int:
+    def memory_at(self) -> int:
         """Where in the parameters the role has its memory of ROOM numbers, behind those of the user's; -1 without."""
         alone = self.own >= 0 and self.built is None and not self.velocity_dependent
         return max(1, len(self.parameters)) if alone else -1
@@ -512,12 +494,12 @@ class UserFunction:
         function = python_of(self.function)
         return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
 
-    def _bound(self, place: int = -1) -> tuple[tuple[str, Any], ...]:
-        """What the role is told of the function besides the function, by name; ``place`` only where it is compiled."""
+    def _bound(self, memory_at: int = -1) -> tuple[tuple[str, Any], ...]:
+        """What the role is told besides the function, by name; ``memory_at`` only where it is compiled."""
         used = jit.global_names(python_of(self.template).__code__)
         turned = self.frame != (1.0, 0.0, 0.0, 0.0)
         told = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
-        told["place"] = place
+        told["memory_at"] = memory_at
         if "resting" in used:
             told["resting"] = not self.velocity_dependent
         return tuple((name, value) for name, value in told.items() if name in used)
@@ -580,7 +562,7 @@ class UserFunction:
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
-            role, why = compiled(self.made, form, self.template, self._bound(self.place), self.built)
+            role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
                 return role
@@ -604,14 +586,16 @@ class UserFunction:
         trials = []
         for k in (1, 2):
             at, other = t + 0.37 * k, y.copy()
-            other[POSITION : POSITION + 3] += 0.1 * (1.0 + abs(y[POSITION : POSITION + 3])) * np.cos((k, k + 1, k + 2))
+            other[slots.POSITION : slots.POSITION + 3] += (
+                0.1 * (1.0 + abs(y[slots.POSITION : slots.POSITION + 3])) * np.cos((k, k + 1, k + 2))
+            )
             rate = np.sin((2 * k, 3 * k, 5 * k))
-            if bodies[INVERSE_MASS] > 0.0:
-                other[MOMENTUM : MOMENTUM + 3] += bodies[MASS] * rate
-            if bodies[INVERSE_INERTIA] > 0.0:
-                other[ANGULAR : ANGULAR + 3] += bodies[INERTIA : INERTIA + 3] * rate
-            turned = np.array(multiply(tuple(y[ATTITUDE : ATTITUDE + 4]), (1.0, *(0.2 * rate))))
-            other[ATTITUDE : ATTITUDE + 4] = turned / np.linalg.norm(turned)
+            if bodies[slots.INVERSE_MASS] > 0.0:
+                other[slots.MOMENTUM : slots.MOMENTUM + 3] += bodies[slots.MASS] * rate
+            if bodies[slots.INVERSE_INERTIA] > 0.0:
+                other[slots.ANGULAR : slots.ANGULAR + 3] += bodies[slots.INERTIA : slots.INERTIA + 3] * rate
+            turned = np.array(multiply(tuple(y[slots.ATTITUDE : slots.ATTITUDE + 4]), (1.0, *(0.2 * rate))))
+            other[slots.ATTITUDE : slots.ATTITUDE + 4] = turned / np.linalg.norm(turned)
             # What the function makes of states it was not asked to serve is no concern of the user's.
             with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.suppress(UserFunctionError):
                 warnings.simplefilter("ignore")
@@ -640,7 +624,7 @@ class UserFunction:
         out = np.zeros(self.size)
         if self._signature is POTENTIAL:
             return np.array([role(t, 1, y, bodies, self.parameters)])
-        role(ALL, t, 1, y, bodies, self.parameters, out)
+        role(slots.ALL, t, 1, y, bodies, self.parameters, out)
         return out
 
     def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
@@ -783,17 +767,17 @@ def added_functions(
     handed = np.zeros(0) if parameters is None else parameters
     every = np.concatenate([numbers, handed])
     work = forces[0] if forces and "potential" not in asked else ""
-    place = {"own": own if work else -1, "size": LOAD + own + bool(work)}
+    work_slots = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
     for name in asked:
         function, role, *slope = functions[name]
         form = FORMS[role.__name__.removesuffix("_added")]
         built = potential if name == "potential" else loads
-        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **place)
+        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **work_slots)
         roles["potential" if name == "potential" else "loads"] = given[name]
         if slope and not forces:
-            roles["loads"] = UserFunction(form, function, slope[0], frame, every, loads, len(numbers), **place)
+            roles["loads"] = UserFunction(form, function, slope[0], frame, every, loads, len(numbers), **work_slots)
     arguments = {name: function.record() for name, function in given.items()}
     return AddedFunctions(
         roles["loads"], roles["potential"], every, work, given,
@@ -832,7 +816,7 @@ def _numbers(result: Any) -> Any:
 
 def _loads_repeated(role, times, t, y, bodies, parameters, out):
     for _ in range(times):
-        role(ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+        role(slots.ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
 
 
 def _potential_repeated(role, times, t, y, bodies, parameters, out):

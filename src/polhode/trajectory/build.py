@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.flows.sums import CARRIES
+from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, MOMENTUM, POSITION
+from polhode.kernel import layout as L
 from polhode.methods.record import Coordinates
 from polhode.systems.record import System
 from polhode.trajectory.charts import singular_note
@@ -42,7 +42,7 @@ def dataset(
     attributes: Mapping[str, Any],
     units: str = "consistent",
     chart: Coordinates | None = None,
-    carries: bool = False,
+    compensation: bool = False,
 ) -> xr.Dataset:
     """The Dataset of a run.
 
@@ -64,19 +64,19 @@ def dataset(
         Which units the variables are labelled with.
     chart : Coordinates, optional
         What the method keeps attitudes as, behind the 13 N + S numbers of the state.
-    carries : bool
+    compensation : bool
         Whether carries of compensated sums stand there.
     """
-    n, N, S = len(times), system.N, len(system.own)
-    body = states[:, : BODY * N].reshape(n, N, BODY)
+    n, N, S = len(times), system.N, len(system.auxiliary)
+    body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
     frames = np.asarray(system.frames, dtype=float)
-    attitude = rotation.multiply(body[:, :, ATTITUDE : ATTITUDE + 4], rotation.conjugate(frames))
-    m = rotation.rotate(frames, body[:, :, ANGULAR : ANGULAR + 3])
-    inside = body[:, :, ANGULAR : ANGULAR + 3] / system.moments
+    attitude = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames))
+    m = rotation.rotate(frames, body[:, :, L.ANGULAR : L.ANGULAR + 3])
+    inside = body[:, :, L.ANGULAR : L.ANGULAR + 3] / system.moments
     omega = rotation.rotate(frames, inside)
-    r, p = body[:, :, POSITION : POSITION + 3], body[:, :, MOMENTUM : MOMENTUM + 3]
+    r, p = body[:, :, L.POSITION : L.POSITION + 3], body[:, :, L.MOMENTUM : L.MOMENTUM + 3]
     spatial = rotation.rotate(attitude, m) + np.cross(r, p)
-    kinetic = 0.5 * np.sum(body[:, :, ANGULAR : ANGULAR + 3] * inside, axis=(1, 2))
+    kinetic = 0.5 * np.sum(body[:, :, L.ANGULAR : L.ANGULAR + 3] * inside, axis=(1, 2))
     kinetic += 0.5 * np.sum(p * p / system.mass[:, None], axis=(1, 2))
     energy = kinetic.copy()
     quantities: dict[str, Any] = {}
@@ -84,8 +84,8 @@ def dataset(
         quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
     if system.translates:
         quantities |= {"position": r, "momentum": p, "velocity": p / system.mass[:, None]}
-    if carries:
-        left = states[:, BODY * N + S : BODY * N + S + CARRIES * N].reshape(n, N, CARRIES)
+    if compensation:
+        left = states[:, L.BODY * N + S : L.BODY * N + S + COMPENSATION * N].reshape(n, N, COMPENSATION)
         quantities |= {"position_carry": left[:, :, :3].copy(), "momentum_carry": left[:, :, 3:].copy()}
     quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
@@ -108,10 +108,10 @@ def dataset(
             potential = stored
         quantities["potential_energy"] = potential
         energy += potential
-    works = [k for k, own in enumerate(system.own) if own.quantity == "work"]
-    work = states[:, [BODY * N + k for k in works]]
+    work_columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
+    work = states[:, [L.BODY * N + k for k in work_columns]]
     change = energy - energy[0] if n else energy
-    off = change - (work - work[0]).sum(axis=1) if n and works else change
+    off = change - (work - work[0]).sum(axis=1) if n and work_columns else change
     scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
     quantities |= {"energy": energy, "energy_change": change, "energy_error": off / scale}
     quantities["iterations"] = np.asarray(iterations)
@@ -125,7 +125,7 @@ def dataset(
         if vector:
             dims.append("quaternion" if name == "attitude" else "axis")
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
-    if works:
+    if work_columns:
         about = {"long_name": MEANING["work"], "units": UNITS[units]["work"]}
         variables["work"] = (["time", "force"], work.copy(), about)
         variables["energy_error"][2]["long_name"] = BALANCE
@@ -142,7 +142,7 @@ def dataset(
     if chart is not None and not system.rotates:
         chart = None
     if chart is not None and chart.name in MEANING:
-        first = BODY * N + S
+        first = L.BODY * N + S
         values = states[:, first : first + chart.size * N].reshape(n, N, chart.size)
         note = singular_note(chart.name, values, chart.attributes.get("sequence"), times, chart.rates)
         dims = ["time", "body", CHART_DIMENSION[chart.name]]
@@ -152,7 +152,7 @@ def dataset(
         if note:
             words["note"] = note
         variables[chart.name] = (dims, values, words)
-    told = system.potential is not None or system.conserves or works
+    told = system.potential is not None or system.conserves or work_columns
     note = "" if told else KINETIC_ONLY
     stated = system.functions.get("potential")
     if stated is not None and len(system.functions) > 1:
@@ -166,8 +166,8 @@ def dataset(
         "time": ("time", np.asarray(times, dtype=float), {"long_name": "time", "units": UNITS[units]["time"]}),
         "axis": ("axis", list(AXES)),
     }
-    if works:
-        coordinates["force"] = ("force", [system.own[k].label for k in works])
+    if work_columns:
+        coordinates["force"] = ("force", [system.auxiliary[k].label for k in work_columns])
     if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
         coordinates["angle"] = ("angle", list(ANGLES))
     if system.rotates:
@@ -197,17 +197,17 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
     quantities: dict[str, Any] = {"event_time": found["time"], "event_kind": found["kind"]}
     bodies = {"event_": found["state"], "event_before_": found["before"]}
     for prefix in states:
-        body = bodies[prefix].reshape(n, system.N, BODY)[:, 0]
+        body = bodies[prefix].reshape(n, system.N, L.BODY)[:, 0]
         if system.translates:
-            quantities[f"{prefix}velocity"] = body[:, MOMENTUM : MOMENTUM + 3] / system.mass[0]
+            quantities[f"{prefix}velocity"] = body[:, L.MOMENTUM : L.MOMENTUM + 3] / system.mass[0]
             if prefix == "event_":
-                quantities["event_position"] = body[:, POSITION : POSITION + 3]
+                quantities["event_position"] = body[:, L.POSITION : L.POSITION + 3]
         if system.rotates and prefix == "event_":
             frame = system.frames[0]
-            attitude = rotation.multiply(body[:, ATTITUDE : ATTITUDE + 4], rotation.conjugate(frame))
+            attitude = rotation.multiply(body[:, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frame))
             quantities["event_attitude"] = attitude
             quantities["event_angular_velocity"] = rotation.rotate(
-                frame, body[:, ANGULAR : ANGULAR + 3] / system.moments[0]
+                frame, body[:, L.ANGULAR : L.ANGULAR + 3] / system.moments[0]
             )
     if system.impulses:
         quantities["event_work"] = found["work"]

@@ -213,10 +213,12 @@ def singular_note(chart: str, values: Any, sequence: str | None, times: Any, rat
     rows = np.flatnonzero((np.abs(margin) < near).any(axis=1))
     if not len(rows):
         return ""
-    place = f"in {len(rows)} of {len(times)} rows, first at t = {times[rows[0]]:.9g}, {where.format(near)}"
+    rows_text = f"in {len(rows)} of {len(times)} rows, first at t = {times[rows[0]]:.9g}, {where.format(near)}"
     if rates:
-        return f"{place}: there the rates of {what} grow without bound, and the attitude after it may be wrong"
-    return f"{place}: {what} are not determined one by one there, one of them was kept; the attitude is not affected"
+        return f"{rows_text}: there the rates of {what} grow without bound, and the attitude after it may be wrong"
+    return (
+        f"{rows_text}: {what} are not determined one by one there, one of them was kept; the attitude is not affected"
+    )
 
 
 def _no_such_branch(chart: str, branch: object, among: list[str] | None = None) -> InvalidInput:

@@ -210,24 +210,24 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
     import xarray as xr
 
     suffix = suffix_of(path)
-    place = Path(path)
-    if not place.exists():
+    source = Path(path)
+    if not source.exists():
         raise FileProblem(f"there is no file {str(path)!r}; check the name")
-    if not (place.is_file() if suffix == ".nc" else place.is_dir()):
+    if not (source.is_file() if suffix == ".nc" else source.is_dir()):
         kind = "a file" if suffix == ".nc" else "a folder"
         raise FileProblem(f"{str(path)!r} is not {kind}; a trajectory of that name is")
-    if is_store(place):
+    if is_store(source):
         raise FileProblem(f"{str(path)!r} is the live store of a run, which polhode.load reads")
     try:
         if suffix == ".nc":
-            digests.check_netcdf(place)
-            foreign.check_netcdf(place)
-            found = _read(xr.open_dataset(place, engine="h5netcdf", decode_times=False), place)
+            digests.check_netcdf(source)
+            foreign.check_netcdf(source)
+            found = _read(xr.open_dataset(source, engine="h5netcdf", decode_times=False), source)
         else:
-            foreign.check_folder(place)
-            digests.check_zarr(place)
-            foreign.check_zarr(place)
-            found = _read(xr.open_zarr(place, decode_times=False, consolidated=False, zarr_format=3), place)
+            foreign.check_folder(source)
+            digests.check_zarr(source)
+            foreign.check_zarr(source)
+            found = _read(xr.open_zarr(source, decode_times=False, consolidated=False, zarr_format=3), source)
     except FileProblem:
         raise
     except Exception as problem:

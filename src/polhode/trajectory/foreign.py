@@ -145,11 +145,11 @@ def _check_packed(path: Path, what: str, data: Any, memory: _Memory) -> None:
     """A chunk is unpacked as a whole, however long that turns out to be."""
     largest = 0
 
-    def look(chunk: Any) -> None:
+    def inspect_chunk(chunk: Any) -> None:
         nonlocal largest
         largest = max(largest, chunk.size)
 
-    data.id.chunk_iter(look)
+    data.id.chunk_iter(inspect_chunk)
     if largest * MOST_INFLATION > memory.most:
         raise _refused(path, f"{what} has a packed chunk of {_size(largest)}, whose content nobody can foretell")
 
@@ -161,8 +161,8 @@ def _add_strings(path: Path, what: str, data: Any, memory: _Memory) -> None:
         raise _refused(path, f"{what} has {data.size} strings by its shape, more than the file has bytes")
     memory.add(what, whole)
     at_once, left = max(1, SMALL // whole), whole
-    for place in _blocks(data.shape, at_once):
-        left -= sum(map(len, np.asarray(data[place], dtype=object).ravel()))
+    for part in _blocks(data.shape, at_once):
+        left -= sum(map(len, np.asarray(data[part], dtype=object).ravel()))
         if left < 0:
             raise _refused(path, f"{what} has strings of more bytes than the file")
 
@@ -185,9 +185,9 @@ def check_folder(path: Path) -> None:
     FileProblem
         The sentence names it.
     """
-    for place, folders, files in os.walk(path):
+    for part, folders, files in os.walk(path):
         for name in (*folders, *files):
-            entry = Path(place, name)
+            entry = Path(part, name)
             try:
                 found = entry.lstat()
             except FileNotFoundError:  # a run that goes on has put it into its place
@@ -257,9 +257,9 @@ def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory
             raise _refused(path, f"{what} is in more than {MOST_CHUNKS} chunks")
     if chunk > max(SMALL, 2 * size):
         raise _refused(path, f"{what} has chunks of {_size(chunk)}, more than all of it")
-    for place, _, files in os.walk(folder):
+    for part, _, files in os.walk(folder):
         for name in files:
-            file = Path(place, name)
+            file = Path(part, name)
             if file != folder / "zarr.json" and not name.endswith(".partial"):
                 _check_chunk(path, what, file, codecs, None if kind == "string" else chunk)
 

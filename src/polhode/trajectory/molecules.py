@@ -238,17 +238,17 @@ def lammps_dump(
     with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
         for k in range(len(found.times)):
             if found.box is None:
-                place, image = found.position[k], np.zeros((n, 3), dtype=int)
-                low, high = place.min(axis=0), place.max(axis=0)
+                xyz, image = found.position[k], np.zeros((n, 3), dtype=int)
+                low, high = xyz.min(axis=0), xyz.max(axis=0)
                 margin = np.where(high > low, MARGIN * (high - low), 0.5)
                 bounds, style = np.column_stack([low - margin, high + margin]), "ss ss ss"
             else:
-                place, image = _wrapped(found.position[k], found.box, np.zeros(3))
+                xyz, image = _wrapped(found.position[k], found.box, np.zeros(3))
                 bounds, style = np.column_stack([np.zeros(3), found.box]), "pp pp pp"
             file.write(f"ITEM: TIMESTEP\n{found.steps[k]}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS {style}\n")
             file.writelines(f"{a!r} {b!r}\n" for a, b in bounds.tolist())
             file.write(f"ITEM: ATOMS {' '.join(names)}\n")
-            places = _texts(place)
+            places = _texts(xyz)
             images = ["{} {} {}".format(*row) for row in image.tolist()]
             others = _texts(np.concatenate([_of_row(values, k) for values in rest], axis=1))
             file.writelines(f"{a}{b} {c} {d}\n" for a, b, c, d in zip(labels, places, images, others, strict=True))
@@ -473,7 +473,7 @@ def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None
     try:
         pairs = list(sites.items()) if isinstance(sites, Mapping) else list(sites)
         names = [name for name, _ in pairs]
-        places = _shaped([list(place) for _, place in pairs], "sites", (len(pairs), 3))
+        places = _shaped([list(xyz) for _, xyz in pairs], "sites", (len(pairs), 3))
     except Exception:  # whatever a thing does when it is asked for pairs
         pairs = []
     if not pairs:

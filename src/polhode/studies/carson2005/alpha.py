@@ -36,7 +36,7 @@ ROUND_OFF = 1e-12  # relative, over the steps of a day
 SAME, OTHER = 1e-12, 1e-6  # relative distances of two steps that are one method's, and of two methods'
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     alphas = FEW if quick else ALPHAS
     z = np.concatenate([*STARTS[ELLIPTIC].values()])
     midpoint = step_of(SYMPLECTIC, H)(z)
@@ -45,7 +45,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     single: dict[str, list[float]] = {name: [] for name in ("residual", "defect", "momentum_drift", "from_midpoint")}
     mirrored = []
     for i, alpha in enumerate(alphas):
-        tell(f"alpha = {alpha:g}")
+        report_progress(f"alpha = {alpha:g}")
         method = f"variational:{alpha:g}"
         for j, name in enumerate(ORBITS):
             for k, h in enumerate(STEPS):
@@ -71,9 +71,9 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.6, height=3.8)
     for name, colour, marker in zip(ORBITS, (BLUE, VERMILION), "os", strict=True):
-        look = {"color": colour, "marker": marker, "label": f"{name} orbit"}
-        left.plot(data.alpha, data.error.sel(orbit=name, step=STEP), **look)
-        right.plot(data.alpha, 1e6 * data["mean"].sel(orbit=name), **look)
+        line_style = {"color": colour, "marker": marker, "label": f"{name} orbit"}
+        left.plot(data.alpha, data.error.sel(orbit=name, step=STEP), **line_style)
+        right.plot(data.alpha, 1e6 * data["mean"].sel(orbit=name), **line_style)
     left.set(xlabel="$α$", ylabel="km", title="distance from the conic after a day")
     right.set(xlabel="$α$", ylabel="millionths", title="mean energy less the exact one")
     left.set_ylim(0.0, None)

@@ -117,12 +117,12 @@ def step_of(label: str, h: float) -> Callable[[Any], Any]:
     """A step of a method as a map of z."""
     system = orbit(MU)
     y = start_state(system, **STARTS[ELLIPTIC])
-    advance = stepper(METHODS.get(label, label), system, y)
+    steps_of_method = stepper(METHODS.get(label, label), system, y)
 
     def step(z: Any) -> Any:
         state = y.copy()
         state[BLOCK] = z
-        return advance(state, 0.0, h)[BLOCK]
+        return steps_of_method(state, 0.0, h)[BLOCK]
 
     return step
 
@@ -157,9 +157,9 @@ def first_order(h: float) -> float:
     return float(np.linalg.norm(q - conic(ELLIPTIC, 3600.0)[0]))
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     z = np.concatenate([*STARTS[ELLIPTIC].values()])
-    tell("one step")
+    report_progress("one step")
     labels = (SYMPLECTIC, RK4, HEUN)
     jacobians = {label: derivative(step_of(label, H), z) for label in labels}
     step = step_of(SYMPLECTIC, H)
@@ -171,7 +171,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     apart = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
     euler = derivative(lambda x: np.concatenate([
         x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
-    tell("a day")
+    report_progress("a day")
     residual = residuals(run(SYMPLECTIC, ELLIPTIC))
     residual["verlet in (12)"] = residuals(run(VERLET, ELLIPTIC))["(12)"]  # Stoermer-Verlet has alpha = 0
     steps = (40.0, 20.0, 10.0, 5.0)

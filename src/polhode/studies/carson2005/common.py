@@ -63,10 +63,12 @@ COLOUR = {
 # ------------------------------------------------------------------ runs
 @unwarned()
 def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mapping[str, Any] | None = None,
-        **pace: Any) -> xr.Dataset:  # fmt: skip
+        **step_settings: Any) -> xr.Dataset:  # fmt: skip
     """A run of the method of this label (or method string) from the start of an orbit, over a day unless told."""
-    pace = {"t_end": DAY} | ({} if "rtol" in pace else {"step": STEP}) | pace
-    return integrate(orbit(MU, forces=list(forces)), METHODS.get(label, label), **pace, **(start or STARTS[orbit_name]))
+    step_settings = {"t_end": DAY} | ({} if "rtol" in step_settings else {"step": STEP}) | step_settings
+    return integrate(
+        orbit(MU, forces=list(forces)), METHODS.get(label, label), **step_settings, **(start or STARTS[orbit_name])
+    )
 
 
 def last(label: str, orbit_name: str, *, step: float, t_end: float = DAY, **more: Any) -> xr.Dataset:
@@ -115,7 +117,7 @@ def day(orbit_name: str) -> xr.Dataset:
             "position": ((*over, "axis"), positions),
             "energy": (over, [runs[label].energy.values for label in labels]),
             "distance": (over, np.linalg.norm(positions - conic(orbit_name, times)[0], axis=-1)),
-            "offset": (over, [offset(orbit_name, place) for place in positions]),
+            "offset": (over, [offset(orbit_name, position) for position in positions]),
             "chosen_radius": ("chosen", np.linalg.norm(steps.position, axis=1)),
             "chosen_energy": ("chosen", steps.energy.values),
         },
@@ -141,12 +143,12 @@ def of(data: xr.DataArray, label: str) -> Any:
     return data.sel({"method": label}).values
 
 
-def offset(orbit_name: str, place: Any) -> Any:
+def offset(orbit_name: str, position: Any) -> Any:
     """How far outside of the conic a place is, along its radius, km: an error of the path and not of the time."""
     r, v = STARTS[orbit_name]["position"], STARTS[orbit_name]["momentum"]
     e, h = kepler.eccentricity_vector(r, v, MU), kepler.angular_momentum(r, v)
-    size = np.linalg.norm(place, axis=-1)
-    return size - float(h @ h) / MU / (1.0 + place @ e / size)
+    size = np.linalg.norm(position, axis=-1)
+    return size - float(h @ h) / MU / (1.0 + position @ e / size)
 
 
 def chord(step: float, orbit_name: str = CIRCULAR) -> float:
@@ -203,11 +205,11 @@ def plane(ax: Axes, data: xr.Dataset, labels: Sequence[str]) -> None:
 
 
 def passes(orbit_name: str, labels: Sequence[str], corner: Any, reach: float) -> xr.Dataset:
-    """Places at the steps within a reach of a corner (km), for a close-up: ``place`` over (method, passing time)."""
+    """Places at the steps within a reach of a corner (km), for a close-up: ``position`` over (method, passing time)."""
     data = day(orbit_name)
     near = np.linalg.norm(of(data.position, CONIC)[:, :2] - corner, axis=1) < reach
     places = data.position.sel({"method": list(labels)})[:, near, :2]
-    return xr.Dataset({"place": (("method", "passing", "plane"), places.values)}, {
+    return xr.Dataset({"crossing": (("method", "passing", "plane"), places.values)}, {
         "method": list(labels), "passing": data.time.values[near], "plane": ["x", "y"]})  # fmt: skip
 
 
@@ -215,7 +217,7 @@ def close_up(ax: Axes, data: xr.Dataset, labels: Sequence[str], corner: Any, hal
     """The passes in a square window about a corner; straight lines between the steps, as a plot of them shows."""
     pauses = np.flatnonzero(np.diff(data.passing) > 1.5 * STEP) + 1
     for label in labels:
-        for k, part in enumerate(np.split(of(data.place, label), pauses)):
+        for k, part in enumerate(np.split(of(data.crossing, label), pauses)):
             ax.plot(*(part - corner).T, color=COLOUR[label], linewidth=0.9, label=None if k else label)
     x, y = corner
     ax.set(xlabel=f"x + {-x:.3f} (km)", ylabel=f"y − {y:.3f} (km)", xlim=(-half, half), ylim=(-half, half))
@@ -242,11 +244,11 @@ def ladder_panel(ax: Axes, x: Any, table: Mapping[str, Any], x_label: str, y_lab
     own = {label: COLOUR[label] for label in table if label in COLOUR} if len(table) <= 6 else {}
     free = iter([colour for colour in (*COLOURS, GREY) if colour not in own.values()])
     for i, (label, y) in enumerate(table.items()):
-        look = drawing.style(i, i < 8)
+        line_style = drawing.style(i, i < 8)
         if own:
             colour = own.get(label) or next(free)
-            look |= {"color": colour, "markerfacecolor": colour}
-        ax.loglog(x[label] if isinstance(x, Mapping) else x, y, label=label, **look)
+            line_style |= {"color": colour, "markerfacecolor": colour}
+        ax.loglog(x[label] if isinstance(x, Mapping) else x, y, label=label, **line_style)
     ax.set(xlabel=x_label, ylabel=y_label)
     ax.xaxis.set_minor_formatter(NullFormatter())
     if not isinstance(x, Mapping):

@@ -36,11 +36,11 @@ STEPS = (80.0, 40.0, 20.0, 10.0)
 ORBITS = (CIRCULAR, ELLIPTIC)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     shape = (len(LABELS), len(ORBITS), len(STEPS))
     mean, swing, distance = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for i, label in enumerate(LABELS):
-        tell(label)
+        report_progress(label)
         for j, name in enumerate(ORBITS):
             for k, h in enumerate(STEPS):
                 ds = run(label, name, step=h)

@@ -44,13 +44,13 @@ LABELS = (*STEPS, *CHOSEN)
 LOW, HIGH = (SYMPLECTIC, VERLET), ("rkn6_14a", GAUSS12, GAUSS16)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     spans = (1, 4) if quick else (1, 100)
     errors, spent = np.zeros((2, len(spans), len(LABELS), 4))
     for i, days in enumerate(spans):
         truth = conic(ELLIPTIC, days * DAY)[0]
         for j, label in enumerate(LABELS):
-            tell(f"{label}, {days} days")
+            report_progress(f"{label}, {days} days")
             for k in range(4):
                 if label in CHOSEN:
                     method = "mkrk:dp8" if label == DP8 else label

@@ -65,17 +65,17 @@ def ends(name: str) -> dict[str, tuple[Any, float]]:
     return found
 
 
-def digits(place: Any, truth: tuple[str, str]) -> float:
+def digits(position: Any, truth: tuple[str, str]) -> float:
     """Significant digits of a place: how many times smaller its error is than the place, as a power of ten."""
-    off = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(place[:2], truth, strict=True)]
-    return float(-np.log10(max(float(np.linalg.norm([*off, place[2]]) / np.linalg.norm(place)), 1e-17)))
+    off = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(position[:2], truth, strict=True)]
+    return float(-np.log10(max(float(np.linalg.norm([*off, position[2]]) / np.linalg.norm(position)), 1e-17)))
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     found = {}
     for name in ORBITS:
-        tell(name)
-        found[name] = {label: digits(place, OF_DOUBLES[name]) for label, (place, _) in ends(name).items()}
+        report_progress(name)
+        found[name] = {label: digits(position, OF_DOUBLES[name]) for label, (position, _) in ends(name).items()}
     bound = [digits(np.array([*map(float, OF_DOUBLES[name]), 0.0]), OF_DECIMALS[name]) for name in ORBITS]
     return xr.Dataset(
         {"digits": (("orbit", "method"), [[*values.values()] for values in found.values()]),

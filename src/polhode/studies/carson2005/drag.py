@@ -64,30 +64,30 @@ def residual(kd: float) -> float:
     return float(np.abs(left).max() / np.linalg.norm(v, axis=1).min())
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     days = 2 if quick else 10
     counts = COUNTS[:3] if quick else COUNTS
     shape = (len(AIR), len(STAGES), len(counts))
-    energy, place, spent = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
+    energy, position, spent = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
     decay, apart = [], []
     for i, (name, kd) in enumerate(AIR.items()):
-        tell(f"reference, {name}")
+        report_progress(f"reference, {name}")
         ends = [last(method, name, step=h, t_end=days * DAY, forces=air(kd)) for method, h in REFERENCE]
         E0, E1 = float(run(RK4, name, t_end=STEP, forces=air(kd)).energy[0]), float(ends[0].energy)
         decay.append((E1 - E0) / abs(E0))
         apart.append(abs(float(ends[1].energy) - E1) / abs(E1 - E0))
         for j, (label, s) in enumerate(STAGES.items()):
-            tell(f"{label}, {name}")
+            report_progress(f"{label}, {name}")
             for k, n in enumerate(counts):
                 h = s * DAY / n
                 if whole(days * DAY, h):
                     end = last(label, name, step=h, t_end=days * DAY, forces=air(kd))
                     energy[i, j, k] = abs(float(end.energy) - E1) / abs(E1 - E0)
-                    place[i, j, k] = np.linalg.norm(end.position - ends[0].position)
+                    position[i, j, k] = np.linalg.norm(end.position - ends[0].position)
                     spent[i, j, k] = end.attrs["load_evaluations"] / days
     over = ("orbit", "method", "count")
     return xr.Dataset(
-        {"energy": (over, energy), "place": (over, place), "spent": (over, spent), "decay": ("orbit", decay),
+        {"energy": (over, energy), "place": (over, position), "spent": (over, spent), "decay": ("orbit", decay),
          "forced_residual": ("law", [residual(2e-6)])},
         {"orbit": list(AIR), "method": list(STAGES), "count": list(counts), "law": ["(28)"]},
         {"span": f"{days} days", "air": ", ".join(f"{name} kd = {kd:g}/km" for name, kd in AIR.items()),

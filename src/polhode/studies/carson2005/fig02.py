@@ -28,8 +28,8 @@ LABELS = (SYMPLECTIC, RK45, RK4, CONIC)
 PIXEL = 2.0 * R0 / 1000.0  # of a picture a thousand pixels wide, km
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("four methods")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("four methods")
     data = shown(CIRCULAR, LABELS, "position", "energy", "offset")
     return data.isel(time=slice(None, None, 6))
 

@@ -34,11 +34,11 @@ CORNER, WINDOW = np.sqrt(0.5) * R0 * np.array([-1.0, 1.0]), 0.15  # on the circl
 ROUND_OFF = 1e-10  # km
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     ladder = STEPS[2:] if quick else STEPS
     worst = np.zeros((len(LABELS), len(ladder)))
     for j, h in enumerate(ladder):
-        tell(f"offsets, step {h:g}")
+        report_progress(f"offsets, step {h:g}")
         for i, label in enumerate(LABELS):
             worst[i, j] = np.abs(offset(CIRCULAR, run(label, CIRCULAR, step=h).position.values)).max()
     data = (

@@ -26,8 +26,8 @@ LABELS = (SYMPLECTIC, RK4, CONIC)
 TENTH = 1e-10  # a unit of the tenth decimal place
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("three methods")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("three methods")
     return shown(CIRCULAR, LABELS, "energy")
 
 

@@ -13,8 +13,8 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 OTHERS = (SYMPLECTIC, *RK2, RK4)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("six methods")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("six methods")
     data = shown(ELLIPTIC, (RK45, *OTHERS, CONIC), "position", "distance", "offset")
     return data.isel(time=slice(None, None, 6))
 

@@ -38,13 +38,13 @@ E = R0 * 1.550663**2 / MU - 1.0  # eccentricity; the periapsis is up, the upper 
 CORNER, WINDOW = R0 * (1.0 + E) / (np.sqrt(2.0) + E) * np.array([-1.0, 1.0]), 0.6  # km; each way
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     ladder = STEPS[:4] if quick else STEPS
     found = {name: np.zeros((len(LABELS), len(ladder))) for name in (ELLIPTIC, CIRCULAR)}
     for name, table in found.items():
         truth = conic(name, DAY)[0]
         for i, label in enumerate(LABELS):
-            tell(f"{label}, {name}")
+            report_progress(f"{label}, {name}")
             table[i] = [np.linalg.norm(last(label, name, step=h).position.values - truth) for h in ladder]
     data = shown(ELLIPTIC, LABELS, "offset").isel(time=slice(None, None, 6))
     data = data.merge(passes(ELLIPTIC, LABELS, CORNER, 60.0))

@@ -34,8 +34,8 @@ LABELS = (SYMPLECTIC, *RK2, RK4, CONIC)
 STEPS = (40.0, 20.0, 10.0, 5.0)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("five methods, and the offset at other steps")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("five methods, and the offset at other steps")
     data = shown(ELLIPTIC, LABELS, "energy")
     T, means = period(ELLIPTIC), []
     for h in STEPS:

@@ -31,9 +31,9 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 LONG = (SYMPLECTIC, RK4)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     days = 12 if quick else 100
-    tell(f"{days} days")
+    report_progress(f"{days} days")
     runs = [run(label, ELLIPTIC, t_end=days * DAY, every=round(DAY / STEP)) for label in LONG]
     places = conic(ELLIPTIC, runs[0].time.values)[0]
     over = ("scheme", "day")

@@ -41,7 +41,7 @@ SYMPLECTICS = tuple(label for label in ORDERS["conic"] if label != RK4)
 REFERENCE = (("mkrk:gauss16", 75.0), ("mkrk:cv8", 10.0))
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     labels = list(ORDERS["conic"])
     errors, spent, steps = np.zeros((3, len(KINDS), len(labels), 3))
     steps = steps[0]
@@ -53,7 +53,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
             ends = [last(method, ELLIPTIC, step=h, forces=acting).position.values for method, h in REFERENCE]
             truth, apart = ends[0], float(np.linalg.norm(ends[1] - ends[0]))
         for j, label in enumerate(labels):
-            tell(f"{label}, {kind}")
+            report_progress(f"{label}, {kind}")
             for k, h in enumerate(FINER.get(label, LADDERS[ORDERS["conic"][label]])):
                 end = last(label, ELLIPTIC, step=h, forces=acting)
                 errors[i, j, k], steps[j, k] = np.linalg.norm(end.position - truth), h

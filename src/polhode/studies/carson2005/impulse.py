@@ -56,7 +56,7 @@ def truth(time: float, t: np.ndarray) -> np.ndarray:
     return np.asarray(np.where((t < time)[:, None], conic(CIRCULAR, np.minimum(t, time))[0], later))
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     time = TIMES["at the end of a step"]
     runs = {label: run(label, CIRCULAR, forces=burn(time)) for label in (SYMPLECTIC, RK4)}
     t = np.unique(runs[RK4].time.values)
@@ -68,11 +68,11 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     for i, at in enumerate(TIMES.values()):
         end = truth(at, np.array([DAY]))[0]
         for j, label in enumerate(ORDERS):
-            tell(f"{label}, impulse at {at:g} s")
+            report_progress(f"{label}, impulse at {at:g} s")
             errors[i, j] = [
                 np.linalg.norm(last(label, CIRCULAR, step=h, forces=burn(at)).position - end) for h in STEPS[label]
             ]
-    tell("stopped by hand")
+    report_progress("stopped by hand")
     half = run(RK4, CIRCULAR, t_end=time, every=1000).isel(time=-1)
     p = half.momentum.values
     again = run(

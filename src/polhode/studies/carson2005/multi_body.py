@@ -59,17 +59,17 @@ def own_energy(ds: xr.Dataset) -> Any:
     return 0.5 * (v[:, 3] ** 2).sum(axis=-1) - (np.array(SIZES[:3]) / away).sum(axis=-1)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     errors = np.zeros((len(ORDERS), 3))
     for i, label in enumerate(ORDERS):
-        tell(label)
+        report_progress(label)
         for k, h in enumerate(STEPS[label]):
             errors[i, k] = np.abs(travel(label, h, whole(ROW, h)).energy_error).max()
-    tell("fine steps")
+    report_progress("fine steps")
     fine = {label: travel(label, h, whole(0.1, h)) for label, h in FINE.items()}
     ds = fine[GAUSS]
     swing = travel(SYMPLECTIC, 0.01, 10)
-    tell("drag")
+    report_progress("drag")
     falling = run(GAUSS, CIRCULAR, forces=air(KD), step=60.0)
     momenta = [float(np.abs(x - x[0]).max()) for x in (ds.total_momentum.values, ds.total_angular_momentum.values)]
     return xr.Dataset(

@@ -48,17 +48,17 @@ def passes(orbit_name: str, ds: xr.Dataset) -> np.ndarray:
     rows = np.searchsorted(turned, np.arange(1, int(turned[-1]) + 1)) - 1
     s = np.zeros(rows.size)
     for _ in range(8):  # Newton, from angles that are nearly proportional to the time
-        place, speed = kepler.propagate(r[rows], v[rows], s, MU)
-        left = -np.arctan2(place @ f, place @ e)
-        s += left * (place**2).sum(axis=1) / np.linalg.norm(np.cross(place, speed), axis=1)
+        position, speed = kepler.propagate(r[rows], v[rows], s, MU)
+        left = -np.arctan2(position @ f, position @ e)
+        s += left * (position**2).sum(axis=1) / np.linalg.norm(np.cross(position, speed), axis=1)
     return np.asarray(t[rows] + s)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     errors = np.zeros((len(ORBITS), len(ORDERS), 4))
     for i, name in enumerate(ORBITS):
         for j, (label, p) in enumerate(ORDERS.items()):
-            tell(f"{label}, {name}")
+            report_progress(f"{label}, {name}")
             for k, h in enumerate(LADDERS[p]):
                 times = passes(name, run(label, name, step=h))
                 errors[i, j, k] = times[-1] / times.size / period(name) - 1.0

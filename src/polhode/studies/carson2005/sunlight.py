@@ -60,18 +60,18 @@ def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
 
 
 @unwarned()
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     errors, apart, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):
-        tell(f"reference, {kind}")
+        report_progress(f"reference, {kind}")
         ends = [last(method, ELLIPTIC, step=h, forces=light(kind)).position.values for method, h in REFERENCE]
         apart.append(float(np.linalg.norm(ends[1] - ends[0])))
         truth[kind] = ends[0]
         for j, label in enumerate(ORDERS):
-            tell(f"{label}, {kind}")
+            report_progress(f"{label}, {kind}")
             errors[i, j] = [np.linalg.norm(last(label, ELLIPTIC, step=h, forces=light(kind)).position - ends[0])
                             for h in STEPS[label]]  # fmt: skip
-    tell("steps that ignore the shadow's edge")
+    report_progress("steps that ignore the shadow's edge")
     blind = particle(force=unaware, parameters=(MU, SIZE, *SUN, RADIUS))
     uncut = [np.linalg.norm(integrate(blind, "mkrk:rk4", step=h, t_end=DAY, every=whole(DAY, h), **STARTS[ELLIPTIC])
                             .isel(time=-1).position - truth["shadow"]) for h in UNCUT]  # fmt: skip

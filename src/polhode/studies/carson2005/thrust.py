@@ -44,14 +44,14 @@ def burn(at: str) -> list[forces.Force]:
     return [forces.thrust(SIZE, "velocity", start=start, stop=stop)]
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     errors, apart = np.zeros((len(BURNS), len(ORDERS), 3)), []
     for i, at in enumerate(BURNS):
-        tell(f"reference, {at}")
+        report_progress(f"reference, {at}")
         ends = [last(method, CIRCULAR, step=h, forces=burn(at)).position.values for method, h in REFERENCE]
         apart.append(float(np.linalg.norm(ends[1] - ends[0])))
         for j, label in enumerate(ORDERS):
-            tell(f"{label}, {at}")
+            report_progress(f"{label}, {at}")
             errors[i, j] = [np.linalg.norm(last(label, CIRCULAR, step=h, forces=burn(at)).position - ends[0])
                             for h in STEPS[label]]  # fmt: skip
     t = 60.0 * np.arange(round(DAY / 60.0) + 1)

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.algebra.rotation import multiply, quaternion_from_matrix
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, OK
+from polhode.kernel import layout as L
 from polhode.studies import criteria
 from polhode.studies.celledoni2008 import theta
 from polhode.studies.celledoni2008.common import (
@@ -47,7 +47,7 @@ SHARE_STEPS = (0.4, 0.2, 0.1, 0.04)
 CONVERGED = (75, 100)  # [celledoni2008, fig. 3.1]
 
 
-def averages(quick: bool, tell: Tell) -> xr.Dataset:
+def averages(quick: bool, report_progress: Tell) -> xr.Dataset:
     """Mean log error, mean time of a run and share of runs that succeed, for every flow and step."""
     counts = QUICK_COUNTS if quick else COUNTS
     random = np.random.default_rng(SEED)
@@ -57,17 +57,17 @@ def averages(quick: bool, tell: Tell) -> xr.Dataset:
     error, seconds, converged = np.full((3, len(FLOWS), len(counts)), np.nan)
     passing: dict[tuple[int, int], Bodies] = {}
     for i, (label, flow) in enumerate(FLOWS.items()):
-        tell(label)
+        report_progress(label)
         for k, n in enumerate(counts):
             ends = turned(flow, n, T_END / n, bodies)
-            good = ends.status == OK
+            good = ends.status == L.OK
             converged[i, k] = good.mean()
             if good.any():
                 error[i, k], passing[i, k] = np.nanmean(log_errors(ends, truth)), bodies.chosen(good)
     passes = QUICK_PASSES if quick else PASSES
     best: dict[tuple[int, int], Any] = {}
     for number in range(passes):  # one after the other, so that what disturbs the machine hits different flows
-        tell(f"times, pass {number + 1} of {passes}")
+        report_progress(f"times, pass {number + 1} of {passes}")
         for (i, k), some in passing.items():
             spent = seconds_of(list(FLOWS.values())[i], counts[k], T_END / counts[k], some)
             best[i, k] = np.fmin(best.get((i, k), np.inf), spent)
@@ -78,10 +78,10 @@ def averages(quick: bool, tell: Tell) -> xr.Dataset:
             draw(random, QUICK_MANY if quick else MANY), random_momenta(random, QUICK_MANY if quick else MANY)
         )
         for i, label in enumerate(DMV):
-            tell(f"{label}, {len(many.y)} bodies")
+            report_progress(f"{label}, {len(many.y)} bodies")
             for k, h in enumerate(SHARE_STEPS):
-                shares[p, i, k] = (turned(FLOWS[label], round(T_END / h), h, many).status == OK).mean()
-    tell("round-off")
+                shares[p, i, k] = (turned(FLOWS[label], round(T_END / h), h, many).status == L.OK).mean()
+    report_progress("round-off")
     once = [np.mean(log_errors(turned(FLOWS[label], 1, T_END, bodies), truth)) for label in CLOSED]
     dims = ("flow", "step")
     return xr.Dataset(
@@ -116,9 +116,9 @@ def projections(bodies: Bodies, truth: Any) -> list[float]:
     unit = plain.copy()
     y = bodies.y.copy()
     for _ in range(n):
-        y[:, ATTITUDE:ANGULAR] = (1.0, 0.0, 0.0, 0.0)
+        y[:, L.ATTITUDE : L.ANGULAR] = (1.0, 0.0, 0.0, 0.0)
         y = turned(FLOWS[QUATERNION], 1, T_END / n, Bodies(y, bodies.constants)).y
-        plain, unit = (multiply(q, y[:, ATTITUDE:ANGULAR]) for q in (plain, unit))
+        plain, unit = (multiply(q, y[:, L.ATTITUDE : L.ANGULAR]) for q in (plain, unit))
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     wanted = quaternion_from_matrix(truth.astype(float))
     gaps = [np.abs(q * np.sign((q * wanted).sum(axis=1, keepdims=True)) - wanted).max(axis=1) for q in (plain, unit)]

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
 from polhode.checks import exact_state, stepper
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, VERMILION
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import charts
@@ -67,7 +67,7 @@ def free_errors(count: int) -> Any:
     """Infinity norm of the error of the attitude, relative errors of length of momentum and energy, each (count,)."""
     bodies = drawn(count)
     states = bodies_of(np.array([(1.0, 1.0, moment) for moment, _ in bodies]), np.array([m for _, m in bodies]))
-    truth = rotation.matrix_from_quaternion(turned(FLOWS[OURS], 1, FREE_TIME, states).y[:, ATTITUDE:ANGULAR])
+    truth = rotation.matrix_from_quaternion(turned(FLOWS[OURS], 1, FREE_TIME, states).y[:, L.ATTITUDE : L.ANGULAR])
     found = np.zeros((3, count))
     for k, (moment, m) in enumerate(bodies):
         chart, x = charts.in_a_chart(np.eye(3), m)
@@ -91,7 +91,7 @@ def far(a: Any, b: Any) -> float:
 
 def state_of(y: Any) -> tuple[Any, Any]:
     """Rotation matrix and momentum of a state of the library."""
-    return rotation.matrix_from_quaternion(y[ATTITUDE:ANGULAR]), y[ANGULAR:BODY]
+    return rotation.matrix_from_quaternion(y[L.ATTITUDE : L.ANGULAR]), y[L.ANGULAR : L.BODY]
 
 
 def canonical_defect(step: Callable[[Any], Any], x: Any) -> float:
@@ -126,12 +126,12 @@ def symplectic(body: Any, start: Any) -> tuple[Any, float, float]:
     gap, energy = 0.0, 0.0
     for _ in range(400):
         before = run.chart, tuple(map(float, run.x))
-        run.advance(1, STEP)
+        run.steps_of_method(1, STEP)
         c = abs(np.cos(before[1][1]))
         other = 1 - before[0], charts.changed(*before)
         if 0.2 < c < charts.LIMIT:
             gap = max(gap, far(charts.on_the_manifold(*before), charts.on_the_manifold(*other)))
-            H = [sum(charts.energies(*place, body)) for place in (before, other)]
+            H = [sum(charts.energies(*position, body)) for position in (before, other)]
             energy = max(energy, abs(H[1] - H[0]))
         if c < 0.5:
             places.setdefault(f"step in chart {before[0]}", before)
@@ -148,67 +148,67 @@ def symplectic(body: Any, start: Any) -> tuple[Any, float, float]:
     return np.array(defects), gap, energy
 
 
-def long_runs(body: Any, start: Any, powers: int, tell: Tell) -> tuple[Any, Any, Any]:
+def long_runs(body: Any, start: Any, powers: int, report_progress: Tell) -> tuple[Any, Any, Any]:
     """Numbers of steps, and the largest energy errors and numbers of changes up to them, each (rule, number)."""
     counts = np.unique(np.round(10.0 ** np.arange(1.0, powers + 0.1, 0.25)).astype(int))
     worst, changes = np.zeros((2, len(charts.RULES), len(counts)))
     for i, rule in enumerate(charts.RULES):
-        tell(rule)
+        report_progress(rule)
         run, done = charts.Run(start, body, rule), 0
         for k, n in enumerate(counts):
             if k and not np.isfinite(worst[i, k - 1]):
                 worst[i, k], changes[i, k] = np.inf, run.changes
                 continue
-            run.advance(n - done, LONG_STEP)
+            run.steps_of_method(n - done, LONG_STEP)
             worst[i, k], changes[i, k], done = run.worst, run.changes, n
     return counts, worst, changes
 
 
 def seconds(body: Any, start: Any, y: Any) -> tuple[float, float]:
     """Of a step in charts, and of the same map by the library, without recording."""
-    bench = Bench(heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), method("v2/exact"), y)
-    charts.Run(start, body).advance(1, STEP, charts.hurry)  # compiled
+    integrator = Integrator(heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), method("v2/exact"), y)
+    charts.Run(start, body).steps_of_method(1, STEP, charts.hurry)  # compiled
     best = other = np.inf
     for _ in range(REPEATS):  # in turns, so that both see what else the machine does
         run, begun = charts.Run(start, body), time.perf_counter()
-        run.advance(TIMED, STEP, charts.hurry)
+        run.steps_of_method(TIMED, STEP, charts.hurry)
         best = min(best, (time.perf_counter() - begun) / TIMED)
-        other = min(other, seconds_per_step(bench, y, STEP, REPEATS))
+        other = min(other, seconds_per_step(integrator, y, STEP, REPEATS))
     return float(best), other
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     top, body = heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), np.array((1.0, I3, WEIGHT, *CENTRE))
     y = start_state(top, **START)
     start = charts.in_a_chart(*state_of(y))
-    tell("free rotations")
+    report_progress("free rotations")
     free = free_errors(FREE_COUNT // 10 if quick else FREE_COUNT)
-    tell("the same map")
-    advance = stepper("v2/exact", top, y)
+    report_progress("the same map")
+    steps_of_method = stepper("v2/exact", top, y)
     apart, changes = np.zeros((2, len(LIMITS), len(COUNTS)))
     for k, n in enumerate(COUNTS):
-        truth = state_of(advance(y, 0.0, STEP, n))
+        truth = state_of(steps_of_method(y, 0.0, STEP, n))
         for i, limit in enumerate(LIMITS):
-            run = charts.Run(start, body, limit=limit).advance(n, STEP)
+            run = charts.Run(start, body, limit=limit).steps_of_method(n, STEP)
             apart[i, k], changes[i, k] = far(run.state, truth), run.changes
     defects, gap, energy = symplectic(body, start)
-    back = far(charts.Run(start, body).advance(20, STEP).advance(20, -STEP).state, state_of(y))
+    back = far(charts.Run(start, body).steps_of_method(20, STEP).steps_of_method(20, -STEP).state, state_of(y))
     end = state_of(exact_state(top, y, 0.0, SPAN))
-    errors = [far(charts.Run(start, body).advance(n, SPAN / n).state, end) for n in ORDER_STEPS]
-    tell("perturbed bodies")
+    errors = [far(charts.Run(start, body).steps_of_method(n, SPAN / n).state, end) for n in ORDER_STEPS]
+    report_progress("perturbed bodies")
     bodies = drawn(QUICK_PERTURBED if quick else PERTURBED_COUNT)
     worst = np.zeros((2, len(EPSILONS), len(STEPS)))
     for e, eps in enumerate(EPSILONS):
         for k, h in enumerate(STEPS):
             runs = [
-                charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, moment, eps, *CENTRE)).advance(
+                charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, moment, eps, *CENTRE)).steps_of_method(
                     round(PERTURBED_SPAN / h), h
                 )
                 for moment, m in bodies
             ]
             worst[:, e, k] = np.mean([(run.worst, run.worst_doubled) for run in runs], axis=0)
-    counts, grown, often = long_runs(body, start, QUICK_LONG if quick else LONG, tell)
-    tell("times")
+    counts, grown, often = long_runs(body, start, QUICK_LONG if quick else LONG, report_progress)
+    report_progress("times")
     spent = seconds(body, start, y)
     return xr.Dataset(
         {

@@ -273,7 +273,7 @@ class Run:
         self.chart, self.x = start[0], np.array(start[1], dtype=float)
         self.start, self.found = np.array(energies(start[0], start[1], self.body)), np.zeros(3)
 
-    def advance(self, n: int, h: float, loop: Any = march) -> Run:
+    def steps_of_method(self, n: int, h: float, loop: Any = march) -> Run:
         """Steps of the same size."""
         last = kernel_of(loop, self.rule)(n, h, self.limit, self.chart, self.x, self.body, self.start, self.found)
         self.chart = int(last)

@@ -21,7 +21,7 @@ from polhode.checks import (
     symmetry_defect,
     symplectic_defect,
 )
-from polhode.kernel.signatures import ANGULAR, BODY
+from polhode.kernel import layout as L
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS
 from polhode.methods.splitting_tables import Scheme
@@ -86,35 +86,35 @@ def stages_of(label: str) -> list[tuple[str, float]]:
     return [(letter, float(x)) for letter, x, *_ in SPLITTINGS[label.lower()].stages]
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     y, top = start_state(FREE, **START), start_state(TOP, **START)
     end = exact_state(FREE, y, 0.0, AT)
     kept, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
     back, momentum, poisson = np.zeros((3, len(FLOWS)))
     for i, (label, (method, _)) in enumerate(FLOWS.items()):
-        tell(label)
+        report_progress(label)
         drift = drifts(method, FREE, y, AT, 100 if quick else 1000)
         kept[i] = [drift[name] for name in QUANTITIES]
-        advance = stepper(method, FREE, y)
-        momentum[i] = np.linalg.norm((advance(y, 0.0, AT) - end)[ANGULAR:BODY])
-        poisson[i] = poisson_defect(partial(_after, advance, AT), y)
+        steps_of_method = stepper(method, FREE, y)
+        momentum[i] = np.linalg.norm((steps_of_method(y, 0.0, AT) - end)[L.ANGULAR : L.BODY])
+        poisson[i] = poisson_defect(partial(_after, steps_of_method, AT), y)
         back[i] = symmetry_defect(method, FREE, y, t=0.0, h=AT)
-        form[i] = [symplectic_defect(partial(_after, advance, h), FREE, y) for h in STEPS]
+        form[i] = [symplectic_defect(partial(_after, steps_of_method, h), FREE, y) for h in STEPS]
     orders = []
     long = exact_state(FREE, y, 0.0, 4.0)
     free = np.full((len(ROTATIONS), len(FREE_STEPS)), np.nan)
     for i, method in enumerate(ROTATIONS):
-        advance = stepper(method, FREE, y)
-        free[i] = [state_distance(advance(y, 0.0, 4.0 / n, n), long, FREE) for n in FREE_STEPS]
+        steps_of_method = stepper(method, FREE, y)
+        free[i] = [state_distance(steps_of_method(y, 0.0, 4.0 / n, n), long, FREE) for n in FREE_STEPS]
     far = exact_state(TOP, top, 0.0, 1.0)
     left = np.full((len(SCHEMES), 8), np.nan)
     for k, (label, order) in enumerate(SCHEMES.items()):
-        tell(label)
+        report_progress(label)
         scheme = splitting(misprinted()) if label == MISPRINT else label.lower()
         orders.append(measure_order(scheme, TOP, top, far, t=0.0, span=1.0).order)
         terms = conditions.errors(stages_of(label), order + 1, label in NYSTROM)
         left[k, 1 : order + 2] = [conditions.residual(x) for x in terms[1:]]
-    tell("effective errors, quadrature")
+    report_progress("effective errors, quadrature")
     sizes = {name: conditions.effective_error(stages_of(name), SCHEMES[name], STAGES[name], name in NYSTROM)
              for name in EFFECTIVE}  # fmt: skip
     family = [state_distance(stepper(f"kosenko:c3={c3}", FREE, y)(y, 0.0, AT), end, FREE) for c3 in C3]
@@ -150,8 +150,8 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     )  # fmt: skip
 
 
-def _after(advance: Any, h: float, y: Any) -> Any:
-    return advance(y, 0.0, h)
+def _after(steps_of_method: Any, h: float, y: Any) -> Any:
+    return steps_of_method(y, 0.0, h)
 
 
 def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
@@ -162,13 +162,13 @@ def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
 
     def end(axis: int, by: float) -> Any:
         moved = y.copy()
-        moved[ANGULAR + axis] += by
-        return step(moved)[ANGULAR:BODY]
+        moved[L.ANGULAR + axis] += by
+        return step(moved)[L.ANGULAR : L.BODY]
 
     d = 2e-3
     columns = [(8.0 * (end(k, d) - end(k, -d)) - end(k, 2 * d) + end(k, -2 * d)) / (12.0 * d) for k in range(3)]
     jacobian = np.column_stack(columns)
-    before, after = rotation.hat(y[ANGULAR:BODY]), rotation.hat(end(0, 0.0))
+    before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end(0, 0.0))
     return float(np.linalg.norm(jacobian @ before @ jacobian.T - after))
 
 
@@ -178,8 +178,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     places = np.arange(len(FLOWS))
     for k, (name, mark) in enumerate(marks.items()):
         values = np.maximum(data.drift.sel(quantity=name), 1e-17)
-        look: Any = {"color": INK, "markerfacecolor": "white", "label": name.replace("_", " ")}
-        left.plot(values, places + 0.2 * (k - 1), mark, **look)
+        line_style: Any = {"color": INK, "markerfacecolor": "white", "label": name.replace("_", " ")}
+        left.plot(values, places + 0.2 * (k - 1), mark, **line_style)
     left.set(xscale="log", xlim=(1e-17, 1e-1), yticks=places, xlabel=f"largest relative change, steps of {AT:g}")
     left.set_yticklabels(list(FLOWS))
     left.invert_yaxis()

@@ -24,7 +24,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.algebra.rotation import matrix_from_quaternion
 from polhode.kernel import drive
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, CONSTANTS, GUARDED, INERTIA, INVERSE_INERTIA, OK, REPORT
+from polhode.kernel import layout as L
 from polhode.methods.free_flows import free_flow
 from polhode.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode.studies.celledoni2008 import theta
@@ -51,14 +51,14 @@ class Flow:
         Its options.
     guarded : bool
         Whether it refuses steps out of its range.
-    look : tuple
+    line_style : tuple
         Colour, marker and line of its curve.
     """
 
     name: str
     options: Mapping[str, str]
     guarded: bool
-    look: tuple[str, str, str]
+    line_style: tuple[str, str, str]
 
     def sweep(self) -> Any:
         """The compiled loop over many bodies."""
@@ -67,7 +67,7 @@ class Flow:
     @property
     def style(self) -> dict[str, Any]:
         """Of its curve, for matplotlib."""
-        colour, marker, line = self.look
+        colour, marker, line = self.line_style
         fill = colour if line == "-" else "white"
         return {"color": colour, "marker": marker, "linestyle": line, "markerfacecolor": fill, "markersize": 5.0}
 
@@ -94,7 +94,9 @@ FLOWS = {
 }
 """Semiexact methods as printed have one rule for the whole step (3.1). DMV as printed iterates to a fixed point and
 refuses nothing; ours takes Newton's method and refuses large angles."""
-HALF_TURNS = {label: Flow(name, {}, False, FLOWS[name].look) for label, name in zip(REDUCED, MATRIX_FORM, strict=True)}
+HALF_TURNS = {
+    label: Flow(name, {}, False, FLOWS[name].line_style) for label, name in zip(REDUCED, MATRIX_FORM, strict=True)
+}
 """The library's own: whole half turns of a step are integrated exactly, the rest by the rule."""
 
 
@@ -146,9 +148,9 @@ class Bodies(NamedTuple):
 
 def bodies_of(moments: Any, momenta: Any) -> Bodies:
     """Bodies with these moments (K, 3) and momenta (K, 3)."""
-    y, constants = np.zeros((len(moments), BODY)), np.ones((len(moments), CONSTANTS))
-    y[:, ATTITUDE], y[:, ANGULAR:] = 1.0, momenta
-    constants[:, INERTIA : INERTIA + 3], constants[:, INVERSE_INERTIA:] = moments, 1.0 / moments
+    y, constants = np.zeros((len(moments), L.BODY)), np.ones((len(moments), L.CONSTANTS))
+    y[:, L.ATTITUDE], y[:, L.ANGULAR :] = 1.0, momenta
+    constants[:, L.INERTIA : L.INERTIA + 3], constants[:, L.INVERSE_INERTIA :] = moments, 1.0 / moments
     return Bodies(y, constants)
 
 
@@ -161,14 +163,14 @@ class Ends(NamedTuple):
 
 def _sweep(flow: Flow, n: int, h: float, bodies: Bodies) -> Ends:
     y, status = bodies.y.copy(), np.zeros(len(bodies.y), dtype=np.int64)
-    report = np.zeros(REPORT)
-    report[GUARDED] = float(flow.guarded)
+    report = np.zeros(L.STEP_INFO)
+    report[L.GUARDED] = float(flow.guarded)
     flow.sweep()(n, np.full(len(y), h), y, bodies.constants, report, status, status.copy())
     return Ends(y, status)
 
 
 def turned(
-    flow: Flow, n: int, h: float, bodies: Bodies, tell: Tell = lambda line: None, threads: int | None = None,
+    flow: Flow, n: int, h: float, bodies: Bodies, report_progress: Tell = lambda line: None, threads: int | None = None,
     size: int = 2048,
 ) -> Ends:  # fmt: skip
     """Every body after ``n`` applications of the flow for a time ``h``, in slices on several threads.
@@ -182,7 +184,7 @@ def turned(
     try:
         for part in pool.map(partial(_sweep, flow, n, h), parts):
             found.append(part)
-            tell(f"{100 * len(found) // len(parts)} %")
+            report_progress(f"{100 * len(found) // len(parts)} %")
     finally:
         pool.shutdown(cancel_futures=True)
     return Ends(*(np.concatenate(column) for column in zip(*found, strict=True)))
@@ -191,7 +193,7 @@ def turned(
 def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
     """Wall times on one thread of the runs of all bodies, a few bodies each so that every part is short."""
     loop, size = flow.sweep(), max(1, TIMED_TOGETHER // n)
-    report, spent = np.zeros(REPORT), []
+    report, spent = np.zeros(L.STEP_INFO), []
     for k in range(0, len(bodies.y), size):
         part = bodies.chosen(slice(k, k + size))
         steps, status = np.full(len(part.y), h), np.zeros(len(part.y), dtype=np.int64)
@@ -203,9 +205,9 @@ def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
 
 def log_errors(ends: Ends, truth: Any) -> Any:
     """log10 |Q - Q_ref|, infinity norm, one number a body; nan where the flow failed.  [celledoni2008, eq. 3.2]"""
-    good = ends.status == OK
+    good = ends.status == L.OK
     found = np.full(len(good), np.nan)
-    gaps = np.abs(matrix_from_quaternion(ends.y[good, ATTITUDE:ANGULAR]) - truth[good]).sum(axis=-1)
+    gaps = np.abs(matrix_from_quaternion(ends.y[good, L.ATTITUDE : L.ANGULAR]) - truth[good]).sum(axis=-1)
     found[good] = np.log10(np.maximum(gaps.max(axis=-1, initial=0.0).astype(float), ROUND_OFF))
     return found
 
@@ -215,7 +217,7 @@ REFERENCE = f"theta functions in one step to the end, in numbers of {theta.DIGIT
 
 def reference(bodies: Bodies, t_end: float = T_END) -> Any:
     """The attitudes at the end, rotation matrices (K, 3, 3) of long doubles."""
-    return theta.free_rotation(bodies.constants[:, INERTIA : INERTIA + 3], bodies.y[:, ANGULAR:], t_end)[0]
+    return theta.free_rotation(bodies.constants[:, L.INERTIA : L.INERTIA + 3], bodies.y[:, L.ANGULAR :], t_end)[0]
 
 
 # ------------------------------------------------------------------ maps over the triangle
@@ -226,7 +228,7 @@ CORNER = (0.15, 0.85)
 """The top left corner I1 << I2 ~ I3 is where x < CORNER[0] and y > CORNER[1]."""
 
 
-def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, tell: Tell) -> xr.Dataset:
+def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_progress: Tell) -> xr.Dataset:
     """Mean log error and share of failed runs of flows over the triangle, at every step.
 
     Every point of the grid is run with the same momenta.
@@ -240,7 +242,11 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, tell: Tell)
     for i, label in enumerate(labels):
         for k, h in enumerate(steps):
             ends = turned(
-                (FLOWS | HALF_TURNS)[label], round(T_END / h), h, bodies, partial(_tell, tell, f"{label}, step {h:g}")
+                (FLOWS | HALF_TURNS)[label],
+                round(T_END / h),
+                h,
+                bodies,
+                partial(_tell, report_progress, f"{label}, step {h:g}"),
             )
             values = log_errors(ends, truth).reshape(len(points), -1)
             failed[i, k] = np.isnan(values).mean(axis=1)
@@ -260,8 +266,8 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, tell: Tell)
     )
 
 
-def _tell(tell: Tell, words: str, line: str) -> None:
-    tell(f"{words}, {line}")
+def _tell(report_progress: Tell, words: str, line: str) -> None:
+    report_progress(f"{words}, {line}")
 
 
 def corner(data: xr.Dataset) -> Any:
@@ -277,9 +283,9 @@ def map_panel(ax: Axes, data: xr.DataArray, limits: tuple[float, float], colours
     inside = np.zeros(grid.shape, dtype=bool)
     inside[np.searchsorted(ys, data.y), np.searchsorted(xs, data.x)] = True
     missing = np.where(inside & np.isnan(grid), 1.0, np.nan)
-    look: Any = {"extent": (0.0, 1.0, 0.5, 1.0), "origin": "lower", "aspect": "equal", "interpolation": "nearest"}
-    ax.imshow(missing, cmap="Greys", vmin=0.0, vmax=2.5, **look)
-    image = ax.imshow(grid, cmap=colours, vmin=limits[0], vmax=limits[1], **look)
+    line_style: Any = {"extent": (0.0, 1.0, 0.5, 1.0), "origin": "lower", "aspect": "equal", "interpolation": "nearest"}
+    ax.imshow(missing, cmap="Greys", vmin=0.0, vmax=2.5, **line_style)
+    image = ax.imshow(grid, cmap=colours, vmin=limits[0], vmax=limits[1], **line_style)
     ax.plot((0.0, 0.5, 1.0, 0.0), (1.0, 0.5, 1.0, 1.0), color=GREY, linewidth=0.8)
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)

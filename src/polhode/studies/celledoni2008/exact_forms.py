@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as Picture
 from scipy.special import elliprf, elliprj
 
 from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, OK
+from polhode.kernel import layout as L
 from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import theta
@@ -154,19 +154,19 @@ def attitude_errors(moments: Any, momenta: Any) -> dict[str, Any]:
     bodies = bodies_of(moments, scaled)
     for label in (MATRIX, QUATERNION, OURS):
         ends = turned(FLOWS[label], 1, 1.0, bodies)
-        gap = np.abs(matrix_from_quaternion(ends.y[:, ATTITUDE:ANGULAR]) - truth).sum(axis=-1).max(axis=-1)
-        found[label] = np.where(ends.status == OK, gap, np.inf).astype(float)
+        gap = np.abs(matrix_from_quaternion(ends.y[:, L.ATTITUDE : L.ANGULAR]) - truth).sum(axis=-1).max(axis=-1)
+        found[label] = np.where(ends.status == L.OK, gap, np.inf).astype(float)
     with np.errstate(all="ignore"):
         gap = np.abs(theta.free_rotation(moments, scaled, 1.0)[0] - truth).sum(axis=-1).max(axis=-1)
     found[THETA] = np.where(np.isfinite(gap), gap, np.inf).astype(float)
     return found
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     count, random = QUICK_COUNT if quick else COUNT, np.random.default_rng(SEED)
     errors, integrals = np.zeros((len(FORMS), len(KINDS), count)), np.zeros((len(KINDS), count))
     for k, (kind, draw_bodies) in enumerate(KINDS.items()):
-        tell(kind)
+        report_progress(kind)
         moments, momenta = draw_bodies(random, count)
         found = attitude_errors(moments, momenta)
         errors[:, k] = [found[name] for name in FORMS]

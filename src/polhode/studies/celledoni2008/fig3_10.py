@@ -22,7 +22,7 @@ from polhode.studies.celledoni2008.spheres import (
     each,
     lattice_draw,
     legend_below,
-    look,
+    line_style,
     method_of,
     outcome,
     pairs_of,
@@ -52,18 +52,18 @@ def one_line(case: tuple[str, str, tuple[int, ...]]) -> list[float]:
     spacing, H0, thermal = SETTINGS[setting]
     system = spheres()
     y, _ = raised(system, lattice_draw(spacing, SEED, thermal), H0)
-    bench, scheme = benches_of(system, [name], y)[name], pairs_of()[name][0]
-    return [outcome(system, bench, y, steps_of(scheme, wanted, SPAN), SPAN).error for wanted in evaluations]
+    integrator, scheme = benches_of(system, [name], y)[name], pairs_of()[name][0]
+    return [outcome(system, integrator, y, steps_of(scheme, wanted, SPAN), SPAN).error for wanted in evaluations]
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     evaluations = QUICK_EVALUATIONS if quick else EVALUATIONS
     labels = (FOURTH, SIXTH)
     flows = (EXACT, MR) if quick else FLOWS
     cases = [(setting, method_of(scheme, flow), evaluations)
              for setting in SETTINGS for scheme in labels for flow in flows]  # fmt: skip
-    error = np.reshape(list(each(one_line, cases, tell)), (len(SETTINGS), len(labels), len(flows), -1))
-    tell("time")
+    error = np.reshape(list(each(one_line, cases, report_progress)), (len(SETTINGS), len(labels), len(flows), -1))
+    report_progress("time")
     system = spheres()
     y, _ = raised(system, lattice_draw(4.0, SEED, True))
     times = seconds_per_step(benches_of(system, list(pairs_of(labels, flows)), y), y, 1e-3, 3 if quick else 15, 56)
@@ -92,14 +92,14 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for ax, setting in zip(axes, SETTINGS, strict=True):
         for scheme, flow in pairs_of((FOURTH, SIXTH), tuple(map(str, data.flow.values))).values():
             line = data.sel(setting=setting, scheme=scheme, flow=flow)
-            ax.loglog(line.seconds, line.energy_error, **look(scheme, flow))
+            ax.loglog(line.seconds, line.energy_error, **line_style(scheme, flow))
         ax.set(title=setting, xlabel="time on one thread (s)")
         for i, scheme in enumerate((FOURTH, SIXTH)):
             line = data.sel(setting=setting, scheme=scheme, flow=EXACT)
             lost = line.energy_error.isnull()
             if lost.any():
                 high = 10.0 ** (3.4 - 0.8 * i)
-                look_at = look(scheme, EXACT) | {"linestyle": "", "marker": "x", "label": "_"}
+                look_at = line_style(scheme, EXACT) | {"linestyle": "", "marker": "x", "label": "_"}
                 ax.loglog(line.seconds[lost], np.full(int(lost.sum()), high), **look_at)
                 ax.annotate(f"{scheme}: lost", (float(line.seconds[lost][-1]), high), (6, -3),
                             textcoords="offset points", color=look_at["color"])  # fmt: skip

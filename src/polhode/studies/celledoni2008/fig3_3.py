@@ -15,8 +15,8 @@ PRINTED = (MATRIX, QUATERNION)
 LARGE, SMALL = STEPS
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    return maps((*PRINTED, OURS), (*STEPS, T_END), quick, tell)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    return maps((*PRINTED, OURS), (*STEPS, T_END), quick, report_progress)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

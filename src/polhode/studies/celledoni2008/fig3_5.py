@@ -23,8 +23,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
                 for i, name in enumerate(SCHEMES):
                     x, y = (data[key].sel(scheme=name, flow=flow) for key in (variable, "energy_error"))
                     x = x.sel(epsilon=eps) if "epsilon" in x.dims else x
-                    look = drawing.style(i, flow == EXACT)
-                    ax.loglog(x, y.sel(epsilon=eps), label=f"{name}, {flow}", **look)
+                    line_style = drawing.style(i, flow == EXACT)
+                    ax.loglog(x, y.sel(epsilon=eps), label=f"{name}, {flow}", **line_style)
             ax.axhline(eps, color=GREY, linewidth=1.0, linestyle=":")
             ax.annotate(r"$\varepsilon$", (1.0, eps), (-2, 2), ("axes fraction", "data"), "offset points", ha="right")
             ax.set(title=rf"$\varepsilon = {title}$", xlabel=words)

@@ -14,8 +14,8 @@ H0 = 1.21595664e7  # [celledoni2008, 3.3.2]
 DIGITS = dict(zip(SATELLITE_STEPS, (7, 10), strict=True))
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    return satellite([EXACT], tell)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    return satellite([EXACT], report_progress)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

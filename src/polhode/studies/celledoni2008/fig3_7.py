@@ -17,9 +17,9 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 RIVALS = PLAIN, BOOSTED, VERLET = "rkn6_14a/mr", "rkn6_14a/mr6", "v2/mr"
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    data = satellite([PLAIN, BOOSTED, VERLET], tell)
-    exact = satellite([EXACT], tell).largest_energy_error.isel(method=0, drop=True)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    data = satellite([PLAIN, BOOSTED, VERLET], report_progress)
+    exact = satellite([EXACT], report_progress).largest_energy_error.isel(method=0, drop=True)
     return data.assign(exact_energy_error=exact)
 
 

@@ -23,7 +23,7 @@ from polhode.studies.celledoni2008.spheres import (
     benches_of,
     energies,
     legend_below,
-    look,
+    line_style,
     method_of,
     outcome,
     pairs_of,
@@ -45,7 +45,7 @@ ROUNDS, TIMED = 15, 56
 """Of the measured times: rounds, and evaluations in each."""
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     system = dipoles(N)
     y = start_state(system, **gaussian_draw(N, SEED))
     benches = benches_of(system, list(pairs_of()), y)
@@ -53,16 +53,16 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     shape = (len(SCHEMES), len(FLOWS), len(ladder))
     error, evaluations, steps = np.zeros(shape), np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
     for i, scheme in enumerate(SCHEMES):
-        tell(scheme)
+        report_progress(scheme)
         for k, flow in enumerate(FLOWS):
             for s, wanted in enumerate(ladder):
                 steps[i, k, s] = steps_of(scheme, wanted, SPAN)
                 found = outcome(system, benches[method_of(scheme, flow)], y, steps[i, k, s], SPAN)
                 error[i, k, s], evaluations[i, k, s] = found
-    tell("time")
+    report_progress("time")
     times = seconds_per_step(benches, y, SPAN / 100, ROUNDS // 3 if quick else ROUNDS, TIMED)
     per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
-    tell("energies of other draws")
+    report_progress("energies of other draws")
     count = QUICK_DRAWS if quick else DRAWS
     states = np.array([start_state(system, **gaussian_draw(N, seed)) for seed in range(count)])
     sizes = np.abs(energies(system, states)[0])
@@ -92,7 +92,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     ):  # fmt: skip
         for scheme, flow in pairs_of().values():
             line = data.sel(scheme=scheme, flow=flow)
-            ax.loglog(line[variable], line.energy_error, **look(scheme, flow))
+            ax.loglog(line[variable], line.energy_error, **line_style(scheme, flow))
         ax.axhspan(1e-16, 1e-13, color="0.95", zorder=0)
         low, high = float(data.energy_error.min()), float(data.energy_error.max())
         ax.set(xlabel=words, ylim=(min(1e-14, low / 2), max(2e-4, high * 2)))

@@ -25,7 +25,7 @@ from polhode.studies.celledoni2008.spheres import (
     benches_of,
     each,
     lattice_draw,
-    look,
+    line_style,
     method_of,
     outcome,
     pairs_of,
@@ -64,8 +64,8 @@ def one_state(seed: int) -> tuple[Any, Any]:
         benches = benches or benches_of(system, list(pairs_of()), y)
         for s, basic in enumerate(BASIC_STEPS):
             found = {
-                name: outcome(system, bench, y, steps_of(pairs_of()[name][0], 10.0 / basic, SPAN), SPAN).error
-                for name, bench in benches.items()
+                name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], 10.0 / basic, SPAN), SPAN).error
+                for name, integrator in benches.items()
             }
             error[a, :, :, s] = [[found[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
     return error, energy
@@ -84,9 +84,9 @@ def lost_at_speed(count: int) -> Any:
     return np.isinf(errors).mean(axis=0)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     count = QUICK_STATES if quick else STATES
-    error, start = map(np.array, zip(*each(one_state, range(count), tell), strict=True))
+    error, start = map(np.array, zip(*each(one_state, range(count), report_progress), strict=True))
     lost = np.isinf(error).mean(axis=0)
     shown = lost <= 1.0 - HALF
     # Of lost runs neither a mean nor a ratio can be made: nan, and infinity for the median, which then is so too.
@@ -95,7 +95,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     either = np.isinf(error) | np.isinf(error[:, :, :, :1])
     ratio = np.where(either, np.inf, error) / np.where(either, 1.0, error[:, :, :, :1])
     typical = np.median(ratio, axis=0)
-    tell("time")
+    report_progress("time")
     system = spheres()
     y, _ = raised(system, lattice_draw(SETTINGS[LOWEST][0], 0))
     times = seconds_per_step(benches_of(system, list(pairs_of()), y), y, 1e-3, 3 if quick else 15, TIMED)
@@ -132,7 +132,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         errors = data.energy_error.sel(setting=setting)
         for scheme, flow in pairs_of().values():
             line = data.sel(scheme=scheme, flow=flow)
-            ax.loglog(line.seconds, errors.sel(scheme=scheme, flow=flow), **look(scheme, flow))
+            ax.loglog(line.seconds, errors.sel(scheme=scheme, flow=flow), **line_style(scheme, flow))
         mean = float(data.start_energy.sel(setting=setting, of="mean"))
         ax.set(title=setting if H0 else f"{setting}, mean H0 = {mean:.0f}", xlabel="time on one thread (s)")
         ax.set_xlim(float(data.seconds.min()) / 1.3, float(data.seconds.max()) * 1.3)

@@ -20,7 +20,7 @@ from scipy.integrate import quad
 from scipy.special import ellipj, ellipkinc
 
 from polhode.algebra.rotation import conjugate, exp_matrix, matrix_from_quaternion, multiply
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.plots.style import BLUE, GREY, VERMILION
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import FLOWS, OURS, SEED, bodies_of, physical_moments, turned
@@ -94,7 +94,7 @@ class Motion:
     def end(self) -> tuple[Any, Any]:
         """Quaternion and momentum at t by polhode's exact rotation."""
         y = turned(FLOWS[OURS], 1, self.t, bodies_of(self.I[None], self.m0[None])).y[0]
-        return y[ATTITUDE:ANGULAR], y[ANGULAR:BODY]
+        return y[L.ATTITUDE : L.ANGULAR], y[L.ANGULAR : L.BODY]
 
     def attitude_error(self, frame: Callable[[Any], Any], psi: float) -> float:
         """Of Q = P0^T exp(psi e3) P, where ``frame`` gives P of a momentum: 2-norm of the matrices."""
@@ -145,7 +145,7 @@ def any_length(x: Motion, printed: bool) -> float:
     length = 1.7
     found = length * x.momentum(x.t if printed else length * x.t)
     y = turned(FLOWS[OURS], 1, x.t, bodies_of(x.I[None], length * x.m0[None])).y[0]
-    return float(np.linalg.norm(found - y[ANGULAR:BODY]))
+    return float(np.linalg.norm(found - y[L.ANGULAR : L.BODY]))
 
 
 def any_frame(x: Motion, printed: bool) -> float:
@@ -286,13 +286,13 @@ def motions(count: int, case_i: bool) -> list[Motion]:
     return found
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     """Largest error of every formula, as printed and corrected, over the motions."""
     count = QUICK_COUNT if quick else COUNT
     samples = {"i": motions(count, True), "ii": motions(count, False)}
     largest = np.full((len(FORMULAS), 2), np.nan)
     for k, (name, (error, case, wrong)) in enumerate(FORMULAS.items()):
-        tell(name)
+        report_progress(name)
         for j, printed in enumerate((True, False)[: 1 + wrong]):
             largest[k, j] = max(error(x, printed) for x in samples[case])
     return xr.Dataset(

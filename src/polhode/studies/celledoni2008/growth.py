@@ -10,10 +10,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.kernel.signatures import BODY, REPORT
+from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import Flow
@@ -55,30 +55,30 @@ def repeated(part: Callable[[int], Any]) -> Callable[[], float]:
     return measured
 
 
-def steps(bench: Bench, n: int) -> None:
+def steps(integrator: Integrator, n: int) -> None:
     """Steps that go on where the last ones ended, so that no load is evaluated twice."""
-    first = bench.left_at[0] if bench.left_at else 0
-    bench.march(first, n, first + n + 1, 0.0, STEP)
+    first = integrator.left_at[0] if integrator.left_at else 0
+    integrator.march(first, n, first + n + 1, 0.0, STEP)
 
 
 def turns(flow: Flow, y: Any, constants: Any, n: int) -> None:
     status = np.zeros(len(y), dtype=np.int64)
-    flow.sweep()(n, np.full(len(y), 0.1), y, constants, np.zeros(REPORT), status, status.copy())
+    flow.sweep()(n, np.full(len(y), 0.1), y, constants, np.zeros(L.STEP_INFO), status, status.copy())
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     sides, rounds = (QUICK_SIDES, QUICK_ROUNDS) if quick else (SIDES, ROUNDS)
     step, turn = np.zeros((len(WAYS), len(sides))), np.zeros((len(TURNS), len(sides)))
     for k, side in enumerate(sides):
-        tell(f"{side**3} bodies")
+        report_progress(f"{side**3} bodies")
         parts: dict[tuple[str, str], Callable[[], float]] = {}
         start = lattice_draw(SPACING, 0, True, side)
         for way in WAYS:
             system = system_of(side, way)
             y = start_state(system, **start)
-            bench = Bench(system, method("v2"), y)
-            parts["step", way] = repeated(partial(steps, bench))
-        bodies = y.reshape(-1, BODY)
+            integrator = Integrator(system, method("v2"), y)
+            parts["step", way] = repeated(partial(steps, integrator))
+        bodies = y.reshape(-1, L.BODY)
         constants = system.constants_of_bodies
         for name, flow in TURNS.items():
             parts["turn", name] = repeated(partial(turns, flow, bodies.copy(), constants))
@@ -117,8 +117,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         left.loglog(data.n, data.potential.sel(way=way), color=colour, marker=marker, label=f"potential, {way}")
     for name, flow in TURNS.items():
         over = {"markersize": 9.0, "markerfacecolor": "none"} if name == "mr" else {}  # it may cost what exact does
-        look = flow.style | over | {"linestyle": "--"}
-        left.loglog(data.n, data.turn.sel(turn_by=name), label=f"rotation, {name}", **look)
+        line_style = flow.style | over | {"linestyle": "--"}
+        left.loglog(data.n, data.turn.sel(turn_by=name), label=f"rotation, {name}", **line_style)
         for way in WAYS:
             style = flow.style | over | {"linestyle": "-" if way == "all pairs" else ":"}
             right.loglog(data.n, data.share.sel(way=way, turn_by=name), label=f"{name}, {way}", **style)

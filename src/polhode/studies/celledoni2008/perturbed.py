@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK
+from polhode.kernel import layout as L
 from polhode.methods import method
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import SEED, physical_moments
@@ -60,35 +60,35 @@ def mean_errors(
     for moments, momentum in bodies:
         top = heavy_top(moments, (0.0, 0.0, 1.0), eps)
         start = start_state(top, angular_momentum=momentum)
-        bench = Bench(top, method(name), start)
+        integrator = Integrator(top, method(name), start)
         rows, counts = np.empty((n, start.size)), np.zeros(n, dtype=np.int64)
-        assert bench.march(0, n, 1, 0.0, h, rows, counts) == OK
-        evaluations = bench.evaluations
+        assert integrator.march(0, n, 1, 0.0, h, rows, counts) == L.OK
+        evaluations = integrator.evaluations
         energies = energy(moments, eps, np.vstack([start, rows]))
         errors = np.abs(energies / energies[0] - 1.0)
-        found.append((errors.max(), errors[-1], n * seconds_per_step(bench, start, h, repeats)))
+        found.append((errors.max(), errors[-1], n * seconds_per_step(integrator, start, h, repeats)))
     worst, last, _ = np.mean(found, axis=0)
     return worst, last, float(np.median(found, axis=0)[2]), evaluations
 
 
 def energy(moments: Any, eps: float, states: Any) -> Any:
     """Kinetic energy plus eps u3, u = Q^T e3, of states (n, 13).  [celledoni2008, eq. 3.7]"""
-    w, x, y, z = states[:, ATTITUDE:ANGULAR].T
-    return (states[:, ANGULAR:BODY] ** 2 / moments).sum(axis=1) / 2.0 + eps * (w * w - x * x - y * y + z * z)
+    w, x, y, z = states[:, L.ATTITUDE : L.ANGULAR].T
+    return (states[:, L.ANGULAR : L.BODY] ** 2 / moments).sum(axis=1) / 2.0 + eps * (w * w - x * x - y * y + z * z)
 
 
-def seconds_per_step(bench: Bench, start: Any, h: float, repeats: int) -> float:
+def seconds_per_step(integrator: Integrator, start: Any, h: float, repeats: int) -> float:
     """Wall time of a step without recording, the best of some repeats; short runs would time the call of the loop."""
     best = float("inf")
     for _ in range(repeats):
-        bench.y[:] = start
+        integrator.y[:] = start
         begun = time.perf_counter()
-        bench.march(0, TIMED_STEPS, TIMED_STEPS + 1, 0.0, h)
+        integrator.march(0, TIMED_STEPS, TIMED_STEPS + 1, 0.0, h)
         best = min(best, time.perf_counter() - begun)
     return best / TIMED_STEPS
 
 
-def perturbed(quick: bool, tell: Tell) -> xr.Dataset:
+def perturbed(quick: bool, report_progress: Tell) -> xr.Dataset:
     """Energy errors and cost of all schemes with both free rotations."""
     steps, count = (QUICK_STEPS, QUICK_COUNT) if quick else (BASIC_STEPS, COUNT)
     flows, labels = (EXACT, MR), list(SCHEMES)
@@ -96,14 +96,14 @@ def perturbed(quick: bool, tell: Tell) -> xr.Dataset:
     found = np.zeros((4, len(EPSILONS), len(labels), len(flows), len(steps)))
     for i, scheme in enumerate(labels):
         for k, flow in enumerate(flows):
-            tell(method_of(scheme, flow))
+            report_progress(method_of(scheme, flow))
             for e, eps in enumerate(EPSILONS):
                 for s, basic in enumerate(steps):
                     found[:, e, i, k, s] = mean_errors(bodies, eps, scheme, flow, basic)
     draws = range(2 if quick else DRAWS)
     again = np.zeros((len(labels), len(draws)))
     for d in draws:
-        tell(f"other bodies, draw {d + 1}")
+        report_progress(f"other bodies, draw {d + 1}")
         others = perturbed_bodies(SEED + 1 + d, count)
         for i, scheme in enumerate(labels):
             again[i, d] = mean_errors(others, EPSILONS[0], scheme, EXACT, steps[0], 0)[0] / EPSILONS[0]

@@ -18,9 +18,9 @@ FORMS = {"quaternion form": SEMIEXACT, "matrix form": MATRIX_FORM}
 BOTH = (*SEMIEXACT, *MATRIX_FORM)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     """Every method at both steps."""
-    return maps((*BOTH, *REDUCED, *DMV, *SAFE), STEPS, quick, tell)
+    return maps((*BOTH, *REDUCED, *DMV, *SAFE), STEPS, quick, report_progress)
 
 
 def medians(data: xr.Dataset, h: float, inside: bool, labels: tuple[str, ...]) -> dict[str, float]:

@@ -24,7 +24,7 @@ from polhode.studies.celledoni2008.spheres import (
     each,
     lattice_draw,
     legend_below,
-    look,
+    line_style,
     method_of,
     outcome,
     pairs_of,
@@ -52,8 +52,8 @@ def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any
 
     def errors(y: Any, wanted: int) -> Any:
         found = {
-            name: outcome(system, bench, y, steps_of(pairs_of()[name][0], wanted, SPAN), SPAN).error
-            for name, bench in benches.items()
+            name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], wanted, SPAN), SPAN).error
+            for name, integrator in benches.items()
         }
         return [[found[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
 
@@ -62,11 +62,11 @@ def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any
     return ladder, wide, H0
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     count = QUICK_STATES if quick else STATES
     spacings, evaluations = (QUICK_SPACINGS, QUICK_EVALUATIONS) if quick else (SPACINGS, EVALUATIONS)
     cases = [(seed, spacings, evaluations) for seed in range(count)]
-    ladder, wide, energy = map(np.array, zip(*each(one_state, cases, tell), strict=True))
+    ladder, wide, energy = map(np.array, zip(*each(one_state, cases, report_progress), strict=True))
     return xr.Dataset(
         {
             "energy_error": (("scheme", "flow", "wanted"), np.median(ladder, axis=0)),
@@ -85,10 +85,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=10.5, height=4.6)
     for scheme, flow in pairs_of().values():
         line = data.sel(scheme=scheme, flow=flow)
-        left.loglog(data.wanted, line.energy_error.where(np.isfinite(line.energy_error)), **look(scheme, flow))
+        left.loglog(data.wanted, line.energy_error.where(np.isfinite(line.energy_error)), **line_style(scheme, flow))
         if flow != EXACT:
             gain = gains(data.error_by_spacing, flow).sel(scheme=scheme)
-            right.loglog(data.spacing, gain, **look(scheme, flow))
+            right.loglog(data.spacing, gain, **line_style(scheme, flow))
     left.set(xlabel="potential evaluations in a unit of time", ylabel="largest $|H - H_0|$ over [0, 1]",
              title=f"lattice spacing {SPACING:g}")  # fmt: skip
     right.axhline(1.0, color="0.4", linewidth=0.8)

@@ -20,13 +20,13 @@ SATELLITE = problem("celledoni_satellite")
 SATELLITE_STEPS = (0.1, 0.05)
 
 
-def satellite(methods: Sequence[str], tell: Tell) -> xr.Dataset:
+def satellite(methods: Sequence[str], report_progress: Tell) -> xr.Dataset:
     """Relative energy error of the satellite for methods at both steps, every 0.1, and u = Q^T e3 by the first."""
     system = SATELLITE.build()
     pointing, energy, largest = [], [], []
     for name in methods:
         for h in SATELLITE_STEPS:
-            tell(f"{name}, step {h:g}")
+            report_progress(f"{name}, step {h:g}")
             ds = integrate(system, name, step=h, t_end=SATELLITE.t_end, guard=False, **SATELLITE.initial)
             shown = ds.isel(time=slice(None, None, round(SATELLITE_STEPS[0] / h)))
             pointing.append(rotate_inverse(shown.attitude.values, (0.0, 0.0, 1.0)))

@@ -18,11 +18,11 @@ from matplotlib.figure import Figure as Picture
 from matplotlib.lines import Line2D
 
 from polhode.kernel import drive
-from polhode.kernel.signatures import OK
+from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import COLOURS, MARKERS
-from polhode.runs.bench import Bench
-from polhode.runs.blow_up import first_blown, kinetic_energy
+from polhode.runs.energy_guard import first_blown, kinetic_energy
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.studies.study import Tell
 from polhode.systems import System, dipoles
@@ -122,29 +122,31 @@ class Outcome(NamedTuple):
     evaluations: int
 
 
-def benches_of(system: System, methods: Sequence[str], y: Any) -> dict[str, Bench]:
+def benches_of(system: System, methods: Sequence[str], y: Any) -> dict[str, Integrator]:
     """A bench for each method."""
-    return {name: Bench(system, method(name), y) for name in methods}
+    return {name: Integrator(system, method(name), y) for name in methods}
 
 
-def outcome(system: System, bench: Bench, y: Any, n: int, span: float) -> Outcome:
+def outcome(system: System, integrator: Integrator, y: Any, n: int, span: float) -> Outcome:
     """A run of n steps; the energy is looked at after every step.
 
     Lost are runs that are no longer finite, that ``polhode.integrate`` would say have blown up, and that have an energy
     error beyond LOST.
     """
-    bench.restart(y)
-    rows, counts, before = np.empty((n, y.size)), np.zeros(n, dtype=np.int64), bench.evaluations
-    if bench.march(0, n, 1, 0.0, span / n, rows, counts) != OK:
-        return Outcome(np.inf, bench.evaluations - before)
+    integrator.restart(y)
+    rows, counts, before = np.empty((n, y.size)), np.zeros(n, dtype=np.int64), integrator.evaluations
+    if integrator.march(0, n, 1, 0.0, span / n, rows, counts) != L.OK:
+        return Outcome(np.inf, integrator.evaluations - before)
     states = np.vstack([y, rows])
     H, V = energies(system, states)
     error = float(np.abs(H - H[0]).max())
     lost = first_blown(system, states, V) is not None or not error <= LOST * system.N
-    return Outcome(np.inf if lost else error, bench.evaluations - before)
+    return Outcome(np.inf if lost else error, integrator.evaluations - before)
 
 
-def seconds_per_step(benches: Mapping[str, Bench], y: Any, h: float, rounds: int, evaluations: int) -> dict[str, float]:
+def seconds_per_step(
+    benches: Mapping[str, Integrator], y: Any, h: float, rounds: int, evaluations: int
+) -> dict[str, float]:
     """Time of a step of each method, the best of some rounds in which they take turns, on one thread.
 
     A method is timed over as many steps as make so many evaluations, after one that is not timed.
@@ -152,11 +154,11 @@ def seconds_per_step(benches: Mapping[str, Bench], y: Any, h: float, rounds: int
     best = dict.fromkeys(benches, np.inf)
     counts = {name: max(1, evaluations // stages_of(name)) for name in benches}
     for _ in range(rounds):
-        for name, bench in benches.items():
-            bench.restart(y)
-            bench.march(0, 1, 2, 0.0, h)
+        for name, integrator in benches.items():
+            integrator.restart(y)
+            integrator.march(0, 1, 2, 0.0, h)
             begun = clock()
-            bench.march(1, counts[name], counts[name] + 2, 0.0, h)
+            integrator.march(1, counts[name], counts[name] + 2, 0.0, h)
             best[name] = min(best[name], (clock() - begun) / counts[name])
     return best
 
@@ -167,13 +169,13 @@ def stages_of(name: str) -> int:
     return {method_of(label, EXACT): stages for label, (stages, _) in SCHEMES.items()}.get(scheme, 1)
 
 
-def each(function: Callable[[Any], Any], items: Sequence[Any], tell: Tell) -> Iterator[Any]:
+def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: Tell) -> Iterator[Any]:
     """The function of every item, in their order; of the first alone, which compiles, of the others on threads."""
     yield function(items[0])
     pool = ThreadPoolExecutor(cpu_count() or 1)
     try:
         for k, found in enumerate(pool.map(function, items[1:]), 2):
-            tell(f"{100 * k // len(items)} %")
+            report_progress(f"{100 * k // len(items)} %")
             yield found
     finally:
         pool.shutdown(cancel_futures=True)
@@ -185,7 +187,7 @@ MARK_SIZES = {EXACT: 4.5, BOOSTED: 8.5, MR: 13.0}
 """So that all three are seen where they coincide: a dot, a ring round it, a stroke through both."""
 
 
-def look(scheme: str, flow: str) -> dict[str, Any]:
+def line_style(scheme: str, flow: str) -> dict[str, Any]:
     """Of a curve: colour and marker tell the scheme, line and the size of its marks the free rotation."""
     i = list(SCHEMES).index(scheme)
     return {

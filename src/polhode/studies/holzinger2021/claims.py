@@ -231,13 +231,13 @@ def arc_cosine_fails(count: int) -> list[float]:
         return [float(np.isnan(VECTOR[PROPOSED](PLAIN, tuple(v), tuple(d * aside - v))[0]).mean()) for d in UNDONE]
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("equations")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("equations")
     residuals = equations()
     sequences = all_sequences()
-    tell("closed formula of Baker, Campbell and Hausdorff")
+    report_progress("closed formula of Baker, Campbell and Hausdorff")
     total, larger, error = closed_bch(400 if quick else 2000)
-    tell("beside singular points")
+    report_progress("beside singular points")
     found = [beside(d) for d in DISTANCES]
     return xr.Dataset(
         {

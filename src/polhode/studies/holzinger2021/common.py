@@ -124,7 +124,7 @@ def parameter_distance(row: Row, reference: Row) -> float:
 
 
 def ladder(
-    motion: Motion, methods: Mapping[str, str], steps: Sequence[float], tell: Tell, truth: Row | None = None,
+    motion: Motion, methods: Mapping[str, str], steps: Sequence[float], report_progress: Tell, truth: Row | None = None,
     reference: Row | None = None, more: Mapping[str, Callable[[Row], float]] | None = None,
 ) -> xr.Dataset:  # fmt: skip
     """Errors at the end of a motion, of methods on a ladder of steps.
@@ -156,7 +156,7 @@ def ladder(
     found = {name: np.full(shape, nan) for name in measures}
     outcome = np.full(shape, "", dtype=object)
     for i, (label, method) in enumerate(methods.items()):
-        tell(label)
+        report_progress(label)
         for j, h in enumerate(steps):
             row, outcome[i, j] = motion.end(method, h)
             if outcome[i, j] == "completed":
@@ -216,10 +216,14 @@ def error_panel(ax: Axes, steps: Any, lines: Mapping[str, Any], title: str, ylab
     """
     steps = np.asarray(steps)
     for i, (label, y) in enumerate(lines.items()):
-        look = drawing.style(i) if i < open else drawing.style(i, False) | {"markerfacecolor": "none", "markersize": 9}
-        ax.loglog(steps, np.maximum(y, FLOOR), label=label, **look)
+        line_style = (
+            drawing.style(i) if i < open else drawing.style(i, False) | {"markerfacecolor": "none", "markersize": 9}
+        )
+        ax.loglog(steps, np.maximum(y, FLOOR), label=label, **line_style)
         lost = np.isnan(y)
-        ax.plot(steps[lost], 0.03 + 0.0 * steps[lost], "x", color=look["color"], transform=ax.get_xaxis_transform())
+        ax.plot(
+            steps[lost], 0.03 + 0.0 * steps[lost], "x", color=line_style["color"], transform=ax.get_xaxis_transform()
+        )
     ax.minorticks_off()
     ax.set_xlabel("step $h$ (s)")
     ax.set_ylabel(ylabel)

@@ -52,10 +52,10 @@ def history(reading: str, epsilon: float) -> xr.Dataset:
     )
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     parts = []
     for reading in READINGS:
-        tell(f"initial conditions {reading}")
+        report_progress(f"initial conditions {reading}")
         parts.append(by_epsilon({e: history(reading, e) for e in EPSILONS}))
     data = xr.concat(parts, xr.DataArray(list(READINGS), dims="reading", name="reading"))
     steps = halvings(1, 11 if quick else 14)

@@ -24,13 +24,13 @@ AT = 1 / 2048  # where the paper saw a deviation of 1e-13
 SLOW = 2.0  # a method this many times less accurate converges more slowly
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     parts, agreement = {}, {}
     for e in EPSILONS:
         case = motion(PRINTED, e, T_END)
         reference, _ = case.end(FORMS[PROPOSED], REFERENCE_STEP)
         parts[e] = ladder(case, FORMS, halvings(1, 13 if quick else 14, quick), lambda line: None, reference=reference)
-        tell(f"epsilon = {e:g}")
+        report_progress(f"epsilon = {e:g}")
         agreement[e] = ladder(case, {"": FORMS[PROPOSED]}, [REFERENCE_STEP], lambda line: None).attitude_error.item()
     return by_epsilon(parts).assign_attrs({
         "final time": f"{T_END} s; the paper prints none, its largest step is 0.5 s",

@@ -29,10 +29,10 @@ MANY_STEPS = 1e-11  # round-off of 8192 steps beside 2 pi, rad
 AT = 1 / 512  # where rates of convergence are compared
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     parts = {}
     for e in EPSILONS:
-        tell(f"epsilon = {e:g}")
+        report_progress(f"epsilon = {e:g}")
         case = Motion((0.0, RATE, RATE * e), T_END, V0)
         parts[e] = ladder(case, METHODS, halvings(1, 13 if quick else 14, quick), lambda line: None)
     return by_epsilon(parts).assign_attrs(

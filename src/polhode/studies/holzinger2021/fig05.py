@@ -44,8 +44,8 @@ def history(epsilon: float) -> xr.Dataset:
     )
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("angles over time")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("angles over time")
     return by_epsilon({e: history(e) for e in EPSILONS}).assign_attrs(
         {"step": f"{STEP:g} s; the paper prints none for this figure"}
     )

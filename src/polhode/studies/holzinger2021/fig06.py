@@ -20,8 +20,8 @@ SHARP = 1e-9  # rad
 CLEAR = 0.01  # of a singular middle angle, rad
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("angles over time")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("angles over time")
     runs = {form: motion(0.0, T_END).run(FORMS[form], STEP, every=5)[0] for form in (PROPOSED, DIRECT)}
     time = runs[PROPOSED].time.values
     return xr.Dataset(

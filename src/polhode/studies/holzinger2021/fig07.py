@@ -32,17 +32,17 @@ def largest_error(ds: xr.Dataset) -> float:
     return float(attitude_angle(ds.attitude.values, exact).max())
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     t_end = 20.0 if quick else 100.0
-    tell(f"principal and continuous angles, t = {t_end:g}")
+    report_progress(f"principal and continuous angles, t = {t_end:g}")
     case = motion(0.0, t_end)
     branches = (f"euler:rk4:exp:XYZ:{branch}" for branch in (PRINCIPAL, CONTINUOUS))
     principal, continuous = (case.run(method, STEP, EVERY)[0] for method in branches)
-    tell("conversion")
+    report_progress("conversion")
     angles = {PRINCIPAL: principal.euler_angles.values, CONVERTED: continued(principal.euler_angles.values),
               CONTINUOUS: continuous.euler_angles.values}  # fmt: skip
     time = principal.time.values
-    tell("attitudes")
+    report_progress("attitudes")
     worst = [[largest_error(motion(0.0, SHORT).run(method, h, 10)[0]) for h in STEPS] for method in UPDATES.values()]
     return xr.Dataset(
         {"angle": (("form", "time", "axis"), list(angles.values())), "analytic": ("time", pi * time),

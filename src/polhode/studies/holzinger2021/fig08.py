@@ -26,10 +26,10 @@ AT = 1 / 512  # where rates of convergence are compared
 LOST = 1e-2  # rad
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     parts, agreement = {}, {}
     for e in EPSILONS:
-        tell(f"epsilon = {e:g}")
+        report_progress(f"epsilon = {e:g}")
         case = motion(e)
         reference, _ = case.end(FORMS[PROPOSED], REFERENCE_STEP)
         parts[e] = ladder(case, METHODS, halvings(1 if quick else 0, 13, quick), lambda line: None, reference=reference)

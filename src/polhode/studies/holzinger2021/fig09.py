@@ -41,13 +41,13 @@ TOLERANCE = {1: 0.1, 4: 0.15, 5: 0.2, 8: 0.3}
 CROSSES = 0.035  # how far apart crosses of different methods stand, in heights of the panel
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     counts = sorted({*COUNTS, *BETWEEN} - ({50_000, 100_000} if quick else set()))
-    tell("the paper's reference")
+    report_progress("the paper's reference")
     reference, _ = MOTION.end(METHODS[RK4], REFERENCE_STEP)
-    data = ladder(MOTION, METHODS, [0.5 / n for n in counts], tell, reference=reference)
+    data = ladder(MOTION, METHODS, [0.5 / n for n in counts], report_progress, reference=reference)
     off = ladder(MOTION, {"": METHODS[RK4]}, [REFERENCE_STEP], lambda line: None).attitude_error.item()
-    tell("orders, at 0.1 s")
+    report_progress("orders, at 0.1 s")
     early = ladder(Motion(BESIDE_UNSTABLE, EARLY), {name: METHODS[name] for name in TABLEAUS},
                    [EARLY / n for n in EARLY_COUNTS], lambda line: None)  # fmt: skip
     data["early_error"] = (("tableau", "early_step"), early.attitude_error.values)
@@ -68,14 +68,14 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for ax, steps, variable in ((left, data.step, data.attitude_error), (middle, shown.step, shown.parameter_error)):
         for i, name in enumerate(TABLEAUS):
             # RK1 comes twice with nearly the same errors: the second is drawn larger, open and dashed, around the first
-            look = drawing.style(i, name != FORWARD) | (
+            line_style = drawing.style(i, name != FORWARD) | (
                 {"markersize": 10, "markerfacecolor": "none"} if name == FORWARD else {}
             )
             y = of(variable, name).values
-            ax.loglog(steps, np.where(y > 0.0, y, np.nan), label=name, **look)
+            ax.loglog(steps, np.where(y > 0.0, y, np.nan), label=name, **line_style)
             lost = steps.values[np.isnan(y)]
             at = np.full(lost.size, 0.03 + CROSSES * i)
-            ax.plot(lost, at, "x", color=look["color"], transform=ax.get_xaxis_transform())
+            ax.plot(lost, at, "x", color=line_style["color"], transform=ax.get_xaxis_transform())
         ax.axhline(RESOLVED, color=GREY, linewidth=0.8, linestyle=":")
         ax.set(xlabel="step $h$ (s)", ylim=(1e-12, 1e3))
     left.set(title="attitude against the exact motion", ylabel="attitude error (rad)")
@@ -86,8 +86,11 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         for name in (RK1, RK4):
             theirs = of(data.attitude_error, name)
             apart = np.abs(of(data.attitude_error, f"{name}, {chart}") / theirs - 1.0).where(theirs > RESOLVED)
-            look = drawing.style(list(TABLEAUS).index(name), i == 0) | {"marker": "os"[i], "markersize": (9, 4.5)[i]}
-            right.loglog(data.step, np.maximum(apart, FLOOR), **look, label=f"{name}, {chart}")
+            line_style = drawing.style(list(TABLEAUS).index(name), i == 0) | {
+                "marker": "os"[i],
+                "markersize": (9, 4.5)[i],
+            }
+            right.loglog(data.step, np.maximum(apart, FLOOR), **line_style, label=f"{name}, {chart}")
     right.set(title="other charts: their error over the vector's, less 1", xlabel="step $h$ (s)")
     right.legend(frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0.0, -0.4), ncols=2)
     picture.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=6, frameon=False)

@@ -78,8 +78,8 @@ def runs(starts: int) -> xr.Dataset:
     })  # fmt: skip
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("runs")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("runs")
     return runs(8 if quick else STARTS)
 
 
@@ -88,8 +88,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for ax, name, title in ((left, "position_error", "against the exact motion"),
                             (right, "position_error_by_reference", "against the paper's reference")):  # fmt: skip
         for i, method in enumerate((LIE, VECTOR, ANGLES)):
-            look = drawing.style(i) | {"markersize": 13 - 4 * i, "linewidth": 4.5 - 1.7 * i}
-            ax.loglog(data.step, of(data[name], method), label=method, **look)
+            line_style = drawing.style(i) | {"markersize": 13 - 4 * i, "linewidth": 4.5 - 1.7 * i}
+            ax.loglog(data.step, of(data[name], method), label=method, **line_style)
         ax.axhline(float(data.reference_error.median()), color=GREY, linestyle=":", label="round-off of the reference")
         ax.set_ylim(3e-9, 30)
         ax.set_title(title)

@@ -14,8 +14,8 @@ from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Tell
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    return top.centre_of_mass("position", tell)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    return top.centre_of_mass("position", report_progress)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

@@ -12,8 +12,8 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 ON_THE_SPHERE = 1e-15
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    return top.centre_of_mass("position", tell)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    return top.centre_of_mass("position", report_progress)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

@@ -14,9 +14,9 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 SIXTH_ORDER = np.array((-1, 9, -45, 0, 45, -9, 1)) / 60
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    data = top.centre_of_mass("velocity", tell)
-    return data.assign(position=top.centre_of_mass("position", tell).position)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    data = top.centre_of_mass("velocity", report_progress)
+    return data.assign(position=top.centre_of_mass("position", report_progress).position)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

@@ -14,10 +14,10 @@ from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("both charts")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("both charts")
     values = [top.run(method).angular_velocity.values for method in top.CHARTS.values()]
-    tell(top.SERIES)
+    report_progress(top.SERIES)
     return top.compared("angular_velocity", [*values, top.truth().angular_velocity.values])
 
 

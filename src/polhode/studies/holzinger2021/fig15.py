@@ -18,10 +18,10 @@ FINE = 10  # rows of the power series to a step
 WINDOW = (0.0, 0.2)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("rotation vector")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("rotation vector")
     ds, matrix = top.run(top.CHARTS[top.VECTOR]), top.run("lie_rk")
-    tell(top.SERIES)
+    report_progress(top.SERIES)
     q = rotation.exp_quaternion(ds.rotation_vector.values)
     fine = top.exact(top.SPAN, FINE * round(top.SEGMENT / top.STEP)).attitude.values
     length = 2.0 * np.arctan2(np.linalg.norm(fine[:, 1:], axis=1), fine[:, 0])

@@ -21,10 +21,10 @@ BRANCHES = {"principal": "euler", "continuous": "euler:rk4:exp:XYZ:continuous"}
 CAYLEY = "euler:rk4:cayley"
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("Cardan angles")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("Cardan angles")
     runs = {name: top.run(method) for name, method in (BRANCHES | {"cayley": CAYLEY}).items()}
-    tell(top.SERIES)
+    report_progress(top.SERIES)
     angles = {name: ds.euler_angles.values for name, ds in runs.items()}
     q = {name: rotation.quaternion_from_euler(a) for name, a in angles.items()}
     fine = top.exact(top.SPAN, FINE * round(top.SEGMENT / top.STEP)).attitude.values

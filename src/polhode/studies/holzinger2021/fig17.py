@@ -18,11 +18,11 @@ PRECISION = 5e-15  # 23 rounding units
 EPS = 2.0**-52
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     windows = WINDOWS // 50 if quick else WINDOWS
     runs = {}
     for label in METHODS:
-        tell(f"{label}, {windows * WINDOW:,} steps")
+        report_progress(f"{label}, {windows * WINDOW:,} steps")
         runs[label] = long_run(label, windows)
     vector, quaternion = runs[PROPOSED[0]], runs[TERZE]
     span, range_of_energy = windows * WINDOW * top.STEP, 2 * top.MASS * top.GRAVITY

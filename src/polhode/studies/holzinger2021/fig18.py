@@ -47,18 +47,18 @@ def apart(difference: Any, pair: str) -> Any:
     return difference if pair == "rotation vector" else np.remainder(difference + np.pi, 2 * np.pi) - np.pi
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell(top.SERIES)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress(top.SERIES)
     truth = top.exact(T_END, tilt=TILT).attitude.values[-1]
     steps = STEPS[:9] if quick else STEPS
     error = np.empty((len(PAIRS), len(WAYS), len(NORMS), len(steps)))
     off = {}
     for i, (pair, (*methods, chart)) in enumerate(PAIRS.items()):
-        tell(f"{pair}, the paper's reference")
+        report_progress(f"{pair}, the paper's reference")
         converged = end(methods[0], REFERENCE)
         off[f"{pair}: attitude of the paper's reference"] = float(rotation.angle_between(converged.attitude, truth))
         for j, (way, method) in enumerate(zip(WAYS, methods, strict=True)):
-            tell(f"{pair}, {way}")
+            report_progress(f"{pair}, {way}")
             for k, h in enumerate(steps):
                 ds = end(method, h)
                 error[i, j, 0, k] = rotation.angle_between(ds.attitude, truth)

@@ -38,8 +38,8 @@ def method(order: int, map: str, center: str) -> str:
 
 
 @unwarned()
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell(top.SERIES)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress(top.SERIES)
     truth = top.exact(T_END, spin=SPIN).attitude.values[-1]
     y = start_state(top.TOP, **START)
     span = T_LONG / 4 if quick else T_LONG
@@ -48,7 +48,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     error, outcome = np.full((*shape, len(ORDERS), len(STEPS)), np.nan), "all completed"
     for i, j in np.ndindex(shape):
         map, center = MAPS[i], CENTERS[j]
-        tell(f"{map}, {center}")
+        report_progress(f"{map}, {center}")
         ds = integrate(top.TOP, method(4, map, center), step=STEP, t_end=span, **START)
         energy[i, j] = ds.energy_change.values
         for k, order in enumerate(ORDERS):
@@ -79,10 +79,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
         largest = np.abs(part.energy_change.values[1:]).reshape(-1, SECOND).max(axis=1)
         left.semilogy(data.time[SECOND::SECOND], largest, color=colour, linewidth=1.0)
         for order in ORDERS:
-            look = drawing.style(i, center == "middle") | {"color": colour, "linewidth": 0.9}
-            look["markerfacecolor"] = colour if center == "middle" else "white"
+            line_style = drawing.style(i, center == "middle") | {"color": colour, "linewidth": 0.9}
+            line_style["markerfacecolor"] = colour if center == "middle" else "white"
             size = part.error.sel(order=order)
-            middle.loglog(data.step, size.where(size > FLOOR), label=label if order == 2 else None, **look)
+            middle.loglog(data.step, size.where(size > FLOOR), label=label if order == 2 else None, **line_style)
         x = np.arange(len(ORDERS)) + 0.2 * (i - 1.5)
         right.bar(x, np.maximum(part.defect, 1e-17), 0.18, color=colour)
     for order in ORDERS:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK
+from polhode.kernel import layout as L
 from polhode.methods import method as find_method
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.studies.holzinger2021 import top
 
@@ -72,7 +72,7 @@ def deviation(R: Any) -> Any:
 
 def energy(y: Any) -> float:
     """Kinetic energy and that of the height of the centre of mass."""
-    m, low = y[ANGULAR:BODY], of_quaternion(y[None, ATTITUDE:ANGULAR])[0, 2]
+    m, low = y[L.ANGULAR : L.BODY], of_quaternion(y[None, L.ATTITUDE : L.ANGULAR])[0, 2]
     return float(0.5 * m @ (m / top.TOP.moments[0]) + top.MASS * top.GRAVITY * low @ np.array(top.CENTRE))
 
 
@@ -90,14 +90,16 @@ def long_run(label: str, windows: int) -> LongRun:
     """The top from the printed start for so many windows."""
     method, matrix = METHODS[label]
     start = start_state(top.TOP, angular_velocity=top.OMEGA)
-    bench = Bench(top.TOP, find_method(method), start)
-    rows, counts = np.empty((WINDOW, bench.y.size)), np.zeros(WINDOW, dtype=np.int64)
+    integrator = Integrator(top.TOP, find_method(method), start)
+    rows, counts = np.empty((WINDOW, integrator.y.size)), np.zeros(WINDOW, dtype=np.int64)
     largest, shortest, longest = [], np.inf, 0.0
     for i in range(windows):
-        status = bench.march(WINDOW * i, WINDOW, 1, 0.0, top.STEP, rows, counts)
-        assert status == OK
-        stored = rows[:, BODY:]
+        status = integrator.march(WINDOW * i, WINDOW, 1, 0.0, top.STEP, rows, counts)
+        assert status == L.OK
+        stored = rows[:, L.BODY :]
         largest.append(float(deviation(matrix(stored)).max()))
         size = np.linalg.norm(stored, axis=1)
         shortest, longest = min(shortest, float(size.min())), max(longest, float(size.max()))
-    return LongRun(largest, shortest, longest, energy(bench.y) - energy(start), bench.y[ATTITUDE:ANGULAR].copy())
+    return LongRun(
+        largest, shortest, longest, energy(integrator.y) - energy(start), integrator.y[L.ATTITUDE : L.ANGULAR].copy()
+    )

@@ -179,14 +179,14 @@ def with_multiplier(steps: int, projected: bool) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------ the figure
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     steps = STEPS[:3] if quick else STEPS
     truth = top.exact(T_END).attitude.values[-1]
     names = (*RIVALS, *METHODS)
     error = np.zeros((len(names), len(steps)))
     changes, largest, drift = np.zeros((2, len(steps)), int), np.zeros((2, len(steps))), np.zeros((3, len(steps)))
     for j, h in enumerate(steps):
-        tell(f"h = {h:g}")
+        report_progress(f"h = {h:g}")
         n = whole(T_END, h)
         found = {name: with_artificial_rotation(name, n) for name in CHARTS}
         for i, name in enumerate(CHARTS):
@@ -210,8 +210,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0, height=4.6)
     for i, name in enumerate(map(str, data.method.values)):
         # four of them coincide: open marks, from large to small
-        look = drawing.style(i) | {"markerfacecolor": "none", "markersize": 15.0 - 2.2 * i}
-        left.loglog(data.step, data.error.sel({"method": name}), label=name, **look)
+        line_style = drawing.style(i) | {"markerfacecolor": "none", "markersize": 15.0 - 2.2 * i}
+        left.loglog(data.step, data.error.sel({"method": name}), label=name, **line_style)
     left.set(title="heavy top: attitude at $t = 1$ s", xlabel="step $h$ (s)", ylabel="attitude error (rad)")
     drawing.triangle(left, 4)
     for i, name in enumerate(map(str, data.form.values)):

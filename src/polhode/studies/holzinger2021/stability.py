@@ -45,10 +45,10 @@ def factors(method: str) -> list[float]:
     return found
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     grown = []
     for name, method in METHODS.items():
-        tell(name)
+        report_progress(name)
         grown.append(factors(method))
     return xr.Dataset(
         {"factor": (("method", "product"), grown)},
@@ -61,8 +61,10 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((ax,),) = drawing.canvas(1, 1, width=8.0, height=4.2)
     for i, name in enumerate(METHODS):
-        look = drawing.style(i) | ({"markerfacecolor": "none", "markersize": 10, "linestyle": "--"} if i == 1 else {})
-        ax.plot(data["product"], data.factor.sel({"method": name}), label=name, **look)
+        line_style = drawing.style(i) | (
+            {"markerfacecolor": "none", "markersize": 10, "linestyle": "--"} if i == 1 else {}
+        )
+        ax.plot(data["product"], data.factor.sel({"method": name}), label=name, **line_style)
     ax.axhline(1.0, color=GREY, linewidth=0.9)
     ax.set(xlabel="step times the largest rate of damping", ylabel="growth in a step", ylim=(0.0, 5.4),
            title="the component that is damped most")  # fmt: skip

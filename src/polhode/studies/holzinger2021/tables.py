@@ -29,7 +29,7 @@ RESOLUTION = 2  # operations by which ways of sharing results differ: within the
 
 
 def compute(
-    updates: Mapping[str, Update], quaternion: Callable[[Any], Any], quick: bool, tell: Tell
+    updates: Mapping[str, Update], quaternion: Callable[[Any], Any], quick: bool, report_progress: Tell
 ) -> xr.Dataset:  # fmt: skip
     """Counts of every update, and the median of its attitude errors."""
     random = np.random.default_rng(2021)
@@ -37,7 +37,7 @@ def compute(
     turned = {EXP: rotation.exp_quaternion(turn), CAY: rotation.cay_quaternion(turn)}
     found: dict[str, list[float]] = {kind: [] for kind in (*KINDS, "total", "attitude_error")}
     for name, update in updates.items():
-        tell(name)
+        report_progress(name)
         _, counts = counted(update, old[0], turn[0])
         new = np.transpose(update(PLAIN, tuple(old.T), tuple(turn.T)))
         exact = rotation.multiply(quaternion(old), turned[CAY if name.endswith(CAY) else EXP])

@@ -110,11 +110,11 @@ def truth() -> xr.Dataset:
     return exact(SPAN, round(SEGMENT / STEP))
 
 
-def centre_of_mass(quantity: str, tell: Tell) -> xr.Dataset:
+def centre_of_mass(quantity: str, report_progress: Tell) -> xr.Dataset:
     """Its position or velocity by both charts and by the power series."""
-    tell("both charts")
+    report_progress("both charts")
     values = [point_motion(run(method), CENTRE)[quantity].values for method in CHARTS.values()]
-    tell(SERIES)
+    report_progress(SERIES)
     R = matrix_from_quaternion(truth().attitude.values)
     arm = {"position": np.array(CENTRE), "velocity": np.cross(truth().angular_velocity, CENTRE)}[quantity]
     values.append(np.einsum("tij,tj->ti", R, np.broadcast_to(arm, (len(R), 3))))

@@ -21,7 +21,7 @@ from polhode.checks import (
     symplectic_defect,
 )
 from polhode.errors import unwarned
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.plots.style import COLOURS
 from polhode.runs.single import integrate, start_state
 from polhode.studies import drawing
@@ -80,7 +80,7 @@ VECTOR_STEPS = ("TRAP", "IMID as printed", "IMID corrected")
 
 def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
     """How far a step of ``PARTICLES`` from a to b is from equation (4), or from (5) as printed or corrected."""
-    a, b = (np.reshape(x, (2, BODY)) for x in (a, b))
+    a, b = (np.reshape(x, (2, L.BODY)) for x in (a, b))
     (u0, p0), (u1, p1) = ((x[:, :3], x[:, 3:6]) for x in (a, b))
     masses = np.array(MASSES)[:, None]
 
@@ -100,7 +100,7 @@ def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
 
 def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
     """How far a step from state a to state b is from the paper's equations for it, with the torque of ``TORQUED``."""
-    q0, m0, q1, m1 = (*(x[k] for x in (a, b) for k in (slice(ATTITUDE, ANGULAR), slice(ANGULAR, BODY))),)
+    q0, m0, q1, m1 = (*(x[k] for x in (a, b) for k in (slice(L.ATTITUDE, L.ANGULAR), slice(L.ANGULAR, L.BODY))),)
     turn: Any = rotation.exp_quaternion
     multiply: Any = rotation.multiply
     back: Any = lambda psi, v: rotation.rotate(turn(-np.asarray(psi)), v)  # noqa: E731
@@ -128,16 +128,16 @@ def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
     }  # fmt: skip
     want_q, want_m = equations[label]()
     wanted = b.copy()
-    wanted[ATTITUDE:ANGULAR], wanted[ANGULAR:BODY] = multiply(q0, want_q), want_m
+    wanted[L.ATTITUDE : L.ANGULAR], wanted[L.ANGULAR : L.BODY] = multiply(q0, want_q), want_m
     return state_distance(wanted, b, TORQUED)
 
 
 @unwarned()
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     free, torqued, top = start_state(FREE, **START), start_state(TORQUED, **START), start_state(TOP, **TOP_START)
     particles = start_state(PARTICLES, **START_OF_PARTICLES)
     labels = list(ALL)
-    tell("identities")
+    report_progress("identities")
 
     def gap(system: Any, y: Any, name: str) -> float:
         ends = []
@@ -162,7 +162,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     }
     end = exact_state(TORQUED, torqued, 0.3, 1.0)
     for i, (label, method) in enumerate(ALL.items()):
-        tell(label)
+        report_progress(label)
         for k, (system, y, h) in enumerate(((FREE, free, 0.25), (TOP, top, 0.025))):
             found = drifts(method, system, y, h, 120 if quick else 1200)
             kept[k, i] = [found[name] for name in QUANTITIES]
@@ -176,12 +176,12 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
         single["symplectic_exponent"].append(float(np.log2(single["symplectic_torqued"][-1] / half)))
     after = {name: stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
     printed = {label: vector_residual(label, H, particles, after[label.split()[0].lower()]) for label in VECTOR_STEPS}
-    tell("series of TRAPM")
+    report_progress("series of TRAPM")
     maps = {"TRAPM": tableaux.trapm, "trapezoid": tableaux.munthe_kaas(np.array([[0, 0], [0.5, 0.5]]), np.full(2, 0.5))}
     misfits = [[tableaux.misfit(order, step) for order in tableaux.TREES] for step in maps.values()]
     control = symplectic_defect(map_of("mkrk:gauss8", FREE, free, H, 32), FREE, free)
     span = 1000.0 if quick else 10_000.0
-    tell(f"energy of TRAPM and IMIDM, t = {span:g}")
+    report_progress(f"energy of TRAPM and IMIDM, t = {span:g}")
     energy = [[integrate(BODY_OF_5_1, ALL[label], step=h, t_end=span, every=round(STEPS[0] / h), **START_OF_5_1)
                .energy_error.values for h in STEPS] for label in OSCILLATING]  # fmt: skip
     return xr.Dataset(
@@ -210,8 +210,8 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
 
 def map_of(method: str, system: Any, y: Any, h: float, substeps: int = 1) -> Callable[[Any], Any]:
     """The step as a function of the state."""
-    advance = stepper(method, system, y)
-    return lambda z: advance(z, 0.0, h / substeps, substeps)
+    steps_of_method = stepper(method, system, y)
+    return lambda z: steps_of_method(z, 0.0, h / substeps, substeps)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

@@ -99,15 +99,15 @@ _KNOWN: dict[bool, xr.Dataset] = {}
 def shown(methods: Sequence[str]) -> Callable[[bool, Tell], xr.Dataset]:
     """The runs of the soft wall with H/H0 of these methods only, along a dimension of its own."""
 
-    def compute(quick: bool, tell: Tell) -> xr.Dataset:
-        data = soft_wall_runs(quick, tell)
+    def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+        data = soft_wall_runs(quick, report_progress)
         series = data.energy_ratio.sel({"method": list(methods)}).rename(method="shown")
         return data.drop_vars("energy_ratio").assign(energy_ratio=series)
 
     return compute
 
 
-def soft_wall_runs(quick: bool, tell: Tell) -> xr.Dataset:
+def soft_wall_runs(quick: bool, report_progress: Tell) -> xr.Dataset:
     """H/H0 of all methods at the paper's step, from nudged starts too, and the physical sign on a ladder of steps."""
     if quick in _KNOWN:
         return _KNOWN[quick]
@@ -128,7 +128,7 @@ def soft_wall_runs(quick: bool, tell: Tell) -> xr.Dataset:
     }
     outcomes, lowest = [], []
     for i, label in enumerate(labels):
-        tell(f"{label}, sign as printed")
+        report_progress(f"{label}, sign as printed")
         for k in starts if label in RIVALS else starts[:4]:
             nudged = (MOMENTUM[0] * (1.0 + k * NUDGE), *MOMENTUM[1:])
             ds, outcome = attempt(printed, PRINTED[label], step=STEP, steps=STEPS, angular_momentum=nudged)
@@ -153,7 +153,7 @@ def soft_wall_runs(quick: bool, tell: Tell) -> xr.Dataset:
     worst, done = np.zeros((2, len(labels), len(ladder)))
     ends = np.full(worst.shape, "", dtype=object)
     for i, label in enumerate(labels):
-        tell(f"{label}, physical sign, steps from {ladder[0]} to {ladder[-1]}")
+        report_progress(f"{label}, physical sign, steps from {ladder[0]} to {ladder[-1]}")
         for j, h in enumerate(ladder):
             steps = max(round(span / h), 0 if quick or h < STEP else STEPS)
             ds, ends[i, j] = attempt(physical, PRINTED[label], step=h, steps=steps, angular_momentum=MOMENTUM)
@@ -204,11 +204,11 @@ def wall_pictures(
         ax.set_xlim(0, STEPS / 1000)
     other, ((ax,),) = drawing.canvas(1, 1, width=5.2)
     for label in methods:
-        line, look = data.sel({"method": label}), drawing.style(list(PRINTED).index(label))
+        line, line_style = data.sel({"method": label}), drawing.style(list(PRINTED).index(label))
         completed = line.physical_outcome.values == "completed"
         steps, errors = line.physical_step.values, line.physical_largest_error.values
-        ax.loglog(steps[completed], errors[completed], label=label, **look)
-        ax.loglog(steps[~completed], errors[~completed], "x", color=look["color"], markersize=6)
+        ax.loglog(steps[completed], errors[completed], label=label, **line_style)
+        ax.loglog(steps[~completed], errors[~completed], "x", color=line_style["color"], markersize=6)
     ax.set_xticks(data.physical_step.values, [f"{h:g}" for h in data.physical_step.values])
     ax.set_xticks([], minor=True)
     drawing.told_apart(ax)

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
 from polhode.checks import stepper
-from polhode.kernel.signatures import ANGULAR, ATTITUDE
-from polhode.kernel.signatures import BODY as LENGTH
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.studies.criteria import at_least, at_most, every, ratio_within, within
 from polhode.studies.krysl2006.common import ALL, PRINTED, SLIGHTLY, by_method, convergence_picture, second_order
@@ -36,13 +35,13 @@ def shifted(h: float) -> list[float]:
     half, trapezoid, exact = (stepper(name, BODY, y) for name in ("forward_euler", "trap", REFERENCE[0]))
     n = whole(T_END, h)
     found, truth = half(trapezoid(y, 0.0, h, n), T_END, h / 2), exact(half(y, 0.0, h / 2), 0.0, h, n)
-    R, R_c = (rotation.matrix_from_quaternion(z[ATTITUDE:ANGULAR]) for z in (found, truth))
-    return [float(np.linalg.norm((found - truth)[ANGULAR:LENGTH])), float(np.linalg.norm(R - R_c, 2))]
+    R, R_c = (rotation.matrix_from_quaternion(z[L.ATTITUDE : L.ANGULAR]) for z in (found, truth))
+    return [float(np.linalg.norm((found - truth)[L.ANGULAR : L.BODY])), float(np.linalg.norm(R - R_c, 2))]
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    data = convergence(BODY, INITIAL, ALL, STEPS[1:4] if quick else STEPS, T_END, 0.125, tell, KNOWN)
-    tell("TRAP shifted by half a step")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    data = convergence(BODY, INITIAL, ALL, STEPS[1:4] if quick else STEPS, T_END, 0.125, report_progress, KNOWN)
+    report_progress("TRAP shifted by half a step")
     return data.assign_coords(norm=list(NORMS)).assign(trap_shifted_error=("norm", shifted(AT)))
 
 

@@ -26,8 +26,8 @@ STEPS = (0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125, 0.0015625)
 AT = 0.0125  # where methods are compared
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    return convergence(TOP, INITIAL, ALL, STEPS[3:6] if quick else STEPS, T_END, 0.005, tell)
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    return convergence(TOP, INITIAL, ALL, STEPS[3:6] if quick else STEPS, T_END, 0.005, report_progress)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:

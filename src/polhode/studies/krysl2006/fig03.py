@@ -19,9 +19,9 @@ PAIR = ("TRAPM", "IMIDM")
 FACTOR = 3.0  # "significantly more accurate"
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     steps = STEPS[2:] if quick else STEPS
-    parts = [convergence(TOP, INITIAL, ALL, steps, t, 0.00125, tell) for t in COMPARED]
+    parts = [convergence(TOP, INITIAL, ALL, steps, t, 0.00125, report_progress) for t in COMPARED]
     remarks = {f"{key}, t = {t:g}": x for t, part in zip(COMPARED, parts, strict=True) for key, x in part.attrs.items()}
     ends = xr.DataArray(list(COMPARED), dims="t_end", name="t_end")
     return xr.concat(parts, ends, combine_attrs="drop").assign_attrs(remarks)

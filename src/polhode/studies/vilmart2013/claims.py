@@ -293,10 +293,10 @@ TURNS = (0.01, 0.1, 0.4, 0.8)  # steps of the fixed point iteration; the body of
 FEW = 10
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     found = []
     for name, residual in RESIDUALS.items():
-        tell(name)
+        report_progress(name)
         found.append(residual())
     counts = [printed.fixed_point(h, np.array(Y0), 1.0 / np.array(BOOK))[3] for h in TURNS]
     return xr.Dataset(

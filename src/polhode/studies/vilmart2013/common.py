@@ -17,7 +17,7 @@ from scipy.special import ellipk
 from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.errors import PolhodeError
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.runs.single import start_state
 from polhode.systems import free_body
 from polhode.trajectory.convergence import observed_order
@@ -38,7 +38,7 @@ Map = Callable[[Any, Any, float], tuple[Any, Any]]
 
 def as_matrix(state: Any) -> tuple[Any, Any]:
     """Momentum and rotation matrix of a state."""
-    return state[ANGULAR:BODY].copy(), np.array(rotation.matrix_from_quaternion(state[ATTITUDE:ANGULAR]))
+    return state[L.ANGULAR : L.BODY].copy(), np.array(rotation.matrix_from_quaternion(state[L.ATTITUDE : L.ANGULAR]))
 
 
 def distance(a: tuple[Any, Any], b: tuple[Any, Any]) -> float:
@@ -50,11 +50,11 @@ def distance(a: tuple[Any, Any], b: tuple[Any, Any]) -> float:
 def body_map(method: str, I: tuple[float, ...]) -> Map:
     """A method of polhode for the free body with these moments, as a map of momentum and matrix."""
     system = free_body(I)
-    advance = stepper(method, system, start_state(system, **START))
+    steps_of_method = stepper(method, system, start_state(system, **START))
 
     def step(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
         state = start_state(system, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)
-        return as_matrix(advance(state, 0.0, h))
+        return as_matrix(steps_of_method(state, 0.0, h))
 
     return step
 

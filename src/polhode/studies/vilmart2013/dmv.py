@@ -30,8 +30,8 @@ COMPARED = ("symmetric", "jacobi")  # in the long run, beside them
 STEP, PERIODS = 0.1, 1000
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("orders")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("orders")
     maps = {name: body_map(name, BOOK) for name in KEPT}
     maps |= {f"order {p}, {form}": printed.algorithm_4(form, p, BOOK) for form in ("printed", "corrected")
              for p in (4, 6, 8)}  # fmt: skip
@@ -40,7 +40,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
     n = round((PERIODS / 20 if quick else PERIODS) * T / STEP)
     long = {}
     for name in (*KEPT, *COMPARED):
-        tell(f"{n} steps of {name}")
+        report_progress(f"{n} steps of {name}")
         ds = integrate(BODY_OF_FIG_1, name, step=STEP, steps=n, every=n // 500, **START)
         Qy, C = ds.angular_momentum_space, (ds.angular_momentum**2).sum("axis")
         long[name] = [np.abs(ds.energy_error), np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]

@@ -22,8 +22,8 @@ BOUNDS = {"axes": 1e-12, "y": 1e-12, "Qy": 1e-13, "H": 1e-13}
 """4,000 steps: a method of order 8 would be beyond the first, and one that does not keep Qy and H beyond the others."""
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
-    tell("preprocessed DMV of order 10")
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    report_progress("preprocessed DMV of order 10")
     ds = integrate(BODY_OF_FIG_1, "dmv10", step=STEP, t_end=T_END, **INITIAL)
     truth = integrate(BODY_OF_FIG_1, "exact", step=T_END, t_end=T_END, t_eval=ds.time.values, **INITIAL)
     axes, exact = matrix_from_quaternion(ds.attitude.values), matrix_from_quaternion(truth.attitude.values)

@@ -22,7 +22,7 @@ import xarray as xr
 from polhode.algebra import rotation
 from polhode.checks import exact_state, quantities, state_distance, stepper, symplectic_defect
 from polhode.errors import PolhodeError
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY
+from polhode.kernel import layout as L
 from polhode.methods import FLOW_NAMES, METHODS
 from polhode.runs.single import start_state
 from polhode.studies import criteria
@@ -31,7 +31,7 @@ from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, STAR
 from polhode.trajectory.convergence import observed_order
 
 Advance = Callable[..., Any]
-"""``advance(state, t, h, n=1) -> state`` takes n steps."""
+"""``steps_of_method(state, t, h, n=1) -> state`` takes n steps."""
 
 COLUMNS = ("Qy", "C", "H", "Poisson", "symplectic")
 INVARIANTS = {"Qy": "spatial_momentum", "C": "momentum_length", "H": "energy"}
@@ -51,14 +51,14 @@ SPAN = 2.0  # of the measurement of the order; the period of the momentum is 7.8
 WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # central differences of order 8
 
 
-def after(advance: Any, h: float, y: Any) -> Any:
+def after(steps_of_method: Any, h: float, y: Any) -> Any:
     """The state after one step."""
-    return advance(y, 0.0, h)
+    return steps_of_method(y, 0.0, h)
 
 
-def poisson_defect(advance: Any, y: Any, h: float) -> float:
+def poisson_defect(steps_of_method: Any, y: Any, h: float) -> float:
     """Largest entry of D hat(y0) D^T - hat(y1) for one step, by central differences of two sizes."""
-    end = advance(y, 0.0, h)
+    end = steps_of_method(y, 0.0, h)
     found = []
     for size in (0.02, 0.005):
         D = np.zeros((3, 3))
@@ -67,21 +67,23 @@ def poisson_defect(advance: Any, y: Any, h: float) -> float:
                 ends = []
                 for side in (1.0, -1.0):
                     moved = y.copy()
-                    moved[ANGULAR + c] += side * (n + 1) * size
-                    ends.append(advance(moved, 0.0, h)[ANGULAR:BODY])
+                    moved[L.ANGULAR + c] += side * (n + 1) * size
+                    ends.append(steps_of_method(moved, 0.0, h)[L.ANGULAR : L.BODY])
                 D[:, c] += weight / size * (ends[0] - ends[1])
-        before, after = rotation.hat(y[ANGULAR:BODY]), rotation.hat(end[ANGULAR:BODY])
+        before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end[L.ANGULAR : L.BODY])
         found.append(float(np.abs(D @ before @ D.T - after).max()))
     return min(found)
 
 
-def influence_of_Q(advance: Any, y: Any, h: float) -> float:
+def influence_of_Q(steps_of_method: Any, y: Any, h: float) -> float:
     """Largest change of y1 when the body starts from other attitudes."""
-    end, largest = advance(y, 0.0, h), 0.0
+    end, largest = steps_of_method(y, 0.0, h), 0.0
     for turn in ((1.0, 0.0, 0.0), (0.4, -2.0, 0.7)):
         moved = y.copy()
-        moved[ATTITUDE:ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[ATTITUDE:ANGULAR])
-        largest = max(largest, float(np.abs(advance(moved, 0.0, h)[ANGULAR:BODY] - end[ANGULAR:BODY]).max()))
+        moved[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
+        largest = max(
+            largest, float(np.abs(steps_of_method(moved, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
+        )
     return largest
 
 
@@ -91,12 +93,12 @@ FLOOR = 1e-12
 """Errors below are partly round-off."""
 
 
-def errors_of(advance: Advance, system: Any, y: Any, end: Any) -> Any:
+def errors_of(steps_of_method: Advance, system: Any, y: Any, end: Any) -> Any:
     """Errors after the span on the ladder of steps; NaN for steps that are too large, and after the floor."""
     found = np.full(len(LADDER), np.nan)
     for k, n in enumerate(LADDER):
         try:
-            found[k] = state_distance(advance(y, 0.0, SPAN / n, n), end, system)
+            found[k] = state_distance(steps_of_method(y, 0.0, SPAN / n, n), end, system)
         except PolhodeError:
             continue
         if found[k] < FLOOR:
@@ -104,10 +106,10 @@ def errors_of(advance: Advance, system: Any, y: Any, end: Any) -> Any:
     return found
 
 
-def exact(advance: Advance, system: Any, y: Any, end: Any) -> float:
+def exact(steps_of_method: Advance, system: Any, y: Any, end: Any) -> float:
     """The error of one step over the whole span."""
     try:
-        return state_distance(advance(y, 0.0, SPAN), end, system)
+        return state_distance(steps_of_method(y, 0.0, SPAN), end, system)
     except PolhodeError:
         return inf
 
@@ -119,12 +121,12 @@ def observed(errors: Any, one_step: float) -> float:
     return observed_order(SPAN / np.array(LADDER), errors, FLOOR)
 
 
-def drifts(advance: Advance, system: Any, y: Any, h: float, steps: int) -> dict[str, float]:
+def drifts(steps_of_method: Advance, system: Any, y: Any, h: float, steps: int) -> dict[str, float]:
     """Largest change of Qy, C, H over a run, relative to its size at the start or 1; infinite if it ends early."""
     states = [np.array(y, dtype=float)]
     try:
         for k in range(steps):
-            states.append(advance(states[-1], k * h, h))
+            states.append(steps_of_method(states[-1], k * h, h))
     except PolhodeError:
         return dict.fromkeys(INVARIANTS.values(), inf)
     found = quantities(system, np.array(states), h)
@@ -138,32 +140,32 @@ def drifts(advance: Advance, system: Any, y: Any, h: float, steps: int) -> dict[
 def as_states(step: Map) -> Advance:
     """A map of momentum and matrix as one of states."""
 
-    def advance(y: Any, t: float, h: float, n: int = 1) -> Any:
+    def steps_of_method(y: Any, t: float, h: float, n: int = 1) -> Any:
         m, Q = as_matrix(y)
         for _ in range(n):
             m, Q = step(m, Q, h)
         return start_state(BODY_OF_FIG_1, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=m)
 
-    return advance
+    return steps_of_method
 
 
-def measure(maps: Mapping[str, Advance], steps_of_run: int, tell: Tell) -> xr.Dataset:
+def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Tell) -> xr.Dataset:
     """Defects of maps, over (method, column, step), and their errors on the ladder."""
     system, y = BODY_OF_FIG_1, start_state(BODY_OF_FIG_1, **START)
     end = exact_state(system, y, 0.0, SPAN)
     defects = np.zeros((len(maps), len(COLUMNS), len(STEPS)))
     order, one_step, influence = np.zeros((3, len(maps)))
     errors = np.zeros((len(maps), len(LADDER)))
-    for i, (label, advance) in enumerate(maps.items()):
-        tell(label)
-        one_step[i], errors[i] = exact(advance, system, y, end), errors_of(advance, system, y, end)
+    for i, (label, steps_of_method) in enumerate(maps.items()):
+        report_progress(label)
+        one_step[i], errors[i] = exact(steps_of_method, system, y, end), errors_of(steps_of_method, system, y, end)
         order[i] = observed(errors[i], one_step[i])
-        influence[i] = influence_of_Q(advance, y, STEPS[-1])
+        influence[i] = influence_of_Q(steps_of_method, y, STEPS[-1])
         for j, h in enumerate(STEPS):
-            kept = drifts(advance, system, y, h, steps_of_run)
+            kept = drifts(steps_of_method, system, y, h, steps_of_run)
             defects[i, :3, j] = [kept[name] for name in INVARIANTS.values()]
-            defects[i, 3, j] = poisson_defect(advance, y, h)
-            defects[i, 4, j] = symplectic_defect(partial(after, advance, h), system, y)
+            defects[i, 3, j] = poisson_defect(steps_of_method, y, h)
+            defects[i, 4, j] = symplectic_defect(partial(after, steps_of_method, h), system, y)
     return xr.Dataset(
         {
             "defect": (("method", "column", "step"), defects), "error": (("method", "rung"), errors),

@@ -49,8 +49,8 @@ def top_map(method: str) -> Map:
     def of_state(y: object, Q: object) -> object:
         return start_state(TOP, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)  # type: ignore[arg-type]
 
-    advance = stepper(method, TOP, of_state(*STATE))
-    return lambda y, Q, h: as_matrix(advance(of_state(y, Q), 0.0, h))
+    steps_of_method = stepper(method, TOP, of_state(*STATE))
+    return lambda y, Q, h: as_matrix(steps_of_method(of_state(y, Q), 0.0, h))
 
 
 def brackets() -> dict[str, float]:
@@ -75,16 +75,16 @@ def brackets() -> dict[str, float]:
     }
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     free = body_map("exact", MOMENTS)
     maps = {label: printed.nystrom(form, free, MOMENTS) for label, form in FORMS.items()}
     maps |= {name: top_map(name) for name in LIBRARY}
     end = STATE
-    tell("reference")
+    report_progress("reference")
     reference = top_map(REFERENCE)
     for _ in range(REFERENCE_STEPS):
         end = reference(*end, SPAN / REFERENCE_STEPS)
-    tell("heavy top")
+    report_progress("heavy top")
     errors = ladder(maps, STATE, end, SPAN, STEPS)
     found = brackets()
     return xr.Dataset(

@@ -27,12 +27,12 @@ class Row(NamedTuple):
     sizes: Any
 
 
-def on_a_sphere(picture: Picture, place: int, axes: Any, momentum: Any) -> None:
+def on_a_sphere(picture: Picture, position: int, axes: Any, momentum: Any) -> None:
     """Paths of three unit vectors, shape (time, space, vector), the last ones and a fixed direction as thick lines.
 
     Thin dashed lines are the axes of space.
     """
-    ball: Any = picture.add_subplot(place, projection="3d", proj_type="ortho")
+    ball: Any = picture.add_subplot(position, projection="3d", proj_type="ortho")
     u, v = np.mgrid[0 : 2 * np.pi : 25j, 0 : np.pi : 13j]
     globe = (np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v))
     ball.plot_wireframe(*(0.99 * x for x in globe), color=FAINT, linewidth=0.4)

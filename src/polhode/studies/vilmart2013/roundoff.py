@@ -27,8 +27,8 @@ from polhode.algebra.elliptic import F_kernel, jacobi_kernel
 from polhode.algebra.quaternion import compose, multiply
 from polhode.algebra.so3 import matrix_product
 from polhode.kernel import jit
+from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK, REPORT
 from polhode.methods.free_flows import free_flow
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Claim, Figure, Finding, Tell
@@ -40,7 +40,7 @@ STEP = 0.01  # of figure 1
 JACOBI = "Jacobi's formulas"
 FLOWS = {"exact": "exact, by increments", "jacobi": "algorithm 1", "dmv10": "dmv10"}
 Advance = Callable[[int, Any], None]
-"""``advance(n, y)`` takes n steps of the states y, shape (K, 13), in place."""
+"""``steps_of_method(n, y)`` takes n steps of the states y, shape (K, 13), in place."""
 
 QUANTITIES = ("H", "C", "Qy")
 ROOT = 0.65
@@ -123,7 +123,7 @@ def matrices(n: Any, increments: Any, m: Any) -> None:
         m[k] = a[k]
 
 
-CARRIED = {
+COMPENSATION_AT = {
     "matrix": (matrices, matrix_product),
     "quaternion": (quaternions, multiply),
     "quaternion kept to length 1": (quaternions, compose),
@@ -148,13 +148,13 @@ def momenta(count: int) -> Any:
 def by_flow(turn: Any, K: int) -> Advance:
     """Many steps of a free flow."""
     bodies = np.tile([1.0, *BOOK, 1.0, *(1.0 / np.array(BOOK))], (K, 1))
-    report, status = np.zeros(REPORT), np.zeros(K, dtype=np.int64)
+    report, status = np.zeros(L.STEP_INFO), np.zeros(K, dtype=np.int64)
 
-    def advance(n: int, y: Any) -> None:
+    def steps_of_method(n: int, y: Any) -> None:
         sweep_of(turn)(n, np.full(K, STEP), y, bodies, report, status, status.copy())
-        assert (status == OK).all()
+        assert (status == L.OK).all()
 
-    return advance
+    return steps_of_method
 
 
 def compiled(template: Any, signature: str, **bound: Any) -> Any:
@@ -166,25 +166,25 @@ def by_formula(form: Any) -> Advance:
     """Many steps of a formula for the momentum; the attitude stays."""
     loop = compiled(momenta_only, MOMENTA, formula=form)
 
-    def advance(n: int, y: Any) -> None:
-        m = np.ascontiguousarray(y[:, ANGULAR:])
+    def steps_of_method(n: int, y: Any) -> None:
+        m = np.ascontiguousarray(y[:, L.ANGULAR :])
         loop(n, STEP, np.array(BOOK), m)
-        y[:, ANGULAR:] = m
+        y[:, L.ANGULAR :] = m
 
-    return advance
+    return steps_of_method
 
 
-def grow(advance: Advance, y0: Any, counts: Any) -> Any:
+def grow(steps_of_method: Advance, y0: Any, counts: Any) -> Any:
     """Relative errors of H, C and Qy, shape (count, quantity), along one run."""
-    y, inverse, done = np.zeros((len(y0), BODY)), 1.0 / np.array(BOOK), 0
+    y, inverse, done = np.zeros((len(y0), L.BODY)), 1.0 / np.array(BOOK), 0
     found: list[list[float]] = []
-    y[:, ATTITUDE], y[:, ANGULAR:] = 1.0, y0
+    y[:, L.ATTITUDE], y[:, L.ANGULAR :] = 1.0, y0
     for n in counts:
-        advance(n - done, y)
-        done, m = n, y[:, ANGULAR:]
+        steps_of_method(n - done, y)
+        done, m = n, y[:, L.ANGULAR :]
         errors = (
             (m**2 @ inverse) / (y0**2 @ inverse) - 1.0, (m**2).sum(axis=1) / (y0**2).sum(axis=1) - 1.0,
-            np.linalg.norm(rotation.rotate(y[:, ATTITUDE:ANGULAR], m) - y0, axis=1),
+            np.linalg.norm(rotation.rotate(y[:, L.ATTITUDE:L.ANGULAR], m) - y0, axis=1),
         )  # fmt: skip
         found.append([float(np.sqrt((e**2).mean())) for e in errors])
     return np.array(found)
@@ -204,9 +204,9 @@ def attitudes(doublings: int) -> tuple[Any, Any, Any]:
 
     Errors in angle and departures from a rotation, root mean squares of shape (carried, k), and ns a product.
     """
-    angle, departure = np.zeros((2, SEQUENCES, len(CARRIED), doublings))
-    ns = np.full(len(CARRIED), np.inf)
-    loops = [compiled(loop, PRODUCTS, product=f) for loop, f in CARRIED.values()]
+    angle, departure = np.zeros((2, SEQUENCES, len(COMPENSATION_AT), doublings))
+    ns = np.full(len(COMPENSATION_AT), np.inf)
+    loops = [compiled(loop, PRODUCTS, product=f) for loop, f in COMPENSATION_AT.values()]
     for i in range(SEQUENCES):
         v = np.random.default_rng(i).normal(size=(ROUNDS, 3)) * 0.01
         q, truth = rotation.exp_quaternion(v), in_extended_precision(v)
@@ -233,28 +233,28 @@ def attitudes(doublings: int) -> tuple[Any, Any, Any]:
 
 def ns_of_flow(name: str) -> float:
     """Time of a step of a free flow, ns."""
-    advance, y = by_flow(free_flow(name).build(), 1), np.zeros((1, BODY))
-    y[0, ATTITUDE], y[0, ANGULAR:] = 1.0, momenta(1)[0]
+    steps_of_method, y = by_flow(free_flow(name).build(), 1), np.zeros((1, L.BODY))
+    y[0, L.ATTITUDE], y[0, L.ANGULAR :] = 1.0, momenta(1)[0]
     times = []
     for _ in range(9):
         begun = time.perf_counter()
-        advance(5000, y.copy())
+        steps_of_method(5000, y.copy())
         times.append(time.perf_counter() - begun)
     return min(times) / 5000 * 1e9
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     decades, K = (5, 8) if quick else (6, 32)
     counts = [round(10 ** (k / 2)) for k in range(2, 2 * decades + 1)]
     y0, found = momenta(K), {}
     forms = {label: by_flow(free_flow(name).build(), K) for name, label in FLOWS.items()}
     forms |= {name: by_formula(form) for name, form in NAIVE.items()}
-    for name, advance in forms.items():
-        tell(f"{K} runs of {counts[-1]:,} steps, {name}")
-        found[name] = grow(advance, y0, counts)
+    for name, steps_of_method in forms.items():
+        report_progress(f"{K} runs of {counts[-1]:,} steps, {name}")
+        found[name] = grow(steps_of_method, y0, counts)
         if name in NAIVE:
             found[name][:, 2] = np.nan  # they have no attitude
-    tell("products of attitudes")
+    report_progress("products of attitudes")
     angle, departure, ns = attitudes(decades * 3 - 3)
     return xr.Dataset(
         {
@@ -262,7 +262,7 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
             "angle": (("carried_as", "products"), angle), "departure": (("carried_as", "products"), departure),
             "ns_per_product": ("carried_as", ns), "ns_per_step": ("flow", [ns_of_flow(name) for name in SEMIEXACT]),
         },
-        {"form": list(found), "count": counts, "quantity": list(QUANTITIES), "carried_as": list(CARRIED),
+        {"form": list(found), "count": counts, "quantity": list(QUANTITIES), "carried_as": list(COMPENSATION_AT),
          "products": [ROUNDS * 2**k for k in range(angle.shape[1])], "flow": list(SEMIEXACT)},
         {"bodies": f"{K}, the moments of figure 1, momenta circling axis 3", "step": f"{STEP:g}"},
     )  # fmt: skip

@@ -20,7 +20,7 @@ LIBRARY = ("three_rotation", "symmetric")
 NEAR, NEAR_STEPS = (1e-1, 1e-2, 1e-3, 1e-4), 100  # I2/I1 - 1 of nearly symmetric bodies
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     maps = {f"three rotations, {form}": printed.three_rotations(form, BOOK) for form in ("printed", "corrected")}
     maps |= {f"algorithm 2, {form}": printed.algorithm_2(form, BOOK) for form in ("printed", "corrected")}
     maps |= {name: body_map(name, BOOK) for name in LIBRARY}
@@ -52,7 +52,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     pictures.against_step(left, data.error, "book of figure 1, $t = 10$", dashed)
     left.set_ylim(top=10)
     for i, name in enumerate(LIBRARY):
-        right.loglog(data.excess, data.error_near.sel(splitting=name), label=name, **drawing.style(i))
+        right.loglog(data.added_error, data.error_near.sel(splitting=name), label=name, **drawing.style(i))
     right.set(xlabel="$I_2/I_1 - 1$", ylabel=r"error in $y$ and $Q$")
     right.set_title(f"nearly symmetric body, step {SPAN / NEAR_STEPS:g}")
     right.legend(frameon=False)

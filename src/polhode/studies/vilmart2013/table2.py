@@ -89,7 +89,7 @@ def splittings(data: xr.Dataset) -> Finding:
     return Finding(parts, {"splittings": data.splitting.size})
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     n = 100 if quick else 2000
     written = {
         f"{ALGORITHM}{name}, {form}": as_states(step)
@@ -97,9 +97,9 @@ def compute(quick: bool, tell: Tell) -> xr.Dataset:
         for form, step in zip(("printed", "corrected"), forms, strict=True)
         if step is not None
     }
-    parts = [measure(methods_as_maps(METHODS_MEASURED), n, tell), measure(written, n // 10, tell)]
+    parts = [measure(methods_as_maps(METHODS_MEASURED), n, report_progress), measure(written, n // 10, report_progress)]
     data = xr.concat(parts, "method")
-    tell(f"{len(SPLITTINGS)} splittings")
+    report_progress(f"{len(SPLITTINGS)} splittings")
     rest = measure(methods_as_maps(SPLITTINGS), n // 10, lambda line: None)
     worst = data.defect.max("step")
     return data.assign(

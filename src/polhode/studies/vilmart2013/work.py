@@ -10,8 +10,8 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
+from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
-from polhode.kernel.signatures import ANGULAR, ATTITUDE, BODY, OK, REPORT
 from polhode.methods.free_flows import free_flow
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Claim, Figure, Finding, Tell
@@ -31,7 +31,9 @@ def swept(flow: str, n: int, y: Any, moments: Any) -> tuple[Any, Any]:
     K = len(y)
     end, status, ones = y.copy(), np.zeros(K, dtype=np.int64), np.ones((K, 1))
     bodies = np.concatenate([ones, moments, ones, 1.0 / moments], axis=1)
-    sweep_of(free_flow(flow).build())(n, np.full(K, SPAN / n), end, bodies, np.zeros(REPORT), status, status.copy())
+    sweep_of(free_flow(flow).build())(
+        n, np.full(K, SPAN / n), end, bodies, np.zeros(L.STEP_INFO), status, status.copy()
+    )
     return end, status
 
 
@@ -48,14 +50,16 @@ def timed(flow: str, n: int, y: Any, moments: Any, repeats: int) -> float:
 
 def error(end: Any, truth: Any) -> Any:
     """Largest of the differences of momenta and of rotation matrices, 2-norms, of every body."""
-    turned = rotation.angle_between(rotation.normalize(end[:, ATTITUDE:ANGULAR]), truth[:, ATTITUDE:ANGULAR])
-    return np.maximum(np.linalg.norm(end[:, ANGULAR:] - truth[:, ANGULAR:], axis=1), 2.0 * np.sin(turned / 2.0))
+    turned = rotation.angle_between(
+        rotation.normalize(end[:, L.ATTITUDE : L.ANGULAR]), truth[:, L.ATTITUDE : L.ANGULAR]
+    )
+    return np.maximum(np.linalg.norm(end[:, L.ANGULAR :] - truth[:, L.ANGULAR :], axis=1), 2.0 * np.sin(turned / 2.0))
 
 
 def started(attitude: Any, momenta: Any) -> Any:
     """States at rest in space, as ``swept`` takes them."""
-    y = np.zeros((len(momenta), BODY))
-    y[:, ATTITUDE:ANGULAR], y[:, ANGULAR:] = attitude, momenta
+    y = np.zeros((len(momenta), L.BODY))
+    y[:, L.ATTITUDE : L.ANGULAR], y[:, L.ANGULAR :] = attitude, momenta
     return y
 
 
@@ -66,17 +70,17 @@ def random_bodies() -> tuple[Any, Any]:
     return d.sum(axis=1, keepdims=True) - d, m / np.linalg.norm(m, axis=1, keepdims=True)
 
 
-def compute(quick: bool, tell: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     book, y = np.array([BOOK]), started(START["attitude"], [START["angular_momentum"]])
     truth = swept("exact", 1, y, book)[0]
     errors, seconds = np.full((2, len(FLOWS), len(STEPS)), np.nan)
     for i, flow in enumerate(FLOWS):
-        tell(flow)
+        report_progress(flow)
         for j, n in enumerate(STEPS):
             end, status = swept(flow, n, y, book)
-            if status[0] == OK:
+            if status[0] == L.OK:
                 errors[i, j], seconds[i, j] = error(end, truth)[0], timed(flow, n, y, book, 3 if quick else 9)
-    tell("random bodies")
+    report_progress("random bodies")
     moments, momenta = random_bodies()
     bodies = started((1.0, 0.0, 0.0, 0.0), momenta)
     ends = [swept(flow, RANDOM_STEPS, bodies, moments)[0] for flow in PAIR]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import NotFinite
-from polhode.kernel.signatures import ANGULAR, BODY, MOMENTUM
+from polhode.kernel import layout as L
 from polhode.systems import System
 
 LARGE = 0.1
@@ -29,13 +29,13 @@ def is_judged(system: System) -> bool:
 
 
 def _works(system: System) -> list[int]:
-    return [k for k, own in enumerate(system.own) if own.quantity == "work"]
+    return [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
 
 
 def kinetic_energy(system: System, states: Any, turning: bool = True) -> Any:
     """Kinetic energies (n,) of states (n, 13 N or more), of the motion through space alone where not ``turning``."""
-    body = states[:, : BODY * system.N].reshape(len(states), system.N, BODY)
-    p, m = body[:, :, MOMENTUM : MOMENTUM + 3], body[:, :, ANGULAR : ANGULAR + 3]
+    body = states[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY)
+    p, m = body[:, :, L.MOMENTUM : L.MOMENTUM + 3], body[:, :, L.ANGULAR : L.ANGULAR + 3]
     moving = 0.5 * (p * p / system.mass[:, None]).sum(axis=(1, 2))
     return moving + 0.5 * (m * m / system.moments).sum(axis=(1, 2)) if turning else moving
 
@@ -54,7 +54,7 @@ def energy_ratios(system: System, states: Any, potential: Any) -> Any:
     """
     stored = np.zeros(len(states)) if potential is None else potential
     kinetic = kinetic_energy(system, states)
-    work = states[:, [BODY * system.N + k for k in _works(system)]]
+    work = states[:, [L.BODY * system.N + k for k in _works(system)]]
     work = work - work[0]
     change = np.abs(kinetic + stored - kinetic[0] - stored[0] - work.sum(axis=1))
     scale = kinetic[0] + np.abs(stored[0]) + np.abs(stored) + np.abs(work).sum(axis=1)

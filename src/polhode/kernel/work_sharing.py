@@ -119,13 +119,13 @@ def carry_out(job, s, address):  # replaced by bind
 
 
 @inlined
-def tell(address, k, value):
+def write_slot(address, k, value):
     """Say what the next job is about."""
     _shown(address, FIRST + k, value)
 
 
 @inlined
-def told(address, k):
+def read_slot(address, k):
     """What the job is about."""
     return _seen(address, FIRST + k)
 

@@ -9,51 +9,18 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply
 from polhode.errors import InvalidInput
-from polhode.flows.sums import CARRIES
+from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit
-from polhode.kernel.signatures import (
-    ABSOLUTE,
-    ATTITUDE,
-    BODY,
-    CARRIED,
-    CLOCK,
-    CLOCK_NUMBERS,
-    COMMUTATES,
-    COURSE,
-    CROSSED,
-    DIVIDED,
-    ERROR_BEFORE,
-    EVALUATIONS,
-    EVENT,
-    GUARDED,
-    LOAD,
-    LOADED,
-    LOADS,
-    MARCHING,
-    NEXT,
-    OK,
-    OWN,
-    PASSED,
-    POSITION,
-    PREPARING,
-    PRESENTING,
-    RELATIVE,
-    REPEATED,
-    REPORT,
-    SLOPED,
-    SMALLEST,
-    STEPS_DONE,
-    TIME,
-    TRYING,
-)
-from polhode.methods import Chosen, Prepared, tableau, tableau_names
-from polhode.runs.team import Team
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import EVENT, LOADS
+from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
+from polhode.runs.thread_pool import ThreadPool
 from polhode.systems import System
 from polhode.systems.record import compiled_between
 
 
 def extended(
-    system: System, prepared: Prepared, y: Any, given: Any = None, carries: Any = None, bath: Any = None
+    system: System, prepared: CompiledMethod, y: Any, given: Any = None, compensation: Any = None, bath: Any = None
 ) -> Any:
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
     follow from them; carries of compensated sums; a heat bath; a clock.
@@ -64,32 +31,32 @@ def extended(
         State; one that is extended already is copied as it is. Own numbers that are not there are zero.
     given : array (N, size), optional
         The numbers, in the place of the attitudes in y.
-    carries : array (N, 6), optional
+    compensation : array (N, 6), optional
         Of positions and momenta; zero unless given.
     bath : array, optional
         Numbers of the bath; those it starts with unless given.
     """
     y = np.array(y, dtype=float)
-    own, N, S = prepared.coordinates, system.N, len(system.own)
-    clock = np.zeros(CLOCK_NUMBERS if prepared.clock else 0)
-    if y.size == BODY * N:
+    of_run, N, S = prepared.coordinates, system.N, len(system.auxiliary)
+    time_variables = np.zeros(L.TIME_VARIABLES if prepared.step_density else 0)
+    if y.size == L.BODY * N:
         y = np.concatenate([y, np.zeros(S)])
-    if y.size > BODY * N + S:
+    if y.size > L.BODY * N + S:
         return y
-    if prepared.carries:
-        left = np.zeros(CARRIES * N) if carries is None else np.ravel(carries)
+    if prepared.compensation:
+        left = np.zeros(COMPENSATION * N) if compensation is None else np.ravel(compensation)
         return np.concatenate([y, left, np.zeros(S)])
     if prepared.bath is not None:
-        clock = np.concatenate([prepared.bath.numbers if bath is None else bath, clock])
-    if own is None:
-        return np.concatenate([y, clock])
-    numbers = np.zeros((N, own.size))
+        time_variables = np.concatenate([prepared.bath.numbers if bath is None else bath, time_variables])
+    if of_run is None:
+        return np.concatenate([y, time_variables])
+    numbers = np.zeros((N, of_run.size))
     for i, frame in enumerate(system.frames):
-        at = slice(BODY * i + ATTITUDE, BODY * i + ATTITUDE + 4)
+        at = slice(L.BODY * i + L.ATTITUDE, L.BODY * i + L.ATTITUDE + 4)
         q = multiply(y[at], (frame[0], -frame[1], -frame[2], -frame[3]))
-        numbers[i] = own.coordinates(q) if given is None else given[i]
-        y[at] = multiply(own.attitude(tuple(numbers[i])), frame)
-    return np.concatenate([y, numbers.ravel(), clock])
+        numbers[i] = of_run.coordinates(q) if given is None else given[i]
+        y[at] = multiply(of_run.attitude(tuple(numbers[i])), frame)
+    return np.concatenate([y, numbers.ravel(), time_variables])
 
 
 MOST_WORK = 2.0
@@ -97,7 +64,7 @@ MOST_WORK = 2.0
 grows with the cube of the unknowns: 4 s a step for 3,600 of them (0.2 GB) on one core, minutes at this limit."""
 
 
-def check_work(system: System, chosen: Chosen, size: int) -> None:
+def check_work(system: System, chosen: MethodSpec, size: int) -> None:
     """Refuse a method whose scratch array would need too much memory for so many bodies.
 
     Raises
@@ -113,7 +80,7 @@ def check_work(system: System, chosen: Chosen, size: int) -> None:
         )
 
 
-def check_estimate(chosen: Chosen) -> None:
+def check_estimate(chosen: MethodSpec) -> None:
     """Refuse a method that does not estimate the error of its steps, which are then not its to choose.
 
     Raises
@@ -128,7 +95,7 @@ def check_estimate(chosen: Chosen) -> None:
         )
 
 
-def check_clock(system: System, chosen: Chosen, clock: str, y: Any) -> None:
+def check_step_density(system: System, chosen: MethodSpec, time_variables: str, y: Any) -> None:
     """Refuse a clock that follows distances from the origin where these say nothing about the motion.
 
     Raises
@@ -136,7 +103,7 @@ def check_clock(system: System, chosen: Chosen, clock: str, y: Any) -> None:
     InvalidInput
         Bodies that do not move through space, act on each other, or start at the origin.
     """
-    if clock == "distance" and not system.translates:
+    if time_variables == "distance" and not system.translates:
         raise InvalidInput(
             f"the steps of {chosen.label!r} follow the distance from the origin, but the bodies of "
             f"{system.name!r} do not move through space; take 'reversible:loads:...'"
@@ -146,7 +113,7 @@ def check_clock(system: System, chosen: Chosen, clock: str, y: Any) -> None:
             f"the steps of {chosen.label!r} follow distances from a centre at the origin, as in orbit(...), but the "
             f"bodies of {system.name!r} move about each other; take steps of one size, or rtol with 'mkrk:dp8'"
         )
-    places = y[: BODY * system.N].reshape(system.N, BODY)[np.isfinite(system.mass), POSITION : POSITION + 3]
+    places = y[: L.BODY * system.N].reshape(system.N, L.BODY)[np.isfinite(system.mass), L.POSITION : L.POSITION + 3]
     if not places.any(axis=1).all():
         raise InvalidInput(
             f"position is the origin, but the steps of {chosen.label!r} follow distances from a centre there; say "
@@ -154,7 +121,7 @@ def check_clock(system: System, chosen: Chosen, clock: str, y: Any) -> None:
         )
 
 
-class Bench:
+class Integrator:
     """The arrays of one run, and the steps it takes.
 
     Attributes
@@ -162,11 +129,11 @@ class Bench:
     y : array (13 N + S + extra)
         The state the method works on, which of a processed method is not the state of the system: see ``prepare``. It
         is made from 13 N numbers (see ``extended``), or goes on from the state of another bench.
-    report : array
+    step_info : array
         See ``polhode.kernel.signatures``.
-    course : array
+    controller_state : array
         Where an adaptive run is, see there; from ``adapt`` on.
-    bath_table : array
+    bath_coefficients : array
         The numbers of a heat bath behind the method's table.
 
     With a ``limit``, the largest rotation in a step (rad), steps are guarded: by it, and by flows with bounds of their
@@ -175,25 +142,25 @@ class Bench:
     """
 
     def __init__(
-        self, system: System, chosen: Chosen, y: Any, t: float = 0.0, limit: float | None = None,
+        self, system: System, chosen: MethodSpec, y: Any, t: float = 0.0, limit: float | None = None,
         adaptive: bool = False, threads: int = 1, breaks: bool = False,
     ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         chosen.method.check_complete(chosen.options)
         self.prepared = chosen.prepare()
-        self.table = np.ascontiguousarray(self.prepared.table, dtype=float)
-        self.layout = np.ascontiguousarray(self.prepared.layout, dtype=np.int64)
+        self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
+        self.int_coefficients = np.ascontiguousarray(self.prepared.int_coefficients, dtype=np.int64)
         if self.prepared.series and system.series is None:
             raise InvalidInput(
                 f"method {chosen.label!r} sums the torque's Taylor series, which {system.name!r} does not provide; "
                 "take a method that evaluates the loads, such as 'rkn6_14a' or 'mkrk:cv8', or give the System a series"
             )
         self.y = extended(system, self.prepared, y)
-        self.bath_table = np.zeros(0)
+        self.bath_coefficients = np.zeros(0)
         if self.prepared.bath is not None:
             free = "total_momentum" in system.conserves
-            self.bath_table = self.prepared.bath.table(system.boltzmann, *system.degrees_of_freedom, free)
-            self.table = np.concatenate([self.table, self.bath_table])
+            self.bath_coefficients = self.prepared.bath.coefficients(system.boltzmann, *system.degrees_of_freedom, free)
+            self.coefficients = np.concatenate([self.coefficients, self.bath_coefficients])
         if self.prepared.attracted and not system.attracted:
             raise InvalidInput(
                 f"method {chosen.label!r} follows the motion about a centre of attraction, which {system.name!r} does "
@@ -204,14 +171,14 @@ class Bench:
                 f"method {chosen.label!r} is the motion about a centre of attraction and nothing else, but other loads "
                 f"may act in {system.name!r}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol"
             )
-        if system.own and self.prepared.own is None:
-            kept = " and ".join(dict.fromkeys(own.quantity for own in system.own))
+        if system.auxiliary and self.prepared.auxiliary_work is None:
+            kept = " and ".join(dict.fromkeys(of_run.quantity for of_run in system.auxiliary))
             raise InvalidInput(
                 f"method {chosen.label!r} does not advance numbers of the system's own, but {system.name!r} has some "
                 f"({kept}); take 'mkrk:cv8'"
             )
-        if self.prepared.clock:
-            check_clock(system, chosen, self.prepared.clock, self.y)
+        if self.prepared.step_density:
+            check_step_density(system, chosen, self.prepared.step_density, self.y)
         if self.prepared.refuses is not None:
             for moments in np.unique(system.moments[np.isfinite(system.moments).any(axis=1)], axis=0):
                 why = self.prepared.refuses(moments)
@@ -227,23 +194,25 @@ class Bench:
         self.parameters = system.with_memory  # a copy: a user's function could write into them
         if breaks:
             self.parameters = np.concatenate([self.parameters, [-np.inf, np.inf]])
-        self.team = Team(system.serve, self.parameters, threads)
-        system.settle(self.parameters, t)
-        self.trial, self.load = self.y.copy(), np.zeros(LOAD * system.N + len(system.own))
-        size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.own) * (self.prepared.own or 0)
+        self.thread_pool = ThreadPool(system.serve, self.parameters, threads)
+        system.set_switches(self.parameters, t)
+        self.stage_state, self.load = self.y.copy(), np.zeros(L.LOAD * system.N + len(system.auxiliary))
+        size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.auxiliary) * (
+            self.prepared.auxiliary_work or 0
+        )
         check_work(system, chosen, size)
         self.work = np.zeros(max(1, size))
-        self.report = np.zeros(REPORT)
-        if self.prepared.clock:
-            clock = self.report[CLOCK] = self.y.size - CLOCK_NUMBERS
-            if self.y[clock + 2] == 0.0:
-                self.y[clock] = t
-        self.report[GUARDED] = float(limit is not None)
-        powers = any(own.by_velocity for own in system.own)
-        self.report[SLOPED] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
-        self.report[OWN], self.report[DIVIDED] = len(system.own), float(system.divided)
-        self.report[COMMUTATES] = float(system.commutates)
-        self.report[CARRIED] = BODY * system.N + len(system.own)
+        self.step_info = np.zeros(L.STEP_INFO)
+        if self.prepared.step_density:
+            time_variables = self.step_info[L.TIME_AT] = self.y.size - L.TIME_VARIABLES
+            if self.y[time_variables + 2] == 0.0:
+                self.y[time_variables] = t
+        self.step_info[L.GUARDED] = float(limit is not None)
+        powers = any(of_run.by_velocity for of_run in system.auxiliary)
+        self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
+        self.step_info[L.AUXILIARY], self.step_info[L.SPLIT_LOADS] = len(system.auxiliary), float(system.divided)
+        self.step_info[L.HAS_COMMUTATOR] = float(system.commutates)
+        self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.loads = system.compiled_loads(t, self.y)
         if breaks:
             self.loads = compiled_between(self.loads, self.parameters.size - 2)
@@ -251,9 +220,9 @@ class Bench:
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
         self.watch(None, np.zeros(1), 0, 0)
-        if self.prepared.clock:
+        if self.prepared.step_density:
             self.kept, self.extremes = self.y.copy(), np.array([np.inf, 0.0])
-            _ = self.clocked_loop
+            _ = self.time_transformed_loop
         elif not adaptive:
             _ = self.loop  # compiled now, so that no measured time contains it
 
@@ -268,14 +237,14 @@ class Bench:
         return drive.adaptive_loop_for(self.prepared.step, self.prepared.dense, self.prepared.controller)
 
     @cached_property
-    def clocked_loop(self) -> Any:
+    def time_transformed_loop(self) -> Any:
         """The compiled loop of a method with a clock of its own."""
-        return drive.clocked_loop_for(self.prepared.step)
+        return drive.time_transformed_loop_for(self.prepared.step)
 
     def _addresses(self, loads: Any) -> Any:
         return jit.addresses_of(
-            loads, LOADS, self.bodies, self.parameters, self.table, self.layout, self.blocks, self.trial, self.load,
-            self.work, self.report, self.frames,
+            loads, LOADS, self.bodies, self.parameters, self.coefficients, self.int_coefficients, self.blocks,
+            self.stage_state, self.load, self.work, self.step_info, self.frames,
         )  # fmt: skip
 
     def watch(self, role: Any, table: Any, count: int, cuts: int) -> None:
@@ -284,9 +253,9 @@ class Bench:
         ``sides`` (2 count) is what they know of them, ``before`` will hold the state before the step that met one.
         """
         self.events, self.cuts = table, cuts  # which must outlive the addresses
-        self.watching = (None, None, table) if jit.disabled() else np.zeros(3, dtype=np.int64)
+        self.event_addresses = (None, None, table) if jit.disabled() else np.zeros(3, dtype=np.int64)
         if count:
-            self.watching = jit.addresses_of(role, EVENT, table)
+            self.event_addresses = jit.addresses_of(role, EVENT, table)
         self.sides, self.before = np.zeros(2 * count), np.zeros(2 * self.y.size if count else 0)
 
     def between(self, low: float, high: float) -> None:
@@ -295,7 +264,7 @@ class Bench:
 
     def forget(self) -> None:
         """Discard cached loads: state or loads changed since the last call."""
-        self.left_at, self.report[LOADED] = None, 0.0
+        self.left_at, self.step_info[L.LOADED] = None, 0.0
 
     def _run(self, task: int, first: int, n: int, every: int, t0: float, h: float, rows: Any, counts: Any,
              y: Any, loads: Any) -> int:  # fmt: skip
@@ -305,7 +274,7 @@ class Bench:
         return int(
             self.loop(
                 task, first, n, every, t0, h, self.limit, self.system.N, self.blocks.size // 2, y, addresses, rows,
-                counts, self.watching, sides, self.before,
+                counts, self.event_addresses, sides, self.before,
             )
         )  # fmt: skip
 
@@ -326,20 +295,20 @@ class Bench:
         """
         rows = self.no_rows if rows is None else rows
         counts = self.no_counts if counts is None else counts
-        if self.prepared.clock:
+        if self.prepared.step_density:
             times, sizes = np.empty((2, len(rows)))
             kept = None if y is None else y.copy()
-            return self.march_clocked(
+            return self.march_time_transformed(
                 first, n, every, h, np.inf * h, times, sizes, rows, counts, y=y, kept=kept, loads=loads
             )
-        own = y is None and loads is None
-        if not (own and self.left_at == (first, t0, h)):
-            self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
+        of_run = y is None and loads is None
+        if not (of_run and self.left_at == (first, t0, h)):
+            self.step_info[L.LOADED] = 0.0  # what ``load`` holds belongs to another state
         self.left_at = None
-        with self.team:
-            status = self._run(MARCHING, first, n, every, t0, h, rows, counts, y, loads)
-        if own and status in (OK, CROSSED):
-            self.left_at = (first + int(self.report[STEPS_DONE]), t0, h)
+        with self.thread_pool:
+            status = self._run(L.MARCHING, first, n, every, t0, h, rows, counts, y, loads)
+        if of_run and status in (L.OK, L.CROSSED):
+            self.left_at = (first + int(self.step_info[L.STEPS_DONE]), t0, h)
         return status
 
     def adapt(self, t: float, rtol: float, atol: float, first: float = 0.0) -> None:
@@ -351,10 +320,10 @@ class Bench:
             The method does not estimate its error.
         """
         check_estimate(self.chosen)
-        self.report[RELATIVE], self.report[ABSOLUTE] = rtol, atol
-        self.kept, self.course = self.y.copy(), np.zeros(COURSE)
-        self.course[TIME], self.course[NEXT] = t, first
-        self.course[ERROR_BEFORE], self.course[SMALLEST] = 1.0, np.inf
+        self.step_info[L.RELATIVE], self.step_info[L.ABSOLUTE] = rtol, atol
+        self.kept, self.controller_state = self.y.copy(), np.zeros(L.CONTROLLER_STATE)
+        self.controller_state[L.TIME], self.controller_state[L.NEXT] = t, first
+        self.controller_state[L.ERROR_BEFORE], self.controller_state[L.SMALLEST] = 1.0, np.inf
         self.forget()
         _ = self.adaptive_loop
 
@@ -368,67 +337,67 @@ class Bench:
         ``polhode.kernel.drive.march_adaptive``.
         """
         try:
-            with self.team:
+            with self.thread_pool:
                 return int(
                     self.adaptive_loop(
                         attempts, every, self.prepared.estimate + 1, self.limit, longest, shortest, end, samples,
-                        self.system.N, self.blocks.size // 2, self.y, self.addresses, self.course, self.kept, times,
-                        sizes, rows, counts, self.cuts, self.watching, self.sides,
+                        self.system.N, self.blocks.size // 2, self.y, self.addresses, self.controller_state, self.kept,
+                        times, sizes, rows, counts, self.cuts, self.event_addresses, self.sides,
                     )
                 )  # fmt: skip
         finally:
-            if self.course[TRYING]:
+            if self.controller_state[L.TRYING]:
                 self.y[:] = self.kept
-                self.course[TRYING], self.report[LOADED] = 0.0, 0.0
+                self.controller_state[L.TRYING], self.step_info[L.LOADED] = 0.0, 0.0
 
-    def march_clocked(
+    def march_time_transformed(
         self, first: int, n: int, every: int, h: float, end: float, times: Any = None, sizes: Any = None,
         rows: Any = None, counts: Any = None, *, y: Any = None, kept: Any = None, loads: Any = None,
     ) -> int:  # fmt: skip
         """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status.
 
-        ``y`` with ``kept``, and ``loads``, replace those of the run. See ``polhode.kernel.drive.march_clocked``.
+        ``y`` with ``kept``, and ``loads``, replace those of the run. See ``kernel.drive.march_time_transformed``.
         """
         none = (np.empty(0), np.empty(0), self.no_rows, self.no_counts)
         rows = none if rows is None else (times, sizes, rows, counts)
-        own = y is None and loads is None
-        if not (own and self.left_at == "clocked"):
-            self.report[LOADED] = 0.0  # what ``load`` holds belongs to another state
+        of_run = y is None and loads is None
+        if not (of_run and self.left_at == "clocked"):
+            self.step_info[L.LOADED] = 0.0  # what ``load`` holds belongs to another state
         self.left_at = None
         addresses = self.addresses if loads is None else self._addresses(loads)
-        extremes = self.extremes if own else self.extremes.copy()
-        with self.team:
+        extremes = self.extremes if of_run else self.extremes.copy()
+        with self.thread_pool:
             status = int(
-                self.clocked_loop(
+                self.time_transformed_loop(
                     first, n, every, h, end, self.limit, self.system.N, self.blocks.size // 2,
                     self.y if y is None else y, addresses, self.kept if kept is None else kept, extremes, *rows,
                 )
             )  # fmt: skip
-        if own and status in (OK, PASSED):
+        if of_run and status in (L.OK, L.PASSED):
             self.left_at = "clocked"
         return status
 
     def prepare(self, t: float, h: float, y: Any = None) -> int:
         """Turn ``y``, else the state, into the one the method works on with steps of ``h``; returns the status."""
-        return self._convert(PREPARING, t, h, y)
+        return self._convert(L.PREPARING, t, h, y)
 
     def present(self, t: float, h: float, y: Any = None) -> tuple[int, Any]:
         """Status, and the state of the system that belongs to ``y``, else to the method's, which stays as it is."""
         shown = (self.y if y is None else y).copy()
-        return self._convert(PRESENTING, t, h, shown), shown
+        return self._convert(L.PRESENTING, t, h, shown), shown
 
     def _convert(self, task: int, t: float, h: float, y: Any) -> int:
         if not self.prepared.processed:
-            return OK
+            return L.OK
         self.forget()
         return self._run(task, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
 
     @property
     def evaluations(self) -> int:
         """Load evaluations so far."""
-        return int(self.report[EVALUATIONS])
+        return int(self.step_info[L.EVALUATIONS])
 
     @property
     def repeated(self) -> int:
         """Evaluations so far of the part alone that depends on velocities."""
-        return int(self.report[REPEATED])
+        return int(self.step_info[L.REPEATED])

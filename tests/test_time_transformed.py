@@ -10,7 +10,7 @@ import pytest
 import polhode as ph
 from polhode.errors import Interrupted, InvalidInput, StepFailed, StepTooLarge, UserFunctionError
 from polhode.methods import method
-from polhode.runs.bench import Bench
+from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 
 ROUND = 2.0 * pi
@@ -38,13 +38,13 @@ def exact(t, e):
 
 def there_and_back(system, name, start, step, n):
     """Largest change of the state after n nominal steps and as many back, and the time between."""
-    bench = Bench(system, method(name), start_state(system, **start))
-    y = bench.y.copy()
-    assert bench.march(0, n, n + 1, 0.0, step) == 0
-    t = bench.y[-4]
-    moved = np.abs(bench.y - y)[:-4].max()
-    assert bench.march(0, n, n + 1, 0.0, -step) == 0
-    return np.abs(bench.y - y)[: 13 * system.N].max(), abs(bench.y[-4]), t, moved
+    integrator = Integrator(system, method(name), start_state(system, **start))
+    y = integrator.y.copy()
+    assert integrator.march(0, n, n + 1, 0.0, step) == 0
+    t = integrator.y[-4]
+    moved = np.abs(integrator.y - y)[:-4].max()
+    assert integrator.march(0, n, n + 1, 0.0, -step) == 0
+    return np.abs(integrator.y - y)[: 13 * system.N].max(), abs(integrator.y[-4]), t, moved
 
 
 # ------------------------------------------------------------------ what the methods keep
@@ -68,11 +68,11 @@ def test_steps_back_undo_steps(system, name, start, step):
 
 
 def test_a_method_that_is_not_symmetric_would_show():
-    bench = Bench(KEPLER, method("mkrk:rk4"), start_state(KEPLER, **periapsis(0.9)))
-    y = bench.y.copy()
-    bench.march(0, 300, 301, 0.0, 5e-4)
-    bench.march(0, 300, 301, 0.15, -5e-4)
-    assert np.abs(bench.y - y).max() > 1e-10  # what the test above would see
+    integrator = Integrator(KEPLER, method("mkrk:rk4"), start_state(KEPLER, **periapsis(0.9)))
+    y = integrator.y.copy()
+    integrator.march(0, 300, 301, 0.0, 5e-4)
+    integrator.march(0, 300, 301, 0.15, -5e-4)
+    assert np.abs(integrator.y - y).max() > 1e-10  # what the test above would see
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_slices_change_nothing(name, monkeypatch):
     span = {"step": 5e-3, "t_end": 3.0, **periapsis(0.7)}
     whole = ph.integrate(KEPLER, name, **span)
     monkeypatch.setattr("polhode.runs.stepping.FIRST_SLICE", 1)
-    monkeypatch.setattr("polhode.runs.clocked.ClockedRun.adjust", lambda self, elapsed: None)
+    monkeypatch.setattr("polhode.runs.time_transformed_run.TimeTransformedRun.adjust", lambda self, elapsed: None)
     cut = ph.integrate(KEPLER, name, **span)
     assert cut.identical(whole)
 

@@ -14,30 +14,22 @@ from typing import Any
 import numpy as np
 
 from polhode.errors import InvalidInput, PolhodeError, StepFailed, StepTooLarge
-from polhode.kernel.signatures import (
-    CLOCK,
-    OK,
-    PASSED,
-    ROW_ITERATIONS,
-    STEPS_DONE,
-    STOPPED,
-    TOTAL_ITERATIONS,
-)
+from polhode.kernel import layout as L
+from polhode.runs.event_detection import Found
 from polhode.runs.stepping import Record, Run
-from polhode.runs.watching import Found
 
 MOST_TRIALS = 60
 """Of the search for the nominal size of a side step."""
 
 
-class ClockedRun(Run):
+class TimeTransformedRun(Run):
     """A run whose steps are set by a clock in the state.
 
     While ``ahead``, the state is the one after a step that reached or passed a time asked for; that step is not counted
-    yet, and the state before it is in ``bench.kept``.
+    yet, and the state before it is in ``integrator.kept``.
     """
 
-    clocked = True
+    time_transformed_run = True
 
     @property
     def final(self) -> float:
@@ -48,7 +40,7 @@ class ClockedRun(Run):
     def set_out(self) -> None:
         super().set_out()
         recipe = self.recipe
-        if self.breaks or self.cuts or self.watching:
+        if self.breaks or self.cuts or self.event_detection:
             raise InvalidInput(
                 f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at breaks, impulses, "
                 "burns, shadows or events; take steps of one size or rtol, or leave these out"
@@ -58,13 +50,13 @@ class ClockedRun(Run):
         self.end = recipe["t_end"]
         if self.end is None:
             self.end = -inf if recipe["backwards"] else inf
-        self.clock = int(self.report[CLOCK])
+        self.step_density = int(self.step_info[L.TIME_AT])
         self.ahead = False
         self.taken = 0.0
 
     @property
     def memory(self) -> dict[str, Any]:
-        return super().memory | {"kept": self.bench.kept, "extremes": self.bench.extremes}
+        return super().memory | {"kept": self.integrator.kept, "extremes": self.integrator.extremes}
 
     def snapshot(self) -> dict[str, Any]:
         return super().snapshot() | {"ahead": self.ahead, "taken": self.taken}
@@ -74,12 +66,12 @@ class ClockedRun(Run):
         self.ahead, self.taken = kept["ahead"], kept["taken"]
 
     @property
-    def place(self) -> Any:
+    def march_mark(self) -> Any:
         return "clocked"
 
     @property
     def now(self) -> float:
-        return float((self.bench.kept if self.ahead else self.y)[self.clock])
+        return float((self.integrator.kept if self.ahead else self.y)[self.step_density])
 
     @property
     def share(self) -> float:
@@ -92,10 +84,10 @@ class ClockedRun(Run):
         return self.taken
 
     @property
-    def pace(self) -> dict[str, Any]:
+    def step_settings(self) -> dict[str, Any]:
         told = {"step": abs(self.h), "steps": self.done}
         if self.done:
-            smallest, largest = (float(size) for size in self.bench.extremes)
+            smallest, largest = (float(size) for size in self.integrator.extremes)
             told |= {"step_smallest": min(smallest, self.taken), "step_largest": max(largest, self.taken)}
         return told
 
@@ -106,9 +98,9 @@ class ClockedRun(Run):
         return f"take a smaller step than {abs(self.h):g}"
 
     def state(self) -> Any:
-        return (self.bench.kept if self.ahead else self.y).copy()
+        return (self.integrator.kept if self.ahead else self.y).copy()
 
-    def carry_out(self, record: Record, every: int, samples: Any, look: Callable[[], None]) -> None:
+    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
         if samples is None:
             if not self.resumed:
                 record.add(self.t0, self.start, 0)
@@ -116,19 +108,19 @@ class ClockedRun(Run):
             for t in samples[record.count :]:
                 if (self.end - t) * self.h <= 0.0:
                     break
-                self.reach(t, 1, None, look)
+                self.reach(t, 1, None, between_slices)
                 record.add(t, *self.aside(t), self.taken)
-                self.report[ROW_ITERATIONS] = 0.0
-        self.reach(self.end, every, record if samples is None else None, look)
+                self.step_info[L.ROW_ITERATIONS] = 0.0
+        self.reach(self.end, every, record if samples is None else None, between_slices)
         if self.total is None and self.ahead:
             self.y[:], _ = self.aside(self.end)
             self.ahead, self.done = False, self.done + 1
-            look()
+            between_slices()
         if samples is not None:
             for t in samples[record.count :]:
-                record.add(t, self.y, int(self.report[ROW_ITERATIONS]), self.taken)
+                record.add(t, self.y, int(self.step_info[L.ROW_ITERATIONS]), self.taken)
 
-    def reach(self, target: float, every: int, record: Record | None, look: Callable[[], None]) -> None:
+    def reach(self, target: float, every: int, record: Record | None, between_slices: Callable[[], None]) -> None:
         """Take steps until one reaches the target, or all steps are taken; then ``ahead`` tells which.
 
         Raises
@@ -136,10 +128,10 @@ class ClockedRun(Run):
         StepFailed, UserFunctionError
             A step failed; the state is the one before it.
         """
-        bench, y, clock = self.bench, self.y, self.clock
+        integrator, y, clock = self.integrator, self.y, self.step_density
         if (y[clock] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
             if not self.ahead:
-                bench.kept[:] = y
+                integrator.kept[:] = y
             return
         if self.ahead:
             self.ahead, self.done = False, self.done + 1
@@ -150,9 +142,9 @@ class ClockedRun(Run):
             into = {"times": rows[0], "sizes": rows[1], "rows": rows[2], "counts": rows[3]} if record else {}
             begun, before = time.perf_counter(), self.done
             kept = y.copy()
-            status, problem = OK, None
+            status, problem = L.OK, None
             try:
-                status = bench.march_clocked(
+                status = integrator.march_time_transformed(
                     before, count, every if record else before + count + 1, self.h, target, **into
                 )
             except Exception as caught:
@@ -162,21 +154,21 @@ class ClockedRun(Run):
                 raise
             elapsed = time.perf_counter() - begun
             self.seconds += elapsed
-            self.done += int(self.report[STEPS_DONE])
+            self.done += int(self.step_info[L.STEPS_DONE])
             if record:
                 record.count += self.done // every - before // every
-            taken = abs(float(y[clock] - bench.kept[clock]))
-            if status == PASSED:
+            taken = abs(float(y[clock] - integrator.kept[clock]))
+            if status == L.PASSED:
                 self.ahead = True
-                look()
+                between_slices()
                 return
-            if status != OK or problem is not None:
+            if status != L.OK or problem is not None:
                 after = y.copy()
-                y[:] = bench.kept
+                y[:] = integrator.kept
                 h = taken if taken > 0.0 else self.size(y)
                 raise self.failure(status, self.done, y, self.now, h, after, problem)
             self.taken = taken
-            look()
+            between_slices()
             self.adjust(elapsed)
 
     def aside(self, target: float) -> tuple[Any, int]:
@@ -189,13 +181,18 @@ class ClockedRun(Run):
         StepFailed, UserFunctionError
             The step failed.
         """
-        clock, grid, shown, before = self.clock, self.bench.kept.copy(), self.y.copy(), self.report.copy()
+        clock, grid, shown, before = (
+            self.step_density,
+            self.integrator.kept.copy(),
+            self.y.copy(),
+            self.step_info.copy(),
+        )
 
         def off() -> float:
             return float((shown[clock] - target) + shown[clock + 1])
 
         if grid[clock] == target:
-            return grid, int(self.report[ROW_ITERATIONS])
+            return grid, int(self.step_info[L.ROW_ITERATIONS])
         fine = float(np.spacing(max(abs(target), abs(grid[clock]))))
         other, at_other = 0.0, float((grid[clock] - target) + grid[clock + 1])  # parts of the nominal step, times there
         last, at_last = 1.0, off()
@@ -204,12 +201,14 @@ class ClockedRun(Run):
                 break
             part = last - at_last * (last - other) / (at_last - at_other)
             shown = grid.copy()
-            status, problem = OK, None
+            status, problem = L.OK, None
             try:
-                status = self.bench.march_clocked(0, 1, 2, part * self.h, inf * self.h, y=shown, kept=grid.copy())
+                status = self.integrator.march_time_transformed(
+                    0, 1, 2, part * self.h, inf * self.h, y=shown, kept=grid.copy()
+                )
             except Exception as caught:
                 problem = caught
-            if status != OK or problem is not None:
+            if status != L.OK or problem is not None:
                 raise self.failure(status, self.done, grid, grid[clock], self.size(grid), shown, problem)
             found = off()
             if found * at_last < 0.0:
@@ -217,15 +216,15 @@ class ClockedRun(Run):
             else:
                 at_other *= 0.5
             last, at_last = part, found
-        most = int(self.report[ROW_ITERATIONS])
-        self.report[[ROW_ITERATIONS, TOTAL_ITERATIONS]] = before[[ROW_ITERATIONS, TOTAL_ITERATIONS]]
+        most = int(self.step_info[L.ROW_ITERATIONS])
+        self.step_info[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]] = before[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]]
         shown[clock], shown[clock + 1] = target, 0.0
         self.taken = abs(float(target - grid[clock]))
         return shown, most
 
     def size(self, y: Any) -> float:
         """Size of the next step from a state, signed, as its clock stands."""
-        return float(self.h / (y[self.clock + 2] or 1.0))
+        return float(self.h / (y[self.step_density + 2] or 1.0))
 
     def failure(
         self,
@@ -237,15 +236,15 @@ class ClockedRun(Run):
         after: Any = None,
         problem: Exception | None = None,
     ) -> PolhodeError:
-        if status != STOPPED or problem is not None:
+        if status != L.STOPPED or problem is not None:
             return super().failure(status, step, y, t, h, after, problem)
         return StepFailed(
             f"the clock of {self.chosen.label!r} would stand still in step {step} (t = {t:.9g}): the motion changes "
             f"too fast for steps that begin with {abs(self.h):g}; take a smaller step", step=step, time=t,
         )  # fmt: skip
 
-    def _too_large(self, place: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
-        told = super()._too_large(place, h, states, where)
+    def _too_large(self, where_text: str, h: float, states: Sequence[Any], where: dict[str, Any]) -> StepTooLarge:
+        told = super()._too_large(where_text, h, states, where)
         nominal = abs(self.h / h) * told.largest_step
         return StepTooLarge(
             f"{told}; steps that begin with {nominal:.3g} in the place of {abs(self.h):g} would be as large there",

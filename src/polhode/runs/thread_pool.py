@@ -12,7 +12,7 @@ import numpy as np
 from polhode.kernel import jit
 from polhode.kernel.neighbours import NOW_AT, SLICES, TEAM
 from polhode.kernel.signatures import SERVE
-from polhode.kernel.team import CONTROL, STOP
+from polhode.kernel.work_sharing import CONTROL, STOP
 
 
 @cache
@@ -20,8 +20,8 @@ def _served(serve: Callable[..., Any]) -> Any:
     return jit.compile_kernel(serve, SERVE)  # type: ignore[no-untyped-call]
 
 
-class Team:
-    """Further threads for the loads of a system, at work within ``with team:``.
+class ThreadPool:
+    """Further threads for the loads of a system, at work within ``with thread_pool:``.
 
     Results do not depend on how many there are. Where a system's loads are not shared, or nothing is compiled, the
     thread of the run works alone; there are never more threads than slices of work.
@@ -32,14 +32,14 @@ class Team:
         if serve is not None and threads > 1 and not jit.disabled():
             self.helpers = min(threads, int(parameters[SLICES])) - 1
         if self.helpers:
-            self.parameters, self.place = parameters, int(parameters[NOW_AT]) + TEAM
+            self.parameters, self.control_at = parameters, int(parameters[NOW_AT]) + TEAM
             self.control = np.zeros(CONTROL, dtype=np.int64)
             self.serve = _served(serve)  # type: ignore[arg-type]
 
     def _help(self) -> None:
         self.serve(self.control.ctypes.data)  # a bound method: the memory stays while somebody looks at it
 
-    def __enter__(self) -> Team:
+    def __enter__(self) -> ThreadPool:
         if self.helpers:
             self.control[:] = 0
             self.at_work = [Thread(target=self._help, name="polhode", daemon=True) for _ in range(self.helpers)]
@@ -49,12 +49,12 @@ class Team:
             except BaseException:
                 self._dismiss()
                 raise
-            self.parameters[self.place] = self.control.ctypes.data
+            self.parameters[self.control_at] = self.control.ctypes.data
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.helpers:
-            self.parameters[self.place] = 0.0
+            self.parameters[self.control_at] = 0.0
             self._dismiss()
 
     def _dismiss(self) -> None:

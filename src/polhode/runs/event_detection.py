@@ -11,8 +11,8 @@ import numpy as np
 
 from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive
-from polhode.kernel.signatures import BODY, MOMENTUM, MUTED, POSITION, SILENT
-from polhode.runs.bench import Bench
+from polhode.kernel import layout as L
+from polhode.runs.integrator import Integrator
 from polhode.systems import System
 from polhode.systems.events import Event, compiled_events, table_of
 
@@ -82,15 +82,15 @@ def fire(system: System, t: float, y: Any, direction: float) -> list[Found]:
         if impulse.time != t:
             continue
         before, mass = y.copy(), float(system.mass[0])
-        momentum = slice(MOMENTUM, MOMENTUM + 3)
-        r, v = y[POSITION : POSITION + 3], y[momentum] / mass
+        momentum = slice(L.MOMENTUM, L.MOMENTUM + 3)
+        r, v = y[L.POSITION : L.POSITION + 3], y[momentum] / mass
         new = (impulse.after if direction > 0.0 else impulse.before)(r, v)
         if not np.isfinite(new).all():
             raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
                              f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
         y[momentum] = mass * new
         work = mass * float((new - v) @ (v + 0.5 * (new - v)))
-        y[BODY * system.N + impulse.own] += work
+        y[L.BODY * system.N + impulse.auxiliary] += work
         found.append(Found(t, "impulse", y.copy(), before, work))
     return found
 
@@ -123,7 +123,7 @@ def zero(f: Callable[[float], float], a: float, fa: float, b: float, fb: float) 
 
 
 # ------------------------------------------------------------------ events
-class Watching:
+class EventDetection:
     """The events of a run: what to look for, on which side of each the motion is, and what was found.
 
     Parameters
@@ -139,19 +139,19 @@ class Watching:
     """
 
     def __init__(
-        self, system: System, bench: Bench, events: Sequence[Event], direction: float, t: float, y: Any
+        self, system: System, integrator: Integrator, events: Sequence[Event], direction: float, t: float, y: Any
     ) -> None:
         asked = [*system.watches, *(watch for event in events for watch in event.watches)]
         self.watches = sorted(asked, key=lambda watch: not watch.cuts)
-        self.bench, self.direction = bench, direction
+        self.integrator, self.direction = integrator, direction
         self.found: list[Found] = []
         self.cuts = sum(watch.cuts for watch in self.watches)
         self.table = table_of(self.watches)
         count = len(self.watches)
         if count:
             self.role = compiled_events(self.watches, system, t, y)
-            bench.watch(self.role, self.table, count, self.cuts)
-        self.sides, self.values = bench.sides[:count], bench.sides[count:]
+            integrator.watch(self.role, self.table, count, self.cuts)
+        self.sides, self.values = integrator.sides[:count], integrator.sides[count:]
 
     def __bool__(self) -> bool:
         return bool(self.watches)
@@ -160,7 +160,7 @@ class Watching:
         """Values of all functions at a state of the system."""
         out = np.zeros(len(self.watches))
         try:
-            drive.event_loop()(self.role, t, y, self.bench.bodies, self.bench.parameters, self.table, out)
+            drive.event_loop()(self.role, t, y, self.integrator.bodies, self.integrator.parameters, self.table, out)
         except UserFunctionError:
             raise
         except Exception as problem:
@@ -191,7 +191,7 @@ class Watching:
         """Take sides after the velocity has jumped; what depends on places only stays."""
         if self:
             signs = np.sign(self.evaluate(t, y))[self.cuts :]
-            self.sides[self.cuts :] = np.where(signs == 0.0, SILENT, signs)
+            self.sides[self.cuts :] = np.where(signs == 0.0, L.EVENT_UNARMED, signs)
 
     def close(self, t: float, y: Any) -> None:
         """Tell of functions that are exactly zero where they will not be seen to leave: at a jump, or at the end.
@@ -242,7 +242,7 @@ class Watching:
             if self.watches[k].cuts:
                 return t, y
         sides = np.where(values == 0.0, self.sides, np.sign(values))
-        self.sides[:] = np.where(self.sides == MUTED, MUTED, sides)
+        self.sides[:] = np.where(self.sides == L.EVENT_DISABLED, L.EVENT_DISABLED, sides)
         return None
 
     def locate(
@@ -264,11 +264,11 @@ class Watching:
 
     def kept(self) -> tuple[Any, ...]:
         """What a side step may change, for ``put_back``."""
-        return self.sides.copy(), self.bench.parameters.copy(), len(self.found)
+        return self.sides.copy(), self.integrator.parameters.copy(), len(self.found)
 
     def put_back(self, kept: tuple[Any, ...]) -> None:
         """Undo what was done since ``kept``."""
-        self.sides[:], self.bench.parameters[:] = kept[0], kept[1]
+        self.sides[:], self.integrator.parameters[:] = kept[0], kept[1]
         del self.found[kept[2] :]
 
     def _name(self, k: int, side: float) -> str:
@@ -277,7 +277,7 @@ class Watching:
 
     def _flag(self, k: int) -> None:
         if self.watches[k].flag >= 0:
-            self.bench.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)
+            self.integrator.parameters[self.watches[k].flag] = float(self.sides[k] > 0.0)
 
     def _tell(self, k: int, t: float, y: Any) -> None:
         name = self._name(k, self.sides[k])
