@@ -1,16 +1,16 @@
-"""What users hand in: every public function reads its arguments here, and refuses here what it cannot mean.
+"""Validation of arguments: every public function reads and checks its arguments with the functions in this file.
 
-A number is a real number: of Python, NumPy, or anything that turns into one. Text, bytes, True and False, complex
-numbers, dates and masked entries are none, though NumPy would take them; nan, infinity and integers beyond 1e308 are
-refused, and so is an array that does not fit into the memory of the machine.
+A number is a real number of Python or NumPy, or anything that converts to one. Text, bytes, True and False, complex
+numbers, dates and masked entries are rejected, though NumPy would take them; so are nan, infinity, integers beyond
+1e308, and arrays that do not fit into the memory of the machine.
 
-**Quantities with units** (of astropy, pint or unyt; also lists of them) are turned into the SI unit of the argument,
-radians for angles, and refused where they are of another kind. A pure number takes none but a dimensionless quantity.
-So of several quantities all are in SI, and polhode asks for any consistent set: plain numbers beside them must be in
-SI too. An argument whose unit only the caller knows (the parameters of a user's function) takes plain numbers alone.
-Labels (``attrs["units"]`` of xarray) are words and change nothing.
+**Quantities with units** (of astropy, pint or unyt; also lists of them) are converted to the SI unit of the argument,
+radians for angles, and rejected where their dimension is another one. A dimensionless argument takes plain numbers and
+dimensionless quantities. polhode itself works in any consistent set of units, but quantities arrive in SI, so plain
+numbers given beside them must be in SI too. An argument whose unit only the caller knows (the parameters of a user's
+function) takes plain numbers only. Labels (``attrs["units"]`` of xarray) are ignored.
 
-Every refusal is an ``InvalidInput`` of one sentence that names the argument.
+Every rejection is an ``InvalidInput`` of one sentence that names the argument.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from polhode.errors import InvalidInput, shown, unknown_name
 Array = NDArray[np.float64]
 
 NUMBERS = frozenset({float, int, np.float64, np.int64})
-"""Types that carry no unit and hide nothing."""
+"""Types that are plain numbers, without units."""
 
 NO_NUMBERS = (str, bytes, bool, type(None))
-"""What NumPy would turn into a number, though it is none."""
+"""Types that NumPy converts to numbers, but that are rejected here."""
 
 NO_WHOLE = (bool, np.timedelta64)
-"""What is a whole number to Python or NumPy, but to nobody else."""
+"""Subtypes of Python's and NumPy's integers that are rejected as whole numbers."""
 
 LONGEST_PATH, LONGEST_NAME = 4096, 255
-"""Characters of the name of a file with and without its folders."""
+"""Most characters of a path, and of each of its parts."""
 
 LONGEST_WORD = 64
-"""Characters of a name that users give to a thing of polhode."""
+"""Most characters of a name that a user gives, such as that of a body."""
 
 DEEPEST = 8
-"""Lists within lists that are looked into."""
+"""Most levels of nested lists that are searched for quantities."""
 
 UNKNOWN = "unknown"
 """The unit of an argument whose unit polhode cannot know."""
@@ -52,7 +52,7 @@ UNKNOWN = "unknown"
 
 # ------------------------------------------------------------------ units
 def is_quantity(value: Any) -> bool:
-    """Whether something is a number with a unit, told without importing the packages that have such."""
+    """Whether a value is a number with a unit; decided without importing any package of units."""
     kind = type(value)
     if kind in NUMBERS or kind is np.ndarray or kind is str or isinstance(value, type):
         return False
@@ -62,7 +62,7 @@ def is_quantity(value: Any) -> bool:
 
 
 def has(value: Any, name: str) -> bool:
-    """Whether something has an attribute; not where it fails to tell."""
+    """``hasattr``, but False where the object raises another error."""
     try:
         return hasattr(value, name)
     except Exception:
@@ -70,7 +70,7 @@ def has(value: Any, name: str) -> bool:
 
 
 def has_quantity(value: Any) -> bool:
-    """Whether something is a quantity, or a list or an array of things with one in it."""
+    """Whether a value is a quantity, or a list or an array that contains one."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         return any(map(is_quantity, value.flat))
     return is_quantity(value) or any(
@@ -80,21 +80,21 @@ def has_quantity(value: Any) -> bool:
 
 
 def in_unit(value: Any, unit: str, name: str) -> Any:
-    """A quantity, or a list with quantities in it, as plain numbers of a unit; anything else as it is.
+    """Convert a quantity, or a list that contains quantities, to plain numbers in a unit; anything else is unchanged.
 
     Parameters
     ----------
     value : anything
-        What the user gives.
+        The argument as the user gave it.
     unit : str
-        An SI unit, such as ``"m**3 / s**2"``; empty for a pure number, ``UNKNOWN`` where there is none to turn into.
+        An SI unit, such as ``"m**3 / s**2"``; empty for a pure number, ``UNKNOWN`` where the unit is not known.
     name : str
-        What the message calls it.
+        Name of the argument in messages.
 
     Raises
     ------
     InvalidInput
-        A quantity of another kind.
+        A quantity of another dimension.
     """
     kind = type(value)
     if kind in NUMBERS or (kind is np.ndarray and value.dtype != object):
@@ -116,27 +116,27 @@ def _stripped(value: Any, unit: str, name: str, depth: int) -> Any:
 
 
 def _converted(value: Any, unit: str, name: str) -> Any:
-    own = str(getattr(value, "unit", None) or getattr(value, "units", "")) or "none"
+    units = str(getattr(value, "unit", None) or getattr(value, "units", "")) or "none"
     if unit == UNKNOWN:
-        raise InvalidInput(f"{name} is a quantity in {own}, but polhode does not know which unit is meant here; give "
+        raise InvalidInput(f"{name} is a quantity in {units}, but polhode does not know which unit is meant here; give "
                            "plain numbers")  # fmt: skip
     try:
         astropy = sys.modules.get("astropy.units")
         if astropy is None or not isinstance(value, astropy.Quantity):
-            turned = value.m_as if hasattr(value, "m_as") else value.to_value
-            return np.asarray(turned(unit or "dimensionless"), dtype=float)[()]
-        # A torque over an angular acceleration is in N m s^2 / rad: there a radian is 1.
-        free = astropy.dimensionless_angles() if unit and "rad" not in unit else []
-        return np.asarray(value.to_value(unit, equivalencies=free), dtype=float)[()]
-    except Exception:  # the packages have errors of their own
-        raise InvalidInput(f"{name} is a quantity in {own}, which does not turn into {unit or 'a pure number'}; "
+            convert = value.m_as if hasattr(value, "m_as") else value.to_value
+            return np.asarray(convert(unit or "dimensionless"), dtype=float)[()]
+        # Such as an inertia given as torque over angular acceleration, N m s^2 / rad: take rad as 1.
+        angles = astropy.dimensionless_angles() if unit and "rad" not in unit else []
+        return np.asarray(value.to_value(unit, equivalencies=angles), dtype=float)[()]
+    except Exception:  # each package raises errors of its own
+        raise InvalidInput(f"{name} is a quantity in {units}, which does not turn into {unit or 'a pure number'}; "
                            "check what it is") from None  # fmt: skip
 
 
 # ------------------------------------------------------------------ numbers
 @functools.cache
 def memory() -> int:
-    """Bytes of memory of this machine; 16 GiB where it does not tell."""
+    """Memory of this machine in bytes; 16 GiB where the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -144,12 +144,12 @@ def memory() -> int:
 
 
 def room_for(entries: float, name: str) -> None:
-    """Refuse what asks for more numbers than half of the memory holds.
+    """Check that so many float64 numbers fit into half of the memory of this machine.
 
     Raises
     ------
     InvalidInput
-        Naming the argument that asks for them.
+        They do not; the message names the argument.
     """
     if 8 * entries > memory() // 2:
         raise InvalidInput(f"{name} asks for {float(entries):.3g} numbers, more than the memory of this machine holds; "
@@ -157,19 +157,19 @@ def room_for(entries: float, name: str) -> None:
 
 
 def array(value: Any, name: str, unit: str = "") -> Array:
-    """Finite real numbers of any shape, as float64; not copied where they are that already.
+    """Finite real numbers of any shape, as float64; a float64 array is returned without a copy.
 
     Parameters
     ----------
     value, name
-        What the user gives, and what messages call it.
+        The argument, and its name in messages.
     unit : str
         See ``in_unit``.
 
     Raises
     ------
     InvalidInput
-        No real numbers, rows of different lengths, not finite, too many, or a quantity of another kind.
+        No real numbers, rows of different lengths, not finite, too many, or a quantity of another dimension.
     """
     value = in_unit(value, unit, name)
     wrong = not_numbers = f"{name} must be real numbers in a regular array"
@@ -187,7 +187,7 @@ def array(value: Any, name: str, unit: str = "") -> Array:
         raise
     except OverflowError:
         raise InvalidInput(f"{name} has numbers beyond 1e308; check its units") from None
-    except Exception:  # whatever an object does when it is asked to be a number
+    except Exception:  # an object may raise anything when it is converted to numbers
         raise InvalidInput(f"{wrong}, not {shown(value)}" if wrong is not_numbers else wrong) from None
     if not np.isfinite(a).all():
         index = ",".join(str(int(k)) for k in np.argwhere(~np.isfinite(a))[0])
@@ -199,12 +199,12 @@ def array(value: Any, name: str, unit: str = "") -> Array:
 
 
 def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
-    """A fresh array of this many finite numbers.
+    """A new flat array of ``length`` finite numbers.
 
     Raises
     ------
     InvalidInput
-        As ``array``, or a wrong length.
+        As ``array``, or another shape.
     """
     a = array(value, name, unit)
     if a.shape != (length,):
@@ -215,7 +215,7 @@ def vector(value: Any, name: str, length: int = 3, unit: str = "") -> Array:
 def number(
     value: Any, name: str, unit: str = "", *, positive: bool = False, zero: bool = False, most: float = np.inf
 ) -> float:
-    """One finite number, at most ``most`` in size; with ``positive`` above 0, with ``zero`` also 0 itself.
+    """One finite number with absolute value at most ``most``; ``positive``: above 0; ``zero``: 0 or above.
 
     Raises
     ------
@@ -237,12 +237,12 @@ def number(
 
 
 def numbers(value: Any, name: str, unit: str = UNKNOWN) -> Array:
-    """A fresh flat array of any length; nothing, where None is given.
+    """A new flat array of any length; empty for None.
 
     Raises
     ------
     InvalidInput
-        As ``array``, or rows within rows.
+        As ``array``, or more than one dimension.
     """
     if value is None:
         return np.zeros(0)
@@ -253,12 +253,12 @@ def numbers(value: Any, name: str, unit: str = UNKNOWN) -> Array:
 
 
 def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
-    """A whole number of Python or NumPy, no float, from ``least`` to ``most``.
+    """An integer of Python or NumPy (no float) from ``least`` to ``most``.
 
     Raises
     ------
     InvalidInput
-        Another kind of thing, or out of range.
+        Another type, or out of range.
     """
     if isinstance(value, NO_WHOLE) or not isinstance(value, int | np.integer):
         raise InvalidInput(f"{name} must be a whole number, not {shown(value)}")
@@ -270,12 +270,12 @@ def whole(value: Any, name: str, least: int = 0, most: float = 2**53) -> int:
 
 # ------------------------------------------------------------------ words and things
 def choice(value: Any, name: str, known: Iterable[str]) -> str:
-    """One of some words.
+    """One of the known words.
 
     Raises
     ------
     InvalidInput
-        Another word, with the nearest known ones, or no word.
+        Not text, or another word; the message suggests the closest known ones.
     """
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
@@ -284,7 +284,7 @@ def choice(value: Any, name: str, known: Iterable[str]) -> str:
 
 
 def text(value: Any, name: str, most: float = np.inf) -> str:
-    """Any text, of at most this many characters.
+    """Any text of at most ``most`` characters.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def truth(value: Any, name: str) -> bool:
 
 
 def function(value: Any, name: str) -> Callable[..., Any]:
-    """Something to call.
+    """A callable.
 
     Raises
     ------
@@ -325,16 +325,16 @@ def function(value: Any, name: str) -> Callable[..., Any]:
 
 
 def path(value: Any, name: str = "path") -> str:
-    """The name of a file or folder.
+    """The path of a file or folder, as text.
 
     Raises
     ------
     InvalidInput
-        No text and no path, nothing in it, or a zero byte in it.
+        Neither text nor a path; empty, too long, or with a zero byte in it.
     """
     try:
         found = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    except Exception:  # whatever an object does when it is asked for its name
+    except Exception:  # an object may raise anything in __fspath__
         found = None
     if not isinstance(found, str) or not found or "\0" in found:
         raise InvalidInput(f"{name} must be the name of a file, not {shown(value)}")
@@ -344,12 +344,12 @@ def path(value: Any, name: str = "path") -> str:
 
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:
-    """Values by name.
+    """A mapping of names to values.
 
     Raises
     ------
     InvalidInput
-        No mapping, or keys that are no text.
+        No mapping, or a key that is not text.
     """
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{name} must be a mapping of names to values, not {shown(value)}")

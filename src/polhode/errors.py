@@ -1,4 +1,7 @@
-"""The exceptions of polhode: each message says what, where, and what to do. Lowest room: imports nothing of polhode."""
+"""Exceptions and warnings of polhode, and helpers for their messages, which say what is wrong, where, and the remedy.
+
+Imports nothing else of polhode.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ class PolhodeError(Exception):
     Attributes
     ----------
     exit_code : int
-        What the command line exits with.
+        Exit code of the command line.
     trajectory : xarray.Dataset or None
-        What had been computed before the failure; never thrown away.
+        Results computed before the failure, if any.
     """
 
     exit_code = 1
@@ -44,7 +47,7 @@ class MissingExtra(PolhodeError, ImportError):
 
 
 class StepFailed(PolhodeError):
-    """A step could not be completed. Carries where it happened (exit code 4).
+    """A step could not be completed (exit code 4).
 
     Attributes
     ----------
@@ -80,12 +83,12 @@ class ConvergenceError(StepFailed):
 
 
 class StepTooLarge(StepFailed):
-    """A step would turn a body further than the method can represent.
+    """A step would rotate a body by more than the method allows.
 
     Attributes
     ----------
     largest_step : float
-        The largest step that is safe at the state where the run stopped.
+        Largest step allowed at the state where the run stopped; nan where not known.
     """
 
     def __init__(self, message: str, *, largest_step: float = float("nan"), **where: Any) -> None:
@@ -94,7 +97,7 @@ class StepTooLarge(StepFailed):
 
 
 class StepTooSmall(StepFailed):
-    """A tolerance asks for steps that time cannot resolve."""
+    """A tolerance asks for steps so small that time in double precision does not resolve them."""
 
 
 class NotFinite(StepFailed):
@@ -102,13 +105,13 @@ class NotFinite(StepFailed):
 
 
 class FileProblem(PolhodeError, OSError):
-    """A file or the disk refused (exit code 5)."""
+    """A file could not be read or written (exit code 5)."""
 
     exit_code = 5
 
 
 class UserFunctionError(PolhodeError):
-    """A function handed in by the user failed; ``__cause__`` carries the user's own traceback (exit code 6)."""
+    """A function of the user failed; ``__cause__`` holds the user's exception with its traceback (exit code 6)."""
 
     exit_code = 6
 
@@ -119,7 +122,7 @@ class UserFunctionError(PolhodeError):
 
 
 class Interrupted(PolhodeError):
-    """The run was stopped by Ctrl-C; ``trajectory`` holds what had been computed (exit code 130)."""
+    """The run was stopped by Ctrl-C; ``trajectory`` holds the results so far (exit code 130)."""
 
     exit_code = 130
 
@@ -132,15 +135,15 @@ class PolhodeWarning(UserWarning):
 
 
 class EnergyWarning(PolhodeWarning):
-    """The energy of a run is not what the motion and the works of the loads make it; ``guard=False`` does not look."""
+    """The energy of a run does not follow from its motion and the work of its loads; not given with ``guard=False``."""
 
 
 class CoarseStepWarning(PolhodeWarning):
-    """The step of a run does not resolve an orbit or what the loads do within it; ``guard=False`` does not look."""
+    """The step is too large to resolve an orbit or changes of the loads; not given with ``guard=False``."""
 
 
 class OtherMachineWarning(PolhodeWarning):
-    """A run goes on elsewhere than it began, so that its last digits may differ from those of one in one piece."""
+    """A continued run may not be bit-identical to an uninterrupted one: machine, version or user source changed."""
 
 
 class SlowFunctionWarning(PolhodeWarning):
@@ -148,7 +151,7 @@ class SlowFunctionWarning(PolhodeWarning):
 
 
 def warn(message: str, category: type[PolhodeWarning]) -> None:
-    """Warn at the line of the caller outside of polhode."""
+    """Give a warning that points at the first calling line outside of polhode."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("polhode."):
         level, frame = level + 1, frame.f_back
@@ -157,7 +160,7 @@ def warn(message: str, category: type[PolhodeWarning]) -> None:
 
 @contextlib.contextmanager
 def unwarned() -> Iterator[None]:
-    """Runs within say nothing of energies and steps: for comparisons and studies, which measure errors themselves."""
+    """Suppress warnings about energy and coarse steps, for comparisons and studies, which measure errors themselves."""
     with warnings.catch_warnings():
         for kind in (EnergyWarning, CoarseStepWarning):
             warnings.simplefilter("ignore", kind)
@@ -166,7 +169,7 @@ def unwarned() -> Iterator[None]:
 
 FEW = 12
 MANY = 30
-"""Known names in one message."""
+"""Up to FEW known names are always listed in a message; never more than MANY."""
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxlist, _SHORT.maxtuple = 3, 12, 12
@@ -174,7 +177,7 @@ _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 80, 120, 60
 
 
 def shown(value: object) -> str:
-    """A value as messages show it: short, on one line, whatever it is."""
+    """A short form of any value on one line, for messages."""
     try:
         return " ".join(_SHORT.repr(value).split())
     except Exception:
@@ -194,11 +197,11 @@ OTHER_WORDS: dict[str, tuple[str, ...]] = {
     "g": ("gravity",), "gm": ("mu",), "k": ("stiffness",), "thrust": ("forces", "thrusters"), "solver": ("method",),
     "integrator": ("method",), "temp": ("temperature",), "random_state": ("seed",), "rng": ("seed",),
 }  # fmt: skip
-"""What others call an argument, and what it may be called here."""
+"""Names that other programs use for an argument, and polhode's names for it."""
 
 
 def closest(name: object, known: Iterable[str], most: int = 3, likeness: float = 0.5) -> list[str]:
-    """The known names that somebody who writes this one may mean, the likeliest first."""
+    """Up to ``most`` known names similar to a name (or its synonyms in OTHER_WORDS), the most similar first."""
     if not isinstance(name, str):
         return []
     names, word = sorted(known), name[:100].lower()
@@ -210,7 +213,7 @@ def closest(name: object, known: Iterable[str], most: int = 3, likeness: float =
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
-    """Error for an unknown name that answers with the closest known ones, and with all where they are few."""
+    """The error for an unknown name; it suggests the closest known names, and lists all where they are few."""
     names = sorted(known)
     close = closest(name, names)
     hints = [f"did you mean {' or '.join(map(repr, close))}?"] if close else []
@@ -220,12 +223,12 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> InvalidInput:
 
 
 def answering(function: Asked) -> Asked:
-    """A function that answers an argument it does not know with the closest it does, and names what is missing.
+    """Decorator: unknown or missing arguments raise ``InvalidInput``, which suggests the closest known names.
 
     Raises
     ------
     InvalidInput
-        When called with such arguments, in the place of Python's ``TypeError``.
+        On a call with such arguments, instead of Python's ``TypeError``.
     """
     signature = inspect.signature(function)
     known = [name for name, parameter in signature.parameters.items() if parameter.kind is not parameter.VAR_KEYWORD]

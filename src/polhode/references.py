@@ -1,6 +1,6 @@
-"""What to cite: the entries of ``references.bib``, which travels with the package.
+"""Citations: BibTeX for trajectories and reference keys, from ``references.bib`` in the package.
 
-One entry a line, ``@kind{key, field={...}, ...}``; methods, problems and comments name entries by their key.
+The file has one entry a line, ``@kind{key, field={...}, ...}``; methods, problems and comments refer to the keys.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 
 @functools.cache
 def entries() -> dict[str, str]:
-    """Every BibTeX entry by its key, in the order of the file."""
+    """All BibTeX entries by key, in the order of the file."""
     text = files("polhode").joinpath("references.bib").read_text(encoding="utf-8")
     found = {}
     for block in re.split(r"^(?=@)", text, flags=re.MULTILINE):
@@ -30,12 +30,12 @@ def entries() -> dict[str, str]:
 
 
 def bibtex(key: str) -> str:
-    """One entry, a field a line.
+    """One entry as BibTeX, one field per line.
 
     Raises
     ------
     InvalidInput
-        Unknown key; the message names the closest.
+        Unknown key; the message suggests the closest.
     """
     if key not in entries():
         raise unknown_name("reference", key, entries())
@@ -58,12 +58,12 @@ def cite(what: Any) -> str:
     Returns
     -------
     str
-        A sentence about the software as a BibTeX comment, and the entry.
+        The entry; for a trajectory, after a BibTeX comment that names version and method.
 
     Raises
     ------
     InvalidInput
-        Unknown key, or something that records no citation.
+        Unknown key, or a value without a citation attribute.
 
     Examples
     --------
@@ -84,6 +84,6 @@ def cite(what: Any) -> str:
 
 
 def sentence(release: str, method: str, description: str) -> str:
-    """What to write about the software."""
+    """The sentence that names version and method, for a paper."""
     described = f" ({description})" if description else ""
     return f"Computed with polhode {release}, method {method}{described}."

@@ -1,77 +1,100 @@
-"""Where every number stands: slots of the state, of a body, of a run's records, and what they may hold."""
+"""Slots of the flat arrays that kernels share (used as ``L.LOADED``), and the values of their flags and statuses."""
 
-BODY = 13
-POSITION, MOMENTUM, ATTITUDE, ANGULAR = 0, 3, 6, 10
-CONSTANTS = 8
-OF_BODY = CONSTANTS + 4
-"""Numbers of a body in ``bodies``, with those of its frame."""
-MASS, INERTIA, INVERSE_MASS, INVERSE_INERTIA = 0, 1, 4, 5
-LOAD = 6
-ATTRACTION, POTENTIAL_PART, RESTING, MOVING = 1, 2, 4, 8
-ALL, WITHOUT_SOLVED, DISSIPATIVE = 15, 14, 12
-COMMUTATOR, SERIES = 16, 32
-"""Parts of a load, bits of which several may be asked for at once: the attraction that a flow may solve; what else has
-a potential; what has none and does not depend on velocities; what depends on velocities. Then everything; without the
-attraction; without what has a potential. Only a system that says it divides its loads is asked for other parts than
-these.
+# ------------------------------------------------------------------ state ``y``: per body, then auxiliary variables
+BODY = 13  # numbers of a body in the state
+POSITION = 0  # 3 numbers, space frame
+MOMENTUM = 3  # 3 numbers, space frame
+ATTITUDE = 6  # quaternion (w, x, y, z), body to space
+ANGULAR = 10  # angular momentum: 3 numbers, principal body frame
 
-Not to be combined, and asked for only where a system says it provides them: the load of the commutator [V, [T, V]],
-which is the gradient of F . M^-1 F; a Taylor coefficient of the torque."""
-SERIES_ROW = 32
-SERIES_AUXILIARY = 3 * SERIES_ROW
-SERIES_SIZE = SERIES_AUXILIARY + 4 * SERIES_ROW
-"""Of the memory of a SERIES call: most coefficients of a series; where the rows begin that are the system's own, four
-series or what else it likes to keep from one coefficient to the next; length."""
-TRANSLATION, ROTATION = 0, 1
-"""Kinds of a block of unknowns, see ``Workspace.blocks``."""
-OK, NOT_CONVERGED, TOO_LARGE, NOT_FINITE = 0, 1, 2, 3
-"""What a step returns."""
-TOO_SMALL = 4
-"""What the adaptive loop returns where the tolerance asks for steps that time cannot resolve."""
-CROSSED, CUT = 5, 6
-"""What a loop returns after a step in which the function of an event changed sign; and, with chosen steps, before one
-that is to be cut at such a place: it has not been taken."""
-SINGULAR = 7
-"""What a step returns where the solution that belongs to it ends at a shorter step, whose equations are singular: ERROR
-then holds that step, and RESIDUAL the reciprocal condition number of their matrix just before it."""
-LOST = 10
-"""What a step returns where the solution that belongs to it, followed from a vanishing step, ends or turns back at a
-shorter one: ERROR then holds the longest step reached."""
-STOPPED, PASSED = 8, 9
-"""What a step with a clock of its own returns where the clock would stand still or turn back; what its loop returns
-where a step reached or passed the end."""
-ITERATIONS, RESIDUAL, TOTAL_ITERATIONS, STEPS_DONE, ROW_ITERATIONS = 0, 1, 2, 3, 4
-EVALUATIONS, LOADED, NEXT_TIME = 5, 6, 7
-GUARDED, VELOCITY_DEPENDENT, HAS_COMMUTATOR = 8, 9, 10
-RELATIVE, ABSOLUTE, ERROR = 11, 12, 13
-TIME_AT = 15
-AUXILIARY, SPLIT_LOADS, REPEATED = 16, 17, 18
-COMPENSATION_AT = 19
-STEP_INFO = 20
-"""Slots of ``Workspace.step_info``. What a step tells the loop: solver iterations of this step, size of the last
-correction, iterations so far, steps completed in this call, most iterations of a step since the row before (kept from
-one call to the next); load evaluations so far; 1 when ``load`` holds all loads of the present state and time. What it
-is told: the time at its end, exactly as the next step will see it; 1 when steps out of a method's range are to be
-refused; 1 when the loads depend on velocities, 2 when only rates of own numbers do; 1 when the system provides
-COMMUTATOR loads; the relative and the absolute tolerance of a step, both 0 where it need not estimate its error. It
-then tells the error over the tolerance. Of the system, it is told how many own numbers there are, and 1 where loads
-are divided by the bits of their parts; it tells how often the part that depends on velocities was evaluated alone,
-which load evaluations leave out. Of a method with a clock: where the clock's numbers begin in the state. With
-compensated sums it is told where in the state their carries begin."""
-TIME_VARIABLES = 4
-"""Numbers of a clock, the last ones of a state: time; the part of it that rounding cut off; the density of steps, whose
-product with their size is the nominal step (0: not begun, it will be 1); its rate, or the unit it is measured in."""
-EVENT_UNARMED, EVENT_DISABLED = 2.0, 3.0
-"""What a loop knows of an event is the side of its function in the last step but for zeros: 1 or -1; 0 at a start that
-is exactly an event, which is told when it is left; SILENT where that is not to be told; MUTED where nothing is."""
-MARCHING, PREPARING, PRESENTING = 0, 1, 2
-"""What the time loop is asked for: steps; the state a processed method works on; the state of the system again."""
-TIME, NEXT, TAKEN, ERROR_BEFORE, REFUSED = 0, 1, 2, 3, 4
-ACCEPTED, REJECTED, SMALLEST, LARGEST = 5, 6, 7, 8
-BEGUN, SAMPLE, ROWS, TRYING = 9, 10, 11, 12
-CONTROLLER_STATE = 13
-"""Slots of the course of an adaptive run, all that its loop remembers. Time of the state; size of the next step,
-signed, 0 where the loop is to choose the first one; size of the step that led here, 0 at the start; its error over the
-tolerance; 1 after a rejection. Steps accepted and rejected so far; smallest and largest step accepted. Time at
-which the step before began; number of the next sample; rows written in this call; 1 while a step is tried, so that the
-state is kept elsewhere."""
+# ------------------------------------------------------------------ ``bodies``: N blocks of constants, then N frames
+CONSTANTS = 8  # numbers of a block
+OF_BODY = CONSTANTS + 4  # numbers of a body in all, with the quaternion from its principal frame to the user's
+MASS = 0
+INERTIA = 1  # 3 principal moments
+INVERSE_MASS = 4  # 0: pinned
+INVERSE_INERTIA = 5  # 3 inverse moments, 0: a point
+TRANSLATION, ROTATION = 0, 1  # kinds of a block of unknowns, see ``Workspace.blocks``
+
+# ------------------------------------------------------------------ loads, and the parts that may be requested
+LOAD = 6  # numbers of a body in ``load``: force (space frame), torque (principal body frame)
+# Bits, to be combined. Only a system with split loads is asked for parts other than ALL and WITHOUT_SOLVED.
+ATTRACTION = 1  # the attraction that a flow may solve exactly
+POTENTIAL_PART = 2  # other loads that have a potential
+RESTING = 4  # loads without potential that do not depend on velocities
+MOVING = 8  # loads that depend on velocities
+ALL = 15
+WITHOUT_SOLVED = 14  # without the attraction
+DISSIPATIVE = 12  # without the loads that have a potential
+# Not to be combined; requested only from a system that provides them.
+COMMUTATOR = 16  # load of the commutator [V, [T, V]]: gradient of F . M^-1 F
+SERIES = 32  # one Taylor coefficient of the torque
+
+# ------------------------------------------------------------------ memory of a SERIES call
+SERIES_ROW = 32  # most coefficients of a series
+SERIES_AUXILIARY = 3 * SERIES_ROW  # the first of four rows for the system's own series, kept between coefficients
+SERIES_SIZE = SERIES_AUXILIARY + 4 * SERIES_ROW  # length
+
+# ------------------------------------------------------------------ statuses of steps and loops
+OK = 0
+NOT_CONVERGED = 1  # step: the solver did not reach round-off
+TOO_LARGE = 2  # step: beyond the method's range, or a rotation beyond the guard's limit
+NOT_FINITE = 3  # step: infinite or nan
+TOO_SMALL = 4  # adaptive loop: the tolerance asks for steps that time cannot resolve
+CROSSED = 5  # loop: an event function changed sign in the step just taken
+CUT = 6  # adaptive loop: an event function changes sign in the next step, which must end there and was not taken
+SINGULAR = 7  # step: equations singular at a shorter step: ERROR holds it, RESIDUAL 1/condition just before it
+STOPPED = 8  # time-transformed step: time would stand still or turn back
+PASSED = 9  # time-transformed loop: a step reached or passed the end
+LOST = 10  # step: the solution, followed from a vanishing step, ends at a shorter one: ERROR holds the longest reached
+
+# ------------------------------------------------------------------ step info: ``Workspace.step_info``
+ITERATIONS = 0  # step: solver iterations of this step
+RESIDUAL = 1  # step: size of the last correction
+TOTAL_ITERATIONS = 2  # loop: iterations so far
+STEPS_DONE = 3  # loop: steps completed in this call
+ROW_ITERATIONS = 4  # loop: most iterations of a step since the last recorded row, kept between calls
+EVALUATIONS = 5  # step: load evaluations so far
+LOADED = 6  # step: 1 when ``load`` holds the loads of the present state and time, 2 with the commutator's; 0 discards
+NEXT_TIME = 7  # loop: time at the end of the step, exactly as the next step will see it
+GUARDED = 8  # run: 1 when steps beyond a method's range are to be refused
+VELOCITY_DEPENDENT = 9  # run: 1 when loads depend on velocities, 2 when only rates of auxiliary variables do
+HAS_COMMUTATOR = 10  # run: 1 when the system provides COMMUTATOR loads
+RELATIVE = 11  # run: relative tolerance of a step, 0 where no error estimate is needed
+ABSOLUTE = 12  # run: absolute tolerance of a step, likewise
+ERROR = 13  # step: estimated error over the tolerance; see SINGULAR and LOST
+TIME_AT = 15  # run: where the time variables of a time transformation begin in the state
+AUXILIARY = 16  # run: how many auxiliary variables the system has
+SPLIT_LOADS = 17  # run: 1 when the system evaluates the parts of its loads separately
+REPEATED = 18  # step: evaluations of MOVING loads alone, which EVALUATIONS leaves out
+COMPENSATION_AT = 19  # run: where the compensation of compensated sums begins in the state
+STEP_INFO = 20  # length
+
+# ------------------------------------------------------------------ time transformation: last numbers of the state
+TIME_VARIABLES = 4  # time; what rounding cut off it; step density (0: unset, will be 1); its rate, or its unit
+
+# ------------------------------------------------------------------ events: side of each function after the last step
+# 1 or -1: its sign; 0: the start is exactly an event, reported when it is left.
+EVENT_UNARMED = 2.0  # the start is exactly an event, not reported
+EVENT_DISABLED = 3.0  # never reported
+
+# ------------------------------------------------------------------ tasks of the time loop
+MARCHING = 0  # take steps
+PREPARING = 1  # convert the state to the one a processed method works on
+PRESENTING = 2  # convert it back
+
+# ------------------------------------------------------------------ controller state: all an adaptive loop remembers
+TIME = 0  # of the state
+NEXT = 1  # size of the next step, signed; 0: the loop is to choose the first one
+TAKEN = 2  # size of the last step accepted, 0 at the start
+ERROR_BEFORE = 3  # its error over the tolerance
+REFUSED = 4  # 1 after a rejection
+ACCEPTED = 5  # steps accepted so far
+REJECTED = 6  # steps rejected so far
+SMALLEST = 7  # smallest step accepted
+LARGEST = 8  # largest step accepted
+BEGUN = 9  # time at which the last step accepted began
+SAMPLE = 10  # number of the next sample
+ROWS = 11  # rows written in this call
+TRYING = 12  # 1 while a step is tried, the state before it being in ``kept``
+CONTROLLER_STATE = 13  # length

@@ -1,7 +1,7 @@
-"""The roles of a run, each a typed function, and the workspace a step sees.
+"""Typed signatures of the functions a run is made of (loads, potential, events, loops), and the workspace of a step.
 
-State ``y``, flat: N blocks of 13 numbers, then the S numbers of the system's own (such as the work of a force), then
-whatever extra block a method declares (the only memory between steps).
+State ``y``, flat: N blocks of 13 numbers, then the S auxiliary variables of the system (such as the work of a force),
+then the extra block that a method declares (the only memory between steps). Slots are named in ``kernel.layout``.
 
 ====== ========= ===============================================
 offset length    meaning
@@ -12,9 +12,16 @@ offset length    meaning
 10     3         angular momentum, principal body frame
 ====== ========= ===============================================
 
-``bodies``, flat: N blocks of 8 numbers: mass, three principal moments, and their inverses in the same order; then of
-each body the quaternion from its principal frame to the user's. An inverse mass of zero pins a body; inverse moments of
-zero make it a point.
+``bodies``, flat: N blocks of 8 numbers, then N quaternions from the principal frames to the users' frames.
+
+====== ========= ===============================================
+offset length    meaning
+====== ========= ===============================================
+0      1         mass
+1      3         principal moments
+4      1         inverse mass; 0 pins the body
+5      3         inverse principal moments; 0 makes it a point
+====== ========= ===============================================
 """
 
 from __future__ import annotations
@@ -31,51 +38,51 @@ I1 = i8[::1]
 P = types.CPointer(f8)
 
 LOADS = types.void(i8, f8, i8, P, P, P, P)
-"""loads(part, t, N, y, bodies, parameters, out): forces (space frame) and torques (body frame), N blocks of 6; behind
-them the rates of the S numbers of the system's own, which may depend on all of the state but these numbers, under the
-parts ALL, WITHOUT_SOLVED and, where loads are divided, others: a rate that depends on velocities belongs to the part
-MOVING, another one to the part of its load, and is 0 where that is not asked for."""
+"""loads(part, t, N, y, bodies, parameters, out): writes N blocks of force (space frame) and torque (body frame), then
+the rates of the S auxiliary variables, which may depend on all of the state but these variables. ``part`` is ALL,
+WITHOUT_SOLVED or, for split loads, other bits: a rate that depends on velocities belongs to the part MOVING, any other
+to the part of its load, and is written as 0 where its part is not requested."""
 POTENTIAL = f8(f8, i8, P, P, P)
 """potential(t, N, y, bodies, parameters): total potential energy."""
 EVENT = f8(i8, f8, i8, P, P, P, P)
 """event(k, t, N, y, bodies, parameters, table): function of event number k, whose zeros are the events; ``table`` holds
-the numbers of all events, ``parameters`` those of the system."""
+the parameters of all events, ``parameters`` those of the system."""
 
 
 class Workspace(NamedTuple):
-    """What a step may read and write. ``loads`` is a typed function pointer; what is called an array
-    below is a pointer to its first element (``kernel.jit.pointer``), indexed like one.
+    """What a step may read and write. ``loads`` is a typed function pointer; each array below is a pointer to its
+    first element (``kernel.jit.pointer``), indexed like an array.
 
     Attributes
     ----------
     N : int
         Number of bodies.
     B : int
-        Number of blocks.
+        Number of blocks of unknowns.
     S : int
-        How many numbers of its own the system has.
+        Number of auxiliary variables.
     y : array (13 N + S + extra)
         State, changed in place by the step.
     bodies : array (12 N)
-        Masses and principal moments with their inverses, and the quaternions of the users' frames.
+        Masses and principal moments with their inverses, then the quaternions of the users' frames.
     parameters : array
-        The system's numbers, in the system's own order.
+        Parameters of the system, in an order of its own.
     loads : function
         The LOADS role.
     coefficients : array
         The method's coefficients.
     int_coefficients : int array
-        The method's integers (stage count and the like).
+        The method's integer coefficients (such as the number of stages).
     blocks : int array (2 B)
         Pairs (body, kind) of the blocks that move; a pinned body has no TRANSLATION block, a particle no ROTATION.
     stage_state : array (13 N + S + extra)
         A second state, for stages.
     load : array (6 N + S)
-        Where a step lets the loads be written.
+        Receives the loads.
     work : array
-        Scratch memory of the size the method asked for; holds nothing between steps.
+        Scratch memory of the size the method requested; its content is not kept between steps.
     step_info : array (20)
-        What the step tells the loop.
+        Flags and counters shared by run, loop and step; slots in ``kernel.layout``.
     frames : array (4 N)
         Quaternions from the principal frames to the users' body frames.
     """
