@@ -1,30 +1,31 @@
-"""Forces on a point mass that orbits a centre, for ``polhode.orbit``: gravity beyond the point, air, light, thrust.
+"""Forces of ``polhode.orbit`` and ``polhode.spacecraft``: zonal gravity, third bodies, drag, sunlight, thrust.
 
     from polhode import forces, planets
     ph.orbit(planets.EARTH.mu, mass=500.0, forces=[forces.zonal(**planets.EARTH.zonal), forces.thrust(1e-4)])
 
-Each function makes one ``Force``, which says by itself whether it has a potential, and whether it depends on velocities
-or on time. All are accelerations, so that the mass of the point does not matter to the path; the load is mass times
-acceleration. Places are seen from the centre, in the axes of space; units are any consistent set, the same as those of
+Each function returns one ``Force``, which states whether it has a potential and whether it depends on velocity or time.
+All are accelerations, so the path does not depend on the mass of the point; the load is mass times acceleration.
+Positions are relative to the centre, in the axes of space; units are any consistent set, the same as those of
 ``orbit``.
 
-A body elsewhere (a third body, the Sun) is at rest (``position``), on a ``circle``, or in a table (``times`` and
-``positions``) through which a cubic spline is laid whose end conditions are "not a knot"; a table must cover every time
-the run looks at, some methods look a little beyond their steps, and outside of it the run stops with ``NotFinite``.
+Another body (a third body, the Sun) is at rest (``position``), on a ``circle``, or given by a table (``times`` and
+``positions``), interpolated by a cubic spline with "not-a-knot" end conditions. The table must cover every time at
+which the loads are evaluated (some methods evaluate slightly beyond their steps); outside it the run stops with
+``NotFinite``.
 
 Where loads jump (thrust at ``start`` and ``stop``, a ``cylinder`` shadow) or their derivatives do (the edges of a
-``cone``), and at impulses, a run cuts its steps, which see one side only: every method keeps its order. A load does not
-look at the time to know whether it is on, but at a number that the run switches. A shadow is found where a step ends on
-its other side; one that a step passes whole is missed, so take steps shorter than the passage.
+``cone``), and at impulses, the run cuts its steps, so that each sees one side only and every method keeps its order:
+whether a load is on is a parameter that the run switches, not a function of time. A shadow is detected if a step ends
+on its other side; one that lies within a single step is missed, so take steps shorter than the passage.
 
 ====== ==================================================================
 symbol meaning
 ====== ==================================================================
-r, v   place and velocity of the point
-s, d   place of another body, and the way to it: d = s - r
+r, v   position and velocity of the point
+s, d   position of another body, and the vector to it: d = s - r
 k      unit vector of the axis of symmetry or of rotation
 J_n    zonal coefficient, unnormalised; P_n Legendre's polynomial
-rho    density of the air, u velocity through it
+rho    density of the air; u velocity relative to the air
 ====== ==================================================================
 """
 
@@ -47,25 +48,25 @@ from polhode.systems.record import called, plain
 __all__ = ["Force", "Impulse", "drag", "impulse", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
 
 ZONAL, UNIFORM, THIRD_BODY, DRAG, RADIATION, THRUST, IMPULSE = range(7)
-"""Codes by which the compiled loads know a force; in the order of ``FORCES``."""
+"""Codes of the forces in the compiled loads; in the order of ``FORCES``."""
 
 FIXED, CIRCLE, TABLE = range(3)
 NO_SHADOW, CYLINDER, CONE = range(3)
 INERTIAL, ALONG_VELOCITY, RADIAL = range(3)
 SHADOWS = {"none": NO_SHADOW, "cylinder": CYLINDER, "cone": CONE}
 STANDARD_GRAVITY = 9.80665
-"""By definition, m/s^2: the exhaust velocity of a specific impulse of one second, in m/s."""
+"""m/s^2, by definition: exhaust velocity in m/s over specific impulse in s."""
 LIT = 4
-"""Among the numbers of light with a cylindrical shadow: 1 in the light, 0 in the shadow."""
+"""Index among the numbers of light with a cylindrical shadow: 1 in the light, 0 in the shadow."""
 FIRING = 7
-"""Among the numbers of thrust: 1 while it is on, else 0."""
+"""Index among the numbers of a thrust: 1 while it is on, else 0."""
 FRAMES = ("inertial", "rtn", "velocity")
 DIRECTIONS = {"inertial": INERTIAL, "velocity": ALONG_VELOCITY, "radial": RADIAL}
 WAYS = {"inertial": "thrust in a fixed direction", "velocity": "thrust along the velocity", "radial": "radial thrust"}
 NOWHERE = (float("nan"), float("nan"), float("nan"))
 NO_LEVEL = float("nan")
-"""What a chain of codes ends in, for a code that it does not know: acceleration or place, and potential or share.
-``force_table.force_table`` asks the chains for every force beforehand and knows these by their identity."""
+"""Returned for an unknown code: NOWHERE as acceleration or position, NO_LEVEL as potential or lit fraction.
+``force_table.force_table`` evaluates every force once beforehand and recognises these by identity."""
 
 
 # ------------------------------------------------------------------ the record
@@ -78,23 +79,23 @@ class Force:
     kind : str
         Name of the function that made it.
     description : str
-        What it is, in one line.
+        One line that describes it.
     arguments : mapping
-        What it was made from, in JSON's types, ``kind`` among it.
+        Its arguments in JSON types, with ``kind``.
     numbers : tuple of float
-        What the compiled loads read.
+        Its parameters in the compiled loads.
     conservative : bool
         Whether it has a potential, which may depend on time.
     velocity_dependent : bool
         Whether it depends on the velocity.
     autonomous : bool
-        Whether it is the same at all times.
+        Whether it does not depend explicitly on time.
     axial : bool
-        Whether it keeps the angular momentum about z.
+        Whether it conserves the angular momentum about z.
     flow : float
-        Mass it uses up in a unit of time while it is on; then ``numbers[0]`` is a force, not an acceleration.
+        Mass flow rate while it is on; if positive, ``numbers[0]`` is a force, not an acceleration.
     surface : bool
-        Whether it acts on the surface, so that its acceleration grows as the mass falls.
+        Whether it is a surface force, whose acceleration grows as the mass falls.
     """
 
     kind: str
@@ -113,10 +114,10 @@ class Force:
         return f"{self.kind}({inside})"
 
 
-# ------------------------------------------------------------------ places of other bodies
+# ------------------------------------------------------------------ positions of other bodies
 @helper
 def segment(p, at, stride, count, x):
-    """The last of ``count`` rows of a table whose first number is not above x; the first row where all are."""
+    """Index of the last of ``count`` rows of a table whose first number is <= x; 0 if there is none."""
     low, high = 0, count
     while high - low > 1:
         middle = (low + high) // 2
@@ -129,7 +130,7 @@ def segment(p, at, stride, count, x):
 
 @helper
 def path_at(p, at, t):
-    """Where a body is at time t; not a number outside its table."""
+    """Position of a body at time t; NaN outside its table."""
     if p[at] == FIXED:
         return get3(p, at + 1)
     if p[at] == CIRCLE:
@@ -144,7 +145,7 @@ def path_at(p, at, t):
     x = (t - p[i]) / h
     if x < -1e-9 or x > 1.0 + 1e-9:
         x = np.nan
-    # Cubic by values and slopes at both ends.
+    # Cubic Hermite interpolation by values and slopes at both ends.
     y = 1.0 - x
     ends = axpy(y * y * (1.0 + 2.0 * x), get3(p, i + 1), scale(x * x * (1.0 + 2.0 * y), get3(p, i + 8)))
     slopes = axpy(h * x * y * y, get3(p, i + 4), scale(-h * x * x * y, get3(p, i + 11)))
@@ -153,7 +154,7 @@ def path_at(p, at, t):
 
 @helper
 def path_rate_at(p, at, t):
-    """Velocity of a body at time t, likewise."""
+    """Velocity of a body at time t; NaN outside its table."""
     if p[at] == FIXED:
         return (0.0, 0.0, 0.0)
     if p[at] == CIRCLE:
@@ -198,7 +199,7 @@ def zonal_acceleration(p, at, mu, r):
 
 @helper
 def zonal_potential(p, at, mu, r):
-    """mu / r sum J_n (R/r)^n P_n, of a unit of mass."""
+    """mu / r sum J_n (R/r)^n P_n, per unit mass."""
     size = np.sqrt(dot(r, r))
     s = dot(r, get3(p, at)) / size
     ratio = p[at + 3] / size
@@ -214,7 +215,7 @@ def zonal_potential(p, at, mu, r):
 
 @helper
 def third_body_acceleration(p, at, t, r):
-    """mu (d/|d|^3 - s/|s|^3) as -mu/|d|^3 (r + f s): with q = r . (r - 2 s)/s^2 nothing cancels [battin1999]."""
+    """mu (d/|d|^3 - s/|s|^3) as -mu/|d|^3 (r + f s), f of q = r . (r - 2 s)/s^2, without cancellation [battin1999]."""
     s = path_at(p, at + 1, t)
     d = axpy(-1.0, r, s)
     q = dot(r, axpy(-2.0, s, r)) / dot(s, s)
@@ -225,7 +226,7 @@ def third_body_acceleration(p, at, t, r):
 
 @helper
 def third_body_potential(p, at, t, r):
-    """-mu (1/|d| - 1/|s| - r . s/|s|^3), of a unit of mass, zero at the centre; free of cancellation likewise."""
+    """-mu (1/|d| - 1/|s| - r . s/|s|^3) per unit mass, zero at the centre; also without cancellation."""
     s = path_at(p, at + 1, t)
     square = dot(s, s)
     q = dot(r, axpy(-2.0, s, r)) / square
@@ -236,11 +237,11 @@ def third_body_potential(p, at, t, r):
 
 @helper
 def third_body_rate(p, at, t, r):
-    """Partial derivative of that potential in time; with f of the acceleration and s' the velocity of the body,
+    """Partial time derivative of ``third_body_potential``; with f of the acceleration and s' the body's velocity,
 
         mu / |s|^3 (r . s' f / (1 + f) - s . s' (f / (1 + f) + 3 r . s / s^2)),
 
-    the bracket written so that only terms of its own size are left.
+    the bracket evaluated without cancellation.
     """
     s, ds = path_at(p, at + 1, t), path_rate_at(p, at + 1, t)
     square = dot(s, s)
@@ -255,7 +256,7 @@ def third_body_rate(p, at, t, r):
 
 @helper
 def drag_acceleration(p, at, r, v):
-    """-k(r) |u| u with u = v - rotation x r and k exponential between the rows of a table."""
+    """-k(r) |u| u with u = v - rotation x r; log k is linear in r between the rows of a table."""
     u = axpy(-1.0, cross(get3(p, at), r), v)
     size = np.sqrt(dot(r, r))
     i = at + 4 + 3 * segment(p, at + 4, 3, int(p[at + 3]), size)
@@ -265,13 +266,13 @@ def drag_acceleration(p, at, r, v):
 
 @helper
 def lit(p, at, r, d):
-    """Share of the Sun's disc that is seen: 1 in the light, 0 in full shadow; d leads to the Sun."""
+    """Visible fraction of the Sun's disc: 1 in sunlight, 0 in full shadow; d points to the Sun."""
     body = p[at + 1]
     if p[at] == CYLINDER:
         return p[at + 2]
     if p[at] != CONE:
         return NO_LEVEL
-    # Apparent radii of the Sun and of the body, and the angle between their centres; discs taken as flat.
+    # Apparent radii of the Sun and of the body, and the angle between their centres; the discs are taken as flat.
     a = np.arcsin(min(1.0, p[at + 2] / np.sqrt(dot(d, d))))
     b = np.arcsin(min(1.0, body / np.sqrt(dot(r, r))))
     across = cross(d, r)
@@ -282,7 +283,7 @@ def lit(p, at, r, d):
         return 0.0
     if c <= a - b:
         return 1.0 - (b / a) * (b / a)
-    # Half the overlap: a sector less a triangle of each disc.
+    # Half the overlap: of each disc, a sector minus a triangle.
     x = 0.5 * (c + (a - b) * (a + b) / c)
     z = c - x
     y = np.sqrt(max(0.0, (a - x) * (a + x)))
@@ -292,7 +293,7 @@ def lit(p, at, r, d):
 
 @helper
 def radiation_acceleration(p, at, t, r):
-    """Away from the Sun, by the square of the distance where one is given, by the share of the Sun that is seen."""
+    """Away from the Sun, inverse square if a distance is given, times the visible fraction of the Sun."""
     s = path_at(p, at + 6, t)
     d = s if p[at + 5] == 1.0 else axpy(-1.0, r, s)
     size = np.sqrt(dot(d, d))
@@ -306,7 +307,7 @@ def radiation_acceleration(p, at, t, r):
 
 @helper
 def radiation_potential(p, at, t, r):
-    """Of a unit of mass and light without shadow: A n . r, A D^2 / |d| or -A |d|, less its value at the centre."""
+    """Per unit mass, without shadow: A n . r, A D^2 / |d| or -A |d|, minus the value at the centre."""
     s = path_at(p, at + 6, t)
     if p[at + 5] == 1.0:
         return p[at] * dot(s, r)
@@ -320,7 +321,7 @@ def radiation_potential(p, at, t, r):
 
 @helper
 def radiation_rate(p, at, t, r):
-    """Partial derivative of that potential in time."""
+    """Partial time derivative of ``radiation_potential``."""
     if p[at + 5] == 1.0:
         return 0.0
     s, ds = path_at(p, at + 6, t), path_rate_at(p, at + 6, t)
@@ -335,7 +336,7 @@ def radiation_rate(p, at, t, r):
 
 @helper
 def thrust_acceleration(p, at, t, r, v):
-    """While it is on, see FIRING; 5 and 6 are the times, for the run."""
+    """Thrust while ``p[at + FIRING]`` is 1; the run reads the times ``p[at + 5]``, ``p[at + 6]``."""
     if p[at + FIRING] == 0.0:
         return (0.0, 0.0, 0.0)
     e = NOWHERE
@@ -351,7 +352,7 @@ def thrust_acceleration(p, at, t, r, v):
 
 @helper
 def acceleration_of(code, p, at, mu, t, r, v):
-    """Acceleration by the force of this code whose numbers begin at ``p[at]``."""
+    """Acceleration by the force with this code whose numbers begin at ``p[at]``."""
     if code == ZONAL:
         return zonal_acceleration(p, at, mu, r)
     if code == UNIFORM:
@@ -369,7 +370,7 @@ def acceleration_of(code, p, at, mu, t, r, v):
 
 @helper
 def potential_of(code, p, at, mu, t, r):
-    """Potential of a unit of mass under a conservative force, likewise."""
+    """Potential per unit mass of a conservative force with this code whose numbers begin at ``p[at]``."""
     if code == ZONAL:
         return zonal_potential(p, at, mu, r)
     if code == UNIFORM:
@@ -383,7 +384,7 @@ def potential_of(code, p, at, mu, t, r):
 
 @helper
 def potential_rate_of(code, p, at, mu, t, r):
-    """Partial derivative in time of the potential of a unit of mass, of a force whose potential changes in time."""
+    """Partial time derivative of the potential per unit mass, for a force whose potential depends on time."""
     if code == THIRD_BODY:
         return third_body_rate(p, at, t, r)
     if code == RADIATION:
@@ -393,7 +394,7 @@ def potential_rate_of(code, p, at, mu, t, r):
 
 @helper
 def mass_share(p, at, t):
-    """Mass at time t over that before the first burn; rows of begin, end and share used up in a unit of time."""
+    """Mass at time t over the mass before all burns; rows of begin, end and fraction used per unit time."""
     share = 1.0
     for k in range(int(p[at])):
         begin, end = p[at + 1 + 3 * k], p[at + 2 + 3 * k]
@@ -401,7 +402,7 @@ def mass_share(p, at, t):
     return share
 
 
-# ------------------------------------------------------------------ what users write
+# ------------------------------------------------------------------ public functions
 @answering
 def zonal(
     *,
@@ -413,17 +414,17 @@ def zonal(
     J6: float = 0.0,
     axis: Any = (0.0, 0.0, 1.0),
 ) -> Force:
-    """Gravity of a centre that is not a sphere but the same all around an axis.
+    """Zonal gravity: the field of a centre that is symmetric about an axis but not spherical.
 
     Parameters
     ----------
     radius : float
         Reference radius R of the coefficients, length.
     J2, J3, J4, J5, J6 : float
-        Zonal coefficients, unnormalised: the potential of a unit of mass is ``mu / r sum J_n (R / r)^n P_n``, which is
-        to be added to ``-mu / r``. An oblate body has a positive J2.
+        Zonal coefficients, unnormalised: the potential per unit mass is ``mu / r sum J_n (R / r)^n P_n``, in addition
+        to ``-mu / r``. An oblate body has a positive J2.
     axis : array_like (3,)
-        Axis of symmetry, space frame; the north of odd coefficients.
+        Axis of symmetry towards the north pole, space frame.
 
     Returns
     -------
@@ -455,7 +456,7 @@ def zonal(
 
 @answering
 def uniform(acceleration: Any) -> Force:
-    """A constant acceleration; also light of a distant Sun, without shadow.
+    """A constant acceleration, such as sunlight from infinity without shadow.
 
     Parameters
     ----------
@@ -486,21 +487,22 @@ def uniform(acceleration: Any) -> Force:
 def third_body(
     mu: float, *, position: Any = None, times: Any = None, positions: Any = None, circle: Any = None
 ) -> Force:
-    """Gravity of another body, less its pull on the centre, which carries the frame along.
+    """Gravity of another body, minus its pull on the centre, the origin of the frame.
 
-    The direct and the indirect term nearly cancel close to the centre; they are subtracted by formula [battin1999].
+    Near the centre the direct and the indirect term nearly cancel; their difference is computed by a formula without
+    cancellation [battin1999].
 
     Parameters
     ----------
     mu : float
         Gravity constant times mass of the body.
     position : array_like (3,), optional
-        Where it rests; or else
+        Its position, if at rest; or
     times, positions : array_like (n,), (n, 3), optional
-        A table, n >= 4, with a cubic spline through it; or else
+        A table, n >= 4, interpolated by a cubic spline; or
     circle : mapping, optional
-        A circle about the centre: ``radius``, ``period`` (negative: clockwise), and if need be ``phase`` (rad, at time
-        0, from the ascending node on the plane z = 0, from x where the circle lies in it) and ``normal``.
+        A circle about the centre: ``radius``, ``period`` (negative: clockwise), and optionally ``phase`` (rad, at time
+        0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``.
 
     Returns
     -------
@@ -537,7 +539,7 @@ def drag(
     rotation: float = 0.0,
     axis: Any = (0.0, 0.0, 1.0),
 ) -> Force:
-    """Quadratic drag ``-(1/2) (Cd A / m) rho(r) |u| u`` in an atmosphere that turns with the body below.
+    """Quadratic drag ``-(1/2) (Cd A / m) rho(r) |u| u`` in an atmosphere that may co-rotate with the body.
 
     The density is ``density exp(-(r - radius) / scale)``, or a ``table``.
 
@@ -550,12 +552,12 @@ def drag(
     density : float, optional
         Density of the air at ``radius``, mass / length^3.
     radius, scale : float, optional
-        Radius (not height) at which the density is given, and the height in which it falls by e.
+        Radius (not altitude) at which the density is given, and the scale height.
     table : array_like (n, 2), optional
         Rows of radius and density, n >= 2, radii rising, with ``coefficient``; the logarithm of the density is linear
-        between rows and goes on so beyond the ends. It bends at the rows, which limits methods to order 2 there.
+        between rows and extrapolated beyond the ends. Its kinks at the rows limit methods to order 2 there.
     rotation : float
-        Of the atmosphere, rad / time, about ``axis``: u = v - rotation axis x r.
+        Rotation rate of the atmosphere, rad / time, about ``axis``: u = v - rotation axis x r.
     axis : array_like (3,)
         Axis of rotation, space frame.
 
@@ -623,21 +625,21 @@ def radiation_pressure(
     Parameters
     ----------
     acceleration : float
-        In full light, length / time^2: pressure times reflectivity times area over mass.
+        In full sunlight, length / time^2: pressure times reflectivity times area over mass.
     direction : array_like (3,), optional
-        Towards a Sun infinitely far away; or else its place:
+        Towards a Sun infinitely far away; or else its position:
     position, times, positions, circle
         As for ``third_body``.
     distance : float, optional
-        Distance from the Sun at which the acceleration is the one given; elsewhere it goes with the inverse square.
-        Without it, it is the same everywhere.
+        Distance from the Sun at which the acceleration holds; elsewhere it follows the inverse square. Without it the
+        acceleration has the same size everywhere.
     shadow : {"none", "cylinder", "cone"}
-        "cylinder": all or nothing, as behind a body lit from infinity. "cone": the share of the Sun's disc that the
-        body leaves free; the discs are taken as flat. Steps are cut at the edges of either.
+        "cylinder": on or off, as behind a body lit from infinity. "cone": the fraction of the Sun's disc that is not
+        covered by the body, with the discs taken as flat. Steps are cut at the edges of either.
     radius : float, optional
-        Of the body that casts the shadow, about the centre.
+        Radius of the body at the centre that casts the shadow.
     sun_radius : float, optional
-        Of the Sun, for the cone; 6.957e8 in metres.
+        Radius of the Sun, for the cone: 6.957e8 in metres.
 
     Returns
     -------
@@ -690,28 +692,28 @@ def thrust(
     specific_impulse: float | None = None,
     exhaust_velocity: float | None = None,
 ) -> Force:
-    """Thrust on for start <= t < stop: a constant acceleration, or a constant force that uses up mass.
+    """Thrust for start <= t < stop: a constant acceleration, or a constant force that uses up mass.
 
-    With a force the acceleration is ``force / m(t)``, and the mass falls by ``|force| / exhaust_velocity`` in a unit of
-    time, from the mass given to ``orbit``, which is that before all burns. Several burns add up. Accelerations by drag
-    and sunlight then grow as the mass falls.
+    With a force, the acceleration is ``force / m(t)`` and the mass falls at the rate ``|force| / exhaust_velocity``
+    from the mass given to ``orbit``, that before all burns. Several burns add up. Accelerations by drag and sunlight
+    then grow as the mass falls.
 
     Parameters
     ----------
     acceleration : float
-        Length / time^2; negative against the direction. The mass of the propellant is left out. Or else:
+        Length / time^2; negative: against the direction. Propellant mass is neglected. Or give ``force``.
     direction : {"inertial", "velocity", "radial"}
-        Along ``vector``, along the velocity, or away from the centre.
+        Along ``vector``, along the velocity, or radially outwards.
     vector : array_like (3,), optional
-        For "inertial", in the space frame; any length.
+        Direction for "inertial", space frame; any length.
     start, stop : float, optional
-        Times of ignition and of cut-off, at which steps are cut; without them, always on. A force needs both.
+        Times of ignition and cut-off, at which steps are cut; always on without them. A force needs both.
     force : float, optional
-        Mass length / time^2; negative against the direction.
+        Mass length / time^2; negative: against the direction.
     specific_impulse : float, optional
-        Of the force, in seconds, where lengths are metres: the exhaust velocity over 9.80665 m/s^2.
+        For a force, in seconds: the exhaust velocity over 9.80665 m/s^2; lengths must be metres.
     exhaust_velocity : float, optional
-        In its place, length / time in any units.
+        Instead of ``specific_impulse``: length / time in any units.
 
     Returns
     -------
@@ -723,8 +725,8 @@ def thrust(
         Naming the argument that is wrong or missing.
     """
     if (acceleration is None) == (force is None):
-        told = "both given; keep one of them" if force is not None else "both missing; thrust needs one of them"
-        raise InvalidInput(f"acceleration and force are {told}")
+        problem = "both given; keep one of them" if force is not None else "both missing; thrust needs one of them"
+        raise InvalidInput(f"acceleration and force are {problem}")
     size = number(acceleration, "acceleration", "m / s**2") if force is None else number(force, "force", "N")
     given = {"specific_impulse": specific_impulse, "exhaust_velocity": exhaust_velocity}
     units = {"specific_impulse": "s", "exhaust_velocity": "m / s"}
@@ -737,10 +739,10 @@ def thrust(
         )  # fmt: skip
     direction = choice(direction, "direction", DIRECTIONS)
     if (direction == "inertial") != (vector is not None):
-        wanted = "is missing; thrust with direction 'inertial' needs it" if vector is None else (
+        problem = "is missing; thrust with direction 'inertial' needs it" if vector is None else (
             f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
         )  # fmt: skip
-        raise InvalidInput(f"vector {wanted}")
+        raise InvalidInput(f"vector {problem}")
     along = (0.0, 0.0, 0.0) if vector is None else unit_vector(vector, "vector")
     given = {"start": start, "stop": stop}
     times = {name: number(value, name, "s") for name, value in given.items() if value is not None}
@@ -765,18 +767,18 @@ def thrust(
 
 @dataclass(frozen=True)
 class Impulse:
-    """A sudden change of velocity, as a run applies it between two steps.
+    """An instantaneous change of velocity, which a run applies between two steps.
 
     Attributes
     ----------
     time : float
-        When.
+        Time at which it is applied.
     delta_v : tuple of float
-        Its size: 3 numbers along the axes of the frame, the first alone counting for "velocity".
+        Components in the frame; for "velocity" only the first is used.
     frame : {"inertial", "rtn", "velocity"}
-        Of the velocity before it.
-    auxiliary : int
-        Which of the system's own numbers is its work.
+        Frame of ``delta_v``, from position and velocity just before the impulse.
+    own : int
+        Index of the auxiliary variable that is its work.
     what : str
         Its name in messages and lists.
     """
@@ -788,7 +790,7 @@ class Impulse:
     what: str
 
     def after(self, r: Any, v: Any) -> Any:
-        """Velocity after it at position r, from v before it; not finite where the frame has no axes."""
+        """Velocity after the impulse, from r and the velocity v before it; NaN if the frame is not defined."""
         r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.frame == "velocity":
@@ -796,10 +798,10 @@ class Impulse:
             return v + (_axes(r, v) @ d if self.frame == "rtn" else d)
 
     def before(self, r: Any, v: Any) -> Any:
-        """Velocity before it, from v after it, for a run that goes backwards in time: the inverse of ``after``.
+        """Velocity before the impulse, from v after it, for a run backwards in time: the inverse of ``after``.
 
-        Where ``delta_v`` is larger than the velocity it acts on and opposite, two velocities before it lead to one
-        after it; this gives the one that goes on in the direction it had.
+        If ``delta_v`` is opposite to the velocity and larger, two velocities lead to the same v; the result is the one
+        whose direction the impulse does not reverse.
         """
         r, v, d = np.asarray(r), np.asarray(v), np.array(self.delta_v)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -807,8 +809,8 @@ class Impulse:
                 return v - d[0] * (v / np.linalg.norm(v))
             if self.frame == "inertial":
                 return v - d
-            # The part across r has length w after it and (forward + d_t, d_n) along T and N of before: T lies at the
-            # angle -beta from it.
+            # After the impulse the velocity across r has length w and components (forward, d_n) along T and N of
+            # before; so T follows by a rotation about r.
             radial, ahead, normal = _axes(r, v).T
             w = v @ ahead
             forward = np.sqrt(w * w - d[2] * d[2])
@@ -817,7 +819,7 @@ class Impulse:
 
 
 def _axes(r: Any, v: Any) -> Any:
-    """Unit vectors, as columns: radial, transverse (in the plane of motion, ahead), normal to that plane."""
+    """Unit vectors, as columns: radial, transverse (in the plane of motion, forward), normal to that plane."""
     radial = r / np.linalg.norm(r)
     normal = np.cross(r, v)
     normal /= np.linalg.norm(normal)
@@ -826,17 +828,17 @@ def _axes(r: Any, v: Any) -> Any:
 
 @answering
 def impulse(time: float, delta_v: Any, frame: str = "inertial") -> Force:
-    """A sudden change of velocity at a time, exact, between two steps.
+    """An instantaneous change of velocity at exactly this time, between two steps.
 
     Parameters
     ----------
     time : float
-        When. A run that begins there begins with it, one that ends there ends with it; rows at that time are after it.
+        Time at which it is applied, also at the first and last time of a run; rows at that time are after it.
     delta_v : array_like (3,), or float
-        Change of velocity, length / time. Of frame "velocity" one number, negative to brake.
+        Change of velocity, length / time. For frame "velocity" one number, negative to brake.
     frame : {"inertial", "rtn", "velocity"}
-        Axes of ``delta_v``: those of space; radial, transverse (in the plane of motion, ahead) and normal to that plane
-        just before; or along the velocity.
+        Axes of ``delta_v``: those of space; radial, transverse (in the plane of motion, forward) and normal to that
+        plane just before the impulse; or along the velocity.
 
     Returns
     -------
@@ -874,7 +876,7 @@ FORCES: dict[str, Callable[..., Force]] = {
 }
 """Every kind of force by the name of the function that makes it."""
 AIR = {"kd": "1 / m", "coefficient": "m**2 / kg", "density": "kg / m**3", "radius": "m", "scale": "m"}
-"""SI units of what tells of the air."""
+"""SI units of the arguments that describe the air."""
 CODES = {kind: code for code, kind in enumerate(FORCES)}
 
 
@@ -884,7 +886,7 @@ def force_of(description: Any) -> Force:
     Raises
     ------
     InvalidInput
-        Neither of them, or arguments that are wrong.
+        Neither of them, or invalid arguments.
     """
     if isinstance(description, Force):
         return description
@@ -901,17 +903,17 @@ WHERE = ("at rest", "on a circle", "along a table")
 
 
 def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
-    """A vector of any length as a unit vector."""
+    """A vector of any length, normalised."""
     v = vector(value, name, unit=UNKNOWN)
     if not v.any():
         raise InvalidInput(f"{name} is zero; give a direction")
-    v /= np.abs(v).max()  # whose square does not leave the range of numbers
+    v /= np.abs(v).max()  # so that the square does not overflow
     x, y, z = (v / np.linalg.norm(v)).tolist()
     return (x, y, z)
 
 
 def _rows(value: Any, name: str, width: int, least: int, unit: str) -> Any:
-    """A table of finite numbers with this many columns and at least so many rows."""
+    """A table of finite numbers with ``width`` columns and at least ``least`` rows."""
     rows = array(value, name, unit).copy()
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:
         raise InvalidInput(f"{name} must be {least} or more rows of {width} numbers, but has shape {rows.shape}")
@@ -921,7 +923,7 @@ def _rows(value: Any, name: str, width: int, least: int, unit: str) -> Any:
 def _path(
     position: Any, times: Any, positions: Any, circle: Any, what: str = "the other body: "
 ) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """Arguments in JSON's types, and the numbers of ``path_at``."""
+    """Arguments in JSON types, and the numbers of ``path_at``."""
     ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle}
     given = [name for name, value in ways.items() if value is not None]
     if not given:
@@ -952,7 +954,7 @@ def _path(
 def path_arguments(
     direction: Any, position: Any, times: Any, positions: Any, circle: Any
 ) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """The same for the Sun, which may be infinitely far away in a direction."""
+    """As ``_path``, for the Sun, which may be infinitely far away in a direction."""
     if direction is None:
         return _path(position, times, positions, circle, "the Sun: direction, ")
     if any(value is not None for value in (position, times, positions, circle)):
@@ -962,7 +964,7 @@ def path_arguments(
 
 
 def _circle(circle: Any) -> tuple[dict[str, Any], tuple[float, ...]]:
-    """Radius times two unit vectors, rate and phase."""
+    """Arguments in JSON types, and the numbers of ``path_at``: rate, phase, radius times two unit vectors."""
     known = ("radius", "period", "phase", "normal")
     if not isinstance(circle, Mapping):
         raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(circle)}")
@@ -988,8 +990,8 @@ def _circle(circle: Any) -> tuple[dict[str, Any], tuple[float, ...]]:
 
 
 def spline_slopes(x: Any, y: Any) -> Any:
-    """Slopes at the rows of the cubic spline through (n,), (n, k), n >= 4, whose third derivative does not jump at the
-    second and the last but one row."""
+    """Slopes (n, k) at the rows of the cubic not-a-knot spline through (n,), (n, k), n >= 4: its third derivative does
+    not jump at the second and the last but one row."""
     h = np.diff(x)
     d = np.diff(y, axis=0) / h[:, None]
     n = len(x)

@@ -1,4 +1,4 @@
-"""What a system is: bodies, the loads on them, and what it conserves. It knows nothing of time steps."""
+"""``System``: bodies, the loads on them and the conserved quantities, independent of any time step."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from polhode.systems.user import UserFunction, felt, read_only
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
-# ------------------------------------------------------------------ what cannot be changed
+# ------------------------------------------------------------------ immutable containers
 def _refuse(self: Any, *_: Any, **__: Any) -> Any:
     raise InvalidInput("what a system is made of cannot be changed; build another, or give parameters= to integrate")
 
 
 class FrozenDict(dict[str, Any]):
-    """A dict that refuses to be changed."""
+    """An immutable dict."""
 
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
@@ -38,7 +38,7 @@ class FrozenDict(dict[str, Any]):
 
 
 class FrozenList(list[Any]):
-    """A list that refuses to be changed."""
+    """An immutable list."""
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
@@ -48,7 +48,7 @@ class FrozenList(list[Any]):
 
 
 def frozen(value: Any) -> Any:
-    """A copy of mappings, sequences and arrays, one in the other, that cannot be changed; anything else as it is."""
+    """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
     if isinstance(value, Mapping):
         return FrozenDict({key: frozen(inner) for key, inner in value.items()})
     if isinstance(value, list):
@@ -59,16 +59,16 @@ def frozen(value: Any) -> Any:
 
 
 class AuxiliaryVariable(NamedTuple):
-    """One of the numbers of a system's own, which follow the 13 N numbers of the state and start at zero.
+    """One auxiliary variable of a system; they follow the 13 N numbers of the bodies in the state and start at zero.
 
     Attributes
     ----------
     quantity : str
-        The variable of a Dataset it belongs to: ``work``.
+        The variable of the Dataset it is written to: ``work``.
     label : str
-        What of it: of a work the force that does it.
+        Its label there: for work, the force that does it.
     by_velocity : bool
-        Whether its rate depends on velocities; linearly, where the loads do not.
+        Whether its rate depends on velocities (linearly, if the loads do not depend on them).
     """
 
     quantity: str
@@ -77,10 +77,10 @@ class AuxiliaryVariable(NamedTuple):
 
 
 def no_loads(part, t, N, y, bodies, parameters, out):
-    """Loads of a free system.
+    """Zero loads, of a free system.
 
-    Those of the first body are written one by one: a loop alone becomes a call of ``memset``, and numbers written that
-    way are slow to read again at once (25 ns an evaluation).
+    The first body is written element by element: a loop alone compiles to ``memset``, and reading its result back at
+    once stalls (25 ns per evaluation).
     """
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, (0.0, 0.0, 0.0))
@@ -89,15 +89,15 @@ def no_loads(part, t, N, y, bodies, parameters, out):
 
 
 def no_series(part, t, k, u, bodies, parameters, out):
-    """Torque series of a free body."""
+    """Taylor series of the torque of a free body: zero."""
     out[0] = out[1] = out[2] = 0.0
 
 
-plain_loads = commutator_loads = series_loads = None  # what bind puts in
+plain_loads = commutator_loads = series_loads = None  # filled in by jit.bind
 
 
 def felt_loads(part, t, N, y, bodies, parameters, out):
-    """The loads without torques about axes that a body does not turn about."""
+    """The loads, with zero torque about every axis that a body does not turn about."""
     plain_loads(part, t, N, y, bodies, parameters, out)
     if part == L.SERIES:
         put3(out, 0, felt(get3(out, 0), bodies, 0))
@@ -107,7 +107,7 @@ def felt_loads(part, t, N, y, bodies, parameters, out):
 
 
 def either_loads(part, t, N, y, bodies, parameters, out):
-    """The loads, or those of the commutator or a coefficient of their series where asked for."""
+    """The loads; under the part COMMUTATOR the commutator, under SERIES a Taylor coefficient of the torque."""
     if part == L.SERIES:
         series_loads(part, t, N, y, bodies, parameters, out)
     elif part == L.COMMUTATOR:
@@ -116,11 +116,11 @@ def either_loads(part, t, N, y, bodies, parameters, out):
         plain_loads(part, t, N, y, bodies, parameters, out)
 
 
-loads = at = None  # what bind puts in
+loads = at = None  # filled in by jit.bind
 
 
 def loads_between(part, t, N, y, bodies, parameters, out):
-    """Loads that see no time outside of the two that stand in the parameters from number ``at`` on."""
+    """The loads with the time clipped to the interval ``[parameters[at], parameters[at + 1]]``."""
     loads(part, min(max(t, parameters[at]), parameters[at + 1]), N, y, bodies, parameters, out)
 
 
@@ -132,14 +132,14 @@ def compiled_between(role: Any, number: int) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Switch:
-    """A number of a system's parameters that is 1 from one time to another and 0 elsewhere; the run sets it.
+    """A parameter that the run sets to 1 between two times and to 0 elsewhere.
 
     Attributes
     ----------
     index : int
-        Where in the parameters.
+        Its index in the parameters.
     start, stop : float
-        The times; infinite where there is none.
+        Times at which it is switched on and off; infinite if it is not.
     what : str
         What is switched, for messages.
     """
@@ -152,24 +152,24 @@ class Switch:
 
 @dataclass(frozen=True)
 class Watch:
-    """A function of time and state whose changes of sign a run looks for.
+    """A function of time and state whose sign changes a run detects.
 
     Attributes
     ----------
     code : int
-        By which ``polhode.systems.events`` knows the function.
+        Code of the function in ``polhode.systems.events``.
     numbers : tuple of float
-        What that reads.
+        Parameters of the function.
     rising, falling : str
-        What the event is called where the function grows, or falls, through zero; empty where that is none.
+        Name of the event where the function rises, or falls, through zero; empty if that is no event.
     terminal : bool
         Whether the run ends there.
     cuts : bool
         Whether steps are cut there, because the loads or their derivatives jump.
     flag : int
-        Where in the system's parameters 1 stands while the function is positive and 0 while it is negative; or -1.
+        Index of the system parameter that is 1 while the function is positive and 0 while it is negative; -1 if none.
     function : UserFunction, optional
-        The user's, in the place of the function with this code.
+        The user's function, instead of the one with this code.
     """
 
     code: int
@@ -183,7 +183,7 @@ class Watch:
 
 
 FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions")
-"""Of a system, what is copied and made read-only."""
+"""Attributes of ``System`` that are copied and made read-only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,87 +193,87 @@ class System:
     Attributes
     ----------
     name : str
-        The name it is built by.
+        Name of the function that builds it.
     arguments : mapping
-        What it was built from, in JSON's types; with the user's functions it rebuilds the system.
+        Arguments it was built from, in JSON types; together with the user's functions they rebuild the system.
     mass : array (N,)
-        Masses; infinite where a body is pinned.
+        Masses; infinite for a body that is pinned.
     moments : array (N, 3)
-        Principal moments of inertia; infinite for a point, which does not turn. Zero, or infinite, about the axis of a
-        body without thickness, whose other two are equal: it does not turn about it, and feels no torque about it.
+        Principal moments of inertia; infinite for a point mass, which does not rotate. A linear body (no thickness) has
+        zero or infinity about its axis and two equal others: it does not rotate about the axis and feels no torque
+        about it.
     frames : array (N, 4)
         Quaternion from each principal frame to the user's body frame.
     loads : function or UserFunction
         The LOADS role.
     potential : function, UserFunction or None
-        The POTENTIAL role; None where the loads have no stated potential.
+        The POTENTIAL role; None if the loads have no stated potential.
     commutator : function or None
-        Arguments as LOADS. Writes the gradient of W = F . M^-1 F, the sum over all bodies of force^2 / mass and
-        torque . inertia^-1 torque: for a place its derivatives along the axes of space, for an attitude those under
-        turns about the body's axes (q -> q exp(s e_i)), with a plus sign. None where nobody has written it.
+        Arguments as LOADS. Writes the gradient (with a plus sign) of W = F . M^-1 F, the sum over all bodies of
+        force^2 / mass and torque . inertia^-1 torque: for a position the derivatives along the axes of space, for an
+        attitude those under rotations about the body's axes (q -> q exp(s e_i)). None if not implemented.
     series : function or None
-        ``series(part, t, k, u, bodies, parameters, out)``, of one body that no force acts on and whose torque depends
-        on nothing but u = R^T e3, the vertical of space in the principal body frame: writes the k-th Taylor coefficient
-        of the torque to ``out[:3]``. Called for k = 0, 1, 2, ... (at most 30); ``u[3 n : 3 n + 3]`` is the n-th
-        coefficient of u for n up to k, ``u[SERIES_AUXILIARY : SERIES_SIZE]`` the function's own, in which it finds what
-        it left there for smaller k. None where nobody has written it, or where the torque depends on more.
+        ``series(part, t, k, u, bodies, parameters, out)``, for one body without force whose torque depends only on
+        u = R^T e3, the vertical of space in the principal body frame: writes the k-th Taylor coefficient of the torque
+        to ``out[:3]``. Called for k = 0, 1, 2, ... (at most 30); ``u[3 n : 3 n + 3]`` is the n-th coefficient of u for
+        n up to k, and ``u[SERIES_AUXILIARY : SERIES_SIZE]`` is the function's workspace, kept between calls. None if
+        not implemented, or if the torque depends on more than u.
     attracted : bool
-        Whether a centre at the origin of space attracts every body that moves through space, with ``parameters[0]`` its
-        gravity parameter and loads that leave this attraction out under the part WITHOUT_SOLVED.
+        Whether a centre at the origin attracts every translating body: ``parameters[0]`` is then its gravity parameter,
+        and the loads omit this attraction under the part WITHOUT_SOLVED.
     central : bool
         Whether that attraction is the only load.
     velocity_dependent : bool
         Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
     divided : bool
-        Whether the loads answer to the bits of their parts (``polhode.kernel.signatures``), so that what does not
-        depend on velocities is evaluated once where velocities alone change.
-    auxiliary : tuple of Own
-        The numbers of the system's own, whose rates the loads write behind the forces and torques. Nothing reads them
-        during a run. Those of the quantity ``work`` are the energy that loads without potential, or potentials that
-        change in time, have given to the bodies; all that change the energy must be there, or none.
+        Whether the loads honour the bits of ``part`` (``polhode.kernel.signatures``), so that the terms that do not
+        depend on velocities are evaluated once while only velocities change.
+    auxiliary : tuple of AuxiliaryVariable
+        The auxiliary variables, whose rates the loads write behind the forces and torques. Nothing reads them during a
+        run. Those of the quantity ``work`` are the energy given to the bodies by loads without a potential or by
+        potentials that depend on time; either all such contributions are listed, or none.
     mass_at : function or None
-        ``mass_at(t) -> masses (n, N)`` at times (n,) where burns use up mass; forces, momenta and energies are then
-        those of bodies of the masses at the start.
+        ``mass_at(t) -> masses (n, N)`` at times (n,) if burns use up mass; forces, momenta and energies then refer to
+        the masses at the start.
     parameters : array
-        The numbers the roles read.
+        Parameters of the roles.
     memory : int
-        Length of the memory that the roles find behind the parameters, zero at the start of a run and theirs alone: for
-        what they can make again from the state, such as lists of neighbours.
+        Length of the scratch memory behind the parameters, zero at the start of a run: for what the roles can recompute
+        from the state, such as neighbour lists.
     box : array (3,) or None
         Edges of the periodic box; None in free space. Positions in the state are not wrapped.
     boltzmann : float
         Boltzmann's constant in the system's units, for temperatures.
     units : str
-        The set of ``polhode.trajectory.schema`` that the system fixes; empty where any consistent set will do.
+        The unit set of ``polhode.trajectory.schema`` that the system prescribes; empty if any consistent set will do.
     serve : function or None
-        Of a system whose loads several threads can share: what the others run (``polhode.kernel.work_sharing``).
+        What the worker threads run, for a system whose loads can be shared (``polhode.kernel.work_sharing``).
     check : function or None
-        ``check(y) -> str``: what is wrong with a state at which loads are beyond reason, in words, empty where nothing
-        is: a run does not start there.
+        ``check(y) -> str``: describes what is wrong with an initial state at which the loads are unreasonable, so that
+        the run is refused; empty if nothing is wrong.
     constants : mapping
         Constants of the bodies for the trajectory: name to dimensions and values, ``(("body", "axis"), array)``.
     conserves : tuple of str
-        Names of what the exact motion keeps: ``energy``, ``angular_momentum_space``, ``vertical_angular_momentum``,
-        ``axial_angular_momentum``, ``momentum``; of bodies that act on each other ``total_momentum``,
-        ``total_angular_momentum``.
+        Quantities that the exact motion conserves: ``energy``, ``angular_momentum_space``,
+        ``vertical_angular_momentum``, ``axial_angular_momentum``, ``momentum``; for interacting bodies
+        ``total_momentum``, ``total_angular_momentum``.
     axis : array (3,) or None
         The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
     functions : mapping of str to UserFunction
         The user's functions by keyword.
     switches : tuple of Switch
-        What is on between known times only. Loads do not look at the time for that but at the number, so that a step
-        which begins or ends at such a time sees one side of it.
+        What is on only between known times. Loads read the switched parameter instead of the time, so that a step which
+        begins or ends at such a time sees one side only.
     impulses : tuple of polhode.systems.forces.Impulse
         Sudden changes of the velocity.
     watches : tuple of Watch
-        What every run must look for, such as the edge of a shadow or a surface.
+        Events that every run detects, such as the edge of a shadow or a surface.
     quantities : function or None
-        ``quantities(body) -> {name: array}`` from recorded states (n, N, 13): further variables of the trajectory, each
-        a number or a vector of every body, (n, N) or (n, N, 3), whose names ``polhode.trajectory.schema`` knows.
+        ``quantities(body) -> {name: array}`` from recorded states (n, N, 13): further variables of the trajectory, a
+        scalar or a vector per body, (n, N) or (n, N, 3), with names from ``polhode.trajectory.schema``.
     recommended : str
-        The method ``integrate`` takes when none is named, from the measured tables. Unless given: "exact" without
-        loads, "kepler" where nothing but a centre acts, "mkrk:cv8" where loads depend on velocities, else "rkn6_14a",
-        with "/kepler" where a centre attracts.
+        Default method of ``integrate``, from the measured tables. Unless given: "exact" without loads, "kepler" if only
+        a centre acts, "mkrk:cv8" if loads depend on velocities, else "rkn6_14a", with "/kepler" if a centre attracts.
     """
 
     name: str
@@ -329,25 +329,25 @@ class System:
 
     @property
     def balanced(self) -> bool:
-        """Whether nothing changes the energy but what is recorded as work; not known of loads beside a potential of
-        the user's, which need not be its own, and not true of one that reads the time."""
+        """Whether every change of the energy is recorded as work. False with a user's potential that reads the time, or
+        with one given beside a load, as the load need not derive from it."""
         stated = self.functions.get("potential")
         return stated is None or (len(self.functions) == 1 and stated.autonomous)
 
     @property
     def commutates(self) -> bool:
-        """True when the compiled loads answer to the part COMMUTATOR."""
+        """Whether the compiled loads support the part COMMUTATOR."""
         return self.commutator is not None
 
     def set_switches(self, parameters: Any, t: float, direction: float = 1.0) -> None:
-        """Set the switches among ``parameters`` for the time just after ``t``, in this direction of time."""
+        """Set the switches in ``parameters`` for the time just after ``t``, in this direction of time."""
         for switch in self.switches:
             on = switch.start <= t < switch.stop if direction > 0.0 else switch.start < t <= switch.stop
             parameters[switch.index] = float(on)
 
     @property
     def with_memory(self) -> Any:
-        """A copy of the parameters with fresh memory behind them, as the roles read them."""
+        """A copy of the parameters with zeroed scratch memory behind them, as the roles read it."""
         together = np.zeros(len(self.parameters) + self.memory)
         together[: len(self.parameters)] = self.parameters
         return together
@@ -367,64 +367,64 @@ class System:
 
     @property
     def bodies(self) -> Any:
-        """These and the quaternions of the frames as the kernels read them, flat (12 N)."""
+        """``constants_of_bodies``, then the quaternions of the frames, as the kernels read them, flat (12 N)."""
         return np.concatenate([self.constants_of_bodies.ravel(), np.ravel(self.frames)])
 
     @property
     def without_thickness(self) -> Any:
-        """Of every body (N,) whether it turns, but not about each of its axes."""
+        """Whether each body (N,) rotates, but not about all of its axes (a linear body)."""
         turns = np.isfinite(self.moments)
         return turns.any(axis=1) & ~turns.all(axis=1)
 
     @property
     def translates(self) -> bool:
-        """True when some body moves through space."""
+        """Whether some body translates."""
         return bool(np.isfinite(self.mass).any())
 
     @property
     def rotates(self) -> bool:
-        """True when some body turns."""
+        """Whether some body rotates."""
         return bool(np.isfinite(self.moments).any())
 
     @property
     def degrees_of_freedom(self) -> tuple[int, int]:
-        """Those of translation, the centre of mass among them, and of rotation."""
+        """Degrees of freedom of translation (including the centre of mass) and of rotation."""
         return 3 * int(np.isfinite(self.mass).sum()), int(np.isfinite(self.moments).sum())
 
     @property
     def blocks(self) -> Any:
-        """Pairs (body, kind) of what moves, flat."""
+        """Pairs (body, TRANSLATION or ROTATION) of what moves, flat."""
         moves = np.column_stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)])
         body, column = np.nonzero(moves)
         return np.column_stack([body, np.array([L.TRANSLATION, L.ROTATION])[column]]).astype(np.int64).ravel()
 
     def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
-        """The LOADS role ready for a compiled loop; a user's function is tried out at this time and state.
+        """The LOADS role for a compiled loop; a user's function is tried out at this time and state.
 
-        Where there is a commutator or a series, it is in this role too, under the part COMMUTATOR or SERIES.
+        A commutator or series is included, under the part COMMUTATOR or SERIES.
         """
         return _compiled(self, self.loads, LOADS, t, y)
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
-        """The POTENTIAL role ready for a compiled loop, or None."""
+        """The POTENTIAL role for a compiled loop, or None."""
         return None if self.potential is None else _compiled(self, self.potential, POTENTIAL, t, y)
 
     def bridged_loads(self) -> Callable[..., Any] | None:
-        """The LOADS role with the user's function as plain Python; None when there is no user function."""
+        """The LOADS role with the user's function run as plain Python; None without a user function."""
         return self.loads.bridge() if isinstance(self.loads, UserFunction) else None
 
     def bridged_potential(self) -> Callable[..., Any] | None:
-        """The POTENTIAL role with the user's function as plain Python; None when there is no user function."""
+        """The POTENTIAL role with the user's function run as plain Python; None without a user function."""
         return self.potential.bridge() if isinstance(self.potential, UserFunction) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Systems travel to other processes by what they were built from.
+        """Pickle by name, arguments and functions.
 
         Raises
         ------
         InvalidInput
-            A system that no function of polhode builds from its arguments, or one with a function of the user's that
-            another process cannot import.
+            The system cannot be rebuilt by a function of polhode from its arguments, or another process cannot import a
+            user's function.
         """
         from polhode.systems import SYSTEMS, built
 
@@ -444,28 +444,28 @@ class System:
 
     def __repr__(self) -> str:
         def short(value: Any) -> str:
-            told = repr(value)
-            return told if len(told) <= LONGEST else f"{told[: LONGEST // 2]}...]"
+            text = repr(value)
+            return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}...]"
 
         inside = ", ".join(f"{key}={short(value)}" for key, value in self.arguments.items() if value is not None)
         return f"{self.name}({inside})"
 
 
 LONGEST = 400
-"""Characters of an argument that are shown whole."""
+"""Longest ``repr`` of an argument that is shown in full, in characters."""
 
 
 def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
-    kept = system.__dict__.setdefault("_compiled", {})
+    roles = system.__dict__.setdefault("_compiled", {})
     key = (id(role), str(signature))
-    if isinstance(role, UserFunction):  # whose meaning may change with what it reads
-        made, before = role.made, system.__dict__.setdefault("_made", {})
-        if before.get(key) != made:
-            told = system.__dict__.setdefault("_told", set())
-            kept[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in told)
-            before[key] = made
-            told.add(id(role.function))
-    elif key not in kept:
+    if isinstance(role, UserFunction):  # compiled again if what it reads has changed
+        made, previous = role.made, system.__dict__.setdefault("_made", {})
+        if previous.get(key) != made:
+            warned = system.__dict__.setdefault("_told", set())
+            roles[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in warned)
+            previous[key] = made
+            warned.add(id(role.function))
+    elif key not in roles:
         if role is system.loads and (system.series or system.commutator not in (None, role)):
             role = jit.bind(
                 either_loads, plain_loads=role, commutator_loads=system.commutator or role,
@@ -473,17 +473,17 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
             )  # fmt: skip
         if signature is LOADS and system.without_thickness.any():
             role = jit.bind(felt_loads, plain_loads=role)
-        kept[key] = jit.compile_kernel(role, signature)
-    return kept[key]
+        roles[key] = jit.compile_kernel(role, signature)
+    return roles[key]
 
 
 def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """What a function makes of a mapping of its arguments.
+    """Call a function with a mapping of its arguments.
 
     Raises
     ------
     InvalidInput
-        An argument that it does not know, or one that is missing; else what the function raises.
+        An unknown or missing argument, or what the function itself raises.
     """
     known = inspect.signature(make).parameters
     for name in mapping(arguments, "arguments"):
@@ -496,7 +496,7 @@ def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """``value`` in JSON's types."""
+    """``value`` in JSON types."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, Mapping):

@@ -1,9 +1,9 @@
-"""Plain Python functions of the user, turned into roles a compiled loop can call.
+"""Turns the user's plain Python functions into roles that a compiled loop can call.
 
-A function is first tried compiled with tuples, then with arrays, and else run as Python through a bridge, slower, with
-one warning. It is always called in plain Python first, with arrays, so that a mistake shows with the user's own
-traceback, and a compiled form is used only where it returns the same numbers: at the start and, because there
-``omega + omega`` of tuples and of arrays may agree by accident, at two states of no special kind.
+A function is compiled with tuples as arguments; if that fails, with arrays; if that fails, it runs as Python through a
+bridge, more slowly and with one warning. It is always called in plain Python with arrays first, so that a mistake shows
+the user's own traceback. A compiled form is used only if it returns the same numbers, at the initial state and at two
+generic states (at rest, ``omega + omega`` of tuples and of arrays may agree by accident).
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, inlined, python_of, view
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 
-TYPICAL_COMPILED_CALL = 2e-8  # seconds, for the sentence that says how much slower plain Python is
+TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 
-# What bind puts in.
+# Filled in by jit.bind.
 user = call = turned = resting = memory_at = count = built = first = own = None
 
 
 BOOKED = {"own": 0, "size": slots.LOAD + 1}
-"""Of a function whose work is the only number of the system's own."""
+"""Arguments of ``UserFunction`` if the function's work is the only auxiliary variable of the system."""
 
 
 def read_only(array: Any) -> Any:
-    """A copy that cannot be written."""
-    kept = np.array(array)
-    kept.setflags(write=False)
-    return kept
+    """A read-only copy."""
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy
 
 
 @dataclass(frozen=True)
 class Form:
-    """One kind of user function: what it takes and returns, in words and in numbers."""
+    """One kind of user function: arguments and result as described in messages, and how many numbers it returns."""
 
     what: str
     arguments: str
@@ -60,7 +60,7 @@ class Form:
 
     @property
     def vectors(self) -> int:
-        """How many vectors it takes, between the time and the parameters."""
+        """Number of vector arguments, those between the time and the parameters."""
         return self.arguments.count(",") - 1
 
 
@@ -139,10 +139,10 @@ CALLS = {
     (1, 1): (one_tuple, one_array), (1, 2): (one_of_two_tuples, one_of_two_arrays), (3, 2): (two_tuples, two_arrays),
     (6, 4): (four_tuples, four_arrays), (1, 4): (one_of_four_tuples, one_of_four_arrays),
 }  # fmt: skip
-"""By how many numbers a function returns and how many vectors it takes."""
+"""Adapters (with tuples, with arrays) by (how many numbers a function returns, how many vectors it takes)."""
 
 
-# ------------------------------------------------------------------ roles around it: one body, the user's own frame
+# ------------------------------------------------------------------ roles of one body, in the user's body frame
 @inlined
 def user_attitude(y, bodies, turned):
     if not turned:
@@ -159,7 +159,7 @@ def user_rate(y, bodies, turned):
 
 @inlined
 def felt(T, bodies, i):
-    """A torque on body i (principal frame) without what is about an axis that the body does not turn about."""
+    """A torque on body i (principal frame), zero about every axis that the body does not turn about."""
     j = get3(bodies, slots.CONSTANTS * i + slots.INVERSE_INERTIA)
     return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
 
@@ -170,13 +170,13 @@ def principal_torque(T, bodies, turned):
 
 
 ROOM = 15
-"""Memory behind the parameters for what a function that does not see velocities returned last, with the time and place
-that belongs to: power is asked for where the load has just been, at other velocities."""
+"""Size of the cache, behind the parameters, of the last result of a function that does not read velocities, with its
+time, position and attitude: the power is needed where the load was just evaluated, at other velocities."""
 
 
 @inlined
 def remembered(parameters, memory_at, t, y):
-    """Whether the memory holds the load at this time and place."""
+    """Whether the cache holds the load at this time, position and attitude."""
     same = parameters[memory_at] == 1.0 and parameters[memory_at + 1] == t
     for k in range(3):
         same = same and parameters[memory_at + 2 + k] == y[slots.POSITION + k]
@@ -187,7 +187,7 @@ def remembered(parameters, memory_at, t, y):
 
 @inlined
 def remember(parameters, memory_at, t, y, F, T):
-    """Keep the load at this time and place."""
+    """Cache the load at this time, position and attitude."""
     parameters[memory_at], parameters[memory_at + 1] = 1.0, t
     put3(parameters, memory_at + 2, get3(y, slots.POSITION))
     put4(parameters, memory_at + 5, get4(y, slots.ATTITUDE))
@@ -197,7 +197,7 @@ def remember(parameters, memory_at, t, y, F, T):
 
 @inlined
 def written(part, F, T, power, bodies, out, resting, turned, own):
-    """Load of a function, where its part is asked for, and the power of it where that is."""
+    """Write the load of a function if its part is requested, and its power if that is requested."""
     if part & (slots.RESTING if resting else slots.MOVING) == 0:
         F = T = (0.0, 0.0, 0.0)
     put3(out, 0, F)
@@ -303,10 +303,9 @@ def position_gradient_loads(part, t, N, y, bodies, parameters, out):
     put3(out, 3, (0.0, 0.0, 0.0))
 
 
-# ------------------------------------------------------------------ roles that add it to built-in ones
-# ``built`` is the role it is added to, whose numbers come first in the parameters; one body. Functions that may see
-# velocities belong to the part of the loads that depends on them. Their power goes to the number ``own`` of the system,
-# unless it is negative.
+# ------------------------------------------------------------------ roles that add a function to a built-in one
+# For one body. ``built`` is the built-in role, whose parameters come first. Functions that may read velocities belong
+# to the velocity-dependent part of the loads. Their power is the rate of auxiliary variable ``own``, unless negative.
 @inlined
 def add_to(out, bodies, F, T):
     put3(out, 0, add(get3(out, 0), F))
@@ -393,13 +392,13 @@ def place_potential_added(t, N, y, bodies, parameters):
 POTENTIALS = (
     attitude_potential, position_potential, position_potential_added, place_potential_added, event_function,
 )  # fmt: skip
-"""The roles of those here that return one number; all others are loads."""
+"""The roles in this file that return one number; all others are loads."""
 
 
 # ------------------------------------------------------------------ the adapter
 @dataclass(frozen=True)
 class UserFunction:
-    """A function handed in by the user, with the role it will play.
+    """A function given by the user, with the role that calls it.
 
     Attributes
     ----------
@@ -412,13 +411,13 @@ class UserFunction:
     frame : 4-tuple
         Quaternion from the principal to the user's body frame.
     parameters : array
-        What the role is handed, not to be written; from ``first`` on they are handed to the function.
+        Parameters of the role, read-only; those from ``first`` on are passed to the function.
     built : function or None
         The built-in role that the function is added to.
     first : int
-        How many numbers that role has before the function's own.
+        Number of parameters of the built-in role, which precede those of the function.
     own, size : int
-        Which of the system's numbers is the function's work, or -1; how many numbers the role writes.
+        Index of the auxiliary variable that is the function's work, or -1; how many numbers the role writes.
     """
 
     form: Form
@@ -441,26 +440,26 @@ class UserFunction:
             raise InvalidInput(
                 f"{self.described} must take the arguments ({self.form.arguments}), in this order"
             ) from None
-        except ValueError:  # some callables hide their signature; the first call will tell
+        except ValueError:  # some callables hide their signature; the first call checks it
             pass
-        except Exception:  # nothing to call, or what fails when it is looked at
+        except Exception:  # not callable, or its inspection fails
             given = shown(self.function)
             raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {given}") from None
 
     @property
     def name(self) -> str:
-        """The function's own name."""
+        """Name of the function."""
         return getattr(python_of(self.function), "__name__", type(self.function).__name__)
 
     @property
     def described(self) -> str:
-        """The function in words, with the place where it is written."""
+        """The function for messages, with file and line."""
         code = getattr(python_of(self.function), "__code__", None)
         source_text = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})" if code else ""
         return f"{self.form.what} {self.name!r}{source_text}"
 
     def record(self) -> dict[str, str]:
-        """Name, source and digest, for reading; the source is never executed."""
+        """Name, source and digest, for the record only; the source is never executed."""
         try:
             source = textwrap.dedent(inspect.getsource(python_of(self.function)))
         except (OSError, TypeError):
@@ -469,13 +468,13 @@ class UserFunction:
 
     @property
     def velocity_dependent(self) -> bool:
-        """Whether the loads of this function may depend on velocities; False only where it cannot see them."""
+        """Whether the function may depend on velocities; False only if it provably does not read them."""
         names = [name.strip() for name in self.form.arguments.split(",")]
         return any(may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega"))
 
     @property
     def autonomous(self) -> bool:
-        """Whether the function is the same at all times; True only where it cannot see the time."""
+        """Whether the function does not depend on time; True only if it provably does not read it."""
         return not may_read(self.function, 0)
 
     @property
@@ -484,25 +483,25 @@ class UserFunction:
 
     @property
     def memory_at(self) -> int:
-        """Where in the parameters the role has its memory of ROOM numbers, behind those of the user's; -1 without."""
+        """Index in the parameters of the role's cache of ROOM numbers, behind the user's parameters; -1 without."""
         alone = self.own >= 0 and self.built is None and not self.velocity_dependent
         return max(1, len(self.parameters)) if alone else -1
 
     @property
     def made(self) -> Any:
-        """What the function is made of at present; of what is no plain function, itself."""
+        """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
         function = python_of(self.function)
         return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
 
     def _bound(self, memory_at: int = -1) -> tuple[tuple[str, Any], ...]:
-        """What the role is told besides the function, by name; ``memory_at`` only where it is compiled."""
+        """What is bound to the role besides the function, by name; ``memory_at`` only if it is compiled."""
         used = jit.global_names(python_of(self.template).__code__)
         turned = self.frame != (1.0, 0.0, 0.0, 0.0)
-        told = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
-        told["memory_at"] = memory_at
+        values = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
+        values["memory_at"] = memory_at
         if "resting" in used:
-            told["resting"] = not self.velocity_dependent
-        return tuple((name, value) for name, value in told.items() if name in used)
+            values["resting"] = not self.velocity_dependent
+        return tuple((name, value) for name, value in values.items() if name in used)
 
     def checked(self, *arguments: Any) -> Any:
         """Call the plain function with arrays and check what it returns.
@@ -510,7 +509,7 @@ class UserFunction:
         Raises
         ------
         UserFunctionError
-            The function failed, or returned something else than the numbers it must return.
+            The function raised, or did not return the finite numbers it must return.
         """
         t = arguments[0]
         inputs = [np.array(a, dtype=float) for a in arguments[1:]]
@@ -525,12 +524,12 @@ class UserFunction:
         if numbers is not None and self.form.numbers == 1 and numbers.size == 1:
             numbers = numbers.reshape(())
         if numbers is None or numbers.shape != shape:
-            shown = repr(result)
-            shown = shown if len(shown) < 60 else shown[:57] + "..."
+            text = repr(result)
+            text = text if len(text) < 60 else text[:57] + "..."
             raise UserFunctionError(
-                f"{self.described} returned {shown} at t = {t:g}; it must return {self.form.returns}", time=t
+                f"{self.described} returned {text} at t = {t:g}; it must return {self.form.returns}", time=t
             )
-        # From a state that is not finite itself nothing better can come: the time loop tells that.
+        # If the state itself is not finite, the time loop reports that.
         if not np.isfinite(numbers).all() and all(np.isfinite(a).all() for a in inputs):
             raise UserFunctionError(
                 f"{self.described} returned {np.array2string(numbers)} at t = {t:g}; every number must be finite",
@@ -541,19 +540,19 @@ class UserFunction:
         return tuple(float(x) for x in numbers.ravel())
 
     def bridge(self) -> Callable[..., Any]:
-        """The role that calls the plain Python function, with every result checked."""
+        """The role that calls the plain Python function and checks every result."""
         role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), self.built)
         if role is None:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
         return role
 
     def compile(self, t: float, y: Any, bodies: Any, warn: bool = True) -> Callable[..., Any]:
-        """The role, compiled where possible; ``t``, ``y``, ``bodies`` are where it is tried out.
+        """The role, compiled if possible; it is tried out at ``t``, ``y``, ``bodies``.
 
         Warns
         -----
         SlowFunctionWarning
-            When the function has to run as Python (not where ``warn`` is False: the function has been told of before).
+            The function has to run as Python (not if ``warn`` is False: the user has been warned before).
         """
         trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
         if jit.disabled():
@@ -582,7 +581,7 @@ class UserFunction:
         return bridge
 
     def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
-        """Two more states near the given one, of no special kind, with what the plain function gives there."""
+        """Two generic states near the given one, with the loads from the plain function."""
         trials = []
         for k in (1, 2):
             at, other = t + 0.37 * k, y.copy()
@@ -596,7 +595,7 @@ class UserFunction:
                 other[slots.ANGULAR : slots.ANGULAR + 3] += bodies[slots.INERTIA : slots.INERTIA + 3] * rate
             turned = np.array(multiply(tuple(y[slots.ATTITUDE : slots.ATTITUDE + 4]), (1.0, *(0.2 * rate))))
             other[slots.ATTITUDE : slots.ATTITUDE + 4] = turned / np.linalg.norm(turned)
-            # What the function makes of states it was not asked to serve is no concern of the user's.
+            # The user did not ask for these states, so warnings and errors there are ignored.
             with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.suppress(UserFunctionError):
                 warnings.simplefilter("ignore")
                 trials.append((at, other, self._in_python(at, other, bodies)))
@@ -606,17 +605,17 @@ class UserFunction:
         size = max(np.abs(expected).max() for _, _, expected in trials)
         for t, y, expected in trials:
             try:
-                found = self._evaluate(role, t, y, bodies)
+                result = self._evaluate(role, t, y, bodies)
             except Exception:
                 return False
-            if not np.abs(found - expected).max() <= 1e-9 * size:
+            if not np.abs(result - expected).max() <= 1e-9 * size:
                 return False
         return True
 
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
-        """What the role gives in plain Python, nothing compiled."""
+        """Result of the role in plain Python, nothing compiled."""
 
-        # Nothing here is a plain function, which bind would make a part of compiled code.
+        # None of these is a plain function, which bind would turn into compiled code.
         values = dict(self._bound()) | {"call": self.checked, "view": functools.partial(_leading)}
         if self.built is not None:
             values["built"] = functools.partial(python_of(self.built))
@@ -634,10 +633,10 @@ class UserFunction:
         return out
 
 
-# ------------------------------------------------------------------ roles that are made once for many systems
+# ------------------------------------------------------------------ cached roles, shared by systems
 @dataclass(frozen=True)
 class _Same:
-    """Something by its identity, which lasts as long as this."""
+    """Compares and hashes an object by identity, and keeps it alive."""
 
     value: Any
 
@@ -656,23 +655,23 @@ def _signature_of(template: Callable[..., Any]) -> Any:
     return POTENTIAL if template in POTENTIALS else LOADS
 
 
-def _role(template: Any, calling: Any, told: tuple[tuple[str, Any], ...], built: Any) -> Callable[..., Any]:
-    values = {"call": calling, **dict(told)}
+def _role(template: Any, calling: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Callable[..., Any]:
+    values = {"call": calling, **dict(bound)}
     if built is not None:
         values["built"] = jit.compile_kernel(built, _signature_of(template))
     return bind(template, **values)
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def compiled(made: jit.Made, form: Any, template: Any, told: tuple[tuple[str, Any], ...], built: Any) -> Any:
-    """A role with a function of the user compiled into it, or None and the reason; once for all that are the same."""
+def compiled(made: jit.Made, form: Any, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
+    """Compile a role around a user's function: (role, "") or (None, reason). Equal functions share one role."""
     calling = bind(form, user=inlined(python_of(made.function)))
-    return jit.compile_uncached(_role(template, calling, told, built), _signature_of(template))
+    return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def bridged(same: _Same, form: Form, template: Any, told: tuple[tuple[str, Any], ...], built: Any) -> Any:
-    """A role that calls a function of the user as plain Python, or None and the reason; once for each function."""
+def bridged(same: _Same, form: Form, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
+    """A role that calls a user's function as plain Python: (role, "") or (None, reason). One per function."""
     function = UserFunction(form, same.value, template, (1.0, 0.0, 0.0, 0.0), np.zeros(0)).checked
     plain = {
         1: lambda t, a, p: function(t, a, p),
@@ -680,26 +679,26 @@ def bridged(same: _Same, form: Form, template: Any, told: tuple[tuple[str, Any],
         4: lambda t, a, b, c, d, p: function(t, a, b, c, d, p),
     }[form.vectors]
     calling = jit.python_bridge(plain, form.numbers)
-    return jit.compile_uncached(_role(template, calling, told, built), _signature_of(template))
+    return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
 
 
-# ------------------------------------------------------------------ added to built-in loads
+# ------------------------------------------------------------------ functions added to built-in loads
 @dataclass(frozen=True)
 class AddedFunctions:
-    """Roles of a system with the user's functions in them, and what the system records of these.
+    """Roles of a system with the user's functions included, and the record of the functions.
 
     Attributes
     ----------
     loads, potential : function or UserFunction
         The roles.
     parameters : array
-        The system's own numbers, then the user's.
+        The built-in parameters, then the user's.
     work : str
-        The function whose work is a number of the system, behind the built-in ones; empty where none is.
+        The function whose work is an auxiliary variable, after the built-in ones; empty if none.
     given : mapping of str to UserFunction
         The functions by keyword.
     arguments : mapping
-        Records of the functions and the user's numbers; empty where there are none.
+        Records of the functions and the user's parameters; empty without functions.
     """
 
     loads: Any
@@ -711,12 +710,12 @@ class AddedFunctions:
 
     @property
     def conservative(self) -> bool:
-        """Whether there are no functions, or a potential alone that does not read the time."""
+        """Whether there are no functions, or only a potential that does not read the time."""
         return not set(self.given) - {"potential"} and all(one.autonomous for one in self.given.values())
 
     @property
     def velocity_dependent(self) -> bool:
-        """Whether the loads of a function may depend on velocities."""
+        """Whether the user's function may depend on velocities."""
         return isinstance(self.loads, UserFunction) and self.loads.velocity_dependent
 
 
@@ -730,20 +729,20 @@ def added_functions(
     N: int = 1,
     frame: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
 ) -> AddedFunctions:
-    """Built-in roles with functions of the user added.
+    """Add the user's functions to built-in roles.
 
     Parameters
     ----------
     functions : mapping
-        By keyword: the function or None, the role that adds it, and of a potential the role of its derivative.
+        By keyword: the function or None, the role that adds it and, for a potential, the role of its derivative.
     loads, potential : function
         The built-in roles.
     numbers : array
         Their parameters.
     own : int
-        How many numbers of the system in the state they advance.
+        Number of their auxiliary variables.
     parameters : array, optional
-        The user's.
+        The user's parameters.
     N : int
         Number of bodies.
     frame : 4-tuple
@@ -752,25 +751,25 @@ def added_functions(
     Raises
     ------
     InvalidInput
-        More than one load; functions of several bodies; parameters without a function.
+        More than one load; a function with several bodies; parameters without a function.
     """
-    asked = [name for name, (function, *_) in functions.items() if function is not None]
-    forces = [name for name in asked if name != "potential"]
-    if not asked:
+    names = [name for name, (function, *_) in functions.items() if function is not None]
+    forces = [name for name in names if name != "potential"]
+    if not names:
         if parameters is not None:
             raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
         return AddedFunctions(loads, potential, numbers, "", {}, {})
     if len(forces) > 1:
         raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
     if N > 1:
-        raise InvalidInput(f"{asked[0]} is a function of one body, but there are {N}; build a system for each of them")
-    handed = np.zeros(0) if parameters is None else parameters
-    every = np.concatenate([numbers, handed])
-    work = forces[0] if forces and "potential" not in asked else ""
+        raise InvalidInput(f"{names[0]} is a function of one body, but there are {N}; build a system for each of them")
+    user_values = np.zeros(0) if parameters is None else parameters
+    every = np.concatenate([numbers, user_values])
+    work = forces[0] if forces and "potential" not in names else ""
     work_slots = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
-    for name in asked:
+    for name in names:
         function, role, *slope = functions[name]
         form = FORMS[role.__name__.removesuffix("_added")]
         built = potential if name == "potential" else loads
@@ -781,16 +780,16 @@ def added_functions(
     arguments = {name: function.record() for name, function in given.items()}
     return AddedFunctions(
         roles["loads"], roles["potential"], every, work, given,
-        arguments if parameters is None else {**arguments, "parameters": handed.tolist()},
+        arguments if parameters is None else {**arguments, "parameters": user_values.tolist()},
     )  # fmt: skip
 
 
 REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
-"""Names that give a function its arguments by another way than their names."""
+"""Names through which a function can read its arguments without naming them."""
 
 
 def may_read(function: Any, position: int) -> bool:
-    """Whether a function may read its positional argument of this number; False only where its code never names it."""
+    """Whether a function may read its positional argument with this index; False only if its code never names it."""
     function = python_of(function)
     if not isinstance(function, FunctionType) or position >= function.__code__.co_argcount:
         return True
@@ -798,13 +797,13 @@ def may_read(function: Any, position: int) -> bool:
     name = code.co_varnames[position]
     if name in code.co_cellvars or REVEALING & {*code.co_names, *code.co_freevars}:
         return True
-    # Some versions of Python load two variables by one instruction, whose argument is then a pair.
+    # Some versions of Python load two variables with one instruction, whose argument is a pair.
     mentioned = (step.argval for step in dis.get_instructions(code) if "FAST" in step.opname)
     return any(name in (value if isinstance(value, tuple) else (value,)) for value in mentioned)
 
 
 def _numbers(result: Any) -> Any:
-    """``result`` as an array of floats, or None when something in it is no number."""
+    """``result`` as an array of floats, or None if an entry is not a number."""
     try:
         array = np.asarray(result)
         if array.dtype.kind == "O":
@@ -826,7 +825,7 @@ def _potential_repeated(role, times, t, y, bodies, parameters, out):
 
 @functools.cache
 def repeated(signature: Any) -> Callable[..., Any]:
-    """A compiled function that calls a role a number of times and keeps what it gives."""
+    """A compiled function that calls a role a number of times and stores the last result."""
     if signature is POTENTIAL:
         return jit.compile_kernel(_potential_repeated, REPEATED_POTENTIAL)
     return jit.compile_kernel(_loads_repeated, REPEATED_LOADS)
