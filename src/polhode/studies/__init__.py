@@ -1,11 +1,11 @@
-"""Studies: what a paper claims, computed again and judged in numbers.
+"""Studies: the claims of a paper, recomputed and judged by numbers.
 
 One folder per paper, each with a README (figure, file, claim, verdict, how our numbers differ), one short file per
-figure (parameters as printed, compute, judge, draw) and a ``STUDY``. ``study`` says what a study, a figure and a claim
-are, ``criteria`` how a judge decides, ``measure`` holds the measurements they share, ``drawing`` their pictures,
-``report`` turns results into files.
+figure (parameters as printed, compute, judge, draw) and a ``STUDY``. ``study`` defines studies, figures and claims,
+``criteria`` the checks that decide a claim, ``measure`` shared measurements, ``drawing`` shared plots, and ``report``
+writes results to files.
 
-Here may not live: methods, systems, anything a user needs for a run of their own.
+Methods, systems and anything a user needs for a run of their own do not belong here.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ STUDIES = {
     "celledoni2008": "The exact free rigid body and its use in splitting methods",
     "carson2005": "Symplectic and variational integration of orbits, and the forces its author left for later",
 }
-"""Every study and its subject; the study itself is ``polhode.studies.<name>.STUDY``."""
+"""Name and subject of every study; the study itself is ``polhode.studies.<name>.STUDY``."""
 
 
 def study(name: str) -> Study:
-    """The study of this name.
+    """The study with this name.
 
     Raises
     ------
     InvalidInput
-        Unknown name; the message names the closest.
+        Unknown name; the message suggests the closest.
     """
     if name not in STUDIES:
         raise unknown_name("study", name, STUDIES)

@@ -1,9 +1,9 @@
-"""Criteria of judges: each is stated before the data are seen, and its words are made from the numbers it uses.
+"""Criteria that decide the parts of a claim; each is fixed before the data are seen and worded from its own bounds.
 
-A function takes what was measured and the criterion, and returns a ``Check``: true or false, with both in it. A report
-shows them side by side. What a paper says to be *equal* has two sides here, and no side may be so wide that an order
-off by one, or a factor of two, passes: such a criterion is refused where it is written. What a paper says to be *small*
-or *large* has one (``at_most``, ``at_least``). A measurement that is not a number fulfils nothing.
+Each function takes the measured value and the bounds and returns a ``Check`` that holds both; a report shows them side
+by side. A statement of *equality* gets a lower and an upper bound, which may not be so wide that an order off by one,
+or a factor of two, passes: such bounds raise ``ValueError``. A statement of *small* or *large* gets one bound
+(``at_most``, ``at_least``). NaN meets no criterion.
 """
 
 from __future__ import annotations
@@ -19,46 +19,45 @@ from polhode.studies.study import Check
 from polhode.trajectory.convergence import asymptotic, observed_order
 
 MOST_TOLERANCE, MOST_FACTOR = 0.5, 2.0
-"""Of an order, and of a ratio: a criterion must be below, so that the neighbouring order and twice the value fail."""
+"""Limits of the tolerance of an order and of the factor of a ratio, so that the next order or a factor 2 fails."""
 POINTS = 3
-"""Steps on the straight line from which an order is read, at least."""
+"""Least number of steps in the asymptotic range for an order to count."""
 
 
 def short(x: float) -> str:
-    """A bound as a person writes it."""
+    """A bound with four significant digits."""
     return f"{x:.4g}"
 
 
 # ------------------------------------------------------------------ one number
 def within(value: float, low: float, high: float) -> Check:
-    """A number between two bounds."""
+    """The number lies between two bounds."""
     if not low < high:
         raise ValueError(f"{low} to {high} is no range")
     return Check(f"{short(low)} to {short(high)}", float(value), bool(low <= value <= high))
 
 
 def at_most(value: float, bound: float) -> Check:
-    """A number that a claim says is small."""
+    """The number is small: not above the bound."""
     return Check(f"at most {short(bound)}", float(value), bool(value <= bound))
 
 
 def at_least(value: float, bound: float) -> Check:
-    """A number that a claim says is large."""
+    """The number is large: not below the bound."""
     return Check(f"at least {short(bound)}", float(value), bool(value >= bound))
 
 
 def ratio_within(ratio: float, expected: float, factor: float) -> Check:
-    """A ratio that is the expected one within a factor, which is below 2."""
+    """The ratio is the expected one to within a factor, which must be between 1 and 2."""
     if not 1.0 < factor < MOST_FACTOR:
         raise ValueError(f"a ratio is judged within a factor between 1 and {MOST_FACTOR:g}, not {factor}")
     return within(ratio, expected / factor, expected * factor)
 
 
 def share_within(share: float, count: int, of: int, confidence: float = 0.95) -> Check:
-    """A share of many trials that agrees with a printed count of few: it is in the confidence interval of the count.
+    """A share measured over many trials is within the confidence interval of a printed count of few trials.
 
-    The interval is Clopper and Pearson's: shares beyond it give such a count, or one further off, less often than
-    half of ``1 - confidence``.
+    Clopper-Pearson interval: each tail has the probability ``(1 - confidence) / 2``.
     """
     tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, count, of - count + 1)) if count else 0.0
@@ -69,14 +68,14 @@ def share_within(share: float, count: int, of: int, confidence: float = 0.95) ->
 
 
 def fewer(less: int, more: int, resolution: int) -> Check:
-    """A count that is below another; undecided where they differ by no more than ways of counting do."""
+    """One count is below another; undecided if they differ by ``resolution`` or less, the ambiguity of counting."""
     true = None if abs(less - more) <= resolution else less < more
     return Check(f"fewer by over {resolution}; undecided within", f"{less} against {more}", true)
 
 
 # ------------------------------------------------------------------ orders
 def order_is(found: float, order: float, tolerance: float = 0.1) -> Check:
-    """An observed order that is the stated one within a tolerance, which is below a half; infinite: exact."""
+    """The observed order is the stated one to within a tolerance below 0.5; an infinite order means exact."""
     if isinf(order):
         return Check("exact", float(found), found == order)
     if not 0.0 < tolerance < MOST_TOLERANCE:
@@ -86,14 +85,14 @@ def order_is(found: float, order: float, tolerance: float = 0.1) -> Check:
 
 
 def order_within(steps: Any, errors: Any, order: float, tolerance: float = 0.1, floor: float = 0.0) -> Check:
-    """Errors that fall with the stated power of the step, over three steps or more on a straight line.
+    """Errors fall with the stated power of the step, over at least three steps in the asymptotic range.
 
     Parameters
     ----------
     steps, errors : array_like (n,)
         Step sizes in any order, and errors.
-    floor : float
-        Errors that are not larger say nothing.
+        floor : float
+            Errors not above this are ignored (round-off).
     """
     judged = order_is(observed_order(steps, errors, floor), order, tolerance)
     points = int(asymptotic(steps, errors, floor).sum())
@@ -103,7 +102,7 @@ def order_within(steps: Any, errors: Any, order: float, tolerance: float = 0.1, 
 
 # ------------------------------------------------------------------ many
 def every(values: Mapping[str, float], judge: Callable[[float], Check]) -> Check:
-    """All values fulfil one criterion; shown are the two that come nearest to failing, or fail."""
+    """All values meet one criterion; reported are the smallest and the largest, or else those that fail."""
     checks = {name: judge(value) for name, value in values.items()}
     if not checks:
         raise ValueError("nothing to judge")
@@ -114,7 +113,7 @@ def every(values: Mapping[str, float], judge: Callable[[float], Check]) -> Check
 
 
 def rising(values: Mapping[str, float], by: float = 1.0) -> Check:
-    """Values in this order from small to large, each larger than the one before by more than a factor."""
+    """The values increase in this order, each more than ``by`` times the one before."""
     names, numbers = list(values), np.array([float(x) for x in values.values()])
     true = bool((numbers[1:] > by * numbers[:-1]).all()) and bool(np.isfinite(numbers).all())
     words = " < ".join(names) + (f", each by more than {short(by)} times" if by != 1.0 else "")
@@ -122,5 +121,5 @@ def rising(values: Mapping[str, float], by: float = 1.0) -> Check:
 
 
 def fact(true: bool, criterion: str, measured: Any = "") -> Check:
-    """Something that is or is not so, such as which of several is the first."""
+    """A yes-or-no fact, such as which of several comes first."""
     return Check(criterion, measured, bool(true))

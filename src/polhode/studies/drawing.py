@@ -1,4 +1,4 @@
-"""Pictures that studies share, in the house style of ``polhode.plots.style``."""
+"""Plots shared by the studies, in the style of ``polhode.plots.style``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from polhode.plots.style import COLOURS, GREY, INK, MARKERS
 
 
 def canvas(rows: int, columns: int, width: float = 9.0, height: float = 4.2, **shared: Any) -> tuple[Picture, Any]:
-    """An empty picture and its axes, shape (rows, columns)."""
+    """An empty figure and its axes, shape (rows, columns); ``height`` is per row, in inches."""
     picture = Picture(figsize=(width, height * rows), layout="constrained")
     return picture, picture.subplots(rows, columns, squeeze=False, **shared)
 
 
 def style(index: int, filled: bool = True) -> dict[str, Any]:
-    """Colour and marker of the method with this index; ``filled`` tells two groups apart."""
+    """Colour and marker of the method with this index; ``filled`` distinguishes two groups."""
     colour = (*COLOURS, GREY)[index % (len(COLOURS) + 1)]
     return {
         "color": colour, "marker": (*MARKERS, "*")[index % (len(MARKERS) + 1)], "markersize": 5.5,
@@ -29,7 +29,7 @@ def style(index: int, filled: bool = True) -> dict[str, Any]:
 
 
 def triangle(ax: Axes, order: int) -> None:
-    """A triangle of this slope under the data of a log-log panel, in the lower right."""
+    """A slope triangle of this order below the data, lower right of a log-log panel."""
     (left, right), (low, high) = np.log10(ax.get_xlim()), np.log10(ax.get_ylim())
     run = 0.18 * (right - left)
     x, y = right - 1.5 * run, low + 0.07 * (high - low)
@@ -41,7 +41,7 @@ def triangle(ax: Axes, order: int) -> None:
 
 
 def coincident(lines: Any, factor: float = 1.1) -> list[tuple[int, int]]:
-    """Of each line (n, points): its rank among those that lie on it within a factor everywhere, and their number."""
+    """For each line (n, points): its index in the group of lines equal to it within a factor, and the group's size."""
     with np.errstate(divide="ignore"):
         logs = np.log(np.asarray(lines, dtype=float))
     groups: list[list[int]] = []
@@ -58,7 +58,7 @@ def coincident(lines: Any, factor: float = 1.1) -> list[tuple[int, int]]:
 
 
 def turns(rank: int, count: int, dash: float = 5.0) -> dict[str, Any]:
-    """Style of one of several lines that lie on each other: marks and dashes in turns, so that all are seen."""
+    """Style of one of several coinciding lines: alternating markers and dashes, so that all are visible."""
     if count == 1:
         return {}
     return {"markevery": (rank, count), "linestyle": (rank * dash, (dash, (count - 1) * dash)), "dash_capstyle": "butt"}
@@ -67,7 +67,7 @@ def turns(rank: int, count: int, dash: float = 5.0) -> dict[str, Any]:
 def convergence_panel(
     ax: Axes, data: xr.Dataset, variable: str, labels: tuple[str, str], solid: Sequence[str], order: int = 2
 ) -> None:
-    """Errors against the step, one line for each method, with a triangle of the expected order.
+    """Errors against the step, one line per method, with a slope triangle of the expected order.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def convergence_panel(
     labels : tuple of str
         Labels of the two axes.
     solid : sequence of str
-        Methods drawn with full lines and filled marks; the others are dashed and open.
+        Methods drawn with solid lines and filled markers; the others are dashed with open markers.
     """
     lines = data[variable].transpose("method", "step")
     for i, (label, (rank, count)) in enumerate(zip(data.method.values, coincident(lines.values), strict=True)):
@@ -90,19 +90,19 @@ def convergence_panel(
 
 
 SAME = 0.012
-"""Curves whose points are closer than this part of a panel, in the median, cover each other."""
+"""Median distance of points, as a fraction of the panel, below which two curves are taken to coincide."""
 
 
 def told_apart(ax: Axes) -> None:
-    """Curves that cover each other: the later ones get larger open marks and lines in dashes, behind the first.
+    """Restyle coinciding curves: later ones get larger open markers and dashed lines, behind the first.
 
-    To be called when all curves are there and the limits are set.
+    Call it after all curves are drawn and the limits are set.
     """
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
-    places = [ax.transAxes.inverted().transform(ax.transData.transform(np.column_stack(line.get_data())))
+    positions = [ax.transAxes.inverted().transform(ax.transData.transform(np.column_stack(line.get_data())))
               for line in lines]  # fmt: skip
     for j, line in enumerate(lines):
-        under = sum(_cover(places[i], places[j]) for i in range(j))
+        under = sum(_coincide(positions[i], positions[j]) for i in range(j))
         if not under:
             continue
         line.set_markerfacecolor("none")
@@ -110,12 +110,12 @@ def told_apart(ax: Axes) -> None:
         line.set_markeredgewidth(1.3)
         line.set_linestyle((3.0 * under, (5.0, 4.0)))
         line.set_zorder(line.get_zorder() - 0.1 * under)
-        if len(places[j]) > 12:  # marks would hide each other: every third, the first of another one
+        if len(positions[j]) > 12:  # crowded: every third marker, with a different offset for each curve
             line.set_markevery((under, 3))
 
 
-def _cover(a: Any, b: Any) -> bool:
-    """Whether two curves, as points (n, 2) in parts of a panel, lie on each other."""
+def _coincide(a: Any, b: Any) -> bool:
+    """Whether two curves, points (n, 2) in fractions of the panel, coincide."""
     if a.shape != b.shape:
         return False
     with np.errstate(invalid="ignore"):
@@ -125,12 +125,12 @@ def _cover(a: Any, b: Any) -> bool:
 
 
 def empty(ax: Axes, words: str) -> None:
-    """Why there is nothing in a panel."""
+    """Write the reason why a panel is empty."""
     ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=GREY)
 
 
 def legend_below(picture: Picture, ax: Axes, columns: int) -> None:
-    """One legend for all panels, under them."""
+    """One legend for all panels, below them."""
     picture.legend(
         *ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False
     )  # fmt: skip
@@ -139,7 +139,7 @@ def legend_below(picture: Picture, ax: Axes, columns: int) -> None:
 def series_panel(
     ax: Axes, x: Any, lines: Mapping[str, Any], window: tuple[float, float], labels: tuple[str, str], title: str = ""
 ) -> None:
-    """Long time series as dots in a fixed window."""
+    """Long time series as dots, with fixed limits of the vertical axis."""
     for i, (label, y) in enumerate(lines.items()):
         ax.plot(x, y, ",", color=COLOURS[i], label=label, rasterized=True)
     ax.set_ylim(*window)

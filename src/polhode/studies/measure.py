@@ -1,4 +1,4 @@
-"""Measurements that studies share: runs that may end early, reference solutions, convergence."""
+"""Measurements shared by the studies: runs that may end early, reference solutions, convergence."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 
 REFERENCE = ("mkrk:gauss8", "mkrk:cv8")
-"""Methods of the reference solutions: implicit and explicit, sharing no step function."""
+"""Methods of the reference solutions, one implicit and one explicit, with no step function in common."""
 
 
 NORMS = {"angular_momentum_error": "body momentum", "attitude_error": "attitude"}
-"""What is compared at the end of a run: body angular momentum (2-norm), attitude matrix (2-norm)."""
+"""Errors at the end of a run: body angular momentum (2-norm) and attitude matrix (2-norm)."""
 
 
 @unwarned()
 def attempt(system: System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
-    """A run that may end early: what was computed, and ``completed`` or why and where it stopped."""
+    """Integrate; return the trajectory as far as it got, and ``completed`` or the reason and step of the failure."""
     try:
         return integrate(system, method, **run), "completed"
     except StepFailed as failure:
@@ -32,20 +32,20 @@ def attempt(system: System, method: str, **run: Any) -> tuple[xr.Dataset, str]:
 
 
 def whole(span: float, step: float) -> int:
-    """Number of steps in a span that is a whole number of them."""
+    """Number of steps in a span; the step must divide it."""
     n = round(span / step)
     assert abs(n * step - span) <= 1e-9 * span, f"{step} does not divide {span}"
     return n
 
 
 def errors(a: xr.Dataset, b: xr.Dataset) -> dict[str, float]:
-    """2-norms of the differences of two states: body angular momentum, attitude matrix."""
+    """2-norms of the differences of two states in body angular momentum and attitude matrix."""
     found = errors_between(a, b)
     return {norm: float(found[norm]) for norm in NORMS}
 
 
 def observed_orders(data: xr.Dataset, norm: str) -> dict[str, float]:
-    """Order of each method over the steps where it is asymptotic."""
+    """Observed order of each method, over its asymptotic steps."""
     lines = zip(map(str, data.method.values), data[norm].values, strict=True)
     return {label: observed_order(data.step.values, line) for label, line in lines}
 
@@ -54,7 +54,7 @@ def observed_orders(data: xr.Dataset, norm: str) -> dict[str, float]:
 def reference(
     system: System, initial: Mapping[str, Any], t_end: float, step: float
 ) -> tuple[xr.Dataset, dict[str, float]]:
-    """Final state by the Gauss method of order 8, and how far one of order 8 with half the step is from it."""
+    """Final state by Gauss of order 8, and its distance from the explicit method of order 8 at half the step."""
     finals = []
     for method, h in zip(REFERENCE, (step, step / 2), strict=True):
         n = whole(t_end, h)
@@ -72,22 +72,22 @@ def convergence(
     report_progress: Tell,
     known: Mapping[str, Sequence[float]] | None = None,
 ) -> xr.Dataset:
-    """Final errors of methods on a ladder of steps, against a reference computed here.
+    """Final errors of methods over a sequence of steps, against a reference computed here.
 
     Parameters
     ----------
     methods : mapping
-        Method string of each label.
+        Method string by label.
     steps : sequence of float
-        From large to small, each dividing ``t_end``.
+        Step sizes, decreasing, each dividing ``t_end``.
     known : mapping, optional
-        Final ``angular_momentum`` and ``attitude`` from elsewhere, to compare the reference with.
+        Independently known final ``angular_momentum`` and ``attitude``, to check the reference.
 
     Returns
     -------
     xarray.Dataset
-        ``angular_momentum_error``, ``attitude_error`` and ``outcome`` over (method, step); the agreement of the two
-        reference solutions as attributes.
+        ``angular_momentum_error``, ``attitude_error`` (NaN if the run ended early) and ``outcome`` over (method, step);
+        the difference between the two reference solutions as attributes.
     """
     report_progress(f"reference, t = {t_end:g}")
     truth, agreement = reference(system, initial, t_end, reference_step)

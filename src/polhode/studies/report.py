@@ -1,4 +1,4 @@
-"""Results of a study as files and words: pictures (PNG), data (CSV), a report (Markdown), JSON."""
+"""Writes the results of a study: figures (PNG), data (CSV), report (Markdown), JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from polhode.trajectory.files import appearing_whole
 
 @dataclass(frozen=True)
 class Result:
-    """A figure computed: its data, verdicts, remarks and files."""
+    """A computed figure: its data, verdicts, remarks, files and computing time."""
 
     figure: Figure
     data: xr.Dataset
@@ -43,16 +43,16 @@ def reproduce(
     Parameters
     ----------
     figures : sequence of Figure
-        Which; all of the study by default.
+        Figures to compute; all of the study by default.
     quick : bool
-        The reduced form.
-    report_progress, done : function
-        Called with a line about what is being computed, and with every figure that is finished.
+        Compute the reduced form.
+        report_progress, done : function
+            Called with a line about what is being computed, and with the result of every finished figure.
 
     Returns
     -------
-    list of Result, Path
-        The report is ``report.md``, or ``<figure>.md`` when only one was asked for.
+        list of Result, Path
+            Results, and the path of the report: ``report.md``, or ``<figure>.md`` if one figure was requested.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def reproduce(
         target.mkdir(parents=True, exist_ok=True)
         for figure in figures or study.figures:
             begun = time.perf_counter()
-            data = figure.compute(quick, partial(_tell, report_progress, figure.name))
+            data = figure.compute(quick, partial(_progress_of_figure, report_progress, figure.name))
             report_progress(f"{figure.name}: files")
             verdicts = figure.judge(data)
             remarks = {str(key): str(value) for key, value in data.attrs.items()}
@@ -85,12 +85,12 @@ def reproduce(
     return results, report
 
 
-def _tell(report_progress: Tell, name: str, line: str) -> None:
+def _progress_of_figure(report_progress: Tell, name: str, line: str) -> None:
     report_progress(f"{name}: {line}")
 
 
 def write_tables(data: xr.Dataset, folder: Path, stem: str) -> tuple[Path, ...]:
-    """Variables as CSV, one file for each set of dimensions; the largest set has the plain name."""
+    """Variables as CSV, one file per set of dimensions; the largest set gets the plain name."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for name, variable in data.data_vars.items():
         groups.setdefault(tuple(map(str, variable.dims)), []).append(str(name))
@@ -104,14 +104,14 @@ def write_tables(data: xr.Dataset, folder: Path, stem: str) -> tuple[Path, ...]:
 
 
 def write_pictures(figure: Figure, data: xr.Dataset, folder: Path) -> tuple[Path, ...]:
-    """The pictures of a figure."""
+    """Draw a figure and write its PNG files."""
     with matplotlib.rc_context(style.RC):
         return tuple(style.write(picture, folder / f"{stem}.png") for stem, picture in figure.draw(data).items())
 
 
 # ------------------------------------------------------------------ words
 def words(value: Any) -> str:
-    """A number, a word, or a mapping of such, as a person reads it."""
+    """A number (three digits), a word, or a mapping of these, as readable text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {words(inner)}" for key, inner in value.items())
     if isinstance(value, str):
@@ -122,7 +122,7 @@ def words(value: Any) -> str:
 
 
 def details(verdict: Verdict) -> list[str]:
-    """The parts, where there is more to them than the verdict, then the corrected ones, then the numbers."""
+    """Lines for the parts (unless a single one without a criterion), the corrected parts and the numbers."""
     lines = []
     if len(verdict.parts) > 1 or any(isinstance(part, Check) for part in verdict.parts.values()):
         lines += [part_line(part, true) for part, true in verdict.parts.items()]
@@ -131,7 +131,7 @@ def details(verdict: Verdict) -> list[str]:
 
 
 def part_line(part: str, true: bool | Check) -> str:
-    """Whether a part is true, and where it was measured, its criterion and what was found."""
+    """Whether a part is true and, if it was measured, its criterion and measured value."""
     undecided = isinstance(true, Check) and true.true is None
     line = f"{'undecided' if undecided else 'yes' if true else 'no'}: {part}"
     if not isinstance(true, Check):
@@ -141,14 +141,14 @@ def part_line(part: str, true: bool | Check) -> str:
 
 
 def counts(results: Sequence[Result]) -> str:
-    """How many claims hold, hold partly and fail, and how many do so as printed and otherwise when corrected."""
+    """How many claims have each verdict, in words."""
     found = [verdict.verdict for result in results for verdict in result.verdicts]
     names = [*VERDICTS, *sorted(set(found) - set(VERDICTS))]
     return ", ".join(f"{found.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in names)
 
 
 def tables_of(result: Result) -> dict[str, list[list[str]]]:
-    """Tables of the paper, their cells in words."""
+    """Tables of the paper, with cells as text."""
     made = {} if result.figure.tabulate is None else result.figure.tabulate(result.data)
     return {caption: [[words(cell) for cell in row] for row in table] for caption, table in made.items()}
 
@@ -169,7 +169,7 @@ def plain(result: Result) -> str:
 
 
 def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
-    """The report."""
+    """The report as Markdown."""
     form = "reduced (--quick)" if quick else "full"
     lines = [
         f"# {study.title}", "",
@@ -195,7 +195,7 @@ def markdown(study: Study, results: Sequence[Result], quick: bool) -> str:
 
 
 def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) -> dict[str, Any]:
-    """The results for machines."""
+    """The results as JSON-compatible objects."""
     return {
         "study": study.name,
         "quick": quick,
@@ -227,12 +227,12 @@ def as_json(study: Study, results: Sequence[Result], quick: bool, report: Path) 
 
 
 def decided(part: bool | Check) -> bool | None:
-    """A part as true, false or, undecided, None."""
+    """A part as true, false, or None if undecided."""
     return part.true if isinstance(part, Check) else bool(part)
 
 
 def bare(value: Any) -> Any:
-    """Numbers and words that JSON knows."""
+    """Numbers and words as JSON types; numbers that are not finite become None."""
     if isinstance(value, Mapping):
         return {str(key): bare(inner) for key, inner in value.items()}
     if isinstance(value, str | int):

@@ -1,12 +1,13 @@
-"""What a study is: figures that compute data and draw it, and claims that judge it.
+"""Studies, figures, claims and verdicts: the data classes every study is made of.
 
-A claim is a conjunction of parts. Each part is true or false of the data, so the verdict follows and can fail:
-all parts true, it *holds*; some, it *holds partly*; none, it *fails*. A part whose measurement cannot tell is left
-out; where none is left, the claim is *undecided*. Where a formula is misprinted the parts judge
-the print and nothing else; what the corrected formula does stands beside them: it *fails as printed; holds corrected*.
+A figure computes data and draws them; its claims are judged on the data. A claim is split into parts, each true or
+false of the data: if all are true, the claim *holds*; if some are, it *holds partly*; if none is, it *fails*. A part
+that the measurement cannot decide is left out; if no part remains, the claim is *undecided*. Where a formula is
+misprinted, the parts judge it as printed and the corrected formula is judged separately: *fails as printed; holds
+corrected*.
 
-A part is decided by a ``Check``: a criterion in words that is known before the data are, and what was measured.
-``criteria`` makes them.
+A part is decided by a ``Check``: a criterion in words, fixed before the data are seen, and the measured value.
+The functions of ``criteria`` make them.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ MISPRINT = f"{FAILS} as printed; {HOLDS} corrected"
 VERDICTS = (HOLDS, PARTLY, FAILS)
 
 Table = Sequence[Sequence[Any]]
-"""Rows of words and numbers; the first has the names of the columns."""
+"""Rows of words and numbers; the first row holds the column names."""
 
 Tell = Callable[[str], None]
-"""Receives one line about what is being computed."""
+"""Progress callback: receives one line about what is being computed."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One piece of a claim, decided. True or false like a bool.
+    """One part of a claim, decided; its truth value is that of the part.
 
     Attributes
     ----------
-    criterion : str
-        When it is true, in words that do not depend on the data.
+        criterion : str
+            The condition for it to be true, in words that do not depend on the data.
     measured : number, str or mapping of such
-        What was held against it.
+        The measured value or values.
     true : bool or None
-        Whether it is; None where the measurement is too coarse to tell.
+        Whether the criterion is met; None if the measurement cannot decide.
     """
 
     criterion: str
@@ -57,7 +58,7 @@ class Check:
 
 
 Parts = Mapping[str, bool | Check]
-"""What a claim says, piece by piece, and whether the data agree."""
+"""The parts of a claim, and whether the data agree with each."""
 
 
 def verdict_of(parts: Parts) -> str:
@@ -72,16 +73,16 @@ def verdict_of(parts: Parts) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """What the data say about a claim.
+    """A claim judged on data: its parts, and the numbers behind them.
 
     Attributes
     ----------
-    parts : mapping of str to Check or bool
-        What the claim says, piece by piece, as printed.
+        parts : mapping of str to Check or bool
+            The parts of the claim, as printed.
     numbers : mapping
-        The numbers behind it: a number, a word, or a mapping of such by method.
+        The numbers behind it: each a number, a word, or a mapping of these by method.
     corrected : mapping of str to Check or bool
-        The pieces that are wrong in print, corrected. They decide nothing about what is printed.
+        Misprinted parts, corrected. They do not affect the verdict on the print.
     """
 
     parts: Parts
@@ -90,7 +91,7 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``holds partly``, ``fails``, ``undecided``; of a corrected misprint, both verdicts."""
+        """``holds``, ``holds partly``, ``fails`` or ``undecided``; for a corrected misprint, both verdicts."""
         found = verdict_of(self.parts)
         if found == HOLDS or not self.corrected:
             return found
@@ -99,7 +100,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper: its words, the section they are in, and the function that judges them on the data."""
+    """A claim of a paper: its text, the section it is in, and the function that judges it on the data."""
 
     text: str
     where: str
@@ -108,7 +109,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim judged."""
+    """A claim with its verdict, parts and numbers."""
 
     claim: Claim
     verdict: str
@@ -119,22 +120,22 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper, or a group of claims that need data of their own.
+    """A figure of a paper, or a group of claims with data of their own.
 
     Attributes
     ----------
     name : str
-        ``fig01``, ... (``fig3_1`` where a paper counts within sections) or a word; also the stem of its files.
+        ``fig01``, ... (``fig3_1`` where a paper numbers figures by section) or a word; also the stem of its files.
     title : str
-        One line.
+        One-line description.
     compute : function
-        ``compute(quick, report_progress) -> Dataset``; attributes of the Dataset are remarks for the report.
+        ``compute(quick, report_progress) -> Dataset``; attributes of the Dataset are printed as remarks in the report.
     draw : function
-        ``draw(data) -> {stem of the file: matplotlib Figure}``.
+        ``draw(data) -> {file stem: matplotlib Figure}``.
     claims : tuple of Claim
-        What the paper says about it.
+        The claims judged on its data.
     tabulate : function, optional
-        ``tabulate(data) -> {caption: table}``, of a table of the paper: printed as a table in the report.
+        ``tabulate(data) -> {caption: table}``, for tables of the paper; printed as tables in the report.
     """
 
     name: str
@@ -145,7 +146,7 @@ class Figure:
     tabulate: Callable[[xr.Dataset], Mapping[str, Table]] | None = None
 
     def judge(self, data: xr.Dataset) -> tuple[Verdict, ...]:
-        """Every claim judged on the data."""
+        """Judge every claim on the data."""
         findings = [(claim, claim.judge(data)) for claim in self.claims]
         return tuple(
             Verdict(claim, found.verdict, found.parts, found.numbers, found.corrected) for claim, found in findings
@@ -154,7 +155,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Study:
-    """A paper.
+    """A paper and its figures.
 
     Attributes
     ----------
@@ -171,21 +172,17 @@ class Study:
     figures: tuple[Figure, ...] = field(default_factory=tuple)
 
     def figure(self, word: str) -> Figure:
-        """The figure a user means by ``fig1``, ``fig01``, ``fig3.1``, ``fig3_1`` or ``claims``.
+        """Find a figure by ``fig1``, ``fig01``, ``fig3.1``, ``fig3_1`` or ``claims``.
 
         Raises
         ------
         InvalidInput
-            Unknown name; the message names the closest.
+            Unknown name; the message suggests the closest.
         """
-        with_numbers = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
+        numbered = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
         name = word.lower()
-        if with_numbers:
-            name = (
-                f"fig{int(with_numbers[1])}_{int(with_numbers[2])}"
-                if with_numbers[2]
-                else f"fig{int(with_numbers[1]):02d}"
-            )
+        if numbered:
+            name = f"fig{int(numbered[1])}_{int(numbered[2])}" if numbered[2] else f"fig{int(numbered[1]):02d}"
         known = {figure.name: figure for figure in self.figures}
         if name not in known:
             raise unknown_name(f"figure of {self.name!r}", word, known)

@@ -1,4 +1,4 @@
-"""Krysl 2006: midpoint and trapezoid on SO(3) as compositions of Euler steps, figures 1 to 5 and every claim."""
+"""Krysl 2006: midpoint and trapezoidal rule on SO(3) as compositions of Euler steps; figures 1 to 5 and all claims."""
 
 from __future__ import annotations
 

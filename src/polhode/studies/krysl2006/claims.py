@@ -1,4 +1,4 @@
-"""The claims of sections 2 to 4 that belong to no figure: compositions, adjoints, what each method keeps."""
+"""Claims of sections 2 to 4 that belong to no figure: compositions, adjoints, conserved quantities."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from polhode.studies.krysl2006.fig01 import INITIAL
 from polhode.studies.study import Check, Claim, Figure, Finding, Tell
 from polhode.systems import free_body, gravitating_bodies, heavy_top
 
-# A body without symmetry, with and without a torque, and the symmetric top of 5.2 leaning over.
+# An asymmetric body with and without torque, and the symmetric top of 5.2, tilted.
 INERTIA, ARM, WEIGHT = (1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0
 FREE, TORQUED = free_body(INERTIA), heavy_top(INERTIA, ARM, WEIGHT)
 TOP = heavy_top((5.0, 5.0, 1.0), (0.0, 0.0, 1.0), 20.0)
@@ -45,7 +45,7 @@ START_OF_PARTICLES = {
 }
 START = {"attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 TOP_START = {"attitude": rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_momentum": (1.0, -2.0, 8.0)}
-H = 0.4  # the step of one-step measurements: a rotation of some 20 degrees
+H = 0.4  # step of the one-step measurements: a rotation of some 20 degrees
 EXACT = 1e-13  # per step: equal but for round-off
 KEPT = 1e-12  # over a run: constant but for round-off
 BROKEN = 1e-6  # clearly not constant
@@ -67,19 +67,19 @@ IDENTITIES: dict[str, tuple[tuple[tuple[str, float], ...], tuple[tuple[str, floa
     "TRAPM = MKRK trapezoid": ((("trapm", 1),), (("mkrk:trapezoid", 1),)),
     "SWC1 = BBTRAP": ((("swc1", 1),), (("bbtrap", 1),)),
 }  # fmt: skip
-"""Two sequences of steps (method, fraction of h) that should, or should not, be the same map."""
+"""Pairs of step sequences (method, fraction of h); whether both are the same map is measured."""
 
 
 VECTOR_IDENTITIES = {name: moves for name, moves in IDENTITIES.items() if set(dict(moves[0])) & {FE, BE, "imid"}} | {
     "TRAP = BE(h/2) after FE(h/2)": (((FE, 0.5), (BE, 0.5)), (("trap", 1),)),
     "IMID = FE(h/2) after BE(h/2)": (((BE, 0.5), (FE, 0.5)), (("imid", 1),)),
 }
-"""Those of them that section 2 reviews on a vector space."""
+"""The identities that section 2 states on a vector space."""
 VECTOR_STEPS = ("TRAP", "IMID as printed", "IMID corrected")
 
 
 def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
-    """How far a step of ``PARTICLES`` from a to b is from equation (4), or from (5) as printed or corrected."""
+    """Residual of a step of ``PARTICLES`` from a to b in equation (4), or in (5) as printed or corrected."""
     a, b = (np.reshape(x, (2, L.BODY)) for x in (a, b))
     (u0, p0), (u1, p1) = ((x[:, :3], x[:, 3:6]) for x in (a, b))
     masses = np.array(MASSES)[:, None]
@@ -99,7 +99,7 @@ def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
 
 
 def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
-    """How far a step from state a to state b is from the paper's equations for it, with the torque of ``TORQUED``."""
+    """Distance of state b from the step the paper's equations give from state a, with the torque of ``TORQUED``."""
     q0, m0, q1, m1 = (*(x[k] for x in (a, b) for k in (slice(L.ATTITUDE, L.ANGULAR), slice(L.ANGULAR, L.BODY))),)
     turn: Any = rotation.exp_quaternion
     multiply: Any = rotation.multiply
@@ -126,10 +126,10 @@ def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
             turn(h / 2 * (rotation.dexpinv(-psi, w1) + w0)), back(psi, m0 + h / 2 * T0) + h / 2 * T1
         ),
     }  # fmt: skip
-    want_q, want_m = equations[label]()
-    wanted = b.copy()
-    wanted[L.ATTITUDE : L.ANGULAR], wanted[L.ANGULAR : L.BODY] = multiply(q0, want_q), want_m
-    return state_distance(wanted, b, TORQUED)
+    expected_rotation, expected_momentum = equations[label]()
+    expected = b.copy()
+    expected[L.ATTITUDE : L.ANGULAR], expected[L.ANGULAR : L.BODY] = multiply(q0, expected_rotation), expected_momentum
+    return state_distance(expected, b, TORQUED)
 
 
 @unwarned()
@@ -209,9 +209,9 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
 
 
 def map_of(method: str, system: Any, y: Any, h: float, substeps: int = 1) -> Callable[[Any], Any]:
-    """The step as a function of the state."""
-    steps_of_method = stepper(method, system, y)
-    return lambda z: steps_of_method(z, 0.0, h / substeps, substeps)
+    """The map of one step h (in so many substeps) as a function of the state."""
+    take_steps = stepper(method, system, y)
+    return lambda z: take_steps(z, 0.0, h / substeps, substeps)
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
@@ -233,13 +233,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def identical(
     data: xr.Dataset, names: Sequence[str], variable: str = "defect_torqued", over: str = "identity"
 ) -> Finding:
-    """These identities hold to round-off."""
+    """Judge whether these identities hold to round-off."""
     found = {name: float(data[variable].sel({over: name})) for name in names}
     return Finding({name: at_most(value, EXACT) for name, value in found.items()}, {"defects": found})
 
 
 def vector(word: str) -> Any:
-    """The identities of section 2 with this word."""
+    """Judge the identities of section 2 whose names contain this word."""
 
     def judge(data: xr.Dataset) -> Finding:
         names = [name for name in VECTOR_IDENTITIES if word in name]
@@ -255,7 +255,7 @@ def vector_trapezoid(data: xr.Dataset) -> Finding:
 
 
 def vector_midpoint(data: xr.Dataset) -> Finding:
-    """Equation (5) has the factor dt/2 where it must have dt."""
+    """Equation (5) is printed with the factor dt/2 where it needs dt."""
     printed, corrected = (
         float(data.vector_residual.sel(vector_step=f"IMID {word}")) for word in ("as printed", "corrected")
     )
@@ -267,7 +267,7 @@ def vector_midpoint(data: xr.Dataset) -> Finding:
 
 
 def as_printed(*labels: str) -> Any:
-    """Steps of these methods satisfy the printed equations."""
+    """Judge whether steps of these methods satisfy the printed equations."""
 
     def judge(data: xr.Dataset) -> Finding:
         found = by_method(data.printed_residual, labels)
@@ -342,7 +342,7 @@ def symmetric(data: xr.Dataset) -> Finding:
 
 
 def symplectic(label: str) -> Any:
-    """The step of this method preserves the symplectic form, without and with a torque."""
+    """Judge whether a step of this method preserves the symplectic form, without and with torque."""
 
     def judge(data: xr.Dataset) -> Finding:
         free, torqued = (float(data[name].sel({"method": label})) for name in ("symplectic_free", "symplectic_torqued"))
@@ -367,7 +367,7 @@ def trapezoid(data: xr.Dataset) -> Finding:
 
 
 def no_tableau(data: xr.Dataset) -> Finding:
-    """No weights fit TRAPM's coefficient of h^4, while some fit that of a method that has a tableau."""
+    """No weights fit TRAPM's coefficient of h^4; that of a method with a tableau is fitted (control)."""
     found = {
         str(name): {f"h^{n}": float(x) for n, x in zip(data.series_order.values, row.values, strict=True)}
         for name, row in zip(data.series_of.values, data.series_misfit, strict=True)
@@ -378,7 +378,7 @@ def no_tableau(data: xr.Dataset) -> Finding:
 
 
 def momentum_and_energy(*labels: str) -> Any:
-    """These keep energy and spatial momentum of the free body."""
+    """Judge whether these methods conserve energy and spatial momentum of the free body."""
 
     def judge(data: xr.Dataset) -> Finding:
         parts: dict[str, bool | Check] = {}
@@ -393,9 +393,9 @@ def momentum_and_energy(*labels: str) -> Any:
 
 
 def akw_top(data: xr.Dataset) -> Finding:
-    every_one = {name: by_method(data.drift_top.sel(quantity=name)) for name in ("energy", "vertical_momentum")}
-    parts = {f"change of {name.replace('_', ' ')}": at_most(found["AKW"], KEPT) for name, found in every_one.items()}
-    return Finding(parts, {f"change of {name.replace('_', ' ')}": found for name, found in every_one.items()})
+    by_quantity = {name: by_method(data.drift_top.sel(quantity=name)) for name in ("energy", "vertical_momentum")}
+    parts = {f"change of {name.replace('_', ' ')}": at_most(found["AKW"], KEPT) for name, found in by_quantity.items()}
+    return Finding(parts, {f"change of {name.replace('_', ' ')}": found for name, found in by_quantity.items()})
 
 
 def truncation(data: xr.Dataset) -> Finding:

@@ -1,4 +1,4 @@
-"""What the figures of this paper share: its methods, its two kinds of picture, the runs of the soft wall."""
+"""Shared by the figures of this paper: its methods, its two kinds of plot, the soft-wall runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RIVALS = ("AKW", "BBTRAP", "SWC1")
 PRESENT = ("TRAP", "IMID", "TRAPM", "IMIDM")
 PRINTED = {label: label.lower() for label in (*RIVALS, *PRESENT)}
 ALL = PRINTED | {"BBTRAPWD": "bbtrapwd"}
-"""The seven methods of the paper's figures, and the one it describes without plotting it."""
+"""The seven methods plotted in the paper, and BBTRAPWD, which it describes but does not plot."""
 
 AXIS = {
     "angular_momentum_error": r"error in body momentum, $\|\Pi-\Pi_c\|_2$",
@@ -27,7 +27,7 @@ AXIS = {
 
 
 def by_method(data: xr.DataArray, methods: Sequence[str] = ()) -> dict[str, float]:
-    """Values over methods as a mapping."""
+    """Values along ``method`` as a mapping by method."""
     chosen = data.sel({"method": list(methods)}) if methods else data
     return {str(label): float(value) for label, value in zip(chosen.method.values, chosen.values, strict=True)}
 
@@ -47,7 +47,7 @@ def second_order(data: xr.Dataset) -> Finding:
 
 
 def convergence_picture(rows: Mapping[str, xr.Dataset]) -> Picture:
-    """Body momentum on the left, attitude on the right, one row for each title."""
+    """Errors in body momentum (left) and attitude (right), one row per title."""
     picture, axes = drawing.canvas(len(rows), 2)
     for pair, (title, data) in zip(axes, rows.items(), strict=True):
         for ax, norm in zip(pair, NORMS, strict=True):
@@ -61,25 +61,25 @@ def convergence_picture(rows: Mapping[str, xr.Dataset]) -> Picture:
 INERTIA = (2.0, 3.0, 4.5)  # [krysl2006, 5.4]
 MOMENTUM = (2.0, 2.0, 2.0)
 STEP, STEPS = 0.5, 40_000
-FELL = 0.1  # |H/H0 - 1| of a body that has left the range of the published pictures
+FELL = 0.1  # |H/H0 - 1| beyond which the body has left the range of the published figures
 SLIGHTLY = 1.5  # the largest factor that "slightly" and "somewhat" mean
-NUDGE = 1e-13  # relative change of the start from one run of an ensemble to the next
+NUDGE = 1e-13  # relative change of the initial momentum from one run of an ensemble to the next
 USABLE = 0.05  # the largest step at which the wall of the physical sign is resolved
 
 
 def kept(ratio: np.ndarray) -> int:
-    """Steps until the body has fallen into the well, or the run ended."""
+    """Number of steps until |H/H0 - 1| exceeds ``FELL`` (the body fell into the well) or the run ended."""
     out = np.flatnonzero(~(np.abs(ratio - 1.0) <= FELL))
     return int(out[0]) if out.size else len(ratio) - 1
 
 
 def half_range(ratio: np.ndarray) -> float:
-    """Half of the distance between the extremes."""
+    """Half the difference between maximum and minimum."""
     return float(ratio.max() - ratio.min()) / 2.0
 
 
 def peak(values: np.ndarray, step: float) -> tuple[float, float]:
-    """Frequency of the strongest line in the spectrum of a series (Hann window), and its share of the power."""
+    """Frequency of the strongest spectral line of a series (Hann window), and its share of the power."""
     power = np.abs(np.fft.rfft((values - values.mean()) * np.hanning(len(values)))) ** 2
     top = int(power.argmax())
     line = power[max(top - 2, 0) : top + 3].sum()  # a window spreads a line over five frequencies
@@ -87,17 +87,17 @@ def peak(values: np.ndarray, step: float) -> tuple[float, float]:
 
 
 def wander(ratio: np.ndarray) -> float:
-    """How far the mean moves from one tenth of the run to another, relative to the half-range of the whole."""
+    """Spread of the means of the ten tenths of a run, relative to the half-range of the whole."""
     means = [tenth.mean() for tenth in np.array_split(ratio, 10)]
     return float(max(means) - min(means)) / half_range(ratio)
 
 
-_KNOWN: dict[bool, xr.Dataset] = {}
-"""Both figures show the same runs."""
+_CACHED_RUNS: dict[bool, xr.Dataset] = {}
+"""Soft-wall runs by ``quick``; figures 4 and 5 show the same runs."""
 
 
 def shown(methods: Sequence[str]) -> Callable[[bool, Tell], xr.Dataset]:
-    """The runs of the soft wall with H/H0 of these methods only, along a dimension of its own."""
+    """A ``compute`` function: the soft-wall runs, with H/H0 of these methods only, along the dimension ``shown``."""
 
     def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         data = soft_wall_runs(quick, report_progress)
@@ -108,9 +108,9 @@ def shown(methods: Sequence[str]) -> Callable[[bool, Tell], xr.Dataset]:
 
 
 def soft_wall_runs(quick: bool, report_progress: Tell) -> xr.Dataset:
-    """H/H0 of all methods at the paper's step, from nudged starts too, and the physical sign on a ladder of steps."""
-    if quick in _KNOWN:
-        return _KNOWN[quick]
+    """H/H0 of all methods at the paper's step, with perturbed initial momenta; the physical sign at several steps."""
+    if quick in _CACHED_RUNS:
+        return _CACHED_RUNS[quick]
     labels, printed, physical = list(PRINTED), soft_wall(INERTIA, "printed"), soft_wall(INERTIA, "physical")
     ratios = np.full((len(labels), STEPS + 1), np.nan)
     starts = range(8 if quick else 64)
@@ -130,8 +130,8 @@ def soft_wall_runs(quick: bool, report_progress: Tell) -> xr.Dataset:
     for i, label in enumerate(labels):
         report_progress(f"{label}, sign as printed")
         for k in starts if label in RIVALS else starts[:4]:
-            nudged = (MOMENTUM[0] * (1.0 + k * NUDGE), *MOMENTUM[1:])
-            ds, outcome = attempt(printed, PRINTED[label], step=STEP, steps=STEPS, angular_momentum=nudged)
+            perturbed = (MOMENTUM[0] * (1.0 + k * NUDGE), *MOMENTUM[1:])
+            ds, outcome = attempt(printed, PRINTED[label], step=STEP, steps=STEPS, angular_momentum=perturbed)
             ratio = ds.energy.values / ds.energy.values[0]
             falls[i, k] = kept(ratio)
             good = ratio[: kept(ratio) + (kept(ratio) == STEPS)]
@@ -159,7 +159,7 @@ def soft_wall_runs(quick: bool, report_progress: Tell) -> xr.Dataset:
             ds, ends[i, j] = attempt(physical, PRINTED[label], step=h, steps=steps, angular_momentum=MOMENTUM)
             worst[i, j], done[i, j] = float(np.abs(ds.energy_error).max()), ds.attrs["steps"]
     both, of = ("method", "physical_step"), ("method", "start")
-    _KNOWN[quick] = xr.Dataset(
+    _CACHED_RUNS[quick] = xr.Dataset(
         {
             "energy_ratio": (("method", "time"), ratios),
             "steps_kept": (of, falls),
@@ -181,18 +181,18 @@ def soft_wall_runs(quick: bool, report_progress: Tell) -> xr.Dataset:
             "span of the physical runs": f"t = {span:g}",
         },
     )
-    return _KNOWN[quick]
+    return _CACHED_RUNS[quick]
 
 
 def by_step(counts: xr.DataArray) -> dict[str, int]:
-    """Counts over the physical steps as a mapping."""
+    """Counts along ``physical_step`` as a mapping by step."""
     return {f"{float(h):g}": int(n) for h, n in zip(counts.physical_step.values, counts.values, strict=True)}
 
 
 def wall_pictures(
     data: xr.Dataset, stem: str, methods: Sequence[str], columns: int, window: tuple[float, float]
 ) -> dict[str, Picture]:
-    """H/H0 in the paper's window, and the physical sign: largest error against the step."""
+    """H/H0 in the paper's window; for the physical sign, the largest error against the step."""
     rows = len(methods) // columns
     main, axes = drawing.canvas(rows, columns, height=2.6, sharex=True, sharey=True)
     for k, (ax, label) in enumerate(zip(axes.flat, methods, strict=True)):

@@ -22,7 +22,7 @@ T_END = 100.0
 STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125)
 AT = 0.125  # where methods are compared
 
-# The state at t = 100 from two Taylor series in 50-digit arithmetic and from elliptic functions; they agree to 1e-31.
+# The state at t = 100 by two Taylor series in 50 digits and by elliptic functions, which agree to 1e-31.
 KNOWN = {
     "angular_momentum": (0.66156860385276528085, 0.63413070903878400696, 0.40002477087941280957),
     "attitude": (0.93577514808309028114, -0.30547678777252397765, -0.13960465463153249979, 0.10732821049221556991),
@@ -30,7 +30,7 @@ KNOWN = {
 
 
 def shifted(h: float) -> list[float]:
-    """Errors of TRAP, in both norms, when start and end are pushed on by half a forward Euler step."""
+    """Errors of TRAP in both norms when initial and final states are advanced by half a forward Euler step."""
     y = start_state(BODY, **INITIAL)
     half, trapezoid, exact = (stepper(name, BODY, y) for name in ("forward_euler", "trap", REFERENCE[0]))
     n = whole(T_END, h)
@@ -68,7 +68,7 @@ def akw(data: xr.Dataset) -> Finding:
 
 
 def over_imid(data: xr.Dataset, *labels: str) -> dict[str, float]:
-    """Errors in body momentum over that of IMID."""
+    """Errors in body momentum relative to that of IMID."""
     e = by_method(data.angular_momentum_error.sel(step=AT))
     return {f"{label} / IMID": e[label] / e["IMID"] for label in labels}
 

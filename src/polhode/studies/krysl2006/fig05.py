@@ -39,7 +39,7 @@ def clean(data: xr.Dataset) -> Finding:
 
 
 def trapezoids(data: xr.Dataset) -> Finding:
-    """Each trapezoid over its midpoint: frequency and share of power of the strongest line of H, and half-range."""
+    """Ratios trapezoid/midpoint: frequency and power share of the strongest line of H, and half-range."""
     f, share = by_method(data.peak_frequency, PRESENT), by_method(data.peak_share, PRESENT)
     r = by_method(data.half_range.sel(start=0), PRESENT)
     over = {
