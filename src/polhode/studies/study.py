@@ -179,10 +179,14 @@ class Study:
         InvalidInput
             Unknown name; the message suggests the closest.
         """
-        numbered = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
+        number_match = re.fullmatch(r"(?:figure|fig)0*(\d+)(?:[._]0*(\d+))?", word.lower())
         name = word.lower()
-        if numbered:
-            name = f"fig{int(numbered[1])}_{int(numbered[2])}" if numbered[2] else f"fig{int(numbered[1]):02d}"
+        if number_match:
+            name = (
+                f"fig{int(number_match[1])}_{int(number_match[2])}"
+                if number_match[2]
+                else f"fig{int(number_match[1]):02d}"
+            )
         known = {figure.name: figure for figure in self.figures}
         if name not in known:
             raise unknown_name(f"figure of {self.name!r}", word, known)

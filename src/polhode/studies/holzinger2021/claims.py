@@ -1,7 +1,7 @@
-"""Sections 2 to 5 in numbers: the equations that need no integration, and updates that end beside singular points.
+"""Claims of sections 2 to 5: equations that need no integration, and updates that end near singular points.
 
-Updates as printed are those of ``polhode.algebra.printed_charts``, by half angles those of ``polhode.rotation``.
-Attitude errors are angles, in rad, against the product of quaternions.
+Updates as printed are from ``polhode.algebra.printed_charts``, those by half angles from ``polhode.rotation``.
+Attitude errors are angles in rad, relative to the product of quaternions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from polhode.studies.holzinger2021.updates import PROPOSED, VECTOR, dot, exp_mat
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
 ROUND_OFF = 1e-13
-LOST = 1e-10  # an attitude this far off after one update is lost
+LOST = 1e-10  # rad; an attitude off by more after one update counts as lost
 
 ANGLE_RANGES = {
     "angles 1e-12 ... 0.1": (1e-12, 0.1), "angles 0.1 ... 6": (0.1, 6.0), "angles 6 ... 2 pi": (6.0, 2 * pi),
@@ -33,7 +33,7 @@ TURNS = np.array([(0.02, 0.01, -0.03), (0.3, -0.2, 0.1), (0.0, 0.5, 0.4), (1.0, 
 SEQUENCE_PAIR = ("XYZ", "ZXZ")
 MAPS = {"exp": (rotation.dexp, rotation.dexpinv), "cay": (rotation.dcay, rotation.dcayinv)}
 LENGTHS = {"1": 1.0, "2": 2.0, "pi": pi, "6": 6.0, "2 pi - 1e-3": 2 * pi - 1e-3, "2 pi - 1e-6": 2 * pi - 1e-6}
-UNDONE = (0.0, 1e-12, 1e-9, 1e-7)  # how nearly steps undo the rotation, rad
+UNDONE = (0.0, 1e-12, 1e-9, 1e-7)  # how closely steps undo the rotation, rad
 
 Rows = Any
 """An array of shape (n, 3) or, of quaternions, (n, 4)."""
@@ -41,7 +41,7 @@ Rows = Any
 
 # ------------------------------------------------------------------ updates over rows
 def printed(kernel: Any, old: Rows, turn: Rows, sequence: str | None = None) -> Rows:
-    """A kernel of ``printed_charts`` over rows of parameters and of quaternions."""
+    """Apply a kernel of ``printed_charts`` to rows of parameters (n, 3) and quaternions (n, 4)."""
     old, turn = np.ascontiguousarray(old), np.ascontiguousarray(turn)
     out, order = np.empty_like(old), () if sequence is None else (np.array(euler.plan(sequence)),)
     rotation.loop_for(kernel, (3, 4), 3, sequence is not None)(old, turn, *order, out)
@@ -65,13 +65,13 @@ def angles_by_half_angles(a: Rows, w: Rows, sequence: str) -> Rows:
 
 
 def vector_error(new: Rows, v: Rows, w: Rows) -> Rows:
-    """Attitude errors of vectors after turns."""
+    """Attitude errors (rad) of rotation vectors ``new`` after the rotations ``w``."""
     exact = rotation.multiply(rotation.exp_quaternion(v), rotation.exp_quaternion(w))
     return rotation.angle_between(rotation.exp_quaternion(new), exact)
 
 
 def angle_error(new: Rows, a: Rows, w: Rows, sequence: str) -> Rows:
-    """Attitude errors of Euler angles after turns."""
+    """Attitude errors (rad) of Euler angles ``new`` after the rotations ``w``."""
     exact = rotation.multiply(rotation.quaternion_from_euler(a, sequence), rotation.exp_quaternion(w))
     return rotation.angle_between(rotation.quaternion_from_euler(new, sequence), exact)
 
@@ -83,19 +83,19 @@ def directions(count: int, seed: int) -> Rows:
 
 # ------------------------------------------------------------------ equations
 def no_turn(update: Callable[[Rows, Rows], Rows], low: float, high: float) -> float:
-    """|v - v0| of a turn by nothing, (29)."""
+    """Largest |v - v0| after a zero rotation, (29)."""
     v = np.geomspace(low, high, 400)[1:-1, None] * directions(398, 1)
     return float(np.linalg.norm(update(v, 0.0 * v) - v, axis=1).max())
 
 
 def from_nothing(update: Callable[[Rows, Rows], Rows], low: float, high: float) -> float:
-    """|v - Omega| of a turn from v0 = 0, (32)."""
+    """Largest |v - Omega| after a rotation from v0 = 0, (32)."""
     w = np.geomspace(low, high, 400)[1:-1, None] * directions(398, 2)
     return float(np.linalg.norm(update(0.0 * w, w) - w, axis=1).max())
 
 
 def whole_turns() -> float:
-    """R(2 pi k, n) - I by Rodrigues' formula (34), k = -5 ... 5."""
+    """Largest entry of R(2 pi k, n) - I by Rodrigues' formula (34), k = -5 ... 5."""
     worst = 0.0
     for n in directions(20, 3):
         K = np.array(rotation.hat(n))
@@ -105,7 +105,7 @@ def whole_turns() -> float:
 
 
 def scaled_to_half_turns() -> float:
-    """Attitude errors of vectors of length at most pi; infinite where one is longer."""
+    """Largest attitude error (rad) of vectors scaled to length at most pi; infinite if one is longer."""
     v, w = 4.0 * directions(500, 4), 2.0 * directions(500, 5)
     new = rotation.compose(v, w, branch="principal")
     longest = np.linalg.norm(new, axis=1).max()
@@ -113,19 +113,19 @@ def scaled_to_half_turns() -> float:
 
 
 def exp_of(w: Any) -> Any:
-    """exp(hat w) of complex numbers too."""
+    """exp(hat w), for complex w too."""
     K, p = np.cross(np.eye(3), w), np.sqrt(w @ w)
     return np.eye(3) + np.sin(p) / p * K + 2 * (np.sin(p / 2) / p) ** 2 * K @ K
 
 
 def cay_of(w: Any) -> Any:
-    """cay(hat w) of complex numbers too."""
+    """cay(hat w), for complex w too."""
     K = np.cross(np.eye(3), w) / 2
     return np.linalg.solve(np.eye(3) - K, np.eye(3) + K)
 
 
 def tangent(map: Callable[[Any], Any], operator: Any, inverse: Any) -> float:
-    """phi^T d/dt phi - hat(T Omega'), the derivative by a complex step, and T^-1 T - I; up to |Omega| = 6."""
+    """Largest entry of phi^T dphi/dt - hat(T Omega'), by a complex step, and of T^-1 T - I; up to |Omega| = 6."""
     worst = 0.0
     for size in (1e-9, 1e-4, 0.1, 1.0, 3.0, 6.0):
         for w, rate in zip(size * directions(10, 6), directions(10, 7), strict=True):
@@ -137,12 +137,12 @@ def tangent(map: Callable[[Any], Any], operator: Any, inverse: Any) -> float:
 
 
 def steepest(inverse: Any, size: float) -> float:
-    """2-norm of T^-1 at vectors of this length."""
+    """Largest 2-norm of T^-1 over vectors of this length."""
     return float(np.linalg.norm(inverse(size * directions(5, 15)), 2, axis=(1, 2)).max())
 
 
 def equations() -> dict[str, float]:
-    """Largest residuals."""
+    """Largest residual of each equation, by name."""
     found = {}
     for case, residual in (("(29)", no_turn), ("(32)", from_nothing)):
         for name, (low, high) in ANGLE_RANGES.items():
@@ -159,7 +159,7 @@ def equations() -> dict[str, float]:
 
 
 def all_sequences() -> tuple[Any, Any]:
-    """Largest attitude errors of both updates for every sequence, away from its singular middle angles."""
+    """Largest attitude errors (rad) of both updates for every sequence, away from singular middle angles."""
     random = np.random.default_rng(8)
     a, w = random.uniform(-pi, pi, (400, 3)), random.normal(size=(400, 3))
     found = []
@@ -172,7 +172,7 @@ def all_sequences() -> tuple[Any, Any]:
 
 
 def closed_bch(count: int) -> tuple[Any, Any, Any]:
-    """Total angle, larger angle of the two factors, and attitude error of the closed formula."""
+    """Total angle, larger angle of the two factors, and attitude error of the closed formula (rad), sorted."""
     random = np.random.default_rng(9)
     v, w = (s[:, None] * directions(count, k) for k, s in enumerate(random.uniform(0, pi, (2, count)), 10))
     error = vector_error(printed(printed_charts.compose_bch, v, rotation.exp_quaternion(w)), v, w)
@@ -183,14 +183,14 @@ def closed_bch(count: int) -> tuple[Any, Any, Any]:
 
 # ------------------------------------------------------------------ beside singular points
 def ending_at_length(size: float) -> tuple[Rows, Rows]:
-    """Vectors and turns, after which the vectors have this length."""
+    """Rotation vectors, and rotations after which they have this length."""
     axes = np.repeat(directions(30, 12), len(TURNS), axis=0)
     w = np.tile(TURNS, (30, 1))
     return rotation.compose(size * axes, -w), w
 
 
 def ending_at_middle(sequence: str, d: float) -> tuple[Rows, Rows]:
-    """Angles and turns, after which the middle angle is at this distance from a singular one."""
+    """Euler angles, and rotations after which the middle angle is at distance d (rad) from a singular one."""
     middle = d if sequence[0] == sequence[2] else pi / 2 - d
     after = np.random.default_rng(13).uniform(-3, 3, (30 * len(TURNS), 3))
     after[:, 1] = middle
@@ -199,7 +199,7 @@ def ending_at_middle(sequence: str, d: float) -> tuple[Rows, Rows]:
 
 
 def beside(d: float) -> dict[str, float]:
-    """Largest attitude errors of single updates that end at this distance from a singular point."""
+    """Largest attitude errors of single updates that end at distance d from a singular point (rad)."""
     found = {}
     for name, size in (("2 pi", 2 * pi - d), ("0", d)):
         v, w = ending_at_length(size)
@@ -217,14 +217,14 @@ def beside(d: float) -> dict[str, float]:
 
 
 def R13(a: Rows, w: Rows) -> Any:
-    """The entry that is the sine of the middle angle, after the turn."""
+    """Entry R13 after the rotation: the sine of the middle angle."""
     R0 = matrix_of_angles(tuple(np.cos(a).T), tuple(np.sin(a).T))
     F = exp_matrix(PLAIN, tuple(w.T))
     return dot(R0[:3], (F[2], F[5], F[8]))
 
 
 def arc_cosine_fails(count: int) -> list[float]:
-    """Share of random steps, which nearly undo the rotation, for which the printed arc cosine is not a number."""
+    """Share of random steps that nearly undo the rotation for which the printed arc cosine gives NaN."""
     random = np.random.default_rng(14)
     v, aside = random.normal(size=(2, 3, count))
     with np.errstate(invalid="ignore"):
@@ -308,7 +308,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
-    """These equations hold to round-off."""
+    """Judge whether these equations hold to round-off."""
 
     def judge(data: xr.Dataset) -> Finding:
         found = {name: float(data.residual.sel(equation=name)) for name in names}
@@ -318,7 +318,7 @@ def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
 
 
 def no_singular_step(data: xr.Dataset) -> Finding:
-    """T^-1 is of the size of 1 for the turns of a step: half a turn with exp, a quarter (|Omega| = 2) with cay."""
+    """Judge whether |T^-1| is below 2.1 in a step: up to half a turn with exp, a quarter turn (|Omega| = 2) with cay."""
     rates = {name: {str(x): float(data.steepest_rate.sel(map=name, length=x)) for x in LENGTHS} for name in MAPS}
     parts = {"exp, up to a half turn": rates["exp"]["pi"] < 2.1, "cay, up to a quarter": rates["cay"]["2"] < 2.1}
     return Finding(parts, {f"norm of T^-1 of {name} at the length": found for name, found in rates.items()})
@@ -348,7 +348,7 @@ AT = {"0.1": 0.1, "1e-3": 1e-3, "1e-5": 1e-5, "1e-8": 1e-8, "0": 0.0}
 
 
 def survives(name: str, everywhere: bool = False) -> Callable[[xr.Dataset], Finding]:
-    """Whether the attitude survives an update that ends beside a singular point."""
+    """Judge whether an update that ends near a singular point keeps the attitude."""
 
     def judge(data: xr.Dataset) -> Finding:
         size = data.error.sel(update=name)

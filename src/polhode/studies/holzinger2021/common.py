@@ -1,7 +1,7 @@
-"""What the figures of this paper share: motions and their exact ends, errors over ladders of steps, two kinds of panel.
+"""Shared by the figures of this paper: motions, their exact final states, errors over sequences of steps, two plots.
 
-The exact motion of a free body is the flow ``exact``. For the motion beside the unstable axis, which amplifies the
-round-off of every step by 1e8 and more, it must be taken in one step: then it is within 2e-14 rad of ``KNOWN``.
+The exact motion of a free body is the method ``exact``. The motion near the unstable axis amplifies the round-off of
+every step by 1e8 and more, so it must be computed in one step; it is then within 2e-14 rad of ``KNOWN``.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ from polhode.trajectory.convergence import attitude_angle, observed_order
 
 BOX = free_body((5.2988, 1.1775, 4.3568))  # [holzinger2021, 7.1]
 VECTOR, ANGLES = "rotation_vector", "euler_angles"
-METHODS_OF = {VECTOR: "rotation_vector", ANGLES: "euler"}  # how the names begin of methods that keep these parameters
+METHODS_OF = {VECTOR: "rotation_vector", ANGLES: "euler"}  # prefix of the names of methods that store these parameters
 ATTITUDE_OF: dict[str, Callable[..., Any]] = {VECTOR: rotation.exp_quaternion, ANGLES: rotation.quaternion_from_euler}
-ACCURACY = 1e-13  # of exact ends and of runs of some thousand steps, rad: smaller errors say nothing about orders
-ROUND_OFF = 1e-12  # of the attitude after some thousand steps, rad
+ACCURACY = (
+    1e-13  # of exact final attitudes and of runs of some thousand steps, rad; smaller errors are ignored in orders
+)
+ROUND_OFF = 1e-12  # round-off of the attitude after some thousand steps, rad
 NEAR = 0.2  # how far an observed order may be from the expected one
-FLOOR = 1e-17  # where pictures show an error of zero
+FLOOR = 1e-17  # where plots show an error of zero
 
 Row = xr.Dataset
 """One row of a trajectory."""
@@ -45,15 +47,15 @@ class Motion:
     Attributes
     ----------
     angular_velocity : tuple of float
-        In the body frame.
+        Initial angular velocity in the body frame, rad/s.
     t_end : float
-        How long.
+        Duration, s.
     coordinates : tuple of float
         Initial rotation parameters.
     chart : str
-        What they are: ``rotation_vector`` or ``euler_angles`` (Cardan angles, XYZ).
-    system : System
-        The box by default.
+        Their kind: ``rotation_vector`` or ``euler_angles`` (Cardan angles, XYZ), rad.
+        system : System
+            The body; the box of section 7.1 by default.
     """
 
     angular_velocity: tuple[float, float, float]
@@ -63,9 +65,9 @@ class Motion:
     system: System = BOX
 
     def run(self, method: str, step: float, every: int = 1) -> tuple[xr.Dataset, str]:
-        """What was computed, without the guard, and ``completed`` or why it ended early.
+        """Trajectory without the step guard, and ``completed`` or the reason why it ended early.
 
-        Methods that keep these parameters begin with them, others with their attitude.
+        Methods that store these parameters start from them, others from the attitude they describe.
         """
         if method.startswith(METHODS_OF[self.chart]):
             start: dict[str, Any] = {"coordinates": self.coordinates}
@@ -78,17 +80,17 @@ class Motion:
         )  # fmt: skip
 
     def end(self, method: str, step: float) -> tuple[Row, str]:
-        """The last row of a run."""
+        """The last row of a run, and its outcome."""
         ds, outcome = self.run(method, step, every=whole(self.t_end, step))
         return ds.isel(time=-1), outcome
 
     def exact(self) -> Row:
-        """The exact end, of a free body."""
+        """The exact final state; for a free body only."""
         return self.end("exact", self.t_end)[0]
 
 
-# The motion beside the unstable axis: attitudes at these times from elliptic functions in 60 digits and from Taylor
-# series in 45, which agree to 1e-36; the data are the printed decimals.
+# The motion near the unstable axis: attitudes at these times by elliptic functions in 60 digits and by Taylor series
+# in 45 digits, which agree to 1e-36; the initial data are the printed decimals.
 BESIDE_UNSTABLE = (0.01, 0.0, 100.0)  # [holzinger2021, 7.1.3 and 7.1.4]
 KNOWN = {
     0.5: (-0.8046733648269444476, 0.01096292398790103634, 0.02700013012828989387, 0.5930021780809696813),
@@ -97,22 +99,22 @@ KNOWN = {
 
 
 def from_known(t_end: float) -> str:
-    """How far the exact end is from the known attitude."""
+    """How far the computed exact attitude is from the known one, in words."""
     end = Motion(BESIDE_UNSTABLE, t_end).exact()
     return f"the exact flow in one step is {attitude_angle(end.attitude.values, KNOWN[t_end]):.1e} rad from it"
 
 
 # ------------------------------------------------------------------ errors
 def halvings(first: int, last: int, quick: bool = False) -> tuple[float, ...]:
-    """Steps 2^-first ... 2^-last; every second of them in the reduced form."""
+    """Steps 2^-first ... 2^-last; every second one in the reduced form."""
     return tuple(0.5**k for k in range(first, last + 1, 2 if quick else 1))
 
 
 def parameter_distance(row: Row, reference: Row) -> float:
-    """2-norm of the difference of rotation parameters, the paper's error; NaN where a row has other parameters.
+    """2-norm of the difference of rotation parameters, rad (the paper's error); NaN if the rows have other parameters.
 
-    Cardan angles count up to whole turns, and as the nearer one of the two sets that mean the same attitude: that is
-    the conversion of the paper. Rotation vectors on two sides of their jump at 2 pi are far apart.
+    Cardan angles are compared modulo 2 pi, using the nearer of the two sets that describe the same attitude, as the
+    paper converts them. Rotation vectors on either side of their jump at 2 pi are far apart.
     """
     if VECTOR in row and VECTOR in reference:
         return float(np.linalg.norm(row[VECTOR].values - reference[VECTOR].values))
@@ -127,18 +129,18 @@ def ladder(
     motion: Motion, methods: Mapping[str, str], steps: Sequence[float], report_progress: Tell, truth: Row | None = None,
     reference: Row | None = None, more: Mapping[str, Callable[[Row], float]] | None = None,
 ) -> xr.Dataset:  # fmt: skip
-    """Errors at the end of a motion, of methods on a ladder of steps.
+    """Errors at the end of a motion, by method and step.
 
     Parameters
     ----------
     methods : mapping
         Method string of each label.
     truth : one row of a trajectory
-        What attitudes are compared with: the exact end by default.
+        Reference of the attitudes; the exact final state by default.
     reference : one row of a trajectory
-        What rotation parameters are compared with: the paper's own reference.
+        Reference of the rotation parameters: the paper's own reference solution.
     more : mapping of functions
-        Further measures of the last row, by the name of their variable.
+        Further functions of the last row, by variable name.
 
     Returns
     -------
@@ -170,25 +172,25 @@ def ladder(
 
 
 def of(data: Any, method: str) -> Any:
-    """The data of one method (``method=`` means something else to ``sel``)."""
+    """The data of one method (``method=`` has another meaning in ``sel``)."""
     return data.sel({"method": method})
 
 
 def by_epsilon(parts: Mapping[float, xr.Dataset]) -> xr.Dataset:
-    """Data of several initial conditions along the dimension ``epsilon``."""
+    """Concatenate data of several initial conditions along the dimension ``epsilon``."""
     return xr.concat(parts.values(), xr.DataArray(list(parts), dims="epsilon", name="epsilon"), combine_attrs="drop")
 
 
 def orders(
     data: xr.Dataset, method: str, floor: float = ACCURACY, variable: str = "attitude_error"
 ) -> dict[str, float]:
-    """Observed order of a method for each initial condition but eps = 0, where it is exact up to round-off."""
+    """Observed order of a method for each epsilon except 0, where it is exact up to round-off."""
     steps, lines = data.step.values, of(data[variable], method)
     return {f"{float(e):g}": observed_order(steps, lines.sel(epsilon=e).values, floor) for e in data.epsilon if e}
 
 
 def order_parts(data: xr.Dataset, method: str, at_zero: float = ROUND_OFF) -> dict[str, Check]:
-    """Whether a method has order 4 for each initial condition, and for eps = 0 errors below ``at_zero`` everywhere."""
+    """Checks: order 4 for each epsilon, and for eps = 0 errors of at most ``at_zero`` (rad) at every step."""
     parts = {f"eps = {e}: order 4": order_is(order, 4.0, NEAR) for e, order in orders(data, method).items()}
     worst = of(data.attitude_error, method).sel(epsilon=0.0).max(skipna=False)
     return {**parts, "eps = 0: to round-off at every step": at_most(float(worst), at_zero)}
@@ -196,9 +198,9 @@ def order_parts(data: xr.Dataset, method: str, at_zero: float = ROUND_OFF) -> di
 
 # ------------------------------------------------------------------ angles converted
 def continued(angles: Any, sequence: str = "XYZ") -> Any:
-    """Euler angles (n, 3) of the attitudes of a run, each the nearest to the one before.
+    """Euler angles (n, 3) of a run, made continuous: each row is the set nearest to the row before.
 
-    From row to row the body may turn by less than half a turn.
+    The body must rotate by less than half a turn from row to row.
     """
     q = rotation.quaternion_from_euler(angles, sequence)
     turns = rotation.log_quaternion(rotation.multiply(rotation.conjugate(q[:-1]), q[1:]))
@@ -210,9 +212,9 @@ def continued(angles: Any, sequence: str = "XYZ") -> Any:
 
 # ------------------------------------------------------------------ pictures
 def error_panel(ax: Axes, steps: Any, lines: Mapping[str, Any], title: str, ylabel: str = "", open: int = 99) -> None:
-    """Errors against the step, one line for each label; zeros are shown at the floor, crosses are runs that failed.
+    """Errors against the step, one line per label; zeros are drawn at ``FLOOR``, failed runs as crosses.
 
-    Lines from the number ``open`` on are dashed, with open marks.
+    Lines from index ``open`` on are dashed with open markers.
     """
     steps = np.asarray(steps)
     for i, (label, y) in enumerate(lines.items()):
@@ -231,7 +233,7 @@ def error_panel(ax: Axes, steps: Any, lines: Mapping[str, Any], title: str, ylab
 
 
 def slope(ax: Axes, order: int, left: float = 0.06) -> None:
-    """A triangle of this slope in the upper left of a log-log panel, whose limits are settled."""
+    """A slope triangle of this order in the upper left of a log-log panel whose limits are final."""
     (x0, x1), (y0, y1) = np.log10(ax.get_xlim()), np.log10(ax.get_ylim())
     run = min(0.16 * (x1 - x0), 0.25 * (y1 - y0) / order)
     x, y = x0 + left * (x1 - x0), y1 - 0.04 * (y1 - y0) - order * run
@@ -242,7 +244,7 @@ def slope(ax: Axes, order: int, left: float = 0.06) -> None:
 
 
 def history_panel(ax: Axes, time: Any, lines: Mapping[str, Any], title: str, labels: tuple[str, str]) -> None:
-    """Series over time, the later ones thinner, so that lines under lines are seen."""
+    """Time series, later ones thinner, so that coinciding lines remain visible."""
     for i, (label, y) in enumerate(lines.items()):
         ax.plot(time, y, label=label, color=drawing.style(i)["color"], linewidth=max(4.8 - 1.7 * i, 1.2))
     ax.set_xlabel(labels[0])
@@ -251,17 +253,17 @@ def history_panel(ax: Axes, time: Any, lines: Mapping[str, Any], title: str, lab
 
 
 def epsilon_label(e: Any) -> str:
-    """The initial condition as a person writes it."""
+    """Label of an initial condition."""
     return rf"$\epsilon = {float(e):g}$" if float(e) in (0.0, 1.0) else rf"$\epsilon = 10^{{{np.log10(float(e)):.0f}}}$"
 
 
 def epsilon_lines(data: xr.DataArray, method: str) -> dict[str, Any]:
-    """The lines of a method, one for each initial condition."""
+    """The lines of a method, one per initial condition."""
     return {epsilon_label(e): of(data, method).sel(epsilon=e).values for e in data.epsilon}
 
 
 def epsilon_picture(data: xr.Dataset, rows: Mapping[str, str], methods: Mapping[str, str]) -> Picture:
-    """Errors against the step: a row for each variable and its label, a column for each method and its title."""
+    """Errors against the step: one row per variable (with its label), one column per method (with its title)."""
     picture, axes = drawing.canvas(
         len(rows), len(methods), width=4.0 * len(methods), height=3.6, sharex=True, sharey=True
     )

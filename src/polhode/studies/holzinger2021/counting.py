@@ -1,11 +1,11 @@
-"""Numbers that count what is done with them: operations of a formula are counted by running it, not by hand.
+"""Counts the operations of a formula by evaluating it with numbers that record every operation.
 
-Counted are additions, subtractions, multiplications, divisions, trigonometric functions (sin, cos, tan, acos, asin,
-atan2) and square roots, each as one, as in the tables of the paper. A multiplication by 2 or by 1/2 is counted like any
-other. Free are changes of sign, which an addition or subtraction takes along, comparisons and choices between results.
+Additions, subtractions, multiplications, divisions, trigonometric functions (sin, cos, tan, acos, asin, atan2) and
+square roots count as one each, as in the tables of the paper; so does a multiplication by 2 or 1/2. Sign changes
+(absorbed by an addition or subtraction), comparisons and choices between results are not counted.
 
-A formula takes the functions of its numbers as an argument ``m``: ``PLAIN`` for floats and arrays, those of ``counted``
-for counting numbers. So what is counted is what is computed.
+A formula takes its elementary functions as an argument ``m``: ``PLAIN`` for floats and arrays, ``COUNTING`` for counted
+numbers. So the formula that is counted is the one that is computed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TRIGONOMETRIC = ("sin", "cos", "tan", "acos", "asin", "atan2")
 
 @dataclass
 class Counts:
-    """How many operations of each kind."""
+    """Number of operations of each kind."""
 
     additions: int = 0
     subtractions: int = 0
@@ -34,12 +34,12 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Sum of all kinds."""
         return sum(astuple(self))
 
 
 class Counted:
-    """A float that enters every operation done with it into its ``counts``."""
+    """A float that adds every operation done with it to ``counts``."""
 
     __slots__ = ("counts", "value")
 
@@ -103,21 +103,21 @@ COUNTING = SimpleNamespace(
     sqrt=_function("sqrt", "roots"),
     ratio=_counted_ratio,
 )
-"""Functions of counting numbers."""
+"""Elementary functions of counted numbers."""
 
 PLAIN = SimpleNamespace(
     sin=np.sin, cos=np.cos, tan=np.tan, acos=np.arccos, asin=np.arcsin, atan2=np.arctan2, sqrt=np.sqrt, ratio=_ratio
 )
-"""The same of floats and arrays. ``ratio(a, b, limit)`` is a/b, or the limit where b is 0."""
+"""The same for floats and arrays. ``ratio(a, b, limit)`` is a/b, or the limit where b is 0."""
 
 
 def counted(function: Callable[..., Any], *inputs: Sequence[float]) -> tuple[tuple[float, ...], Counts]:
-    """The values of ``function(m, *inputs)`` and the operations it took.
+    """The values of ``function(m, *inputs)`` and the number of operations.
 
     Parameters
     ----------
     function : function
-        Takes the functions of its numbers and tuples of numbers, gives a tuple of numbers.
+        Takes the elementary functions ``m`` and tuples of numbers; returns a tuple of numbers.
     inputs : sequences of float
         Its other arguments.
     """

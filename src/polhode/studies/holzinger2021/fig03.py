@@ -19,14 +19,14 @@ EPSILONS = (0.0, 1e-7, 1e-5, 1.0)  # [holzinger2021, eq. 71]
 V0, RATE = (0.0, -pi / 2, 0.0), 2 * pi
 PRINTED, SLOWER, FARTHER = "as printed", "|omega0| = pi", "v0 = (0, -pi, 0)"
 READINGS = {PRINTED: (V0, RATE), SLOWER: (V0, pi), FARTHER: ((0.0, -pi, 0.0), RATE)}
-"""Initial vector and angular velocity: as printed, and what 0.5 s until the singular point would need."""
+"""Initial rotation vector and rate: as printed, and two choices that reach the singular point after 0.5 s."""
 RATES, REGULAR, PROPOSED = "(87) as printed", "(87) regularised", "proposed"
 FORMS = {
     RATES: "rotation_vector_direct:rk4:printed", REGULAR: "rotation_vector_direct:rk4:regularised",
     PROPOSED: "rotation_vector",
 }  # fmt: skip
 STEP, T_END = 1 / 32, 1.0
-OFF = 1e-2  # rad; the error of the method at this step is below
+OFF = 1e-2  # rad; larger than the method's error at this step
 
 
 def motion(reading: str, epsilon: float, t_end: float = T_END) -> Motion:
@@ -35,7 +35,7 @@ def motion(reading: str, epsilon: float, t_end: float = T_END) -> Motion:
 
 
 def history(reading: str, epsilon: float) -> xr.Dataset:
-    """|v| and the attitude error over time, NaN after the end of a run."""
+    """|v| and the attitude error over time (rad), NaN after a run ended."""
     case, n = motion(reading, epsilon), whole(T_END, STEP)
     exact = case.run("exact", STEP)[0].attitude.values
     lengths, errors, outcomes = np.full((len(FORMS), n + 1), nan), np.full((len(FORMS), n + 1), nan), []

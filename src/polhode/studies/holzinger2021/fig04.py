@@ -18,10 +18,10 @@ from polhode.studies.holzinger2021.common import (
 from polhode.studies.holzinger2021.fig03 import EPSILONS, FORMS, PRINTED, PROPOSED, RATES, REGULAR, motion
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
-T_END = 0.5  # not printed; the largest step of the ladder
+T_END = 0.5  # not printed in the paper; its largest step
 REFERENCE_STEP = 1 / 32768
-AT = 1 / 2048  # where the paper saw a deviation of 1e-13
-SLOW = 2.0  # a method this many times less accurate converges more slowly
+AT = 1 / 2048  # where the paper reports a deviation of 1e-13
+SLOW = 2.0  # a method less accurate by more than this factor counts as slower
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -63,7 +63,7 @@ def converged(data: xr.Dataset) -> Finding:
 
 
 def ratios(data: xr.Dataset, form: str) -> dict[str, float]:
-    """Largest error of direct integration over that of the proposed approach, where it is no round-off."""
+    """Largest ratio of errors, direct integration over proposed approach, where above round-off."""
     proposed = of(data.attitude_error, PROPOSED)
     found = (of(data.attitude_error, form) / proposed).where((proposed > 1e-11) & (data.step < 0.3)).max("step")
     return {f"{float(e):g}": float(found.sel(epsilon=e)) for e in EPSILONS if e}

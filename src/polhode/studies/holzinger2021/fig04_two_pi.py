@@ -1,4 +1,4 @@
-"""Figure 4 again through a full turn, phi = 2 pi, where the rates of the rotation vector are really singular."""
+"""Figure 4 through a full turn, phi = 2 pi, where the rates of the rotation vector are actually singular."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ V0, T_END = (0.0, 3 * pi / 2, 0.0), 0.5
 DIRECT, PRINTED, HALF = REGULAR, "proposed, (61)-(63) as printed", "proposed, half angle"
 METHODS = {DIRECT: FORMS[REGULAR], PRINTED: "rotation_vector_as_printed", HALF: FORMS[PROPOSED]}
 LOST = 1e-2  # rad
-MANY_STEPS = 1e-11  # round-off of 8192 steps beside 2 pi, rad
-AT = 1 / 512  # where rates of convergence are compared
+MANY_STEPS = 1e-11  # round-off of 8192 steps near 2 pi, rad
+AT = 1 / 512  # step at which errors are compared
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

@@ -1,4 +1,4 @@
-"""Figure 5: norm of the Cardan angles while the middle one goes through pi/2, by their rates and proposed."""
+"""Figure 5: norm of the Cardan angles as the middle one passes pi/2, by integrating the rates and as proposed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIRECT, PROPOSED = "(88)", "proposed"
 FORMS = {DIRECT: "euler_direct:rk4:XYZ", PROPOSED: "euler"}
 STEP, T_END = 1 / 64, 1.0
 LOST = 1e-2  # rad
-OFF = 1e-4  # rad; the error of the method at this step is below
+OFF = 1e-4  # rad; larger than the method's error at this step
 
 
 def motion(epsilon: float, t_end: float = T_END) -> Motion:
@@ -27,7 +27,7 @@ def motion(epsilon: float, t_end: float = T_END) -> Motion:
 
 
 def history(epsilon: float) -> xr.Dataset:
-    """|alpha|, the middle angle and the attitude error over time."""
+    """|alpha|, the middle angle and the attitude error over time (rad)."""
     case, n = motion(epsilon), whole(T_END, STEP)
     exact = case.run("exact", STEP)[0].attitude.values
     norm, error, middle = np.full((3, len(FORMS), n + 1), nan)

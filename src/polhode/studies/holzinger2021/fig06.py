@@ -1,4 +1,4 @@
-"""Figure 6: Cardan angles of a steady turn about the second axis, the analytic one and the principal ones."""
+"""Figure 6: Cardan angles of a steady rotation about the second axis, analytic and principal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 STEP, T_END = 1e-3, 4.0
 LABELS = (r"$\alpha_1$", r"$\alpha_2$", r"$\alpha_3$")
 SHARP = 1e-9  # rad
-CLEAR = 0.01  # of a singular middle angle, rad
+CLEAR = 0.01  # distance of the middle angle from a singular one, as a cosine
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -55,7 +55,9 @@ def analytic(data: xr.Dataset) -> Finding:
 
 def jumps(data: xr.Dataset) -> Finding:
     rows = data.angle.sel(form=PROPOSED)
-    determined = np.abs(np.cos(rows.sel(axis=2).values)) > CLEAR  # at singular rows the outer angles are free
+    determined = (
+        np.abs(np.cos(rows.sel(axis=2).values)) > CLEAR
+    )  # at singular rows only a combination of the outer angles is determined
     angles, analytic = rows.values[determined], data.analytic.values[determined]
     change = np.diff(angles, axis=0)
     at = np.flatnonzero(np.abs(change).max(axis=1) > 1.0)

@@ -1,4 +1,4 @@
-"""Figure 7: the middle Cardan angle of a steady turn, converted, and how far it is from the analytic one."""
+"""Figure 7: the middle Cardan angle of a steady rotation, converted, and its deviation from the analytic one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from polhode.studies.holzinger2021.fig05 import motion
 from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.trajectory.convergence import attitude_angle
 
-STEP, EVERY = 1e-3, 100  # [holzinger2021, 7.1.2]; rows a tenth of a second apart
+STEP, EVERY = 1e-3, 100  # [holzinger2021, 7.1.2]; a row every 0.1 s
 PRINCIPAL, CONVERTED, CONTINUOUS = "principal", "principal, converted", "continuous"
 HALF, ENTRIES = "half angles", "five entries"
 UPDATES = {HALF: "euler", ENTRIES: "euler_as_printed"}
-STEPS, SHORT = (1e-3, 2e-3, 4e-3, 5e-3, 1e-2), 20.0  # attitudes of principal angles, up to this time
+STEPS, SHORT = (1e-3, 2e-3, 4e-3, 5e-3, 1e-2), 20.0  # for the attitudes of principal angles, up to this time (s)
 SHARP = 1e-9  # rad
-CLEAR = 0.1  # of a singular middle angle, rad
+CLEAR = 0.1  # distance of the middle angle from a singular one, as a cosine
 
 
 def largest_error(ds: xr.Dataset) -> float:
-    """Of the attitudes of a run."""
+    """Largest attitude error of a run, rad."""
     half = 0.5 * pi * ds.time.values
     exact = np.stack([np.cos(half), 0 * half, np.sin(half), 0 * half], axis=1)
     return float(attitude_angle(ds.attitude.values, exact).max())
@@ -73,7 +73,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def outer(data: xr.Dataset, form: str) -> tuple[float, float]:
-    """Largest first or third angle away from singular middle angles, and there, where only their sum is determined."""
+    """Largest outer angle away from singular middle angles, and near them, where only their sum is determined."""
     size = np.abs(data.angle.sel(form=form, axis=[1, 3])).max("axis")
     clear = np.abs(np.cos(data.analytic)) > CLEAR
     return float(size.where(clear).max()), float(size.where(~clear).max())

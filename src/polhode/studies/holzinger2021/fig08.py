@@ -22,7 +22,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 ENTRIES, CAYLEY = "proposed, five entries", "proposed, Cayley"
 METHODS = {**FORMS, ENTRIES: "euler_as_printed", CAYLEY: "euler:rk4:cayley"}
 REFERENCE_STEP = 1 / 16384
-AT = 1 / 512  # where rates of convergence are compared
+AT = 1 / 512  # step at which errors are compared
 LOST = 1e-2  # rad
 
 

@@ -1,4 +1,4 @@
-"""Figure 9: errors against the step, beside the unstable axis, for Runge-Kutta methods of several orders."""
+"""Figure 9: errors against the step near the unstable axis, for Runge-Kutta methods of several orders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 
 MOTION = Motion(BESIDE_UNSTABLE, 0.5)
 COUNTS = (10, 100, 1000, 10_000, 100_000)  # [holzinger2021, 7.1.3], h = 0.5/n
-BETWEEN = (50, 64, 80, 128, 160, 200, 256, 320, 500, 640, 2000, 20_000, 50_000)  # ours, to read orders from
+BETWEEN = (50, 64, 80, 128, 160, 200, 256, 320, 500, 640, 2000, 20_000, 50_000)  # added here, to measure orders
 REFERENCE_STEP = 1 / 2_000_000
 RK1, FORWARD, RK4, RK5, RK8, GAUSS = "RK1, (53)-(55)", "RK1, tableau", "RK4", "RK5 (DP5)", "RK8 (CV8)", "Gauss 4"
 TABLEAUS = {
@@ -33,12 +33,12 @@ CHARTS = {ANGLES: "euler", PARAMETERS: "terze"}
 METHODS = {name: f"rotation_vector:{word}" for name, word in TABLEAUS.items()} | {
     f"{name}, {chart}": f"{method}:{TABLEAUS[name]}" for chart, method in CHARTS.items() for name in (RK1, RK4)
 }
-RESOLVED = 3e-8  # rad; round-off, amplified by the unstable axis, is below
+RESOLVED = 3e-8  # rad; above the round-off amplified by the unstable axis
 EARLY, EARLY_COUNTS = 0.1, (16, 20, 26, 32, 40, 51, 64, 100, 200, 400, 1600, 6400)
-"""Time (s) and numbers of steps where orders are read: round-off is amplified by less there than at 0.5 s."""
+"""Time (s) and numbers of steps for measuring orders; round-off is amplified less by then than at 0.5 s."""
 EARLY_RESOLVED = 1e-13
 TOLERANCE = {1: 0.1, 4: 0.15, 5: 0.2, 8: 0.3}
-CROSSES = 0.035  # how far apart crosses of different methods stand, in heights of the panel
+CROSSES = 0.035  # spacing of the crosses of different methods, as a fraction of the panel height
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -67,7 +67,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     shown = data.isel(step=printed)
     for ax, steps, variable in ((left, data.step, data.attitude_error), (middle, shown.step, shown.parameter_error)):
         for i, name in enumerate(TABLEAUS):
-            # RK1 comes twice with nearly the same errors: the second is drawn larger, open and dashed, around the first
+            # both forms of RK1 have nearly the same errors: the second is drawn larger, open and dashed
             line_style = drawing.style(i, name != FORWARD) | (
                 {"markersize": 10, "markerfacecolor": "none"} if name == FORWARD else {}
             )
@@ -111,7 +111,7 @@ def have_orders(data: xr.Dataset, names: tuple[str, ...]) -> Finding:
 
 
 def alike(data: xr.Dataset, chart: str) -> Finding:
-    """Errors above round-off agree with those of the rotation vector to 1 %."""
+    """Judge whether errors above round-off agree with those of the rotation vector to 1 %."""
     parts, numbers = {}, {}
     for name in (RK1, RK4):
         mine, theirs = of(data.attitude_error, f"{name}, {chart}"), of(data.attitude_error, name)

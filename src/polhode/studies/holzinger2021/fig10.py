@@ -37,13 +37,13 @@ COSINE, ENTRIES = "rotation vector, as printed", "Cardan angles, as printed"
 METHODS = {LIE: "lie_rk", VECTOR: "rotation_vector", ANGLES: "euler", **OTHERS,
            COSINE: "rotation_vector_as_printed", ENTRIES: "euler_as_printed"}  # fmt: skip
 EQUIVALENT = (VECTOR, ANGLES, *OTHERS)
-SAME = 1e-12  # differences of round-off
-RESOLVED = 1e-6  # round-off, amplified by the unstable axis, has no part in larger errors
+SAME = 1e-12  # differences due to round-off
+RESOLVED = 1e-6  # above the round-off amplified by the unstable axis
 STARTS = 32
 
 
 def reference_errors(starts: int) -> list[float]:
-    """Position errors of the paper's reference, from starts that differ by 1e-12: samples of its round-off."""
+    """Position errors of the paper's reference for initial rates 1e-12 apart: samples of its round-off."""
     found = []
     for k in range(starts):
         w1, w2, w3 = BESIDE_UNSTABLE
@@ -59,14 +59,14 @@ def position(row: Row) -> Any:
 
 @cache
 def runs(starts: int) -> xr.Dataset:
-    """Figure and table show the same runs."""
+    """Runs of figure 10 and table 1: position errors of all methods and steps."""
     components = {f"position_{x}": lambda row, k=k: float(position(row)[k]) for k, x in enumerate("xyz")}
     data = ladder(MOTION, METHODS, STEPS, lambda line: None, more=components)
-    places = np.stack([data[name].values for name in components], axis=-1)
+    positions = np.stack([data[name].values for name in components], axis=-1)
     reference, _ = MOTION.end(METHODS[LIE], REFERENCE_STEP)
     measured = {
-        "position_error": places - position(MOTION.exact()),
-        "position_error_by_reference": places - position(reference), "difference_from_lie": places - places[0],
+        "position_error": positions - position(MOTION.exact()),
+        "position_error_by_reference": positions - position(reference), "difference_from_lie": positions - positions[0],
     }  # fmt: skip
     size: dict[str, Any] = {name: (("method", "step"), np.linalg.norm(x, axis=-1)) for name, x in measured.items()}
     omega3 = MOTION.run("exact", 1e-3)[0].angular_velocity.values[:, 2]
@@ -111,7 +111,7 @@ def draw_table(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def tabulate(data: xr.Dataset) -> dict[str, Table]:
-    """Position errors step by step, as the paper's table has them, and beside them against the exact motion."""
+    """Position errors by step, as in the paper's table, and against the exact motion."""
     names = (LIE, VECTOR, ANGLES)
 
     def rows(variable: str, digits: str) -> list[list[str]]:

@@ -14,7 +14,7 @@ from polhode.studies import drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
-FINE = 10  # rows of the power series to a step
+FINE = 10  # rows of the power series per step
 WINDOW = (0.0, 0.2)
 
 

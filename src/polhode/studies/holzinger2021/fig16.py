@@ -14,8 +14,8 @@ from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
-FINE = 10  # rows of the power series to a step
-NEAR = 0.1  # of a singular middle angle, rad
+FINE = 10  # rows of the power series per step
+NEAR = 0.1  # distance of the middle angle from a singular one, rad
 WINDOW = (0.0, 0.2)
 BRANCHES = {"principal": "euler", "continuous": "euler:rk4:exp:XYZ:continuous"}
 CAYLEY = "euler:rk4:cayley"

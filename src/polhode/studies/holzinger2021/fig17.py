@@ -1,4 +1,4 @@
-"""Figure 17: |R^T R - I| over a million steps, R formed from the numbers each method stores."""
+"""Figure 17: |R^T R - I| over a million steps, with R formed from the parameters each method stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 18: heavy top, error at t = 1 against the step, the proposed updates and the rates of the parameters."""
+"""Figure 18: heavy top, error at t = 1 against the step, proposed updates and direct integration of the rates."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PAIRS = {
 }
 WAYS = ("proposed", "direct")
 NORMS = ("attitude", "parameters")
-USABLE = slice(2, None)  # at larger steps no error is below 0.1 rad
-FINE = slice(6, None)  # from 1.6e-4 on all have order 4
+USABLE = slice(2, None)  # excludes larger steps, where no error is below 0.1 rad
+FINE = slice(6, None)  # steps of 1.6e-4 and less, where all methods have order 4
 
 
 @unwarned()
 def end(method: str, step: float) -> xr.Dataset:
-    """The state at t = 1."""
+    """The state at t = 1 s."""
     n = whole(T_END, step)
     return integrate(
         top.TOP, method, step=step, steps=n, every=n, coordinates=(0.0, TILT, 0.0), angular_velocity=top.OMEGA,
@@ -43,7 +43,7 @@ def end(method: str, step: float) -> xr.Dataset:
 
 
 def apart(difference: Any, pair: str) -> Any:
-    """Differences of parameters; angles count up to whole turns, which the rates collect."""
+    """Differences of parameters; angles modulo 2 pi, as integrated rates accumulate whole turns."""
     return difference if pair == "rotation vector" else np.remainder(difference + np.pi, 2 * np.pi) - np.pi
 
 
@@ -76,7 +76,7 @@ def panel(ax: Axes, data: xr.Dataset, pair: str) -> None:
     for i, way in enumerate(WAYS):
         for norm in NORMS:
             size = data.error.sel(parameters=pair, way=way, norm=norm)
-            large = {} if norm == "attitude" else {"markersize": 9.5}  # around the other where they coincide
+            large = {} if norm == "attitude" else {"markersize": 9.5}  # visible around the other where they coincide
             ax.loglog(data.step, size, label=f"{way}, {norm}", **drawing.style(i, norm == "attitude") | large)
     ax.set_ylim(1e-13, 10.0 * float(data.error.where(np.isfinite(data.error)).max()))
     drawing.triangle(ax, 4)
@@ -109,7 +109,7 @@ def by_step(sizes: xr.DataArray) -> dict[str, float]:
 
 
 def ratios(data: xr.Dataset) -> xr.DataArray:
-    """Errors of the proposed update in those of the direct integration."""
+    """Errors of the proposed update relative to those of direct integration."""
     found: xr.DataArray = data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
     return found
 

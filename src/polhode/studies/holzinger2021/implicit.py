@@ -1,7 +1,7 @@
-"""The future work of section 8: the proposed approach with implicit tableaux, those of Gauss.
+"""The future work of section 8: the proposed approach with implicit (Gauss) tableaux.
 
-With the coordinate map centred at the start of the step a symmetric tableau makes no symmetric step; with the map
-centred in its middle it does. The top is that of 7.2 with a tenth of its spin, so that large steps can be taken.
+A symmetric tableau gives a symmetric step if the coordinate map is centred at the middle of the step, but not if it is
+centred at the start. The top is that of 7.2 with a tenth of its spin, so that large steps can be taken.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def named(data: xr.DataArray) -> dict[str, float]:
-    """A number for each map and centre."""
+    """Values by map and centre."""
     return {f"{map}, {center}": float(data.sel(map=map, center=center)) for map, center in COLOUR}
 
 

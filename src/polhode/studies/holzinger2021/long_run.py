@@ -1,6 +1,6 @@
-"""A million steps of the heavy top of section 7.2, and how far R^T R is from I at every one of them.
+"""A million steps of the heavy top of section 7.2, measuring |R^T R - I| at every step.
 
-R is formed in double precision from the numbers that each method stores, whatever they are.
+R is formed in double precision from the rotation parameters that each method stores.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from polhode.runs.integrator import Integrator
 from polhode.runs.single import start_state
 from polhode.studies.holzinger2021 import top
 
-WINDOW = 1000  # steps whose largest deviation is kept
+WINDOW = 1000  # steps per window; the largest deviation of each window is stored
 
 
 # ------------------------------------------------------------------ matrices of stored numbers, rows at a time
@@ -66,18 +66,18 @@ TERZE = "quaternion (Terze et al.)"
 
 
 def deviation(R: Any) -> Any:
-    """Frobenius norm of R^T R - I."""
+    """Frobenius norms of R^T R - I, for R of shape (n, 3, 3)."""
     return np.linalg.norm(R.transpose(0, 2, 1) @ R - np.eye(3), axis=(1, 2))
 
 
 def energy(y: Any) -> float:
-    """Kinetic energy and that of the height of the centre of mass."""
+    """Kinetic plus potential energy, J."""
     m, low = y[L.ANGULAR : L.BODY], of_quaternion(y[None, L.ATTITUDE : L.ANGULAR])[0, 2]
     return float(0.5 * m @ (m / top.TOP.moments[0]) + top.MASS * top.GRAVITY * low @ np.array(top.CENTRE))
 
 
 class LongRun(NamedTuple):
-    """Largest deviation in every window, all steps counted; extremes of the length stored; change of the energy."""
+    """Largest deviation in each window; extremes of the norm of the stored parameters; energy change (J); attitude."""
 
     largest: list[float]
     shortest: float
@@ -87,7 +87,7 @@ class LongRun(NamedTuple):
 
 
 def long_run(label: str, windows: int) -> LongRun:
-    """The top from the printed start for so many windows."""
+    """Run the top from the printed initial state for this many windows."""
     method, matrix = METHODS[label]
     start = start_state(top.TOP, angular_velocity=top.OMEGA)
     integrator = Integrator(top.TOP, find_method(method), start)

@@ -1,26 +1,26 @@
-"""How others avoid singular points, section 1: artificial rotation, and Euler parameters with a constraint.
+"""Other ways to avoid singular points, section 1: artificial rotation, and Euler parameters with a constraint.
 
-**Artificial rotation** (Shuster). The attitude is an artificial rotation by half a turn about an axis k of space, or
-none, and then parameters that are small:
+**Artificial rotation** (Shuster). The attitude is composed of an artificial rotation, either none or half a turn about
+axis k of space, and a remaining rotation p described by small parameters:
 
     q = e_k p,     e_0 = 1, e_1 ... e_3 the half turns,     p = (1, g)/sqrt(1 + |g|^2)  or  p = exp(v/2).
 
-As the components of p are those of q in another order and with other signs, the artificial rotation for which its
-scalar part is largest keeps the angle of p within 120 degrees. The rates are those of the parameters themselves,
+The components of p are those of q, permuted and with other signs; choosing the artificial rotation with the largest
+scalar part keeps the angle of p within 120 degrees. The rates are those of the parameters of p,
 
     g' = (w + g x w + (g . w) g)/2,     v' = T^-1(v) w                                             [shuster1993]
 
-and before a step the artificial rotation is changed where another component of q has become the largest.
+and after a step the artificial rotation is changed if another component of q has become the largest.
 
-**Euler parameters with a constraint**: the equations of Lagrange of the first kind, G q' = w/2,
+**Euler parameters with a constraint**: Lagrange's equations of the first kind, with G q' = w/2,
 
     4 G^T J G q'' + 8 G'^T J G q' + l q = 2 G^T T,     q . q = 1,
 
-a differential-algebraic equation. Differentiated twice, the constraint gives q'' and the multiplier l from a linear
-system of five equations in every stage of a Runge-Kutta method.
+a differential-algebraic equation. With the constraint differentiated twice, q'' and the multiplier l follow from a
+linear system of five equations in every Runge-Kutta stage.
 
-Everything is integrated by the classical Runge-Kutta method, in plain NumPy. Legend: ``J`` principal moments, ``w``
-angular velocity in the body frame, ``T`` torque in the body frame.
+All are integrated by the classical Runge-Kutta method in NumPy. ``J``: principal moments; ``w``, ``T``: angular
+velocity and torque in the body frame.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MULTIPLIER, PROJECTED = "Euler parameters, multiplier", "Euler parameters, multi
 PROPOSED, TERZE = "proposed (rotation vector)", "Euler parameters, Terze et al."
 METHODS = {PROPOSED: "rotation_vector", TERZE: "terze:rk4:exp:free"}
 RIVALS = (RODRIGUES, VECTOR, MULTIPLIER, PROJECTED)
-MOST_ANGLE = 2.0 * np.pi / 3.0  # of what is left behind the artificial rotation: its scalar part is at least 1/2
+MOST_ANGLE = 2.0 * np.pi / 3.0  # rad, of the remaining rotation p: its scalar part is at least 1/2
 UNITS = np.eye(4)
 
 
@@ -65,13 +65,13 @@ def product(a: Any, b: Any) -> Any:
 
 
 def torque(q: Any) -> Any:
-    """About the fixed point, body frame [holzinger2021, eq. 76]."""
+    """Torque about the fixed point, body frame [holzinger2021, eq. 76]."""
     gravity = np.array(rotate(conjugate(q), (0.0, 0.0, -top.GRAVITY)))
     return top.MASS * cross(CENTRE, gravity)
 
 
 def acceleration(q: Any, w: Any) -> Any:
-    """[holzinger2021, eq. 74]"""
+    """Angular acceleration in the body frame [holzinger2021, eq. 74]."""
     return (cross(J * w, w) + torque(q)) / J
 
 
@@ -107,7 +107,7 @@ def vector_of(p: Any) -> Any:
 
 
 def vector_rates(v: Any, w: Any) -> Any:
-    """T^-1(v) w by its series in |v|^2, which has a radius of 2 pi: closed beyond one radian."""
+    """T^-1(v) w, by its series in |v|^2 up to |v| = 1 (radius of convergence |v| = 2 pi), in closed form beyond."""
     x = v @ v
     half = 0.5 * np.sqrt(x)
     c = (
@@ -124,7 +124,7 @@ CHARTS = {RODRIGUES: (rodrigues_attitude, rodrigues_of, rodrigues_rates),
 
 
 def with_artificial_rotation(name: str, steps: int) -> dict[str, Any]:
-    """The top at the end, how often the artificial rotation was changed, and the largest angle behind it."""
+    """Final attitude of the top, number of changes of the artificial rotation, and largest remaining angle (rad)."""
     attitude, parameters, rates = CHARTS[name]
     k, h = 0, T_END / steps
     y = np.array([0.0, 0.0, 0.0, *top.OMEGA])
@@ -148,13 +148,13 @@ def with_artificial_rotation(name: str, steps: int) -> dict[str, Any]:
 
 # ------------------------------------------------------------------ Euler parameters with a constraint
 def rates_matrix(q: Any) -> Any:
-    """G: the angular velocity in the body frame is 2 G q'."""
+    """The matrix G, (3, 4): the angular velocity in the body frame is 2 G q'."""
     a, b, c, d = q
     return np.array([(-b, a, d, -c), (-c, -d, a, b), (-d, c, -b, a)])
 
 
 def constrained_field(y: Any) -> Any:
-    """(q', q'') of Lagrange's equations of the first kind, the constraint differentiated twice."""
+    """(q', q'') by Lagrange's equations of the first kind with the constraint differentiated twice."""
     q, dq = y[:4], y[4:]
     G, dG = rates_matrix(q), rates_matrix(dq)
     matrix = np.zeros((5, 5))
@@ -165,7 +165,7 @@ def constrained_field(y: Any) -> Any:
 
 
 def with_multiplier(steps: int, projected: bool) -> dict[str, Any]:
-    """The top at the end, and the largest deviation of |q| from 1."""
+    """Final attitude of the top, and the largest deviation of |q| from 1."""
     q = np.array([1.0, 0.0, 0.0, 0.0])
     y = np.concatenate([q, 0.5 * rates_matrix(q).T @ top.OMEGA])
     drift = 0.0
@@ -195,7 +195,9 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         for name, method in METHODS.items():
             ds = integrate(top.TOP, method, step=h, steps=n, angular_velocity=top.OMEGA)
             found[name] = {"attitude": ds.attitude.values[-1]}
-        lengths = np.linalg.norm(ds.attitude.values, axis=-1)  # of the last method, stored as it is
+        lengths = np.linalg.norm(
+            ds.attitude.values, axis=-1
+        )  # of the last method (Terze), stored without normalisation
         drift[:, j] = found[MULTIPLIER]["drift"], found[PROJECTED]["drift"], np.abs(lengths - 1.0).max()
         error[:, j] = [float(angle_between(found[name]["attitude"], truth)) for name in names]
     return xr.Dataset(
@@ -209,7 +211,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0, height=4.6)
     for i, name in enumerate(map(str, data.method.values)):
-        # four of them coincide: open marks, from large to small
+        # four of them coincide: open markers, from large to small
         line_style = drawing.style(i) | {"markerfacecolor": "none", "markersize": 15.0 - 2.2 * i}
         left.loglog(data.step, data.error.sel({"method": name}), label=name, **line_style)
     left.set(title="heavy top: attitude at $t = 1$ s", xlabel="step $h$ (s)", ylabel="attitude error (rad)")
@@ -243,7 +245,7 @@ def artificial(data: xr.Dataset) -> Finding:
 
 
 def as_good(data: xr.Dataset) -> Finding:
-    """Errors of the rivals at the smallest step, in those of the proposed approach."""
+    """Errors of the alternatives at the smallest step, relative to the proposed approach."""
     ratio = {name: float((data.error.sel({"method": name}) / data.error.sel({"method": PROPOSED})).isel(step=-1))
              for name in RIVALS}  # fmt: skip
     return Finding({f"{name}: the proposed approach is more accurate at the smallest step": criteria.at_least(x, 1.0)

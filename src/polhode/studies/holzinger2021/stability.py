@@ -1,8 +1,8 @@
-"""The step up to which RK1 is stable, section 6.1: a body in a viscous medium, whose damping is stiff for large steps.
+"""Largest stable step of RK1, section 6.1: a body in a viscous medium, whose damping is stiff for large steps.
 
-The torque -k omega damps each component with the rate k/J of its axis. An explicit Runge-Kutta method with stability
-function R multiplies it by R(-h k/J) in a step. The largest
-rate rules: RK1, R(z) = 1 + z, is stable up to h k/J = 2, RK4 up to 2.785; Gauss's methods always are.
+The torque -k omega damps each component at the rate k/J of its axis. An explicit Runge-Kutta method with stability
+function R multiplies the component by R(-h k/J) in a step. The largest rate sets the limit: RK1, R(z) = 1 + z, is
+stable up to h k/J = 2, RK4 up to 2.785; Gauss methods are always stable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from polhode.studies.study import Check, Claim, Figure, Finding, Tell
 from polhode.systems import rigid_body
 
 MOMENTS, RATE = (1.0, 2.0, 3.0), 100.0  # the largest rate of damping is RATE / min(MOMENTS), 1/s
-OMEGA = (1e-20, 1.5e-20, -0.5e-20)  # so slow that products of components never count
+OMEGA = (1e-20, 1.5e-20, -0.5e-20)  # rad/s, so slow that products of components are negligible
 METHODS = {"RK1, (53)-(55)": "rotation_vector:semi_implicit_euler", "RK1, tableau": "rotation_vector:forward_euler",
            "RK4": "rotation_vector:rk4", "Gauss 4": "rotation_vector:gauss4"}  # fmt: skip
 LIMITS = {"RK1, (53)-(55)": 2.0, "RK1, tableau": 2.0, "RK4": 2.785293563405282, "Gauss 4": np.inf}
@@ -29,12 +29,12 @@ COUNT = 20
 
 
 def damping(t: float, q: Any, omega: Any, parameters: Any) -> Any:
-    """-k omega, body frame."""
+    """Torque -k omega, body frame; ``parameters`` is (k,)."""
     return -parameters[0] * omega
 
 
 def factors(method: str) -> list[float]:
-    """By how much the first component, that of the largest rate, changes in a step, in the mean over many."""
+    """Growth per step of the first component, the one damped fastest, as a geometric mean, for each of ``PRODUCTS``."""
     body = rigid_body(MOMENTS, torque=damping, parameters=[RATE])
     found = []
     for product in PRODUCTS:
@@ -73,7 +73,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def limit(data: xr.Dataset, name: str) -> Check:
-    """Between which of the products growth begins."""
+    """Check that growth starts between the two products on either side of the expected limit."""
     line = data.factor.sel({"method": name})
     grows = data["product"].values[np.asarray(line.values > 1.0)]
     expected, products = LIMITS[name], np.array(PRODUCTS)

@@ -1,7 +1,7 @@
-"""Tables 2 and 3: operations of an update of the rotation vector and of Cardan angles, counted by running them.
+"""Tables 2 and 3: operations of an update of the rotation vector and of Cardan angles, counted by running the updates.
 
-The numbers of the paper are those of its own code. Ours are those of ``updates``: other ways of sharing results move
-them by a few operations, so a difference of one or two is no ranking.
+The paper counts its own code; here the formulas of ``updates`` are counted. Sharing common subexpressions differently
+changes a count by a few operations, so a difference of one or two is not a ranking.
 """
 
 from __future__ import annotations
@@ -23,15 +23,20 @@ from polhode.studies.holzinger2021.updates import ANGLES, CAY, EXP, HALF, LIE, P
 from polhode.studies.study import Check, Claim, Figure, Finding, Table, Tell
 
 KINDS = tuple(asdict(Counts()))
-SAMPLE, SIZE = 2000, 0.3  # random parameters and turns (rad) on which the updates are compared
-LARGE = 0.1  # the share of all operations that is significant
-RESOLUTION = 2  # operations by which ways of sharing results differ: within them a count is no ranking
+SAMPLE, SIZE = (
+    2000,
+    0.3,
+)  # number of random parameters, and size of the random rotations (rad), for comparing the updates
+LARGE = 0.1  # share of all operations taken as significant
+RESOLUTION = (
+    2  # operations by which a count depends on how subexpressions are shared: smaller differences are undecided
+)
 
 
 def compute(
     updates: Mapping[str, Update], quaternion: Callable[[Any], Any], quick: bool, report_progress: Tell
 ) -> xr.Dataset:  # fmt: skip
-    """Counts of every update, and the median of its attitude errors."""
+    """Counts of every update, and the median of its attitude errors (rad)."""
     random = np.random.default_rng(2021)
     old, turn = random.uniform(-1.2, 1.2, (SAMPLE, 3)), SIZE * random.normal(size=(SAMPLE, 3))
     turned = {EXP: rotation.exp_quaternion(turn), CAY: rotation.cay_quaternion(turn)}
@@ -84,7 +89,7 @@ def totals(data: xr.Dataset) -> dict[str, int]:
 
 
 def fewer(less: str, more: str, data: xr.Dataset) -> Finding:
-    """Every update named ``less`` takes fewer operations than the one named ``more``, map by map."""
+    """Judge whether the updates ``less`` take fewer operations than the updates ``more``, for each coordinate map."""
     found = totals(data)
     parts: dict[str, Check] = {}
     for name, total in found.items():
@@ -96,7 +101,7 @@ def fewer(less: str, more: str, data: xr.Dataset) -> Finding:
 
 
 def map_matters(data: xr.Dataset) -> Finding:
-    """The choice between exp and cay changes the operations of the proposed update, and by a large share."""
+    """Judge whether the choice of exp or cay changes the operation count of the proposed update by a large share."""
     found = totals(data)
     share = abs(found[f"{PROPOSED}, {EXP}"] - found[f"{PROPOSED}, {CAY}"]) / found[f"{PROPOSED}, {EXP}"]
     trigonometric = dict(zip(map(str, data.method.values), map(int, data.trigonometric.values), strict=True))

@@ -1,11 +1,11 @@
-"""What figures 11 to 18 share: the heavy top of section 7.2, runs of it, and its motion by a power series.
+"""Shared by figures 11 to 18: the heavy top of section 7.2, runs of it, and its motion by a power series.
 
-The series is an oracle that shares no formula with the library. Equations (74) to (76) are quadratic in the angular
-velocity w, gravity in the body frame g and the attitude quaternion q,
+The series is an independent reference that shares no formula with the library. Equations (74) to (76) are quadratic in
+the angular velocity w, gravity g in the body frame and the attitude quaternion q,
 
     J w' = J w x w + m r x g,     g' = g x w,     q' = q (0, w)/2,
 
-so the coefficients of their power series follow from one another. They are summed in decimal numbers.
+so the coefficients of the power series follow by recursion. They are computed in decimal arithmetic.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ MOMENTS = (0.234375, 0.46875, 0.234375)  # about the centre of mass
 OMEGA = (0.0, 150.0, -4.61538)
 TOP = heavy_top(MOMENTS, CENTRE, mass=MASS, gravity=GRAVITY, inertia_about="center_of_mass")
 STEP = 1e-3
-SPAN = 2.0  # the paper names none for figures 11 to 16: more than two nutations
+SPAN = 2.0  # s; the paper gives none for figures 11 to 16; this is more than two nutations
 
 CHARTS = {"rotation vector": "rotation_vector", "Cardan angles": "euler"}
 VECTOR, ANGLES = CHARTS
 SERIES = "power series"
-ALIKE = 1e-12  # but for round-off
-CLOSE = 1e-3  # what steps of 1e-3 leave in 2 s
+ALIKE = 1e-12  # equal up to round-off
+CLOSE = 1e-3  # relative error of runs with steps of 1e-3 over 2 s
 
-DIGITS, ORDER, SEGMENT = 30, 24, 0.01  # in a segment the printed top turns by 1.5 rad
+DIGITS, ORDER, SEGMENT = 30, 24, 0.01  # the printed top rotates by 1.5 rad in a segment (s)
 
 
 # ------------------------------------------------------------------ the motion by a power series
 def coefficients(start: Any) -> Any:
-    """Power series of (w, g, q), shape (ORDER + 1, 10), from their values at the time 0."""
+    """Coefficients of the power series of (w, g, q), shape (ORDER + 1, 10), from their values at time 0."""
     r, J, mass = np.array([*map(Decimal, CENTRE)]), np.array([*map(Decimal, MOMENTS)]), Decimal(MASS)
     J = J + mass * (r @ r - r * r)  # [holzinger2021, eq. 75]
     c = np.full((ORDER + 1, 10), Decimal(0))
@@ -70,11 +70,11 @@ def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]
     Parameters
     ----------
     t_end : float
-        A whole number of segments.
+        Duration, s; a whole number of segments.
     rows : int
-        Rows in a segment.
+        Rows per segment.
     tilt, spin : float
-        Angle (rad) and angular velocity (rad/s) about axis 2 at the start.
+        Initial angle (rad) and angular velocity (rad/s) about axis 2.
 
     Returns
     -------
@@ -101,17 +101,17 @@ def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]
 @cache
 @unwarned()
 def run(method: str, t_end: float = SPAN) -> xr.Dataset:
-    """The top from the printed start, every step of 1e-3 recorded."""
+    """Run the top from the printed initial state; every step of 1e-3 s is recorded."""
     return integrate(TOP, method, step=STEP, t_end=t_end, angular_velocity=OMEGA)
 
 
 def truth() -> xr.Dataset:
-    """The same by power series, at the same times."""
+    """The exact motion by power series, at the times of ``run``."""
     return exact(SPAN, round(SEGMENT / STEP))
 
 
 def centre_of_mass(quantity: str, report_progress: Tell) -> xr.Dataset:
-    """Its position or velocity by both charts and by the power series."""
+    """Position (m) or velocity (m/s) of the centre of mass, by both charts and by the power series."""
     report_progress("both charts")
     values = [point_motion(run(method), CENTRE)[quantity].values for method in CHARTS.values()]
     report_progress(SERIES)
@@ -122,7 +122,7 @@ def centre_of_mass(quantity: str, report_progress: Tell) -> xr.Dataset:
 
 
 def compared(quantity: str, values: Any) -> xr.Dataset:
-    """Vectors along time by both charts and by the power series, with what steps and span are."""
+    """Dataset of vectors over time by both charts and by the power series; step and span as an attribute."""
     return xr.Dataset(
         {quantity: (("by", "time", "axis"), np.array(values))},
         {"by": [*CHARTS, SERIES], "time": STEP * np.arange(len(values[0])), "axis": [1, 2, 3]},
@@ -131,14 +131,14 @@ def compared(quantity: str, values: Any) -> xr.Dataset:
 
 
 def apart(data: xr.DataArray, a: str, b: str) -> xr.DataArray:
-    """Distance of two vectors at every time."""
+    """Distance between two vectors at every time."""
     difference = data.sel(by=a, drop=True) - data.sel(by=b, drop=True)
     found: xr.DataArray = (difference**2).sum("axis") ** 0.5
     return found
 
 
 def alike(quantity: str, data: xr.Dataset) -> Finding:
-    """Both charts give the same to round-off, and what the equations of motion say."""
+    """Judge whether both charts agree to round-off, and with the power series to 1e-3 of the size."""
     size = float(np.sqrt((data[quantity] ** 2).sum("axis")).max())
     between = float(apart(data[quantity], VECTOR, ANGLES).max())
     off = float(apart(data[quantity], VECTOR, SERIES).max())
@@ -149,7 +149,7 @@ def alike(quantity: str, data: xr.Dataset) -> Finding:
 
 # ------------------------------------------------------------------ pictures
 def components(ax: Axes, time: Any, values: Any, names: tuple[str, ...], label: str) -> None:
-    """Three components along time."""
+    """Three components over time."""
     for y, name, colour in zip(np.asarray(values).T, names, COLOURS, strict=False):
         ax.plot(time, y, color=colour, label=name, linewidth=1.0)
     ax.set_xlim(float(time[0]), float(time[-1]))
@@ -158,7 +158,7 @@ def components(ax: Axes, time: Any, values: Any, names: tuple[str, ...], label: 
 
 
 def differences(ax: Axes, time: Any, lines: Mapping[str, Any], label: str) -> None:
-    """Distances on a logarithmic axis; zeros are left out."""
+    """Distances over time on a logarithmic axis; zeros are left out."""
     for (name, y), colour in zip(lines.items(), (GREY, *COLOURS[3:]), strict=False):
         ax.semilogy(time, np.where(np.asarray(y) > 0.0, y, np.nan), color=colour, label=name, linewidth=0.8)
     ax.set_xlim(float(time[0]), float(time[-1]))
@@ -168,7 +168,7 @@ def differences(ax: Axes, time: Any, lines: Mapping[str, Any], label: str) -> No
 
 
 def picture_of(data: xr.Dataset, quantity: str, names: tuple[str, ...], unit: str) -> Picture:
-    """The components by the rotation vector; under them its distance from the angles and from the power series."""
+    """Components by the rotation vector; below, their distance from the Cardan angles and from the power series."""
     picture, axes = drawing.canvas(2, 1, height=2.9, sharex=True)
     x = data[quantity]
     components(axes[0, 0], data.time, x.sel(by=VECTOR), names, f"{quantity.replace('_', ' ')} ({unit})")

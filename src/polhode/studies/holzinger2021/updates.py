@@ -1,12 +1,12 @@
-"""The updates whose operations are counted: straight-line formulas over any kind of number.
+"""The parameter updates whose operations are counted, as formulas for any kind of number.
 
-Each takes the functions of its numbers ``m`` (see ``counting``), the three old parameters, rotation vector ``v`` or
-Cardan angles ``a`` (R = R_x(a1) R_y(a2) R_z(a3), the sequence XYZ), and the incremental rotation vector ``w`` in the
-body frame, and gives the new parameters. Results used twice are computed once, in all of them alike.
+Each takes the elementary functions ``m`` (see ``counting``), the three old parameters (rotation vector ``v`` or Cardan
+angles ``a``, R = R_x(a1) R_y(a2) R_z(a3), sequence XYZ) and the incremental rotation vector ``w`` in the body frame,
+and returns the new parameters. Subexpressions used twice are computed once in all of them.
 
-The paper takes the way back from a matrix or a quaternion out of textbooks it names; here they are the usual formulas,
-with the arc cosine of half the trace less one for the vector, the arc cosine of the scalar part, and arc sines and
-tangents of entries for the angles.
+The paper takes the conversions from matrix or quaternion to parameters from textbooks it cites; here they are the usual
+formulas: for the vector the arc cosine of half of (trace - 1), or of the scalar part, and for the angles arc sines and
+arc tangents of entries.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def multiply(a: Numbers, b: Numbers) -> Numbers:
 
 # ------------------------------------------------------------------ the coordinate maps
 def rodrigues(a: Any, b: Any, c: Any, w: Numbers) -> Numbers:
-    """The matrix c I + a hat(w) + b w w^T."""
+    """The matrix c I + a hat(w) + b w w^T, (9,) by rows."""
     x, y, z = scale(a, w)
     u, v, t = scale(b, w)
     xy, xz, yz = u * w[1], u * w[2], v * w[2]
@@ -89,7 +89,7 @@ def cay_quaternion(m: Any, w: Numbers) -> Numbers:
 
 # ------------------------------------------------------------------ rotation vector
 def vector_as_printed(m: Any, v: Numbers, w: Numbers) -> Numbers:
-    """The paper's update, without the case of a full turn."""
+    """The paper's update, without its special case of a full turn."""
     phi0, p = m.sqrt(dot(v, v)), m.sqrt(dot(w, w))
     n0 = tuple(m.ratio(x, phi0, 0.0) for x in v)  # [holzinger2021, eq. 12]
     half0, half = 0.5 * phi0, 0.5 * p
@@ -102,7 +102,7 @@ def vector_as_printed(m: Any, v: Numbers, w: Numbers) -> Numbers:
 
 
 def vector_of_matrix(m: Any, R: Numbers) -> Numbers:
-    """Length at most pi."""
+    """Rotation vector of a matrix; its length is at most pi."""
     phi = m.acos(0.5 * (R[0] + R[4] + R[8] - 1.0))
     return scale(m.ratio(0.5 * phi, m.sin(phi), 0.5), (R[7] - R[5], R[2] - R[6], R[3] - R[1]))
 
@@ -113,7 +113,7 @@ def vector_of_quaternion(m: Any, q: Numbers) -> Numbers:
 
 
 def vector_of_half_angle(m: Any, q: Numbers) -> Numbers:
-    """By the arc tangent: the way of ``polhode.rotation.compose``."""
+    """Rotation vector of a quaternion by an arc tangent, as in ``polhode.rotation.compose``."""
     s = m.sqrt(dot(q[1:], q[1:]))
     return scale(m.ratio(2.0 * m.atan2(s, q[0]), s, 2.0), q[1:])
 
@@ -131,7 +131,7 @@ def vector_by_quaternion(back: Any, m: Any, v: Numbers, w: Numbers) -> Numbers:
 
 # ------------------------------------------------------------------ Cardan angles
 def matrix_of_angles(c: Numbers, s: Numbers) -> Numbers:
-    """From cosines and sines of the three angles."""
+    """Rotation matrix from cosines and sines of the three angles."""
     (c1, c2, c3), (s1, s2, s3) = c, s
     ss, cs = s1 * s2, c1 * s2
     return (
@@ -142,7 +142,7 @@ def matrix_of_angles(c: Numbers, s: Numbers) -> Numbers:
 
 
 def five_entries(turn: Any, m: Any, c: Numbers, s: Numbers, w: Numbers) -> tuple[Numbers, Numbers]:
-    """Numbers proportional to the sines and to the cosines of the new angles, from five entries of the new matrix."""
+    """Multiples of the sines and cosines of the new angles, from five entries of the new matrix."""
     R0, F = matrix_of_angles(c, s), turn(m, w)
     R11, R12, R13 = (dot(R0[:3], column(F, k)) for k in range(3))
     R23, R33 = dot(R0[3:6], column(F, 2)), dot(R0[6:], column(F, 2))
@@ -150,7 +150,7 @@ def five_entries(turn: Any, m: Any, c: Numbers, s: Numbers, w: Numbers) -> tuple
 
 
 def angles_as_printed(turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
-    """The paper's update: each angle changes by what its sine and cosine tell."""
+    """The paper's update: the increment of each angle, from its sine and cosine."""
     c, s = tuple(map(m.cos, a)), tuple(map(m.sin, a))
     new = zip(c, s, *five_entries(turn, m, c, s, w), strict=True)
     increments = (m.atan2(c0 * y - s0 * x, c0 * x + s0 * y) for c0, s0, y, x in new)  # [holzinger2021, eqs. 43-45]
@@ -158,7 +158,7 @@ def angles_as_printed(turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
 
 
 def angles_of_five_entries(turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
-    """The same without increments: no more of the new matrix than its angles need."""
+    """The new angles from the five entries directly, without increments."""
     sines, cosines = five_entries(turn, m, tuple(map(m.cos, a)), tuple(map(m.sin, a)), w)
     return tuple(map(m.atan2, sines, cosines))
 
@@ -184,7 +184,7 @@ def angles_of_quaternion(m: Any, q: Numbers) -> Numbers:
 
 
 def angles_of_half_angles(m: Any, q: Numbers) -> Numbers:
-    """By half sum and half difference of the outer angles: ``polhode.rotation.euler_increment`` without increments."""
+    """By half sum and half difference of the outer angles, as in ``polhode.rotation.euler_increment``."""
     A, B, C, D = q[0] + q[2], q[1] + q[3], q[0] - q[2], q[1] - q[3]
     plus, minus = m.atan2(B, A), m.atan2(D, C)
     S, T = m.sqrt(A * A + B * B), m.sqrt(C * C + D * D)
@@ -227,4 +227,4 @@ ANGLES: dict[str, Update] = {
     f"{HALF}, {EXP}": partial(angles_by_quaternion, angles_of_half_angles, exp_quaternion),
     f"{HALF}, {CAY}": partial(angles_by_quaternion, angles_of_half_angles, cay_quaternion),
 }
-"""Updates of Cardan angles; ``five entries`` is the proposed one that gives the angles and not their increments."""
+"""Updates of Cardan angles; ``five entries`` is the proposed one, but returns the angles instead of increments."""
