@@ -318,7 +318,7 @@ def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
 
 
 def no_singular_step(data: xr.Dataset) -> Finding:
-    """Judge whether |T^-1| is below 2.1 in a step: up to half a turn with exp, a quarter turn (|Omega| = 2) with cay."""
+    """Judge whether |T^-1| is below 2.1 in a step of up to half a turn (exp) or a quarter turn, |Omega| = 2 (cay)."""
     rates = {name: {str(x): float(data.steepest_rate.sel(map=name, length=x)) for x in LENGTHS} for name in MAPS}
     parts = {"exp, up to a half turn": rates["exp"]["pi"] < 2.1, "cay, up to a quarter": rates["cay"]["2"] < 2.1}
     return Finding(parts, {f"norm of T^-1 of {name} at the length": found for name, found in rates.items()})
