@@ -1,4 +1,4 @@
-"""Events of a motion: where a function of time and state changes sign. For ``polhode.integrate(..., events=[...])``.
+"""Events of a motion: sign changes of a function of time and state, for ``polhode.integrate(..., events=[...])``.
 
     from polhode import events
     ph.integrate(system, step=10.0, t_end=86400.0, events=["periapsis", events.altitude(20e3, radius=1.7e6)], **start)
@@ -11,15 +11,15 @@ node      r . n                              ascending_node             descendi
 altitude  d - radius - height                altitude_rising            altitude_falling
 eclipse   cylinder: max(r . s, e - radius)   shadow_exit                shadow_entry
           cone: c - (a + b) and c - (b - a)  penumbra_exit, umbra_exit  penumbra_entry, umbra_entry
-user      the user's                         its name                   its name
+user      the user's function                its name                   its name
 ========= ================================== ========================== ============================
 
-r and v are place and velocity seen from the centre, d the distance from it, n the normal of a plane, s the unit vector
-to the Sun, e the distance from the axis of the shadow, the length of r x s; a and b are the apparent radii of the Sun
-and of the body that casts the shadow, c the angle between their centres.
+r and v are position and velocity relative to the centre, d the distance from it, n the normal of a plane, s the unit
+vector to the Sun, e = |r x s| the distance from the axis of the shadow; a and b are the apparent radii of the Sun and
+of the body that casts the shadow, c the angle between their centres.
 
-A run looks at the functions after every step, and finds the zero by repeating a part of that step with the method
-itself. Two changes of sign within one step are not seen, nor is a function that touches zero: steps must be shorter
+A run evaluates the functions after every step, and locates a zero by repeating a part of that step with the same
+method. Two sign changes within one step are missed, and so is a function that only touches zero: steps must be shorter
 than the time between two events of one kind.
 """
 
@@ -47,13 +47,13 @@ from polhode.systems.user import FORMS, UserFunction, event_function
 __all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
 
 APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER = range(8)
-"""Codes by which the compiled role knows an event. WITHIN: one disc lies within the other, be it umbra or ring."""
+"""Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
 
 
 # ------------------------------------------------------------------ the functions
 @helper
 def outside_cylinder(p, at, t, r):
-    """Positive in the light, negative in the shadow; of the size of a length."""
+    """Positive in sunlight, negative in the shadow; a length."""
     s = path_at(p, at + 2, t)
     s = scale(1.0 / np.sqrt(dot(s, s)), s)
     beside = cross(r, s)
@@ -62,7 +62,7 @@ def outside_cylinder(p, at, t, r):
 
 @helper
 def outside_cone(p, at, t, r, edge):
-    """Angle between the centres less that at which the discs touch, from outside (PENUMBRA) or from inside."""
+    """Angle between the centres minus that at which the discs touch, from outside (PENUMBRA) or inside; rad."""
     d = axpy(-1.0, r, path_at(p, at + 2, t))
     a = np.arcsin(min(1.0, p[at + 1] / np.sqrt(dot(d, d))))
     b = np.arcsin(min(1.0, p[at] / np.sqrt(dot(r, r))))
@@ -74,7 +74,7 @@ def outside_cone(p, at, t, r, edge):
 
 
 def event_value(k, t, N, y, bodies, parameters, table):
-    """The EVENT role. Table: code and place of the numbers of each event, then the numbers."""
+    """The EVENT role. Table: for each event its code and the index of its numbers, then the numbers."""
     code, at = int(table[2 * k]), int(table[2 * k + 1])
     r = get3(y, L.POSITION)
     if code == APSIS:
@@ -90,13 +90,13 @@ def event_value(k, t, N, y, bodies, parameters, table):
     return NO_LEVEL
 
 
-own = others = which = None  # what bind puts in
+user_event = others = which = None  # filled in by jit.bind
 
 
 def either_value(k, t, N, y, bodies, parameters, table):
-    """The EVENT role with one function of the user's more."""
+    """The EVENT role with a user's function for event number ``which``."""
     if k == which:
-        return own(t, N, y, bodies, parameters)
+        return user_event(t, N, y, bodies, parameters)
     return others(k, t, N, y, bodies, parameters, table)
 
 
@@ -110,9 +110,9 @@ class Event:
     kind : str
         Name of the function that made it.
     arguments : mapping
-        What it was made from, in JSON's types, ``kind`` among it; of a user's function its record.
+        Its arguments in JSON types, with ``kind``; for a user's function its record.
     watches : tuple of Watch
-        What a run looks for.
+        The functions whose sign changes a run detects.
     """
 
     kind: str
@@ -126,14 +126,14 @@ class Event:
 
 @answering
 def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
-    """Where the distance from the centre is least or greatest. On a circle it is a matter of round-off.
+    """Where the distance from the centre is least or greatest. On a circular orbit round-off decides.
 
     Parameters
     ----------
     which : {"periapsis", "apoapsis"}, optional
-        Only these.
+        Only these events.
     terminal : bool
-        Whether the run ends at the first.
+        Whether the run ends at the first such event.
 
     Returns
     -------
@@ -149,16 +149,16 @@ def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
 
 @answering
 def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: bool = False) -> Event:
-    """Where the path crosses a plane through the centre. Within that plane it is a matter of round-off.
+    """Where the path crosses a plane through the centre. For an orbit in that plane round-off decides.
 
     Parameters
     ----------
     which : {"ascending", "descending"}, optional
-        Only those along the normal, or against it.
-    normal : array3like (3,)
-        Of the plane, space frame.
+        Only crossings along the normal, or against it.
+    normal : array_like (3,)
+        Normal of the plane, space frame; any length.
     terminal : bool
-        Whether the run ends at the first.
+        Whether the run ends at the first such event.
 
     Returns
     -------
@@ -176,16 +176,16 @@ def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: b
 
 @answering
 def altitude(height: float, radius: float, which: str | None = None, *, terminal: bool = False) -> Event:
-    """Where the path passes a height above a sphere.
+    """Where the path crosses a height above a sphere about the centre.
 
     Parameters
     ----------
     height, radius : float
-        Above the sphere; of the sphere, about the centre.
+        Height above the sphere, and radius of the sphere.
     which : {"rising", "falling"}, optional
-        Only upwards, or only downwards.
+        Only crossings upwards, or only downwards.
     terminal : bool
-        Whether the run ends at the first.
+        Whether the run ends at the first such event.
 
     Returns
     -------
@@ -222,17 +222,17 @@ def eclipse(
     Parameters
     ----------
     radius : float
-        Of the body that casts the shadow, about the centre.
+        Radius of the body at the centre that casts the shadow.
     direction, position, times, positions, circle
-        Of the Sun, as for ``polhode.forces.radiation_pressure``.
+        Direction or position of the Sun, as for ``polhode.forces.radiation_pressure``.
     shadow : {"cylinder", "cone"}
-        One edge, or two: those of the penumbra and of the umbra.
+        A single edge, or those of penumbra and umbra.
     sun_radius : float, optional
-        For the cone; 6.957e8 in metres.
+        Radius of the Sun, for the cone: 6.957e8 in metres.
     which : {"entry", "exit"}, optional
-        Only these.
+        Only these events.
     terminal : bool
-        Whether the run ends at the first.
+        Whether the run ends at the first such event.
 
     Returns
     -------
@@ -267,19 +267,19 @@ SHADOWS = {
 
 @answering
 def user(function: Callable[..., Any], direction: int = 0, terminal: bool = False, name: str | None = None) -> Event:
-    """Where a function of the user's is zero.
+    """Where a user's function changes sign.
 
     Parameters
     ----------
     function : callable
-        ``function(t, position, velocity, q, omega, parameters) -> number``, of one body; ``parameters`` are those of
-        the system. Compiled where possible.
+        ``function(t, position, velocity, q, omega, parameters) -> number``, for one body; ``parameters`` are those of
+        the system. Compiled if possible.
     direction : {0, 1, -1}
-        Every change of sign, only rising ones, or only falling ones.
+        All sign changes, only rising ones, or only falling ones.
     terminal : bool
-        Whether the run ends at the first.
+        Whether the run ends at the first such event.
     name : str, optional
-        What the event is called; the function's name by default.
+        Name of the event; by default that of the function.
 
     Returns
     -------
@@ -309,21 +309,21 @@ def user(function: Callable[..., Any], direction: int = 0, terminal: bool = Fals
 
 
 def _made(kind: str, given: dict[str, Any], *functions: tuple[Any, ...]) -> Event:
-    """The event of one or more functions (code, numbers, rising name, falling name), of which ``which`` may be one."""
-    wanted, terminal = given["which"], truth(given["terminal"], "terminal")
+    """The event of functions (code, numbers, rising name, falling name), restricted to ``given["which"]`` if set."""
+    requested, terminal = given["which"], truth(given["terminal"], "terminal")
     watches = []
     for code, numbers, rising, falling in functions:
         words = {_word(rising, kind): rising, _word(falling, kind): falling}
-        if wanted is not None:
-            choice(wanted, f"which of {kind}", words)
-        up, down = (name if wanted in (None, word) else "" for word, name in words.items())
+        if requested is not None:
+            choice(requested, f"which of {kind}", words)
+        up, down = (name if requested in (None, word) else "" for word, name in words.items())
         watches.append(Watch(code, tuple(numbers), up, down, terminal))
     arguments = {name: value for name, value in given.items() if value is not None}
     return Event(kind, {"kind": kind, **arguments}, tuple(watches))
 
 
 def _word(name: str, kind: str) -> str:
-    """How ``which`` calls a kind of event: what is left of its name."""
+    """The value of ``which`` for an event name, such as "exit" for "shadow_exit"."""
     parts = name.split("_")
     return parts[0] if kind in ("apsis", "node") else parts[-1]
 
@@ -334,7 +334,7 @@ SHORT: dict[str, Callable[[], Event]] = {
     "apsis": apsis, "periapsis": lambda: apsis("periapsis"), "apoapsis": lambda: apsis("apoapsis"),
     "node": node, "ascending_node": lambda: node("ascending"), "descending_node": lambda: node("descending"),
 }  # fmt: skip
-"""Events by a word."""
+"""Events that can be given by one word."""
 
 
 def event_of(description: Any) -> Event:
@@ -343,7 +343,7 @@ def event_of(description: Any) -> Event:
     Raises
     ------
     InvalidInput
-        None of them, or arguments that are wrong.
+        None of these, or invalid arguments.
     """
     if isinstance(description, Event):
         return description
@@ -361,11 +361,12 @@ def event_of(description: Any) -> Event:
 
 
 def events_of(descriptions: Any, system: System) -> list[Event]:
-    """Events as records, fit for a system; what is wrong with one is told with its number.
+    """Events as records, checked against a system.
 
     Raises
     ------
     InvalidInput
+        Naming the event by its number.
     """
     if isinstance(descriptions, str | Event | Mapping):
         descriptions = [descriptions]
@@ -386,9 +387,9 @@ def events_of(descriptions: Any, system: System) -> list[Event]:
     return made
 
 
-# ------------------------------------------------------------------ for a run
+# ------------------------------------------------------------------ compiled for a run
 def table_of(watches: Sequence[Watch]) -> Any:
-    """The numbers the EVENT role reads."""
+    """The table that the EVENT role reads (see ``event_value``)."""
     rows: list[float] = []
     for watch in watches:
         rows += [float(watch.code), float(2 * len(watches) + sum(len(w.numbers) for w in watches[: len(rows) // 2]))]
@@ -397,17 +398,17 @@ def table_of(watches: Sequence[Watch]) -> Any:
 
 @lru_cache(jit.KEPT_KERNELS)
 def _with_function(function: Any, others: Any, which: int) -> Any:
-    """The EVENT role of others with a function in the place of one of them, or None and the reason."""
-    return jit.compile_uncached(jit.bind(either_value, auxiliary=function, others=others, which=which), EVENT)
+    """The EVENT role ``others`` with a function for event ``which``: (role, "") or (None, reason)."""
+    return jit.compile_uncached(jit.bind(either_value, user_event=function, others=others, which=which), EVENT)
 
 
 def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) -> Callable[..., Any]:
-    """The EVENT role of these; a user's function is tried out at this time and state.
+    """The EVENT role of these events; a user's function is tried out at this time and state.
 
     Raises
     ------
     UserFunctionError
-        A function failed, or returned something else than a number.
+        A user's function raised, or did not return a finite number.
     """
     table = table_of(watches)
     for k, watch in enumerate(watches):
@@ -417,9 +418,9 @@ def compiled_events(watches: Sequence[Watch], system: System, t: float, y: Any) 
     w, x, y3, z = (float(q) for q in system.frames[0])
     for k, watch in enumerate(watches):
         if watch.function is not None:
-            mine = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
-            made, reason = _with_function(mine.compile(t, y, system.bodies), role, k)
+            event = replace(watch.function, frame=(w, x, y3, z), parameters=system.parameters)
+            made, reason = _with_function(event.compile(t, y, system.bodies), role, k)
             if made is None:
-                raise InvalidInput(f"{mine.described} cannot be watched: {reason}")
+                raise InvalidInput(f"{event.described} cannot be watched: {reason}")
             role = made
     return role

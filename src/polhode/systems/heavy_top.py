@@ -2,7 +2,7 @@
 
     m' = m x I^-1 m - weight c x u,     u = R^T up,     up = (0, 0, 1)                     [krysl2006, 5.2]
 
-with the centre of mass ``c`` seen from the fixed point, in the body frame. Potential ``U = weight (R c) . up``.
+with the centre of mass ``c`` relative to the fixed point, in the body frame. Potential ``U = weight (R c) . up``.
 
 Conserved: energy; the vertical component of the spatial angular momentum; for a symmetric top with its centre of mass
 on the axis, also the angular momentum about that axis.
@@ -14,11 +14,11 @@ The inertia about the fixed point follows from ``J`` about the centre of mass by
 parameter      meaning                                                            unit
 ============== ================================================================== =================================
 inertia        moments or tensor about the fixed point (see ``inertia_about``)    mass length^2, any consistent set
-center_of_mass from the fixed point, body frame                                   length
-weight         mass times gravity (negative: gravity up); or give                 force
-mass           and                                                                mass
-gravity        acceleration along -z of space, 9.81 unless given                  length / time^2
-inertia_about  the point of ``inertia``: "fixed_point" (default) or               -
+center_of_mass relative to the fixed point, body frame                            length
+weight         mass times gravity (negative: upwards); or give mass and gravity   force
+mass           mass of the body                                                   mass
+gravity        acceleration along -z of space, by default 9.81                    length / time^2
+inertia_about  reference point of ``inertia``: "fixed_point" (default) or         -
                "center_of_mass", which needs the mass
 ============== ================================================================== =================================
 """
@@ -62,7 +62,7 @@ def top_loads(part, t, N, y, bodies, parameters, out):
 def top_commutator(part, t, N, y, bodies, parameters, out):
     """Gradient of T . I^-1 T, T the torque: 2 weight (c x w) x u with w = I^-1 T.
 
-    The commutator of [vilmart2013], whose printed components are not this gradient.
+    It is the commutator of [vilmart2013]; the components printed there are not this gradient.
     """
     u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
     g = scale(parameters[0], get3(parameters, 1))
@@ -72,7 +72,7 @@ def top_commutator(part, t, N, y, bodies, parameters, out):
 
 
 def top_series(part, t, k, u, bodies, parameters, out):
-    """Coefficient of the torque, which is linear in u."""
+    """Taylor coefficient of the torque, which is linear in u."""
     put3(out, 0, scale(-parameters[0], cross(get3(parameters, 1), get3(u, 3 * k))))
 
 
@@ -82,12 +82,12 @@ def top_potential(t, N, y, bodies, parameters):
 
 
 def symmetry_axis(inertia: Any, center: Any) -> Any:
-    """The body axis that carries the centre of mass and about which the inertia is symmetric, or None."""
+    """The body axis through the fixed point and the centre of mass if the inertia is symmetric about it, else None."""
     tensor = np.asarray(inertia, dtype=float)
     tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
     if not np.any(center):
         return None
-    # Powers of two change no digit, and keep squares and sums within the range of numbers.
+    # Scaling by powers of two is exact and avoids overflow of squares and sums.
     tensor, center = (np.ldexp(a, -int(np.frexp(np.abs(a).max())[1])) for a in (tensor, np.asarray(center)))
     axis = center / float(np.linalg.norm(center))
     along = axis @ tensor @ axis
@@ -106,23 +106,23 @@ def heavy_top(
     gravity: float = STANDARD_GRAVITY,
     inertia_about: str = "fixed_point",
 ) -> System:
-    """A body turning about a fixed point under its weight.
+    """A rigid body that rotates about a fixed point under its weight.
 
     Parameters
     ----------
     inertia : array_like (3,) or (3, 3), or MassProperties
         Principal moments in any order or full tensor, in the user's body frame, about the point ``inertia_about``. A
-        body from ``polhode.inertia`` brings its mass, and its inertia is taken about its centre of mass.
+        body from ``polhode.inertia`` provides its mass, and its inertia is about its centre of mass.
     center_of_mass : array_like (3,)
-        From the fixed point, in the user's body frame.
+        Position relative to the fixed point, in the user's body frame.
     weight : float, optional
         Mass times the acceleration of gravity, which points along -z in space. Give this or ``mass``.
     mass : float, optional
         Positive; the weight is then ``mass * gravity``.
     gravity : float
-        Acceleration of gravity along -z in space (negative: upwards), for a body given by its mass.
+        Acceleration of gravity along -z in space (negative: upwards), used with ``mass``.
     inertia_about : {"fixed_point", "center_of_mass"}
-        The point ``inertia`` is about. The centre of mass needs the mass: the inertia about the fixed point is
+        Reference point of ``inertia``. For the centre of mass give the mass: the inertia about the fixed point is
         ``inertia + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
 
     Returns
@@ -132,8 +132,8 @@ def heavy_top(
     Raises
     ------
     InvalidInput
-        Naming the argument and entry that is wrong; both or neither of ``weight`` and ``mass``; an inertia about the
-        fixed point that is too small for the mass at that distance.
+        Names the invalid argument and entry; both or neither of ``weight`` and ``mass``; an inertia about the fixed
+        point that is too small for the mass at that distance.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def heavy_top(
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     center = vector(center_of_mass, "center_of_mass", unit="m")
-    if isinstance(inertia, MassProperties):  # whose inertia is about its centre of mass, and whose mass is known
+    if isinstance(inertia, MassProperties):  # its inertia is about its centre of mass, its mass known
         own = mass_of(inertia, mass)
         mass = own if weight is None else mass
         inertia, inertia_about = parallel_axis(inertia.inertia, own, center), "fixed_point"
@@ -195,8 +195,8 @@ def heavy_top(
 
 
 def _about_fixed_point(inertia: Any, center: Any, mass: float, about: str) -> Any:
-    """The inertia about the fixed point of a body of known mass, refused where no body has it."""
-    principal(inertia)  # what is wrong with it as it was given
+    """The inertia about the fixed point of a body with this mass; refused if physically impossible."""
+    principal(inertia)  # checks it as given
     if about == "center_of_mass":
         return parallel_axis(inertia, mass, center)
     try:

@@ -1,39 +1,39 @@
-"""Point masses attracted by a centre at the origin, and further forces.
+"""Point masses that orbit a centre at the origin, with further forces.
 
     p' = -mu mass r / |r|^3 + mass sum a_i(t, r, v),     r' = v = p / mass                 [carson2005, eq. 1]
 
 The accelerations a_i are those of ``polhode.forces``: zonal gravity (J2 to J6), other bodies, drag, sunlight, thrust.
-The axes are those of space and do not turn; the centre may be accelerated by other bodies, which ``third_body`` takes
-into account. All lengths, times and ``mu`` are of one consistent set: metres and seconds as in ``polhode.planets``, or
-kilometres and seconds.
+The axes are non-rotating; other bodies may accelerate the centre, which ``third_body`` takes into account. Lengths,
+times and ``mu`` are in one consistent set of units: metres and seconds as in ``polhode.planets``, or kilometres and
+seconds.
 
-Where burns use up mass, everything counts for the mass at the start: ``mass`` above, loads, momentum and energies.
+If burns use up mass, loads, momentum and energies all refer to the mass at the start, as does ``mass`` above.
 
-The energy changes by the works: of each force without potential, the integral of its power; of a potential that changes
-in time (another body that moves), that of its partial derivative in time. They are numbers of the system's own, and the
-``energy_error`` of a Dataset is the change of the energy less all of them. What is not recorded is the work of a
-function ``force`` beyond that of a ``potential`` given with it, and what a ``potential`` that reads the time changes by
-itself: a note at the energies says so, and such a run is not judged by its energy.
+The energy changes by the work of the forces: of a force without potential, the integral of its power; of a potential
+that depends on time (a moving third body), the integral of its partial time derivative. The work of each force is an
+auxiliary variable, and ``energy_error`` in a Dataset is the change of the energy minus all work. Not recorded are the
+work of a function ``force`` given beside a ``potential``, and the change of energy by a ``potential`` that reads the
+time: the energies carry a note that says so, and such a run is not judged by its energy.
 
-Conserved: energy, where all forces have a potential that does not depend on time; the angular momentum about the centre
-of the point without further forces, and its component along z where all forces are symmetric about that axis.
+Conserved: energy, if all forces have a potential that does not depend on time; the angular momentum about the centre
+without further forces, or its component along z if all forces are symmetric about that axis.
 
 ========= ================================================================= ==========================================
 parameter meaning                                                           unit
 ========= ================================================================= ==========================================
-mu        gravity constant times mass of the centre, positive               m^3 / s^2 in SI; length^3 / time^2
-mass      of the point; its path does not depend on it. Or N masses         mass
-forces    list of what ``polhode.forces`` makes                             -
-surface   radius of the centre, where a run ends                            length
+mu        gravitational constant times mass of the centre, positive         m^3 / s^2 in SI; length^3 / time^2
+mass      mass of the point (its path does not depend on it), or N masses   mass
+forces    list of forces from ``polhode.forces``                            -
+surface   radius of the central body; a run ends there                      length
 force     function (t, position, velocity, parameters), space frame         mass length / time^2
 potential function (t, position, parameters) -> number                      mass length^2 / time^2
 ========= ================================================================= ==========================================
 
-Several points, which do not act on each other, are one system: give N masses. Works are then those done on all.
+Give N masses for several points that do not act on each other; the work is then that done on all of them.
 
-One compiled function serves every combination of forces: it goes along a table in the parameters of the system, see
-``force_table``. Functions of the user are added to it. At the centre itself the loads are not finite, and a run stops
-there with ``NotFinite``.
+One compiled function serves every combination of forces: it reads a table in the parameters of the system, see
+``force_table``. User functions are added to it. At the centre itself the loads are not finite, and a run stops there
+with ``NotFinite``.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ from polhode.systems.user import added_functions, force_added, position_gradient
 
 
 def orbit_loads(part, t, N, y, bodies, parameters, out):
-    """Mass times acceleration of each point, or parts of it; or the commutator of gravity alone, the gradient of
-    mu^2 mass / r^4. Behind the loads, the rates of the works."""
+    """Mass times acceleration of each point, or the requested parts of it; under COMMUTATOR, for gravity alone, the
+    gradient of mu^2 mass / r^4. Behind the loads, the rates of work."""
     work_at = L.LOAD * N
     for k in range(int(parameters[COUNT])):
         own = int(parameters[ROWS + ROW * k + 3])
@@ -74,7 +74,7 @@ def orbit_loads(part, t, N, y, bodies, parameters, out):
 
 
 def orbit_potential(t, N, y, bodies, parameters):
-    """Potential of the centre and of the forces that have one."""
+    """Potential energy of the centre and of the forces that have one."""
     total = 0.0
     for i in range(N):
         total += bodies[L.CONSTANTS * i + L.MASS] * level(parameters, t, get3(y, L.BODY * i + L.POSITION))
@@ -96,22 +96,22 @@ def orbit(
     Parameters
     ----------
     mu : float
-        Gravity constant times mass of the centre, positive; an astropy quantity is turned into SI.
+        Gravitational constant times mass of the centre, positive; an astropy quantity is converted to SI.
     mass : float or array_like (N,)
-        Mass of the point, before all burns that use it up, or of N points that do not act on each other; an astropy
-        quantity is turned into SI.
+        Mass of the point before all burns, or of N points that do not act on each other; an astropy quantity is
+        converted to SI.
     forces : sequence of Force
-        From ``polhode.forces``, or their arguments as mappings with a ``kind``.
+        From ``polhode.forces``, or mappings of their arguments with a ``kind``.
     surface : float, optional
-        Radius of the centre; a run that comes down to it ends there, with the event "impact".
+        Radius of the central body; a run ends where the point descends to it, with the event "impact".
     force : function, optional
-        ``force(t, position, velocity, parameters) -> (x, y, z)`` in space, added to all others; of one point.
+        ``force(t, position, velocity, parameters) -> (x, y, z)`` in the space frame, added to the others; one point.
     potential : function, optional
-        ``potential(t, position, parameters) -> float``, added to the others. Given without a force, its derivative by
-        central differences of order 6 (relative error about 1e-13) is added to the forces; given with one, it only
+        ``potential(t, position, parameters) -> float``, added to the others. Without ``force``, its negative gradient
+        by central differences of order 6 (relative error about 1e-13) is added to the forces; with ``force``, it only
         enters the reported energy.
     parameters : sequence of float, optional
-        Handed to the functions as an array.
+        Passed to the functions as an array.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def orbit(
     Raises
     ------
     InvalidInput
-        Naming the argument, and the force by its number, that is wrong; burns that would use up all of the mass.
+        Names the invalid argument, and a force by its number; burns that would use up all of the mass.
 
     Examples
     --------

@@ -2,9 +2,9 @@
 
     m' = m x I^-1 m + T(t, q, omega),       R' = R hat(I^-1 m)                            [krysl2006, eq. 7]
 
-and, where a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, where only a potential is given that does
-not read the time. The work of a torque or load is recorded beside the energy; beside a potential a torque is taken for
-that of the potential, and has none.
+and, if a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, if only a potential is given and it does not
+read the time. The work of a torque or load is recorded beside the energy; a torque given with a potential is taken to
+derive from it, and its work is not recorded.
 
 ========== ================================================================== =============================
 parameter  meaning                                                            unit
@@ -12,10 +12,10 @@ parameter  meaning                                                            un
 inertia    moments or tensor (about the centre of mass, or the fixed point)   mass length^2, any consistent set
 torque     function (t, q, omega, parameters) -> (x, y, z), body frame        mass length^2 / time^2
 potential  function (t, q, parameters) -> number                              mass length^2 / time^2
-mass       of a body that also moves through space                            mass
+mass       mass, of a body that also translates                               mass
 load       function (t, position, velocity, q, omega, parameters)             force (space), torque (body)
            -> (force, torque)
-parameters numbers handed to the functions                                    -
+parameters numbers passed to the functions                                    -
 work       whether the work of a torque or load is recorded                   -
 ========== ================================================================== =============================
 """
@@ -58,23 +58,23 @@ def rigid_body(
     Parameters
     ----------
     inertia : array_like (3,) or (3, 3)
-        Principal moments in any order or full tensor; functions see the user's body frame only.
+        Principal moments in any order or full tensor, in the user's body frame, which is also that of the functions.
     torque : function, optional
         ``torque(t, q, omega, parameters) -> (x, y, z)`` in the body frame; ``q`` the attitude (w, x, y, z), ``omega``
         the angular velocity in the body frame.
     potential : function, optional
-        ``potential(t, q, parameters) -> float``. Given without a torque, the torque is its derivative by central
-        differences of order 6 (relative error about 1e-13); given with one, it only enters the reported energy.
+        ``potential(t, q, parameters) -> float``. Without ``torque``, the torque is its negative gradient by central
+        differences of order 6 (relative error about 1e-13); with ``torque``, it only enters the reported energy.
     parameters : sequence of float, optional
-        Handed to the functions as an array.
+        Passed to the functions as an array.
     mass : float, optional
-        Makes the body move through space as well; then ``load`` may act on it.
+        Mass of a body that also translates; needed for ``load``.
     load : function, optional
         ``load(t, position, velocity, q, omega, parameters) -> (force, torque)``: force in the space frame, torque in
         the body frame.
     work : bool
-        Record the work of torque or load, so that the energy error is what the method makes of it. It costs explicit
-        methods next to nothing, others up to the time of one or two evaluations of the function in a step.
+        Record the work of torque or load, so that the energy error is that of the method. It costs explicit methods
+        almost nothing, others up to one or two evaluations of the function per step.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def rigid_body(
     Raises
     ------
     InvalidInput
-        Wrong inertia, a function with other arguments, or both ``torque`` and ``load``.
+        Invalid inertia, a function with other arguments, or functions that cannot be combined.
     """
     inertia, mass = in_unit(inertia, KG_M2, "inertia"), in_unit(mass, "kg", "mass")
     if mass is not None:
