@@ -1,14 +1,15 @@
-"""Methods: rows of data and the step functions they name. They know no system.
+"""The table of methods: each a row of data that names its step function, independent of any system.
 
-One file per family: ``krysl`` (Euler pairs on SO(3), their compositions and rivals), ``munthe_kaas`` (any tableau on
-the group; ``tableaux``: the numbers), ``splitting`` (kicks between free motions; ``splitting_tables``: the numbers,
-``free_flows``: the free rotations by name), ``thermostats`` (these beside a heat bath), ``taylor`` (series of any
-order), ``variational`` (discrete Euler-Lagrange equations, for points), ``conic`` (the exact orbit),
-``time_transformed`` (methods with a clock, made of others).
-``record`` says what a row is, ``other_names`` what others call it, ``listing`` puts rows into words. Same step, other
-numbers: a table row. Another step: one file.
+One file per family: ``krysl`` (trapezoid and midpoint on SO(3) as pairs of Euler steps, and their rivals),
+``munthe_kaas`` (any Runge-Kutta tableau on the rotation group) and ``rotation_parameters`` (the same with rotation
+vectors, Euler angles and others), both over ``stages`` and the coefficients in ``tableaux``; ``splitting`` (kicks
+between free motions; coefficients in ``splitting_tables``, free rotations in ``free_flows``), ``thermostats``
+(splittings with a heat bath), ``taylor`` (Taylor series), ``variational`` (discrete Euler-Lagrange equations, for point
+masses), ``conic`` (the exact orbit), ``time_transformed`` (time transformations of the others).
+``record`` defines a row, ``other_names`` lists synonyms, ``listing`` formats rows for reading. A method with the same
+step and other coefficients is a new row; another step is a new file.
 
-Here may not live: time loops, systems, Datasets, files.
+Time loops, systems, Datasets and files do not belong here.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ __all__ = [
 ]
 
 LONGEST = 400
-"""Characters of a method string with all its options."""
+"""Most characters of a method string with all its options."""
 
 METHODS: dict[str, Method] = {
     row.name: row
@@ -69,8 +70,8 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     Parameters
     ----------
     named : str, Method or MethodSpec
-        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"``, ``"taylor14"`` or ``"reversible:v2"``, also by
-        a name that others use (``"leapfrog"``, ``"RK45"``); or a row, which need not be in the table.
+        Such as ``"trapm"``, ``"mkrk:gauss4:cayley"``, ``"s6_10/mr6"``, ``"taylor14"`` or ``"reversible:v2"``; synonyms
+        are understood (``"leapfrog"``, ``"RK45"``). Or a row, which need not be in the table.
     **options : str
         The same options by name, such as ``tableau="gauss4"``.
 
@@ -98,7 +99,7 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
 
 
 def _row(head: str) -> Method:
-    """The row of a name, with a free rotation behind a slash where there is one.
+    """The row of ``name[/flow]``.
 
     Raises
     ------
@@ -121,12 +122,12 @@ def _row(head: str) -> Method:
 
 
 def by_name(name: str) -> Method:
-    """The row of this name, as pickled rows are found again.
+    """The row of this name; unpickles rows.
 
     Raises
     ------
     InvalidInput
-        There is none; a row of the user's has to be added in every process.
+        There is none; a row of the user's must be added in every process.
     """
     try:
         return method(name).method
@@ -140,7 +141,7 @@ def add_method(row: Method) -> Method:
     Raises
     ------
     InvalidInput
-        When another method has that name, or is known by it elsewhere.
+        Not a row, or another method has that name or synonym.
     """
     if not isinstance(row, Method):
         raise InvalidInput(f"row must be a method such as polhode.splitting(...) gives, not {shown(row)}")
@@ -160,6 +161,6 @@ def each_default() -> Iterator[MethodSpec]:
 
 
 def method_table() -> str:
-    """The table of methods in groups: order, what is kept, cost in load evaluations, citation; then other names."""
+    """The table of methods by kind: order, invariants, cost in load evaluations, citation; then the synonyms."""
     tables = [table.text() for table in listings(each_default())]
     return "\n\n\n".join([*tables, f"Other names\n{other_names()}"])

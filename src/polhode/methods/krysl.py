@@ -1,14 +1,15 @@
 """Krysl 2006: midpoint and trapezoid on SO(3) as compositions of Euler steps, and their rivals.
 
-Every implicit map here has the new body angular momentum ``x`` of one body as its unknown, and is described by a
-*rule* of three small functions of it:
+Every implicit map here solves for the new body angular momentum ``x`` of one body. A *rule* defines it by three
+functions:
 
-* ``stage(x, d) -> (e, m)``: the incremental rotation to the place where the load is evaluated, and the momentum there;
-* ``balance(x, e, T, d)``: what must vanish when T is the torque there;
-* ``slope(x, d)``: the Jacobian of the balance without the derivative of the torque.
+* ``stage(x, d) -> (e, m)``: the rotation from ``q`` to the attitude where the torque is evaluated, and the body angular
+  momentum there;
+* ``balance(x, e, T, d)``: the residual, T being the torque there;
+* ``slope(x, d)``: the Jacobian of the residual without the derivative of the torque.
 
-The same maps move positions and momenta of a translating body, where the rules reduce to the vector-space
-methods (2)-(5) of the paper. Bodies and blocks that are coupled are swept until none changes.
+The same maps advance positions and momenta, for which the rules reduce to the vector-space methods (2)-(5) of the
+paper. Blocks (a body's rotation or translation) are solved one after the other, repeatedly, until none changes.
 
 Legend: ``m`` body angular momentum (Pi), ``q`` attitude, ``j`` inverse principal moments, ``h`` step, ``e`` incremental
 rotation as a quaternion, ``T`` body torque, ``T0`` the torque at the start of the step.
@@ -34,9 +35,10 @@ MOST_SWEEPS = 100
 
 
 class Block(NamedTuple):
-    """One body's rotation or translation in an implicit step: start values, where the load is taken, the workspace.
+    """One body's rotation or translation in an implicit step.
 
-    Of a translation, ``q`` holds the position, ``m`` the momentum and ``j`` the inverse mass.
+    ``kind`` of block, body ``i``, time ``t`` of the load, the values at the start of the step, the load ``T0`` there,
+    the workspace ``p``. For a translation, ``q`` holds the position, ``m`` the momentum and ``j`` the inverse mass.
     """
 
     kind: Any
@@ -57,7 +59,7 @@ def trial_loads(t, p):
 
 @inlined
 def cross_jacobian(s, x, w, j, k):
-    """Rows of the derivative of x - s (y x j y) where y moves with x at the rate k, at y = ``x``, w = j y."""
+    """Jacobian (by rows) of x - s (y x j y) with dy/dx = k, at y = ``x``, w = j y."""
     s = s * k
     return (
         1.0, -s * (-x[2] * j[1] + w[2]), -s * (x[1] * j[2] - w[1]),
@@ -69,7 +71,7 @@ def cross_jacobian(s, x, w, j, k):
 # ------------------------------------------------------------------ rules
 @inlined
 def end_stage(x, d):
-    """The load at the end, turned there by psi = h j x."""
+    """Load at the end of the step, reached by the rotation psi = h j x."""
     return exp_quaternion(scale(d.h, times(d.j, x))), x
 
 
@@ -105,9 +107,9 @@ def mean_turn(x, d):
 
 @inlined
 def middle_stage(x, d):
-    """The load in the middle, turned there by half of psi."""
+    """Load in the middle of the step, reached by the rotation psi/2."""
     psi = mean_turn(x, d)
-    # The torque of the middle sees the middle attitude and the mean angular velocity psi/h.
+    # The torque is evaluated at the midpoint attitude and the mean angular velocity psi/h.
     return exp_quaternion(scale(0.5, psi)), scale(0.5, axpy(1.0, d.m, x))
 
 
@@ -125,7 +127,7 @@ def mean_slope(x, d):
 
 @inlined
 def mean_stage(x, d):
-    """The load at the end, turned there by the mean angular velocity."""
+    """Load at the end of the step, reached by a rotation at the mean angular velocity."""
     return exp_quaternion(mean_turn(x, d)), x
 
 
@@ -138,7 +140,7 @@ def bbtrap_balance(x, e, T, d):
 
 @inlined
 def cayley_stage(x, d):
-    """The load at the end, turned there by the Cayley map of the mean angular velocity."""
+    """Load at the end of the step, reached by the Cayley map of psi."""
     return cay_quaternion(mean_turn(x, d)), x
 
 
@@ -156,14 +158,14 @@ def akw_slope(x, d):
     return cross_jacobian(d.h, mean, times(d.j, mean), d.j, 0.5)
 
 
-# Translation: where the load is taken, r0 + h (a v0 + b v1); the share g of p0 in the momentum there; the new position,
-# r0 + h (A v0 + B v1); the share w of the load at the start.
+# Rules for translation, (a, b, g, A, B, w): the load is evaluated at the position r0 + h (a v0 + b v1) and the momentum
+# g p0 + (1 - g) p1; the new position is r0 + h (A v0 + B v1); w is the weight of the load at the start.
 END = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0)
 MIDDLE = (0.25, 0.25, 0.5, 0.5, 0.5, 0.0)
 MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-# What bind puts in:
+# Replaced by bind:
 stage = balance = slope = path = node = squared = set_trial = residual = jacobian = move_block = enter_own = None
 first = second = None
 
@@ -171,7 +173,7 @@ first = second = None
 # ------------------------------------------------------------------ the implicit map
 @inlined
 def block_at(k, t, h, p):
-    """Block k of the step: its values at the start, and the load there where the rule wants it."""
+    """Block k of the step with its values at the start, and the load there if the rule uses it."""
     i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
     a, b = L.BODY * i, L.CONSTANTS * i
     T0 = get3(p.work, L.LOAD * i + 3 * kind)
@@ -183,7 +185,10 @@ def block_at(k, t, h, p):
 
 
 def place_block(x, d):
-    """Put a body where its loads are evaluated; returns the incremental rotation to there."""
+    """Put a block into ``stage_state`` where its load is evaluated, given its new momentum x.
+
+    Returns the rotation to there as a quaternion, the identity for a translation.
+    """
     k = L.BODY * d.i
     if d.kind == L.ROTATION:
         e, m = stage(x, d)
@@ -197,7 +202,7 @@ def place_block(x, d):
 
 
 def block_residual(x, d):
-    """What must vanish for the new momentum x of a block."""
+    """Residual of the new momentum x of a block."""
     e = set_trial(x, d)
     trial_loads(d.t, d.p)
     load = get3(d.p.load, L.LOAD * d.i + 3 * d.kind)
@@ -208,7 +213,7 @@ def block_residual(x, d):
 
 
 def block_jacobian(x, d):
-    """Its Jacobian without the derivative of the loads."""
+    """Jacobian of ``block_residual`` without the derivative of the loads."""
     if d.kind == L.ROTATION:
         return slope(x, d)
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -216,7 +221,7 @@ def block_jacobian(x, d):
 
 @inlined
 def movement(h, d):
-    """Movement that a unit of momentum makes of a block in a step: rotation, or movement relative to the position."""
+    """Movement of a block in a step per unit of momentum: rotation (rad), or shift relative to the position."""
     rate = turning_rate(h, d.j)
     if d.kind != L.ROTATION:
         size = norm3((d.q[0], d.q[1], d.q[2]))
@@ -225,7 +230,10 @@ def movement(h, d):
 
 
 def solve_blocks(t, h, full, p):
-    """Solve for the new momenta of all blocks, in turn until none changes, from those in ``work``; a status."""
+    """Solve for the new momenta of all blocks, one after the other until none changes, from those in ``work``.
+
+    Returns a status. With ``full``, Newton's method differentiates the loads from the first iteration on.
+    """
     before = 1.0
     for sweep in range(MOST_SWEEPS):
         change = 0.0
@@ -242,7 +250,7 @@ def solve_blocks(t, h, full, p):
             put3(p.work, at, x)
             if p.B < 2:
                 return L.OK
-            set_trial(x, d)  # the solver leaves its last trial behind, which the other blocks must not see
+            set_trial(x, d)  # overwrite the solver's last trial state, on which the other blocks would depend
             correction = norm3(axpy(-1.0, old, x))
             if correction > 0.0:
                 size = norm3(x) + norm3(d.m)
@@ -257,12 +265,13 @@ def solve_blocks(t, h, full, p):
     return L.NOT_CONVERGED
 
 
-find = None  # what bind puts in: ``follow`` with ``solve_blocks``
+find = None  # replaced by bind: ``follow`` with ``solve_blocks``
 
 
-# work: loads at the start (6 N) | unknowns (6 N) | unknowns of shorter steps (12 N) | own rates at the start (S)
+# work: loads at the start (6 N) | unknowns (6 N) | unknowns of shorter steps (12 N) | rates of auxiliary variables at
+# the start (S)
 def implicit(t, h, p):
-    """Solve one implicit map for every block and move the state."""
+    """Solve one implicit map for all blocks and advance the state; returns a status."""
     unknowns = L.LOAD * p.N
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
@@ -291,7 +300,7 @@ def implicit(t, h, p):
 
 
 def enter_rates(t, h, p):
-    """Advance the system's own numbers with the rates where the loads of the solved step are taken."""
+    """Advance the auxiliary variables with the rates at the states where the solved step evaluates its loads."""
     for k in range(p.B):
         d = block_at(k, t + node * h, h, p)
         set_trial(get3(p.work, L.LOAD * (p.N + d.i) + 3 * d.kind), d)
@@ -326,13 +335,13 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
     Parameters
     ----------
     stage, balance, slope : functions
-        The rule for rotations, see the head of this file.
+        The rule for rotations, see the module docstring.
     path : 6-tuple
-        The rule for translations.
+        The rule for translations, see ``END``.
     node : float
-        Where in the step the load is taken.
+        Time of the load as a fraction of the step.
     squared : bool
-        The incremental rotation of the stage is applied twice (the load was taken in the middle).
+        The rotation of the stage is applied twice (the stage is the middle of the step).
     """
     set_trial = inlined(bind(place_block, stage=stage, path=path))
     solve = bind(
@@ -381,7 +390,7 @@ def explicit(turned, t, h, p):
 # ------------------------------------------------------------------ the explicit midpoint Lie algorithm
 @inlined
 def coast(h, p):
-    """Free motion of every block: bodies turn by the midpoint Lie algorithm, positions drift."""
+    """Free motion of every block: attitudes by the midpoint Lie algorithm, positions drift; returns a status."""
     for k in range(p.B):
         i = p.blocks[2 * k]
         if p.blocks[2 * k + 1] == L.ROTATION:
@@ -408,14 +417,14 @@ def kick_slope(x, d):
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-# The adjoint of the kick: the loads see the momenta they lead to.
+# The adjoint of the kick: velocity-dependent loads are evaluated at the new momenta.
 adjoint_kick = inlined(implicit_map(resting_stage, kick_balance, kick_slope, REST, node=0.0))
 
 
 # ------------------------------------------------------------------ steps
 @inlined
 def forward_euler(t, h, p):
-    """Rate form [krysl2006, eq. 11]; on a vector space [krysl2006, eq. 2]."""
+    """Rate form [krysl2006, eq. 11]; for translation [krysl2006, eq. 2]."""
     return explicit(False, t, h, p)
 
 
@@ -460,10 +469,10 @@ def one_after_the_other(t, h, p):
 RIGID_FREE = ("momentum_length", "spatial_momentum")
 
 
-# Rods turned by more than this in one implicit solve have several solutions, and the one connected to a vanishing step
-# can no longer be told from the others. Measured against a continuation in 80 or 160 pieces on 400 random bodies each:
-# at 2 rad all on the connected one; at 2.2 rad the rate form of backward Euler missed it twice, at 2.5 rad swc1 and
-# bbtrap three times, at 2.8 rad four times.
+# Largest rotation (rad) in one implicit solve. Beyond it thin bodies have several solutions, and the one connected to a
+# vanishing step cannot be identified reliably. Measured against a continuation in 80 or 160 substeps on 400 random
+# bodies each: at 2 rad all on the connected one; at 2.2 rad the rate form of backward Euler missed it twice, at 2.5 rad
+# swc1 and bbtrap three times, at 2.8 rad four times.
 ONE_SOLUTION = 2.0
 
 
@@ -503,7 +512,7 @@ ROWS = (
          top=("energy", "vertical_momentum", "axial_momentum"), symmetric=True, loads=1),
     _row("bbtrap", bbtrap, "Bottasso and Borri's energy-conserving trapezoid", "bottasso1998", 2,
          free=("energy", *RIGID_FREE), top=("vertical_momentum",), symmetric=True, angle=ONE_SOLUTION),
-    # The adjoint's impulse sees the momentum it leads to: a second evaluation finds that it did not depend on it.
+    # The adjoint's impulse is implicit in the momentum: a second evaluation finds that it did not depend on it.
     _row("liemid_e1", liemid_e1, "explicit midpoint Lie, impulse at the start", "krysl2005", 1, free=RIGID_FREE,
          top=("vertical_momentum", "axial_momentum"), implicit=False),
     _row("liemid_e2", liemid_e2, "adjoint of liemid_e1, impulse at the end", "krysl2005", 1, free=RIGID_FREE,
@@ -512,4 +521,4 @@ ROWS = (
          "krysl2005", 2, free=RIGID_FREE, top=("vertical_momentum", "axial_momentum"), symmetric=True,
          implicit=False, loads=3),
 )  # fmt: skip
-"""The methods of Krysl 2006, apart from those that are a tableau of ``mkrk``."""
+"""The methods of Krysl 2006, except those that are ``mkrk`` with a tableau."""

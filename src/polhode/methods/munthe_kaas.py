@@ -1,15 +1,15 @@
 """Munthe-Kaas Runge-Kutta methods with any tableau, explicit or implicit, and either coordinate map [krysl2006, MKRK].
 
-A step writes the attitude as ``q0 rotation_map(psi)`` and the body angular momentum as ``rotation_map(psi)^-1 mu``; a
-tableau of the registry then integrates
+Within a step the attitude is ``q0 R(psi)`` and the body angular momentum ``R(psi)^-1 mu``, R being the exponential or
+the Cayley map (``rotation_map``). A tableau of the registry integrates
 
-    psi' = dturn^-1_{-psi} (j turn(psi)^-1 mu),     mu' = turn(psi) T,
+    psi' = dR^-1_{-psi} (j R(psi)^-1 mu),     mu' = R(psi) T,
 
-together with position and momentum of bodies that translate, where the method is the plain Runge-Kutta method. Torque
-free, ``mu`` does not change, so the spatial angular momentum is kept to round-off whatever the tableau.
+together with position and momentum of bodies that translate, for which it is the plain Runge-Kutta method. Without
+torque ``mu`` is constant, so the spatial angular momentum is kept to round-off whatever the tableau.
 
-Legend: ``psi`` local coordinate, ``mu`` angular momentum in the body frame of the start of the step, ``j`` inverse
-principal moments, ``T`` body torque, ``e`` = turn(psi).
+Legend: ``psi`` local coordinates of the attitude, ``mu`` angular momentum in the body frame at the start of the step,
+``j`` inverse principal moments, ``T`` body torque, ``e`` = R(psi) as a quaternion, ``tangent`` dR^-1.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
 FULL_TURN = 4.0 * pi * pi
+"""(2 pi)^2: the chart covers |psi| < 2 pi."""
 
-rotation_map = tangent = None  # what bind puts in
+rotation_map = tangent = None  # replaced by bind
 
 
 def local_field(t, at, to, p):
@@ -76,7 +77,7 @@ def local_field(t, at, to, p):
 
 
 def move(at, begin, out, p):
-    """The state with the local coordinates at ``work[at:]``."""
+    """Write the state with the local coordinates ``work[at:]`` to ``out``."""
     for k in range(p.B):
         a, z = L.BODY * p.blocks[2 * k], at + UNKNOWNS * k
         if p.blocks[2 * k + 1] == L.ROTATION:
@@ -93,7 +94,7 @@ MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
 
 @cache
 def functions_of(map, compensation=False):
-    """The explicit step, the implicit step and dense output with a coordinate map."""
+    """The explicit step, the implicit step and dense output for a coordinate map."""
     rotation_map, tangent = MAPS[map]
     field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangent))
     return steps_of(
@@ -108,8 +109,8 @@ AS_ODE45 = steps_of(
 
 
 def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller=""):
-    """The step for a tableau and a coordinate map, or that of ``steps`` with a controller of its own; its sums
-    compensated with ``compensation``."""
+    """The compiled method for a tableau and a coordinate map, optionally with compensated sums; or for ready-made
+    ``steps`` (explicit, implicit, dense) with their own ``controller``."""
     chosen = find_tableau(tableau)
     numbers, int_coefficients = coefficients(chosen)
     explicit, implicit, dense = functions_of(map, compensation) if steps is None else steps
@@ -123,10 +124,10 @@ def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller
 
 
 def promises(tableau="rk4", map="exp"):
-    """What follows from the tableau.
+    """The promises, which follow from the tableau.
 
-    The chart is centred on the start of the step, so that a step is time-symmetric only where it is the implicit
-    midpoint rule with exp, whose two half turns are one turn; Cayley's are not.
+    The chart is centred on the start of the step, so only the implicit midpoint rule with exp is time-symmetric: its
+    two half rotations compose to the whole one, which those of the Cayley map do not.
     """
     chosen = find_tableau(tableau)
     one_stage = not np.ptp(chosen.A, axis=0).any()  # equal rows of A are one stage written several times
@@ -155,4 +156,4 @@ ROWS = (
            "shampine1997", lambda: prepare("dp5", steps=AS_ODE45, controller="ode45"), lambda: promises("dp5"),
            tolerances=(1e-3, 1e-6)),
 )  # fmt: skip
-"""The Munthe-Kaas methods, and rows that have a name of their own in the papers."""
+"""``mkrk``, and special cases that have names in the literature."""

@@ -1,4 +1,4 @@
-"""What a method is: a row of data and the name of one step function."""
+"""Records of a method: its row in the table, its options, its promises, and what the time loop needs to run it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from polhode.arguments import LONGEST_WORD, NO_WHOLE
 from polhode.errors import InvalidInput, shown, unknown_name
 
 HUGE = 1e300
-"""A number of an option beyond this counts as infinite."""
+"""Largest finite value of a numerical option; anything beyond counts as infinite."""
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """The numbers a method keeps each attitude as, in the place of the quaternion.
+    """Attitude coordinates that a method integrates instead of the quaternion, such as Euler angles.
 
     Attributes
     ----------
     name : str
-        The variable of a Dataset.
+        Name of their variable in a Dataset.
     size : int
-        Numbers of a body; they follow the 13 N numbers of the state.
+        Coordinates of one body; in the state they follow the 13 N numbers of the bodies and the system's own S.
     attributes : mapping
-        What says which of the numbers of an attitude they are: ``branch``, ``sequence``.
+        What makes them unambiguous, as attributes of that variable: ``branch``, ``sequence``.
     attitude, coordinates : function
-        From the numbers to the quaternion of the user's body frame, and back.
+        From coordinates to the quaternion of the user's body frame, and back.
     rates : bool
-        Whether the method integrates the rates of the numbers, which are infinite at singular points.
+        Whether the method integrates the coordinates' rates, which are infinite at singular points.
     """
 
     name: str
@@ -49,15 +49,15 @@ class Bath:
     Attributes
     ----------
     numbers : array
-        The bath's numbers at the start of a run; they follow those of the system in the state.
+        Initial values of the bath's k variables; in the state they follow the system's auxiliary variables.
     coefficients : function
-        ``coefficients(boltzmann, translation, rotation, free) -> array`` for a system with this Boltzmann
-        constant and these degrees of freedom, ``free`` where it keeps its total momentum; the array follows the
-        method's own coefficients.
+        ``coefficients(boltzmann, translation, rotation, free) -> array`` for this Boltzmann constant and these numbers
+        of translational and rotational degrees of freedom; ``free`` where the system conserves its total momentum.
+        The array is appended to the method's coefficients.
     energy : function
         ``energy(numbers (n, k), coefficients) -> (n,)``: the bath's energy, up to a constant.
     keeps : tuple of str
-        What a system's exact motion may keep and the bath leaves alone.
+        Invariants of a system that the bath does not change.
     """
 
     numbers: Any
@@ -68,50 +68,51 @@ class Bath:
 
 @dataclass(frozen=True)
 class CompiledMethod:
-    """A method with its options settled: what the time loop needs.
+    """A method with its options resolved: what the time loop needs.
 
     Attributes
     ----------
     step : function
         ``step(t, h, workspace) -> status``.
     coefficients, int_coefficients : arrays
-        Coefficients and integers the step reads.
+        Floating-point and integer coefficients that the step reads.
     work : function
         ``work(bodies, blocks) -> length`` of the scratch array.
     converter : pair of functions, optional
         ``processed(workspace) -> bool`` and ``convert(task, t, h, workspace) -> status`` of a family with processed
-        methods, which work on states other than the system's.
+        methods, whose steps advance a transformed state.
     processed : bool
-        Whether this method is one.
+        Whether this method is processed.
     largest : function, optional
-        ``largest(momentum, inverse_moments) -> step``: the largest step in which the method's own guard lets a body
-        with this body angular momentum turn; for the message of a step that was refused.
+        ``largest(momentum, inverse_moments) -> step``: the largest step that the method's guard accepts for a body
+        with this body angular momentum; for the message of a step that was refused.
     refuses : function, optional
-        ``refuses(moments) -> str``: why the method cannot turn a body with these principal moments (infinite where it
-        does not turn), in words that follow its name; empty where it can.
+        ``refuses(moments) -> str``: why the method cannot rotate a body with these principal moments (infinite where
+        it does not rotate), as words that follow the method's name; empty where it can.
     series : bool
-        Whether the step asks the loads for the part SERIES, so that the system must have one.
+        Whether the step needs the loads' part SERIES (Taylor coefficients of the torque).
     attracted : bool
         Whether the step solves the attraction by a centre, so that the system must have one.
     alone : bool
-        Whether it solves nothing else, so that nothing else may act.
+        Whether it solves only that attraction, so that no other load may act.
     points : bool
-        Whether the step moves bodies through space only, so that none may turn.
+        Whether the step handles translation only, so that no body may rotate.
     coordinates : Coordinates, optional
-        What the method keeps attitudes as, where it is not the quaternion.
+        The attitude coordinates, unless attitudes are quaternions.
     estimate : int
         Order of the error estimate of a step; 0 without one.
     controller : str
-        By what rules steps are chosen: a name of ``kernel.drive.CONTROLLERS``, else those of polhode.
+        Step size controller: a name of ``kernel.drive.CONTROLLERS``; empty for polhode's default.
     dense : function, optional
-        ``dense(begin, theta, t, h, out, workspace) -> status``: the state within the step just taken.
+        ``dense(begin, theta, t, h, out, workspace) -> status``: dense output, the state at t + theta h within the step
+        just taken; ``begin`` is the state before it.
     auxiliary_work : int, optional
-        Further scratch memory for each number of the system's own; None where the method does not advance them.
+        Further scratch memory for each auxiliary variable; None where the method does not integrate them.
     step_density : str
-        What sets the steps of a method with a clock of its own, whose ``step`` takes nominal steps: ``"loads"`` or
-        ``"distance"``, the latter for bodies that move through space; empty where the step is that of time.
+        Step density of a method with a time transformation, whose ``step`` takes nominal steps: ``"loads"``, or
+        ``"distance"`` for bodies that translate; empty where steps are steps of time.
     compensation : bool
-        Whether sums are compensated, with carries in the state (see ``flows.sums``).
+        Whether sums are compensated, with the compensation in the state (see ``flows.sums``).
     compensated : function, optional
         ``compensated() -> CompiledMethod``: the method with compensated sums.
     bath : Bath, optional
@@ -143,22 +144,22 @@ class CompiledMethod:
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a method: its default and the test of whether a word is one of its values.
+    """One option of a method: its default and its permitted values.
 
     Attributes
     ----------
     default : str
         Its value where it is not given.
     known, choices : function
-        ``known(word) -> bool``, and words to show.
+        ``known(word) -> bool``: whether a word is a permitted value; ``choices()``: values to list in messages.
     description : str
         One line.
     must : str
-        Of an option that is a number: what it must be, in words. It is always written with its name, ``seed=1``.
+        Of a numerical option, which is always written with its name, ``seed=1``: the permitted numbers, in words.
     trial : str
-        Of an option without a default that has to be given: a value for the checks of the table.
+        Of a required option: the value with which the table is checked.
     told : bool
-        Whether the method string of a run tells it also where it is the default, as it does seeds.
+        Whether the method string of a run includes it even where it is the default, as it does for seeds.
     """
 
     default: str
@@ -171,12 +172,12 @@ class Option:
 
     @property
     def needed(self) -> bool:
-        """Whether it has to be given."""
+        """Whether the user must give it."""
         return not self.default and bool(self.trial)
 
 
 def shortest(x: Any) -> str:
-    """A number in as few digits as tell it from all others."""
+    """A number in its shortest text that reads back as the same number."""
     if isinstance(x, int | np.integer):
         return str(x)
     return f"{x:g}" if float(f"{x:g}") == x else repr(float(x))
@@ -186,7 +187,7 @@ def number_option(
     description: str, *, default: str = "", trial: str = "", whole: bool = False, positive: bool = False,
     most: float = HUGE, told: bool = False,
 ) -> Option:  # fmt: skip
-    """An option that is a number, from 0 or more than 0 up to the most."""
+    """A numerical option, ``whole`` or real: from 0, or above 0 where ``positive``, up to ``most``."""
 
     def known(word: str) -> bool:
         try:
@@ -203,7 +204,7 @@ def number_option(
 
 @dataclass(frozen=True)
 class Promises:
-    """What a method promises; every entry is kept by a test.
+    """What a method promises: order, invariants, structure, cost. Every entry is verified by a test.
 
     Attributes
     ----------
@@ -211,14 +212,14 @@ class Promises:
         Order of accuracy under loads that depend on time and configuration; infinite where the motion is exact.
     keeps_free, keeps_top : tuple of str
         What stays constant to round-off for a free body and for a symmetric heavy top. Names: ``energy``,
-        ``midpoint_energy`` (of the state pushed half a step by forward Euler), ``momentum_length``,
+        ``midpoint_energy`` (of the state after a forward Euler half step), ``momentum_length``,
         ``spatial_momentum``, ``vertical_momentum``, ``axial_momentum`` (along the body's symmetry axis).
     time_symmetric : bool
-        A step back undoes a step, under loads that depend on time and configuration.
+        A step with -h undoes a step with h, under loads that depend on time and configuration.
     symplectic : bool
         The step preserves the symplectic form of T*SO(3).
     implicit : bool
-        The loads enter a nonlinear system that is solved in each step.
+        Each step solves a nonlinear system that contains the loads.
     evaluations : int
         Load evaluations in a step; of an implicit method, in an iteration with the analytic Jacobian.
     order_free : int or inf, optional
@@ -226,16 +227,16 @@ class Promises:
     order_velocity : int, optional
         Order under loads that also depend on velocities; ``order`` unless given.
     kept_by : str
-        Where that order is lower, a method of the same kind that keeps it.
+        Where ``order_velocity`` is lower than ``order``, a similar method that keeps its order.
     at_least : bool
-        Whether problems may show a higher order, this one being that of a part of the step which not all need.
+        Whether the order is a lower bound: some problems converge faster.
     generalised : tuple of int
-        Of a method for H = A + eps B: the orders of the errors of first, second, ... order in eps, the last one for all
-        that follow.
+        Of a method for H = A + eps B: the orders in h of the error terms in eps, eps^2, ..., the last one also for all
+        higher powers.
     requires : str
-        What the system must provide for that order, in words; empty where nothing is needed.
+        What this order requires of the system, in words; empty where nothing.
     thermal : bool
-        A heat bath takes part: the motion is not that of the system alone, and the order is that of averages.
+        Whether a heat bath takes part; the order is then that of averages.
     axis_order_dependent : bool
         The result depends on the numbering of the body's axes, within the error of the method.
     frame_dependent : bool
@@ -274,7 +275,7 @@ class Method:
     name : str
         What a user types.
     family : str
-        The file of ``polhode.methods`` its step is in.
+        The module of ``polhode.methods`` that contains its step.
     description : str
         One line.
     cite : str
@@ -286,11 +287,11 @@ class Method:
     options : mapping of str to Option
         In the order in which they are written after colons.
     range : float
-        Largest rotation in a step the method can represent, rad; the step guard refuses more.
+        Largest rotation that a step can represent, rad; the step guard refuses more.
     tolerances : pair of float, optional
-        The rtol and atol of a run that is given neither a step nor a tolerance.
+        Default rtol and atol, for a run that is given neither a step nor a tolerance.
     with_flow : function, optional
-        ``with_flow(name) -> Method``: the row with another free flow, which stands after a slash.
+        ``with_flow(name) -> Method``: the row with another free rotation, written after a slash.
     """
 
     name: str
@@ -305,26 +306,26 @@ class Method:
     tolerances: tuple[float, float] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Rows travel to other processes by their names, for steps are functions made here.
+        """Pickle the row by its name: its step is compiled and cannot be pickled.
 
         Raises
         ------
         InvalidInput
-            A row that its name does not find.
+            The table has no such row under this name.
         """
         from polhode.methods import by_name
 
         try:
-            found = by_name(self.name)
+            row = by_name(self.name)
         except InvalidInput:
-            found = None
-        if found is None or not self._same(found):
+            row = None
+        if row is None or not self._same(row):
             raise InvalidInput(f"method {self.name!r} cannot be pickled: it is not the row of this name in the table; "
                                "add it with polhode.add_method, here and where it is read")  # fmt: skip
         return by_name, (self.name,)
 
     def _same(self, other: Method) -> bool:
-        """Whether another row does the same."""
+        """Whether another row has the same data, coefficients and step function."""
         if self is other:
             return True
         words = ("name", "family", "description", "cite", "range", "tolerances")
@@ -332,22 +333,22 @@ class Method:
             other.options
         ):
             return False
-        mine, its = (MethodSpec(row, row.resolve_options()).tried.prepare() for row in (self, other))
+        a, b = (MethodSpec(row, row.resolve_options()).tried.prepare() for row in (self, other))
         return (
-            np.array_equal(mine.coefficients, its.coefficients)
-            and np.array_equal(mine.int_coefficients, its.int_coefficients)
-            and mine.step.__qualname__ == its.step.__qualname__
+            np.array_equal(a.coefficients, b.coefficients)
+            and np.array_equal(a.int_coefficients, b.int_coefficients)
+            and a.step.__qualname__ == b.step.__qualname__
         )  # fmt: skip
 
     def resolve_options(self, words: Iterable[str] = (), **chosen: str) -> dict[str, str]:
-        """Values of all options from words after colons and from keywords.
+        """Values of all options, from the words after colons and from keywords; defaults for the rest.
 
         Raises
         ------
         InvalidInput
             For a word that is no value of any option, an unknown keyword, or an option given twice.
         """
-        settled: dict[str, str] = {}
+        resolved: dict[str, str] = {}
         for word in words:
             name, equals, value = word.partition("=")
             if not equals:
@@ -359,9 +360,9 @@ class Method:
                 if not known:
                     raise InvalidInput(f"method {self.name!r} takes no options, but {word!r} was given; leave it out")
                 raise unknown_name(f"option of method {self.name!r}", word, known)
-            if name in settled:
+            if name in resolved:
                 raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
-            settled[name] = self._value(name, value)
+            resolved[name] = self._value(name, value)
         for name, given in chosen.items():
             if name not in self.options:
                 raise unknown_name(f"option of method {self.name!r}", name, self.options or ["(none)"])
@@ -371,49 +372,50 @@ class Method:
             if not isinstance(given, str) and abs(given) > HUGE:
                 raise InvalidInput(f"{name} of method {self.name!r} is beyond {HUGE:g}; take a smaller number")
             value = self._value(name, shortest(given) if number else given)
-            if settled.get(name, value) != value:
+            if resolved.get(name, value) != value:
                 raise InvalidInput(f"option {name!r} of method {self.name!r} is given twice; keep one of them")
-            settled[name] = value
-        return {name: settled.get(name, option.default) for name, option in self.options.items()}
+            resolved[name] = value
+        return {name: resolved.get(name, option.default) for name, option in self.options.items()}
 
     def _value(self, name: str, value: str) -> str:
-        """A value of an option, numbers in their shortest form."""
+        """The value of an option, checked; numbers in their shortest form."""
         option = self.options[name]
         if not option.known(value):
             if option.must:
-                told = value if len(value) <= LONGEST_WORD else shown(value)
-                raise InvalidInput(f"{name} of method {self.name!r} is {told}; it must be {option.must}")
+                quoted = value if len(value) <= LONGEST_WORD else shown(value)
+                raise InvalidInput(f"{name} of method {self.name!r} is {quoted}; it must be {option.must}")
             raise unknown_name(f"{name} of method {self.name!r}", value, option.choices())
         if not option.must:
             return value
         return shortest(int(value) if value.isdigit() else float(value))
 
     def label(self, settled: Mapping[str, str]) -> str:
-        """The method string with these options, defaults left out where nothing after them differs."""
+        """The method string with these options; trailing defaults are left out."""
         rows = [(settled[name], option.default) for name, option in self.options.items() if not option.must]
         while rows and rows[-1][0] == rows[-1][1]:
             rows.pop()
-        whole = all(settled[name] for name, option in self.options.items() if option.needed)
+        complete = all(settled[name] for name, option in self.options.items() if option.needed)
         numbers = [f"{name}={settled[name]}" for name, option in self.options.items()
-                   if option.must and (settled[name] != option.default or (option.told and whole))]  # fmt: skip
+                   if option.must and (settled[name] != option.default or (option.told and complete))]  # fmt: skip
         return ":".join([self.name, *numbers, *(value for value, _ in rows)])
 
     def check_complete(self, settled: Mapping[str, str]) -> None:
-        """Refuse options among which one is missing that has no default.
+        """Check that all required options are given.
 
         Raises
         ------
         InvalidInput
+            One is missing.
         """
         missing = [name for name, option in self.options.items() if option.needed and not settled[name]]
         if missing:
-            whole = ":".join([self.name, *(f"{name}=..." for name in missing)])
-            raise InvalidInput(f"method {self.name!r} needs {' and '.join(missing)}; write {whole!r}")
+            complete = ":".join([self.name, *(f"{name}=..." for name in missing)])
+            raise InvalidInput(f"method {self.name!r} needs {' and '.join(missing)}; write {complete!r}")
 
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """A method string resolved: the row, its options, what follows from them, and whether its sums are compensated."""
+    """A resolved method string: the row, its options, and whether its sums are compensated."""
 
     method: Method
     options: Mapping[str, str]
@@ -421,7 +423,7 @@ class MethodSpec:
 
     @property
     def label(self) -> str:
-        """The same string a user could have typed."""
+        """The method string in canonical form, as a user could have typed it."""
         return self.method.label(self.options)
 
     @property
@@ -431,23 +433,23 @@ class MethodSpec:
 
     @property
     def shown(self) -> str:
-        """The label with dots for what has yet to be given."""
+        """The label, with ``...`` for required options that are not given."""
         rows = self.method.options
         return self.method.label({name: value or "..." * rows[name].needed for name, value in self.options.items()})
 
     @property
     def tried(self) -> MethodSpec:
-        """The same with values for what has to be given, as the checks of the table take it."""
+        """The same with trial values for required options that are not given; for checks of the table."""
         rows = self.method.options
         return replace(self, options={name: value or rows[name].trial for name, value in self.options.items()})
 
     def prepare(self) -> CompiledMethod:
-        """What the time loop needs.
+        """Build the step and its coefficients.
 
         Raises
         ------
         InvalidInput
-            Compensated sums are asked of a method that has none.
+            Compensated sums are requested of a method that has none.
         """
         prepared = self.method.prepare(**self.options)
         if not self.compensated:
@@ -460,3 +462,4 @@ class MethodSpec:
 
 
 UNGUARDED = inf
+"""The ``range`` of methods for which the step guard sets no limit."""

@@ -1,19 +1,20 @@
-"""Attitudes kept as a few numbers of the user's choice, integrated through their singular points [holzinger2021].
+"""Runge-Kutta methods for attitudes in coordinates of the user's choice, past their singular points [holzinger2021].
 
-The state of these methods is a chart: three rotation parameters, a matrix, or a quaternion. A tableau of the registry
-integrates the turn within a step and the angular momentum,
+The state holds the attitude as three rotation parameters, a rotation matrix or a quaternion. A tableau of the registry
+integrates the incremental rotation vector of the step and the angular momentum,
 
     Omega' = T^-1(Omega) omega,     m' = T + m x omega,     Omega(0) = 0,                   [holzinger2021, eq. 51]
 
-and the chart is then composed with the turn. The rates of the parameters, which are singular somewhere, do not occur.
-Omega starts at zero in every step, so the only singular point left is a whole turn in one step. The attitude of the
-state is derived from the chart after every step, and nothing else is kept.
+and the coordinates are then composed with that rotation. Their rates, which are singular somewhere, do not occur.
+Omega starts at zero in every step, so the only singular point left is a whole turn within one step. The quaternion of
+the state is computed from the coordinates after every step.
 
-A chart is a row of ``CHARTS``: how many numbers, the attitude they mean, and how a turn changes them under each branch
-policy. The rivals that integrate the rates themselves are at the end, with rows of their own (``RATES``).
+A ``Chart`` defines the coordinates: their number, the attitude they represent, and how a rotation changes them under
+each branch policy. Methods that integrate the coordinates' rates, for comparison, are at the end (``Rates``).
 
-Legend: ``c`` numbers of a chart, ``e`` unit quaternion of the turn, ``psi`` = Omega, ``j`` inverse principal moments,
-``plan`` the Euler sequence (see ``algebra.euler``), ``f`` quaternion from the principal to the user's body frame.
+Legend: ``c`` coordinates, ``e`` unit quaternion of the incremental rotation, ``psi`` = Omega, ``j`` inverse principal
+moments, ``plan`` the Euler sequence (see ``algebra.euler``), ``f`` quaternion from the principal to the user's body
+frame.
 """
 
 from __future__ import annotations
@@ -52,19 +53,21 @@ LARGEST_STAGE = 5.5
 towards 2 pi."""
 
 DAMPING = 1e-3
-"""Of the regularised Euler rates: within about this (rad) of the singular middle angle they are wrong."""
+"""Width (rad) of the regularisation of Euler rates: this close to the singular middle angle they are wrong."""
 
 PLAN, EXPONENTIAL, SECOND = AUXILIARY, AUXILIARY + 4, AUXILIARY + 5
-"""Of the layout: the Euler sequence; 1 where the coordinate map is the exponential; the sequence switched to."""
+"""Slots of the integer coefficients: the Euler sequence (4); 1 where the coordinate map is the exponential; the
+sequence to switch to (4)."""
 
 SIZE = KEPT = 3
-rotation_map = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # what bind puts in
+"""Coordinates of an attitude that are integrated, and that the state holds; replaced by bind."""
+rotation_map = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # replaced by bind
 
 
 # ------------------------------------------------------------------ the step on (Omega, angular momentum)
 @inlined
 def plan_of(p):
-    """The Euler sequence of the chart; of other charts, numbers without meaning."""
+    """The Euler sequence; meaningless for other coordinates."""
     return (
         p.int_coefficients[PLAN],
         p.int_coefficients[PLAN + 1],
@@ -74,9 +77,9 @@ def plan_of(p):
 
 
 def local_field(t, at, to, p):
-    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``.
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; returns a status.
 
-    What the loads do not enter comes first, so that turn and tangent map share the functions of the angle.
+    Terms without loads come first, so that rotation and tangent map share the functions of the angle.
     """
     for k in range(p.B):
         i, z, dz = p.blocks[2 * k], at + UNKNOWNS * k, to + UNKNOWNS * k
@@ -112,7 +115,7 @@ def local_field(t, at, to, p):
 
 
 def turned_chart(at, begin, out, p):
-    """The state with the local coordinates at ``work[at:]``: the chart of ``begin`` composed with the turn."""
+    """Write the state with the local coordinates ``work[at:]`` to ``out``: those of ``begin``, rotated."""
     for k in range(p.B):
         i, z = p.blocks[2 * k], at + UNKNOWNS * k
         a, x = L.BODY * i, L.BODY * p.N + p.S + SIZE * i
@@ -131,7 +134,7 @@ def turned_chart(at, begin, out, p):
 
 
 def semi_implicit_step(t, h, p):
-    """Explicit Euler as printed: the turn has the angular velocity of the end [holzinger2021, eqs. 53, 54]."""
+    """Explicit Euler as printed: rotation at the final angular velocity [holzinger2021, eqs. 53, 54]."""
     o = origin(p)
     start_values(p)
     loads_at(L.ALL, t, p.y, p.load, p)
@@ -153,67 +156,67 @@ def semi_implicit_step(t, h, p):
 
 
 # ------------------------------------------------------------------ the charts
-kernel = meaning = None  # what bind puts in
+kernel = meaning = None  # replaced by bind
 
 
 def of_turn(c, e, plan):
-    """A composition that needs no sequence."""
+    """Composition with a rotation, for coordinates without an Euler sequence."""
     return kernel(c, e)
 
 
 def of_numbers(c, plan):
-    """A conversion that needs no sequence."""
+    """Conversion from or to a quaternion, for coordinates without an Euler sequence."""
     return kernel(c)
 
 
 def of_quaternion(c, e, plan):
-    """Composition by the quaternion the numbers mean."""
+    """Composition by way of the quaternion."""
     return kernel(multiply(meaning(c), e))
 
 
 def of_increment(c, e, plan):
-    """Composition by the change of the numbers [holzinger2021, eq. 49]."""
+    """Composition by the increment of the coordinates [holzinger2021, eq. 49]."""
     return so3.add(c, kernel(c, e, plan))
 
 
-def _made(template, **values):
+def _bound(template, **values):
     return inlined(bind(template, **values))
 
 
 @inlined
 def tracked_vector(q):
-    """Rotation vector of 0 ... 2 pi on the side of the quaternion's sign."""
+    """Rotation vector of angle 0 to 2 pi that corresponds to the sign of the quaternion."""
     return charts.compose_tracked((0.0, 0.0, 0.0), q)
 
 
 @inlined
 def angles_principal(c, e, plan):
-    """Euler angles in their ranges: outer ones between -pi and pi."""
+    """Euler angles in their principal ranges: the outer ones between -pi and pi."""
     a = so3.add(c, charts.euler_principal(c, e, plan))
     return (charts.reduced(a[0]), a[1], charts.reduced(a[2]))
 
 
 @inlined
 def matrix_turned(c, e, plan):
-    """R phi(Omega), nothing corrected [holzinger2021, eq. 5]."""
+    """R phi(Omega), without orthogonalisation [holzinger2021, eq. 5]."""
     return so3.matrix_product(c, to_matrix(e))
 
 
 @inlined
 def quaternion_turned(c, e, plan):
-    """q exp(Omega), nothing corrected [terze2016]."""
+    """q exp(Omega), without normalisation [terze2016]."""
     return multiply(c, e)
 
 
 @inlined
 def quaternion_renormalised(c, e, plan):
-    """q exp(Omega) brought back to unit length."""
+    """q exp(Omega), normalised."""
     return normalize(multiply(c, e))
 
 
 @inlined
 def same(c, plan):
-    """A quaternion is its own attitude."""
+    """The identity conversion, for quaternions."""
     return c
 
 
@@ -227,20 +230,20 @@ FIELDS = {
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Numbers that an attitude is kept as.
+    """Coordinates of an attitude.
 
     Attributes
     ----------
     name : str
-        The variable of a Dataset.
+        Name of their variable in a Dataset.
     size : int
-        How many numbers a body has.
+        Coordinates of one body.
     attitude : function
-        ``(c, plan) -> q``, the attitude they mean.
+        ``(c, plan) -> q``, the quaternion they represent.
     coordinates : function
-        ``(q, plan) -> c``, where a run begins.
+        ``(q, plan) -> c``, for the initial state.
     branches : mapping of str to function
-        ``(c, e, plan) -> c`` after the turn e, by branch policy; the first is the default.
+        ``(c, e, plan) -> c``, the coordinates after the rotation e, by branch policy; the first is the default.
     """
 
     name: str
@@ -251,43 +254,43 @@ class Chart:
 
 
 VECTOR = Chart(
-    "rotation_vector", 3, _made(of_numbers, kernel=charts.vector_attitude),
-    _made(of_numbers, kernel=tracked_vector),
+    "rotation_vector", 3, _bound(of_numbers, kernel=charts.vector_attitude),
+    _bound(of_numbers, kernel=tracked_vector),
     {
-        "tracked": _made(of_turn, kernel=charts.compose_tracked),
-        "principal": _made(of_turn, kernel=charts.compose_principal),
-        "continuous": _made(of_turn, kernel=charts.compose_continuous),
+        "tracked": _bound(of_turn, kernel=charts.compose_tracked),
+        "principal": _bound(of_turn, kernel=charts.compose_principal),
+        "continuous": _bound(of_turn, kernel=charts.compose_continuous),
     },
 )  # fmt: skip
 ANGLES = Chart(
     "euler_angles", 3, euler.to_quaternion, euler.from_quaternion,
-    {"principal": angles_principal, "continuous": _made(of_increment, kernel=charts.euler_continuous)},
+    {"principal": angles_principal, "continuous": _bound(of_increment, kernel=charts.euler_continuous)},
 )  # fmt: skip
 GIBBS = Chart(
-    "gibbs_rodrigues", 3, _made(of_numbers, kernel=charts.gibbs_attitude),
-    _made(of_numbers, kernel=charts.gibbs_rodrigues),
-    {"": _made(of_quaternion, kernel=charts.gibbs_rodrigues, meaning=charts.gibbs_attitude)},
+    "gibbs_rodrigues", 3, _bound(of_numbers, kernel=charts.gibbs_attitude),
+    _bound(of_numbers, kernel=charts.gibbs_rodrigues),
+    {"": _bound(of_quaternion, kernel=charts.gibbs_rodrigues, meaning=charts.gibbs_attitude)},
 )  # fmt: skip
 MODIFIED = Chart(
-    "modified_rodrigues", 3, _made(of_numbers, kernel=charts.modified_attitude),
-    _made(of_numbers, kernel=charts.modified_rodrigues),
+    "modified_rodrigues", 3, _bound(of_numbers, kernel=charts.modified_attitude),
+    _bound(of_numbers, kernel=charts.modified_rodrigues),
     {
-        "principal": _made(of_quaternion, kernel=charts.modified_rodrigues, meaning=charts.modified_attitude),
-        "tracked": _made(of_quaternion, kernel=charts.modified_unswitched, meaning=charts.modified_attitude),
+        "principal": _bound(of_quaternion, kernel=charts.modified_rodrigues, meaning=charts.modified_attitude),
+        "tracked": _bound(of_quaternion, kernel=charts.modified_unswitched, meaning=charts.modified_attitude),
     },
 )  # fmt: skip
 VECTOR_AS_PRINTED = replace(
-    VECTOR, branches={"tracked": _made(of_turn, kernel=printed_charts.compose_as_printed)}
+    VECTOR, branches={"tracked": _bound(of_turn, kernel=printed_charts.compose_as_printed)}
 )  # fmt: skip
 VECTOR_BCH = replace(
-    VECTOR, coordinates=_made(of_numbers, kernel=so3.log_quaternion),
-    branches={"principal": _made(of_turn, kernel=printed_charts.compose_bch)},
+    VECTOR, coordinates=_bound(of_numbers, kernel=so3.log_quaternion),
+    branches={"principal": _bound(of_turn, kernel=printed_charts.compose_bch)},
 )  # fmt: skip
 ANGLES_AS_PRINTED = replace(
-    ANGLES, branches={"principal": _made(of_increment, kernel=printed_charts.euler_as_printed)}
+    ANGLES, branches={"principal": _bound(of_increment, kernel=printed_charts.euler_as_printed)}
 )  # fmt: skip
 MATRIX = Chart(
-    "rotation_matrix", 9, _made(of_numbers, kernel=from_matrix), _made(of_numbers, kernel=to_matrix),
+    "rotation_matrix", 9, _bound(of_numbers, kernel=from_matrix), _bound(of_numbers, kernel=to_matrix),
     {"": matrix_turned},
 )  # fmt: skip
 QUATERNION = Chart(
@@ -297,7 +300,7 @@ QUATERNION = Chart(
 
 @cache
 def steps_for(chart: Chart, branch: str, map: str) -> tuple[Callable[..., Any], ...]:
-    """The explicit step, the implicit step, dense output and the semi-implicit step of a chart."""
+    """The explicit step, the implicit step, dense output and the semi-implicit step for a chart."""
     get, put = ACCESS[chart.size]
     move = helper(
         bind(
@@ -305,8 +308,8 @@ def steps_for(chart: Chart, branch: str, map: str) -> tuple[Callable[..., Any], 
             put=put, SIZE=chart.size,
         )
     )  # fmt: skip
-    own = steps_of(start_values, FIELDS[map], move, MAPS[map][0])
-    return (*own, bind(semi_implicit_step, finish=move))
+    steps = steps_of(start_values, FIELDS[map], move, MAPS[map][0])
+    return (*steps, bind(semi_implicit_step, finish=move))
 
 
 NO_SEQUENCE = (0, 0, 0, 0)
@@ -314,7 +317,7 @@ SEMI_IMPLICIT = "semi_implicit_euler"
 
 
 def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="middle"):
-    """The step for a chart, a tableau and a coordinate map."""
+    """The compiled method for a chart, a tableau and a coordinate map."""
     plan = euler.plan(sequence) if sequence else NO_SEQUENCE
     branch = branch or next(iter(chart.branches))
     explicit, implicit, dense, semi_implicit = steps_for(chart, branch, map)
@@ -323,7 +326,7 @@ def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="mi
     middle = not chosen.explicit and center == "middle"
     numbers, int_coefficients = coefficients(chosen, *plan, int(map == "exp"), middle=middle)
     about = {"branch": branch, "sequence": sequence}
-    estimates = {} if chart is VECTOR_BCH else embedding(chosen, dense)  # which does not see that chart fail
+    estimates = {} if chart is VECTOR_BCH else embedding(chosen, dense)  # the estimate misses that chart's failure
     return CompiledMethod(
         semi_implicit if printed else explicit if chosen.explicit else implicit,
         lambda bodies, blocks: work_size(blocks, chosen), numbers, int_coefficients,
@@ -336,7 +339,7 @@ def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="mi
 
 
 def promised(tableau="rk4", map="exp", center="middle", **_: str) -> Promises:
-    """What follows from the tableau: on angular momenta and within a chart the step is a Runge-Kutta step."""
+    """The promises, which follow from the tableau: in (Omega, m) the step is a Runge-Kutta step."""
     if tableau == SEMI_IMPLICIT:
         return Promises(order=1, keeps_top=("axial_momentum",))
     chosen = find_tableau(tableau)
@@ -350,7 +353,7 @@ def promised(tableau="rk4", map="exp", center="middle", **_: str) -> Promises:
     )
 
 
-# ------------------------------------------------------------------ rivals: the rates of the parameters themselves
+# ------------------------------------------------------------------ for comparison: integrate the coordinates' rates
 @inlined
 def one_plan(i, p):
     """The Euler sequence of all bodies."""
@@ -359,7 +362,7 @@ def one_plan(i, p):
 
 @inlined
 def active_plan(i, p):
-    """The Euler sequence in which the angles of body i are at present."""
+    """The Euler sequence of the present angles of body i."""
     if p.y[L.BODY * p.N + p.S + 4 * i + 3] > 0.5:
         return (
             p.int_coefficients[SECOND],
@@ -370,29 +373,29 @@ def active_plan(i, p):
     return plan_of(p)
 
 
-plan_at = prepare_chart = None  # what bind puts in
+plan_at = prepare_chart = None  # replaced by bind
 
 
 @inlined
 def left_alone(i, p):
-    """Nothing is done to a chart before a step."""
+    """Coordinates that need no preparation before a step."""
 
 
 @inlined
 def switched(i, p):
-    """Go over to the other Euler sequence where the middle angle is within 30 degrees of its singular value."""
+    """Switch to the other Euler sequence where the middle angle is within 30 degrees of a singular value."""
     x = L.BODY * p.N + p.S + 4 * i
-    here = active_plan(i, p)
+    plan = active_plan(i, p)
     c = get3(p.y, x)
-    margin = sin(c[1]) if here[0] == here[2] else cos(c[1])
+    margin = sin(c[1]) if plan[0] == plan[2] else cos(c[1])
     if abs(margin) < 0.5:
-        q = euler.to_quaternion(c, here)
+        q = euler.to_quaternion(c, plan)
         p.y[x + 3] = 1.0 - p.y[x + 3]
         put3(p.y, x, euler.from_quaternion(q, active_plan(i, p)))
 
 
 def start_rates(p):
-    """Local coordinates of the present state: (position, momentum), or (chart, angular momentum)."""
+    """Local coordinates of the present state: (position, momentum), or (attitude coordinates, angular momentum)."""
     for k in range(p.B):
         i = p.blocks[2 * k]
         a, z = L.BODY * i, origin(p) + (SIZE + 3) * k
@@ -407,7 +410,7 @@ def start_rates(p):
 
 
 def field_of_rates(t, at, to, p):
-    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``."""
+    """Time derivative of the local coordinates at ``work[at:]`` into ``work[to:]``; returns a status."""
     for k in range(p.B):
         i = p.blocks[2 * k]
         a, z = L.BODY * i, at + (SIZE + 3) * k
@@ -434,7 +437,7 @@ def field_of_rates(t, at, to, p):
 
 
 def rated_chart(at, begin, out, p):
-    """The state with the local coordinates at ``work[at:]``: the chart is among them."""
+    """Write the state with the local coordinates ``work[at:]`` to ``out``; they include those of the attitude."""
     for k in range(p.B):
         i, z = p.blocks[2 * k], at + (SIZE + 3) * k
         a = L.BODY * i
@@ -450,19 +453,19 @@ def rated_chart(at, begin, out, p):
 
 @inlined
 def as_it_is(c):
-    """A chart at the end of a step, nothing corrected."""
+    """Coordinates at the end of a step, uncorrected."""
     return c
 
 
 @inlined
 def vector_rates(c, w, plan):
-    """Rates of the rotation vector, without a division by a small angle [holzinger2021, eq. 87]."""
+    """Rates of the rotation vector, regular at the angle 0 [holzinger2021, eq. 87]."""
     return dexpinv(scale(-1.0, c), w)
 
 
 @inlined
 def vector_rates_as_printed(c, w, plan):
-    """The same with the quotient as printed, which is no number at the angle 0 [holzinger2021, eq. 87]."""
+    """The same with the quotient as printed, which is NaN at the angle 0 [holzinger2021, eq. 87]."""
     x = dot(c, c)
     half = 0.5 * sqrt(x)
     a = cross(c, w)
@@ -489,30 +492,30 @@ def quaternion_rates(c, w, plan):
 
 @inlined
 def switching_attitude(c, plan):
-    """Quaternion of Euler angles, whatever follows them."""
+    """Quaternion of Euler angles in the first sequence; the fourth number is ignored."""
     return euler.to_quaternion((c[0], c[1], c[2]), plan)
 
 
 @inlined
 def switching_of(q, plan):
-    """Euler angles, and a zero: they are of the first sequence."""
+    """Euler angles in the first sequence, and a zero, which says so."""
     a = euler.from_quaternion(q, plan)
     return (a[0], a[1], a[2], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """A chart whose own rates are integrated.
+    """Attitude coordinates whose rates are integrated.
 
     Attributes
     ----------
     chart : Chart
-        The numbers; its branches are not used.
-    forms : mapping of str to functions
-        ``(c, omega, plan) -> c'`` and ``c -> c`` at the end of a step, by the word of the option; the first is the
-        default.
+        The coordinates; its branches are not used.
+    forms : mapping of str to pair of functions
+        ``(c, omega, plan) -> c'``, omega in the user's body frame, and the correction ``c -> c`` at the end of a step,
+        by value of the option ``form``; the first is the default.
     switches : bool
-        Whether angles go over to another sequence near their singular values.
+        Whether Euler angles switch to another sequence near singular values.
     """
 
     chart: Chart
@@ -523,15 +526,15 @@ class Rates:
 @cache
 def steps_of_rates(rates: Rates, form: str) -> tuple[Callable[..., Any], ...]:
     """The explicit and the implicit step."""
-    kept = rates.chart.size
-    size = 3 if rates.switches else kept
+    stored = rates.chart.size
+    size = 3 if rates.switches else stored
     get, put = ACCESS[size]
     slope, finished = rates.forms[form]
     plan_at = active_plan if rates.switches else one_plan
-    common = {"get": get, "put": put, "SIZE": size, "KEPT": kept}
+    common = {"get": get, "put": put, "SIZE": size, "KEPT": stored}
     prepare_chart = switched if rates.switches else left_alone
     attitude_of = euler.to_quaternion if rates.switches else rates.chart.attitude
-    start = helper(bind(start_rates, prepare_chart=prepare_chart, get=get, put=put, SIZE=size, KEPT=kept))
+    start = helper(bind(start_rates, prepare_chart=prepare_chart, get=get, put=put, SIZE=size, KEPT=stored))
     field = helper(
         bind(field_of_rates, attitude_of=attitude_of, rates_of=slope, plan_at=plan_at, get=get, put=put, SIZE=size)
     )
@@ -540,14 +543,14 @@ def steps_of_rates(rates: Rates, form: str) -> tuple[Callable[..., Any], ...]:
 
 
 def other_sequence(sequence: str) -> str:
-    """A sequence that is nowhere singular together with this one: the same axes up to the last."""
+    """A sequence never singular together with the given one: it differs in the last axis."""
     first, second, last = tuple(sequence.lower())
     other = first + second + (first if last != first else next(iter(set("xyz") - {first, second})))
     return other.upper() if sequence.isupper() else other
 
 
 def prepared_rates(rates, tableau="rk4", sequence="", form=""):
-    """The step that integrates the rates of a chart with a tableau."""
+    """The compiled method that integrates the rates of attitude coordinates with a tableau."""
     plan = euler.plan(sequence) if sequence else NO_SEQUENCE
     second = euler.plan(other_sequence(sequence)) if rates.switches else NO_SEQUENCE
     explicit, implicit, _ = steps_of_rates(rates, form or next(iter(rates.forms)))
@@ -564,9 +567,9 @@ def prepared_rates(rates, tableau="rk4", sequence="", form=""):
 
 
 def promised_of_rates(rates: Rates, tableau: str) -> Promises:
-    """What follows from the tableau: rates make an ordinary differential equation.
+    """The promises, which follow from the tableau: the rates are an ordinary differential equation.
 
-    In quaternions the energy of a heavy top is quadratic, which symplectic tableaux keep.
+    In quaternions the energy of a heavy top is quadratic, so symplectic tableaux keep it.
     """
     chosen = find_tableau(tableau)
     quadratic = chosen.symplectic and rates.chart is QUATERNION
@@ -603,7 +606,7 @@ CENTER = replace(_words("middle", "start"), description="where in an implicit st
 
 
 def row(name: str, chart: Chart, description: str, cite: str = "holzinger2021") -> Method:
-    """A row that keeps the attitude in a chart."""
+    """The row of a method that composes attitude coordinates with incremental rotations."""
     branches = tuple(chart.branches)
     options = {"tableau": ANY_TABLEAU, "map": MAP}
     if chart.name == "euler_angles":
@@ -617,7 +620,7 @@ def row(name: str, chart: Chart, description: str, cite: str = "holzinger2021") 
 
 
 def row_of_rates(name: str, rates: Rates, description: str, cite: str = "holzinger2021") -> Method:
-    """A row that integrates the rates of a chart."""
+    """The row of a method that integrates the rates of attitude coordinates."""
     forms = tuple(rates.forms)
     options = {"tableau": TABLEAU}
     if "euler_angles" in rates.chart.name:
@@ -645,4 +648,4 @@ ROWS = (
     row_of_rates("euler_switching", SWITCHING_RATES, "rates of Euler angles of two sequences in turn", "singla2005"),
     row_of_rates("quaternion_rk", QUATERNION_RATES, "rates of the quaternion, as four numbers"),
 )  # fmt: skip
-"""Proposed charts, then the published forms, then the rivals."""
+"""Coordinates composed with rotations, then with published updates; then coordinates whose rates are integrated."""

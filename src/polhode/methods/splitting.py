@@ -1,27 +1,26 @@
-"""Splitting methods: any scheme of ``splitting_tables`` with any free rotation of ``free_flows``, in one step.
+"""Splitting methods: one step for any scheme of ``splitting_tables`` with any free rotation of ``free_flows``.
 
     "s6_10"              kicks by the loads between exact free motions
     "s6_10/mr6"          the same scheme with McLachlan and Reich's rotations, boosted to order 6
-    "dmv10"              a free flow by its own name, between two half kicks: "v2/dmv10"
-    "s6_10/kepler"       between kicks, motion about a centre of attraction in the place of the drift
+    "dmv10"              short for "v2/dmv10": the free rotation dmv10 between two half kicks
+    "s6_10/kepler"       Kepler motion about a centre of attraction instead of the drift
     "s6_10/kepler:corrected"       the same with a processor that removes errors of first order in all other loads
 
-The kick (momenta, by the loads at a frozen configuration) and the free motion (drifting positions, turning attitudes)
-alternate as the scheme says. A scheme's stage is a row of the method's table: a fraction of the step, the factor of h^3
-of its commutator load, and the stage's time in steps. The loads at the end of a step are those at the start of the
-next, and are evaluated once; the two kicks stay two additions, so that results do not depend on where a run is cut.
+A kick changes momenta by the loads at a frozen configuration; free motion drifts positions and rotates attitudes. The
+scheme alternates them. Each stage has a row of coefficients: its fraction of the step, the factor of h^3 of its
+commutator load, and its time in units of the step. The loads at the end of a step serve the start of the next and are
+evaluated once, but the two kicks are not merged, so results do not depend on where a run is interrupted.
 
-A processed scheme advances states z = pre(y) and shows y = post(z), post being the inverse of pre. Where the
-processor's free motions do not sum to zero, z is ahead of y in time, and so are the times of its loads.
+A processed scheme advances z = pre(y) and outputs y = post(z), post being the inverse of pre. Where the free motions of
+the processor do not sum to zero, z is ahead of y in time, and its loads are evaluated at that later time.
 
-Loads that depend on velocities are integrated in each kick by Gauss's rule, at the frozen configuration, with as many
-nodes as the order asks for (see ``flows.kick``). Schemes for any loads keep their order then. Nystroem schemes rely on
-kicks that commute with what turns and kicks make of each other, [V, [V, [V, T]]] = 0, which is lost: the terms of
-fifth order in the step that they left out come back, and the order is 4 at most. Schemes with the commutator load,
-which is not the whole commutator then, fall to 2.
+A kick by velocity-dependent loads integrates the momenta at the frozen configuration by a Gauss rule with as many nodes
+as the order requires (see ``flows.kick``). Schemes for arbitrary loads keep their order. Nystroem schemes assume
+[V, [V, [V, T]]] = 0, which velocity-dependent loads violate: error terms of order h^5 return, and the order is 4 at
+most. Schemes with the commutator load fall to order 2, because that load is then only part of the commutator.
 
-With compensated sums, what rounding leaves out of positions and momenta is carried into their next drift, kick or
-motion about the centre. The kicks of small forces gain most, which are otherwise rounded the same way in every step.
+With compensated sums, the rounding errors of positions and momenta are added to the next drift, kick or Kepler motion.
+Kicks by small forces gain most, which otherwise are rounded the same way in every step.
 """
 
 from __future__ import annotations
@@ -49,20 +48,21 @@ from polhode.methods.tableaux import tableau as find_tableau
 KICK, FREE, LAST_KICK, BATH = 0, 1, 2, 3
 WIDTH = 3
 NODES, COUNTS = 3, 4
-"""Of the layout: stages of the kernel, of the processor and of its inverse; nodes of a kick whose loads depend on
-velocities; then the kind of every stage. In the table two rules of Gauss follow the stages, see ``flows.kick``."""
+"""Slots of the integer coefficients. First the numbers of stages of the kernel, the processor and its inverse; at NODES
+the Gauss nodes of a velocity-dependent kick; from COUNTS the kind of every stage. In the coefficients, WIDTH for a
+stage, two Gauss rules follow the stages (see ``flows.kick``)."""
 KEEPERS = {2: "v2", 4: "s4_6", 6: "s6_10", 8: "kl8", 10: "sp10"}
-"""Rows that keep their order where loads depend on velocities."""
+"""For each order, a scheme that keeps it under velocity-dependent loads."""
 
 
 def free(i, h, p):  # replaced by bind
-    """Stand-in for the free rotation."""
+    """Placeholder for the free rotation."""
     raise RuntimeError("a splitting runs only with a free rotation bound into it")
 
 
 @inlined
 def bathe(h, p):  # replaced by bind
-    """Stand-in for a heat bath (see ``thermostats``); schemes of kicks and free motions have none."""
+    """Placeholder for the heat bath of a thermostat (see ``thermostats``); does nothing."""
     return L.OK
 
 
@@ -85,13 +85,13 @@ def uniform_carrying(i, h, p):
 
 @inlined
 def about_the_centre(i, h, p):
-    """Motion of body i about the centre of attraction, whose gravity parameter is the system's first number."""
+    """Kepler motion of body i about the centre of attraction; the system's first parameter is mu."""
     return kepler_drift(i, h, p.parameters[0], p)
 
 
 @inlined
 def about_the_centre_carrying(i, h, p):
-    """The same, with compensated sums."""
+    """Kepler motion of body i, with compensated sums."""
     return kepler_drift_carrying(i, h, p.parameters[0], p)
 
 
@@ -102,11 +102,11 @@ MOTIONS = {
     ("kepler", False): (about_the_centre, impulse_of_the_rest),
     ("kepler", True): (about_the_centre_carrying, impulse_of_the_rest_carrying),
 }
-"""How bodies move through space between kicks, and the kicks that belong to it; without and with compensated sums."""
+"""Motion of the centre of mass between kicks, and the kick that goes with it; without and with compensated sums."""
 
 
 def stages(first, last, t, h, p):
-    """Carry out stages of the table."""
+    """Carry out the stages from ``first`` up to ``last``, exclusive; returns a status."""
     rules = WIDTH * (p.int_coefficients[0] + p.int_coefficients[1] + p.int_coefficients[2])
     for s in range(first, last):
         fraction, factor, time_fraction = (
@@ -131,7 +131,7 @@ def stages(first, last, t, h, p):
             if status != L.OK:
                 return status
         else:
-            # The time of a kick that ends the step is computed as the next step computes that of its first.
+            # A kick that ends the step is at exactly the time of the next step's first kick, to the last bit.
             at = (p.step_info[L.NEXT_TIME] if p.int_coefficients[COUNTS + s] == LAST_KICK else t) + time_fraction * h
             status = push(at, fraction * h, factor * h * h * h, p.int_coefficients[NODES], rules, p)
             if status != L.OK:
@@ -140,12 +140,12 @@ def stages(first, last, t, h, p):
 
 
 def compose_step(t, h, p):
-    """One step: the stages of the kernel."""
+    """One step of size h from time t: the stages of the kernel."""
     return run_stages(0, p.int_coefficients[0], t, h, p)
 
 
 def convert_state(task, t, h, p):
-    """The processor's stages, or those of its inverse."""
+    """Apply the processor where ``task`` is PREPARING, else its inverse; returns a status."""
     first = p.int_coefficients[0] + (0 if task == L.PREPARING else p.int_coefficients[1])
     return run_stages(first, first + p.int_coefficients[1 if task == L.PREPARING else 2], t, h, p)
 
@@ -155,20 +155,20 @@ run_stages = stages
 
 @inlined
 def is_processed(p):
-    """Whether the table has a processor."""
+    """Whether the scheme has a processor."""
     return p.int_coefficients[1] > 0
 
 
 @cache
 def functions_of(rotate_free: Any, motion: str, compensation: bool = False) -> tuple[Any, tuple[Any, Any]]:
-    """Step and converter with a free rotation and a motion through space bound in."""
-    way, kicks = MOTIONS[motion, compensation]
-    bound = helper(bind(stages, free=rotate_free, move=way, push=kicks))
+    """The step, and the converter of processed schemes, for a free rotation and a motion of ``MOTIONS``."""
+    translate, kick = MOTIONS[motion, compensation]
+    bound = helper(bind(stages, free=rotate_free, move=translate, push=kick))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
 
 def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
-    """Coefficients and kinds of a scheme's stages as the step reads them, with the rules for kicks."""
+    """Float and integer coefficients of a scheme as the step reads them; layout as at ``NODES``."""
     rows: list[tuple[float, float, float]] = []
     kinds: list[int] = []
     ahead = sum(step[1] for step in rule.exact_pre if step[0] == "A")
@@ -196,28 +196,29 @@ RIGID_FREE = ("momentum_length", "spatial_momentum")
 CORRECTOR = Option(
     "", "corrected".__eq__, lambda: ("corrected",), "remove errors of first order in the loads besides the centre's"
 )
-"""Of symmetric rows with motion about the centre."""
+"""The option of symmetric schemes with Kepler motion between kicks."""
 
 
 def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | None = None) -> Method:
-    """The row of a scheme with a free flow, ready for ``add_method``.
+    """The method of a scheme with a free rotation, ready for ``add_method``.
 
-    Bodies that move through space drift between kicks; with ``"kepler"``, or ``"kepler+mr6"`` with a free rotation,
-    they move about the centre that attracts them, and kicks are by all other loads [wisdom1991].
+    Between kicks, positions drift; with ``"kepler"``, or ``"kepler+mr6"`` with a free rotation, they follow Kepler
+    orbits about the attracting centre, and kicks are by all other loads [wisdom1991].
 
     Parameters
     ----------
     chosen : str or Scheme
-        The coefficients, or the name under which they are known.
+        The scheme, or its name.
     flow : str or FreeFlow
-        The free rotation.
+        The free rotation, or its name, or ``"kepler"`` as above.
     name : str, optional
-        Of the row where it is known by its flow; by default the scheme's, with the flow after a slash unless exact.
+        Name of a row that is listed as a free rotation; by default the scheme's name, with the flow after a slash
+        unless exact.
 
     Raises
     ------
     InvalidInput
-        Unknown scheme or flow.
+        Unknown scheme or flow, or a ``name`` that is no text.
 
     Examples
     --------
@@ -233,74 +234,77 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     motion = "drift"
     if isinstance(flow, str) and flow.partition("+")[0] == "kepler":
         motion, flow = "kepler", flow.partition("+")[2] or "exact"
-    turning = free_flow(flow) if isinstance(flow, str) else flow
-    order = int(min(rule.order, turning.order))
-    lost = {"nystrom": 4 if rule.symmetric else 3, "gradient": 2}
-    order_velocity = min(order, lost.get(rule.requires, order))
+    rotation = free_flow(flow) if isinstance(flow, str) else flow
+    order = int(min(rule.order, rotation.order))
+    limits = {"nystrom": 4 if rule.symmetric else 3, "gradient": 2}
+    order_velocity = min(order, limits.get(rule.requires, order))
     nodes = (order_velocity + 1) // 2
     coefficients, int_coefficients = tables(rule, nodes)
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
-    largest = turning.largest
-    plain = turning.name == "exact"
+    largest = rotation.largest
+    plain = rotation.name == "exact"
     correctable = motion == "kepler" and rule.symmetric and rule.order <= HIGHEST
 
-    def made(options: Mapping[str, str], corrector: str, compensation: bool) -> CompiledMethod:
-        step, converter = functions_of(turning.build(**options), motion, compensation)
+    def compiled(options: Mapping[str, str], corrector: str, compensation: bool) -> CompiledMethod:
+        step, converter = functions_of(rotation.build(**options), motion, compensation)
         numbers, kinds = tables(corrected(rule), nodes) if corrector else (coefficients, int_coefficients)
         return CompiledMethod(
             step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
-            None if largest is None else lambda m, j: largest(m, j, **options) / longest, turning.refuses,
+            None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
             attracted=motion == "kepler", auxiliary_work=1 + nodes, compensation=compensation,
-            compensated=None if compensation else lambda: made(options, corrector, True),
+            compensated=None if compensation else lambda: compiled(options, corrector, True),
         )  # fmt: skip
 
     def prepare(corrector: str = "", **options: str) -> CompiledMethod:
-        return made(options, corrector, False)
+        return compiled(options, corrector, False)
 
     def promised(corrector: str = "", **options: str) -> Promises:
         if not corrector:
             return promises
-        about = corrected(rule)
-        kept, moving = min(order, about.order), min(order_velocity, 4)
+        processed = corrected(rule)
+        lower, with_velocity = min(order, processed.order), min(order_velocity, 4)
         return replace(
-            promises, order=kept, order_velocity=min(kept, moving), at_least=promises.at_least or kept < order,
-            kept_by=(promises.kept_by or label) if moving < kept else "", generalised=about.generalised,
+            promises, order=lower, order_velocity=min(lower, with_velocity),
+            at_least=promises.at_least or lower < order,
+            kept_by=(promises.kept_by or label) if with_velocity < lower else "", generalised=processed.generalised,
             time_symmetric=False,
         )  # fmt: skip
 
     known_by_flow = name is not None
-    flows = ["kepler"] * (motion == "kepler") + [turning.name] * (not plain)
+    flows = ["kepler"] * (motion == "kepler") + [rotation.name] * (not plain)
     keeper = ""
     if order_velocity < order:
         keeper = next((KEEPERS[k] for k in sorted(KEEPERS) if k >= order), "")
         keeper = "/".join([keeper, *["+".join(flows)] * bool(flows)]) if keeper else f"mkrk:gauss{order + order % 2}"
     promises = Promises(
         order=order,
-        order_free=turning.order,
-        at_least=turning.order < rule.order,
+        order_free=rotation.order,
+        at_least=rotation.order < rule.order,
         order_velocity=order_velocity,
         kept_by=keeper,
         generalised=rule.generalised,
         requires=NEEDS[rule.requires],
-        keeps_free=("energy", *RIGID_FREE) if turning.keeps_energy else RIGID_FREE,
-        keeps_top=("vertical_momentum", "axial_momentum") if turning.keeps_axial else ("vertical_momentum",),
-        time_symmetric=rule.symmetric and turning.symmetric,
-        symplectic=turning.symplectic,
+        keeps_free=("energy", *RIGID_FREE) if rotation.keeps_energy else RIGID_FREE,
+        keeps_top=("vertical_momentum", "axial_momentum") if rotation.keeps_axial else ("vertical_momentum",),
+        time_symmetric=rule.symmetric and rotation.symmetric,
+        symplectic=rotation.symplectic,
         evaluations=stages_of(rule),
-        axis_order_dependent=turning.axis_order_dependent,
+        axis_order_dependent=rotation.axis_order_dependent,
     )
-    about = ["motion about the centre of attraction"] * (motion == "kepler") + [turning.description] * (not plain)
-    description = "; ".join([rule.title, *about])
+    flow_titles = ["motion about the centre of attraction"] * (motion == "kepler") + [rotation.description] * (
+        not plain
+    )
+    description = "; ".join([rule.title, *flow_titles])
     label = name or "/".join([rule.name, *["+".join(flows)] * bool(flows)])
     return Method(
         label,
         "splitting",
-        turning.description if known_by_flow else description,
-        turning.cite if known_by_flow else rule.cite,
+        rotation.description if known_by_flow else description,
+        rotation.cite if known_by_flow else rule.cite,
         prepare,
         promised,
-        {**turning.options, **({"corrector": CORRECTOR} if correctable else {})},
-        range=turning.range / longest,
+        {**rotation.options, **({"corrector": CORRECTOR} if correctable else {})},
+        range=rotation.range / longest,
         with_flow=None if known_by_flow else lambda other: splitting(rule, other),
     )
 
@@ -313,5 +317,5 @@ ROWS = (
 
 
 def find(name: str) -> Method | None:
-    """``v2`` with the free flow of this name, where there is one."""
+    """``v2`` with the free rotation of this name, or None where there is none."""
     return None if free_flows.find(name) is None else splitting("v2", name, name)

@@ -1,27 +1,27 @@
-"""Runge-Kutta steps in local coordinates: the stages of a tableau, explicit or implicit, whatever the coordinates are.
+"""Runge-Kutta steps of explicit and implicit tableaux in local coordinates, with error estimate and dense output.
 
-A family brings three functions, bound into the templates below:
+A family of methods supplies three functions, which are bound into the templates below:
 
     start(p)                   local coordinates of the state into ``work[origin:]``, base attitudes into ``work[1:]``
     field(t, at, to, p)        their time derivative at the coordinates ``work[at:]`` into ``work[to:]``; a status
     finish(at, begin, out, p)  the state with the coordinates ``work[at:]`` into ``out``; ``begin``: the state before
 
-Every block has ANGLES coordinates of place or attitude, then a momentum: (position, momentum), or (attitude, angular
-momentum). Local coordinates of an attitude are those of a turn from the base attitude of its block.
+Every block has ANGLES coordinates of position or attitude, then three of momentum: (position, momentum), or (attitude,
+angular momentum). Coordinates of an attitude describe the rotation from the base attitude of its block.
 
-With an implicit symmetric tableau the attitude's chart may be centred on the middle of the step, at q0 turn(D), so that
-both ends of the step lie alike in it and the step is time-symmetric; centred on the start it is not. D, half the turn
-of the step, follows the slopes from one iteration to the next: the end of the step depends on the centre by no more
-than the error of the step, so this costs no iterations.
+With an implicit symmetric tableau the chart of attitudes may be centred on the middle of the step, at q0
+rotation_map(D), where D is half the increment of the coordinates in the step. The step is then time-symmetric; with the
+chart centred on the start it is not. D is updated from the slopes in every iteration. The end of the step depends on
+the centre by no more than the error of the step, so this costs no iterations.
 
-The numbers of the system's own are no unknowns: nothing depends on them, so that they are a sum over the stages once
-these are settled. They do not count in the error of a step.
+Auxiliary variables are no unknowns: nothing depends on them, so they are summed over the stages once these are solved.
+They do not count in the error estimate.
 
-With compensated sums the end of a step takes in the carries of positions, momenta and own numbers (see ``flows.sums``);
-its stages do without, for what they lack comes into the step times h.
+With compensated sums the end of a step includes the compensation of positions, momenta and auxiliary variables (see
+``flows.sums``); stages go without, because their rounding errors enter the step multiplied by h.
 
-Work: number of dense stages known | base attitudes (4 B) | own rates of the stages | z of the start (d) | z of a stage
-(d) | slopes (s d), and after them what the templates say.
+Work: number of dense stages known | base attitudes (4 B) | rates of auxiliary variables in the stages | start values
+(d) | values of a stage (d) | slopes (s d), then what is listed at the templates. d: unknowns, s: stages.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ MOST_ITERATIONS = 50
 
 LAST, NEXT = 2e-16, 2e-17
 LAST_CARRYING, NEXT_CARRYING = 2e-19, 1e-21
-"""Relative corrections of a Newton iteration that end it: the last one, and what the next one would be. What is left is
-much the same in every step, so that sums with carries, whose round-off is smaller, ask for less of it."""
+"""A Newton iteration ends when its relative correction is below LAST or the next one is predicted below NEXT. What is
+left is nearly the same in every step and adds up, so compensated sums use smaller limits."""
 
 STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, AUXILIARY = 0, 1, 2, 3, 4, 5
-"""Of the layout: stages of the tableau, error rows, stages for dense output alone, degree of dense output, 1 where the
-chart is centred on the middle of the step; where the family's own integers begin."""
+"""Slots of the integer coefficients: stages of the tableau, error rows, stages for dense output alone, degree of dense
+output, 1 where the chart is centred on the middle of the step; from AUXILIARY the integers of the family."""
 
 ANGLES = 3
 UNKNOWNS = ANGLES + 3
 
-start = field = finish = jacobian = find = solve = rotation_map = None  # what bind puts in
+start = field = finish = jacobian = find = solve = rotation_map = None  # replaced by bind
 
 
-# table: A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
+# A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
 def coefficients(tableau, *own, middle=False):
-    """The numbers of a tableau as the kernels read them: float table and integer layout."""
+    """Float and integer coefficients of a tableau as the kernels read them; ``own``: integers of the family."""
     s = tableau.stages
     rows = list(tableau.errors)
     extra, polynomials = tableau.dense or ((), np.zeros((0, 0)))
@@ -94,31 +94,31 @@ def work_size(blocks, tableau, unknowns=UNKNOWNS):
 
 
 def embedding(tableau, dense):
-    """What ``CompiledMethod`` says of an embedded pair: the order of its error estimate, and its dense output."""
+    """Fields of ``CompiledMethod`` for an embedded pair: the order of its error estimate, and its dense output."""
     return {"estimate": tableau.estimate, "dense": dense if tableau.dense else None}
 
 
 def auxiliary_size(tableau):
-    """Scratch memory for the rates of a number of the system's own: those of all slopes."""
+    """Scratch memory for each auxiliary variable: its rates in all slopes."""
     return tableau.stages + 1 + (len(tableau.dense[0]) if tableau.dense else 0)
 
 
 @inlined
 def origin(p):
-    """Where the coordinates of the start stand in ``work``."""
+    """Index in ``work`` of the coordinates at the start of the step."""
     return 1 + 4 * p.B + p.S * (p.int_coefficients[STAGES] + 1 + p.int_coefficients[EXTRAS])
 
 
 @inlined
 def note_rates(stage, p):
-    """Keep the rates of the system's own numbers that the field of a stage has left behind the loads."""
+    """Store the rates of auxiliary variables, which follow the loads, for the stage just evaluated."""
     for k in range(p.S):
         p.work[1 + 4 * p.B + stage * p.S + k] = p.load[L.LOAD * p.N + k]
 
 
 @inlined
 def enter_rates(weights, count, h, begin, out, p):
-    """Own numbers of ``begin`` and h times the first rates weighted by ``coefficients[weights:]``, into ``out``."""
+    """Auxiliary variables of ``begin`` plus h times rates, weighted by ``coefficients[weights:]``, to ``out``."""
     for k in range(p.S):
         total = 0.0
         for j in range(count):
@@ -128,7 +128,7 @@ def enter_rates(weights, count, h, begin, out, p):
 
 @inlined
 def keep_bases(p):
-    """Attitudes of the present state as bases of the charts."""
+    """Take the present attitudes as base attitudes."""
     for k in range(p.B):
         put4(p.work, 1 + 4 * k, get4(p.y, L.BODY * p.blocks[2 * k] + L.ATTITUDE))
 
@@ -149,7 +149,7 @@ def start_values(p):
 
 @inlined
 def weighted_sum(weights, count, h, slopes, to, p):
-    """Start values plus h times the first ``count`` slopes weighted from ``coefficients[weights]``, to ``work[to]``."""
+    """Start values plus h times ``count`` slopes, with weights ``coefficients[weights:]``, to ``work[to:]``."""
     d, o = UNKNOWNS * p.B, origin(p)
     for k in range(d):
         z = 0.0
@@ -166,7 +166,7 @@ def add_increment(k, x, to, begin, out, p):
 
 @inlined
 def add_increment_compensated(k, x, to, begin, out, p):
-    """The same, with carries of the state ``begin`` and into ``out`` where a body translates."""
+    """The same; translations with the compensation of the state ``begin``, the new one into ``out``."""
     i, kind = p.blocks[2 * (k // UNKNOWNS)], p.blocks[2 * (k // UNKNOWNS) + 1]
     if kind == L.ROTATION:
         p.work[to + k] = p.work[origin(p) + k] + x
@@ -177,7 +177,7 @@ def add_increment_compensated(k, x, to, begin, out, p):
 
 @inlined
 def land(weights, count, h, slopes, to, p):
-    """``weighted_sum`` to the end of the step."""
+    """``weighted_sum`` for the end of the step, compensated where sums are."""
     d = UNKNOWNS * p.B
     for k in range(d):
         z = 0.0
@@ -188,7 +188,7 @@ def land(weights, count, h, slopes, to, p):
 
 @inlined
 def combined(weights, count, at, h, slopes, p):
-    """h times the first ``count`` slopes weighted from ``coefficients[weights]``: three numbers from ``at``."""
+    """h times the first ``count`` slopes, with weights ``coefficients[weights:]``, of three coordinates from ``at``."""
     d = UNKNOWNS * p.B
     x = y = z = 0.0
     for j in range(count):
@@ -201,9 +201,10 @@ def combined(weights, count, at, h, slopes, p):
 
 @inlined
 def scaled_error(weights, h, slopes, end, p):
-    """Largest estimated error over its tolerance: of attitudes in rad, of the rest relative to its size.
+    """Largest ratio of an estimated error to its tolerance.
 
-    ``end`` is where the coordinates at the end of the step stand; velocities and angular velocities stand for momenta.
+    Errors of attitudes (rad) are compared with rtol; errors of positions, velocities and angular velocities with atol +
+    rtol times the vector's length. ``end``: index in ``work`` of the coordinates at the end of the step.
     """
     s, o = p.int_coefficients[STAGES], origin(p)
     relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
@@ -229,8 +230,10 @@ def scaled_error(weights, h, slopes, end, p):
 
 
 def largest_component(weights, h, slopes, end, p):
-    """The same as ode45 has it: the largest error of a single component over rtol times its size, which counts as
-    atol/rtol at least [shampine1997, 4]; of positions and velocities, of angles and angular velocities."""
+    """The error norm of ode45: the largest error of a component over rtol max(its size, atol/rtol) [shampine1997, 4].
+
+    Components are positions and velocities, or angles (rad, of size 1) and angular velocities.
+    """
     s, o = p.int_coefficients[STAGES], origin(p)
     relative = p.step_info[L.RELATIVE]
     least = p.step_info[L.ABSOLUTE] / relative
@@ -255,7 +258,7 @@ def largest_component(weights, h, slopes, end, p):
 
 
 def estimate(h, slopes, end, p):
-    """Error of the step over its tolerance, from one error row or two [hairer1993, II.10]."""
+    """Ratio of the step's error to its tolerance, from one error row or two [hairer1993, II.10]."""
     s = p.int_coefficients[STAGES]
     rows = s * s + 2 * s
     first = scaled_error(rows, h, slopes, end, p)
@@ -267,7 +270,7 @@ def estimate(h, slopes, end, p):
 
 
 def explicit_step(t, h, p):
-    """One step with a strictly lower triangular tableau."""
+    """One step with an explicit tableau."""
     s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     z, slopes = o + d, o + 2 * d
@@ -294,7 +297,7 @@ def explicit_step(t, h, p):
 def dense_state(begin, theta, t, h, out, p):
     """The state at ``t + theta h`` within the explicit step that has just been taken, into ``out``.
 
-    ``begin`` is the state before the step, ``t`` its time. Stages for dense output alone are computed at first need.
+    ``begin`` is the state before the step, ``t`` its time. Additional stages are computed when first needed.
     """
     s, extras, degree = p.int_coefficients[STAGES], p.int_coefficients[EXTRAS], p.int_coefficients[DEGREE]
     d, o, count = UNKNOWNS * p.B, origin(p), s + 1 + extras
@@ -329,18 +332,18 @@ def dense_state(begin, theta, t, h, out, p):
 
 
 def local_jacobian(t, base, to, scales, p):
-    """Jacobian of the field at the stage values by forward differences, by rows into ``work[to:]``.
+    """Jacobian (d, d) of the field at the stage values by forward differences, by rows into ``work[to:]``.
 
-    ``base`` holds the field there.
+    ``work[base:]`` holds the field there; ``work[to + d d:]`` is used as scratch. Returns a status.
     """
     d, z = UNKNOWNS * p.B, origin(p) + UNKNOWNS * p.B
     spare = to + d * d
     for c in range(d):
-        kept = p.work[z + c]
+        value = p.work[z + c]
         step = 1.5e-8 * p.work[scales + c]
-        p.work[z + c] = kept + step
+        p.work[z + c] = value + step
         status = field(t, z, spare, p)
-        p.work[z + c] = kept
+        p.work[z + c] = value
         if status != L.OK:
             return status
         for r in range(d):
@@ -350,7 +353,7 @@ def local_jacobian(t, base, to, scales, p):
 
 @inlined
 def settled(h, corrections, scales, p):
-    """Whether corrections that no longer shrink are round-off: of the unknowns, or of loads that cancel."""
+    """Whether corrections that no longer shrink are at round-off level: of the unknowns, or of loads that cancel."""
     d = UNKNOWNS * p.B
     for n in range(p.int_coefficients[STAGES] * d):
         k = n % d
@@ -376,7 +379,7 @@ def in_chart(k, p):
 
 @inlined
 def recentre(h, p):
-    """Move the charts of attitudes to the middle of the step that the present slopes make."""
+    """Centre the charts of attitudes on the middle of the step, estimated from the present slopes."""
     s, o = p.int_coefficients[STAGES], origin(p)
     for k in range(p.B):
         if p.blocks[2 * k + 1] == L.ROTATION:
@@ -387,11 +390,11 @@ def recentre(h, p):
 
 
 def solve_stages(t, h, full, p):
-    """Newton on all stage slopes at once, to round-off, from the slopes and Jacobians already in ``work``; with
-    ``full``, from new Jacobians.
+    """Solve for all stage slopes at once by Newton's method, to round-off; returns a status.
 
-    Of a chart centred on the middle, the rates of the coordinates of attitudes depend on these coordinates, and loads
-    on the attitudes themselves, which do not know of the centre.
+    Starts from the slopes and Jacobians in ``work``; with ``full``, Jacobians are computed anew. With a chart centred
+    on the middle of the step, moving the centre changes the coordinates of attitudes but not the attitudes: the matrix
+    includes the effect on the rates of these coordinates, and none on the loads.
     """
     s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
@@ -464,7 +467,7 @@ def solve_stages(t, h, full, p):
 
 
 def solve_step(t, h, p):
-    """All stage slopes of an implicit tableau, those that are connected to a vanishing step."""
+    """Compute all stage slopes of an implicit tableau: the solution connected to that of a vanishing step."""
     s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     n = s * d
@@ -489,7 +492,7 @@ def solve_step(t, h, p):
         for c in range(UNKNOWNS):
             size = sizes[0] if c < ANGLES else sizes[1]
             p.work[scales + v + c] = size if size > 0.0 else 1.0
-    # The field's Jacobian at the start serves every stage; its scratch row lies in the second stage's place.
+    # The field's Jacobian at the start serves every stage; its scratch row is where that of the second stage goes.
     status = jacobian(t, slopes, jacobians, scales, p)
     if status != L.OK:
         return status
@@ -502,7 +505,7 @@ def solve_step(t, h, p):
 
 
 def implicit_step(t, h, p):
-    """One step with any tableau."""
+    """One step with an implicit tableau."""
     s = p.int_coefficients[STAGES]
     d, o = UNKNOWNS * p.B, origin(p)
     start(p)
@@ -523,10 +526,11 @@ def implicit_step(t, h, p):
 
 
 def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False):
-    """The explicit step, the implicit step, and dense output of a family, by its functions and the map of its chart;
-    ``norm`` is that of the error.
+    """The explicit step, the implicit step and dense output of a family.
 
-    Sums can be compensated, with ``compensation``, where every block has six coordinates.
+    ``start``, ``field`` and ``finish`` are its functions (see above), ``rotation_map`` the map from its coordinates to
+    a quaternion, ``angles`` the number of coordinates of an attitude, ``norm`` the error norm. Sums can be compensated
+    only with blocks of six coordinates.
     """
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["rotation_map"] = rotation_map
@@ -546,6 +550,6 @@ def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_erro
 
 
 def _with(template, known):
-    """The template with those of the names bound that it uses."""
+    """Bind into the template the names of ``known`` that it uses."""
     used = global_names(python_of(template).__code__)
     return bind(template, **{name: value for name, value in known.items() if name in used})
