@@ -1,9 +1,10 @@
-"""The trajectory: a plain xarray Dataset with its invariants in it.
+"""The trajectory: a plain xarray Dataset that includes its conserved quantities.
 
-``schema`` is the specification of names, dimensions and units; ``build`` makes a Dataset of recorded states; ``files``
-writes and reads netCDF and Zarr; ``charts`` gives attitudes as three numbers; ``convergence`` compares trajectories;
-``export`` writes the messages of the CCSDS, with instants from ``epochs``, and ``molecules`` the files of molecular
-dynamics; ``observables`` has correlations of many bodies, ``statistics`` their errors. Dataset is never subclassed.
+``schema`` specifies names, dimensions and units; ``build`` turns recorded states into a Dataset; ``files`` writes and
+reads netCDF and Zarr, guarded by ``digests`` and ``foreign``; ``charts`` converts attitudes to three numbers;
+``convergence`` compares trajectories; ``export`` writes CCSDS messages (epochs from ``epochs``), ``molecules`` writes
+molecular dynamics files; ``observables`` computes correlations of many bodies, ``statistics`` their errors. Dataset is
+never subclassed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From recorded states to the Dataset."""
+"""Build the Dataset of a trajectory from recorded states."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ def dataset(
     chart: Coordinates | None = None,
     compensation: bool = False,
 ) -> xr.Dataset:
-    """The Dataset of a run.
+    """Return the Dataset of a run.
 
     Parameters
     ----------
     system : System
-        What was run.
+        The system that was integrated.
     times : array (n,)
         Times of the rows.
     states : array (n, 13 N + S + extra)
-        States as the kernels keep them.
+        States in the kernels' layout: N bodies, S auxiliary variables, then what the method appends.
     iterations : array (n,) of int
         Solver iterations of each row.
     potential : function, array (n,) or None
-        The compiled POTENTIAL role, or its values of the rows.
+        The compiled potential energy (POTENTIAL role), or its values at the rows.
     attributes : mapping
         Attributes of the Dataset.
-    units : {"consistent", "SI"}
-        Which units the variables are labelled with.
+    units : {"consistent", "SI", "molecular"}
+        Unit labels of the variables.
     chart : Coordinates, optional
-        What the method keeps attitudes as, behind the 13 N + S numbers of the state.
+        The method's three-number attitude coordinates, stored after the first 13 N + S columns of ``states``.
     compensation : bool
-        Whether carries of compensated sums stand there.
+        Whether those columns hold the compensation of position and momentum sums instead.
     """
     n, N, S = len(times), system.N, len(system.auxiliary)
     body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
@@ -111,9 +111,9 @@ def dataset(
     work_columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
     work = states[:, [L.BODY * N + k for k in work_columns]]
     change = energy - energy[0] if n else energy
-    off = change - (work - work[0]).sum(axis=1) if n and work_columns else change
+    unexplained = change - (work - work[0]).sum(axis=1) if n and work_columns else change
     scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
-    quantities |= {"energy": energy, "energy_change": change, "energy_error": off / scale}
+    quantities |= {"energy": energy, "energy_change": change, "energy_error": unexplained / scale}
     quantities["iterations"] = np.asarray(iterations)
     variables = {}
     for name, values in quantities.items():
@@ -152,12 +152,12 @@ def dataset(
         if note:
             words["note"] = note
         variables[chart.name] = (dims, values, words)
-    told = system.potential is not None or system.conserves or work_columns
-    note = "" if told else KINETIC_ONLY
-    stated = system.functions.get("potential")
-    if stated is not None and len(system.functions) > 1:
+    has_energy_balance = system.potential is not None or system.conserves or work_columns
+    note = "" if has_energy_balance else KINETIC_ONLY
+    declared_potential = system.functions.get("potential")
+    if declared_potential is not None and len(system.functions) > 1:
         note = TAKEN_FOR_POTENTIAL
-    elif stated is not None and not stated.autonomous:
+    elif declared_potential is not None and not declared_potential.autonomous:
         note = CHANGING_POTENTIAL
     if note:
         for name in ("energy", "energy_error", "energy_change"):
@@ -178,18 +178,18 @@ def dataset(
 
 
 def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:
-    """The Dataset with what a run has met, along the dimension ``event``.
+    """Add the events of a run to its Dataset, along the dimension ``event``.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        Of the run.
+        Trajectory of the run.
     system : System
-        Its system.
+        The system that was integrated.
     found : mapping
-        Arrays (n,) ``time``, ``kind`` and ``work``, (n, 13 N) ``state`` and ``before``.
-    units : {"consistent", "SI"}
-        Which units the variables are labelled with.
+        The events: arrays (n,) ``time``, ``kind`` and ``work``, (n, 13 N) ``state`` and ``before``.
+    units : {"consistent", "SI", "molecular"}
+        Unit labels of the variables.
     """
     n, states = len(found["time"]), ["event_"]
     if system.impulses:
@@ -224,18 +224,18 @@ def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units:
 
 
 def with_bath(ds: xr.Dataset, numbers: Any, energy: Any, units: str = "consistent") -> xr.Dataset:
-    """The Dataset of a thermostatted run with its heat bath.
+    """Add thermostat variables and the conserved energy to the Dataset of a thermostatted run.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        Of the run.
+        Trajectory of the run.
     numbers : array (n, k)
-        The bath's numbers.
+        Thermostat variables.
     energy : array (n,)
-        The bath's energy.
-    units : {"consistent", "SI"}
-        Which units the variables are labelled with.
+        Thermostat energy.
+    units : {"consistent", "SI", "molecular"}
+        Unit labels of the variables.
     """
     total = ds.energy.values + energy
     if "work" in ds:

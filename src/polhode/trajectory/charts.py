@@ -1,21 +1,21 @@
-"""Recorded attitudes as three numbers: charts added to a trajectory, and changed from one branch to another.
+"""Attitudes as three numbers: add a chart to a trajectory, and convert it from one branch to another.
 
     q   attitude of a row, a unit quaternion
     v   rotation vector, angle times axis; |v| = phi
     g   Gibbs-Rodrigues vector, tan(phi/2) times axis
     m   modified Rodrigues vector, tan(phi/4) times axis
 
-Many triples of numbers are the same attitude; a **branch** is a rule that chooses one of them:
+Many triples describe the same attitude; a **branch** is a rule that selects one of them:
 
 ========== ============================================================================================================
-principal  each row by itself: |v| at most pi, |m| at most 1; outer Euler angles in (-pi, pi], the middle one in
-           [-pi/2, pi/2], or in [0, pi] where the sequence returns to its first axis. Jumps where a bound is passed.
-tracked    by the sign of a quaternion that is followed from row to row: |v| at most 2 pi, m of any length. Jumps to the
-           opposite side where a whole turn is passed [holzinger2021, eq. 26].
-continuous the nearest to the row before, of any size: nothing jumps, turns add up.
+principal  each row independently: |v| at most pi, |m| at most 1; outer Euler angles in (-pi, pi], the middle one in
+           [-pi/2, pi/2], or in [0, pi] where the sequence repeats its first axis. Jumps where a bound is passed.
+tracked    follows the sign of a quaternion that is continuous from row to row: |v| at most 2 pi, m of any length. Jumps
+           to the opposite side at a full revolution [holzinger2021, eq. 26].
+continuous the triple nearest to the previous row, unbounded: no jumps, revolutions accumulate.
 ========== ============================================================================================================
 
-Every row is read off its own attitude, also where its branch is followed, so that errors never add up.
+Each row is computed from its own attitude on every branch, so errors do not accumulate.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ CHARTS: dict[str, tuple[str, ...]] = {
     "modified_rodrigues": ("principal", "tracked"),
     "gibbs_rodrigues": (),
 }
-"""Branches of every chart, the ordinary one first; the Gibbs-Rodrigues vector has no choice."""
+"""Branches of each chart, the default first; the Gibbs-Rodrigues vector is unique."""
 
 LOCKED, UNSAFE = 1e-9, 1e-2
-"""How near a singular value outer Euler angles are round-off, and how near it their rates are dangerous (rad)."""
+"""Distance (rad) from a singularity below which the outer Euler angles, or integrated rates, are unreliable."""
 
 HALF_TURN = 1e-15
-"""|w| of a unit quaternion below which it is a half turn, which has no Gibbs-Rodrigues vector."""
+"""|w| of a unit quaternion below which it counts as a rotation by pi, which has no Gibbs-Rodrigues vector."""
 
 
 def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branch: str | None = None) -> xr.Dataset:
-    """A trajectory with its attitude also as three numbers.
+    """Return the trajectory with its attitude added as three numbers.
 
     Parameters
     ----------
@@ -59,24 +59,24 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
     chart : {"rotation_vector", "euler_angles", "modified_rodrigues", "gibbs_rodrigues"}
         What to add. A variable of that name is replaced.
     sequence : str, optional
-        Of Euler angles, see ``polhode.rotation.quaternion_from_euler``; ``"XYZ"`` unless given.
+        Euler sequence, see ``polhode.rotation.quaternion_from_euler``; default ``"XYZ"``.
     branch : {"principal", "tracked", "continuous"}, optional
-        Which of the triples that are the same attitude, see ``polhode.convert_branch``. The ordinary ones are
-        ``"tracked"`` for rotation vectors and ``"principal"`` for the others. Any branch begins with the principal
-        triple of the first row.
+        Which of the equivalent triples, see ``polhode.convert_branch``. Default: ``"tracked"`` for rotation vectors,
+        ``"principal"`` for Euler angles and modified Rodrigues vectors. Every branch starts from the principal triple
+        of the first row.
 
     Returns
     -------
     xarray.Dataset
-        A copy of ``ds`` with the variable, along ``time`` (and ``body``) and ``axis``, of Euler angles ``angle``; its
-        attributes say branch and sequence. Attitudes come back from the numbers to 3e-15, from numbers beyond 2 pi
-        to 4e-16 times their size.
+        A copy of ``ds`` with the new variable, along ``time`` (and ``body``) and ``axis`` (``angle`` for Euler angles);
+        attributes ``branch`` and ``sequence``. Converting back reproduces the attitude to 3e-15, beyond 2 pi to 4e-16
+        times the size of the triple.
 
     Raises
     ------
     InvalidInput
-        No attitude; an unknown chart, sequence or branch; rows too far apart to follow a branch; a half turn, which has
-        no Gibbs-Rodrigues vector.
+        No attitude; an unknown chart, sequence or branch; rows too far apart to follow a branch; a rotation by pi,
+        which has no Gibbs-Rodrigues vector.
 
     Examples
     --------
@@ -102,52 +102,53 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
     rows, sizes = _rows(ds["attitude"], "quaternion")
     q = rotation.normalize(rows)
     first = _principal(chart, q[:1], sequence, ds)[0]
-    made = _branch(chart, branch, q, first, sequence, ds)
+    triples = _branch(chart, branch, q, first, sequence, ds)
     attributes = {"long_name": MEANING[chart], "units": UNITS["consistent"][chart]}
     if branch is not None:
         attributes["branch"] = branch
     if sequence is not None:
         attributes["sequence"] = sequence
-    times = np.atleast_1d(ds["time"].values) if "time" in ds.coords else np.arange(len(made))
-    note = singular_note(chart, made, sequence, times)
+    times = np.atleast_1d(ds["time"].values) if "time" in ds.coords else np.arange(len(triples))
+    note = singular_note(chart, triples, sequence, times)
     if note:
         attributes["note"] = note
     last = "angle" if chart == "euler_angles" else "axis"
     coordinates = {last: (last, list(ANGLES if last == "angle" else AXES))} if last not in ds.coords else {}
-    return ds.assign_coords(coordinates).assign({chart: _shaped(made, sizes, last, attributes)})
+    return ds.assign_coords(coordinates).assign({chart: _shaped(triples, sizes, last, attributes)})
 
 
 def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.Dataset:
-    """A trajectory whose three-number charts follow another branch.
+    """Return the trajectory with its three-number attitudes converted to another branch.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        With charts: from a method that keeps its attitude in one, or from ``polhode.with_chart``.
+        With charts: from a method that integrates in one, or from ``polhode.with_chart``.
     branch : {"principal", "tracked", "continuous"}
-        ``"principal"``: each row by itself, vectors no longer than pi (modified Rodrigues vectors: than 1), outer Euler
-        angles in (-pi, pi] and the middle one in its range. ``"tracked"``: by the sign of a quaternion followed from
-        row to row, vectors up to 2 pi long. ``"continuous"``: the nearest to the row before, of any size, from the
-        first row as it is.
+        ``"principal"``: each row independently, vectors no longer than pi (modified Rodrigues vectors: 1), outer Euler
+        angles in (-pi, pi] and the middle one in its range. ``"tracked"``: follows the sign of a quaternion continuous
+        from row to row, vectors up to 2 pi long. ``"continuous"``: the triple nearest to the previous row, unbounded,
+        starting from the first row unchanged.
     chart : str, optional
-        Which variable; all charts unless given.
+        Name of one chart; default all.
 
     Returns
     -------
     xarray.Dataset
-        A copy; the attribute ``branch`` of the variables is the new one. The attitudes are the same to 3e-15, beyond
-        2 pi to 4e-16 times the length. What already follows a branch from row to row is left as it is.
+        A copy; the attribute ``branch`` of the variables is updated. Attitudes are unchanged to 3e-15, beyond 2 pi to
+        4e-16 times the length. A chart already on the requested tracked or continuous branch is left unchanged.
 
     Raises
     ------
     InvalidInput
-        No chart, or one that has no such branch; rows that may be more than half a turn apart, by the angular velocity
-        at their ends, between which a branch cannot be followed.
+        No chart, or one without this branch; consecutive rows that may be more than a rotation of pi apart, judged by
+        their angular velocities, so that a branch cannot be followed.
 
     Notes
     -----
-    Close to gimbal lock, rows decide: where the middle angle comes within a row's turn of its bound, the nearest
-    angles may go on beyond it although those of the motion itself turn back just before. Both are the same attitude.
+    Near gimbal lock the result depends on the spacing of rows: where the middle angle comes within one row's rotation
+    of its bound, the nearest angles may continue past it although the motion turns back just before. Both triples
+    describe the same attitude.
 
     Examples
     --------
@@ -177,26 +178,26 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
         first = values[0]
         if branch == "tracked":
             first = _within_two_turns(name, first)
-        made = _branch(name, branch, _attitudes(name, values, sequence), first, sequence, ds)
-        changed[name] = _shaped(made, sizes, last, {**variable.attrs, "branch": branch})
+        triples = _branch(name, branch, _attitudes(name, values, sequence), first, sequence, ds)
+        changed[name] = _shaped(triples, sizes, last, {**variable.attrs, "branch": branch})
     return ds.assign(changed)
 
 
 def singular_note(chart: str, values: Any, sequence: str | None, times: Any, rates: bool = False) -> str:
-    """What to say of rows at which a chart is singular; empty where there are none.
+    """Return a note on the rows at which a chart is singular; empty where there are none.
 
     Parameters
     ----------
     chart : str
         Name of the variable.
     values : array (n, bodies, 3)
-        Its numbers.
+        Its values.
     sequence : str or None
-        Of Euler angles.
+        Euler sequence.
     times : array (n,)
         Times of the rows.
     rates : bool
-        Whether the numbers come from integrating their rates.
+        Whether the values were obtained by integrating their rates.
     """
     if chart == "euler_angles" and sequence is not None:
         proper = sequence[0] == sequence[2]
@@ -233,30 +234,30 @@ def _no_such_branch(chart: str, branch: object, among: list[str] | None = None) 
 
 
 def _rows(variable: xr.DataArray, last: str) -> tuple[Any, dict[str, int]]:
-    """Values as (rows, bodies, k), and the dimensions that the rows and bodies are, time first."""
+    """Values reshaped to (rows, bodies, k), and the sizes of the leading dimensions, time first."""
     dims = sorted((str(dim) for dim in variable.dims if dim != last), key=lambda dim: dim != "time")
     values = np.asarray(variable.transpose(*dims, last).values, dtype=float)
     rows = variable.sizes["time"] if "time" in dims else 1
     return values.reshape(rows, -1, values.shape[-1]), {dim: variable.sizes[dim] for dim in dims}
 
 
-def _shaped(made: Any, sizes: dict[str, int], last: str, attributes: dict[str, Any]) -> xr.Variable:
-    """The inverse of ``_rows``, as a variable."""
+def _shaped(values: Any, sizes: dict[str, int], last: str, attributes: dict[str, Any]) -> xr.Variable:
+    """Inverse of ``_rows``: the values as an xarray Variable."""
     import xarray as xr
 
-    return xr.Variable([*sizes, last], made.reshape(*sizes.values(), 3), attributes)
+    return xr.Variable([*sizes, last], values.reshape(*sizes.values(), 3), attributes)
 
 
-# ------------------------------------------------------------------ numbers of a chart and attitudes
+# ------------------------------------------------------------------ between charts and quaternions
 def _attitudes(chart: str, values: Any, sequence: str | None) -> Any:
-    """Unit quaternions (..., 4) of the numbers of a chart (..., 3)."""
+    """Unit quaternions (..., 4) from the triples (..., 3) of a chart."""
     if chart == "euler_angles":
         return rotation.quaternion_from_euler(values, str(sequence))
     return rotation.exp_quaternion(_vector_of_modified(values) if chart == "modified_rodrigues" else values)
 
 
 def _principal(chart: str, q: Any, sequence: str | None, ds: xr.Dataset) -> Any:
-    """The principal numbers of attitudes, each by itself."""
+    """Principal triples (..., 3) of unit quaternions (..., 4), each row independently."""
     if chart == "euler_angles":
         return rotation.euler_from_quaternion(q, str(sequence))
     if chart == "gibbs_rodrigues":
@@ -272,24 +273,24 @@ def _principal(chart: str, q: Any, sequence: str | None, ds: xr.Dataset) -> Any:
 
 
 def _branch(chart: str, branch: str | None, q: Any, first: Any, sequence: str | None, ds: xr.Dataset) -> Any:
-    """The numbers (n, bodies, 3) of attitudes (n, bodies, 4); a branch that is followed begins with ``first``."""
+    """Triples (n, bodies, 3) of quaternions (n, bodies, 4); tracked and continuous branches start from ``first``."""
     if branch in (None, "principal"):
         return _principal(chart, q, sequence, ds)
     _refuse_gaps(ds, str(branch))
-    made = np.empty((*q.shape[:2], 3))
+    triples = np.empty((*q.shape[:2], 3))
     modified = chart == "modified_rodrigues"
     for body in range(q.shape[1]):
         if chart == "euler_angles":
-            made[:, body] = rotation.angles_along(q[:, body], first[body], str(sequence))
+            triples[:, body] = rotation.angles_along(q[:, body], first[body], str(sequence))
         else:
             start = _vector_of_modified(first[body]) if modified else first[body]
             v = rotation.vectors_along(q[:, body], start, str(branch))
-            made[:, body] = _modified_of_vector(v) if modified else v
-    return made
+            triples[:, body] = _modified_of_vector(v) if modified else v
+    return triples
 
 
 def _modified_of_vector(v: Any) -> Any:
-    """tan(phi/4) n."""
+    """Modified Rodrigues vector tan(phi/4) n of the rotation vector phi n."""
     phi = np.linalg.norm(v, axis=-1, keepdims=True)
     return v * np.divide(np.tan(0.25 * phi), phi, out=np.full_like(phi, 0.25), where=phi > 0.0)
 
@@ -301,26 +302,26 @@ def _vector_of_modified(m: Any) -> Any:
 
 
 def _within_two_turns(chart: str, first: Any) -> Any:
-    """Vectors of the first row, those beyond 2 pi by others with the same quaternion."""
+    """The first row, rotation vectors longer than 2 pi replaced by shorter ones with the same quaternion."""
     long = (np.linalg.norm(first, axis=-1, keepdims=True) > 2.0 * pi) & (chart == "rotation_vector")
     return np.where(long, rotation.compose(first, np.zeros(3), branch="tracked"), first)
 
 
 # ------------------------------------------------------------------ rows too far apart
 def _refuse_gaps(ds: xr.Dataset, branch: str) -> None:
-    """Refuse rows between which a body may turn by more than half a turn, by its angular velocity at both."""
+    """Raise if a body may rotate by more than pi between consecutive rows, judged by its angular velocity at both."""
     if "angular_velocity" not in ds or "time" not in ds.dims or "time" not in ds.coords:
         return
     omega, _ = _rows(ds["angular_velocity"], "axis")
     speed = np.linalg.norm(omega, axis=-1).max(axis=1, initial=0.0)
-    turned = np.maximum(speed[1:], speed[:-1]) * np.abs(np.diff(ds["time"].values))
-    far = np.flatnonzero(turned > pi)
+    angle = np.maximum(speed[1:], speed[:-1]) * np.abs(np.diff(ds["time"].values))
+    far = np.flatnonzero(angle > pi)
     if len(far):
         k = int(far[0])
-        more = int(np.ceil(turned.max() / pi))
+        factor = int(np.ceil(angle.max() / pi))
         raise InvalidInput(
-            f"{_place(ds, k + 1)} may be {turned[k]:.3g} rad from the row before, and branch {branch!r} is followed "
-            f"over half a turn at most; record at least {more} times as many rows (every= or t_eval=), or take the "
+            f"{_place(ds, k + 1)} may be {angle[k]:.3g} rad from the row before, and branch {branch!r} is followed "
+            f"over half a turn at most; record at least {factor} times as many rows (every= or t_eval=), or take the "
             "branch 'principal', which needs no neighbours"
         )
 

@@ -1,8 +1,8 @@
-"""Digests of the bytes of a trajectory file, written with it and compared before anything in it is understood.
+"""SHA-256 digests of a trajectory file, written with it and verified before the file is parsed.
 
-Of a netCDF file they stand behind its end, where HDF5 says that end is and other programs do not look. Of a Zarr
-folder they are attributes of a group ``polhode_digests``, which readers of variables pass by. A program that reads and
-writes a Dataset takes none along, so that what was changed on purpose is not called torn.
+In a netCDF file they are appended after the end of the HDF5 data, where other programs do not look. In a Zarr folder
+they are attributes of the group ``polhode_digests``, which readers of variables ignore. A program that reads and
+rewrites the Dataset drops them, so a deliberate change is not reported as damage.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ FOOTER = re.compile(rb"([0-9a-f]{64}) (\d{12}) polhode\n")
 FOOTER_SIZE = 64 + 1 + 12 + 9
 BLOCK = 2**20
 MOST_TEXT = 2**28
-"""Bytes of all digests."""
+"""Most bytes of the text with all digests."""
 MOST_NAMES = 4
-"""Torn things a sentence lists."""
+"""Most damaged parts that the error message lists."""
 
 
 def torn(path: str | os.PathLike[str], what: Iterable[str]) -> FileProblem:
-    """The error for a file that is damaged."""
+    """Return the error for a damaged file, naming its damaged parts."""
     names = list(dict.fromkeys(what))
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return FileProblem(
@@ -40,7 +40,7 @@ def torn(path: str | os.PathLike[str], what: Iterable[str]) -> FileProblem:
 
 
 def _of(file: BinaryIO, regions: Iterable[tuple[int, int]]) -> str:
-    """Digest of parts of a file, each a place and a number of bytes."""
+    """Digest of regions of a file, each an offset and a number of bytes."""
     total = hashlib.sha256()
     for at, size in regions:
         file.seek(at)
@@ -52,67 +52,67 @@ def _of(file: BinaryIO, regions: Iterable[tuple[int, int]]) -> str:
 
 # ------------------------------------------------------------------ netCDF
 def seal_netcdf(path: Path) -> None:
-    """Write the digests of a netCDF-4 file behind it: of all its bytes, and of those of each variable."""
-    places = _places(path)
+    """Append digests to a netCDF-4 file: of the whole file, and of the data of each variable."""
+    regions = _data_regions(path)
     with path.open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
-        told = {
+        recorded = {
             "about": ABOUT,
             "size": size,
             "sha256": _of(file, [(0, size)]),
-            "variables": {name: {"at": at, "sha256": _of(file, at)} for name, at in places.items()},
+            "variables": {name: {"at": at, "sha256": _of(file, at)} for name, at in regions.items()},
         }
-        text = json.dumps(told).encode()
+        text = json.dumps(recorded).encode()
         file.seek(size)
         file.write(text + b"%b %012d polhode\n" % (hashlib.sha256(text).hexdigest().encode(), len(text)))
         file.flush()
         os.fsync(file.fileno())
 
 
-def _places(path: Path) -> dict[str, list[tuple[int, int]]]:
-    """Where in the file the numbers of each variable are; small ones may be among the rest."""
+def _data_regions(path: Path) -> dict[str, list[tuple[int, int]]]:
+    """Byte ranges (offset, size) of each variable's data; small variables have none of their own."""
     import h5py
 
-    places: dict[str, list[tuple[int, int]]] = {}
+    regions: dict[str, list[tuple[int, int]]] = {}
     with h5py.File(path, "r") as file:
         for name, data in file.items():
             if isinstance(data, h5py.Dataset) and data.chunks is not None:
                 at: list[tuple[int, int]] = []
                 data.id.chunk_iter(lambda chunk, at=at: at.append((chunk.byte_offset, chunk.size)))
-                places[name] = sorted(at)
+                regions[name] = sorted(at)
             elif isinstance(data, h5py.Dataset) and data.id.get_offset() is not None:
-                places[name] = [(data.id.get_offset(), data.id.get_storage_size())]
-    return places
+                regions[name] = [(data.id.get_offset(), data.id.get_storage_size())]
+    return regions
 
 
 def check_netcdf(path: Path) -> None:
-    """Refuse a netCDF file that is not what its digests say; one that never had any is passed.
+    """Verify the digests of a netCDF file; a file without digests passes if its length is right.
 
     Raises
     ------
     FileProblem
-        The sentence names what is torn.
+        Names what is damaged.
     """
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
-        told = _footer(path, file, size)
-        if told is None:
+        recorded = _footer(path, file, size)
+        if recorded is None:
             end = _end(file)
             if end is not None and end != size:
                 raise torn(path, [f"it has {size} bytes of {end}" if size < end else "something else follows its end"])
             return
-        if _of(file, [(0, told["size"])]) == told["sha256"]:
+        if _of(file, [(0, recorded["size"])]) == recorded["sha256"]:
             return
         wrong = [
             f"variable {name!r}"
-            for name, one in told["variables"].items()
+            for name, one in recorded["variables"].items()
             if _of(file, one["at"]) != one["sha256"]
         ]  # fmt: skip
     raise torn(path, wrong or ["its attributes, or where its variables are"])
 
 
 def _footer(path: Path, file: BinaryIO, size: int) -> Any:
-    """The digests behind a file; None where there are none."""
+    """The digests appended to a file; None where there are none."""
     file.seek(max(0, size - FOOTER_SIZE))
     footer = FOOTER.fullmatch(file.read())
     if footer is None:
@@ -124,14 +124,14 @@ def _footer(path: Path, file: BinaryIO, size: int) -> Any:
     text = file.read(int(footer[2]))
     if hashlib.sha256(text).hexdigest().encode() != footer[1]:
         raise torn(path, ["its digests"])
-    told = json.loads(text)
-    if told["size"] != begin:
+    recorded = json.loads(text)
+    if recorded["size"] != begin:
         raise torn(path, ["its digests"])
-    return told
+    return recorded
 
 
 def _end(file: BinaryIO) -> int | None:
-    """Where an HDF5 file ends by its superblock (HDF5 File Format Specification, II.A); None where it has none."""
+    """End of an HDF5 file according to its superblock (HDF5 File Format Specification, II.A); None without one."""
     file.seek(0)
     head = file.read(64)
     if len(head) < 64 or head[:8] != SIGNATURE or head[8] > 3:
@@ -142,7 +142,7 @@ def _end(file: BinaryIO) -> int | None:
 
 # ------------------------------------------------------------------ Zarr
 def _files(path: Path) -> dict[str, Path]:
-    """The files of a Zarr folder by their names in it, but for the digests."""
+    """Files of a Zarr folder by relative path, without the digests."""
     found = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if not file.is_dir()}
     return {name: file for name, file in sorted(found.items()) if not name.startswith(f"{GROUP}/")}
 
@@ -153,21 +153,21 @@ def _of_file(path: Path) -> str:
 
 
 def seal_zarr(path: Path) -> None:
-    """Write the digests of every file of a Zarr folder into it."""
+    """Write the digests of all files of a Zarr folder into the folder."""
     import zarr
 
-    told = {name: _of_file(file) for name, file in _files(path).items()}
+    digests = {name: _of_file(file) for name, file in _files(path).items()}
     group = zarr.open_group(path, mode="r+", use_consolidated=False)
-    group.create_group(GROUP, attributes={"about": ABOUT, "sha256": told})
+    group.create_group(GROUP, attributes={"about": ABOUT, "sha256": digests})
 
 
 def check_zarr(path: Path) -> None:
-    """Refuse a Zarr folder that is not what its digests say; one that never had any is passed.
+    """Verify the digests of a Zarr folder; a folder without digests passes.
 
     Raises
     ------
     FileProblem
-        The sentence names what is torn.
+        Names what is damaged.
     """
     if not (path / GROUP).exists():
         return
@@ -184,7 +184,7 @@ def check_zarr(path: Path) -> None:
 
 
 def _what(name: str) -> str:
-    """What a file of a Zarr folder holds."""
+    """Description of a file of a Zarr folder, for the error message."""
     variable, _, rest = name.partition("/")
     if not rest:
         return "its attributes" if name == "zarr.json" else name

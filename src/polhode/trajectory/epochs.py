@@ -1,17 +1,17 @@
-"""Instants of time: what a user may call an epoch, in four time scales, and how messages write it.
+"""Epochs in four time scales: parsing what users give, conversion, and the text that messages need.
 
 ====== ========================================================================================================
-scale  seconds of it
+scale  definition
 ====== ========================================================================================================
 TAI    SI seconds, atomic clocks
 TT     TAI + 32.184 s
-TDB    TT + a periodic difference below 2 ms (relativity); between it and the others astropy computes it
-UTC    SI seconds too, but a day of it may have 86401: TAI less a whole number of seconds, from 1972 on
+TDB    TT + a periodic relativistic term below 2 ms, computed by astropy's erfa
+UTC    SI seconds with leap seconds, so that a day may have 86401: TAI less a whole number of seconds, from 1972 on
 ====== ========================================================================================================
 
-An epoch is kept as its scale and the SI seconds since 2000-01-01T00:00:00 of that scale, as a decimal number, so that
-nothing is rounded. In UTC leap seconds are counted, therefore a run may cross one: rows within it are written with
-second 60, as the standards want. The leap seconds are those announced up to ``LEAPS[-1]``.
+An epoch is stored as its scale and the SI seconds since 2000-01-01T00:00:00 of that scale, as an exact decimal number.
+In UTC leap seconds are counted, so a run may cross one: rows within it are written with second 60, as the standards
+require. Leap seconds are those announced up to ``LEAPS[-1]``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEAPS = (
     "1992-07-01", "1993-07-01", "1994-07-01", "1996-01-01", "1997-07-01", "1999-01-01", "2006-01-01", "2009-01-01",
     "2012-07-01", "2015-07-01", "2017-01-01",
 )  # fmt: skip
-"""Days of UTC that began after a leap second (IERS, Bulletin C)."""
+"""UTC days that began right after a leap second (IERS, Bulletin C)."""
 
 DAY = 86400
 ORIGIN = datetime.date(2000, 1, 1)
@@ -44,10 +44,10 @@ _BEFORE = sum(day <= 0 for day in _DAYS)
 STARTS = [DAY * day + k + 1 - _BEFORE for k, day in enumerate(_DAYS)]
 """SI seconds from 2000-01-01T00:00:00 UTC to the beginning of each of these days."""
 FIRST_UTC = DAY * (datetime.date(1972, 1, 1) - ORIGIN).days - _BEFORE
-"""Where UTC began to be TAI less whole seconds."""
+"""1972-01-01, from which UTC is TAI less whole seconds, on the same count."""
 
 TO_TAI = {"UTC": Decimal(10 + _BEFORE), "TAI": Decimal(0), "TT": Decimal("-32.184")}
-"""TAI less each scale at 2000-01-01; of UTC with its leap seconds counted it is the same at any time."""
+"""TAI minus each scale (s); constant, since the count of UTC seconds includes leap seconds."""
 
 ISO = re.compile(
     r"(\d{4})-(?:(\d{2})-(\d{2})|(\d{3}))(?:[Tt ](\d{2}):(\d{2})(?::(\d{2}(?:\.\d*)?))?)?"
@@ -72,27 +72,27 @@ class Epoch:
     since: Decimal
 
     def __str__(self) -> str:
-        """As ``epoch_of`` reads it."""
+        """Text that ``epoch_of`` reads."""
         return f"{self.text()} {self.scale}"
 
     def text(self, digits: int | None = None) -> str:
-        """Calendar date and time of day in the epoch's own scale, to so many decimals of the second (else all)."""
+        """Calendar date and time of day in the epoch's own scale, with ``digits`` decimals of the second or all."""
         return texts(self.scale, [self.since], digits)[0]
 
 
 def epoch_of(value: Any, scale: str = "UTC", name: str = "epoch") -> Epoch:
-    """An epoch from what a user gives.
+    """Convert user input to an Epoch.
 
     Parameters
     ----------
     value : str, datetime, astropy Time or Epoch
-        ISO 8601, by month and day or by day of the year, down to any part of a second; a scale may follow (``TDB``),
-        or ``Z`` or an offset such as ``+01:00``, which mean UTC. A datetime with a time zone means UTC too. A ``Time``
-        brings its scale; it is taken to the nanosecond.
+        ISO 8601, by month and day or day of the year, with any number of decimals of the second; a scale may follow
+        (``TDB``), or ``Z`` or an offset such as ``+01:00``, which mean UTC. A datetime with a time zone means UTC too.
+        A ``Time`` has its own scale; it is rounded to the nanosecond.
     scale : str
-        Of a text or datetime that names none.
+        Scale of a text or datetime that names none.
     name : str
-        What messages call the value.
+        Name of the value in error messages.
 
     Raises
     ------
@@ -107,10 +107,10 @@ def epoch_of(value: Any, scale: str = "UTC", name: str = "epoch") -> Epoch:
         value = value.isoformat()
     if type(value).__module__.partition(".")[0] == "astropy" and has(value, "jd1"):
         return _from_astropy(value, name)
-    found = ISO.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
+    match = ISO.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
         raise InvalidInput(f"{name} is {shown(value)}; {EXPECTED}")
-    year, month, day, of_year, hour, minute, second, zulu, sign, hours, minutes, named = found.groups()
+    year, month, day, of_year, hour, minute, second, zulu, sign, hours, minutes, named = match.groups()
     if zulu or sign:
         scale = "UTC"
     if named:
@@ -144,32 +144,32 @@ def epoch_of(value: Any, scale: str = "UTC", name: str = "epoch") -> Epoch:
 
 
 def _day(since: Decimal | int) -> int:
-    """Number of the day, from 0 at 2000-01-01, in which a second falls."""
+    """Number of the day (0 is 2000-01-01) that contains this second."""
     day = int(since // DAY)  # towards 0
     return day if since >= DAY * day else day - 1
 
 
 def _from_astropy(value: Any, name: str) -> Epoch:
-    """An epoch from a scalar astropy Time of any scale but ``local``."""
+    """Epoch from a scalar astropy Time of any scale except ``local``."""
     if not value.isscalar:
         raise InvalidInput(f"{name} holds {value.size} times; give one")
     if value.scale == "local":
         raise InvalidInput(
             f"{name} is in the scale 'local', which is tied to no other; give one of {', '.join(SCALES)}"
         )
-    wanted = value.scale.upper() if value.scale.upper() in SCALES else "TDB" if value.scale == "tcb" else "TT"
-    exact = value.tai if wanted == "UTC" or value.scale == "ut1" else getattr(value, wanted.lower())
+    target = value.scale.upper() if value.scale.upper() in SCALES else "TDB" if value.scale == "tcb" else "TT"
+    exact = value.tai if target == "UTC" or value.scale == "ut1" else getattr(value, target.lower())
     with localcontext() as many:
         many.prec = 50
         days = Decimal(float(exact.jd1)) - Decimal("2451544.5") + Decimal(float(exact.jd2))
         since = (days * DAY).quantize(Decimal("1e-9")).normalize()
-    if exact.scale == "tai" and wanted != "TAI":
-        since -= TO_TAI[wanted]
-    return Epoch(wanted, since)
+    if exact.scale == "tai" and target != "TAI":
+        since -= TO_TAI[target]
+    return Epoch(target, since)
 
 
 def texts(scale: str, since: Sequence[Decimal], digits: int | None = None) -> list[str]:
-    """Calendar dates and times of day, to so many decimals of the second, or each to all it has."""
+    """Calendar dates and times of day, with ``digits`` decimals of the second, or all that each one has."""
     step = None if digits is None else Decimal(1).scaleb(-digits)
     out = []
     for exact in since:
@@ -193,14 +193,14 @@ def texts(scale: str, since: Sequence[Decimal], digits: int | None = None) -> li
 
 
 def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
-    """Seconds since 2000-01-01 of another scale, of times in seconds after an epoch.
+    """Convert times (s after an epoch) to seconds since 2000-01-01T00:00:00 in the given scale.
 
     Raises
     ------
     InvalidInput
         Times before 1972 in UTC.
     MissingExtra
-        From or to TDB without astropy.
+        Conversion from or to TDB without astropy.
     """
     found = _instants(epoch, times, scale)
     if scale == "UTC" and found and min(found) < FIRST_UTC:
@@ -209,21 +209,21 @@ def instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
 
 
 def _instants(epoch: Epoch, times: Any, scale: str) -> list[Decimal]:
-    own = [epoch.since + Decimal(repr(float(t))) for t in times]
+    in_own_scale = [epoch.since + Decimal(repr(float(t))) for t in times]
     if scale == epoch.scale:
-        return own
+        return in_own_scale
     near = {"TDB": "TT"}
     shift = TO_TAI[near.get(epoch.scale, epoch.scale)] - TO_TAI[near.get(scale, scale)]
-    moved = [t + shift for t in own]
+    moved = [t + shift for t in in_own_scale]
     if scale == "TDB":
         return [t + difference for t, difference in zip(moved, _tdb_less_tt(moved), strict=True)]
     if epoch.scale == "TDB":
-        return [t - difference for t, difference in zip(moved, _tdb_less_tt(own), strict=True)]
+        return [t - difference for t, difference in zip(moved, _tdb_less_tt(in_own_scale), strict=True)]
     return moved
 
 
 def _tdb_less_tt(since: Sequence[Decimal]) -> list[Decimal]:
-    """The periodic difference at the centre of the Earth, s, as astropy has it; at a time of either scale."""
+    """TDB - TT (s) at the Earth's centre, from erfa; ``since`` may be in either scale."""
     try:
         import erfa
     except ImportError:

@@ -1,27 +1,27 @@
-"""Trajectories as files of others, as ``polhode.export``: messages of the CCSDS, files of molecular dynamics.
+"""Export of trajectories, as ``polhode.export``: CCSDS messages and molecular dynamics files.
 
-``extended_xyz``, ``gsd`` and ``lammps_dump`` (``polhode.trajectory.molecules``) write many bodies for readers of
-molecular dynamics. ``oem`` and ``aem`` write an orbit and an attitude as messages that flight software reads:
+``extended_xyz``, ``gsd`` and ``lammps_dump`` (``polhode.trajectory.molecules``) write many bodies for molecular
+dynamics programs. ``oem`` and ``aem`` write an orbit and an attitude as messages that flight software reads:
 
     polhode.export.oem(ds, "europa.oem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER", center_name="EUROPA",
                        units="km")
     polhode.export.aem(ds, "europa.aem", epoch="2030-01-01T00:00:00 TDB", object_name="ORBITER")
 
 Both write text in the KVN form: an OEM of version 2.0 [ccsds2009] with positions in km and velocities in km/s, an AEM
-of version 1.0 [ccsds2008] with quaternions. Numbers have 17 significant digits, which is all a double has. Times of a
-trajectory must be in seconds, and the axes of its space are those of the frame named: nothing is turned.
+of version 1.0 [ccsds2008] with quaternions. Numbers have 17 significant digits, the full precision of a double. Times
+of the trajectory must be in seconds, and its space axes those of the reference frame named: no rotation is applied.
 
-**Times.** ``epoch`` is the instant of time 0 (of ``ds.time``, not of its first row). It is what
-``polhode.integrate(epoch=...)`` or a scenario recorded, unless given here. The message is in the epoch's own time
-system unless ``time_system`` names another; a text without a scale is taken to be in the one named, else UTC.
+**Times.** ``epoch`` is the instant at which ``ds.time`` is 0 (not that of its first row). The default is the epoch
+recorded by ``polhode.integrate(epoch=...)`` or a scenario. The message is in the epoch's own time system unless
+``time_system`` names another; a text without a scale is taken to be in the one named, else UTC.
 
-**Rows.** A run backwards in time is written forwards. Where a time is there twice, as before and after an impulse, a
-new segment begins, across which readers do not interpolate.
+**Rows.** A run backwards in time is written forwards. Where a time occurs twice, as before and after an impulse, a new
+segment begins, across which readers do not interpolate.
 
-**Attitude.** The quaternion of polhode takes the axes of space to those of the body: x_space = R(q) x_body. The one of
-the CCSDS has the axis and angle that take frame A to frame B. With space as A and the body as B they are the same:
-``REF_FRAME_A = ICRF``, ``REF_FRAME_B = SC_BODY_1``, ``ATTITUDE_DIR = A2B``. A vector known in A has in B the
-coordinates R(q)^T x. Signs are left as they are, so that neighbouring rows are neighbours.
+**Attitude.** The quaternion of polhode rotates the space axes into the body axes: x_space = R(q) x_body. The CCSDS
+quaternion has the axis and angle of the rotation from frame A to frame B. With space as A and the body as B they are
+the same: ``REF_FRAME_A = ICRF``, ``REF_FRAME_B = SC_BODY_1``, ``ATTITUDE_DIR = A2B``. A vector with coordinates x in A
+has the coordinates R(q)^T x in B. Signs are not changed, so consecutive quaternions stay close.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from polhode.trajectory.schema import trajectory
 __all__ = ["aem", "extended_xyz", "gsd", "lammps_dump", "oem"]
 
 TO_KM = {"km": 1.0, "m": 1000.0}
-"""How many of a unit of length a kilometre has."""
+"""Length units per kilometre."""
 SCALAR = ("first", "last")
 FEWEST, MOST = 3, 12
-"""Decimals of seconds in a message."""
+"""Fewest and most decimals of the seconds in a message."""
 WIDEST = 200
 
 
@@ -73,23 +73,23 @@ def oem(
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that move through space.
+        A trajectory of bodies that translate, with times in seconds.
     path : path
-        File to write; its folder is made when missing.
+        File to write; its folder is created if missing.
     object_name, object_id : str
-        What moves, and its international designator such as ``2030-001A``.
+        Name of the object, and its international designator such as ``2030-001A``.
     center_name : str
-        Where the origin is, such as ``EARTH``.
+        Body at the origin, such as ``EARTH``.
     epoch : str, datetime or astropy Time, optional
-        Instant of time 0; needed unless the trajectory records one.
+        Instant of time 0; required unless the trajectory records one.
     units : {"km", "m"}
-        Lengths of the trajectory, its times being in seconds; needed where it is not labelled SI.
+        Length unit of the trajectory; required where it is not labelled SI.
     ref_frame : str
-        Axes of space: ``ICRF``, ``EME2000``, ``GCRF``, ``TEME`` and so on.
+        Reference frame of the space axes: ``ICRF``, ``EME2000``, ``GCRF``, ``TEME`` and so on.
     time_system : {"UTC", "TAI", "TT", "TDB"}, optional
-        Of the message; else that of the epoch.
+        Time system of the message; default that of the epoch.
     originator : str
-        Who writes the message.
+        ORIGINATOR of the message.
     body : int, optional
         Which of several bodies, from 0.
 
@@ -100,10 +100,10 @@ def oem(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong or missing; a trajectory without positions, with values that are not finite,
-        or with times that go back and forth.
+        A wrong or missing argument, by name; a trajectory without positions, with values that are not finite, or with
+        times that are not monotonic.
     MissingExtra
-        A conversion from or to TDB without astropy.
+        Conversion from or to TDB without astropy.
     FileProblem
         The file cannot be written.
     """
@@ -111,9 +111,9 @@ def oem(
     positions, velocities = _rows(ds, "position", body), _rows(ds, "velocity", body)
     scale = TO_KM[_length(ds, units)]
     head = {"OBJECT_NAME": object_name, "OBJECT_ID": object_id, "CENTER_NAME": center_name, "REF_FRAME": ref_frame}
-    times, said = _times(ds, epoch, time_system)
+    times, epoch_and_system = _times(ds, epoch, time_system)
     values = np.column_stack([positions, velocities]) / scale
-    return _write(path, _message("OEM", "2.0", originator, ds, head, {}, times, values, said, False))
+    return _write(path, _message("OEM", "2.0", originator, ds, head, {}, times, values, epoch_and_system, False))
 
 
 def aem(
@@ -136,11 +136,11 @@ def aem(
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that turn, with times in seconds.
+        A trajectory of bodies that rotate, with times in seconds.
     ref_frame, body_frame : str
-        Names of the axes of space (frame A) and of the body (frame B).
+        Names of the space axes (frame A) and the body axes (frame B).
     scalar : {"first", "last"}
-        Place of the scalar part in a row, QUATERNION_TYPE.
+        Position of the scalar part in a row, QUATERNION_TYPE.
     path, object_name, object_id, center_name, epoch, time_system, originator, body
         As for ``oem``; the centre is optional.
 
@@ -160,28 +160,28 @@ def aem(
     head |= {} if center_name is None else {"CENTER_NAME": center_name}
     head |= {"REF_FRAME_A": ref_frame, "REF_FRAME_B": body_frame, "ATTITUDE_DIR": "A2B"}
     kind = {"ATTITUDE_TYPE": "QUATERNION", "QUATERNION_TYPE": scalar.upper()}
-    times, said = _times(ds, epoch, time_system)
+    times, epoch_and_system = _times(ds, epoch, time_system)
     values = q if scalar == "first" else np.roll(q, -1, axis=1)
-    return _write(path, _message("AEM", "1.0", originator, ds, head, kind, times, values, said, True))
+    return _write(path, _message("AEM", "1.0", originator, ds, head, kind, times, values, epoch_and_system, True))
 
 
-# ------------------------------------------------------------------ what the trajectory holds
+# ------------------------------------------------------------------ data from the trajectory
 def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
-    """A variable of one body, (time, numbers), finite."""
+    """Values of a variable for one body, (time, components), checked to be finite."""
     if name not in ds:
         has = "does not turn" if name == "attitude" else "does not move through space"
         raise InvalidInput(f"this trajectory has no {name}: what it describes {has}, so there is nothing to write")
-    found = ds[name]
-    if "body" in found.dims:
-        count = found.sizes["body"]
+    variable = ds[name]
+    if "body" in variable.dims:
+        count = variable.sizes["body"]
         if body is None:
             raise InvalidInput(f"body is missing; the trajectory has {count}, give one of 0 to {count - 1}")
         if not 0 <= whole(body, "body", -(2**53)) < count:
             raise InvalidInput(f"body is {body}; the trajectory has {count}, give one of 0 to {count - 1}")
-        found = found.isel(body=int(body))
+        variable = variable.isel(body=int(body))
     elif body is not None and whole(body, "body") != 0:
         raise InvalidInput(f"body is {body}, but the trajectory has one body; leave it out")
-    values = np.asarray(found.transpose("time", ...).values, dtype=float)
+    values = np.asarray(variable.transpose("time", ...).values, dtype=float)
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if wrong.size:
         raise InvalidInput(f"{name} is not finite in row {wrong[0]}; leave such rows out: ds.isel(time=slice(...))")
@@ -189,7 +189,7 @@ def _rows(ds: xr.Dataset, name: str, body: int | None) -> Any:
 
 
 def _length(ds: xr.Dataset, units: str | None) -> str:
-    """The unit of length."""
+    """The trajectory's unit of length, "m" or "km"."""
     labelled = ds.attrs.get("units") == "SI"
     if units is None and not labelled:
         raise InvalidInput(
@@ -204,17 +204,17 @@ def _length(ds: xr.Dataset, units: str | None) -> str:
 
 
 def _times(ds: xr.Dataset, epoch: Any, time_system: str | None) -> tuple[Any, tuple[Epoch, str]]:
-    """Times in seconds, and the epoch with the time system of the message."""
+    """Times (s), and (epoch, time system of the message)."""
     if epoch is None:
         epoch = ds.attrs.get("epoch")
     if epoch is None:
         raise InvalidInput("epoch is missing; say which instant is time 0, such as epoch='2030-01-01T00:00:00 UTC'")
-    wanted = None if time_system is None else text(time_system, "time_system").upper()
-    start = epoch_of(epoch, wanted or "UTC")
+    requested = None if time_system is None else text(time_system, "time_system").upper()
+    start = epoch_of(epoch, requested or "UTC")
     times = np.asarray(ds["time"].values, dtype=float)
     if not times.size:
         raise InvalidInput("the trajectory has no rows, so there is nothing to write")
-    return times, (start, wanted or start.scale)
+    return times, (start, requested or start.scale)
 
 
 # ------------------------------------------------------------------ the text
@@ -227,16 +227,16 @@ def _message(
     tail: dict[str, str],
     times: Any,
     values: Any,
-    said: tuple[Epoch, str],
-    marked: bool,
+    epoch_and_system: tuple[Epoch, str],
+    data_markers: bool,
 ) -> Iterator[str]:
-    """The lines of a message; rows between DATA_START and DATA_STOP where these are ``marked``."""
-    start, system = said
+    """Lines of a message; with ``data_markers`` the data are enclosed by DATA_START and DATA_STOP."""
+    start, system = epoch_and_system
     if times[0] > times[-1]:
         times, values = times[::-1], values[::-1]
-    back = np.flatnonzero(np.diff(times) < 0.0)
-    if back.size:
-        k = int(back[0])
+    decreasing = np.flatnonzero(np.diff(times) < 0.0)
+    if decreasing.size:
+        k = int(decreasing[0])
         raise InvalidInput(f"time goes back from {times[k]:g} to {times[k + 1]:g} and forth again; sort ds by time")
     head = {name: _word(value, name.lower()) for name, value in {"ORIGINATOR": originator, **head}.items()}
     exact = instants(start, times, system)
@@ -260,14 +260,14 @@ def _message(
         yield from (f"{name} = {value}" for name, value in {**head, **span, **tail}.items())
         yield "META_STOP"
         yield ""
-        yield from ("DATA_START",) if marked else ()
+        yield from ("DATA_START",) if data_markers else ()
         for stamp, row in zip(stamps[first:last], values[first:last].tolist(), strict=True):
             yield stamp + "".join(f" {x:.16e}" for x in row)
-        yield from ("DATA_STOP",) if marked else ()
+        yield from ("DATA_STOP",) if data_markers else ()
 
 
 def _word(value: Any, name: str) -> str:
-    """A value of the header: printable ASCII, on one line, in the letters the standard has."""
+    """A header value, checked: one line of printable ASCII."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{name} must be a name, not {shown(value)}")
     if not (value.isascii() and value.isprintable()) or len(value) > WIDEST:
@@ -276,12 +276,12 @@ def _word(value: Any, name: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Any text as one line of ASCII."""
+    """Any value as one line of ASCII, at most ``WIDEST`` characters."""
     return " ".join(str(value).encode("ascii", "replace").decode().split())[:WIDEST]
 
 
 def _write(path: str | os.PathLike[str], lines: Iterable[str]) -> Path:
-    """A text file that appears whole or not at all."""
+    """Write the lines to a text file atomically."""
     target = Path(checked_path(path))
     message = "\n".join(lines) + "\n"
     with appearing_whole(target) as draft:

@@ -1,7 +1,7 @@
-"""Trajectories to and from disk: netCDF-4 or a Zarr folder, chosen by the suffix.
+"""Save and load trajectories: netCDF-4 or a Zarr folder, chosen by the suffix.
 
-What is written has checksums of chunks, which every reader of the format knows, and digests of all of it, which
-``load`` compares; what is read is looked through first, since it may come from anybody.
+Files have per-chunk checksums, which every reader of the format verifies, and digests of the whole file, which ``load``
+verifies. Since a file may come from anybody, its contents are checked before they are read.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".nc", ".zarr")
 SMALL = 2**14
-"""Bytes up to which a variable of netCDF is stored in one piece, which HDF5 gives no checksum; a chunk costs 2 kB."""
+"""Bytes up to which a netCDF variable is stored contiguously, without an HDF5 checksum; a chunk costs 2 kB."""
 CHUNK = 2**20
-"""Bytes in a chunk of netCDF, where one row has not more: what HDF5 keeps in memory of a variable."""
+"""Bytes of a netCDF chunk (at least one row): what HDF5 keeps in memory of a variable."""
 CHECKPOINT = "checkpoint.json"
-"""In the live store of a run, see ``polhode.runs.store``."""
+"""File in the live store of a run, see ``polhode.runs.store``."""
 
 
 def is_store(path: Path) -> bool:
-    """Whether a folder is the live store of a run, also one without its checkpoint."""
+    """Whether a folder is the live store of a run, even if its checkpoint is missing."""
     if (path / CHECKPOINT).is_file():
         return True
     node = path / "zarr.json"
@@ -48,7 +48,7 @@ def is_store(path: Path) -> bool:
 
 
 def suffix_of(path: str | os.PathLike[str]) -> str:
-    """The suffix of an output, checked.
+    """Return the suffix of an output path, checked.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
 
 @contextlib.contextmanager
 def appearing_whole(target: Path) -> Iterator[Path]:
-    """A place to write to, from where a file or folder moves to ``target`` at the end, or not at all.
+    """Write atomically: yield a temporary path that is renamed to ``target`` if the block succeeds.
 
     Raises
     ------
@@ -84,14 +84,14 @@ def appearing_whole(target: Path) -> Iterator[Path]:
 
 
 def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
-    """Write a trajectory, with digests that ``polhode.load`` compares; the file appears whole or not at all.
+    """Save a trajectory atomically, with digests that ``polhode.load`` verifies.
 
     Parameters
     ----------
     ds : xarray.Dataset
         The trajectory.
     path : path
-        Ends in ``.nc`` or ``.zarr``; its folder is made when missing; an older result is replaced.
+        Ends in ``.nc`` or ``.zarr``; its folder is created if missing; an existing result is replaced.
 
     Returns
     -------
@@ -119,15 +119,15 @@ def save(ds: xr.Dataset, path: str | os.PathLike[str]) -> Path:
 
 
 def _large(ds: xr.Dataset) -> dict[str, xr.Variable]:
-    """Variables that are worth a checksum of each chunk."""
+    """Numeric variables large enough to be stored in chunks with checksums."""
     return {str(n): v for n, v in ds.variables.items() if v.dtype.kind in "biuf" and v.ndim and v.nbytes > SMALL}
 
 
 class _Disk:
-    """A new file as HDF5 writes to it: one that never refuses.
+    """A new file for HDF5 to write to, which never raises.
 
-    Where the disk is full, HDF5 tries again whenever it lets go of something, and ends the process in the end. So the
-    first refusal is kept, and what comes after it is dropped.
+    When the disk is full, HDF5 retries on every close and finally aborts the process. So the first error is kept in
+    ``refused``, and later writes are dropped.
     """
 
     def __init__(self, path: Path) -> None:
@@ -166,7 +166,7 @@ class _Disk:
         return size
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: the file is unbuffered."""
 
 
 def _write_netcdf(ds: xr.Dataset, path: Path) -> None:
@@ -196,14 +196,14 @@ def _write_zarr(ds: xr.Dataset, path: Path) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
-    """Read a trajectory file into memory and compare it with its digests; ``polhode.load`` also reads live stores.
+    """Read a trajectory file into memory and verify its digests; ``polhode.load`` also reads live stores.
 
-    A file without digests, from an earlier version or another program, is read as it is.
+    A file without digests, from an earlier version or another program, is read without this check.
 
     Raises
     ------
     FileProblem
-        The file is missing, torn, or not a trajectory; it holds what would run code or fill the memory.
+        The file is missing, damaged, or not a trajectory; its contents could run code or exhaust the memory.
     InvalidInput
         Another suffix.
     """
@@ -222,25 +222,25 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
         if suffix == ".nc":
             digests.check_netcdf(source)
             foreign.check_netcdf(source)
-            found = _read(xr.open_dataset(source, engine="h5netcdf", decode_times=False), source)
+            ds = _read(xr.open_dataset(source, engine="h5netcdf", decode_times=False), source)
         else:
             foreign.check_folder(source)
             digests.check_zarr(source)
             foreign.check_zarr(source)
-            found = _read(xr.open_zarr(source, decode_times=False, consolidated=False, zarr_format=3), source)
+            ds = _read(xr.open_zarr(source, decode_times=False, consolidated=False, zarr_format=3), source)
     except FileProblem:
         raise
     except Exception as problem:
         raise FileProblem(
             f"cannot read {str(path)!r}: it is torn or not a trajectory ({type(problem).__name__})"
         ) from problem
-    if "polhode_version" not in found.attrs:
+    if "polhode_version" not in ds.attrs:
         raise FileProblem(f"{str(path)!r} was not written by polhode: it has no attribute 'polhode_version'")
-    return found
+    return ds
 
 
 def _read(ds: xr.Dataset, path: Path) -> xr.Dataset:
-    """All of it in memory; a variable that cannot be read is named."""
+    """Load all variables into memory; the error names a variable that cannot be read."""
     with ds:
         for name, variable in ds.variables.items():
             try:

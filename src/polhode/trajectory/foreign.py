@@ -1,8 +1,8 @@
-"""What a file may hold before anything in it is read: it may come from anybody.
+"""Safety checks of files from unknown sources, made before their contents are read.
 
-Numbers and text, in chunks that are as large as they say, in the file itself. Everything else is refused by name:
-filters and codecs that would be looked for on this machine, objects, links out of the file, and shapes or lengths that
-would fill the memory.
+Allowed are numbers and text, in chunks of the declared size, within the file itself. Everything else is refused by
+name: filters and codecs that would load plugins, objects, links out of the file, and shapes or lengths that would
+exhaust the memory.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ import numpy as np
 from polhode.errors import FileProblem
 
 SMALL = 2**26
-"""Bytes that never matter."""
+"""Sizes up to this many bytes are always accepted."""
 DEFLATE, SHUFFLE, FLETCHER32 = 1, 2, 3
 FILTERS = (DEFLATE, SHUFFLE, FLETCHER32)
-"""Filters of HDF5 that are part of it; others are loaded from a folder of plugins."""
+"""HDF5's built-in filters; others would be loaded from a plugin folder."""
 MOST_INFLATION = 1040
-"""Deflate makes no more bytes than this of one."""
+"""Upper bound of the expansion ratio of Deflate."""
 CODECS = ("bytes", "vlen-utf8", "zstd", "crc32c")
 NUMBERS = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 MOST_CHUNKS = 10**6
 FRAME_HEAD = 18
-"""Bytes of the longest head of a frame of Zstandard."""
+"""Bytes of the longest Zstandard frame header."""
 MOST_TEXT = 2**28
-"""Bytes of a Zarr node, or of a chunk of strings."""
+"""Most bytes of a Zarr node, or of an unpacked chunk of strings."""
 NOT_A_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def most_memory() -> int:
-    """Bytes that the content of a file may need: half of the memory of this machine."""
+    """Bytes that the contents of a file may need: half of this machine's memory."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):  # Windows
@@ -53,7 +53,7 @@ def _size(number: float) -> str:
 
 
 class _Memory:
-    """Adds up what the content of a file needs."""
+    """Sum of the memory that the contents of a file need; raises if it exceeds ``most_memory()``."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.most, self.total = path, most_memory(), 0
@@ -69,14 +69,14 @@ class _Memory:
 
 # ------------------------------------------------------------------ netCDF
 def check_netcdf(path: Path) -> None:
-    """Refuse a netCDF-4 file that holds what polhode never writes.
+    """Refuse a netCDF-4 file with contents that polhode never writes.
 
     Raises
     ------
     FileProblem
-        The sentence names it.
+        Names the offending contents.
     OSError, and whatever else h5py raises
-        It is no HDF5 file, or a torn one.
+        Not an HDF5 file, or a damaged one.
     """
     import h5py
 
@@ -96,7 +96,7 @@ def check_netcdf(path: Path) -> None:
 
 
 def _check_attributes(path: Path, whose: str, thing: Any, memory: _Memory) -> None:
-    """Strings of variable length could all be the same long one."""
+    """Check the sizes of attributes; variable-length strings may all refer to the same long one."""
     import h5py
 
     for name in thing.attrs:
@@ -142,7 +142,7 @@ def _check_hdf5(path: Path, name: str, data: Any, memory: _Memory) -> None:
 
 
 def _check_packed(path: Path, what: str, data: Any, memory: _Memory) -> None:
-    """A chunk is unpacked as a whole, however long that turns out to be."""
+    """Refuse large compressed chunks: a chunk is unpacked as a whole, whatever its unpacked size."""
     largest = 0
 
     def inspect_chunk(chunk: Any) -> None:
@@ -155,7 +155,7 @@ def _check_packed(path: Path, what: str, data: Any, memory: _Memory) -> None:
 
 
 def _add_strings(path: Path, what: str, data: Any, memory: _Memory) -> None:
-    """Strings of variable length could all be the same long one: together they must fit into the file."""
+    """Check variable-length strings: they may all refer to one long string, so their total must fit into the file."""
     whole = path.stat().st_size
     if data.size > whole:
         raise _refused(path, f"{what} has {data.size} strings by its shape, more than the file has bytes")
@@ -168,7 +168,7 @@ def _add_strings(path: Path, what: str, data: Any, memory: _Memory) -> None:
 
 
 def _blocks(shape: tuple[int, ...], most: int) -> Iterator[Any]:
-    """Places that cover an array, each of so many elements at most where it has one dimension, of one row elsewhere."""
+    """Slices of rows that cover an array, each with at most ``most`` elements, or one row if that is longer."""
     if not shape:
         yield ()
         return
@@ -178,41 +178,41 @@ def _blocks(shape: tuple[int, ...], most: int) -> Iterator[Any]:
 
 # ------------------------------------------------------------------ Zarr
 def check_folder(path: Path) -> None:
-    """Refuse a folder in which not everything is a folder or a file that can be read, before anything is.
+    """Refuse a folder that contains links, special files or oversized files; nothing is opened.
 
     Raises
     ------
     FileProblem
-        The sentence names it.
+        Names the offending entry.
     """
     for part, folders, files in os.walk(path):
         for name in (*folders, *files):
             entry = Path(part, name)
             try:
-                found = entry.lstat()
-            except FileNotFoundError:  # a run that goes on has put it into its place
+                info = entry.lstat()
+            except FileNotFoundError:  # a running integration has just renamed it
                 continue
-            if not (stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)):
+            if not (stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)):
                 raise _refused(path, f"{entry.relative_to(path)} is a link, or no file at all")
-            if found.st_size > (MOST_TEXT if name == "zarr.json" else most_memory()):
-                raise _refused(path, f"{entry.relative_to(path)} has {_size(found.st_size)}")
+            if info.st_size > (MOST_TEXT if name == "zarr.json" else most_memory()):
+                raise _refused(path, f"{entry.relative_to(path)} has {_size(info.st_size)}")
 
 
 def check_zarr(path: Path, whole: bool = True) -> None:
-    """Refuse a Zarr folder that holds what polhode never writes.
+    """Refuse a Zarr folder with contents that polhode never writes.
 
     Parameters
     ----------
     path : Path
     whole : bool
-        Whether all of every array will be read, as of a trajectory; of a live store rows only.
+        Whether all arrays will be read completely, as for a trajectory; of a live store only some rows are.
 
     Raises
     ------
     FileProblem
-        The sentence names it.
+        Names the offending contents.
     OSError, ValueError, KeyError, TypeError, RecursionError
-        It is no Zarr folder, or a torn one.
+        Not a Zarr folder, or a damaged one.
     """
     memory = _Memory(path)
     root = _node(path)
@@ -265,15 +265,15 @@ def _check_array(path: Path, folder: Path, node: dict[str, Any], memory: _Memory
 
 
 def _check_chunk(path: Path, what: str, file: Path, codecs: list[str], size: int | None) -> None:
-    """The bytes of a chunk, unpacked, are those of its numbers; of strings there are not more than bytes."""
+    """Check that a chunk unpacks to the size of its numbers, or holds no more strings than its bytes allow."""
     stored = file.stat().st_size
     if stored > max(SMALL, 2 * (size or 0)):
         raise _refused(path, f"a chunk of {what} has {_size(stored)}")
     with file.open("rb") as chunk:
         content = chunk.read(FRAME_HEAD if size is not None else -1)
     if "zstd" in codecs:
-        told = _unpacked_size(content)
-        if told is None or told > (MOST_TEXT if size is None else size):
+        unpacked_size = _unpacked_size(content)
+        if unpacked_size is None or unpacked_size > (MOST_TEXT if size is None else size):
             raise _refused(path, f"a chunk of {what} does not say that it unpacks to what its shape needs")
     if size is None:
         content = content[:-4] if "crc32c" in codecs else content
@@ -283,7 +283,7 @@ def _check_chunk(path: Path, what: str, file: Path, codecs: list[str], size: int
 
 
 def _unpacked_size(frame: bytes) -> int | None:
-    """What a frame of Zstandard unpacks to by its header (RFC 8878, 3.1.1.1); None where it is none or does not say."""
+    """Unpacked size from the header of a Zstandard frame (RFC 8878, 3.1.1.1); None if absent or not a frame."""
     if len(frame) < 6 or frame[:4] != b"\x28\xb5\x2f\xfd":
         return None
     flags = frame[4]

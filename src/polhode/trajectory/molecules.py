@@ -1,11 +1,11 @@
-"""Trajectories of many bodies as files of molecular dynamics: extended XYZ, GSD, LAMMPS dump.
+"""Molecular dynamics files of trajectories of many bodies: extended XYZ, GSD, LAMMPS dump.
 
 ========== ======================== ============================= ==========================
 .          extended XYZ             GSD (schema of HOOMD)         LAMMPS dump
 ========== ======================== ============================= ==========================
-numbers    every digit of a double  32 bits                       every digit of a double
-positions  as they are, or whole    wrapped into [-L/2, L/2),     wrapped into [0, L), image
-           bodies in [0, L)         image flags                   flags
+numbers    full double precision    32 bits                       full double precision
+positions  unwrapped, or centres    wrapped into [-L/2, L/2),     wrapped into [0, L), image
+           of bodies in [0, L)      image flags                   flags
 attitude   ``quaternion``           ``orientation``               ``c_q[1]`` ... ``c_q[4]``
 rotation   ``angular_momentum``,    ``angmom``, the quaternion    ``angmomx`` ..., in space
            body frame               2 q (0, L)
@@ -13,16 +13,16 @@ dipole     ``dipoles``, in space    none                          ``mux`` ..., i
 energies   keys of the frame        ``log``, 64 bits              none
 ========== ======================== ============================= ==========================
 
-All quaternions are those of polhode: scalar first, body to space, with their signs. No coordinate is shifted: a wrapped
-position and its image flags give x + image L, which is the position of the trajectory.
+Quaternions are polhode's: scalar first, body to space, signs unchanged. Coordinates are not shifted: a wrapped position
+x and its image flags give the position of the trajectory, x + image L.
 
-**Sites.** Bodies that are molecules may be written as atoms: each site s of a body at r with attitude q is an atom at
-r + R(q) s with the velocity v + R(q) (omega x s). Atoms of one body follow each other; they have no attitude. Sites are
-those of the trajectory (``site_position`` with the coordinate ``site``, whose trailing digits are no part of an
-element's name, and ``site_mass``, ``site_charge``) unless given; ``sites=False`` writes bodies.
+**Sites.** Molecules may be written as atoms: a site s of a body at r with attitude q is an atom at r + R(q) s with the
+velocity v + R(q) (omega x s). The atoms of a body are consecutive; they have no attitude. Sites are those of the
+trajectory (``site_position`` with the coordinate ``site``, whose trailing digits are dropped to get the element, and
+``site_mass``, ``site_charge``) unless given; ``sites=False`` writes bodies.
 
-**Masses and moments of inertia** are those of the trajectory (``mass``, ``inertia``) where it has them, else told from
-momenta and velocities.
+**Masses and moments of inertia** are those of the trajectory (``mass``, ``inertia``) where it has them, else computed
+from momenta and velocities.
 """
 
 from __future__ import annotations
@@ -47,40 +47,40 @@ from polhode.trajectory.schema import trajectory
 __all__ = ["extended_xyz", "gsd", "lammps_dump"]
 
 CONSTANT = 1e-9
-"""How much of the angular momentum moments of inertia may leave unexplained."""
+"""Relative residual of the angular momentum up to which computed moments of inertia are accepted."""
 ROOM = 1.01
-"""Edges of a box around bodies in free space, over the least."""
+"""Factor by which the default box of bodies in free space exceeds the smallest possible one."""
 MARGIN = 1e-4
-"""What shrink-wrapped bounds add on each side, as a part of the extent."""
+"""Margin of shrink-wrapped bounds on each side, as a fraction of the extent."""
 
 
 class Particles(NamedTuple):
-    """What is written: T rows of n particles, bodies or sites.
+    """The particles to write, bodies or sites: n of them in T rows.
 
     Attributes
     ----------
     times, steps : array (T,)
-        Times, and numbers for formats that count steps.
+        Times, and step numbers for formats that count steps.
     box : array (3,) or None
-        Edges.
+        Edges of the periodic box.
     position, velocity : array (T, n, 3)
-        In space, not wrapped.
+        Space frame; positions may be unwrapped.
     attitude : array (T, n, 4) or None
         Scalar first, body to space.
     spin : array (T, n, 3) or None
         Angular momentum, body frame.
     dipole : array (T, n, 3) or None
-        In space.
+        Space frame.
     mass, charge : array (n,) or None
-        Where known.
+        None if unknown.
     inertia : array (n, 3) or None
         Principal moments; zero where unknown.
     species : list of str
-        Name of each.
+        Species of each particle.
     body : array (n,) of int
-        Number of the body each is or belongs to.
+        Index of the body that each particle is or belongs to.
     numbers : dict of str to array (T,)
-        Further numbers of a row.
+        Other scalar time series of the trajectory.
     """
 
     times: Any
@@ -112,27 +112,27 @@ def extended_xyz(
     """Write rows as extended XYZ, which ASE, OVITO and most others read.
 
     Columns ``species``, ``pos`` and ``velo``; where known ``masses``, ``initial_charges``, ``quaternion`` (w, x, y, z,
-    body to space), ``angular_momentum`` (body frame) and ``dipoles`` (space); of sites ``body``, the number of their
-    body. Keys of a row: ``time``, ``step``, all numbers of the trajectory that depend on time alone, with ``energy`` as
-    ``total_energy`` (readers take ``energy`` for the potential energy), and the total ``dipole``.
+    body to space), ``angular_momentum`` (body frame) and ``dipoles`` (space); for sites ``body``, the index of their
+    body. Keys of a frame: ``time``, ``step``, all scalars of the trajectory that depend on time alone, with ``energy``
+    as ``total_energy`` (readers take ``energy`` for the potential energy), and the total ``dipole``.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that move through space.
+        A trajectory of bodies that translate.
     path : path
-        File to write; its folder is made when missing.
+        File to write; its folder is created if missing.
     every : int
-        Write one row of so many.
+        Write every n-th row.
     wrap : bool
-        Move whole bodies by edges of the box so that their centres of mass are in [0, L); else positions are those of
-        the trajectory, which is what mean-square displacements need.
+        Wrap whole bodies into the box so that their centres of mass are in [0, L); else positions are unwrapped, as
+        mean-square displacements need them.
     species : str or sequence of str
-        Name of the bodies, or of each. "X" is no element, and readers accept it.
+        Species of all bodies, or of each. "X" is not an element, but readers accept it.
     sites : sequence of (str, array_like (3,)), False or None
-        Names and places (body frame) of the sites of every body; False for bodies; None for what the trajectory has.
+        Names and positions (body frame) of the sites of every body; False writes bodies; None: as in the trajectory.
     mass : array_like, optional
-        Of each body, or with sites of each site of a body.
+        Mass of each body, or with sites of each site of a body.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def extended_xyz(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong; a trajectory without positions, or with values that are not finite.
+        A wrong argument, by name; a trajectory without positions, or with values that are not finite.
     FileProblem
         The file cannot be written.
     """
@@ -192,11 +192,10 @@ def lammps_dump(
     """Write rows as a text dump of LAMMPS (``dump custom``), which ASE, MDAnalysis, OVITO and ``read_dump`` read.
 
     Columns ``id type element x y z ix iy iz vx vy vz``; where known ``mass`` and ``q``; ``c_q[1]`` to ``c_q[4]``, the
-    quaternion as LAMMPS has it (w, i, j, k, body to space), ``angmomx angmomy angmomz`` (space), ``mux muy muz mu``
-    (space, and its length); of sites ``mol``, the number of their body from 1. Types count the names of species from 1
-    in the order they come. A periodic box is [0, L); free space has bounds shrink-wrapped around each row. The time
-    step of a row is its time over the step of the run where all times are multiples of that, else the number of the
-    row.
+    quaternion as in LAMMPS (w, i, j, k, body to space), ``angmomx angmomy angmomz`` (space), ``mux muy muz mu``
+    (space, and its magnitude); for sites ``mol``, the index of their body from 1. Types number the species from 1 in
+    order of appearance. A periodic box is [0, L); free space has bounds shrink-wrapped around each row. TIMESTEP is the
+    time over the step of the run where all times are multiples of it, else the row number.
 
     Parameters
     ----------
@@ -212,46 +211,46 @@ def lammps_dump(
     InvalidInput, FileProblem
         As ``extended_xyz``.
     """
-    found = _particles(ds, every, species, sites, mass, None)
-    n = len(found.species)
-    kinds = list(dict.fromkeys(found.species))
-    of_sites = n != found.body[-1] + 1
+    particles = _particles(ds, every, species, sites, mass, None)
+    n = len(particles.species)
+    kinds = list(dict.fromkeys(particles.species))
+    of_sites = n != particles.body[-1] + 1
     labels = [
         f"{i + 1} " + (f"{body + 1} " if of_sites else "") + f"{kinds.index(name) + 1} {name} "
-        for i, (name, body) in enumerate(zip(found.species, found.body.tolist(), strict=True))
+        for i, (name, body) in enumerate(zip(particles.species, particles.body.tolist(), strict=True))
     ]
     names = ["id", *(["mol"] if of_sites else []), "type", "element", "x", "y", "z", "ix", "iy", "iz", "vx", "vy", "vz"]
-    rest: list[Any] = [found.velocity]
-    if found.mass is not None:
+    rest: list[Any] = [particles.velocity]
+    if particles.mass is not None:
         names.append("mass")
-        rest.append(found.mass[:, None])
-    if found.charge is not None:
+        rest.append(particles.mass[:, None])
+    if particles.charge is not None:
         names.append("q")
-        rest.append(found.charge[:, None])
-    if found.attitude is not None:
+        rest.append(particles.charge[:, None])
+    if particles.attitude is not None:
         names += [*(f"c_q[{i}]" for i in (1, 2, 3, 4)), "angmomx", "angmomy", "angmomz"]
-        rest += [found.attitude, rotation.rotate(found.attitude, found.spin)]
-    if found.dipole is not None:
+        rest += [particles.attitude, rotation.rotate(particles.attitude, particles.spin)]
+    if particles.dipole is not None:
         names += ["mux", "muy", "muz", "mu"]
-        rest += [found.dipole, np.linalg.norm(found.dipole, axis=-1, keepdims=True)]
+        rest += [particles.dipole, np.linalg.norm(particles.dipole, axis=-1, keepdims=True)]
     target = Path(checked_path(path))
     with appearing_whole(target) as draft, draft.open("w", encoding="ascii", newline="\n") as file:
-        for k in range(len(found.times)):
-            if found.box is None:
-                xyz, image = found.position[k], np.zeros((n, 3), dtype=int)
+        for k in range(len(particles.times)):
+            if particles.box is None:
+                xyz, image = particles.position[k], np.zeros((n, 3), dtype=int)
                 low, high = xyz.min(axis=0), xyz.max(axis=0)
                 margin = np.where(high > low, MARGIN * (high - low), 0.5)
                 bounds, style = np.column_stack([low - margin, high + margin]), "ss ss ss"
             else:
-                xyz, image = _wrapped(found.position[k], found.box, np.zeros(3))
-                bounds, style = np.column_stack([np.zeros(3), found.box]), "pp pp pp"
-            file.write(f"ITEM: TIMESTEP\n{found.steps[k]}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS {style}\n")
+                xyz, image = _wrapped(particles.position[k], particles.box, np.zeros(3))
+                bounds, style = np.column_stack([np.zeros(3), particles.box]), "pp pp pp"
+            file.write(f"ITEM: TIMESTEP\n{particles.steps[k]}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS {style}\n")
             file.writelines(f"{a!r} {b!r}\n" for a, b in bounds.tolist())
             file.write(f"ITEM: ATOMS {' '.join(names)}\n")
-            places = _texts(xyz)
+            positions = _texts(xyz)
             images = ["{} {} {}".format(*row) for row in image.tolist()]
             others = _texts(np.concatenate([_of_row(values, k) for values in rest], axis=1))
-            file.writelines(f"{a}{b} {c} {d}\n" for a, b, c, d in zip(labels, places, images, others, strict=True))
+            file.writelines(f"{a}{b} {c} {d}\n" for a, b, c, d in zip(labels, positions, images, others, strict=True))
     return target
 
 
@@ -268,22 +267,22 @@ def gsd(
 ) -> Path:
     """Write rows as a GSD file of the ``hoomd`` schema, which HOOMD-blue, freud and OVITO read.
 
-    Numbers of particles have 32 bits, about 7 digits: such a file is for pictures and as a start for HOOMD, not to go
-    on with here. Orientations are scalar first. The angular momentum is the quaternion P = 2 q (0, L) of the angular
-    momentum L about the body's axes [kamberaj2005]. ``log`` has ``time`` and all numbers of the trajectory that depend
-    on time alone, with 64 bits.
+    Particle data have 32 bits, about 7 digits: enough for pictures and as the initial state of a HOOMD run, not for
+    continuing a run here. Orientations are scalar first. The angular momentum is the quaternion P = 2 q (0, L) of the
+    body-frame angular momentum L [kamberaj2005]. ``log`` has ``time`` and all scalars of the trajectory that depend on
+    time alone, with 64 bits.
 
     Parameters
     ----------
     ds, path, every, species, sites, mass
         As for ``extended_xyz``; masses must be known.
     inertia : array_like (3,) or (N, 3), optional
-        Principal moments of the bodies. Unless given or in the trajectory they are told from angular momenta and
-        velocities; zero, which HOOMD takes for a body that does not turn, where that cannot be told: where the axes of
-        the body are not principal, or a body never turns about one of them.
+        Principal moments of the bodies. Unless given or in the trajectory they are computed from angular momenta and
+        velocities. They are zero, which HOOMD takes for a body that does not rotate, if that is impossible: the axes
+        of the body are not principal, or it never rotates about one of them.
     box : array_like (3,), optional
-        Edges of a box for a trajectory in free space, for the schema has none; else the least that holds all rows, with
-        a hundredth more.
+        Edges of the box that the schema requires, for a trajectory in free space; default 1.01 times the smallest that
+        contains all rows.
 
     Returns
     -------
@@ -292,7 +291,7 @@ def gsd(
     Raises
     ------
     InvalidInput
-        As ``extended_xyz``; masses that are not known; a box for a trajectory that has one, or too small.
+        As ``extended_xyz``; unknown masses; a box for a trajectory that already has one, or one too small.
     MissingExtra
         The package ``gsd`` is not installed.
     FileProblem
@@ -338,11 +337,11 @@ def gsd(
     return target
 
 
-# ------------------------------------------------------------------ what the trajectory holds
+# ------------------------------------------------------------------ data from the trajectory
 def _particles(
     ds: xr.Dataset, every: Any, species: Any, sites: Any, mass: Any, inertia: Any, wrap: bool = False
 ) -> Particles:
-    """Bodies or sites of every so many rows; with ``wrap`` their bodies' centres in [0, L)."""
+    """Bodies or sites of every ``every``-th row; with ``wrap`` the bodies' centres are in [0, L)."""
     trajectory(ds, "time")
     every, wrap = whole_number(every, "every", 1), truth(wrap, "wrap")
     if not ds.sizes.get("time", 0):
@@ -365,8 +364,8 @@ def _particles(
         if ds[name].dims == ("time",) and ds[name].dtype.kind in "fi" and name not in ("mass", "step")
     }
     common = {"times": times, "steps": _steps(ds, times), "box": box, "numbers": numbers}
-    chosen = None if sites is False else _sites(ds, sites)
-    if chosen is None:
+    site_data = None if sites is False else _sites(ds, sites)
+    if site_data is None:
         if not isinstance(species, str | list | tuple):
             raise InvalidInput(f"species must be a name, or a list of one for each body, not {shown(species)}")
         names = [species] * N if isinstance(species, str) else list(species)
@@ -388,16 +387,16 @@ def _particles(
         )
     if attitude is None:
         raise InvalidInput("this trajectory has no attitude, so its bodies have no sites; leave sites out")
-    labels, places, masses, charges = chosen
+    labels, places, masses, charges = site_data
     masses = masses if mass is None else _shaped(mass, "mass", (len(labels),))
     omega = of_bodies(ds, "angular_velocity")
     q, T, S = attitude[:, :, None], len(times), len(labels)
-    atoms = position[:, :, None] + rotation.rotate(q, places)
-    moves = velocity[:, :, None] + rotation.rotate(q, np.cross(omega[:, :, None], places))
+    positions = position[:, :, None] + rotation.rotate(q, places)
+    velocities = velocity[:, :, None] + rotation.rotate(q, np.cross(omega[:, :, None], places))
     return Particles(
         **common,
-        position=atoms.reshape(T, N * S, 3),
-        velocity=moves.reshape(T, N * S, 3),
+        position=positions.reshape(T, N * S, 3),
+        velocity=velocities.reshape(T, N * S, 3),
         attitude=None,
         spin=None,
         dipole=None,
@@ -410,12 +409,12 @@ def _particles(
 
 
 def of_bodies(ds: xr.Dataset, name: str) -> Any:
-    """A variable of all bodies as an array (time, body, numbers), finite.
+    """Return a variable of all bodies as a finite array (time, body, components).
 
     Raises
     ------
     InvalidInput
-        It is not there, or not finite.
+        The variable is missing or not finite.
     """
     if name not in trajectory(ds):
         has = "do not turn" if name in ("attitude", "angular_momentum", "angular_velocity") else "do not move"
@@ -429,19 +428,19 @@ def of_bodies(ds: xr.Dataset, name: str) -> Any:
 
 
 def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
-    """Dipoles of all bodies in space, (time, body, 3), from those in the body frame.
+    """Dipoles of all bodies in the space frame, (time, body, 3).
 
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that turn.
+        A trajectory of bodies that rotate.
     dipole : array_like (3,) or (N, 3), optional
-        In the body frame; unless given the variable ``dipole`` of the trajectory.
+        Dipoles in the body frame; default the variable ``dipole`` of the trajectory.
 
     Raises
     ------
     InvalidInput
-        No dipole, or one of another shape.
+        No dipole, or one of the wrong shape.
     """
     q = of_bodies(ds, "attitude")
     if dipole is None:
@@ -452,7 +451,7 @@ def body_dipoles(ds: xr.Dataset, dipole: Any = None) -> Any:
 
 
 def _shaped(value: Any, name: str, shape: tuple[int, ...], unit: str = UNKNOWN) -> Any:
-    """Finite numbers of this shape, or of its last dimensions, repeated."""
+    """Finite numbers broadcast to this shape."""
     given = array(value, name, unit)
     try:
         return np.broadcast_to(given, shape)
@@ -461,35 +460,35 @@ def _shaped(value: Any, name: str, shape: tuple[int, ...], unit: str = UNKNOWN) 
 
 
 def _sites(ds: xr.Dataset, sites: Any) -> tuple[list[str], Any, Any, Any] | None:
-    """Names, places, masses and charges of the sites of a body, or None where it has none."""
+    """Names, positions, masses and charges of the sites of a body, or None where it has none."""
     if sites is None:
         if "site_position" not in ds:
             return None
-        places = ds["site_position"].transpose("site", "axis")
-        names = [str(name).rstrip("0123456789") or "X" for name in places["site"].values]
-        own = [np.asarray(ds[v].values, dtype=float) if v in ds else None for v in ("site_mass", "site_charge")]
-        return names, np.asarray(places.values, dtype=float), own[0], own[1]
+        positions = ds["site_position"].transpose("site", "axis")
+        names = [str(name).rstrip("0123456789") or "X" for name in positions["site"].values]
+        properties = [np.asarray(ds[v].values, dtype=float) if v in ds else None for v in ("site_mass", "site_charge")]
+        return names, np.asarray(positions.values, dtype=float), properties[0], properties[1]
     pairs: list[Any] = []
     try:
         pairs = list(sites.items()) if isinstance(sites, Mapping) else list(sites)
         names = [name for name, _ in pairs]
-        places = _shaped([list(xyz) for _, xyz in pairs], "sites", (len(pairs), 3))
-    except Exception:  # whatever a thing does when it is asked for pairs
+        positions = _shaped([list(xyz) for _, xyz in pairs], "sites", (len(pairs), 3))
+    except Exception:  # user objects may raise anything when iterated
         pairs = []
     if not pairs:
         raise InvalidInput("sites must be pairs of a name and a place, such as [('O', (0, 0, 0)), ('H', (0, 0.1, 0))]")
-    return names, places, None, None
+    return names, positions, None, None
 
 
 def _name(value: Any) -> str:
-    """A name of a species: one word of ASCII."""
+    """A species name, checked: one word of printable ASCII."""
     if not isinstance(value, str) or not value or not value.isascii() or not value.isprintable() or " " in value:
         raise InvalidInput(f"species must be words of ASCII letters, not {shown(value)}")
     return value
 
 
 def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
-    """Masses of the bodies, or None where the trajectory does not tell those of all."""
+    """Masses of the bodies (N,), or None unless all are given or can be computed from momenta and velocities."""
     if given is not None:
         return _shaped(given, "mass", (N,))
     if "mass" in ds and "time" not in ds["mass"].dims:
@@ -502,7 +501,7 @@ def _masses(ds: xr.Dataset, N: int, given: Any) -> Any:
 
 
 def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
-    """Principal moments of the bodies, zero of those for which the trajectory does not tell them."""
+    """Principal moments of the bodies (N, 3), zero for bodies whose moments the trajectory does not determine."""
     if given is None and "inertia" in ds and ds["inertia"].dims[-1] == "axis" and ds["inertia"].ndim <= 2:
         given = ds["inertia"].values
     if given is not None:
@@ -511,26 +510,26 @@ def _moments(ds: xr.Dataset, N: int, given: Any) -> Any:
     fastest = np.abs(omega).argmax(axis=0)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         moments = (np.take_along_axis(spin, fastest, 0) / np.take_along_axis(omega, fastest, 0))[0]
-    left = np.abs(spin - moments * omega).max(axis=0)
-    known = (left <= CONSTANT * np.abs(spin).max(axis=(0, 2))[:, None]).all(axis=1) & np.isfinite(moments).all(axis=1)
+    rest = np.abs(spin - moments * omega).max(axis=0)
+    known = (rest <= CONSTANT * np.abs(spin).max(axis=(0, 2))[:, None]).all(axis=1) & np.isfinite(moments).all(axis=1)
     rounded = np.array([float(f"{m:.15g}") for m in moments.ravel()]).reshape(N, 3)
     return np.where(known[:, None], rounded, 0.0)
 
 
 def _steps(ds: xr.Dataset, times: Any) -> Any:
-    """Numbers of the steps at these times, or of the rows where they lie on no grid of steps from time 0."""
+    """Step numbers at these times, or row numbers if the times are not multiples of the step."""
     h = ds.attrs.get("step")
     if isinstance(h, int | float | np.number) and h != 0:
-        found = times / float(h)
-        near = np.rint(found)
-        if (np.abs(found - near) < 1e-6).all() and (near >= 0).all() and (np.diff(near) > 0).all():
-            return near.astype(np.int64)
+        steps = times / float(h)
+        whole = np.rint(steps)
+        if (np.abs(steps - whole) < 1e-6).all() and (whole >= 0).all() and (np.diff(whole) > 0).all():
+            return whole.astype(np.int64)
     return np.arange(len(times))
 
 
 # ------------------------------------------------------------------ boxes
 def _wrapped(position: Any, box: Any, low: Any) -> tuple[Any, Any]:
-    """Positions in [low, low + box) and the whole edges they have been moved by."""
+    """Positions wrapped into [low, low + box), and their image flags."""
     image = np.floor((position - low) / box)
     inside = position - image * box
     over = inside >= low + box  # by rounding
@@ -538,7 +537,7 @@ def _wrapped(position: Any, box: Any, low: Any) -> tuple[Any, Any]:
 
 
 def _wrapped_single(position: Any, edges: Any) -> tuple[Any, Any]:
-    """The same around the origin in 32 bits, strictly below the upper face after rounding."""
+    """Positions wrapped into [-L/2, L/2) in 32 bits, strictly below L/2 after rounding, and their image flags."""
     half = (edges.astype(np.float32) / 2).astype(np.float32)
     inside, image = _wrapped(position, edges, -edges / 2)
     rounded = inside.astype(np.float32)
@@ -546,13 +545,13 @@ def _wrapped_single(position: Any, edges: Any) -> tuple[Any, Any]:
     return np.where(over, -half, np.maximum(rounded, -half)), (image + over).astype(np.int32)
 
 
-def _edges(found: Particles, box: Any) -> Any:
-    """The edges of a GSD file."""
-    if found.box is not None:
+def _edges(particles: Particles, box: Any) -> Any:
+    """Edges of the box of a GSD file."""
+    if particles.box is not None:
         if box is not None:
             raise InvalidInput("box is given, but the trajectory has its own; leave it out")
-        return found.box
-    least = 2.0 * np.abs(found.position).max(axis=(0, 1))
+        return particles.box
+    least = 2.0 * np.abs(particles.position).max(axis=(0, 1))
     if box is None:
         return np.where(least > 0.0, ROOM * least, 1.0)
     edges = np.array(_shaped(box, "box", (3,)))
@@ -563,10 +562,10 @@ def _edges(found: Particles, box: Any) -> Any:
 
 # ------------------------------------------------------------------ text
 def _of_row(values: Any, k: int) -> Any:
-    """The numbers of a row; those that do not change have no time."""
+    """Values of row ``k``; arrays without a time dimension are constant."""
     return values[k] if values.ndim == 3 else values
 
 
 def _texts(block: Any) -> list[str]:
-    """Each line of numbers as text: the shortest that reads back as the very doubles."""
+    """Each row of numbers as text, in the shortest form that reads back as the same doubles."""
     return [" ".join(map(repr, line)) for line in block.tolist()]

@@ -5,29 +5,29 @@
     print(polhode.observables.drift(ds).slope)
 
 ========================== =======================================================================================
-function                   what it gives
+function                   result
 ========================== =======================================================================================
-radial_distribution        g(r); in free space the density of the distances of pairs
-dipole_correlations        <u_i . u_j> and <3 (u_i . e)(u_j . e) - u_i . u_j> of pairs at a distance r e
+radial_distribution        g(r); in free space the probability density of pair distances
+dipole_correlations        <u_i . u_j> and <3 (u_i . e)(u_j . e) - u_i . u_j> of pairs at a separation r e
 kirkwood_factor            1 + <sum_j u_i . u_j> of the neighbours within r
 total_dipole               M(t), the sum of all dipoles
-dielectric_constant        of the fluctuations of M, for any surroundings
+dielectric_constant        epsilon from the fluctuations of M, for any surroundings
 autocorrelation            <x(0) . x(t)> of any variable
 velocity_autocorrelation   <v(0) . v(t)>
-orientational_correlation  <P_1> or <P_2> of the angle a dipole turns by in a time t
+orientational_correlation  <P_1> or <P_2> of the cosine of the angle between a dipole at time 0 and at time t
 mean_square_displacement   <|r(t) - r(0)|^2>
-block_error                an average over time with its error
-drift                      the slope of the energy with its error
+block_error                time average with its error
+drift                      slope of the energy with its error
 ========================== =======================================================================================
 
-Every function takes a trajectory and gives a Dataset or DataArray. Here u is a unit vector along a dipole, e one along
-the line between two bodies. Dipoles are those of the trajectory (``dipole``, body frame) unless given. In a periodic
-box distances are those to the nearest image.
+Most functions take a trajectory; all return a Dataset or DataArray. Here u is the unit vector along a dipole, e that
+along the line between two bodies. Dipoles are those of the trajectory (``dipole``, body frame) unless given. In a
+periodic box distances are to the nearest image.
 
-**Errors** are standard errors of averages over rows (``polhode.trajectory.statistics``): where ``blocks`` is not given
-the length of the blocks is chosen for each number, and an error is nan where there are too few rows to tell, a few
-dozen at least. Those of correlations in time come from equal blocks of starting times, eight unless given; blocks
-should be much longer than correlations last.
+**Errors** are standard errors of averages over rows (``polhode.trajectory.statistics``): unless ``blocks`` is given the
+block length is chosen for each quantity, and the error is nan where there are too few rows (a few dozen are needed at
+least). Errors of time correlations come from equal blocks of starting times, eight unless given; blocks should be much
+longer than the correlation time.
 """
 
 from __future__ import annotations
@@ -60,23 +60,22 @@ __all__ = [
 ]
 
 PAIRS = 1 << 18
-"""Pairs looked at together; their numbers stay in the cache."""
+"""Pairs processed at once, so that their data stay in the cache."""
 NUMBERS = 1 << 22
-"""Numbers transformed together."""
+"""Numbers Fourier-transformed at once."""
 EQUAL = 1e-6
-"""Part of their spacing by which rows may be off."""
+"""Largest relative deviation of the spacing of rows that count as equally spaced."""
 ROOT2 = 2.0**0.5
 
 
 # ------------------------------------------------------------------ in space
 def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
                         blocks: int | None = None) -> xr.Dataset:  # fmt: skip
-    """Radial distribution function g(r), or in free space the density of the distances of pairs.
+    """Radial distribution function g(r), or in free space the probability density of pair distances.
 
-    In a box of volume V the pairs of N bodies in a shell are counted relative to those of an ideal gas of as many
-    bodies, N (N - 1) / (2 V) times the volume of the shell; so g is 1 for an ideal gas of any N. In free space, where
-    there is no density to compare with, ``pair_density`` is the part of all pairs in a shell over its thickness; its
-    integral over all distances is 1.
+    In a box of volume V the pairs of N bodies in a shell are counted relative to an ideal gas of N bodies, which has
+    N (N - 1) / (2 V) times the volume of the shell; so g is 1 for an ideal gas of any N. In free space, where there is
+    no mean density, ``pair_density`` is the fraction of pairs in a shell over its thickness; its integral is 1.
 
     Parameters
     ----------
@@ -85,23 +84,23 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
     bins : int
         Number of shells.
     r_max : float, optional
-        Outer radius of the last shell; by default, and at most, half the shortest edge of the box, in free space the
-        diagonal of what the bodies fill.
+        Outer radius of the last shell. In a box the default and the maximum is half the shortest edge; in free space
+        the default is the diagonal of the smallest box around the bodies.
     rows : slice, optional
-        Which rows, such as ``slice(100, None, 10)``; all unless given.
+        Rows to use, such as ``slice(100, None, 10)``; default all.
     blocks : int, optional
         As for ``block_error``.
 
     Returns
     -------
     xarray.Dataset
-        ``g`` or ``pair_density`` with its ``_error``, and ``count``, the pairs in a row, by ``r``, the middle of the
-        shell.
+        ``g`` or ``pair_density`` with its ``_error``, and ``count``, the mean number of pairs in a row, by ``r``, the
+        middle of the shell.
 
     Raises
     ------
     InvalidInput
-        One body, a radius beyond half the box, or no shells.
+        One body, no rows, a radius beyond half the box, or no shells.
     """
     ds = _chosen(ds, rows)
     position, box = _positions(ds)
@@ -128,18 +127,18 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
 def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
 dipole: Any = None,
                         blocks: int | None = None) -> xr.Dataset:  # fmt: skip
-    """How the dipoles of two bodies are turned to each other at a distance r.
+    """Orientational correlation of the dipoles of two bodies at a distance r.
 
     ``h110`` is the average of u_i . u_j and ``h112`` that of 3 (u_i . e)(u_j . e) - u_i . u_j over the pairs of a
-    shell: of unit dipoles, and not multiplied by g(r). Dipoles head to tail have 1 and 2; side by side, opposite ones
-    -1 and 1.
+    shell, with unit vectors u and without the factor g(r). Head-to-tail dipoles have 1 and 2; antiparallel ones side by
+    side -1 and 1.
 
     Parameters
     ----------
     ds, bins, r_max, rows, blocks
         As for ``radial_distribution``.
     dipole : array_like (3,) or (N, 3), optional
-        In the body frame; only its direction matters.
+        Dipole in the body frame; only its direction matters.
 
     Returns
     -------
@@ -162,7 +161,7 @@ dipole: Any = None,
     for k, (name, meaning) in enumerate(meanings.items(), start=1):
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = sums[:, k].mean(axis=0) / pairs
-            # The ratio of two averages has the error of the average of its linear part.
+            # Linearized error propagation for the ratio of two averages.
             linear = np.where(pairs > 0.0, (sums[:, k] - ratio * count) / pairs, 0.0)
         error = np.where(pairs > 0.0, average(linear, blocks).error, np.nan)
         variables[name] = ("r", ratio, {"long_name": meaning, "units": "1"})
@@ -175,7 +174,7 @@ dipole: Any = None,
 def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *, dipole:
 Any = None,
                     blocks: int | None = None) -> xr.Dataset:  # fmt: skip
-    """Kirkwood's factor g_K(r) = 1 + <sum_j u_i . u_j>, the sum over all neighbours of a body within r [kirkwood1939].
+    """Kirkwood factor g_K(r) = 1 + <sum_j u_i . u_j>, the sum over all neighbours of a body within r [kirkwood1939].
 
     Parameters
     ----------
@@ -185,8 +184,8 @@ Any = None,
     Returns
     -------
     xarray.Dataset
-        ``g_K`` and ``g_K_error`` by ``r``, the outer radius of a shell. How it goes on to large r depends on what
-        surrounds the box; compare it well below half an edge.
+        ``g_K`` and ``g_K_error`` by ``r``, the outer radius of a shell. The limit at large r depends on the
+        surroundings of the box; compare values well below half an edge.
 
     Raises
     ------
@@ -207,14 +206,14 @@ Any = None,
 
 
 def total_dipole(ds: xr.Dataset, *, dipole: Any = None) -> xr.DataArray:
-    """Sum M(t) of all dipoles, space frame.
+    """Total dipole M(t), the sum of all dipoles, space frame.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that turn.
+        A trajectory of bodies that rotate.
     dipole : array_like (3,) or (N, 3), optional
-        In the body frame; unless given the variable ``dipole`` of the trajectory.
+        Dipole in the body frame; default the variable ``dipole`` of the trajectory.
 
     Returns
     -------
@@ -224,7 +223,7 @@ def total_dipole(ds: xr.Dataset, *, dipole: Any = None) -> xr.DataArray:
     Raises
     ------
     InvalidInput
-        No dipole, or one of another shape.
+        No dipole, or one of the wrong shape.
     """
     values = body_dipoles(ds, dipole).sum(axis=1)
     own = ds["dipole"].attrs.get("units") if "dipole" in ds else None
@@ -243,7 +242,7 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
         (epsilon - 1) (2 s + 1) / (2 s + epsilon) = y
 
     so epsilon = 1 + y in conducting surroundings (s = inf, Ewald sums with a conducting boundary), and
-    (epsilon - 1) / (epsilon + 2) = y / 3 in vacuum (s = 1). With a reaction field s is its dielectric constant.
+    (epsilon - 1) / (epsilon + 2) = y / 3 in vacuum (s = 1). With a reaction field, s is its dielectric constant.
 
     Parameters
     ----------
@@ -254,13 +253,13 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
     dipole : array_like, optional
         As for ``total_dipole``.
     surroundings : float
-        Dielectric constant s of what surrounds the box; it must be that of the run.
+        Dielectric constant s of the surroundings of the box; it must match the boundary condition of the run.
     boltzmann, coulomb : float, optional
-        Boltzmann's constant, and energy times distance of two unit charges, in the units of the trajectory: those that
-        it has (``boltzmann``, ``coulomb``), or that its label means, "molecular" or "SI". To be given where it is
-        labelled "consistent" and has none; 1 in reduced units.
+        Boltzmann's constant, and energy times distance of two unit charges, in the units of the trajectory. Default:
+        the variables ``boltzmann``, ``coulomb`` of the trajectory, or the values for its unit label "molecular" or
+        "SI". Required for the label "consistent" without these variables; 1 in reduced units.
     volume : float, optional
-        In free space, where there is no box.
+        Volume; required in free space, where there is no box.
     blocks : int, optional
         As for ``block_error``.
 
@@ -272,9 +271,9 @@ def dielectric_constant(ds: xr.Dataset, temperature: float, *, dipole: Any = Non
     Raises
     ------
     InvalidInput
-        A temperature that is not positive, no volume, constants that are neither given nor those of the trajectory, or
-        differ from them by more than 1e-6, or fluctuations that no dielectric constant explains in these
-        surroundings, y >= 2 s + 1.
+        A temperature that is not positive; no volume; constants that are missing, or differ from the trajectory's by
+        more than 1e-6 (relative); fluctuations too large for any dielectric constant in these surroundings,
+        y >= 2 s + 1.
     """
     trajectory(ds)
     temperature = number(temperature, "temperature", unit_of(ds, "temperature"), positive=True)
@@ -318,13 +317,13 @@ CONSTANTS = {
     "molecular": {"boltzmann": 0.00831446261815324, "coulomb": 138.935457644},
     "SI": {"boltzmann": 1.380649e-23, "coulomb": 8.9875517923e9},
 }
-"""Boltzmann's constant and 1 / (4 pi epsilon_0) of CODATA 2018, in the units that a label means."""
+"""Boltzmann's constant and 1 / (4 pi epsilon_0) of CODATA 2018, by unit label."""
 AGREES = 1e-6
-"""Part by which a constant that is given may differ from that of the trajectory."""
+"""Largest relative difference between a given constant and that of the trajectory."""
 
 
 def _constant(ds: xr.Dataset, name: str, given: Any) -> float:
-    """A constant of the units of a trajectory."""
+    """A physical constant in the units of a trajectory, given or its own."""
     own = float(ds[name]) if name in ds else CONSTANTS.get(str(ds.attrs.get("units")), {}).get(name)
     if given is None:
         if own is None:
@@ -341,29 +340,29 @@ def _constant(ds: xr.Dataset, name: str, given: Any) -> float:
 
 # ------------------------------------------------------------------ in time
 def autocorrelation(series: xr.DataArray, lags: int | None = None, *, blocks: int = 8) -> xr.Dataset:
-    """Correlation of a variable with itself after a time, <x(0) . x(t)>.
+    """Autocorrelation <x(0) . x(t)> of a variable.
 
-    An average over starting times, the same ones for all t, and over bodies (dimension ``body``); products of all other
-    dimensions are added. Nothing is subtracted or divided.
+    Averaged over starting times, the same ones for all t, and over bodies (dimension ``body``); summed over all other
+    dimensions. The mean is not subtracted, and nothing is normalized.
 
     Parameters
     ----------
     series : xarray.DataArray
-        With the dimension ``time``, at equal spacing.
+        Variable with the dimension ``time``, equally spaced.
     lags : int, optional
-        Longest time in rows; a quarter of the rows unless given. The last ``lags`` rows are no starting times.
+        Longest lag in rows; default a quarter of the rows. The last ``lags`` rows are not used as starting times.
     blocks : int
-        Blocks of starting times the error is told from.
+        Number of blocks of starting times from which the error is estimated.
 
     Returns
     -------
     xarray.Dataset
-        ``correlation`` and ``correlation_error`` by ``lag``, a time. To 1e-14 of the largest value.
+        ``correlation`` and ``correlation_error`` by ``lag``, a time; accurate to 1e-14 of the largest value.
 
     Raises
     ------
     InvalidInput
-        Rows that are not equally spaced or not finite, or too few of them for these lags and blocks.
+        Rows that are not equally spaced or not finite, or too few rows for these lags and blocks.
     """
     if not isinstance(series, xr.DataArray) or "time" not in series.dims or "time" not in series.coords:
         raise InvalidInput("series must be a DataArray with the dimension time, such as ds.velocity")
@@ -382,14 +381,14 @@ def velocity_autocorrelation(ds: xr.Dataset, lags: int | None = None, *, blocks:
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that move through space, with equally spaced rows.
+        A trajectory of bodies that translate, with equally spaced rows.
     lags, blocks
         As for ``autocorrelation``.
 
     Returns
     -------
     xarray.Dataset
-        As ``autocorrelation``. A third of its integral over time is the diffusion constant.
+        As ``autocorrelation``. One third of its time integral is the diffusion constant.
 
     Raises
     ------
@@ -402,16 +401,16 @@ def velocity_autocorrelation(ds: xr.Dataset, lags: int | None = None, *, blocks:
 
 def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = None, *, dipole: Any = None,
                               blocks: int = 8) -> xr.Dataset:  # fmt: skip
-    """Average over bodies of P_1(c) = c or P_2(c) = (3 c^2 - 1) / 2, where c = u(0) . u(t).
+    """Orientational correlation: average of P_1(c) = c or P_2(c) = (3 c^2 - 1) / 2, where c = u(0) . u(t).
 
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that turn, with equally spaced rows.
+        A trajectory of bodies that rotate, with equally spaced rows.
     rank : {1, 2}
-        Which Legendre polynomial.
+        Degree of the Legendre polynomial.
     dipole : array_like (3,) or (N, 3), optional
-        In the body frame, whose direction is u; unless given the variable ``dipole``. Any axis of the body will do.
+        Vector along u in the body frame, a dipole or any other axis; default the variable ``dipole``.
     lags, blocks
         As for ``autocorrelation``.
 
@@ -423,7 +422,7 @@ def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = 
     Raises
     ------
     InvalidInput
-        As ``autocorrelation``; another rank, no dipole or one of length zero.
+        As ``autocorrelation``; another rank, no dipole, or one of length zero.
     """
     if whole(rank, "rank") not in (1, 2):
         raise InvalidInput(f"rank is {rank}; it must be 1 or 2")
@@ -442,19 +441,19 @@ def orientational_correlation(ds: xr.Dataset, rank: int = 1, lags: int | None = 
 def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks: int = 8) -> xr.Dataset:
     """Mean-square displacement <|r(t) - r(0)|^2> of the bodies.
 
-    Positions of a trajectory are not wrapped into the box, so displacements are those of the motion.
+    Positions of a trajectory are unwrapped, so displacements through the faces of the box count in full.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        A trajectory of bodies that move through space, with equally spaced rows.
+        A trajectory of bodies that translate, with equally spaced rows.
     lags, blocks
         As for ``autocorrelation``.
 
     Returns
     -------
     xarray.Dataset
-        ``displacement`` and ``displacement_error`` by ``lag``, to 1e-14 of the square of the longest way.
+        ``displacement`` and ``displacement_error`` by ``lag``, accurate to 1e-14 of the largest squared displacement.
 
     Raises
     ------
@@ -477,7 +476,7 @@ def mean_square_displacement(ds: xr.Dataset, lags: int | None = None, *, blocks:
 
 # ------------------------------------------------------------------ pairs
 def _chosen(ds: Any, rows: Any) -> xr.Dataset:
-    """The rows that are looked at."""
+    """The trajectory, checked, at the selected rows."""
     if rows is None:
         return trajectory(ds, "time")
     try:
@@ -491,7 +490,7 @@ def _chosen(ds: Any, rows: Any) -> xr.Dataset:
 
 
 def _positions(ds: xr.Dataset) -> tuple[Any, Any]:
-    """Positions (time, body, axis) of two bodies or more, and the edges of the box or None."""
+    """Positions (time, body, axis) of at least two bodies, and the edges of the box or None."""
     position = of_bodies(ds, "position")
     if position.shape[1] < 2:
         raise InvalidInput("the trajectory has one body, so there are no pairs")
@@ -516,7 +515,7 @@ def _shells(position: Any, box: Any, bins: Any, r_max: Any, unit: str) -> Any:
 
 
 def _chunks(N: int) -> Iterator[tuple[int, int]]:
-    """Ranges of bodies whose pairs with all later ones are looked at together."""
+    """Index ranges of bodies whose pairs with all later bodies are processed at once."""
     first = 0
     while first < N - 1:
         last = min(N, first + max(1, PAIRS // (N - first)))
@@ -525,7 +524,7 @@ def _chunks(N: int) -> Iterator[tuple[int, int]]:
 
 
 def _histograms(r: Any, box: Any, edges: Any, u: Any = None) -> Any:
-    """Of one row, by shells: the number of pairs, and with unit vectors ``u`` the sums of their two correlations."""
+    """Number of pairs in each shell for one row; with unit vectors ``u`` also the sums for h110 and h112."""
     bins, furthest = len(edges) - 1, edges[-1] ** 2
     found = np.zeros((1 if u is None else 3, bins))
     for first, last in _chunks(len(r)):
@@ -553,7 +552,7 @@ def _histograms(r: Any, box: Any, edges: Any, u: Any = None) -> Any:
 
 
 def _units(ds: xr.Dataset, dipole: Any) -> Any:
-    """Unit vectors along the dipoles in space, (time, body, 3)."""
+    """Unit vectors along the dipoles, space frame, (time, body, 3)."""
     mu = body_dipoles(ds, dipole)
     size = np.linalg.norm(mu, axis=-1, keepdims=True)
     if not (size > 0.0).all():
@@ -562,7 +561,7 @@ def _units(ds: xr.Dataset, dipole: Any) -> Any:
 
 
 def _length(ds: xr.Dataset) -> str:
-    """The label of lengths."""
+    """Label of the unit of length."""
     return str(ds["position"].attrs.get("units", "length"))
 
 
@@ -573,7 +572,7 @@ def _radii(ds: xr.Dataset, r: Any) -> Any:
 
 # ------------------------------------------------------------------ lags
 def _plan(times: Any, lags: Any, blocks: Any) -> tuple[Any, Any]:
-    """The lags as times, and where the blocks of starting rows begin and end."""
+    """Lags as times, and the boundaries of the blocks of starting rows."""
     n = len(times)
     if n < 2:
         raise InvalidInput(f"a correlation in time needs two rows or more, but there are {n}")
@@ -590,9 +589,9 @@ def _plan(times: Any, lags: Any, blocks: Any) -> tuple[Any, Any]:
 
 
 def _lagged(x: Any, lags: int, cuts: Any) -> Any:
-    """Averages over the starting rows t of each block of x(t) . x(t + lag), for all lags: (blocks, lags + 1).
+    """Averages of x(t) . x(t + lag) over the starting rows t of each block, (blocks, lags + 1).
 
-    By Fourier transforms long enough that nothing wraps around.
+    Computed by Fourier transforms, zero-padded so that nothing wraps around.
     """
     blocks = len(cuts) - 1
     found = np.zeros((blocks, lags + 1))
@@ -609,7 +608,7 @@ def _lagged(x: Any, lags: int, cuts: Any) -> Any:
 
 
 def _correlated(name: str, found: Any, lag: Any, cuts: Any, ds: Any, meaning: str, units: str) -> xr.Dataset:
-    """Averages over the blocks, weighted by their lengths, with the error told from their scatter."""
+    """Dataset of the averages over blocks, weighted by their lengths, with the error from their scatter."""
     mean = np.average(found, axis=0, weights=np.diff(cuts))
     error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     about = {"long_name": "time between", "units": ds["time"].attrs.get("units", "time")}

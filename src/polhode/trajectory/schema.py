@@ -1,4 +1,4 @@
-"""The trajectory as a written specification: names, dimensions, units and attributes of the Dataset.
+"""Specification of the trajectory Dataset: names, dimensions, units and attributes.
 
 ========================= ==================== =====================================================================
 variable                  dimensions           meaning
@@ -9,27 +9,26 @@ angular_velocity          time, axis           body frame
 angular_momentum_space    time, axis           about the origin, space frame: R m + r x p
 position, momentum        time, axis           space frame; of bodies that translate
 velocity                  time, axis           space frame; of bodies that translate
-position_carry            time, axis           and momentum_carry: what rounding has left out of them and is added to
-                                               their next sums, where these are compensated
+position_carry            time, axis           and momentum_carry: rounding errors of the sums so far, added to the next
+                                               ones; of methods with compensated summation
 kinetic_energy            time                 of all bodies
-potential_energy          time                 where the system states a potential
+potential_energy          time                 where the system has a potential
 energy                    time                 kinetic + potential
-energy_error              time                 change of the energy less all work, over |energy[0]| where that is not 0:
-                                               zero along the exact motion of every system that records its work
-energy_change             time                 energy - energy[0], work and all
-work                      time, force          energy given to the bodies since the start by each force without
-                                               potential (drag, thrust, a function of the user), or with one that
-                                               changes in time
-mass                      time                 where burns use it up; momentum, energies and work are those of the mass
-                                               before the burns
-vertical_angular_momentum time                 z component of the spatial angular momentum, where the system keeps it
-axial_angular_momentum    time                 along the body's symmetry axis, where the system keeps it
-total_momentum            time, axis           of all bodies, space frame, where the system keeps it
-total_angular_momentum    time, axis           of all bodies about the origin, space frame, where the system keeps it
+energy_error              time                 energy change less all work, over |energy[0]| where that is not 0: zero
+                                               for the exact motion of every system that records its work
+energy_change             time                 energy - energy[0], including work
+work                      time, force          work done on the bodies since time 0 by each force without potential
+                                               (drag, thrust, a user function) or with a time-dependent one
+mass                      time                 where burns consume propellant; momentum, energies and work are those of
+                                               the mass before the burns
+vertical_angular_momentum time                 z component of the spatial angular momentum, where it is conserved
+axial_angular_momentum    time                 along the body's symmetry axis, where it is conserved
+total_momentum            time, axis           of all bodies, space frame, where it is conserved
+total_angular_momentum    time, axis           of all bodies about the origin, space frame, where it is conserved
 spin                      time, axis           angular momentum about the centre of mass, space frame; of a spacecraft
 attitude_energy           time                 of rotation and gravity gradient; of a spacecraft
 orbital_energy            time                 of the osculating conic, |p|^2 / (2 m) - mu m / r; of a spacecraft
-temperature               time                 of molecules, from their motion relative to the centre of mass; also
+temperature               time                 of molecules, from motion relative to the common centre of mass; also
                                                temperature_translational and temperature_rotational
 pressure                  time                 of molecules in a box
 total_dipole              time, axis           of molecules, space frame
@@ -41,30 +40,30 @@ boltzmann, coulomb                             of molecules: Boltzmann's constan
                                                charges, in the units of the trajectory
 box                       axis                 edges of the periodic box, where there is one; positions are not wrapped
                                                into it
-iterations                time                 most solver iterations of a step since the row before
-step                      time                 size of the step that ends at the row or holds it, 0 at the start;
-                                               where they are chosen by a tolerance or a clock
-clock                     time, clock_number   of a method with a clock: time, what rounding cut off of it, density of
-                                               steps (their size times it is the nominal step), its rate or unit
-thermostat                time,                of a method with a heat bath: its numbers, see
+iterations                time                 most solver iterations of a step since the previous row
+step                      time                 size of the step that ends at the row or contains it, 0 at the first; of
+                                               adaptive and time-transformed runs
+clock                     time, clock_number   of time-transformed runs: time, its compensation, step density (nominal
+                                               step over step), its rate or unit
+thermostat                time,                of thermostatted runs: thermostat variables, see
                           thermostat_number    ``polhode.methods.thermostats``
-conserved_energy          time                 of a method with a heat bath: energy of bodies and bath, less work; it is
-                                               kept up to the error of the method, while ``energy`` is not
+conserved_energy          time                 of thermostatted runs: energy of bodies and heat bath, less work;
+                                               conserved up to the error of the method, while ``energy`` is not
 rotation_vector           time, axis           angle times axis of the attitude; attribute ``branch``
-euler_angles              time, angle          in the order of the letters of the attribute ``sequence``; ``branch``
+euler_angles              time, angle          in the order of the attribute ``sequence``; attribute ``branch``
 gibbs_rodrigues           time, axis           tan(angle/2) times axis of the attitude
 modified_rodrigues        time, axis           tan(angle/4) times axis of the attitude; attribute ``branch``
-event_time, event_kind    event                when, and a word such as ``periapsis`` or ``impulse``
-event_position            event, axis          and event_velocity, event_attitude, event_angular_velocity: there, then
-event_before_velocity     event, axis          velocity before it, which impulses change; where there are some
-event_work                event                work of an impulse; where there are some
+event_time, event_kind    event                time, and a word such as ``periapsis`` or ``impulse``
+event_position            event, axis          and event_velocity, event_attitude, event_angular_velocity: at the event
+event_before_velocity     event, axis          velocity just before the event; of systems with impulses
+event_work                event                work of an impulse; of systems with impulses
 ========================= ==================== =====================================================================
 
-With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. The
-variables of events are there where events were asked for, or where the system has impulses or edges; an attribute
-``stopped`` says which event has ended the run. The charts, the last four of the first dimension ``time``, are there
-where a method keeps its attitude in one, or where ``polhode.with_chart`` has added it; the attribute ``branch`` says
-which of the numbers that are the same attitude they are, see ``polhode.convert_branch``.
+With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. Event
+variables are present where events were requested, or where the system has impulses or edges; the attribute ``stopped``
+names the event that ended the run. A chart (``rotation_vector`` to ``modified_rodrigues``) is present where the method
+integrates in it or ``polhode.with_chart`` has added it; its attribute ``branch`` says which of the equivalent triples
+it holds, see ``polhode.convert_branch``.
 
 The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01-01T00:00:00 TDB``.
 """
@@ -203,7 +202,7 @@ UNITS = {
         "event_work": "J",
     },
 }
-"""Units of the variables: of any consistent set, or SI."""
+"""Unit labels of the variables: consistent, SI, molecular."""
 
 _MOLECULAR = (
     ("mass length2 / time2", "kJ / mol"), ("energy / boltzmann", "K"), ("energy", "kJ / mol"), ("charge", "e"),
@@ -219,22 +218,22 @@ def _molecular(units: str) -> str:
 
 UNITS["molecular"] = {name: _molecular(units) for name, units in UNITS["consistent"].items()}
 UNITS["molecular"] |= {"boltzmann": "kJ / (mol K)", "coulomb": "kJ nm / (mol e2)"}
-"""Units of systems that fix those of molecules: nm, ps, u, e, kJ / mol, K."""
+"""Units of molecular systems: nm, ps, u, e, kJ / mol, K."""
 
 SCALES: dict[str, dict[str, str]] = {
     "SI": {"length": "m", "time": "s", "mass": "kg", "temperature": "K", "volume": "m**3", "dipole": "C * m"},
     "molecular": {"length": "nm", "time": "ps", "mass": "u", "temperature": "K", "volume": "nm**3"},
 }
-"""What quantities that are handed in beside a trajectory turn into, where it says its units."""
+"""Units that quantities passed along with a trajectory are converted to, by the trajectory's unit label."""
 
 
 def trajectory(ds: Any, *needed: str) -> xr.Dataset:
-    """A Dataset, as it is.
+    """Check that ``ds`` is a Dataset with the variables ``needed``, and return it.
 
     Raises
     ------
     InvalidInput
-        Something else, or one without the variables that are needed.
+        Not a Dataset, or one without these variables.
     """
     import xarray as xr
 
@@ -247,14 +246,14 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
 
 
 def unit_of(ds: xr.Dataset, kind: str) -> str:
-    """The unit a quantity turns into beside a trajectory, or ``arguments.UNKNOWN`` where its labels do not tell."""
+    """Unit that a quantity passed along with a trajectory is converted to, or ``arguments.UNKNOWN``."""
     return SCALES.get(str(ds.attrs.get("units")), {}).get(kind, UNKNOWN)
 
 
 CHART_DIMENSION = {
     "rotation_vector": "axis", "euler_angles": "angle", "gibbs_rodrigues": "axis", "modified_rodrigues": "axis",
 }  # fmt: skip
-"""Last dimension of what methods keep attitudes as."""
+"""Last dimension of the charts."""
 
 MEANING = {
     "attitude": "attitude quaternion, body to space",
@@ -314,14 +313,14 @@ MEANING = {
 }
 
 BALANCE = "relative energy error, (H - H0 - work)/|H0|"
-"""What ``energy_error`` means where there is work."""
+"""Long name of ``energy_error`` where work is recorded."""
 KINETIC_ONLY = "kinetic energy only: the loads state no potential"
 TAKEN_FOR_POTENTIAL = "the loads are taken for those of the potential beside them; any other work is in the error"
 CHANGING_POTENTIAL = "the potential reads the time; what it changes by itself is not recorded as work"
-"""Notes at energies."""
+"""Notes attached to the energies."""
 
 FALLING = "momentum, angular momentum, energies and work are those of the mass before the burns"
-"""Note at a mass that falls."""
+"""Note attached to a decreasing mass."""
 
 BATHED = "not conserved: a heat bath takes part; see conserved_energy"
-"""Note at energies of a thermostatted run."""
+"""Note attached to the energies of a thermostatted run."""

@@ -1,15 +1,15 @@
-"""Averages of correlated series with their standard errors, and the drift of a quantity.
+"""Averages of correlated time series with standard errors, and the drift of a quantity.
 
-Rows of a trajectory are correlated, so that the standard deviation over the root of their number is no error of their
-average. Averages over blocks of rows are less and less correlated as the blocks grow, and their scatter tends to the
-true error [flyvbjerg1989]. With s(B) the error told from blocks of up to B out of n rows, the least B with
+Rows of a trajectory are correlated, so the standard deviation over the root of their number underestimates the error of
+their average. Averages over blocks of rows become uncorrelated as the blocks grow, and their scatter tends to the true
+error [flyvbjerg1989]. With s(B) the error estimated from blocks of B out of n rows, the smallest B with
 
     B^3 > 2 n (s(B) / s(1))^4
 
-balances the correlation that is left against the scatter of the error itself [lee2011]. Here s(B) is the greatest of
-what blocks of up to B rows tell: an estimate that is low by chance would be taken for an end of the correlations.
-Lengths grow by a quarter, down to eight blocks; where none of them will do, the series is too short to tell its error,
-which is then nan. A series of which g rows are worth one independent row needs about 60 g of them.
+balances the remaining correlation against the statistical error of s itself [lee2011]. Here s(B) is the maximum over
+all block lengths up to B, since an estimate that is low by chance would look like the end of the correlations. Lengths
+grow by a quarter until eight blocks are left; if none qualifies, the series is too short and the error is nan. A series
+in which g rows are worth one independent row needs about 60 g of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from polhode.errors import InvalidInput, shown
 from polhode.trajectory.schema import trajectory
 
 FEWEST = 8
-"""Blocks that an error is told from unless their number is given."""
+"""Fewest blocks used to estimate an error unless their number is given."""
 GROWTH = 1.25
 
 
@@ -34,9 +34,9 @@ class Average(NamedTuple):
     Attributes
     ----------
     mean, error : array
-        The averages and their standard errors; nan where the series is too short to tell.
+        Averages and standard errors; the error is nan where the series is too short.
     length : array of int
-        Rows in a block, 0 where there is no error.
+        Rows per block, 0 where the error is nan.
     """
 
     mean: Any
@@ -45,19 +45,19 @@ class Average(NamedTuple):
 
 
 def average(x: Any, blocks: int | None = None) -> Average:
-    """Average of a series of rows and its standard error.
+    """Average of time series and its standard error.
 
     Parameters
     ----------
     x : array (n, ...)
-        The series, one for each of the further entries.
+        Series along the first axis, one for each entry of the others.
     blocks : int, optional
-        Number of equal blocks; unless given each series has the length of its blocks chosen.
+        Number of equal blocks; by default the block length is chosen for each series.
 
     Raises
     ------
     InvalidInput
-        A number of blocks below two or above n.
+        No rows; fewer than two blocks or more than n.
     """
     x = np.asarray(x, dtype=float)
     n = len(x)
@@ -71,59 +71,59 @@ def average(x: Any, blocks: int | None = None) -> Average:
     if n < FEWEST:
         return Average(mean, error, chosen)
     single = _error_of(x, 1, n)
-    still = single > 0.0
-    error[~still], chosen[~still] = 0.0, 1
-    found = single
+    undecided = single > 0.0
+    error[~undecided], chosen[~undecided] = 0.0, 1
+    largest = single
     for length in _lengths(n):
-        if not still.any():
+        if not undecided.any():
             break
-        found = np.maximum(found, _error_of(x, length, n // length))
+        largest = np.maximum(largest, _error_of(x, length, n // length))
         with np.errstate(divide="ignore", invalid="ignore"):
-            enough = still & (length**3 > 2.0 * n * (found / single) ** 4)
-        error[enough], chosen[enough] = found[enough], length
-        still &= ~enough
+            enough = undecided & (length**3 > 2.0 * n * (largest / single) ** 4)
+        error[enough], chosen[enough] = largest[enough], length
+        undecided &= ~enough
     return Average(mean, error, chosen)
 
 
 def number_of_blocks(blocks: Any, rows: int) -> int:
-    """A number of blocks of so many rows, checked."""
+    """Number of blocks, checked against the number of rows."""
     if not 2 <= whole(blocks, "blocks", most=np.inf) <= rows:
         raise InvalidInput(f"blocks is {shown(blocks)}; {rows} rows can be cut into 2 to {rows} blocks")
     return int(blocks)
 
 
 def _lengths(n: int) -> list[int]:
-    """Lengths of blocks, each about a quarter longer than the one before, of at least eight blocks."""
-    found, length = [], 1.0
+    """Block lengths, each about a quarter longer than the previous one, while there are at least eight blocks."""
+    lengths, length = [], 1.0
     while int(length) <= n // FEWEST:
-        found.append(int(length))
+        lengths.append(int(length))
         length = max(length * GROWTH, length + 1.0)
-    return found
+    return lengths
 
 
 def _error_of(x: Any, length: int, count: int) -> Any:
-    """Standard error of the average told from the last ``count`` blocks of this length."""
+    """Standard error of the average, from the last ``count`` blocks of this length."""
     last = x[len(x) - length * count :].reshape(count, length, *x.shape[1:])
     return np.asarray(last.mean(axis=1).std(axis=0, ddof=1) / np.sqrt(count))
 
 
 def block_error(series: Any, *, blocks: int | None = None) -> xr.Dataset:
-    """Average over time of correlated numbers, with its standard error by block averages.
+    """Time average of a correlated series, with its standard error from block averages.
 
     Parameters
     ----------
     series : DataArray with the dimension ``time``, or array_like (n, ...)
-        One series, or one for each of the further entries.
+        One series, or one for each entry of the other dimensions.
     blocks : int, optional
-        Number of equal blocks, each much longer than the correlations last; unless given the length of the blocks is
-        chosen, see ``polhode.trajectory.statistics``.
+        Number of equal blocks, each much longer than the correlation time; by default the block length is chosen, see
+        ``polhode.trajectory.statistics``.
 
     Returns
     -------
     xarray.Dataset
-        ``mean``; ``error``, nan where the series is too short to tell (a few dozen rows at least); ``block_rows``, the
-        length of the blocks; ``inefficiency``, how many rows are worth one that is independent. An error told from b
-        blocks is itself uncertain by its part 1 / sqrt(2 (b - 1)).
+        ``mean``; ``error``, nan where the series is too short (it needs a few dozen rows at least); ``block_rows``, the
+        rows per block; ``inefficiency``, how many rows are worth one independent row. An error from b blocks has itself
+        a relative uncertainty of 1 / sqrt(2 (b - 1)).
 
     Raises
     ------
@@ -141,19 +141,19 @@ def block_error(series: Any, *, blocks: int | None = None) -> xr.Dataset:
     values = array(series if named is None else named.transpose("time", ...).values, "series", UNKNOWN)
     if values.ndim == 0:
         raise InvalidInput("series must be finite numbers, one for each row")
-    found = average(values, blocks)
+    result = average(values, blocks)
     dims = [f"dim_{k}" for k in range(1, values.ndim)]
     coordinates: dict[Any, Any] = {}
     if named is not None:
         dims = [str(d) for d in named.dims if d != "time"]
         coordinates = {name: named.coords[name] for name in dims if name in named.coords}
-    independent = values.var(axis=0, ddof=1) / len(values) if len(values) > 1 else np.full(found.mean.shape, np.nan)
+    independent = values.var(axis=0, ddof=1) / len(values) if len(values) > 1 else np.full(result.mean.shape, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        inefficiency = np.where(independent > 0.0, found.error**2 / independent, 1.0)
+        inefficiency = np.where(independent > 0.0, result.error**2 / independent, 1.0)
     variables = {
-        "mean": (dims, found.mean, {"long_name": "average over time"}),
-        "error": (dims, found.error, {"long_name": "standard error of the average"}),
-        "block_rows": (dims, found.length, {"long_name": "rows in a block"}),
+        "mean": (dims, result.mean, {"long_name": "average over time"}),
+        "error": (dims, result.error, {"long_name": "standard error of the average"}),
+        "block_rows": (dims, result.length, {"long_name": "rows in a block"}),
         "inefficiency": (dims, inefficiency, {"long_name": "rows worth one independent row"}),
     }
     how = "block averages [flyvbjerg1989]" + ("" if blocks else ", length of the blocks as in [lee2011]")
@@ -161,33 +161,34 @@ def block_error(series: Any, *, blocks: int | None = None) -> xr.Dataset:
 
 
 def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None) -> xr.Dataset:
-    """Slope in time of a quantity that should stay constant, with a standard error that is honest about correlations.
+    """Slope in time of a quantity that should be constant, with a standard error that accounts for correlations.
 
-    The slope is that of least squares. Its error is that of batch means: rows are cut into b equal batches, a straight
-    line is fitted to the averages of the batches, and what it leaves gives the error of its slope with b - 2 degrees of
-    freedom. Batches are as long as the residuals of the fit to all rows need for their averages to be uncorrelated, see
-    ``polhode.trajectory.statistics``, and the error is the greatest that batches of up to that length tell.
+    The slope is the least-squares slope of all rows. Its error is found by batch means: rows are divided into b equal
+    batches, a straight line is fitted to the batch averages, and the residuals give the error with b - 2 degrees of
+    freedom. Batches are long enough that their averages are uncorrelated, judged from the residuals of all rows, see
+    ``polhode.trajectory.statistics``; the error is the largest from batches of up to that length.
 
     Parameters
     ----------
     ds : xarray.Dataset
         A trajectory.
     variable : str
-        Name of a variable of time alone.
+        Name of a variable that depends on time alone.
     blocks : int, optional
-        Number of batches, from 3; unless given it is chosen, from 8 on.
+        Number of batches, at least 3; by default chosen, at least 8.
 
     Returns
     -------
     xarray.Dataset
-        ``slope`` and ``slope_error`` (nan where the series is too short to tell), ``batches``, ``batch_rows``,
-        ``degrees_of_freedom`` of Student's t, which slope / slope_error follows where the true slope is zero: with 18
-        of them three standard errors are exceeded in 0.8% of the cases, with many in 0.3%.
+        ``slope`` and ``slope_error`` (nan where the series is too short), ``batches``, ``batch_rows``, and
+        ``degrees_of_freedom`` of the Student's t distribution that slope / slope_error has if the true slope is zero:
+        with 18 of them three standard errors are exceeded in 0.8% of cases, with many in 0.3%.
 
     Raises
     ------
     InvalidInput
-        No such variable, one of more than time, values that are not finite, fewer than 3 rows, or a wrong ``blocks``.
+        No such variable, or one that depends on more than time; values that are not finite; fewer than 3 rows; a wrong
+        ``blocks``.
     """
     trajectory(ds, "time")
     if not isinstance(variable, str) or variable not in ds or ds[variable].dims != ("time",):
@@ -224,16 +225,16 @@ def drift(ds: xr.Dataset, variable: str = "energy", *, blocks: int | None = None
 
 
 def _batched(t: Any, y: Any, count: int) -> float:
-    """Standard error of the slope of a line through the averages of so many batches."""
+    """Standard error of the slope of the line fitted to the averages of ``count`` batches."""
     cuts = np.linspace(0, len(t), count + 1).astype(int)
     sizes = np.diff(cuts)
     return _line(np.add.reduceat(t, cuts[:-1]) / sizes, np.add.reduceat(y, cuts[:-1]) / sizes)[1]
 
 
 def _line(t: Any, y: Any) -> tuple[float, float]:
-    """Slope of the straight line of least squares, and its standard error for independent residuals."""
+    """Least-squares slope, and its standard error for independent residuals."""
     x, z = t - t.mean(), y - y.mean()
     square = float(x @ x)
     slope = float(x @ z) / square
-    left = z - slope * x
-    return slope, float(np.sqrt(left @ left / max(len(t) - 2, 1) / square))
+    residual = z - slope * x
+    return slope, float(np.sqrt(residual @ residual / max(len(t) - 2, 1) / square))
