@@ -1,4 +1,4 @@
-"""Carson 2005: symplectic and variational integration of orbits, figures 2 to 8, every claim, and its future steps."""
+"""Carson 2005: symplectic and variational integration of orbits, figures 2 to 8, all claims, and its future work."""
 
 from __future__ import annotations
 

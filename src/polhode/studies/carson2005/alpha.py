@@ -1,4 +1,4 @@
-"""The discrete Lagrangian (14) with any alpha: every one a variational integrator, one of them the midpoint rule."""
+"""The discrete Lagrangian (14) for any alpha: all are variational integrators, alpha = 1/2 is the midpoint rule."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
 FEW = (0.0, 0.25, 0.4, 0.5, 0.6, 0.75, 1.0)
 STEPS = (40.0, 20.0, 10.0)
 ORBITS = (CIRCULAR, ELLIPTIC)
-ROUND_OFF = 1e-12  # relative, over the steps of a day
-SAME, OTHER = 1e-12, 1e-6  # relative distances of two steps that are one method's, and of two methods'
+ROUND_OFF = 1e-12  # relative, after the steps of a day
+SAME, OTHER = 1e-12, 1e-6  # relative distances of two steps by the same method, and by different methods
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

@@ -1,6 +1,6 @@
-"""The claims that belong to no figure: table 1, the proofs, the solution by Newton's method.
+"""Claims that belong to no figure: table 1, the proofs, the solution by Newton's method.
 
-z = (q, p) in the units of the paper, for a mass of 1 kg; J = [[0, I], [-I, 0]].
+z = (q, p) in km and kg km/s, for a mass of 1 kg; J = [[0, I], [-I, 0]].
 """
 
 from __future__ import annotations
@@ -42,19 +42,22 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.systems import orbit
 
 PRINTED = {CIRCULAR: -0.96182211, ELLIPTIC: -0.72136658}  # [carson2005, table 1]
-CIRCLE, QUARTER = np.sqrt(MU / R0), np.sqrt(1.25 * MU / R0)  # speeds of an exact circle, of an eccentricity of 1/4
-H = 100.0  # the step of one-step measurements, s
-EXACT = 1e-12  # but for round-off, relative
+CIRCLE, QUARTER = (
+    np.sqrt(MU / R0),
+    np.sqrt(1.25 * MU / R0),
+)  # speeds (km/s) of an exact circle and at the periapsis of an orbit of eccentricity 1/4
+H = 100.0  # step of the one-step measurements, s
+EXACT = 1e-12  # relative, equal up to round-off
 BROKEN = 1e-6
 BLOCK = slice(0, 6)
 J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
 LADDER = (1.0, 10.0, 60.0, 200.0)
-SCALE = np.array([R0, R0, R0, CIRCLE, CIRCLE, CIRCLE])  # of positions and momenta, which have units of their own
+SCALE = np.array([R0, R0, R0, CIRCLE, CIRCLE, CIRCLE])  # units of positions (km) and momenta (kg km/s)
 
 
 # ------------------------------------------------------------------ the formulas of the paper
 def gradient(z: Any) -> Any:
-    """Of H [carson2005, eq. 1]."""
+    """Gradient of H [carson2005, eq. 1]."""
     q = z[:3]
     return np.concatenate([MU * q / np.linalg.norm(q) ** 3, z[3:]])
 
@@ -68,17 +71,17 @@ def hessian(z: Any) -> Any:
 
 
 def factor(z: Any, h: float) -> Any:
-    """A at a state in the middle of a step [carson2005, eq. 5]."""
+    """The matrix A at the midpoint of a step [carson2005, eq. 5]."""
     return 0.5 * h * J @ hessian(z)
 
 
 def cayley(A: Any) -> Any:
-    """[carson2005, eq. 6]"""
+    """(I - A)^-1 (I + A) [carson2005, eq. 6]."""
     return np.linalg.solve(np.eye(6) - A, np.eye(6) + A)
 
 
 def newton(z: Any, h: float, jacobian: Callable[[Any], Any], most: int = 100) -> tuple[int, Any]:
-    """Iterations that (7) and (8) take to round-off from the guess z, and the state; ``most`` if they do not."""
+    """Number of iterations of (7) and (8) from the guess z until round-off (``most`` if not reached), and the state."""
     guess = z.copy()
     for k in range(most):
         f = guess - z - h * J @ gradient(0.5 * (guess + z))  # [carson2005, eq. 7]
@@ -91,7 +94,7 @@ def newton(z: Any, h: float, jacobian: Callable[[Any], Any], most: int = 100) ->
 
 
 def force(q: Any) -> Any:
-    """-grad V at rows of positions, V = -mu/|q|."""
+    """-grad V at positions (..., 3), V = -mu/|q|."""
     return -MU * q / np.linalg.norm(q, axis=-1, keepdims=True) ** 3
 
 
@@ -104,7 +107,7 @@ def slots(a: Any, b: Any, h: float, alpha: float = 0.5) -> tuple[Any, Any]:
 
 
 def residuals(ds: xr.Dataset, alpha: float = 0.5) -> dict[str, float]:
-    """How far a run is from the discrete equations with this alpha, relative to the smallest momentum."""
+    """Residuals of a run in the discrete equations with this alpha, relative to the smallest momentum."""
     q, p = ds.position.values, ds.momentum.values
     D1, D2 = slots(q[:-1], q[1:], STEP, alpha)
     size = np.linalg.norm(p, axis=1).min()
@@ -114,21 +117,21 @@ def residuals(ds: xr.Dataset, alpha: float = 0.5) -> dict[str, float]:
 
 # ------------------------------------------------------------------ measurements
 def step_of(label: str, h: float) -> Callable[[Any], Any]:
-    """A step of a method as a map of z."""
+    """One step of a method as a map of z."""
     system = orbit(MU)
     y = start_state(system, **STARTS[ELLIPTIC])
-    steps_of_method = stepper(METHODS.get(label, label), system, y)
+    take_steps = stepper(METHODS.get(label, label), system, y)
 
     def step(z: Any) -> Any:
         state = y.copy()
         state[BLOCK] = z
-        return steps_of_method(state, 0.0, h)[BLOCK]
+        return take_steps(state, 0.0, h)[BLOCK]
 
     return step
 
 
 def derivative(f: Callable[[Any], Any], z: Any) -> Any:
-    """Of a map at z, by differences of order 6 in units of ``SCALE``."""
+    """Jacobian of a map at z, by differences of order 6 in units of ``SCALE``."""
     columns = []
     for k in range(6):
         d = np.zeros(6)
@@ -139,17 +142,17 @@ def derivative(f: Callable[[Any], Any], z: Any) -> Any:
 
 
 def scaled(M: Any) -> Any:
-    """A matrix of derivatives in units of ``SCALE``."""
+    """A Jacobian in units of ``SCALE``."""
     return M * SCALE / SCALE[:, None]
 
 
 def symplectic_defect(M: Any) -> float:
-    """How far M^T J M is from J, in units of the phase space."""
+    """Largest entry of M^T J M - J, in units of ``SCALE``."""
     return float(np.abs((M.T @ J @ M - J) * np.outer(SCALE, SCALE)).max() / (R0 * CIRCLE))
 
 
 def first_order(h: float) -> float:
-    """Distance from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
+    """Distance (km) from the conic after an hour by symplectic Euler: p += h f(q), then q += h p."""
     q, p = (np.array(x) for x in STARTS[ELLIPTIC].values())
     for _ in range(round(3600.0 / h)):
         p = p - h * MU * q / np.linalg.norm(q) ** 3
@@ -173,7 +176,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
     report_progress("a day")
     residual = residuals(run(SYMPLECTIC, ELLIPTIC))
-    residual["verlet in (12)"] = residuals(run(VERLET, ELLIPTIC))["(12)"]  # Stoermer-Verlet has alpha = 0
+    residual["verlet in (12)"] = residuals(run(VERLET, ELLIPTIC))["(12)"]  # Stoermer-Verlet is alpha = 0
     steps = (40.0, 20.0, 10.0, 5.0)
     errors = [
         float(np.linalg.norm(last(SYMPLECTIC, ELLIPTIC, step=h).position - conic(ELLIPTIC, DAY)[0])) for h in steps
@@ -229,7 +232,7 @@ def measured(data: xr.Dataset, name: str) -> float:
 
 
 def truncated(x: float) -> float:
-    """Cut off after eight decimals, towards zero."""
+    """A negative number truncated after eight decimals, towards zero."""
     return -floor(abs(x) * 1e8) / 1e8
 
 
@@ -252,7 +255,7 @@ def conics(data: xr.Dataset) -> Finding:
 
 
 def hamiltonian(data: xr.Dataset) -> Finding:
-    """J grad H against the velocity and acceleration that the conic has, by differences."""
+    """Compare J grad H with velocity and acceleration on the conic, by differences."""
     h = 0.5
     (q0, _), (q1, _), (q2, _) = (conic(ELLIPTIC, t) for t in (1000.0 - h, 1000.0, 1000.0 + h))
     z = np.concatenate(conic(ELLIPTIC, 1000.0))

@@ -1,7 +1,7 @@
-"""What the figures of this paper share: its orbits and methods, distances from the conic, pictures of the plane.
+"""Shared by the figures of this paper: its orbits and methods, distances from the conic, plots of the orbital plane.
 
-The paper prints neither the step nor the tolerance nor which method of order 2 it took. A step of 10 s brings out its
-energies to the digit it names, and MATLAB's defaults its picture of RK45; of order 2 both usual methods are run.
+The paper gives neither step nor tolerance nor its method of order 2. A step of 10 s reproduces its energies to the
+digit it names, MATLAB's default tolerances its figure of RK45; both usual methods of order 2 are run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from polhode.systems.problems import PROBLEMS
 
 MU, R0 = 3200.9998, 1664.029  # km^3/s^2, km [carson2005, table 1]
 DAY, STEP = 86_400.0, 10.0  # s
-DEFAULTS: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-6}  # of MATLAB's ode45
+DEFAULTS: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-6}  # tolerances of MATLAB's ode45
 
 CIRCULAR, ELLIPTIC = "circular", "elliptic"
 STARTS: dict[str, dict[str, Any]] = {
@@ -51,7 +51,7 @@ METHODS = {
     FORCED: "variational:0",
     GAUSS: "mkrk:gauss8",
 }
-"""The method string of each label of this study."""
+"""Method string of each label of this study."""
 
 RK2 = (HEUN, MIDPOINT)
 COLOUR = {
@@ -64,7 +64,7 @@ COLOUR = {
 @unwarned()
 def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mapping[str, Any] | None = None,
         **step_settings: Any) -> xr.Dataset:  # fmt: skip
-    """A run of the method of this label (or method string) from the start of an orbit, over a day unless told."""
+    """Run the method of this label (or method string) from the initial state of an orbit, by default for a day."""
     step_settings = {"t_end": DAY} | ({} if "rtol" in step_settings else {"step": STEP}) | step_settings
     return integrate(
         orbit(MU, forces=list(forces)), METHODS.get(label, label), **step_settings, **(start or STARTS[orbit_name])
@@ -72,38 +72,38 @@ def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mappi
 
 
 def last(label: str, orbit_name: str, *, step: float, t_end: float = DAY, **more: Any) -> xr.Dataset:
-    """The last row of a run; its attributes are those of the run."""
+    """The last row of a run, with the attributes of the run."""
     n = whole(t_end, step)
     return run(label, orbit_name, step=step, t_end=t_end, every=n, **more).isel(time=-1)
 
 
 def conic(orbit_name: str, t: Any) -> tuple[Any, Any]:
-    """Position and velocity on the two-body orbit."""
+    """Position (km) and velocity (km/s) on the two-body orbit at times t (s)."""
     start = STARTS[orbit_name]
     r, v = kepler.propagate(start["position"], start["momentum"], t, MU)
     return r, v
 
 
 def period(orbit_name: str) -> float:
-    """Of the conic, s."""
+    """Period of the conic, s."""
     return float(kepler.period(STARTS[orbit_name]["position"], STARTS[orbit_name]["momentum"], MU))
 
 
 def energy_of(orbit_name: str) -> float:
-    """[carson2005, eq. 1] at the start."""
+    """Initial energy, km^2/s^2 [carson2005, eq. 1]."""
     start = STARTS[orbit_name]
     return float(kepler.specific_energy(start["position"], start["momentum"], MU))
 
 
 @cache
 def day(orbit_name: str) -> xr.Dataset:
-    """A day of one orbit by the methods of its figures, every 10 s, and the steps that RK45 chose.
+    """A day of one orbit by the methods of its figures, every 10 s, and the steps chosen by RK45.
 
     Returns
     -------
     xarray.Dataset
-        ``position`` (km), ``energy``, ``distance`` from the place on the conic and ``offset`` of the path from it (km)
-        over (method, time); ``chosen_radius`` and ``chosen_energy`` of RK45 over (chosen), its own times.
+        ``position`` (km), ``energy``, ``distance`` from the position on the conic and ``offset`` of the path from it
+        (km) over (method, time); ``chosen_radius`` (km) and ``chosen_energy`` of RK45 over (chosen), its own times.
     """
     labels = [SYMPLECTIC, RK45, RK4, *(RK2 if orbit_name == ELLIPTIC else ()), CONIC]
     times = STEP * np.arange(whole(DAY, STEP) + 1)
@@ -131,7 +131,7 @@ def day(orbit_name: str) -> xr.Dataset:
 
 
 def shown(orbit_name: str, labels: Sequence[str], *variables: str) -> xr.Dataset:
-    """Some methods and variables of the day."""
+    """Some methods and variables of ``day``."""
     data = day(orbit_name)
     chosen = [name for name in data.data_vars if str(name).startswith("chosen_")] if RK45 in labels else []
     return data[[*variables, *chosen]].sel({"method": list(labels)})
@@ -144,7 +144,7 @@ def of(data: xr.DataArray, label: str) -> Any:
 
 
 def offset(orbit_name: str, position: Any) -> Any:
-    """How far outside of the conic a place is, along its radius, km: an error of the path and not of the time."""
+    """Radial distance of positions outside the conic, km: the error of the path, without that of the time along it."""
     r, v = STARTS[orbit_name]["position"], STARTS[orbit_name]["momentum"]
     e, h = kepler.eccentricity_vector(r, v, MU), kepler.angular_momentum(r, v)
     size = np.linalg.norm(position, axis=-1)
@@ -152,37 +152,37 @@ def offset(orbit_name: str, position: Any) -> Any:
 
 
 def chord(step: float, orbit_name: str = CIRCULAR) -> float:
-    """How far inside of a circle the straight line between two places a step apart is, km."""
+    """Largest distance between a circle and the chord over one step, km."""
     return R0 * (1.0 - float(np.cos(np.pi * step / period(orbit_name))))
 
 
 def revolutions(t: Any, values: Any, T: float) -> Any:
-    """Mean over each whole revolution."""
+    """Mean of a time series over each whole revolution of period T."""
     integral = np.append(0.0, np.cumsum(0.5 * np.diff(t) * (values[1:] + values[:-1])))
     return np.diff(np.interp(np.arange(int(t[-1] / T) + 1) * T, t, integral)) / T
 
 
 def order_of(steps: Sequence[float], errors: Sequence[float]) -> float:
-    """Slope of errors between the two smallest steps, the last ones."""
+    """Order from the errors at the two smallest steps, which come last."""
     return float(np.log(errors[-2] / errors[-1]) / np.log(steps[-2] / steps[-1]))
 
 
 def keeps(order: float, promised: int) -> Check:
-    """Whether a measured order is that of a method, from both sides.
+    """Check that a measured order equals that of the method to within 0.3.
 
-    Errors in place have a share that grows with the square of the time and falls a power faster: the ladders go down to
-    steps where it no longer rules.
+    Position errors contain a part that grows with the square of time and is one order higher in the step; the steps
+    must be small enough for it not to dominate.
     """
     return order_is(order, promised, 0.3)
 
 
 def power(x: Any, y: Any) -> float:
-    """Exponent of a power law through all points."""
+    """Exponent of a power law fitted to all points."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
 def by(data: xr.DataArray) -> dict[str, float]:
-    """The values of a variable of one dimension as a mapping."""
+    """A one-dimensional variable as a mapping."""
     (dim,) = data.dims
     return {str(label): float(value) for label, value in zip(data[dim].values, data.values, strict=True)}
 
@@ -192,7 +192,7 @@ DASHED = (0, (5, 4))
 
 
 def plane(ax: Axes, data: xr.Dataset, labels: Sequence[str]) -> None:
-    """Paths in the plane of the orbit with the centre of the planet."""
+    """Plot paths in the orbital plane, with the centre of the planet."""
     for label in labels:
         x, y, _ = of(data.position, label).T
         dashed: dict[str, Any] = {"linestyle": DASHED, "zorder": 3} if label == CONIC else {}
@@ -205,7 +205,7 @@ def plane(ax: Axes, data: xr.Dataset, labels: Sequence[str]) -> None:
 
 
 def passes(orbit_name: str, labels: Sequence[str], corner: Any, reach: float) -> xr.Dataset:
-    """Places at the steps within a reach of a corner (km), for a close-up: ``position`` over (method, passing time)."""
+    """Positions within ``reach`` (km) of a point, for a close-up: ``crossing`` over (method, passing, plane), km."""
     data = day(orbit_name)
     near = np.linalg.norm(of(data.position, CONIC)[:, :2] - corner, axis=1) < reach
     places = data.position.sel({"method": list(labels)})[:, near, :2]
@@ -214,7 +214,7 @@ def passes(orbit_name: str, labels: Sequence[str], corner: Any, reach: float) ->
 
 
 def close_up(ax: Axes, data: xr.Dataset, labels: Sequence[str], corner: Any, half: float) -> None:
-    """The passes in a square window about a corner; straight lines between the steps, as a plot of them shows."""
+    """Plot the passes in a square window about a point, with straight lines between the steps."""
     pauses = np.flatnonzero(np.diff(data.passing) > 1.5 * STEP) + 1
     for label in labels:
         for k, part in enumerate(np.split(of(data.crossing, label), pauses)):
@@ -225,7 +225,7 @@ def close_up(ax: Axes, data: xr.Dataset, labels: Sequence[str], corner: Any, hal
 
 
 def lines(ax: Axes, data: xr.DataArray, labels: Sequence[str], hours: bool = True) -> None:
-    """A variable against time."""
+    """Plot a variable against time."""
     for label in labels:
         line = data.sel({"method": label})
         ax.plot(line.time / 3600.0, line, color=COLOUR[label], linewidth=1.0, label=label,
@@ -235,12 +235,12 @@ def lines(ax: Axes, data: xr.DataArray, labels: Sequence[str], hours: bool = Tru
 
 
 def digits(ax: Axes, places: int) -> None:
-    """Energies written out to so many decimal places."""
+    """Label the vertical axis with this many decimal places."""
     ax.yaxis.set_major_formatter(FormatStrFormatter(f"%.{places}f"))
 
 
 def ladder_panel(ax: Axes, x: Any, table: Mapping[str, Any], x_label: str, y_label: str) -> None:
-    """Errors on logarithmic axes, one line for each label; of few lines, those with a colour of their own keep it."""
+    """Errors on logarithmic axes, one line per label; up to six lines use the study's colours where defined."""
     own = {label: COLOUR[label] for label in table if label in COLOUR} if len(table) <= 6 else {}
     free = iter([colour for colour in (*COLOURS, GREY) if colour not in own.values()])
     for i, (label, y) in enumerate(table.items()):

@@ -1,7 +1,7 @@
-"""The correction factor that the paper holds to be realizable: the symplectic energy about its exact value.
+"""The correction factor the paper considers realizable: the symplectic energy oscillates about its exact value.
 
-The midpoint rule keeps, but for higher orders of the step, a modified energy and not H. Here it runs with a potential
-that is modified the other way, and the states it shows are shifted back; what is left is of order 4 in the step.
+The midpoint rule conserves, up to higher orders of the step, a modified energy instead of H. Here it runs with the
+opposite modification of the potential, and its output states are shifted back; the remaining error is of order 4.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def realizable(data: xr.Dataset) -> Finding:
 
 
 def phase(data: xr.Dataset) -> Finding:
-    """Whether the corrected integrator is also nearer to the place."""
+    """Judge whether the corrected integrator is also more accurate in position."""
     found = {name: pick(data.distance, name) for name in ORBITS}
     parts = {f"on the {name} orbit": 100 * found[name][CORRECTED] < found[name][SYMPLECTIC] for name in ORBITS}
     return Finding(parts, {f"distance from the conic, {name}, km": found[name] for name in ORBITS})

@@ -1,4 +1,4 @@
-"""Accuracy against the number of load evaluations, over a day and over a hundred days of the elliptic orbit."""
+"""Accuracy against the number of load evaluations, over 1 and 100 days of the elliptic orbit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def needed(data: xr.Dataset, days: int, label: str, error: float) -> float:
-    """Evaluations for an error, between the runs by powers; beyond them by the last slope."""
+    """Evaluations needed for an error (km), by log-log interpolation between runs, extrapolated with the last slope."""
     at = {"days": days, "method": label}
     n, e = np.log(data.evaluations.sel(at).values), np.log(data.error.sel(at).values)
     k = int(np.clip(np.searchsorted(-e, -np.log(error)) - 1, 0, 2))
@@ -104,7 +104,7 @@ def higher(data: xr.Dataset) -> Finding:
 
 
 def versus(data: xr.Dataset) -> Finding:
-    """Short arcs and long ones, two accuracies."""
+    """Compare for short and long arcs and two accuracies."""
     parts: dict[str, bool] = {}
     numbers: dict[str, Any] = {}
     for days in map(int, data.days.values):
@@ -117,7 +117,7 @@ def versus(data: xr.Dataset) -> Finding:
 
 
 def small_steps(data: xr.Dataset) -> Finding:
-    """The step that brings the end of the day to a metre."""
+    """Step that gives an error of one metre after a day."""
     T, found = period(ELLIPTIC), {}
     for label, ladder in STEPS.items():
         h, e = np.log(ladder), np.log(data.error.sel({"days": 1, "method": label}).values)

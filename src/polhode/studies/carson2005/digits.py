@@ -1,7 +1,7 @@
-"""Fifteen significant digits: how many the integrators deliver after a day of the paper, and how many there can be.
+"""Fifteen significant digits: how many the integrators deliver after the paper's day, and how many are possible.
 
-The places after a day were computed in 50 digits from Kepler's equation. They belong to the initial data as doubles,
-which is what any program gets; those of the decimal data of table 1 stand beside them.
+Reference positions after a day are from Kepler's equation in 50 digits, for the initial data rounded to doubles, as any
+program receives them, and for the decimal data of table 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OF_DOUBLES = {CIRCULAR: ("400.2457264514520369964908", "-1615.176612390264378515
               ELLIPTIC: ("594.5818777561507686235668", "-2686.708951770017005271682")}  # fmt: skip
 OF_DECIMALS = {CIRCULAR: ("400.2457264514720746791508", "-1615.17661239025977977367"),
                ELLIPTIC: ("594.5818777561796069499105", "-2686.70895177000950769525")}  # fmt: skip
-"""x and y after 86,400 s, km."""
+"""x and y after 86,400 s, km, for the data as doubles and as decimals."""
 
 GAUSS, TIGHT, EXACT = "Gauss 16, 64 s", "RK45, rtol 1e-13", "exact flow"
 PAPERS = (SYMPLECTIC, HEUN, RK4, TIGHT)
@@ -51,7 +51,7 @@ TIGHTEST: dict[str, Any] = {"rtol": 1e-13, "atol": 1e-13}
 
 @unwarned()
 def ends(name: str) -> dict[str, tuple[Any, float]]:
-    """Position after a day (km) and its step (s), NaN where the method chooses it, of every method."""
+    """Position after a day (km) and step (s) by method; the step is NaN if the method chooses it."""
     n = {"rkn6_14a": 10.0, "mkrk:gauss16": 64.0}
     found = {label: (last(label, name, step=STEP).position.values, STEP) for label in (SYMPLECTIC, HEUN, RK4)}
     found[TIGHT] = (run(METHODS["RK45"], name, **TIGHTEST).position.values[-1], np.nan)
@@ -66,7 +66,7 @@ def ends(name: str) -> dict[str, tuple[Any, float]]:
 
 
 def digits(position: Any, truth: tuple[str, str]) -> float:
-    """Significant digits of a place: how many times smaller its error is than the place, as a power of ten."""
+    """Significant digits of a position: -log10 of its relative error, at most 17."""
     off = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(position[:2], truth, strict=True)]
     return float(-np.log10(max(float(np.linalg.norm([*off, position[2]]) / np.linalg.norm(position)), 1e-17)))
 

@@ -1,10 +1,10 @@
-"""Drag: forced discrete Euler-Lagrange equations against Runge-Kutta methods, for the same number of load evaluations.
+"""Drag: forced discrete Euler-Lagrange equations against Runge-Kutta methods at equal numbers of load evaluations.
 
-The air is a_drag = -kd exp(-(r - r0) / 50 km) |v| v, so thin that ten days cost the orbit less than a hundredth of its
-energy. What counts is how well the loss of energy is tracked.
+The drag is a_drag = -kd exp(-(r - r0) / 50 km) |v| v, so weak that the orbit loses less than a hundredth of its energy
+in ten days. The measure is the error of the energy relative to this loss.
 
-Verlet with drag is the explicit form of the forced equations with alpha = 0: kicks by gravity and drag at a place that
-does not move. Within a kick drag alone is looked at again, which is not counted. The forced equations are solved by
+Verlet with drag is the explicit form of the forced equations with alpha = 0: kicks by gravity and drag at a fixed
+position. Within a kick only drag is evaluated again, which is not counted. The forced equations are solved by
 iterations that evaluate all loads, and all of these are counted.
 """
 
@@ -42,7 +42,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 SCALE = 50.0  # km
 AIR = {CIRCULAR: 2e-9, ELLIPTIC: 2e-8}  # kd, 1/km
 STAGES = {VERLET: 1, FORCED: 1, SYMPLECTIC: 1, MIDPOINT: 2, HEUN: 2, RK4: 4}
-COUNTS = (1728, 3456, 8640, 17_280)  # load evaluations a day; the symplectic rule takes the steps of Verlet
+COUNTS = (1728, 3456, 8640, 17_280)  # load evaluations per day; the symplectic rule uses the steps of Verlet
 RK2 = (MIDPOINT, HEUN)
 VARIATIONAL = (VERLET, FORCED, SYMPLECTIC)
 REFERENCE = (("mkrk:gauss12", 50.0), ("mkrk:cv8", 10.0))
@@ -53,7 +53,7 @@ def air(kd: float) -> list[forces.Force]:
 
 
 def residual(kd: float) -> float:
-    """How far the midpoint rule with drag is from the forced equations (28), relative to the momentum."""
+    """Residual of the midpoint rule with drag in the forced equations (28), relative to the momentum."""
     ds = run(SYMPLECTIC, ELLIPTIC, forces=air(kd))
     q = ds.position.values
     middle, v = 0.5 * (q[1:] + q[:-1]), np.diff(q, axis=0) / STEP
@@ -108,13 +108,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def values(data: xr.Dataset, name: str, label: str) -> np.ndarray:
-    """Errors of the energy over the decay, against the count of evaluations of explicit methods."""
+    """Energy errors relative to the decay, by nominal evaluation count."""
     found: np.ndarray = of(data.energy.sel(orbit=name), label)
     return found
 
 
 def at_cost(data: xr.Dataset, name: str, rival: str, label: str) -> np.ndarray:
-    """Error of a rival over that of a method, for the evaluations that the method took: by powers between its runs."""
+    """Error of ``rival`` over that of a method at equal evaluations; log-log interpolation between the rival's runs."""
     n, e = (np.log(of(data[kind].sel(orbit=name), rival)) for kind in ("spent", "energy"))
     x = np.log(of(data.spent.sel(orbit=name), label))
     k = np.clip(np.searchsorted(n, x) - 1, 0, n.size - 2)
@@ -123,7 +123,7 @@ def at_cost(data: xr.Dataset, name: str, rival: str, label: str) -> np.ndarray:
 
 
 def tracks(data: xr.Dataset) -> Finding:
-    """Against Runge-Kutta of the same order."""
+    """Compare with Runge-Kutta methods of the same order."""
     parts: dict[str, bool] = {}
     numbers: dict[str, Any] = {}
     for name in AIR:
@@ -140,7 +140,7 @@ def counted(data: xr.Dataset, x: np.ndarray) -> dict[str, float]:
 
 
 def traditional(data: xr.Dataset) -> Finding:
-    """At equal cost against RK4."""
+    """Compare with RK4 at equal cost."""
     parts: dict[str, bool] = {}
     numbers: dict[str, Any] = {}
     for name in AIR:
@@ -160,7 +160,7 @@ def derivable(data: xr.Dataset) -> Finding:
 
 
 def elements(data: xr.Dataset) -> Finding:
-    """What of the forced dynamics is preserved: a modest error of the decay even at large steps."""
+    """Judge what is preserved of the forced dynamics: the decay, to 10 % even at the largest step."""
     worst = {name: {label: float(values(data, name, label)[0]) for label in STAGES} for name in AIR}
     parts = {f"{label}, {name}: decay to 10 % at the largest step": worst[name][label] < 0.1
              for name in AIR for label in VARIATIONAL}  # fmt: skip

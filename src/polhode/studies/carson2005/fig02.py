@@ -25,7 +25,7 @@ from polhode.studies.carson2005.common import (
 from polhode.studies.study import Claim, Figure, Finding, Tell
 
 LABELS = (SYMPLECTIC, RK45, RK4, CONIC)
-PIXEL = 2.0 * R0 / 1000.0  # of a picture a thousand pixels wide, km
+PIXEL = 2.0 * R0 / 1000.0  # size of a pixel in a figure a thousand pixels wide, km
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -45,7 +45,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def winds(data: xr.Dataset) -> Finding:
-    """RK45 loses energy and height in every revolution."""
+    """Judge whether RK45 loses energy and height in every revolution."""
     t, E, r = data.chosen.values, data.chosen_energy.values, data.chosen_radius.values
     T = period(CIRCULAR)
     heights = revolutions(t, r, T)

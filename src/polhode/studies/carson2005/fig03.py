@@ -1,4 +1,4 @@
-"""Figure 3: a close-up of the circular orbit, upper left, and how far off the paths are."""
+"""Figure 3: a close-up of the circular orbit, upper left, and the offsets of the paths."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 
 LABELS = (SYMPLECTIC, RK4)
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0)
-CORNER, WINDOW = np.sqrt(0.5) * R0 * np.array([-1.0, 1.0]), 0.15  # on the circle; km each way
+CORNER, WINDOW = np.sqrt(0.5) * R0 * np.array([-1.0, 1.0]), 0.15  # point on the circle; half width of the window, km
 ROUND_OFF = 1e-10  # km
 
 

@@ -1,4 +1,4 @@
-"""Figure 4: the energy of the circular orbit, with all its digits."""
+"""Figure 4: the energy of the circular orbit, shown with all digits."""
 
 from __future__ import annotations
 

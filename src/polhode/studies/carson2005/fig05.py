@@ -30,7 +30,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def winds(data: xr.Dataset) -> Finding:
-    """RK45 loses energy from one turn about the planet to the next, and its apoapses fall."""
+    """Judge whether RK45 loses energy from periapsis to periapsis, and whether its apoapses fall."""
     E, r = data.chosen_energy.values, data.chosen_radius.values
     E_low = E[1:-1][(r[1:-1] < r[:-2]) & (r[1:-1] <= r[2:])]
     size = np.linalg.norm(of(data.position, RK45), axis=1)

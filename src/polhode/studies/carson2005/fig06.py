@@ -1,4 +1,4 @@
-"""Figure 6: a close-up of the elliptic orbit, and how errors fall with the step."""
+"""Figure 6: a close-up of the elliptic orbit, and errors against the step."""
 
 from __future__ import annotations
 
@@ -34,8 +34,11 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 
 LABELS = (SYMPLECTIC, *RK2, RK4)
 STEPS = (40.0, 20.0, 10.0, 5.0, 2.5)
-E = R0 * 1.550663**2 / MU - 1.0  # eccentricity; the periapsis is up, the upper left 45 degrees from it
-CORNER, WINDOW = R0 * (1.0 + E) / (np.sqrt(2.0) + E) * np.array([-1.0, 1.0]), 0.6  # km; each way
+E = R0 * 1.550663**2 / MU - 1.0  # eccentricity; periapsis is up (+y), the close-up 45 degrees from it
+CORNER, WINDOW = (
+    R0 * (1.0 + E) / (np.sqrt(2.0) + E) * np.array([-1.0, 1.0]),
+    0.6,
+)  # point on the orbit and half width of the window, km
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

@@ -56,7 +56,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def means(data: xr.Dataset, label: str) -> tuple[float, np.ndarray]:
-    """Energy at the start, and its mean over each revolution."""
+    """Initial energy, and its mean over each revolution."""
     E = of(data.energy, label)
     return float(E[0]), revolutions(data.time.values, E, period(ELLIPTIC))
 

@@ -1,4 +1,4 @@
-"""Figure 8: the energy of the elliptic orbit by RK4 from close up, and what becomes of it in a long time."""
+"""Figure 8: close-up of the energy of the elliptic orbit by RK4, and its long-term behaviour."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     days = 12 if quick else 100
     report_progress(f"{days} days")
     runs = [run(label, ELLIPTIC, t_end=days * DAY, every=round(DAY / STEP)) for label in LONG]
-    places = conic(ELLIPTIC, runs[0].time.values)[0]
+    positions = conic(ELLIPTIC, runs[0].time.values)[0]
     over = ("scheme", "day")
     return shown(ELLIPTIC, (RK4, CONIC), "energy").assign(
-        long_error=(over, [np.linalg.norm(ds.position - places, axis=1) for ds in runs]),
+        long_error=(over, [np.linalg.norm(ds.position - positions, axis=1) for ds in runs]),
         long_change=(over, [ds.energy_error for ds in runs]),
     ).assign_coords(scheme=list(LONG), day=np.arange(days + 1))  # fmt: skip
 
@@ -85,7 +85,7 @@ def cryptic(data: xr.Dataset) -> Finding:
 
 
 def long_term(data: xr.Dataset) -> Finding:
-    """Energy falls with the time, the place goes off with its square; the symplectic one with the time."""
+    """RK4: energy falls linearly and the position error grows quadratically in time; symplectic: linearly."""
     days = data.day.values
     change, e = data.long_change.sel(scheme=RK4).values, {k: data.long_error.sel(scheme=k).values for k in LONG}
     later = slice(days.size // 4, None)

@@ -1,4 +1,4 @@
-"""An impulse: the circular orbit with 0.02 km/s along the velocity at half a day; the truth is two conic arcs."""
+"""An impulse of 0.02 km/s along the velocity after half a day of the circular orbit; exact solution: two conic arcs."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def burn(time: float) -> list[forces.Force]:
 
 
 def after(time: float) -> tuple[np.ndarray, np.ndarray]:
-    """State on the conic just after the impulse."""
+    """Position and velocity on the conic just after the impulse."""
     r, v = conic(CIRCULAR, time)
     return r, v + SIZE * v / np.linalg.norm(v)
 
 
 def truth(time: float, t: np.ndarray) -> np.ndarray:
-    """Positions on the two arcs."""
+    """Exact positions on the two arcs, km."""
     later = kepler.propagate(*after(time), np.maximum(t - time, 0.0), MU)[0]
     return np.asarray(np.where((t < time)[:, None], conic(CIRCULAR, np.minimum(t, time))[0], later))
 

@@ -1,6 +1,6 @@
-"""One spacecraft and several planets: what of the energy is conserved, and what drag does to it.
+"""One spacecraft and several planets: which energy is conserved, and the effect of drag.
 
-A star of size 1 has planets of 1/50 and 1/100; a spacecraft of a millionth flies within their orbits.
+A star of gravitational parameter 1 has planets of 1/50 and 1/100; a spacecraft of 1e-6 flies inside their orbits.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.systems import gravitating_bodies
 
 NAMES = ("star", "first planet", "second planet", "spacecraft")
-SIZES = (1.0, 0.02, 0.01, 1e-6)  # gravity constant times mass
+SIZES = (1.0, 0.02, 0.01, 1e-6)  # gravitational constant times mass
 PLACES = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (-1.7, 0.0, 0.1), (0.0, 0.45, 0.02))
 SPEEDS = ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -0.76, 0.0), (-1.45, 0.0, 0.1))
-SPAN = 20.0  # three turns of the first planet, eleven of the spacecraft
+SPAN = 20.0  # three revolutions of the first planet, eleven of the spacecraft
 ORDERS = {SYMPLECTIC: 2, "s4_6": 4, RK4: 5, "s6_10": 6}
-ROW = 0.5  # errors of different steps are compared at the same times
+ROW = 0.5  # output interval, so that errors at different steps are compared at equal times
 STEPS = {SYMPLECTIC: (0.02, 0.01, 0.005), "s4_6": (0.25, 0.125, 0.0625), RK4: (0.02, 0.01, 0.005),
          "s6_10": (0.25, 0.125, 0.0625)}  # fmt: skip
-"""Energies of methods that are not symplectic drift by a power more than the order: so does RK4's."""
+"""The energy drift of RK4, not symplectic, is one order higher than the method."""
 ROUND_OFF = 1e-13
 FINE = {"rkn6_14a": 0.01, GAUSS: 0.02}
 KD = 2e-8  # 1/km, of the drag
@@ -53,10 +53,10 @@ def travel(label: str, step: float, every: int = 1) -> xr.Dataset:
 
 
 def own_energy(ds: xr.Dataset) -> Any:
-    """Of the spacecraft in the field of the others, for a mass of 1."""
+    """Energy of the spacecraft in the field of the others, per unit mass."""
     r, v = ds.position.values, ds.velocity.values
-    away = np.linalg.norm(r[:, 3:] - r[:, :3], axis=-1)
-    return 0.5 * (v[:, 3] ** 2).sum(axis=-1) - (np.array(SIZES[:3]) / away).sum(axis=-1)
+    separation = np.linalg.norm(r[:, 3:] - r[:, :3], axis=-1)
+    return 0.5 * (v[:, 3] ** 2).sum(axis=-1) - (np.array(SIZES[:3]) / separation).sum(axis=-1)
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

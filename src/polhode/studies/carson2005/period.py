@@ -1,4 +1,4 @@
-"""The period of a conic orbit, as each integrator has it: times of passing the direction of the start."""
+"""The period of a conic orbit by each integrator, from the times of passing the initial direction."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 ORBITS = (CIRCULAR, ELLIPTIC)
 ORDERS = {SYMPLECTIC: 2, CORRECTED: 4, VERLET: 2, HEUN: 2, MIDPOINT: 2, RK4: 4, "s4_6": 4, "rkn6_14a": 6}
 LADDERS = {2: (20.0, 10.0, 5.0, 2.5), 4: (40.0, 20.0, 10.0, 5.0), 6: (600.0, 400.0, 200.0, 10.0)}
-FLOOR = 3e-12  # relative, of the measurement
+FLOOR = 3e-12  # relative accuracy of the measurement
 
 
 def passes(orbit_name: str, ds: xr.Dataset) -> np.ndarray:
-    """Times of passing the direction of the start: from the row before, along the conic of that row."""
+    """Times of passing the initial direction, along the osculating conic of the row before; s."""
     start = STARTS[orbit_name]["position"]
     e, n = start / np.linalg.norm(start), np.cross(start, STARTS[orbit_name]["momentum"])
     f = np.cross(n / np.linalg.norm(n), e)
     t, r, v = ds.time.values, ds.position.values, ds.velocity.values
-    turned = np.unwrap(np.arctan2(r @ f, r @ e)) / (2.0 * np.pi)
-    rows = np.searchsorted(turned, np.arange(1, int(turned[-1]) + 1)) - 1
+    revolution = np.unwrap(np.arctan2(r @ f, r @ e)) / (2.0 * np.pi)
+    rows = np.searchsorted(revolution, np.arange(1, int(revolution[-1]) + 1)) - 1
     s = np.zeros(rows.size)
-    for _ in range(8):  # Newton, from angles that are nearly proportional to the time
+    for _ in range(8):  # Newton iterations; the angle is nearly proportional to time
         position, speed = kepler.propagate(r[rows], v[rows], s, MU)
         left = -np.arctan2(position @ f, position @ e)
         s += left * (position**2).sum(axis=1) / np.linalg.norm(np.cross(position, speed), axis=1)
@@ -101,7 +101,7 @@ def recovered(data: xr.Dataset) -> Finding:
 
 
 def converges(data: xr.Dataset) -> Finding:
-    """Slope between the two smallest steps whose errors can be measured."""
+    """Judge orders from the two smallest steps with measurable errors."""
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:

@@ -34,8 +34,8 @@ from polhode.studies.measure import whole
 from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.systems import particle
 
-SIZE, RADIUS = 1e-7, 1560.8  # km/s^2, that of a large sail; km, of Europa
-SUN = (0.8, -0.5, 0.33166247903554)  # where the Sun is, a unit vector
+SIZE, RADIUS = 1e-7, 1560.8  # acceleration of a large sail, km/s^2; radius of Europa, km
+SUN = (0.8, -0.5, 0.33166247903554)  # unit vector towards the Sun
 LIGHT: dict[str, dict[str, Any]] = {"no shadow": {"shadow": "none"}, "shadow": {"shadow": "cylinder", "radius": RADIUS}}
 ORDERS = {SYMPLECTIC: 2, RK4: 4, "rkn6_14a": 6, GAUSS: 8}
 STEPS = {SYMPLECTIC: (40.0, 20.0, 10.0), RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
@@ -49,7 +49,7 @@ def light(kind: str) -> list[forces.Force]:
 
 
 def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
-    """Gravity and light with the shadow as a comparison in the force, of which the run knows nothing."""
+    """Gravity and light with the shadow as a branch in the force, so that the run cannot detect its edges."""
     x, y, z = r
     mu, size, sx, sy, sz, radius = parameters
     square = x * x + y * y + z * z
@@ -135,7 +135,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def steady(data: xr.Dataset) -> Finding:
-    """Light without shadow has a potential."""
+    """Judge energy conservation without shadow, where light has a potential."""
     t, T = data.time.values, period(ELLIPTIC)
     line = data.unaccounted.sel(light="no shadow")
     means = {k: revolutions(t, of(line, k), T) for k in (SYMPLECTIC, RK4)}

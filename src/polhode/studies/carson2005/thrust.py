@@ -1,4 +1,4 @@
-"""A thrust arc: the circular orbit with 5e-6 km/s^2 along the velocity from 20,000 to 30,000 s."""
+"""A thrust arc on the circular orbit: 5e-6 km/s^2 along the velocity from 20,000 to 30,000 s."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def accounted(data: xr.Dataset) -> Finding:
-    """Energy change less work is what the method itself does to the energy."""
+    """Energy change minus work is the energy error of the method."""
     gained = {label: float(of(data.energy, label)[-1] - of(data.energy, label)[0]) for label in LABELS}
     left = {label: float(np.abs(of(data.unaccounted, label)).max()) for label in LABELS}
     share = {label: left[label] * abs(float(of(data.energy, label)[0])) / gained[label] for label in LABELS}

@@ -1,4 +1,4 @@
-"""Vilmart 2013: integrators of the free rigid body, figure 1, table 2 and every claim."""
+"""Vilmart 2013: integrators of the free rigid body, figure 1, table 2 and all claims."""
 
 from __future__ import annotations
 

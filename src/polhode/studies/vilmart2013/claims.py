@@ -1,4 +1,4 @@
-"""The claims that are equations: each is a residual, of the formula as printed and, where that fails, corrected."""
+"""Claims that are equations: residuals of each formula as printed and, where that fails, corrected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from polhode.studies.vilmart2013.common import (
 )
 from polhode.systems import heavy_top
 
-I, H = np.array([1.0, 1.5, 2.2]), 0.4  # a body whose d_k are of one size, and the step of one-step measurements
+I, H = np.array([1.0, 1.5, 2.2]), 0.4  # a body with d_k of similar size, and the step of the one-step measurements
 MOMENTS = tuple(I)
 D = np.diag(I.sum() / 2 - I)
 y, Q = STATE
@@ -44,7 +44,7 @@ def rattle_free() -> float:
 
 
 def rattle_top() -> float:
-    """U = Q33: RATTLE against half a kick, a step of DMV, half a kick."""
+    """For U = Q33: RATTLE against half a kick, a DMV step, half a kick."""
     top = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
     state = start_state(top, **START)
     gradient = np.zeros((3, 3))
@@ -60,7 +60,7 @@ def rattle_keeps() -> float:
 
 
 def cayley(sign: float) -> float:
-    """Omega^T D - D Omega = h hat(y) for the solution of (14)."""
+    """Residual of Omega D - D Omega^T = h hat(y), Omega the Cayley transform of the solution of (14)."""
     turn = printed.cayley(printed.fixed_point(H, y, 1.0 / I)[1], sign)
     return float(np.abs(turn @ D - D @ turn.T - H * printed.hat(y)).max())
 
@@ -80,26 +80,26 @@ def same_as_akw() -> float:
 
 
 def momentum(formula: Callable[..., Any], start: Any) -> float:
-    """Over times from a tenth of a period to several periods."""
+    """Largest error of a formula for the momentum, over times from a tenth of a period to several periods."""
     exact = body_map("exact", BOOK)
     return max(float(np.abs(formula(start, BOOK, t) - exact(start, Q, t)[0]).max()) for t in (-3.0, 0.8, 2.5, 30.0))
 
 
 def kinetic(factor: float) -> float:
-    """trace(Q' D Q'^T) times a factor against half of omega . J omega."""
+    """Difference between a factor times trace(Q' D Q'^T) and the kinetic energy, half of omega . J omega."""
     rate = Q @ OMEGA
     return abs(float(factor * np.trace(rate @ D @ rate.T)) - float(y @ (y / I)) / 2)
 
 
 def constrained() -> float:
-    """hat(y) = Q^T P - P^T Q and P on the manifold, for P = Q' D."""
+    """Residuals of hat(y) = Q^T P - P^T Q and of the constraint on P, for P = Q' D."""
     P = Q @ OMEGA @ D
     bound = Q.T @ P @ np.linalg.inv(D)
     return float(max(np.abs(Q.T @ P - P.T @ Q - printed.hat(y)).max(), np.abs(bound + bound.T).max()))
 
 
 def quaternion() -> float:
-    """|q|^2 I + 2 q0 hat(e) + 2 hat(e)^2 against a product of axis rotations, and their quaternions u, v, a."""
+    """|q|^2 I + 2 q0 hat(e) + 2 hat(e)^2 of the quaternions u, v, a and their product, against rotation matrices."""
 
     def matrix(q: Any) -> Any:
         e = printed.hat(q[1:])
@@ -115,7 +115,7 @@ def quaternion() -> float:
 
 
 def by_agm() -> float:
-    """sn, cn, dn by the arithmetic-geometric mean against those of the library, for moduli up to 1 - 1e-6."""
+    """sn, cn, dn by the arithmetic-geometric mean against the library, for k^2 up to 1 - 1e-6."""
     found = []
     for m in (0.1, 0.5, 0.9, 1.0 - 1e-6):
         for u in (-3.0, 0.3, 1.7, 12.0):
@@ -125,12 +125,12 @@ def by_agm() -> float:
 
 # ------------------------------------------------------------------ remark 2
 def structure(v: Any) -> Any:
-    """B(y)."""
+    """The structure matrix B(y)."""
     return printed.hat(v)
 
 
 def euler_as_lie_poisson() -> float:
-    """The exact motion's rate, by differences of order 8, against B(y) grad H(y)."""
+    """Rate of the exact motion, by differences of order 8, against B(y) grad H(y)."""
     exact, h = body_map("exact", MOMENTS), 0.01
     weights = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
     rate = sum(w / h * (exact(y, Q, k * h)[0] - exact(y, Q, -k * h)[0]) for k, w in enumerate(weights, start=1))
@@ -138,7 +138,7 @@ def euler_as_lie_poisson() -> float:
 
 
 def bracket_is_poisson() -> float:
-    """B is skew and satisfies the Jacobi identity, sum over cyclic i, j, k of B_il dB_jk/dy_l = 0."""
+    """Residuals of skewness and of the Jacobi identity, sum over cyclic i, j, k of B_il dB_jk/dy_l = 0."""
     B = structure(y)
     slopes = np.stack([structure(e) for e in np.eye(3)], -1)  # dB_jk/dy_l: B is linear
     term = np.einsum("il,jkl->ijk", B, slopes)
@@ -147,18 +147,18 @@ def bracket_is_poisson() -> float:
 
 
 def casimir() -> float:
-    """B(y) grad C(y), which makes B singular: C is constant whatever H is."""
+    """B(y) grad C(y) = B(y) y; as it vanishes, B is singular and C constant for any H."""
     return float(np.abs(structure(y) @ y).max())
 
 
 def smallest_singular_value() -> float:
-    """Of B(y); in an odd dimension a skew matrix has no inverse."""
+    """Smallest singular value of B(y); a skew matrix of odd dimension is singular."""
     return float(np.linalg.svd(structure(y), compute_uv=False)[-1])
 
 
 # ------------------------------------------------------------------ (7), the change of variables
 def on_the_manifold(v: Any, turn: Any) -> tuple[Any, Any]:
-    """P and Q with (7)'s constraint: Q turned, P = Q' D of the momentum v."""
+    """P = Q' D for momentum v, and Q rotated by ``turn``: a point on the constraint manifold of (7)."""
     turned = Q @ printed.exp(turn)
     return turned @ printed.hat(v / I) @ D, turned
 
@@ -169,7 +169,7 @@ def changed(P: Any, Q: Any) -> Any:
 
 
 def form(change: Callable[[Any, Any], Any]) -> Any:
-    """The form sum dP_ij ^ dQ_ij on six directions along the manifold, by differences of order 8."""
+    """The form sum dP_ij ^ dQ_ij on six directions tangent to the manifold, by differences of order 8."""
     weights, h = (4 / 5, -1 / 5, 4 / 105, -1 / 280), 0.01
 
     def at(x: Any) -> Any:
@@ -188,7 +188,7 @@ def symplectic_change() -> float:
 
 
 def cotangent() -> float:
-    """Q^T Pbar + Pbar^T Q, and the momentum that both carry."""
+    """Residuals of Q^T Pbar + Pbar^T Q = 0 and of the momentum, 2 Q^T Pbar = hat(y)."""
     P, _ = on_the_manifold(y, np.zeros(3))
     bar = changed(P, Q)
     return float(max(np.abs(Q.T @ bar + bar.T @ Q).max(), np.abs(2 * Q.T @ bar - printed.hat(y)).max()))
@@ -199,7 +199,7 @@ SPAN = 2.0
 
 
 def gradient(Q: Any) -> Any:
-    """Of U(Q) = Q33 + 0.3 Q12^2 Q21 + 0.2 Q13 Q32, which has no symmetry."""
+    """Gradient of U(Q) = Q33 + 0.3 Q12^2 Q21 + 0.2 Q13 Q32, which has no symmetry."""
     found = np.zeros((3, 3))
     found[2, 2] = 1.0
     found[0, 1], found[1, 0] = 0.6 * Q[0, 1] * Q[1, 0], 0.3 * Q[0, 1] ** 2
@@ -208,19 +208,19 @@ def gradient(Q: Any) -> Any:
 
 
 def weight(Q: Any) -> Any:
-    """Of U(Q) = Q33."""
+    """Gradient of U(Q) = Q33."""
     found = np.zeros((3, 3))
     found[2, 2] = 1.0
     return found
 
 
 def solved(rates: Callable[[float, Any], Any], start: Any) -> Any:
-    """The end of an ordinary differential equation, by Dormand and Prince's method of order 8."""
+    """Solution of an ordinary differential equation at ``SPAN``, by DOP853."""
     return solve_ivp(rates, (0.0, SPAN), start, method="DOP853", rtol=3e-14, atol=1e-15).y[:, -1]
 
 
 def constrained_motion(slope: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """y and Q at the end by (7): its multipliers follow from the constraint, differentiated twice."""
+    """Final y and Q by (7); the multipliers follow from the constraint differentiated twice."""
     inverse = 1.0 / np.diag(D)
 
     def rates(t: float, x: Any) -> Any:
@@ -238,7 +238,7 @@ def constrained_motion(slope: Callable[[Any], Any]) -> tuple[Any, Any]:
 
 
 def reduced_motion(slope: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """y and Q at the end by the components below (8)."""
+    """Final y and Q by the component equations below (8)."""
 
     def rates(t: float, x: Any) -> Any:
         v, Q = x[:3], x[3:].reshape(3, 3)
@@ -255,7 +255,7 @@ def equivalent() -> float:
 
 
 def equivalent_to_the_top() -> float:
-    """U = Q33, and the heavy top of the library."""
+    """Distance of (7) and (8) from the library's heavy top, for U = Q33."""
     top = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)
     state = start_state(top, **START)
     library = as_matrix(stepper("mkrk:gauss8", top, state)(state, 0.0, SPAN / 200, 200))
@@ -289,7 +289,12 @@ RESIDUALS: dict[str, Callable[[], float]] = {
     "(7) and (8), a potential without symmetry": equivalent,
     "(7), (8) and polhode's heavy top": equivalent_to_the_top,
 }
-TURNS = (0.01, 0.1, 0.4, 0.8)  # steps of the fixed point iteration; the body of figure 1 has a speed of 1.25
+TURNS = (
+    0.01,
+    0.1,
+    0.4,
+    0.8,
+)  # steps of the fixed-point iteration; the body of figure 1 has an angular velocity of 1.25
 FEW = 10
 
 
@@ -318,7 +323,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def hold(*names: str, bound: float = EXACT, corrected: Sequence[str] = ()) -> Callable[[xr.Dataset], Finding]:
-    """These equations hold to round-off; where they do not as printed, these others do."""
+    """Judge whether these equations hold to round-off, and the ``corrected`` ones for misprints."""
 
     def judge(data: xr.Dataset) -> Finding:
         printed, right = (

@@ -1,6 +1,6 @@
-"""What the figures of this study share: its body, states as momentum and matrix, errors on ladders of steps.
+"""Shared by the figures of this study: its body, states as momentum and matrix, errors over sequences of steps.
 
-Legend: ``I`` principal moments; ``y`` body angular momentum; ``Q`` rotation matrix, body to space; ``h`` step.
+``I``: principal moments; ``y``: body angular momentum; ``Q``: rotation matrix, body to space; ``h``: step.
 """
 
 from __future__ import annotations
@@ -24,50 +24,53 @@ from polhode.trajectory.convergence import observed_order
 
 BOOK = (0.376, 0.627, 1.0)  # [vilmart2013, fig. 1]
 BODY_OF_FIG_1 = free_body(BOOK)
-Y0 = (0.3, 0.6, -0.8)  # the paper's momentum (0, 0.6, -0.8), moved off the special place y1 = 0
+Y0 = (0.3, 0.6, -0.8)  # the paper's momentum (0, 0.6, -0.8), moved away from the special case y1 = 0
 Q0 = rotation.exp_quaternion((0.3, 0.1, 0.2))
 START: dict[str, Any] = {"attitude": Q0, "angular_momentum": Y0}
 STATE = np.array(Y0), np.array(rotation.matrix_from_quaternion(Q0))
 
-EXACT = 1e-13  # per step: equal but for round-off
-KEPT, BROKEN = 2e-12, 1e-11  # below and above which something is constant, or is not
+EXACT = 1e-13  # per step: equal up to round-off
+KEPT, BROKEN = (
+    2e-12,
+    1e-11,
+)  # a quantity is constant if it changes by less than the first, not constant if by more than the second
 
 Map = Callable[[Any, Any, float], tuple[Any, Any]]
 """``step(y, Q, h) -> y, Q`` with a matrix Q."""
 
 
 def as_matrix(state: Any) -> tuple[Any, Any]:
-    """Momentum and rotation matrix of a state."""
+    """Body angular momentum and rotation matrix of a state."""
     return state[L.ANGULAR : L.BODY].copy(), np.array(rotation.matrix_from_quaternion(state[L.ATTITUDE : L.ANGULAR]))
 
 
 def distance(a: tuple[Any, Any], b: tuple[Any, Any]) -> float:
-    """Largest of the 2-norms of the differences of momenta and of rotation matrices."""
+    """The larger of the 2-norms of the differences of momenta and of rotation matrices."""
     return max(float(np.linalg.norm(a[0] - b[0])), float(np.linalg.norm(a[1] - b[1], 2)))
 
 
 @cache
 def body_map(method: str, I: tuple[float, ...]) -> Map:
-    """A method of polhode for the free body with these moments, as a map of momentum and matrix."""
+    """One step of a polhode method for the free body with these moments, as a map of momentum and matrix."""
     system = free_body(I)
-    steps_of_method = stepper(method, system, start_state(system, **START))
+    take_steps = stepper(method, system, start_state(system, **START))
 
     def step(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
         state = start_state(system, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)
-        return as_matrix(steps_of_method(state, 0.0, h))
+        return as_matrix(take_steps(state, 0.0, h))
 
     return step
 
 
 def repeated(step: Map, y: Any, Q: Any, span: float, n: int) -> tuple[Any, Any]:
-    """The state after n steps."""
+    """Momentum and matrix after n steps over the span."""
     for _ in range(n):
         y, Q = step(y, Q, span / n)
     return y, Q
 
 
 def ladder(maps: Mapping[str, Map], start: Any, end: Any, span: float, steps: Sequence[int]) -> xr.DataArray:
-    """Distances from the end state by every map, over (method, step); NaN where a step is too large for it."""
+    """Distances from the exact final state over (method, step); NaN where a step is too large for the map."""
 
     def error(step: Map, n: int) -> float:
         try:
@@ -80,7 +83,7 @@ def ladder(maps: Mapping[str, Map], start: Any, end: Any, span: float, steps: Se
 
 
 def orders(errors: xr.DataArray) -> dict[str, float]:
-    """Order of every method where its errors are asymptotic; the slope of the whole line where they never are."""
+    """Observed order of every method; the slope over all steps where the errors are never asymptotic."""
     found = {}
     for label, line in zip(map(str, errors.method.values), errors.values, strict=True):
         order = observed_order(errors.step.values, line, 1e-14)
@@ -90,27 +93,27 @@ def orders(errors: xr.DataArray) -> dict[str, float]:
 
 
 def tolerance(order: float) -> float:
-    """How far an observed order may be from the stated one."""
+    """Tolerance of an observed order."""
     return 0.1 if order < 6 else 0.3
 
 
 def named(data: xr.DataArray) -> dict[str, float]:
-    """The values of a variable of one dimension as a mapping."""
+    """A one-dimensional variable as a mapping."""
     (dim,) = data.dims
     return {str(label): float(value) for label, value in zip(data[dim].values, data.values, strict=True)}
 
 
 def casimir_and_energy(y: Any, I: Any) -> tuple[float, float]:
-    """C and H [vilmart2013, eq. 5 and 6]."""
+    """Casimir C and energy H [vilmart2013, eq. 5 and 6]."""
     y = np.asarray(y)
     return 0.5 * float(y @ y), 0.5 * float(y @ (y / np.asarray(I)))
 
 
 def period(I: Any, y: Any) -> float:
-    """Period of the free momentum, moments ascending [vilmart2013, alg. 1]."""
+    """Period of the free body's momentum, moments ascending [vilmart2013, alg. 1]."""
     a, b, c = np.asarray(y, dtype=float) ** 2
     d12, d23, d13 = 1 / I[0] - 1 / I[1], 1 / I[1] - 1 / I[2], 1 / I[0] - 1 / I[2]
     M, N = d12 * b + d13 * c, d13 * a + d23 * b  # k3^2 and k1^2 times d13
-    if d12 * N > d23 * M:  # round axis 1
+    if d12 * N > d23 * M:  # the momentum circles axis 1
         d12, d23, M, N = d23, d12, N, M
     return float(4.0 * ellipk(d12 * N / (d23 * M)) / np.sqrt(d23 * M))

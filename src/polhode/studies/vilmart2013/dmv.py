@@ -1,4 +1,4 @@
-"""The discrete Moser-Veselov algorithm: its orders, as printed and corrected, and what it keeps in 1000 periods."""
+"""The discrete Moser-Veselov algorithm: orders, as printed and corrected, and invariants over 1000 periods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from polhode.studies.vilmart2013.common import (
 
 SPAN, STEPS, ORDERS = 10.0, (24, 30, 40, 60, 80, 160, 320), (2, 4, 6, 8, 10)
 KEPT = {f"dmv{p}": p for p in ORDERS}
-COMPARED = ("symmetric", "jacobi")  # in the long run, beside them
+COMPARED = ("symmetric", "jacobi")  # other methods shown in the long run
 STEP, PERIODS = 0.1, 1000
 
 
@@ -65,7 +65,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def order_check(data: xr.Dataset, name: str, order: int) -> Check:
-    """The order of a map, with a tolerance that grows with it: high orders show at few steps above round-off."""
+    """Check the order of a map; the tolerance is larger for high orders, which have few steps above round-off."""
     return criteria.order_within(data.step, data.error.sel({"method": name}), order, tolerance(order), floor=1e-13)
 
 

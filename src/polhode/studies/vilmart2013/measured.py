@@ -1,11 +1,11 @@
-"""Table 2 measured: what a method preserves in free motion, as defects of the body of figure 1 at several steps.
+"""Table 2 measured: what a method preserves in free motion, as defects for the body of figure 1 at several steps.
 
 ======== ==============================================================================================================
-order    slope of the error in state against the step; an exact flow has only the error of one long step
-Qy, C, H largest change over a run, relative to the value at the start or to 1
+order    slope of the error in state against the step; infinite if one step over the whole span is exact
+Qy, C, H largest change over a run, relative to the initial value or to 1
 Poisson  D hat(y0) D^T - hat(y1), D the Jacobian of y1 with respect to y0: zero for a Poisson map of Euler's equations
 symplectic the same for the form of T*SO(3), with the Jacobian of the whole step
-y alone  how much y1 changes when Q0 does: where this is not zero there is no map of the momentum that could be Poisson
+y alone  change of y1 when Q0 changes: if not zero, there is no map of the momentum alone that could be Poisson
 ======== ==============================================================================================================
 """
 
@@ -31,7 +31,7 @@ from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, STAR
 from polhode.trajectory.convergence import observed_order
 
 Advance = Callable[..., Any]
-"""``steps_of_method(state, t, h, n=1) -> state`` takes n steps."""
+"""``take_steps(state, t, h, n=1) -> state`` takes n steps of a method."""
 
 COLUMNS = ("Qy", "C", "H", "Poisson", "symplectic")
 INVARIANTS = {"Qy": "spatial_momentum", "C": "momentum_length", "H": "energy"}
@@ -40,25 +40,25 @@ GROUPS = {
     **dict.fromkeys(FLOW_NAMES, "other free rotations"),
     **{name: "one-step methods of Krysl's paper and others" for name, row in METHODS.items() if row.family == "krysl"},
     **dict.fromkeys(("bbtrapwd", *TABLEAUX), "Munthe-Kaas methods"),
-    "taylor8": "Taylor methods",  # those of higher order are accurate to round-off at these steps
+    "taylor8": "Taylor methods",  # higher orders are accurate to round-off at these steps
 }
 METHODS_MEASURED = tuple(GROUPS)
 SPLITTINGS = tuple(name for name, row in METHODS.items() if row.family == "splitting" and name not in GROUPS)
-"""All the others; their free rotations are exact by default."""
+"""All other splittings; their free rotations are exact by default."""
 
 STEPS = (0.1, 0.2, 0.4)
-SPAN = 2.0  # of the measurement of the order; the period of the momentum is 7.8
+SPAN = 2.0  # time span for measuring the order; the period of the momentum is 7.8
 WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # central differences of order 8
 
 
-def after(steps_of_method: Any, h: float, y: Any) -> Any:
+def after(take_steps: Any, h: float, y: Any) -> Any:
     """The state after one step."""
-    return steps_of_method(y, 0.0, h)
+    return take_steps(y, 0.0, h)
 
 
-def poisson_defect(steps_of_method: Any, y: Any, h: float) -> float:
+def poisson_defect(take_steps: Any, y: Any, h: float) -> float:
     """Largest entry of D hat(y0) D^T - hat(y1) for one step, by central differences of two sizes."""
-    end = steps_of_method(y, 0.0, h)
+    end = take_steps(y, 0.0, h)
     found = []
     for size in (0.02, 0.005):
         D = np.zeros((3, 3))
@@ -68,37 +68,37 @@ def poisson_defect(steps_of_method: Any, y: Any, h: float) -> float:
                 for side in (1.0, -1.0):
                     moved = y.copy()
                     moved[L.ANGULAR + c] += side * (n + 1) * size
-                    ends.append(steps_of_method(moved, 0.0, h)[L.ANGULAR : L.BODY])
+                    ends.append(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY])
                 D[:, c] += weight / size * (ends[0] - ends[1])
         before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end[L.ANGULAR : L.BODY])
         found.append(float(np.abs(D @ before @ D.T - after).max()))
     return min(found)
 
 
-def influence_of_Q(steps_of_method: Any, y: Any, h: float) -> float:
-    """Largest change of y1 when the body starts from other attitudes."""
-    end, largest = steps_of_method(y, 0.0, h), 0.0
+def influence_of_Q(take_steps: Any, y: Any, h: float) -> float:
+    """Largest change of y1 when the initial attitude changes."""
+    end, largest = take_steps(y, 0.0, h), 0.0
     for turn in ((1.0, 0.0, 0.0), (0.4, -2.0, 0.7)):
         moved = y.copy()
         moved[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
         largest = max(
-            largest, float(np.abs(steps_of_method(moved, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
+            largest, float(np.abs(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
         )
     return largest
 
 
 LADDER = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-"""Numbers of steps from which an order is read."""
+"""Numbers of steps for measuring an order."""
 FLOOR = 1e-12
-"""Errors below are partly round-off."""
+"""Errors below this are partly round-off."""
 
 
-def errors_of(steps_of_method: Advance, system: Any, y: Any, end: Any) -> Any:
-    """Errors after the span on the ladder of steps; NaN for steps that are too large, and after the floor."""
+def errors_of(take_steps: Advance, system: Any, y: Any, end: Any) -> Any:
+    """Errors after the span for the numbers of steps in ``LADDER``; NaN if steps are too large, and below ``FLOOR``."""
     found = np.full(len(LADDER), np.nan)
     for k, n in enumerate(LADDER):
         try:
-            found[k] = state_distance(steps_of_method(y, 0.0, SPAN / n, n), end, system)
+            found[k] = state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
         except PolhodeError:
             continue
         if found[k] < FLOOR:
@@ -106,27 +106,27 @@ def errors_of(steps_of_method: Advance, system: Any, y: Any, end: Any) -> Any:
     return found
 
 
-def exact(steps_of_method: Advance, system: Any, y: Any, end: Any) -> float:
-    """The error of one step over the whole span."""
+def exact(take_steps: Advance, system: Any, y: Any, end: Any) -> float:
+    """Error of one step over the whole span; infinite if it fails."""
     try:
-        return state_distance(steps_of_method(y, 0.0, SPAN), end, system)
+        return state_distance(take_steps(y, 0.0, SPAN), end, system)
     except PolhodeError:
         return inf
 
 
 def observed(errors: Any, one_step: float) -> float:
-    """Order, infinite for an exact flow: read without knowing the one that is promised."""
+    """Observed order, infinite for an exact flow; the expected order is not used."""
     if one_step < FLOOR:
         return inf
     return observed_order(SPAN / np.array(LADDER), errors, FLOOR)
 
 
-def drifts(steps_of_method: Advance, system: Any, y: Any, h: float, steps: int) -> dict[str, float]:
-    """Largest change of Qy, C, H over a run, relative to its size at the start or 1; infinite if it ends early."""
+def drifts(take_steps: Advance, system: Any, y: Any, h: float, steps: int) -> dict[str, float]:
+    """Largest change of Qy, C, H over a run, relative to the initial value or 1; infinite if the run ends early."""
     states = [np.array(y, dtype=float)]
     try:
         for k in range(steps):
-            states.append(steps_of_method(states[-1], k * h, h))
+            states.append(take_steps(states[-1], k * h, h))
     except PolhodeError:
         return dict.fromkeys(INVARIANTS.values(), inf)
     found = quantities(system, np.array(states), h)
@@ -138,34 +138,34 @@ def drifts(steps_of_method: Advance, system: Any, y: Any, h: float, steps: int) 
 
 
 def as_states(step: Map) -> Advance:
-    """A map of momentum and matrix as one of states."""
+    """A map of momentum and matrix as a map of states."""
 
-    def steps_of_method(y: Any, t: float, h: float, n: int = 1) -> Any:
+    def take_steps(y: Any, t: float, h: float, n: int = 1) -> Any:
         m, Q = as_matrix(y)
         for _ in range(n):
             m, Q = step(m, Q, h)
         return start_state(BODY_OF_FIG_1, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=m)
 
-    return steps_of_method
+    return take_steps
 
 
 def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Tell) -> xr.Dataset:
-    """Defects of maps, over (method, column, step), and their errors on the ladder."""
+    """Defects of maps over (method, column, step), their errors and orders."""
     system, y = BODY_OF_FIG_1, start_state(BODY_OF_FIG_1, **START)
     end = exact_state(system, y, 0.0, SPAN)
     defects = np.zeros((len(maps), len(COLUMNS), len(STEPS)))
     order, one_step, influence = np.zeros((3, len(maps)))
     errors = np.zeros((len(maps), len(LADDER)))
-    for i, (label, steps_of_method) in enumerate(maps.items()):
+    for i, (label, take_steps) in enumerate(maps.items()):
         report_progress(label)
-        one_step[i], errors[i] = exact(steps_of_method, system, y, end), errors_of(steps_of_method, system, y, end)
+        one_step[i], errors[i] = exact(take_steps, system, y, end), errors_of(take_steps, system, y, end)
         order[i] = observed(errors[i], one_step[i])
-        influence[i] = influence_of_Q(steps_of_method, y, STEPS[-1])
+        influence[i] = influence_of_Q(take_steps, y, STEPS[-1])
         for j, h in enumerate(STEPS):
-            kept = drifts(steps_of_method, system, y, h, steps_of_run)
+            kept = drifts(take_steps, system, y, h, steps_of_run)
             defects[i, :3, j] = [kept[name] for name in INVARIANTS.values()]
-            defects[i, 3, j] = poisson_defect(steps_of_method, y, h)
-            defects[i, 4, j] = symplectic_defect(partial(after, steps_of_method, h), system, y)
+            defects[i, 3, j] = poisson_defect(take_steps, y, h)
+            defects[i, 4, j] = symplectic_defect(partial(after, take_steps, h), system, y)
     return xr.Dataset(
         {
             "defect": (("method", "column", "step"), defects), "error": (("method", "rung"), errors),
@@ -177,29 +177,29 @@ def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Tel
 
 
 def methods_as_maps(methods: Sequence[str]) -> dict[str, Advance]:
-    """Methods of polhode for the body of figure 1."""
+    """Steps of polhode methods for the body of figure 1, by name."""
     y = start_state(BODY_OF_FIG_1, **START)
     return {label: stepper(label, BODY_OF_FIG_1, y) for label in methods}
 
 
 def ticks(data: xr.Dataset) -> xr.DataArray:
-    """1 where a column's defect is round-off at every step, 0 where it is clearly not at some step, NaN if unclear."""
+    """1 if a column's defect is round-off at every step, 0 if clearly larger at some step, NaN if unclear."""
     worst: xr.DataArray = data.defect.max("step")
     return worst.copy(data=verdicts(worst.values))
 
 
 def verdicts(worst: Any) -> Any:
-    """Ticks of largest defects."""
+    """Ticks (1, 0, NaN) of the largest defects."""
     return np.where(worst <= KEPT, 1.0, np.where(worst > BROKEN, 0.0, np.nan))
 
 
 def tick(size: float, kept: bool) -> Check:
-    """A defect that is round-off, or that is clearly not."""
+    """Check that a defect is round-off, or that it is clearly larger."""
     return criteria.at_most(size, KEPT) if kept else criteria.at_least(size, BROKEN)
 
 
 def order_check(data: xr.Dataset, name: str, expected: float) -> Check:
-    """Whether a method is exact, or its errors on the ladder fall with this order."""
+    """Check that a method is exact (infinite order), or that its errors fall with this order."""
     chosen = data.sel({"method": name})
     if isinf(expected) or isinf(float(chosen.order)):
         return criteria.order_is(float(chosen.order), expected)

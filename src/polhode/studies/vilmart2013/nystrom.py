@@ -1,8 +1,8 @@
-"""The heavy top U = Q33: Nystroem splittings with the modified potential V, as printed and corrected; the brackets.
+"""The heavy top U = Q33: Nystroem splittings with the modified potential V, as printed and corrected; brackets.
 
-Legend: ``{f, g}`` Poisson bracket, the rate of f under the flow of g; ``T`` kinetic energy; ``tau`` torque of U;
+``{f, g}``: Poisson bracket, the rate of f under the flow of g; ``T``: kinetic energy; ``tau``: torque of U;
 ``V = {U, {U, T}}``. Under the flow of U the momentum grows linearly, y + t tau, so repeated brackets of T with U are
-the derivatives of T(y + t tau) with respect to t.
+derivatives of T(y + t tau) with respect to t.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ MOMENTS = (1.0, 1.5, 2.2)
 TOP = heavy_top(MOMENTS, (0.0, 0.0, 1.0), 1.0)  # weight times distance 1: U = Q33
 SPAN, STEPS = 2.0, (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 FORMS = {"V as printed": "printed", "V left out": "left out", "V corrected": "corrected"}
-CLASSICAL = {"rkn4_6b": 4, "rkn6_14a": 6, "rkn8_17": 8}  # made for equations of second order
+CLASSICAL = {"rkn4_6b": 4, "rkn6_14a": 6, "rkn8_17": 8}  # designed for second-order equations
 STRANG = {"v2": 2, "v2/dmv2": 2, "yoshida4/dmv2": 4, "kl6/dmv2": 6}  # (16) and compositions of it
 LIBRARY = ("nystrom4_v", *CLASSICAL, *STRANG)
 REFERENCE, REFERENCE_STEPS = "mkrk:gauss8", 400
 
 
 def top_map(method: str) -> Map:
-    """A method of polhode for the heavy top, as a map of momentum and matrix."""
+    """One step of a polhode method for the heavy top, as a map of momentum and matrix."""
 
     def of_state(y: object, Q: object) -> object:
         return start_state(TOP, attitude=rotation.quaternion_from_matrix(Q), angular_momentum=y)  # type: ignore[arg-type]
 
-    steps_of_method = stepper(method, TOP, of_state(*STATE))
-    return lambda y, Q, h: as_matrix(steps_of_method(of_state(y, Q), 0.0, h))
+    take_steps = stepper(method, TOP, of_state(*STATE))
+    return lambda y, Q, h: as_matrix(take_steps(of_state(y, Q), 0.0, h))
 
 
 def brackets() -> dict[str, float]:
-    """Residuals of what the paper says of brackets."""
+    """Residuals of the paper's statements about brackets."""
     (y, Q), I = STATE, np.array(MOMENTS)
     free = body_map("exact", MOMENTS)
 
@@ -103,7 +103,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def order_checks(data: xr.Dataset, expected: Mapping[str, int]) -> dict[str, Check]:
-    """The order of every map."""
+    """Checks of the order of every map."""
     return {
         f"{name}: order {p}": criteria.order_within(
             data.step, data.error.sel({"method": name}), p, tolerance(p), floor=1e-13

@@ -1,4 +1,4 @@
-"""Pictures of this study: curves on a sphere, errors against the step, a table of measured ticks."""
+"""Plots of this study: curves on a sphere, errors against the step, a table of measured ticks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from polhode.studies import drawing
 
 AXIS_COLOURS = (BLUE, GREEN, VERMILION)
 LEAST = 1e-16
-"""Of errors over time."""
+"""Lower limit of errors plotted over time."""
 
 
 class Row(NamedTuple):
-    """A row of the table: ticks are 1, 0 or NaN where the largest defect does not tell."""
+    """A row of the table: ticks are 1, 0, or NaN where the largest defect is inconclusive."""
 
     name: str
     order: str
@@ -28,9 +28,9 @@ class Row(NamedTuple):
 
 
 def on_a_sphere(picture: Picture, position: int, axes: Any, momentum: Any) -> None:
-    """Paths of three unit vectors, shape (time, space, vector), the last ones and a fixed direction as thick lines.
+    """Paths of three unit vectors, (time, space, vector); their final directions and a fixed one as thick lines.
 
-    Thin dashed lines are the axes of space.
+    Thin dashed lines are the space axes.
     """
     ball: Any = picture.add_subplot(position, projection="3d", proj_type="ortho")
     u, v = np.mgrid[0 : 2 * np.pi : 25j, 0 : np.pi : 13j]
@@ -50,7 +50,7 @@ def on_a_sphere(picture: Picture, position: int, axes: Any, momentum: Any) -> No
 
 
 def over_time(ax: Axes, time: Any, lines: Mapping[str, Any], title: str) -> None:
-    """Positive series on a logarithmic axis; zeros are left out, what is smaller than the floor is drawn on it."""
+    """Positive series on a logarithmic axis; zeros are left out, values below ``LEAST`` are drawn at it."""
     for (label, y), colour in zip(lines.items(), (*AXIS_COLOURS, INK), strict=False):
         shown = np.where(np.asarray(y) > 0.0, np.maximum(y, LEAST), np.nan)
         ax.semilogy(time, shown, color=colour, label=label, linewidth=0.8)
@@ -61,7 +61,7 @@ def over_time(ax: Axes, time: Any, lines: Mapping[str, Any], title: str) -> None
 
 
 def against_step(ax: Axes, errors: xr.DataArray, title: str, printed: Sequence[str] = ()) -> None:
-    """Error against step, one line for each method; those as printed are dashed."""
+    """Error against step, one line per method; those as printed are dashed."""
     for i, label in enumerate(map(str, errors.method.values)):
         ax.loglog(errors.step, errors.sel({"method": label}), label=label, **drawing.style(i, label not in printed))
     steps = np.sort(errors.step.values)
@@ -76,7 +76,7 @@ def against_step(ax: Axes, errors: xr.DataArray, title: str, printed: Sequence[s
 
 
 def against_count(ax: Axes, n: Any, lines: Mapping[str, Any], label: str, eps: float) -> None:
-    """Growth of round-off with the number of steps, over lines that grow like its root and like it."""
+    """Growth of round-off with the number of steps n, with reference lines for sqrt(n) and n."""
     n = np.asarray(n, dtype=float)
     for i, (name, y) in enumerate(lines.items()):
         if np.isfinite(y).any():
@@ -93,24 +93,24 @@ COLUMN, FIRST = 1.75, 5.6
 
 
 def table_of_ticks(groups: Mapping[str, Sequence[Row]], columns: Sequence[str], note: str) -> Picture:
-    """A row for every method, in groups: its order, then a tick or a cross with the largest defect in every column.
+    """One row per method, in groups: its order, then a tick or cross with the largest defect for each column.
 
     Parameters
     ----------
     groups : mapping
-        Rows by the heading of their group.
+        Rows by group heading.
     columns : sequence of str
-        Heads of the ticks.
+        Headings of the tick columns.
     note : str
-        A line under the table.
+        A line below the table.
     """
     lines = sum(len(rows) + 1.3 for rows in groups.values())
     picture = Picture(figsize=(8.4, 0.235 * lines + 0.8))
     ax = picture.add_axes((0.02, 0.0, 0.96, 1.0))
-    places = [FIRST + COLUMN * k for k in range(len(columns))]
+    positions = [FIRST + COLUMN * k for k in range(len(columns))]
     ax.set(xlim=(0, FIRST + COLUMN * len(columns)), ylim=(lines + 1.6, -1.6))
     ax.axis("off")
-    for x, head in zip((0.0, FIRST - 1.2, *places), ("method", "order", *columns), strict=True):
+    for x, head in zip((0.0, FIRST - 1.2, *positions), ("method", "order", *columns), strict=True):
         ax.text(x, -0.7, head, weight="bold", va="center")
     y = 0.0
     for heading, rows in groups.items():
@@ -121,7 +121,7 @@ def table_of_ticks(groups: Mapping[str, Sequence[Row]], columns: Sequence[str], 
             ax.axhline(y - 0.4, color=FAINT, linewidth=0.6)
             ax.text(0.0, y + 0.1, row.name, va="center")
             ax.text(FIRST - 1.2, y + 0.1, row.order, va="center")
-            for x, tick, size in zip(places, row.ticks, row.sizes, strict=True):
+            for x, tick, size in zip(positions, row.ticks, row.sizes, strict=True):
                 mark, colour = MARKS.get(tick, ("?", INK))
                 ax.text(x, y + 0.1, mark, color=colour, va="center", weight="bold")
                 ax.text(x + 0.35, y + 0.1, f"{size:.0e}" if np.isfinite(size) else "lost", va="center", fontsize=8.5)

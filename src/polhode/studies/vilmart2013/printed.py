@@ -1,11 +1,11 @@
-"""The formulas of the paper in plain NumPy: as printed, and as they should be where the print is wrong.
+"""The formulas of the paper in NumPy, as printed and, where misprinted, corrected.
 
-Every map is ``step(y, Q, h) -> y, Q`` of one body with moments ``I``, momentum ``y`` and rotation matrix ``Q``. None of
-it shares code with the library, which has the corrected forms only.
+Every map is ``step(y, Q, h) -> y, Q`` of one body with moments ``I``, momentum ``y`` and rotation matrix ``Q``. No code
+is shared with the library, which has the corrected forms only.
 
-What is wrong in print: the last factors of the three rotation splitting; alpha and beta of algorithm 2, which lack a
-component of the momentum, and alpha also -1/I2; the powers of h in algorithm 4, which all read h^2; the Cayley
-transform above (13); the torque of the potential V of the heavy top.
+Misprints: the last factors of the three rotation splitting; in algorithm 2, beta lacks the momentum component y3 and
+alpha the term -1/I2; the powers of h in algorithm 4, all printed as h^2; the Cayley transform above (13); the torque
+of the potential V of the heavy top.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def hat(w: Any) -> Any:
 
 
 def exp(w: Any) -> Any:
-    """Rodrigues' formula."""
+    """Rotation matrix of a rotation vector by Rodrigues' formula."""
     angle, W = float(np.linalg.norm(w)), hat(w)
     return np.eye(3) + np.sinc(angle / np.pi) * W + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * W @ W
 
 
 # ------------------------------------------------------------------ splittings
 def about(j: int, angle: float, y: Any, Q: Any) -> tuple[Any, Any]:
-    """The body turned by an angle about its axis j."""
+    """Momentum and attitude after rotating the body by an angle about its axis j."""
     turned = exp(angle * np.eye(3)[j])
     return turned.T @ y, Q @ turned
 
@@ -42,7 +42,7 @@ THREE_ROTATIONS = {
     "printed": ((0, 0.5), (1, 0.5), (0, 1.0), (1, 0.5), (2, 0.5)),
     "corrected": ((2, 0.5), (1, 0.5), (0, 1.0), (1, 0.5), (2, 0.5)),
 }
-"""Axes and fractions of the step in the order in which they are applied: print reads from the right."""
+"""Axes and fractions of the step in order of application (the printed product is read from the right)."""
 
 
 def three_rotations(form: str, I: Any) -> Map:
@@ -109,7 +109,7 @@ def table_1(y: Any, I: Any) -> tuple[list[float], list[float]]:
 
 
 def fixed_point(h: float, y: Any, inverse: Any, alpha: bool = True) -> tuple[Any, Any, float, int]:
-    """Y, e and alpha of the equation (14), and the number of iterations until Y stands still."""
+    """Y, e and alpha of equation (14), and the number of iterations until Y no longer changes."""
     Y = np.array(y, dtype=float)
     for n in range(1, MOST_ITERATIONS + 1):
         if not np.abs(Y).max() < 1e9 * np.abs(y).max():  # it diverges
@@ -125,18 +125,18 @@ def fixed_point(h: float, y: Any, inverse: Any, alpha: bool = True) -> tuple[Any
 
 
 def algorithm_3(h: float, y: Any, Q: Any, inverse: Any, alpha: bool = True) -> tuple[Any, Any]:
-    """One step with these inverse moments; without alpha the implicit midpoint rule."""
+    """One step with these inverse moments; without alpha, the implicit midpoint rule."""
     Y, e, factor, _ = fixed_point(h, y, inverse, alpha)
     return y + h / factor * np.cross(Y, inverse * Y), Q @ cayley(e)  # [vilmart2013, eq. 15]
 
 
 def cayley(e: Any, sign: float = -1.0) -> Any:
-    """The transform above (13), whose second factor is printed with the other sign."""
+    """The Cayley transform above (13); its second factor is printed with the opposite sign."""
     return (np.eye(3) + hat(e)) @ np.linalg.inv(np.eye(3) + sign * hat(e))
 
 
 def algorithm_4(form: str, order: int, I: Any) -> Map:
-    """The preprocessed algorithm; printed, every term of the series carries h^2."""
+    """The preprocessed algorithm; as printed, every term of the series has the factor h^2."""
     inverse = 1.0 / np.asarray(I)
 
     def step(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
@@ -150,7 +150,7 @@ def algorithm_4(form: str, order: int, I: Any) -> Map:
 
 
 def rattle(gradient: Callable[[Any], Any], I: Any) -> Map:
-    """RATTLE on matrices, its multipliers by Newton's method [vilmart2013, eq. 11]."""
+    """RATTLE on matrices, with multipliers by Newton's method [vilmart2013, eq. 11]."""
     total = float(np.sum(I)) / 2
     D = np.diag(total - np.asarray(I))
     inverse = np.linalg.inv(D)
@@ -200,7 +200,7 @@ def rattle(gradient: Callable[[Any], Any], I: Any) -> Map:
 
 # ------------------------------------------------------------------ Jacobi's solution
 def jacobi_by_agm(u: float, m: float) -> tuple[float, float, float]:
-    """sn, cn, dn of u and k^2 = m by the arithmetic-geometric mean and amplitudes descending from it."""
+    """sn, cn, dn of u with k^2 = m by the arithmetic-geometric mean and descending amplitudes."""
     a, c = [1.0], [np.sqrt(m)]
     b = np.sqrt(1.0 - m)
     while abs(c[-1]) > 1e-16 and len(a) < 20:
@@ -227,14 +227,14 @@ def algorithm_1(y: Any, I: Any, h: float) -> Any:
 
 
 def algorithm_1_other(y: Any, I: Any, h: float) -> Any:
-    """The similar formulas for c2 k1^2 >= c1 k3^2, which the paper leaves out: algorithm 1 with 1 and 3 exchanged."""
+    """Formulas for c2 k1^2 >= c1 k3^2, which the paper leaves out: algorithm 1 with axes 1 and 3 exchanged."""
     return algorithm_1(np.asarray(y)[::-1], tuple(I)[::-1], h)[::-1]
 
 
 def jacobi_1850(y: Any, I: Any, h: float) -> Any:
-    """The momentum by the formulas in the facsimile, with amplitudes from energy and length of the momentum.
+    """The momentum by Jacobi's formulas in the facsimile, with amplitudes from energy and momentum length.
 
-    Same case as ``algorithm_1``, which writes the same amplitudes without these differences of large numbers.
+    Same case as ``algorithm_1``, which avoids the cancellation in these amplitudes.
     """
     (y1, y2, y3), (I1, I2, I3) = y, I
     twice, square = y1 * y1 / I1 + y2 * y2 / I2 + y3 * y3 / I3, y1 * y1 + y2 * y2 + y3 * y3
@@ -254,7 +254,7 @@ def kick_U(y: Any, Q: Any, t: float) -> Any:
 
 
 def kick_V(form: str, y: Any, Q: Any, t: float, I: Any) -> Any:
-    """The flow of V = {U, {U, T}} for U = Q33: as printed, left out, or that of V = Q32^2/I1 + Q31^2/I2."""
+    """Flow of V = {U, {U, T}} for U = Q33: as printed, left out, or for V = Q32^2/I1 + Q31^2/I2 (corrected)."""
     (a, b, _), (u, v, w) = 1.0 / np.asarray(I), Q[2]
     torque = {
         "printed": (v * w * a, -u * w * b, 0.0),
@@ -265,7 +265,7 @@ def kick_V(form: str, y: Any, Q: Any, t: float, I: Any) -> Any:
 
 
 def nystrom(form: str, free: Map, I: Any) -> Map:
-    """The scheme of order 4 with one modified kick, the flows of U and V as printed or corrected."""
+    """The scheme of order 4 with one modified kick, with the flow of V as printed, left out or corrected."""
 
     def step(y: Any, Q: Any, h: float) -> tuple[Any, Any]:
         y, Q = free(kick_U(y, Q, h / 6), Q, h / 2)

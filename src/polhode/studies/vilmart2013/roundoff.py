@@ -1,14 +1,14 @@
-"""A million small steps: how round-off grows in closed forms of the free motion, and in matrices and quaternions.
+"""Growth of round-off over a million small steps, in closed forms of free motion and in products of rotations.
 
-The exact flow of polhode adds the change of the momentum over a step, which is small and accurate relative to itself.
-The naive forms compute y(t + h) afresh; what they round is as large as y, and where it is a constant of the motion
-that is recomputed, the same way in step after step. They are written out here for a momentum that circles axis 3:
+The exact flow of polhode adds the change of the momentum over a step, which is small and has a small relative error.
+The naive forms compute y(t + h) anew, with a rounding error relative to y; where a constant of the motion is
+recomputed, the error has the same sign in every step. They are given here for a momentum that circles axis 3:
 
 ``by_facsimile``  the formulas of Jacobi, amplitudes from energy and length of the momentum [vilmart2013, fig. 2]
 ``by_addition``   the addition theorems that polhode uses too, for y(t + h) instead of its change
 
-Legend: ``K`` bodies of figure 1 with momenta of length 1; ``n`` number of steps; errors are root mean squares over
-the bodies.
+``K``: bodies of figure 1 with momenta of length 1; ``n``: number of steps; errors are root mean squares over the
+bodies.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ STEP = 0.01  # of figure 1
 JACOBI = "Jacobi's formulas"
 FLOWS = {"exact": "exact, by increments", "jacobi": "algorithm 1", "dmv10": "dmv10"}
 Advance = Callable[[int, Any], None]
-"""``steps_of_method(n, y)`` takes n steps of the states y, shape (K, 13), in place."""
+"""``take_steps(n, y)`` takes n steps of the states y, shape (K, 13), in place."""
 
 QUANTITIES = ("H", "C", "Qy")
 ROOT = 0.65
-"""Powers of the number of steps up to here are those of a root: over two decades they scatter by a tenth."""
+"""Largest exponent of the number of steps accepted as a square root; over two decades it scatters by 0.1."""
 LINEAR = 0.75
-"""Powers from here on are no root's."""
+"""Smallest exponent not accepted as a square root."""
 ROUNDS = 64
-"""Increments of the product of attitudes, repeated in turn."""
+"""Number of different increments in a product of rotations; they are repeated cyclically."""
 SEQUENCES = 16
 SEMIEXACT = ("semiexact10_matrix", "semiexact10")
 
 
 # ------------------------------------------------------------------ naive forms, as kernels
 def by_facsimile(y: Any, I: Any, h: Any) -> Any:
-    """Amplitudes from energy and length, and 1 - k^2 [vilmart2013, fig. 2]."""
+    """Momentum after h by Jacobi's formulas: amplitudes and 1 - k^2 from energy and length [vilmart2013, fig. 2]."""
     twice = y[0] * y[0] / I[0] + y[1] * y[1] / I[1] + y[2] * y[2] / I[2]
     square = y[0] * y[0] + y[1] * y[1] + y[2] * y[2]
     X = sqrt(I[0] * (I[2] * twice - square) / (I[2] - I[0]))
@@ -69,7 +69,7 @@ def by_facsimile(y: Any, I: Any, h: Any) -> Any:
 
 
 def by_addition(y: Any, I: Any, h: Any) -> Any:
-    """sn, cn, dn(h) and the addition theorems, without a phase."""
+    """Momentum after h by sn, cn, dn of h and the addition theorems, without a phase."""
     r, w, p = 1.0 / I[1] - 1.0 / I[2], 1.0 / I[0] - 1.0 / I[1], 1.0 / I[0] - 1.0 / I[2]
     N, M = r * y[1] * y[1] + p * y[0] * y[0], p * y[2] * y[2] + w * y[1] * y[1]
     lam = sqrt(M * r)
@@ -88,7 +88,7 @@ formula = by_facsimile  # replaced by bind
 
 
 def momenta_only(n: Any, h: Any, I: Any, y: Any) -> None:
-    """The rows of y after n steps by the bound formula."""
+    """Replace the rows of y by the momenta after n steps of the bound formula."""
     a = (I[0], I[1], I[2])
     for k in range(y.shape[0]):
         m = (y[k, 0], y[k, 1], y[k, 2])
@@ -102,7 +102,7 @@ product = multiply  # replaced by bind
 
 
 def quaternions(n: Any, increments: Any, q: Any) -> None:
-    """q = q times all rows of increments, n times."""
+    """Multiply q in place by all rows of increments, n times."""
     a = (q[0], q[1], q[2], q[3])
     for _ in range(n):
         for k in range(increments.shape[0]):
@@ -113,7 +113,7 @@ def quaternions(n: Any, increments: Any, q: Any) -> None:
 
 
 def matrices(n: Any, increments: Any, m: Any) -> None:
-    """The same with rotation matrices of 9 numbers."""
+    """The same with rotation matrices, (9,)."""
     a = (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8])
     for _ in range(n):
         for k in range(increments.shape[0]):
@@ -133,7 +133,7 @@ PRODUCTS, MOMENTA = "void(i8, f8[:, ::1], f8[::1])", "void(i8, f8, f8[::1], f8[:
 
 # ------------------------------------------------------------------ measurements
 def momenta(count: int) -> Any:
-    """Momenta of length 1 that circle axis 3, well away from it and from the separatrix."""
+    """Random momenta of length 1 that circle axis 3, away from the axis and the separatrix."""
     random = np.random.default_rng(2013)
     found: list[Any] = []
     a, b, c = 1.0 / np.array(BOOK)
@@ -146,41 +146,41 @@ def momenta(count: int) -> Any:
 
 
 def by_flow(turn: Any, K: int) -> Advance:
-    """Many steps of a free flow."""
+    """Steps of a free flow for K bodies."""
     bodies = np.tile([1.0, *BOOK, 1.0, *(1.0 / np.array(BOOK))], (K, 1))
     report, status = np.zeros(L.STEP_INFO), np.zeros(K, dtype=np.int64)
 
-    def steps_of_method(n: int, y: Any) -> None:
+    def take_steps(n: int, y: Any) -> None:
         sweep_of(turn)(n, np.full(K, STEP), y, bodies, report, status, status.copy())
         assert (status == L.OK).all()
 
-    return steps_of_method
+    return take_steps
 
 
 def compiled(template: Any, signature: str, **bound: Any) -> Any:
-    """A loop with a formula bound into it."""
+    """Compile a loop with a formula bound into it."""
     return jit.compile_kernel(jit.bind(template, **bound), signature)  # type: ignore[no-untyped-call]
 
 
 def by_formula(form: Any) -> Advance:
-    """Many steps of a formula for the momentum; the attitude stays."""
+    """Steps of a formula for the momentum; the attitude is unchanged."""
     loop = compiled(momenta_only, MOMENTA, formula=form)
 
-    def steps_of_method(n: int, y: Any) -> None:
+    def take_steps(n: int, y: Any) -> None:
         m = np.ascontiguousarray(y[:, L.ANGULAR :])
         loop(n, STEP, np.array(BOOK), m)
         y[:, L.ANGULAR :] = m
 
-    return steps_of_method
+    return take_steps
 
 
-def grow(steps_of_method: Advance, y0: Any, counts: Any) -> Any:
-    """Relative errors of H, C and Qy, shape (count, quantity), along one run."""
+def grow(take_steps: Advance, y0: Any, counts: Any) -> Any:
+    """Relative errors of H, C and Qy after each number of steps, (count, quantity), along one run."""
     y, inverse, done = np.zeros((len(y0), L.BODY)), 1.0 / np.array(BOOK), 0
     found: list[list[float]] = []
     y[:, L.ATTITUDE], y[:, L.ANGULAR :] = 1.0, y0
     for n in counts:
-        steps_of_method(n - done, y)
+        take_steps(n - done, y)
         done, m = n, y[:, L.ANGULAR :]
         errors = (
             (m**2 @ inverse) / (y0**2 @ inverse) - 1.0, (m**2).sum(axis=1) / (y0**2).sum(axis=1) - 1.0,
@@ -191,7 +191,7 @@ def grow(steps_of_method: Advance, y0: Any, counts: Any) -> Any:
 
 
 def in_extended_precision(v: Any) -> Any:
-    """The quaternion of the rotations v, one after the other, in numbers of 80 bits where the machine has them."""
+    """Quaternion of the successive rotations v, in 80-bit arithmetic where the machine has it."""
     q = (np.longdouble(1), *np.zeros(3, dtype=np.longdouble))
     for row in v.astype(np.longdouble):
         angle = np.sqrt((row * row).sum())
@@ -200,9 +200,9 @@ def in_extended_precision(v: Any) -> Any:
 
 
 def attitudes(doublings: int) -> tuple[Any, Any, Any]:
-    """Products of 64 * 2^k rotations for k below ``doublings``, by how they are carried, in SEQUENCES of rotations.
+    """Products of 64 * 2^k rotations for k below ``doublings``, by representation, for SEQUENCES random sequences.
 
-    Errors in angle and departures from a rotation, root mean squares of shape (carried, k), and ns a product.
+    Returns rms errors in angle (rad) and rms deviations from a rotation, (representation, k), and ns per product.
     """
     angle, departure = np.zeros((2, SEQUENCES, len(COMPENSATION_AT), doublings))
     ns = np.full(len(COMPENSATION_AT), np.inf)
@@ -210,10 +210,10 @@ def attitudes(doublings: int) -> tuple[Any, Any, Any]:
     for i in range(SEQUENCES):
         v = np.random.default_rng(i).normal(size=(ROUNDS, 3)) * 0.01
         q, truth = rotation.exp_quaternion(v), in_extended_precision(v)
-        wide = np.ascontiguousarray(rotation.matrix_from_quaternion(q).reshape(ROUNDS, 9))
+        as_matrices = np.ascontiguousarray(rotation.matrix_from_quaternion(q).reshape(ROUNDS, 9))
         for k in range(doublings):
             for j, loop in enumerate(loops):
-                increments = (wide, q, q)[j]
+                increments = (as_matrices, q, q)[j]
                 a = np.eye(3).ravel() if j == 0 else np.array([1.0, 0.0, 0.0, 0.0])
                 begun = time.perf_counter()
                 loop(2**k, increments, a)
@@ -232,13 +232,13 @@ def attitudes(doublings: int) -> tuple[Any, Any, Any]:
 
 
 def ns_of_flow(name: str) -> float:
-    """Time of a step of a free flow, ns."""
-    steps_of_method, y = by_flow(free_flow(name).build(), 1), np.zeros((1, L.BODY))
+    """Time of one step of a free flow, ns."""
+    take_steps, y = by_flow(free_flow(name).build(), 1), np.zeros((1, L.BODY))
     y[0, L.ATTITUDE], y[0, L.ANGULAR :] = 1.0, momenta(1)[0]
     times = []
     for _ in range(9):
         begun = time.perf_counter()
-        steps_of_method(5000, y.copy())
+        take_steps(5000, y.copy())
         times.append(time.perf_counter() - begun)
     return min(times) / 5000 * 1e9
 
@@ -249,9 +249,9 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     y0, found = momenta(K), {}
     forms = {label: by_flow(free_flow(name).build(), K) for name, label in FLOWS.items()}
     forms |= {name: by_formula(form) for name, form in NAIVE.items()}
-    for name, steps_of_method in forms.items():
+    for name, take_steps in forms.items():
         report_progress(f"{K} runs of {counts[-1]:,} steps, {name}")
-        found[name] = grow(steps_of_method, y0, counts)
+        found[name] = grow(take_steps, y0, counts)
         if name in NAIVE:
             found[name][:, 2] = np.nan  # they have no attitude
     report_progress("products of attitudes")
@@ -280,14 +280,14 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def exponent(n: Any, error: Any) -> float:
-    """Power of n with which an error grows over the last two decades."""
+    """Exponent of n with which an error grows over the last two decades."""
     n, error = np.asarray(n), np.asarray(error)
     late = n >= n.max() / 100.5
     return float(np.polyfit(np.log(n[late]), np.log(error[late]), 1)[0])
 
 
 def growth(data: xr.Dataset, form: str, *quantities: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Exponents and final errors."""
+    """Growth exponents and final errors by quantity."""
     lines = {q: data.error.sel({"form": form, "quantity": q}) for q in quantities}
     return {q: exponent(data["count"], x) for q, x in lines.items()}, {q: float(x[-1]) for q, x in lines.items()}
 

@@ -15,7 +15,7 @@ from polhode.studies.vilmart2013.common import BOOK, EXACT, STATE, body_map, dis
 
 SPAN, STEPS = 10.0, (25, 50, 100, 200, 400)
 PAIRS = {"I1 = I2": (1.0, 1.0, 1.7), "I1 = I3": (1.0, 1.7, 1.0), "I2 = I3": (1.7, 1.0, 1.0)}
-H = 2.0  # the step of remark 3
+H = 2.0  # step used for remark 3
 LIBRARY = ("three_rotation", "symmetric")
 NEAR, NEAR_STEPS = (1e-1, 1e-2, 1e-3, 1e-4), 100  # I2/I1 - 1 of nearly symmetric bodies
 
@@ -60,7 +60,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def second_order(subject: str, correction: str) -> Callable[[xr.Dataset], Finding]:
-    """Order 2 as printed, and corrected."""
+    """Judge order 2, as printed and corrected."""
 
     def judge(data: xr.Dataset) -> Finding:
         names = {form: f"{subject}, {form}" for form in ("printed", "corrected")}
@@ -91,8 +91,8 @@ def near_symmetric(data: xr.Dataset) -> Finding:
 
 
 def exact_for_symmetric(data: xr.Dataset) -> Finding:
-    here, ours = (named(x) for x in data.error_of_one_step)
-    parts = {f"exact for {body}": criteria.at_most(error, EXACT) for body, error in here.items()}
+    as_printed, ours = (named(x) for x in data.error_of_one_step)
+    parts = {f"exact for {body}": criteria.at_most(error, EXACT) for body, error in as_printed.items()}
     return Finding(parts, {"step": H}, {
         f"exact for {body}, the two closest axes paired": criteria.at_most(error, EXACT) for body, error in ours.items()
     })  # fmt: skip

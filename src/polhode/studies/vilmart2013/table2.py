@@ -1,4 +1,4 @@
-"""Table 2: geometric properties of free rigid body integrators, every tick measured, for every method of polhode."""
+"""Table 2: geometric properties of free rigid body integrators, with every tick measured, for all polhode methods."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ ALGORITHMS: dict[str, tuple[Map, Map | None]] = {
     **{f"dmv{p}": (printed.algorithm_4("printed", p, BOOK), printed.algorithm_4("corrected", p, BOOK))
        for p in (4, 6, 8)},
 }  # fmt: skip
-"""The algorithm that a row of the table names, as printed, and corrected where the print is wrong. Algorithm 1 is
-``jacobi``; the functions that order 10 needs are not printed."""
+"""The algorithm named in a row of the table, as printed, and corrected if misprinted. Algorithm 1 is ``jacobi``; the
+functions needed for order 10 are not printed."""
 
 
 ALGORITHM = "as written: "
-"""Before the names of rows whose algorithm is that of the paper, not the library's."""
+"""Prefix of rows that use the paper's formulas, not the library's."""
 WRITTEN = "algorithms 2, 3 and 4 as they are written, and corrected"
 
 
@@ -112,7 +112,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
 
 
 def checks(data: xr.Dataset, name: str, row: tuple[float, ...]) -> dict[str, Check]:
-    """Order and every tick of a row."""
+    """Checks of the order and of every tick of a row."""
     order, *expected = row
     size = named(data.defect.max("step").sel({"method": name}))
     found = {"exact" if isinf(order) else f"order {order:g}": order_check(data, name, order)}
@@ -123,7 +123,7 @@ def checks(data: xr.Dataset, name: str, row: tuple[float, ...]) -> dict[str, Che
 
 
 def row(name: str, data: xr.Dataset) -> Finding:
-    """A row of the table for the algorithm as printed; corrected, and the library's, where the print is wrong."""
+    """Judge a row of the table for the algorithm as printed; if misprinted, also as corrected and in the library."""
     expected = PRINTED[name][1]
     library = checks(data, name, expected)
     if name not in ALGORITHMS:
@@ -137,7 +137,7 @@ def row(name: str, data: xr.Dataset) -> Finding:
 
 
 def promised(data: xr.Dataset) -> Finding:
-    """What the rows of the method table say of free motion is what was measured."""
+    """Judge whether the method table's statements on free motion agree with the measurements."""
     broken: dict[str, str] = {}
     names = [name for name in map(str, data.method.values) if not name.startswith(ALGORITHM)]
     for name in names:

@@ -1,4 +1,4 @@
-"""The free body of figure 1: error of the methods of the paper against the step and against the time they take."""
+"""The free body of figure 1: error of the paper's methods against the step and against computing time."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FLOWS = (
 EXACT_FLOWS = ("exact", "jacobi")
 SPAN, STEPS = 10.0, (10, 20, 40, 80, 160, 320, 640, 1280, 2560)
 PAIR = ("three_rotation", "symmetric")
-RANDOM, RANDOM_STEPS = 200, 400  # bodies, steps in the span
+RANDOM, RANDOM_STEPS = 200, 400  # number of bodies, and of steps in the span
 
 
 def swept(flow: str, n: int, y: Any, moments: Any) -> tuple[Any, Any]:
-    """States (K, 13) and statuses after n steps over the span, of bodies with moments (K, 3)."""
+    """States (K, 13) and statuses after n steps over the span, for bodies with moments (K, 3)."""
     K = len(y)
     end, status, ones = y.copy(), np.zeros(K, dtype=np.int64), np.ones((K, 1))
     bodies = np.concatenate([ones, moments, ones, 1.0 / moments], axis=1)
@@ -38,7 +38,7 @@ def swept(flow: str, n: int, y: Any, moments: Any) -> tuple[Any, Any]:
 
 
 def timed(flow: str, n: int, y: Any, moments: Any, repeats: int) -> float:
-    """Seconds a body, the best of some repeats; short runs are taken by many copies of the bodies."""
+    """Seconds per body, best of several repeats; for short runs the bodies are copied many times."""
     copies = max(1, 4000 // (n * len(y)))
     y, moments, times = np.tile(y, (copies, 1)), np.tile(moments, (copies, 1)), []
     for _ in range(repeats):
@@ -49,7 +49,7 @@ def timed(flow: str, n: int, y: Any, moments: Any, repeats: int) -> float:
 
 
 def error(end: Any, truth: Any) -> Any:
-    """Largest of the differences of momenta and of rotation matrices, 2-norms, of every body."""
+    """For each body, the larger of the 2-norm differences of momenta and of rotation matrices."""
     turned = rotation.angle_between(
         rotation.normalize(end[:, L.ATTITUDE : L.ANGULAR]), truth[:, L.ATTITUDE : L.ANGULAR]
     )
@@ -57,14 +57,14 @@ def error(end: Any, truth: Any) -> Any:
 
 
 def started(attitude: Any, momenta: Any) -> Any:
-    """States at rest in space, as ``swept`` takes them."""
+    """States (K, 13) with zero position and velocity, for ``swept``."""
     y = np.zeros((len(momenta), L.BODY))
     y[:, L.ATTITUDE : L.ANGULAR], y[:, L.ANGULAR :] = attitude, momenta
     return y
 
 
 def random_bodies() -> tuple[Any, Any]:
-    """Moments (K, 3) of bodies of three uniform random extents d_k, and momenta of length 1."""
+    """Moments (K, 3) of bodies with uniform random d_k, and random momenta of length 1."""
     random = np.random.default_rng(39)
     d, m = random.random((RANDOM, 3)), random.normal(size=(RANDOM, 3))
     return d.sum(axis=1, keepdims=True) - d, m / np.linalg.norm(m, axis=1, keepdims=True)
@@ -116,7 +116,7 @@ def efficient(data: xr.Dataset) -> Finding:
     three, symmetric = (data.error_of_random_bodies.sel(splitting=name).values for name in PAIR)
     ns = named(data.ns_per_step)
     costs = ns["symmetric"] / ns["three_rotation"]
-    gains = three / (symmetric * costs**2)  # both of order 2: with the steps that take the same time
+    gains = three / (symmetric * costs**2)  # both are of order 2: compared at steps that take equal time
     share = float((gains > 1.0).mean())
     return Finding({"smaller error in the same time, share of random bodies": criteria.at_least(share, 0.5)}, {
         "error of three rotations in the same time, median": float(np.median(gains)),
