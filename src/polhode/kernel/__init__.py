@@ -1,8 +1,8 @@
-"""The engine: compilation, the roles a step may call, the time loop and the Newton solver.
+"""The engine: compilation, signatures of the compiled functions, time loops, Newton's method, sums over pairs.
 
-Here live ``jit`` (the only caller of numba), ``signatures`` (the typed roles and the workspace a step sees), ``drive``
-(the loop that repeats any step and records), ``solve`` (Newton to round-off with status codes) and ``userfunctions``
-(plain Python functions turned into roles).
+``jit`` and ``cache`` compile kernels and keep them on disk; ``signatures`` and ``layout`` define the compiled
+functions, the workspace of a step and its slots; ``drive`` holds the time loops, ``solve`` Newton's method to
+round-off with status codes; ``neighbours``, ``pairs`` and ``work_sharing`` sum over pairs of bodies.
 
-Nothing here knows a physical system, a method's coefficients, a Dataset or a file format.
+Nothing here depends on a physical system, a method's coefficients, a Dataset or a file format.
 """

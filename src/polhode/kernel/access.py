@@ -1,4 +1,4 @@
-"""Vectors in and out of flat memory: tuples on the inside, pointers (or arrays) on the outside."""
+"""Read and write 3, 4 or 9 numbers of flat memory (a pointer or an array) as a tuple."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Where compiled kernels are kept between processes, and what makes one of them fit to be run.
+"""Disk cache of compiled kernels: its folder, the checks before a file is run, and locks between processes.
 
-What is loaded from here is run as code. So the folder must be the user's own, closed to others, and so must be every
-file that is opened; where it is not, nothing in it is read. A file is sealed with a digest over its content and over
-what it is the machine code of (``reach``): one that is torn, cut short or in the place of another is compiled anew.
+What is loaded from here is run as code. So the folder and every file must be owned by the user and not writable by
+others; otherwise nothing is read. A file starts with a digest of its content and of the source that it was compiled
+from (``reach``): a file that is truncated, corrupt or of another kernel is compiled anew.
 
-Folders farther up are not looked at: who may write there can put another folder in the place of ours, but that one is
-not ours, and is refused.
+Parent folders of the cache are not checked: who may write there can replace the cache folder by another one, but that
+one is not owned by the user, and is rejected.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ KEPT_GENERATIONS = 4
 KEPT_FILES = 1500
 DAY = 86400.0
 WAITING = "polhode:wait"
-"""Event of the compiler's kind, while another process compiles."""
+"""Name of the numba event that is triggered while another process compiles the same kernel."""
 PATIENCE = 120.0
-"""Seconds for which a process waits for another one that compiles the same; then it compiles too."""
+"""Seconds for which a process waits for another one that compiles the same kernel; then it compiles too."""
 FORMAT = b"polhode kernel 2\n"
 SEAL = hashlib.sha256().digest_size
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -58,7 +58,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 @functools.cache
 def digest() -> str:
-    """Digest of the compiler's version, of Python's, and of what the files look like."""
+    """Digest of the versions of numba, llvmlite, Python and the file format; names the folder."""
     return hashlib.sha256(
         f"{numba.__version__} {llvmlite.__version__} {sys.version_info[:2]} {FORMAT!r}".encode()
     ).hexdigest()[:16]
@@ -66,7 +66,7 @@ def digest() -> str:
 
 # ------------------------------------------------------------------ the folder
 def cache_root() -> Path:
-    """Where compiled kernels are kept: POLHODE_CACHE_DIR, else the user's cache folder of this platform."""
+    """Root of the cache: POLHODE_CACHE_DIR, else the user's cache folder on this platform."""
     chosen = os.environ.get("POLHODE_CACHE_DIR")
     if chosen:
         return Path(chosen).expanduser()
@@ -81,15 +81,15 @@ def cache_root() -> Path:
 
 @functools.cache
 def cache_folder() -> Path:
-    """The cache folder of exactly this compiler, closed to others; those of other ones are pruned, the newest stay.
+    """The private cache folder for these versions of compiler and Python; the oldest folders of others are removed.
 
-    A temporary folder that goes when the process ends where nothing can be written, and, with a warning, where the
-    user's own cache folder is not safe.
+    Where nothing can be written, and (with a warning) where the user's cache folder is not safe, a temporary folder
+    that is removed when the process ends.
 
     Raises
     ------
     FileProblem
-        POLHODE_CACHE_DIR names a folder that is not safe.
+        POLHODE_CACHE_DIR is a folder that is not safe.
     """
     root, chosen = cache_root(), bool(os.environ.get("POLHODE_CACHE_DIR"))
     folder = root / digest()
@@ -97,7 +97,7 @@ def cache_folder() -> Path:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         if not chosen and os.name == "posix" and root.stat().st_uid == os.geteuid():
-            root.chmod(0o700)  # made by an earlier version, which left that to the umask
+            root.chmod(0o700)  # earlier versions left the mode to the umask
         unsafe = _unsafe(folder)
         if unsafe and chosen:
             raise FileProblem(f"{unsafe}, or set POLHODE_CACHE_DIR to another one")
@@ -112,7 +112,7 @@ def cache_folder() -> Path:
         return _temporary()
     with contextlib.suppress(OSError):
         os.utime(folder)
-        # Only folders that a digest has named: the root may be a place with other things in it.
+        # Only folders named by a digest: the root may contain other things.
         generations = [p for p in root.iterdir() if re.fullmatch("[0-9a-f]{16}", p.name) and p.is_dir()]
         for old in sorted(generations, key=lambda p: -p.stat().st_mtime)[KEPT_GENERATIONS:]:
             shutil.rmtree(old, ignore_errors=True)
@@ -120,22 +120,22 @@ def cache_folder() -> Path:
 
 
 def _temporary() -> Path:
-    """A folder of this process alone."""
+    """A temporary folder of this process, removed when it ends."""
     folder = tempfile.mkdtemp(prefix="polhode-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
 
-def _is_ours(found: os.stat_result) -> bool:
-    """Whether nobody but this user (and the administrator) can have written a file or folder, or can from now on."""
-    return os.name != "posix" or (found.st_uid == os.geteuid() and not found.st_mode & OTHERS_WRITE)
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether a file or folder is owned by this user and not writable by others (always, where not POSIX)."""
+    return os.name != "posix" or (status.st_uid == os.geteuid() and not status.st_mode & OTHERS_WRITE)
 
 
 def _unsafe(folder: Path) -> str:
-    """Why code must not be loaded from a folder and how to mend that, in words; empty where it may.
+    """Why code must not be loaded from a folder, with the remedy; empty where it may.
 
-    The folder must be ours alone. The one it is in may be the administrator's, and open to others where they cannot
-    rename what is not theirs (as in /tmp).
+    The folder must be owned by the user and not writable by others. Its parent may also be the administrator's, and
+    writable by others where the sticky bit keeps them from renaming it (as in /tmp).
     """
     if os.name != "posix":
         return ""
@@ -144,10 +144,10 @@ def _unsafe(folder: Path) -> str:
         return f"{folder} in the cache of compiled kernels is a link; {use}"
     root, me = folder.parent, os.geteuid()
     for entry_path, owners, sticky in ((folder, (me,), 0), (root, (me, 0), stat.S_ISVTX)):
-        found = entry_path.stat()
-        if found.st_uid not in owners:
+        status = entry_path.stat()
+        if status.st_uid not in owners:
             return f"the cache of compiled kernels, {entry_path}, belongs to another user; {use}"
-        if found.st_mode & OTHERS_WRITE and not found.st_mode & sticky:
+        if status.st_mode & OTHERS_WRITE and not status.st_mode & sticky:
             return (
                 f"others may write to the cache of compiled kernels, {entry_path}; {use}, or empty it and chmod 700 it"
             )
@@ -156,16 +156,16 @@ def _unsafe(folder: Path) -> str:
 
 # ------------------------------------------------------------------ the files
 class KernelCache(_Cache):  # type: ignore[misc]
-    """What numba asks for the machine code of one function; a file for every signature and processor.
+    """Numba's cache interface for one function: one file per signature and processor.
 
-    What reaches something that cannot be told from something else has no file.
+    Functions for which ``reach`` has no digest are not cached.
 
     Parameters
     ----------
     function : function
-        Of a source file.
+        Defined in a source file.
     options : dict
-        What the compiler is told to do with it.
+        Options of the compiler.
     """
 
     def __init__(self, function: Any, options: dict[str, Any]) -> None:
@@ -176,20 +176,20 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return str(cache_folder())
 
     def enable(self) -> None:
-        """Always."""
+        """Does nothing: the cache is always enabled."""
 
     disable = flush = enable
 
     @functools.cached_property
     def reached(self) -> bytes | None:
-        """Digest of all that the compiler can see."""
+        """Digest of all that the compiler can reach from the function; None where there is none."""
         try:
             return reach.digest_of(self.function, self.options)
         except reach.Unknown:
             return None
 
     def _place(self, signature: Any, codegen: Any) -> tuple[Path, bytes] | None:
-        """The file of a kernel, and the digest of what it is the machine code of."""
+        """The file of a kernel, and the digest of all that it is compiled from; None where it is not cached."""
         if self.reached is None:
             return None
         key = hashlib.sha256(self.reached)
@@ -199,13 +199,13 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return cache_folder() / f"{label}-{key.hexdigest()[:24]}.kernel", key.digest()
 
     def alone(self, signature: Any, target_context: Any) -> contextlib.AbstractContextManager[None]:
-        """A block in which no other process compiles the same."""
+        """A block in which other processes wait before they compile the same kernel."""
         target_context.refresh()
         entry_path = self._place(signature, target_context.codegen())
         return contextlib.nullcontext() if entry_path is None else alone(entry_path[0])
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function, or None where there is no whole file of it that is ours."""
+        """The compiled function, or None where it has no intact file owned by the user."""
         target_context.refresh()
         entry_path = self._place(sig, target_context.codegen())
         content = None if entry_path is None else opened(*entry_path)
@@ -213,11 +213,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
             return None
         with contextlib.suppress(OSError):
             if time.time() - entry_path[0].stat().st_mtime > DAY:
-                os.utime(entry_path[0])  # the last that go are those in use
+                os.utime(entry_path[0])  # ``prune`` removes the least recently used
         return CompileResult._rebuild(target_context, *pickle.loads(content))
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled function; where it cannot be written, it will be compiled again."""
+        """Save a compiled function; a file that cannot be written is skipped."""
         entry_path = self._place(sig, data.codegen)
         if (
             entry_path is None
@@ -231,7 +231,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
 
 def prune(folder: Path) -> None:
-    """Remove what was not used for longest where there are more than ``KEPT_FILES`` files, down to four fifths of them.
+    """Where there are more than KEPT_FILES files, remove the least recently used, down to four fifths of KEPT_FILES.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def prune(folder: Path) -> None:
         return
     ages = []
     for name in names:
-        with contextlib.suppress(OSError):  # gone meanwhile
+        with contextlib.suppress(OSError):  # removed meanwhile
             ages.append((os.stat(name).st_mtime, name))
     for _, name in sorted(ages)[: len(ages) - KEPT_FILES * 4 // 5]:
         with contextlib.suppress(OSError):
@@ -254,10 +254,10 @@ def prune(folder: Path) -> None:
 # ------------------------------------------------------------------ one process at a time
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """A block that writes a file, while other processes that come here to write the same wait for it.
+    """A block that writes a file while other processes that would write the same one wait.
 
-    Who finds the file there enters at once, and so does who has waited for ``PATIENCE`` seconds, or cannot wait (on
-    Windows). The mark is a lock on a file of its own: it goes with its owner, however that ends.
+    Enters at once where the file exists, and where waiting is not possible (on Windows, or without locks); after
+    ``PATIENCE`` seconds in any case. The lock is ``flock`` on a separate file, so it is released when its process ends.
     """
     taken: list[int] = []
     try:
@@ -266,14 +266,14 @@ def alone(path: Path) -> Iterator[None]:
     finally:
         for handle in taken:
             with contextlib.suppress(OSError):
-                os.unlink(path.with_suffix(".lock"))  # while it is ours
+                os.unlink(path.with_suffix(".lock"))  # while the lock is held
             with contextlib.suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_UN)  # also for children that were made meanwhile
+                fcntl.flock(handle, fcntl.LOCK_UN)  # also for child processes forked meanwhile
             os.close(handle)
 
 
 def _wait(path: Path, taken: list[int]) -> None:
-    """Wait until a file is there, or the lock is in ``taken``."""
+    """Wait until the file exists or the lock is acquired, whose handle is appended to ``taken``."""
     begin = time.monotonic()
     while fcntl is not None and not path.exists():
         with held():
@@ -283,7 +283,7 @@ def _wait(path: Path, taken: list[int]) -> None:
                 return
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                ours = os.fstat(handle).st_nlink > 0  # not one that its owner has removed since it was opened
+                ours = os.fstat(handle).st_nlink > 0  # False: its owner removed it after it was opened here
             except BlockingIOError:
                 ours = False
             except OSError:  # a file system without locks
@@ -306,12 +306,12 @@ def _seal(key: bytes, content: bytes | memoryview) -> bytes:
 
 
 def write_sealed(path: Path, key: bytes, content: bytes) -> None:
-    """Write a file that ``opened`` will know as whole; several processes may do so at once.
+    """Write a file with its digest, atomically; several processes may do so at once.
 
     Raises
     ------
     OSError
-        The disk is full, and the like; the file is the one before, or none.
+        It cannot be written (disk full, for example); the previous file, if any, stays.
     """
     with held():
         handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
@@ -326,7 +326,7 @@ def write_sealed(path: Path, key: bytes, content: bytes) -> None:
 
 
 def opened(path: Path, key: bytes) -> memoryview | None:
-    """The content of a file that was written with this key, or None where it is missing, torn or not ours."""
+    """The content of a file written with this key; None where it is missing, corrupt or not owned by the user."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
             if not _is_ours(os.fstat(file.fileno())):

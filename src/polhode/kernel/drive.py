@@ -1,7 +1,7 @@
-"""The loops that repeat a step: one source for every method, compiled together with the step bound into it.
+"""Time loops: templates into which the step of a method is bound, compiled once for each step function.
 
-``march`` takes steps of one size, ``march_adaptive`` chooses them by an error estimate,
-``march_time_transformed`` lets a method with a time transformation set them, ``sweep`` repeats a flow.
+``march`` takes steps of one size, ``march_adaptive`` chooses the size by an error estimate,
+``march_time_transformed`` runs methods with a time transformation, ``sweep`` repeats a flow.
 """
 
 from __future__ import annotations
@@ -28,41 +28,42 @@ from polhode.kernel.signatures import (
 from polhode.kernel.solve import norm3
 
 HUGE = 1e200
-"""A squared speed or momentum beyond this counts as infinite: what is computed from it would overflow."""
+"""Squared speeds and momenta beyond this count as infinite, since further computation would overflow."""
 
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 10.0
-"""Of a new step: the part taken of what the error would allow, and the limits of its ratio to the old one."""
+"""New step over old step: factor of safety on the ratio that the error allows, and the limits of the ratio."""
 FAILED = 0.25
-"""Ratio of a new step to one that could not be completed."""
+"""New step over old step after a step that could not be completed."""
 PRESENT, PAST = 0.85, 0.2
-"""Exponents of the errors of a step and of the one before, in units of 1/(q + 1) [hairer1996, IV.2]."""
+"""Exponents of the errors of a step and of the one before, in units of 1/q, the error of a step being proportional to
+h^q [hairer1996, IV.2]."""
 STRETCH = 1.0 + 1e-9
-"""A step may be longer by this factor to end at the end."""
+"""Factor by which a step may be stretched to end exactly at the end."""
 RESOLVED = 16.0 * 2.0**-52
 """Smallest step relative to the time."""
 
 
 def step(t, h, p):  # replaced by bind
-    """Stand-in for the bound step; calling it unbound is a mistake."""
+    """Stand-in for the step of the method; raises if nothing was bound."""
     raise RuntimeError("march runs only with a step bound into it")
 
 
 @jit.inlined
 def processed(p):  # replaced by bind
-    """Whether the method works on states that ``convert`` makes; this stand-in serves those that do not."""
+    """Whether the method is processed, that is, steps a state converted by ``convert``; this stand-in: no."""
     return False
 
 
 @jit.inlined
 def convert(task, t, h, p):  # replaced by bind
-    """Turn the state into the one a processed method works on (PREPARING), or back (PRESENTING)."""
+    """Convert the state to the one a processed method works on (PREPARING), or back (PRESENTING)."""
     return L.OK
 
 
 @jit.inlined
 def dense(begin, theta, t, h, out, p):  # replaced by bind
-    """State at ``t + theta h`` of the step just taken into ``out``; this stand-in is for methods without."""
+    """Dense output: write the state at ``t + theta h`` of the last step to ``out``; this stand-in writes nothing."""
     return L.OK
 
 
@@ -71,13 +72,13 @@ event_at = jit.function_at(EVENT)
 
 
 def rotate_free(i, h, p):  # replaced by bind
-    """Stand-in for the bound flow; calling it unbound is a mistake."""
+    """Stand-in for the flow; raises if nothing was bound."""
     raise RuntimeError("sweep runs only with a flow bound into it")
 
 
 @jit.inlined
 def squared_speed(N, y, bodies):
-    """Largest squared angular velocity of all bodies; infinite when a momentum is beyond reason or an attitude none."""
+    """Largest squared angular velocity of all bodies; infinite where a momentum or an attitude is huge or nan."""
     largest = 0.0
     for i in range(N):
         a, b = L.BODY * i, L.CONSTANTS * i
@@ -86,8 +87,8 @@ def squared_speed(N, y, bodies):
         w = y[a + L.ANGULAR + 2] * bodies[b + L.INVERSE_INERTIA + 2]
         s = x * x + z * z + w * w
         q = y[a + L.MOMENTUM] + y[a + L.MOMENTUM + 1] + y[a + L.MOMENTUM + 2]
-        turned = y[a + L.ATTITUDE] + y[a + L.ATTITUDE + 1] + y[a + L.ATTITUDE + 2] + y[a + L.ATTITUDE + 3]
-        if not (s + q * q + turned * turned < HUGE):
+        e = y[a + L.ATTITUDE] + y[a + L.ATTITUDE + 1] + y[a + L.ATTITUDE + 2] + y[a + L.ATTITUDE + 3]
+        if not (s + q * q + e * e < HUGE):
             return inf
         largest = max(largest, s)
     return largest
@@ -95,7 +96,7 @@ def squared_speed(N, y, bodies):
 
 @jit.inlined
 def workspace_at(N, B, y, addresses):
-    """The workspace from its numbers, the state and the addresses of the rest; ``step_info`` tells S."""
+    """The workspace from N, B, the state and the addresses of the rest; S is read from ``step_info``."""
     step_info = numbers_at(addresses, 10)
     return Workspace(
         N, B, int(step_info[L.AUXILIARY]), pointer(y), numbers_at(addresses, 2), numbers_at(addresses, 3),
@@ -106,13 +107,13 @@ def workspace_at(N, B, y, addresses):
 
 
 def crossings(first, last, t, event, event_numbers, sides, p):
-    """How many of the events in this range changed sides in the step that led to the state at time ``t``.
+    """How many event functions ``first`` to ``last - 1`` changed sign in the step that led to the state at time ``t``.
 
-    ``sides`` holds the sides of all events before that step (see SILENT), then receives their values after it. Only
-    SILENT ones take a side here: what the sides are after a crossing is the caller's to say.
+    ``sides`` holds the sides of all events before that step (see ``layout``), then their values, which are written
+    here. Only EVENT_UNARMED sides are updated here; after a crossing the caller updates the rest.
     """
     count = sides.size // 2
-    found = 0
+    changes = 0
     for k in range(first, last):
         value = event(k, t, p.N, p.y, p.bodies, p.parameters, event_numbers)
         sides[count + k] = value
@@ -122,10 +123,10 @@ def crossings(first, last, t, event, event_numbers, sides, p):
                 sides[k] = 1.0 if value > 0.0 else -1.0
         elif side == 0.0:
             if value != 0.0:
-                found += 1
+                changes += 1
         elif side != L.EVENT_DISABLED and value * side < 0.0:
-            found += 1
-    return found
+            changes += 1
+    return changes
 
 
 crossed = jit.helper(crossings)
@@ -149,44 +150,45 @@ def march(
     sides,
     kept,
 ):
-    """Take ``n`` steps of size ``h``; step number k starts at ``t0 + k h``, whatever slice of the run it is in.
+    """Take ``n`` steps of size ``h``; step k starts at ``t0 + k h``, however the run is cut into calls.
 
     Parameters
     ----------
     task : int
-        MARCHING; or PREPARING or PRESENTING, which convert the state at ``t0`` for steps of ``h`` and take none.
+        MARCHING; or PREPARING or PRESENTING, which only convert the state at ``t0``, for steps of size ``h``.
     first : int
         Number of the first step to take.
     n : int
-        How many steps.
+        Number of steps.
     every : int
         The state after step k is recorded when k + 1 is a multiple of ``every``.
     t0, h : float
         Time of step 0 and step size (negative: backwards).
     limit : float
-        Largest rotation angle allowed in a step (infinite: no guard).
+        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
     rows, iterations : array
-        Receive the recorded states (of a processed method, turned back), and the largest iteration count since the row
-        before.
+        Receive the recorded states (for a processed method, converted back), and the largest iteration count of a step
+        since the previous row.
     N, B, y
         As in ``Workspace``.
     addresses : array
-        Of the rest of the workspace, in its order but for the function, which leads (``kernel.jit.addresses_of``).
+        Addresses of the loads function and of the other arrays of the workspace, in its order, as ``jit.addresses_of``
+        returns them.
     watch : array
-        Addresses of the EVENT role and its table.
+        Addresses of the EVENT function and of its parameters.
     sides : array (2 E)
-        Of the E events: sides and values, see ``crossings``. Empty where none is watched.
+        Sides, then values of the E event functions, see ``crossings``; empty without event detection.
     kept : array (2 (13 N + extra))
-        With events: receives the state before the step; and memory.
+        With events: receives the state before the last step; the second half is scratch memory.
 
-    ``step_info[LOADED]`` is the caller's to clear where the state or the loads are not those the last call left.
+    The caller must set ``step_info[LOADED]`` to 0 if it changed the state or the loads since the last call.
 
     Returns
     -------
     int
-        Status of the last step taken, CROSSED after a step in which some event changed sides, with the sides as before
-        it; ``step_info[STEPS_DONE]`` says how many were completed. After a failure ``y`` is inside
-        the failing step: the caller repeats the good steps from its own copy.
+        Status of the last step; CROSSED after a step in which an event function changed sign, ``sides`` being those
+        before the step. ``step_info[STEPS_DONE]`` is the number of completed steps. After a failure ``y`` is a state
+        within the failing step: the caller repeats the completed steps from its own copy.
     """
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
@@ -237,22 +239,22 @@ def march(
                 for j in range(y.size):
                     kept[y.size + j] = y[j]
                 status = convert(L.PRESENTING, t, h, p)
-                found = crossed(0, events, t, event, event_numbers, sides, p)
+                changes = crossed(0, events, t, event, event_numbers, sides, p)
                 for j in range(y.size):
                     y[j] = kept[y.size + j]
                 step_info[L.LOADED] = 0.0
                 if status != L.OK:
                     return status
             else:
-                found = crossed(0, events, t, event, event_numbers, sides, p)
-            if found > 0:
+                changes = crossed(0, events, t, event, event_numbers, sides, p)
+            if changes > 0:
                 return L.CROSSED
     return L.OK
 
 
 @jit.inlined
 def rates(k, y, load, p):
-    """Of block k: velocity and acceleration, or angular velocity and acceleration in the body frame."""
+    """Velocity and acceleration of block k; for a ROTATION, angular ones in the body frame."""
     i = p.blocks[2 * k]
     if p.blocks[2 * k + 1] == L.ROTATION:
         J, m, T = L.CONSTANTS * i + L.INVERSE_INERTIA, get3(y, L.BODY * i + L.ANGULAR), get3(load, L.LOAD * i + 3)
@@ -262,20 +264,20 @@ def rates(k, y, load, p):
             p.bodies[J + 1] * (T[1] + m[2] * w[0] - m[0] * w[2]),
             p.bodies[J + 2] * (T[2] + m[0] * w[1] - m[1] * w[0]),
         )
-    light, P, F = p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM), get3(load, L.LOAD * i)
-    return (light * P[0], light * P[1], light * P[2]), (light * F[0], light * F[1], light * F[2])
+    u, P, F = p.bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM), get3(load, L.LOAD * i)
+    return (u * P[0], u * P[1], u * P[2]), (u * F[0], u * F[1], u * F[2])
 
 
 @jit.inlined
 def pushed(y, at, h, x, g):
-    """The three numbers ``y[at:]`` plus h x / g, where g is not 0."""
+    """Add h x[c] / g[c] to ``y[at + c]`` for c = 0, 1, 2, but where g[c] is 0."""
     for c in range(3):
         if g[c] != 0.0:
             y[at + c] += h * x[c] / g[c]
 
 
 def euler_step(h, p):
-    """Put into ``stage_state`` the state one step of Euler's method on; ``load`` holds the loads."""
+    """Write to ``stage_state`` the state after an Euler step of size h; ``load`` holds the loads of the state."""
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
     for k in range(p.B):
@@ -300,11 +302,11 @@ def euler_step(h, p):
 
 
 def first_step(q, t, direction, longest, spare, p):
-    """Size of the first step, 0 where loads are not finite; ``spare`` is memory for loads.
+    """Size of the first step, 0 where loads are not finite; ``spare`` is scratch memory for loads.
 
-    As in [hairer1993, II.4], with time in units of that in which the motion changes: an Euler step of a hundredth of it
-    tells a second derivative, and the size is that at which a hundredth of the tolerance would be reached. The error of
-    a step is proportional to h^q.
+    As in [hairer1993, II.4], with the time scale of the motion as unit of time: an Euler step of a hundredth of it
+    estimates the second derivative, and the size is that at which the error would be a hundredth of the tolerance. The
+    error of a step is proportional to h^q.
     """
     relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
     p.loads(L.ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
@@ -351,22 +353,23 @@ choose = jit.helper(first_step)
 
 @jit.inlined
 def shorter(error, q, again):
-    """Ratio of the next step to one rejected with this error over the tolerance; ``again``: not for the first time."""
+    """Next step over the rejected one; ``error`` is over the tolerance, ``again``: rejected before already."""
     return max(SHRINK, SAFETY * error ** (-1.0 / q))
 
 
 @jit.inlined
 def longer(error, q, before, again):
-    """Ratio of the next step to one accepted with this error, ``before`` being that of the step before it."""
+    """Next step over the accepted one; ``error`` is over the tolerance, ``before`` that of the previous step,
+    ``again``: this step was rejected before."""
     ratio = SAFETY * max(error, 1e-10) ** (-PRESENT / q) * before ** (PAST / q)
     return min(max(ratio, SHRINK), 1.0 if again else GROW)
 
 
 @jit.inlined
 def lands(size, left):
-    """Whether a step of this size is made to end at the stop, and whether one is cut short for it, otherwise."""
+    """Whether the step is changed to end exactly at the end, ``left`` away; and whether its size is set by the end."""
     landing = size * STRETCH >= left
-    return landing, landing or 2.0 * size > left  # two equal steps rather than one and a remainder
+    return landing, landing or 2.0 * size > left  # two equal steps rather than a full one and a remainder
 
 
 # ------------------------------------------------------------------ the rules of ode45 [shampine1997]
@@ -374,7 +377,7 @@ ODE45_SAFETY, ODE45_SHRINK, ODE45_GROW, ODE45_STRETCH = 0.8, 0.1, 5.0, 1.1
 
 
 def ode45_first_step(q, t, direction, longest, spare, p):
-    """The longest step, or the one that a rate of change allows: 0.8 rtol^(1/q) times size over rate."""
+    """Size of the first step: 0.8 rtol^(1/q) times state over rate of change, at most ``longest``."""
     relative = p.step_info[L.RELATIVE]
     least = p.step_info[L.ABSOLUTE] / relative
     p.loads(L.ALL, t, p.N, p.y, p.bodies, p.parameters, p.load)
@@ -396,19 +399,19 @@ def ode45_first_step(q, t, direction, longest, spare, p):
 
 @jit.inlined
 def ode45_shorter(error, q, again):
-    """Half of a step rejected for the second time, else what its error allows."""
+    """Half of a step rejected for the second time, else the size that its error allows."""
     return 0.5 if again else max(ODE45_SHRINK, ODE45_SAFETY * error ** (-1.0 / q))
 
 
 @jit.inlined
 def ode45_longer(error, q, before, again):
-    """What the error allows; a step that was rejected before is repeated as it is."""
+    """The size that the error allows; after a rejection the size is kept."""
     return 1.0 if again else min(ODE45_GROW, ODE45_SAFETY * max(error, 1e-100) ** (-1.0 / q))
 
 
 @jit.inlined
 def ode45_lands(size, left):
-    """A step that would leave less than a tenth of itself ends at the stop."""
+    """A step that would leave less than a tenth of itself is stretched to the end."""
     landing = ODE45_STRETCH * size >= left
     return landing, landing
 
@@ -418,7 +421,7 @@ CONTROLLERS = {
     "ode45": {"choose": jit.helper(ode45_first_step), "shorter": ode45_shorter, "longer": ode45_longer,
               "lands": ode45_lands},
 }  # fmt: skip
-"""What is bound into ``march_adaptive`` for each way to choose steps."""
+"""Functions bound into ``march_adaptive``, by name of the step size controller ("": those above)."""
 
 
 @jit.inlined
@@ -455,10 +458,10 @@ def march_adaptive(
     watch,
     sides,
 ):
-    """Try steps and keep those whose estimated error is within the tolerance, until the end or ``attempts`` are used.
+    """Take steps of chosen size whose estimated error is within the tolerance, to ``end`` or up to ``attempts`` trials.
 
-    Where to go on is all in ``controller_state``, ``y`` and the workspace: a run cut into calls has the numbers of
-    one in one piece.
+    ``controller_state``, ``y`` and the workspace hold all that the next call needs: results do not depend on how a run
+    is cut into calls.
 
     Parameters
     ----------
@@ -469,32 +472,32 @@ def march_adaptive(
     q : int
         The error of a step is proportional to h^q.
     limit : float
-        Largest rotation angle allowed in a step (infinite: no guard).
+        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
     longest, shortest : float
-        Largest step, and that at which rejections end the run.
+        Largest step allowed, and the size below which a rejected step ends the run.
     end : float
-        Time at which a step must end exactly, and the call returns.
+        Time at which the last step ends exactly.
     samples : array
-        Times of rows, in the order of the run.
-    controller_state : array (COURSE,)
-        See ``polhode.kernel.signatures``.
+        Times of the recorded rows for ``every`` = 0, in the direction of the run.
+    controller_state : array (CONTROLLER_STATE,)
+        See ``polhode.kernel.layout``.
     kept : array
-        Memory for the state before a step, which is put back when the step is rejected.
+        Receives the state before a step, which is restored when the step is rejected.
     times, sizes, rows, iterations : array
-        Receive the recorded states with their times, the size of the step each lies in or ends, and the largest
-        iteration count since the row before.
+        Receive the recorded states with their times, the size of the step that contains or ends at each, and the
+        largest iteration count of a step since the previous row.
     cuts : int
-        A step in which one of the first so many events changes sides is not taken.
+        A step in which one of the first ``cuts`` event functions changes sign is undone.
     N, B, y, addresses, watch, sides
         As for ``march``.
 
     Returns
     -------
     int
-        Status of the last step tried where no smaller one is left, TOO_SMALL where only the tolerance rejected it;
-        the state is the one before it. The status of dense output where that failed. CROSSED after a step in which an
-        event changed sides, ``kept`` being the state before it; CUT where it was not taken, ``step_info[NEXT_TIME]``
-        being its end. Else OK.
+        OK; status of a failed step that may not be made smaller, or TOO_SMALL where only the tolerance rejected it,
+        with the state before it; status of dense output that failed; CROSSED after a step in which an event function
+        changed sign, ``kept`` being the state before it; CUT where that step was undone, ``step_info[NEXT_TIME]``
+        being its end.
     """
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
@@ -559,7 +562,7 @@ def march_adaptive(
             if abs(controller_state[L.NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
                 return L.TOO_SMALL if status == L.OK else status
             continue
-        found = 0
+        changes = 0
         if events > 0:
             if crossed(0, cuts, after, event, event_numbers, sides, p) > 0:
                 for j in range(y.size):
@@ -567,9 +570,9 @@ def march_adaptive(
                 controller_state[L.TRYING] = 0.0
                 step_info[L.LOADED] = 0.0
                 return L.CUT
-            found = crossed(cuts, events, after, event, event_numbers, sides, p)
+            changes = crossed(cuts, events, after, event, event_numbers, sides, p)
         ratio = longer(error, q, controller_state[L.ERROR_BEFORE], controller_state[L.REFUSED] != 0.0)
-        if cut:  # for the end, not for the error, which says little
+        if cut:  # the end set the size: the error of this step says little about the next size
             controller_state[L.NEXT] = direction * max(abs(h) * ratio, proposed)
         else:
             controller_state[L.NEXT] = h * ratio
@@ -600,7 +603,7 @@ def march_adaptive(
                     controller_state[L.ROWS] -= 1.0
                     return status
             controller_state[L.SAMPLE] += 1.0
-        if found > 0:
+        if changes > 0:
             return L.CROSSED
     return L.OK
 
@@ -623,33 +626,33 @@ def march_time_transformed(
     rows,
     iterations,
 ):
-    """Take ``n`` steps of nominal size ``h`` of a method whose state holds the time, or fewer where one passes ``end``.
+    """Take ``n`` steps of nominal size ``h`` with a time transformation, fewer where a step reaches ``end``.
 
     Parameters
     ----------
     first, n, every
         As for ``march``.
     h : float
-        Nominal step, negative backwards.
+        Nominal step (step times step density), negative backwards.
     end : float
         The loop returns PASSED after a step that reaches or passes this time; that step is neither counted nor
         recorded.
     limit : float
-        Largest rotation angle allowed in a step (infinite: no guard).
+        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
     N, B, y, addresses
         As for ``march``.
     kept : array
-        Receives the state before the step taken last, which after a failure is the last good one.
+        Receives the state before the last step: after a failure, the last good state.
     extremes : array (2,)
-        Sizes of the smallest and the largest step so far.
+        Smallest and largest step so far, updated.
     times, sizes, rows, iterations : array
         Receive the recorded states with their times, the sizes of the steps that end there, and the largest iteration
-        count since the row before.
+        count of a step since the previous row.
 
     Returns
     -------
     int
-        Status of the last step taken, or PASSED; ``step_info[STEPS_DONE]`` says how many were completed before.
+        Status of the last step, or PASSED; ``step_info[STEPS_DONE]`` is the number of steps completed before it.
     """
     p = workspace_at(N, B, y, addresses)
     step_info = p.step_info
@@ -689,22 +692,22 @@ def march_time_transformed(
 
 
 def sweep(n, h, y, bodies, step_info, status, iterations):
-    """Repeat a flow of one body for many bodies, each with a time of its own and none knowing of another.
+    """Apply a flow of one body ``n`` times to each of K independent bodies.
 
     Parameters
     ----------
     n : int
-        How often the flow is applied.
+        Number of applications.
     h : array (K,)
-        Time of each application.
+        Time of one application, for each body.
     y : array (K, 13)
-        States, changed in place; where a flow fails, the state of the failure.
+        States, changed in place; where the flow fails, the state at the failure.
     bodies : array (K, 8)
         Masses and principal moments with their inverses.
     step_info : array
-        As in ``Workspace``; its slots of what a step is told are the caller's.
+        As in ``Workspace``; the caller sets the slots that a step reads, such as GUARDED.
     status, iterations : int array (K,)
-        Receive the last status and the number of solver iterations.
+        Receive the last status and the number of solver iterations of each body.
     """
     for k in range(h.size):
         p = Workspace(
@@ -734,21 +737,21 @@ def sweep(n, h, y, bodies, step_info, status, iterations):
 
 
 def potential_energies(times, rows, bodies, parameters, potential, out):
-    """Potential energy of every recorded state."""
+    """Write the potential energy of each recorded state to ``out``."""
     N = bodies.size // L.OF_BODY
     for k in range(times.size):
         out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
 
 
 def load_values(N, times, rows, addresses, out):
-    """All loads at several states of N bodies; ``addresses`` as for ``march``."""
+    """Write all loads at several states of N bodies to ``out``; ``addresses`` as for ``march``."""
     loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
     for k in range(times.size):
         loads(L.ALL, times[k], N, pointer(rows[k]), bodies, parameters, pointer(out[k]))
 
 
 def event_values(event, t, y, bodies, parameters, event_numbers, out):
-    """Values of all events at a state."""
+    """Write the values of all event functions at a state to ``out``."""
     N = bodies.size // L.OF_BODY
     for k in range(out.size):
         out[k] = event(k, t, N, pointer(y), pointer(bodies), pointer(parameters), pointer(event_numbers))
@@ -756,9 +759,9 @@ def event_values(event, t, y, bodies, parameters, event_numbers, out):
 
 @functools.cache
 def loop_for(step_function, converter=None):
-    """The compiled time loop around ``step_function(t, h, p) -> status``.
+    """The compiled ``march`` of ``step_function(t, h, p) -> status``.
 
-    ``converter`` is None, or the pair (processed, convert) of a family of methods of which some are processed.
+    ``converter`` is None, or the functions (processed, convert) of a family with processed methods.
     """
     bound = {"step": step_function}
     if converter is not None:
@@ -768,10 +771,10 @@ def loop_for(step_function, converter=None):
 
 @functools.cache
 def adaptive_loop_for(step_function, dense_function=None, controller=""):
-    """The compiled loop of chosen steps around ``step_function(t, h, p) -> status``, which estimates its error.
+    """The compiled ``march_adaptive`` of ``step_function(t, h, p) -> status``, which estimates its error.
 
-    ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, where it has one; ``controller`` the
-    name of the rules by which steps are chosen.
+    ``dense_function(begin, theta, t, h, out, p) -> status`` is its dense output, if any; ``controller`` is a name in
+    CONTROLLERS.
     """
     bound = {"step": step_function, **CONTROLLERS[controller]}
     if dense_function is not None:
@@ -781,7 +784,7 @@ def adaptive_loop_for(step_function, dense_function=None, controller=""):
 
 @functools.cache
 def time_transformed_loop_for(step_function):
-    """The compiled loop around the step of a method with a clock of its own."""
+    """The compiled ``march_time_transformed`` of a step function."""
     return jit.compile_kernel(jit.bind(march_time_transformed, step=step_function), MARCH_TIME_TRANSFORMED)
 
 
@@ -793,17 +796,17 @@ def sweep_of(flow):
 
 @functools.cache
 def energy_loop():
-    """The compiled loop over recorded states."""
+    """The compiled ``potential_energies``."""
     return jit.compile_kernel(potential_energies, ENERGIES)
 
 
 @functools.cache
 def load_loop():
-    """The compiled loop over states whose loads are asked for."""
+    """The compiled ``load_values``."""
     return jit.compile_kernel(load_values, LOAD_VALUES)
 
 
 @functools.cache
 def event_loop():
-    """The compiled loop over the events at one state."""
+    """The compiled ``event_values``."""
     return jit.compile_kernel(event_values, EVENT_VALUES)

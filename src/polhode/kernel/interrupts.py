@@ -1,8 +1,8 @@
-"""Ctrl-C where it must not be lost, or must wait a moment.
+"""Context managers that delay Ctrl-C or make sure that it is not lost.
 
 Python raises ``KeyboardInterrupt`` wherever the main thread happens to be. In a callback of compiled code it is printed
-and forgotten, in a compiler it may come out as another error or end the process when that is used again, and between
-two files of one result it leaves half of it.
+and ignored; in the compiler it may become another error, or crash the process when the compiler is used again; between
+two files of one result it leaves only the first.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from polhode.errors import Interrupted
 
 
 class Noticed:
-    """A block that is told of Ctrl-C, where it runs on the main thread and Ctrl-C is Python's to handle.
+    """Base class: handles Ctrl-C within a block, on the main thread and where SIGINT has a Python handler.
 
     Attributes
     ----------
     pressed : bool
+        Whether Ctrl-C was pressed in the block.
     previous : function or None
-        What Ctrl-C did before.
+        The handler before; None where this one was not installed.
     """
 
     def __init__(self) -> None:
@@ -30,17 +31,17 @@ class Noticed:
         self.previous: Any = None
 
     def __enter__(self) -> Any:
-        # A handler that is no function is that of a process in the background, which Ctrl-C does not concern.
+        # Not callable: SIG_IGN or SIG_DFL, as in a background process, which Ctrl-C must not stop.
         if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
             self.previous = signal.signal(signal.SIGINT, self.press)
         return self
 
     def press(self, number: int, frame: FrameType | None) -> None:
-        """Ctrl-C."""
+        """The handler of Ctrl-C."""
         self.pressed = True
 
     def untold(self) -> None:
-        """The block has ended after a press, and neither with ``KeyboardInterrupt`` nor with ``Interrupted``."""
+        """Called at the end if Ctrl-C was pressed but the block raised no ``KeyboardInterrupt`` or ``Interrupted``."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -53,9 +54,9 @@ class Noticed:
 
 
 class held(Noticed):
-    """``with held():`` Ctrl-C waits for the end of the block, for what must not be torn; a second one does not.
+    """``with held():`` delays Ctrl-C to the end of the block; a second Ctrl-C acts at once.
 
-    With ``always`` it does: in a compiler, which cannot be left and entered again without harm to the process.
+    With ``always`` the second one is delayed too, as the compiler needs, which must not be interrupted at all.
     """
 
     def __init__(self, always: bool = False) -> None:
@@ -72,7 +73,7 @@ class held(Noticed):
 
 
 class never_lost(Noticed):
-    """``with never_lost():`` Ctrl-C is raised at once, and at the end of the block again if it got lost in there."""
+    """``with never_lost():`` Ctrl-C raises at once, and again at its end if the exception was swallowed."""
 
     def press(self, number: int, frame: FrameType | None) -> None:
         try:

@@ -1,12 +1,12 @@
-"""The place that calls numba (with ``simd``): compile once, lazily, and keep the machine code across processes.
+"""Compilation with numba: kernels, helpers, binding of functions into templates, raw pointers, fingerprints.
 
-Three facts shaped this file. A kernel is compiled with an explicit signature, so that nothing is specialised behind
-our back and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
-the time loop is copied with one of its global names replaced, which numba caches, where a closure would be recompiled
-in every process. And numba does not notice when a callee in another file changes, so the file of a kernel is named by a
-digest of all that the compiler can reach from it (``cache``, ``reach``).
+Three facts shaped this file. A kernel is compiled with an explicit signature, so that numba adds no specialisations of
+its own and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
+the time loop is copied with some of its global names replaced, which numba caches, whereas a closure would be
+recompiled in every process. And numba does not notice when a callee in another file changes, so the cache file of a
+kernel is named by a digest of all that the compiler can reach from it (``cache``, ``reach``).
 
-With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions: the debugger and the coverage run.
+With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions, for debuggers and coverage.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _lock = threading.RLock()
 
 
 class _Helper(CPUDispatcher):  # type: ignore[misc]
-    """A helper is compiled into kernels only; called from Python it runs as plain Python."""
+    """A dispatcher that is compiled into kernels only; called from Python it runs as plain Python."""
 
     def __call__(self, *arguments):
         return self.py_func(*arguments)
 
 
 def helper(function, **options):
-    """Compile ``function`` as part of the kernels that call it, without entry points of its own (half the time)."""
+    """Compile ``function`` only as part of the kernels that call it: no entry points, half the compilation time."""
     if config.DISABLE_JIT:
         return function
     compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options, **OPTIONS)(function)
@@ -56,14 +56,14 @@ def helper(function, **options):
 
 
 def inlined(function):
-    """A helper that is always inlined."""
+    """A helper that LLVM always inlines."""
     return helper(function, forceinline=True)
 
 
 def python_bridge(function, numbers):
     """A helper through which a compiled loop calls plain Python (about 1.3 us a call).
 
-    ``function`` must return a float for ``numbers`` = 1, else a tuple of 3 or 6 floats; its exceptions leave the loop.
+    ``function`` must return a float for ``numbers`` = 1, else a tuple of 3 or 6 floats; its exceptions end the loop.
     """
     if config.DISABLE_JIT:
         return function
@@ -96,7 +96,7 @@ def python_bridge(function, numbers):
 
 
 def disabled() -> bool:
-    """True when NUMBA_DISABLE_JIT asks for plain Python."""
+    """Whether compilation is disabled (NUMBA_DISABLE_JIT)."""
     return bool(config.DISABLE_JIT)
 
 
@@ -116,7 +116,7 @@ def _address(context, builder, kind, array, k):
 
 
 def _function_at(signature):
-    """The intrinsic that makes a function of this signature from what ``addresses_of`` returned."""
+    """The intrinsic that turns the first two numbers from ``addresses_of`` into a function of this signature."""
     kind = types.FunctionType(signature)
 
     @intrinsic
@@ -135,7 +135,7 @@ def _function_at(signature):
 
 
 def _pointer_at(dtype):
-    """The intrinsic that makes a pointer to numbers of this type from what ``addresses_of`` returned."""
+    """The intrinsic that turns number k from ``addresses_of`` into a pointer to numbers of this type."""
     kind = types.CPointer(dtype)
 
     @intrinsic
@@ -171,23 +171,23 @@ def _viewed(pointer, length):
 
 
 pointer = _same if config.DISABLE_JIT else _data_pointer
-"""pointer(array) -> typed pointer: what roles and steps index. A pointer costs a call one word where an array costs
-seven and two reference counts; the array must outlive it. Plain arrays stand in when compilation is disabled."""
+"""pointer(array) -> typed pointer, indexed like an array. It passes as one word, where an array takes seven and two
+changes of a reference count. The array must outlive it. The array itself when compilation is disabled."""
 
 view = _leading if config.DISABLE_JIT else _viewed
-"""view(pointer, length) -> array over the same memory, for functions that need arrays."""
+"""view(pointer, length) -> array on the same memory, for functions that need arrays."""
 
 
 def function_at(signature):
-    """A helper that turns what ``addresses_of`` returned back into the function, inside a kernel."""
+    """A helper that restores the function from the result of ``addresses_of``, inside a kernel."""
     return _first if config.DISABLE_JIT else _function_at(signature)
 
 
 numbers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.float64)
-"""numbers_at(addresses, k): pointer to the array of floats that has the number k in ``addresses_of``."""
+"""numbers_at(addresses, k): pointer to the float array whose address is number k of ``addresses``."""
 
 integers_at = _indexed if config.DISABLE_JIT else _pointer_at(types.int64)
-"""integers_at(addresses, k): the same for integers."""
+"""integers_at(addresses, k): likewise for an integer array."""
 
 
 @intrinsic
@@ -217,23 +217,23 @@ def _lowest(bits):
 
 
 integers = _seen_as_integers if config.DISABLE_JIT else _as_integers
-"""integers(pointer): the memory behind a pointer to floats, as integers."""
+"""integers(pointer): pointer to the same memory as 64-bit integers."""
 
 lowest_bit = _lowest if config.DISABLE_JIT else _trailing
-"""lowest_bit(n): number of the lowest bit that is set in a positive integer."""
+"""lowest_bit(n): index of the lowest set bit of a positive integer."""
 
 
 def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
-    """Where a compiled function's machine code and the first elements of arrays are, to be passed in their place.
+    """Addresses of a compiled function and of arrays, which are faster to pass to a kernel than the objects.
 
-    To unpack a function costs each call of a kernel 30 us, an array 0.1 us. Both must outlive the result, which is an
-    array: two addresses of the function, then those of the arrays, the first of which is number 2. Where compilation is
-    disabled, a tuple of the things themselves, numbered likewise.
+    Unpacking a function costs 30 us a call of a kernel, an array 0.1 us. Returns an integer array: two addresses of
+    the function, then those of the arrays, so that the first array is number 2. Function and arrays must outlive it.
+    Where compilation is disabled, a tuple of the objects themselves with the same numbers.
 
     Raises
     ------
     TypeError
-        An array whose numbers are not 8 bytes each, one after the other: a kernel would read something else.
+        An array that is not contiguous float64 or int64, which a kernel would misread.
     """
     for k, array in enumerate(arrays, 2):
         if array.dtype not in (np.float64, np.int64) or not array.flags.c_contiguous:
@@ -247,7 +247,7 @@ def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
 
 
 def python_of(function) -> FunctionType:
-    """The plain Python function behind ``function``, compiled or not."""
+    """The plain Python function of ``function``, which may be compiled."""
     return getattr(function, "py_func", function)
 
 
@@ -256,45 +256,45 @@ LOAD_GLOBAL, LOAD_NAME, EXTENDED_ARG = (dis.opmap[name] for name in ("LOAD_GLOBA
 
 @functools.cache
 def global_names(code: CodeType) -> frozenset[str]:
-    """The global names that code reads, functions within it included; names of attributes are none."""
-    own, argument = set(), 0
+    """The global names that code and its nested functions read; attribute names are not among them."""
+    names, argument = set(), 0
     for opcode, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):  # as dis, in a tenth of the time
         argument = argument << 8 | low
         if opcode == LOAD_GLOBAL:
-            own.add(code.co_names[argument >> 1])  # the last bit says whether it is called
+            names.add(code.co_names[argument >> 1])  # the lowest bit is a flag for calls
         elif opcode == LOAD_NAME:
-            own.add(code.co_names[argument])
+            names.add(code.co_names[argument])
         if opcode != EXTENDED_ARG:
             argument = 0
     inner = (global_names(part) for part in code.co_consts if isinstance(part, CodeType))
-    return frozenset(own).union(*inner)
+    return frozenset(names).union(*inner)
 
 
 def bind(template, /, **values):
     """Copy ``template`` with some of its global names replaced.
 
-    Plain functions among ``values`` become helpers. The copy has a name of its own, made of the template's and of what
-    was bound, so that it is cached under it.
+    Plain functions among ``values`` become helpers. The name of the copy is made of the names of the template and of
+    the values; it becomes part of the name of the cache file.
 
     Raises
     ------
     TypeError
-        The template reads no such global name, or one that is neither bound nor there: a stand-in that is None still.
+        The template does not read a global name among ``values``, or reads one that is None or missing and not bound.
     """
     source = python_of(template)
     names = global_names(source.__code__)
     label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
-    if len(label) > 120:  # the cache makes it a part of a file's name
+    if len(label) > 120:  # it becomes part of a file name
         label = label[:80] + hashlib.sha256(label.encode()).hexdigest()[:32]
     for name in values:
         if name not in names:
             raise TypeError(f"{source.__qualname__} uses no global name {name!r}")
     bound = {name: helper(value) if isinstance(value, FunctionType) else value for name, value in values.items()}
-    found = {**source.__globals__, **bound}
+    namespace = {**source.__globals__, **bound}
     for name in sorted(names):
-        if found.get(name, getattr(builtins, name, None)) is None:
+        if namespace.get(name, getattr(builtins, name, None)) is None:
             raise TypeError(f"{source.__qualname__} reads the global name {name!r}, which nothing fills; bind it too")
-    copy = FunctionType(source.__code__, found, source.__name__, source.__defaults__)
+    copy = FunctionType(source.__code__, namespace, source.__name__, source.__defaults__)
     copy.__qualname__ = label
     copy.__module__ = source.__module__
     copy.__doc__ = source.__doc__
@@ -319,10 +319,10 @@ def _is_ours(function) -> bool:
 
 
 def fingerprint(value) -> str:
-    """Short digest of a value, or of all a function is made of: code, defaults, closure and the globals it uses.
+    """Short digest of a value; of a function: its code, defaults, closure, and the globals that it reads.
 
-    Functions and modules it uses are followed; those of the rooms that ``digest`` reads are known by name. The same in
-    every process.
+    Functions that it uses are followed, modules by the content of their files; polhode's own functions enter by
+    name, defaults and closure only. The same in every process.
     """
     total = hashlib.sha256()
     _feed(total, value, {}, False)
@@ -330,15 +330,15 @@ def fingerprint(value) -> str:
 
 
 class Made:
-    """A function as what it is made of, here and now: equal to another that compiles to the same code.
+    """A function as a key: equal to another function that compiles to the same code in this process.
 
-    As ``fingerprint``, but that attributes of modules are followed in the place of their files, since a compiler reads
-    their values, and that what is no number, text, array or function is known by where it is in memory.
+    The digest is that of ``fingerprint``, except that the values of module attributes enter instead of the content of
+    files, since the compiler reads them, and objects other than numbers, text, arrays and functions enter by address.
     """
 
     def __init__(self, function) -> None:
         self.function = function
-        self.kept: dict[Any, Any] = {}  # what is known by its place, which it must keep
+        self.kept: dict[Any, Any] = {}  # objects known by address, kept alive so that it stays theirs
         total = hashlib.sha256()
         _feed(total, function, self.kept, True)
         self.digest = total.digest()
@@ -351,18 +351,18 @@ class Made:
 
 
 LIBRARIES = ("numpy", "math", "cmath", "numba", "builtins")
-"""Modules whose attributes mean the same to the compiler at all times."""
+"""Modules whose attributes are taken to be constant."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 
 
 def _feed(total, value, seen, live, names=frozenset()) -> None:
-    if hasattr(value, "targetoptions"):  # of a function that the user has compiled
+    if hasattr(value, "targetoptions"):  # a compiled function
         total.update(repr(value.targetoptions).encode())
     value = python_of(value)
     total.update(f"{type(value).__module__}.{type(value).__qualname__}:".encode())
     if isinstance(value, PLAIN):
-        told = repr(value).encode()
-        total.update(f"{len(told)}:".encode() + told)
+        text = repr(value).encode()
+        total.update(f"{len(text)}:".encode() + text)
     elif id(value) in seen:
         total.update(f"again {list(seen).index(id(value))}".encode())
     elif isinstance(value, FunctionType):
@@ -422,14 +422,14 @@ def _names(code) -> frozenset[str]:
 
 
 KEPT_KERNELS = 1024
-"""How many compiled kernels, and how many functions of users, a process remembers; numba never frees machine code."""
+"""Most compiled kernels, and most compiled functions of users, that a process keeps; numba never frees machine code."""
 
 
 def compile_kernel(function, signature):
-    """Compile ``function`` for one explicit signature, or load it from the cache of an earlier process.
+    """Compile ``function`` for one explicit signature, or load it from the disk cache.
 
-    Done once for all functions made of the same. The kernel releases the GIL while it runs. Returns the Python function
-    itself when compilation is disabled.
+    Functions equal as ``Made`` share one kernel. It releases the GIL while it runs. Returns the Python function itself
+    when compilation is disabled.
     """
     return python_of(function) if disabled() else _compiled_kernel(Made(function), signature)
 
@@ -452,14 +452,14 @@ def _compiled_kernel(made: Made, signature):
 
 @contextlib.contextmanager
 def watched(on_compile):
-    """Call ``on_compile`` once if anything is compiled meanwhile, or another process is compiling the same."""
+    """Call ``on_compile`` once, when numba starts to compile in the block or waits for a process that compiles."""
 
     class Listener(event.Listener):
-        told = False
+        called = False
 
         def on_start(self, _):
-            if not self.told:
-                self.told = True
+            if not self.called:
+                self.called = True
                 on_compile()
 
         def on_end(self, _):
@@ -473,21 +473,21 @@ def watched(on_compile):
 def compile_uncached(function, signature):
     """Compile without the disk cache, for functions that exist in this process only, such as a user's.
 
-    Returns None and the reason when the function uses Python that cannot be compiled.
+    Returns the compiled function and "", or None and the reason where it cannot be compiled.
     """
     if config.DISABLE_JIT:
         return python_of(function), ""
     try:
         with held(always=True), warnings.catch_warnings():
-            warnings.simplefilter("ignore", NumbaWarning)  # about a user's style; what counts is what it returns
+            warnings.simplefilter("ignore", NumbaWarning)  # about the style of the user's code
             return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
-    except Exception as problem:  # numba's own errors, and now and then one of its internals
+    except Exception as problem:  # numba's errors, and internal ones that it lets through
         return None, _reason(problem)
 
 
 def _reason(problem: Exception) -> str:
     lines = [line.strip() for line in str(problem).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "-"))]
-    if len(told) > 1 and told[0].endswith(":"):
-        return f"{told[0]} {told[1].removeprefix('>>> ')}"
-    return told[0] if told else type(problem).__name__
+    kept = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File ", "-"))]
+    if len(kept) > 1 and kept[0].endswith(":"):
+        return f"{kept[0]} {kept[1].removeprefix('>>> ')}"
+    return kept[0] if kept else type(problem).__name__

@@ -1,13 +1,13 @@
-"""Who is near whom: lists of pairs within a cut-off and a skin, kept until some body has moved through half the skin.
+"""Neighbour lists: pairs within cut-off plus skin, by cells; rebuilt when some body has moved through half the skin.
 
-A row of a list has the neighbours j > i of body i in rising order, in free space or in a periodic box (nearest images).
-Forces beyond the cut-off being exactly zero, sums along a row do not depend on what else is in it: a list that is made
-again, earlier or later, changes no bit of a result. Where the memory for a list is too small, no list is kept and the
-caller takes all pairs, with the same bits.
+Row i of a list has the neighbours j > i of body i in rising order, in free space or in a periodic box (nearest images).
+Since forces beyond the cut-off are exactly zero, sums along a row do not depend on the further pairs in it: results are
+bit-identical whenever the list is rebuilt. Where its memory is too small, no list is kept and the caller takes all
+pairs, with the same bits.
 
-What a list needs to know is at the beginning of the system's parameters; all that changes is in the memory behind them,
-partly as integers. Rows are cut into slices of equal numbers of pairs, each with a place of its own, so that several
-threads can make them.
+The settings of a list are at the beginning of the system's parameters; what changes is in the memory behind them,
+partly as integers. Rows are cut into slices with equal numbers of possible pairs and separate memory, so that several
+threads can build them.
 """
 
 from __future__ import annotations
@@ -30,39 +30,54 @@ ARRAYS = 14
     ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT,
 ) = range(ARRAYS, ARRAYS + 14)  # fmt: skip
 OWN_NUMBERS = 32
-"""Parameters of a system of pairs. Cut-off (0: none), and with the skin; edges of the box and their inverses (0: none);
-where switching begins, and the inverse of its width (0: none). Slices; neighbours a slice has room for; width of a
-body's data; most cells along an edge. Where the arrays are: what goes on now; places at the last listing; data of the
-bodies, sums of each slice, their potentials and virials, whether slices were full; places by cell, all x, all y, all z;
-and of integers rows (first and count), neighbours, cell of each body, first body of each cell, bodies by cell, and of
-each slice where the later bodies of each cell begin, and a bit for each body. The system's own numbers follow from
-OWN_NUMBERS on."""
+"""Parameters of a system of pairs; the system's own parameters begin at OWN_NUMBERS.
+
+=================== ==============================================================================================
+CUTOFF, REACH       cut-off (0: none), cut-off plus skin
+BOX, INVERSE_BOX    edges of the periodic box (3) and their inverses (0: free space)
+ON, NARROW          distance at which switching begins, inverse of its width (0: none)
+SLICES, CAPACITY    number of slices; neighbours that a slice has memory for
+WIDTH, CELLS        numbers of a body's data; most cells along an edge
+NOW_AT              offset (of the arrays below, too) of the slots TEAM, LISTED, ...
+BEFORE_AT           positions when the list was built
+DATA_AT, SUMS_AT    data of the bodies; sums of each slice, ROW for each body and ROW of scratch memory
+TOTALS_AT, FULL_AT  potential and virial of each slice; 1 where a slice ran out of memory
+PLACES_AT           positions in the order of cells: all x, all y, all z
+ROWS_AT, LIST_AT    integers: first neighbour and count of each row; neighbours
+CELL_AT             integers: cell of each body
+HEADS_AT, ORDER_AT  integers: first body of each cell; bodies in the order of cells
+STARTS_AT           integers, of each slice: first body of each cell that comes after the row's body
+MARKS_AT            integers, of each slice: a bit for each body
+=================== ==============================================================================================
+"""
 TEAM, LISTED, BUILDS, POTENTIAL_SUM, VIRIAL_SUM = 0, 1, 2, 3, 4
 NOW = 8
-"""What goes on now: address of the control block of several threads (0: one thread); 1 while a list holds, -1 where
-there was no room for one; lists made so far; sums of the last evaluation."""
+"""Slots at NOW_AT: address of the control block of several threads (0: one thread); LISTED_NOW while a list is valid,
+NO_ROOM where it ran out of memory, 0 before the first; lists built so far; potential and virial of the last evaluation.
+NOW is their number."""
 ROW = 8
-"""Numbers that pairs give to a body; arrays begin at multiples of it."""
+"""Numbers that pairs add to a body's sums; arrays begin at multiples of it."""
 LISTED_NOW, NO_ROOM = 1.0, -1.0
 SMALLEST_SLICE, MOST_SLICES = 64, 8
-"""Bodies of a slice; slices. They fix the order of sums, so they must not depend on the number of threads."""
+"""Fewest bodies of a slice; most slices. They fix the order of sums: they must not depend on the number of threads."""
 MOST_CELLS = 32
 DENSEST = 2.0
-"""Bodies in a cube of their diameter for which memory is set aside; hard spheres have 1.42 at most."""
+"""Bodies in a cube of their diameter for which memory is reserved; hard spheres have 1.42 at most."""
 THINNEST = 1e-6
 PART_OF_SKIN = 0.49
-"""Smallest skin, in units of the cut-off; the part of it through which a body may move before a list is made again,
-less than half for the sake of rounding."""
+"""Smallest skin over the cut-off; the part of the skin through which a body may move before the list is rebuilt, a
+little less than half because of rounding."""
 BITS = 5
-"""A mark has 2^5 bits: an integer holds them without its sign."""
+"""A mark has 2^5 bits, which a non-negative integer holds."""
 
 
 def parameters_of(
     N: int, width: int, own: Any, cutoff: float, skin: float, box: Any, on: float, size: float
 ) -> tuple[Any, int]:
-    """Parameters of a system of pairs with its own numbers behind them, and the length of the memory.
+    """Parameters of a system of pairs, followed by its own ones, and the length of the memory behind them.
 
-    ``size`` is the diameter of the bodies, from which follows how many neighbours one may have.
+    ``width`` numbers of data a body; ``own`` parameters of the system; ``box`` edges or None; ``on`` where switching
+    begins; ``size`` the diameter of the bodies, which limits the number of neighbours.
     """
     slices = min(MOST_SLICES, max(1, N // SMALLEST_SLICE))
     reach = cutoff + max(skin, THINNEST * cutoff)
@@ -92,13 +107,13 @@ def parameters_of(
 
 @inlined
 def first_of(s, slices, N):
-    """The first body of a slice; slices have equal numbers of pairs j > i."""
+    """The first body of slice s; slices have equal numbers of pairs j > i."""
     return int(N * (1.0 - (1.0 - s / slices) ** 0.5))
 
 
 @helper
 def listed(N, y, c):
-    """What there is to do before pairs are taken: 0 nothing; 1 a list is to be made; -1 positions are not finite."""
+    """Whether the list must be rebuilt: 0 no, 1 yes, -1 positions are not finite."""
     largest = 0.0
     if c[int(c[NOW_AT]) + LISTED] == 0.0:
         largest = inf
@@ -114,20 +129,20 @@ def listed(N, y, c):
 
 @inlined
 def cells_along(extent, reach, most, periodic):
-    """Cells along an edge, none narrower than the reach; one where three would not be different ones."""
+    """Number of cells along an edge, none narrower than the reach; 1 instead of 2 where periodic."""
     n = int(min(max(1.0, floor(extent / reach)), most))
     return 1 if periodic and n < 3 else n
 
 
 @inlined
 def cell_along(u, n):
-    """Cell of a place, u being its part of the edge."""
+    """Cell along an edge of a coordinate u, as a fraction of the edge."""
     return min(max(int(u * n), 0), n - 1)
 
 
 @helper
 def sort_into_cells(N, y, c):
-    """Put the bodies into cells; returns the numbers of cells along the edges."""
+    """Sort the bodies into cells; returns the numbers of cells along the edges."""
     low, high = (inf, inf, inf), (-inf, -inf, -inf)
     for i in range(N):
         r = get3(y, L.BODY * i + L.POSITION)
@@ -162,7 +177,7 @@ def sort_into_cells(N, y, c):
         w[heads + cell] += 1
     for k in range(cells):
         w[heads + k + 1] += w[heads + k]
-    # Backwards, so that heads end as the first of each cell, and bodies of a cell are in rising order.
+    # Backwards, so that heads end at the first body of each cell, and bodies of a cell are in rising order.
     for k in range(N):
         i = N - 1 - k
         at = heads + w[cell_of + i]
@@ -177,7 +192,7 @@ def sort_into_cells(N, y, c):
 
 @inlined
 def around(k, n, periodic):
-    """The cell k of n along an edge, wrapped; -1 where there is none."""
+    """Cell k of n along an edge, wrapped if periodic; -1 where there is none."""
     if 0 <= k < n:
         return k
     if not periodic:
@@ -187,13 +202,13 @@ def around(k, n, periodic):
 
 @inlined
 def nearest(d, edge, inverse):
-    """Differences of coordinates, to the nearest image."""
+    """Coordinate differences d to the nearest image."""
     return d - edge * rounded(d * inverse)
 
 
 @inlined
 def mark_near(r, begin, end, marks, N, c, w):
-    """Set the bits of those bodies that are near a place, among some of a cell."""
+    """Set the bits of the bodies within reach of position r, among those numbered begin ... end - 1 by cells."""
     x, y, z = int(c[PLACES_AT]), int(c[PLACES_AT]) + N + 4, int(c[PLACES_AT]) + 2 * N + 8
     order, reach = int(c[ORDER_AT]), c[REACH] * c[REACH]
     for k in range(begin, end, 4):
@@ -211,7 +226,7 @@ def mark_near(r, begin, end, marks, N, c, w):
 
 @helper
 def list_rows(s, n, N, c):
-    """Make the rows of a slice of the list."""
+    """Build the rows of slice s of the list; n: numbers of cells along the edges."""
     slices, capacity, w = int(c[SLICES]), int(c[CAPACITY]), integers(c)
     heads, cell_of, rows, before = int(c[HEADS_AT]), int(c[CELL_AT]), int(c[ROWS_AT]), int(c[BEFORE_AT])
     words, cells = (N >> BITS) + 1, n[0] * n[1] * n[2]
@@ -232,7 +247,7 @@ def list_rows(s, n, N, c):
         w[starts + w[cell_of + i]] += 1
     for i in range(first_body, last_body):
         first, cell = at, w[cell_of + i]
-        w[starts + cell] += 1  # from here on the bodies of a cell are later ones
+        w[starts + cell] += 1  # now the bodies of this cell from here on are later than i
         r = get3(c, before + 3 * i)
         kz = cell % n[2]
         ky = cell // n[2] % n[1]
@@ -246,7 +261,7 @@ def list_rows(s, n, N, c):
                     if ax >= 0 and ay >= 0 and az >= 0:
                         other = (ax * n[1] + ay) * n[2] + az
                         mark_near(r, w[starts + other], w[heads + other + 1], marks, N, c, w)
-        # Read from the marks, the neighbours are in rising order.
+        # The marks give the neighbours in rising order.
         for k in range(i >> BITS, words):
             near = w[marks + k]
             w[marks + k] = 0

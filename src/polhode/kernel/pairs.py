@@ -1,17 +1,18 @@
-"""Loads and potential of bodies that act on each other in pairs: one pass over all pairs, or over those of a list.
+"""Loads and potential of pair interactions: one pass over all pairs, or over those of a neighbour list.
 
-The pass takes four pairs at a time. Bound into it are three functions of the system:
+The pass takes four pairs at a time. Three functions of the system are bound into it:
 
     pack(i, at, y, c)            write the data of body i, WIDTH numbers, to c[at:]
-    pair(a, b0, b1, b2, b3, c)   of the body with data at c[a:] and four others: 12 lanes, which are the force on the
-                                 one and the potential; what turns the one, and the virial; what turns the others
-    turned(i, at, sums, y, c)    torque on body i in its principal frame, from the data at c[at:] and the sums of what
-                                 turns it at c[sums:]
+    pair(a, b0, b1, b2, b3, c)   interaction of the body with data at c[a:] and four others: 12 vectors of four, which
+                                 are force on a and energy; torque on a and virial; torques on the others, one unused
+                                 (in place of a torque, whatever ``turned`` takes, such as the field at the body)
+    turned(i, at, sums, y, c)    torque on body i in its principal frame, from its data at c[at:] and the sums of the
+                                 torques of its pairs at c[sums:]
 
-c are the parameters with the memory behind them, whose layout is that of ``kernel.neighbours``. The force on the other
-body is the opposite one, to the last bit. What pairs give to bodies is added in the order of their numbers, in slices
-whose number depends on that of the bodies alone: so results do not depend on when lists were made, nor on the number of
-threads that share the slices (``kernel.work_sharing``).
+c are the parameters with the memory behind them, laid out as in ``kernel.neighbours``. The forces on both bodies of a
+pair are exactly opposite. Contributions are added in the order of the bodies, in slices whose number depends on the
+number of bodies only: results do not depend on when lists were built, nor on the number of threads that share the
+slices (``kernel.work_sharing``).
 """
 
 from __future__ import annotations
@@ -53,27 +54,27 @@ from polhode.kernel.neighbours import (
 from polhode.kernel.simd import greater, lesser, load4, rounded, spread, store4, transposed
 
 LISTING, TAKING, GIVING = 0, 1, 2
-"""Jobs: rows of a list are made; pairs are taken; sums are given to the bodies."""
+"""Jobs: build the rows of the list; sum over the pairs; write the loads of the bodies."""
 
 
 def pack(i, at, y, c):  # replaced by bind
-    """Stand-in for the data of a body."""
+    """Stand-in for the system's function that writes the data of a body."""
     raise RuntimeError("pairs are taken only with a system bound into the pass")
 
 
 def pair(a, b0, b1, b2, b3, c):  # replaced by bind
-    """Stand-in for what bodies do to each other."""
+    """Stand-in for the system's interaction of a body with four others."""
     raise RuntimeError("pairs are taken only with a system bound into the pass")
 
 
 def turned(i, at, sums, y, c):  # replaced by bind
-    """Stand-in for the torque on a body."""
+    """Stand-in for the system's torque on a body."""
     raise RuntimeError("pairs are taken only with a system bound into the pass")
 
 
 @inlined
 def apart(a, b0, b1, b2, b3, c):
-    """Differences of the places at c[a:] and of four others, to the nearest images."""
+    """Position at c[a:] minus the nearest images of the positions at c[b0:] ... c[b3:]: x, y, z, four lanes each."""
     x, y, z, _ = transposed(load4(c, b0), load4(c, b1), load4(c, b2), load4(c, b3))
     x, y, z = c[a] - x, c[a + 1] - y, c[a + 2] - z
     x = x - c[BOX] * rounded(x * c[INVERSE_BOX])
@@ -84,8 +85,8 @@ def apart(a, b0, b1, b2, b3, c):
 
 @inlined
 def switched(r, inverse, c):
-    """The factor S(r) of a potential, from 1 at ON to 0 at the cut-off with four continuous derivatives, and
-    -S'(r)/r; exactly 0 beyond it. Without a cut-off 1 and 0."""
+    """Switching factor S(r) of a potential, from 1 at ON to 0 at the cut-off with four continuous derivatives, and
+    -S'(r)/r; both exactly 0 beyond. Without a cut-off 1 and 0. ``inverse`` is 1/r."""
     t = lesser(greater((r - c[ON]) * c[NARROW], spread(0.0)), spread(1.0))
     u = 1.0 - t
     square = t * t
@@ -95,8 +96,10 @@ def switched(r, inverse, c):
 
 
 def row(i, first, count, s, N, c):
-    """Take ``count`` pairs of body i with the bodies of a list at c[first:], or with those that follow it where first
-    is 0; returns the sums of body i, which are not written yet."""
+    """Sum over ``count`` pairs of body i, with the bodies listed at c[first:] or, where first is 0, with those after i.
+
+    Adds to the sums of the other bodies in slice s; returns those of body i, which the caller adds.
+    """
     width, data, w = int(c[WIDTH]), int(c[DATA_AT]), integers(c)
     sums = int(c[SUMS_AT]) + ROW * (N + 1) * s
     a = data + width * i
@@ -140,7 +143,7 @@ def row(i, first, count, s, N, c):
 
 
 def take_slice(s, N, c):
-    """Take the pairs of the bodies of a slice."""
+    """Sum over the pairs of the bodies of slice s."""
     slices = int(c[SLICES])
     begin, end = first_of(s, slices, N), first_of(s + 1, slices, N)
     sums, rows, w = int(c[SUMS_AT]) + ROW * (N + 1) * s, int(c[ROWS_AT]), integers(c)
@@ -153,7 +156,7 @@ def take_slice(s, N, c):
             F, G = pairs_of(i, w[rows + 2 * i], w[rows + 2 * i + 1], s, N, c)
         else:
             F, G = pairs_of(i, 0, N - 1 - i, s, N, c)
-        at = sums + ROW * N  # memory of this slice
+        at = sums + ROW * N  # scratch memory of this slice
         store4(c, at, F)
         store4(c, at + 4, G)
         potential += c[at + 3]
@@ -167,7 +170,7 @@ def take_slice(s, N, c):
 
 
 def give_slice(s, N, y, c, out):
-    """Write the loads of some bodies, sums over the slices that have something for them."""
+    """Write the loads of the bodies of a part s: sums over the slices that contribute to them."""
     slices = int(c[SLICES])
     sums, data, width = int(c[SUMS_AT]), int(c[DATA_AT]), int(c[WIDTH])
     for i in range(N * s // slices, N * (s + 1) // slices):
@@ -183,7 +186,7 @@ def give_slice(s, N, y, c, out):
 
 
 def part_of(job, s, n, N, y, c, out):
-    """A slice of a job."""
+    """Do slice s of a job."""
     if job == LISTING:
         list_rows(s, n, N, c)
     elif job == TAKING:
@@ -193,13 +196,13 @@ def part_of(job, s, n, N, y, c, out):
 
 
 def part_by_address(s, address):
-    """A slice of a job that has been told to a team."""
+    """Do slice s of the job whose arguments stand in the control block at this address."""
     n = (work_sharing.read_slot(address, 1), work_sharing.read_slot(address, 2), work_sharing.read_slot(address, 3))
     y, c = (
         work_sharing.numbers_behind(work_sharing.read_slot(address, 5)),
         work_sharing.numbers_behind(work_sharing.read_slot(address, 6)),
     )
-    s = int(c[SLICES]) - 1 - s  # the last slices have the most bodies: they come first, and threads end together
+    s = int(c[SLICES]) - 1 - s  # the last slices have the most bodies: taken first, so that threads end together
     part(
         work_sharing.read_slot(address, 0),
         s,
@@ -212,7 +215,7 @@ def part_by_address(s, address):
 
 
 def whole(job, n, N, y, c, out):
-    """A job, with all its slices, by one thread or several."""
+    """Do all slices of a job, in one thread or several."""
     slices = int(c[SLICES])
     address = int(c[int(c[NOW_AT]) + TEAM])
     if address == 0 or slices == 1:
@@ -234,7 +237,7 @@ take, give, pairs_of, part, lead, all_of = take_slice, give_slice, row, part_of,
 
 
 def pass_of(N, y, c, out):
-    """Take all pairs, after the list has been made again where that is due; False where positions are not finite."""
+    """Rebuild the list if necessary and sum over all pairs; False where positions are not finite."""
     nothing, now = (0, 0, 0), int(c[NOW_AT])
     if c[CUTOFF] > 0.0:
         due = listed(N, y, c)
@@ -265,7 +268,7 @@ passed = pass_of
 
 
 def pair_loads(part, t, N, y, bodies, parameters, out):
-    """The LOADS role."""
+    """Loads of all bodies, signature LOADS; nan where positions are not finite."""
     if passed(N, y, parameters, out):
         all_of(GIVING, (0, 0, 0), N, y, parameters, out)
     else:
@@ -274,14 +277,14 @@ def pair_loads(part, t, N, y, bodies, parameters, out):
 
 
 def pair_potential(t, N, y, bodies, parameters):
-    """The POTENTIAL role."""
+    """Potential energy, signature POTENTIAL; nan where positions are not finite."""
     good = passed(N, y, parameters, parameters)
     return parameters[int(parameters[NOW_AT]) + POTENTIAL_SUM] if good else float("nan")
 
 
 @cache
 def bound(pack: Any, pair: Any, turned: Any) -> tuple[Any, Any, Any]:
-    """The LOADS and the POTENTIAL role of a system of pairs, and what its further threads run."""
+    """Loads and potential of a system of pairs, and the function ``serve`` that its helper threads run."""
     take = helper(bind(take_slice, pairs_of=inlined(bind(row, pair=pair))))
     part = helper(bind(part_of, take=take, give=helper(bind(give_slice, turned=turned))))
     by_address = helper(bind(part_by_address, part=part))

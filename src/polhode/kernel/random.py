@@ -1,8 +1,8 @@
-"""Random numbers by counting: a number follows from a key and a counter alone, through Philox4x32-10 [salmon2011].
+"""Counter-based random numbers: each follows from a key and a counter alone, by Philox4x32-10 [salmon2011].
 
-Nothing is kept between two numbers, so that they depend neither on the order in which they are drawn, nor on slices,
-threads or restarts. Words of 32 bits are kept in integers of 64 signed bits, whose products wrap around in compiled
-code and do not in Python; the masks make both the same.
+There is no generator state, so numbers do not depend on the order in which they are drawn, nor on slices, threads or
+restarts. 32-bit words are held in signed 64-bit integers, whose products wrap around in compiled code but not in
+Python; the masks make both the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def philox(c0, c1, c2, c3, k0, k1):
 
 @inlined
 def normal_pair(c0, c1, c2, c3, k0, k1):
-    """Two independent normal numbers of mean 0 and variance 1, by Box and Muller's map of 53 bits each [box1958]."""
+    """Two independent normal numbers of mean 0 and variance 1, by the Box-Muller map of 53-bit uniforms [box1958]."""
     x0, x1, x2, x3 = philox(c0, c1, c2, c3, k0, k1)
     u = ((x0 >> 5) * 67108864.0 + (x1 >> 6) + 1.0) / 9007199254740992.0  # in (0, 1]
     v = ((x2 >> 5) * 67108864.0 + (x3 >> 6)) / 9007199254740992.0

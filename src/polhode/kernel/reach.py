@@ -1,9 +1,8 @@
-"""What a kernel is the machine code of: its function, and all that the compiler can reach from there.
+"""Digests of kernels for the cache: of a function and of all that the compiler can reach from it.
 
-The functions it calls, theirs, and the numbers, tuples, arrays, types and modules that they read by name are followed,
-as they are in this process at this moment. So neither a comment nor a docstring nor the place of a line counts, and no
-source that a kernel does not use. What this file has no rule for is never guessed at: ``Unknown``, and the kernel is
-kept nowhere.
+Called functions are followed, and so are the numbers, tuples, arrays, types and modules that they read by name, with
+their present values. Comments, docstrings and line numbers do not count, nor source that the kernel does not use. For
+an object that this file has no rule for, ``Unknown`` is raised, and the kernel is not cached.
 """
 
 from __future__ import annotations
@@ -18,25 +17,25 @@ import numpy as np
 from numba.core.types import Type
 
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath", "operator", "sys", "platform"})
-"""What is known by its name: the versions of Python and of the compiler stand in the name of the cache's folder."""
+"""Packages whose objects enter by name only; versions are part of the name of the cache folder."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 CONSTANT = frozenset(dis.hasconst)
 OF_THE_PLACE = ("__doc__", "__firstlineno__")
 ALL_TAUGHT = "ALL_TAUGHT"
-"""A module that teaches the compiler more than its functions say (``overload``) keeps its own code under this name."""
+"""Global name of the code of a module that registers ``overload``s: no function reads them by name, it enters whole."""
 
 
 class Unknown(Exception):
-    """Something is reached that has no content known here."""
+    """An object is reached for whose content this file has no rule."""
 
 
 def digest_of(function: Any, options: dict[str, Any]) -> bytes:
-    """Digest of a function, of all that it reaches, and of options of the compiler; the same in every process.
+    """Digest of a function, of all that it reaches, and of the compiler options; the same in every process.
 
     Raises
     ------
     Unknown
-        It reaches what cannot be told from something else.
+        The function reaches an object without a rule.
     """
     walk = _Walk()
     walk.absorb("options", _options(options))
@@ -45,7 +44,7 @@ def digest_of(function: Any, options: dict[str, Any]) -> bytes:
 
 
 def digest_of_signature(signature: Any) -> bytes:
-    """Digest of a kernel's signature, in any of the forms that the compiler takes."""
+    """Digest of a kernel's signature, in any form that numba accepts."""
     walk = _Walk()
     walk.signature(signature)
     return walk.total.digest()
@@ -56,26 +55,26 @@ def _is_library(value: Any) -> bool:
 
 
 class _Walk:
-    """The way through what is reached: each thing once, by its number from then on."""
+    """Walks through all that is reached and digests it; an object met again enters as the number of its first visit."""
 
     def __init__(self) -> None:
         self.total = hashlib.sha256()
         self.seen: dict[Any, tuple[int, Any]] = {}
 
     def absorb(self, *words: Any) -> None:
-        told = repr(words).encode()
-        self.total.update(f"{len(told)}:".encode() + told)
+        text = repr(words).encode()
+        self.total.update(f"{len(text)}:".encode() + text)
 
     def is_new(self, key: Any, value: Any) -> bool:
-        """Whether this is met for the first time; its number is told where it is not."""
+        """Whether this is met for the first time; otherwise digests the number of the first visit."""
         if key in self.seen:
             self.absorb("again", self.seen[key][0])
             return False
-        self.seen[key] = len(self.seen), value  # kept, for another must not come to stand in its place
+        self.seen[key] = len(self.seen), value  # kept alive, so that no other object gets the same id
         return True
 
     def feed(self, value: Any, names: frozenset[str] = frozenset()) -> None:
-        """Take in a value; ``names`` are those of the attributes that may be read of it."""
+        """Digest a value; ``names``: the attributes that may be read of it."""
         if hasattr(value, "targetoptions"):  # a helper
             self.absorb("options", _options(value.targetoptions))
             value = value.py_func
@@ -109,13 +108,13 @@ class _Walk:
             raise Unknown(f"{type(value).__module__}.{type(value).__qualname__}")
 
     def function(self, value: FunctionType) -> None:
-        """Its code, defaults, closure, and what it reads by name."""
+        """Digest the code, defaults, closure and globals of a function."""
         self.absorb(value.__module__, value.__qualname__)
         if not self.is_new(id(value), value) or _is_library(value):
             return
         code, attributes = value.__code__, _attributes(value.__code__)
-        own, used = contents(code)
-        self.total.update(own)
+        code_digest, used = contents(code)
+        self.total.update(code_digest)
         self.feed(value.__defaults__)
         for name, default in sorted((value.__kwdefaults__ or {}).items()):
             self.absorb(name)
@@ -135,7 +134,7 @@ class _Walk:
             self.total.update(contents(taught)[0])
 
     def module(self, value: ModuleType, names: frozenset[str]) -> None:
-        """Those of its attributes that may be read, for a compiler reads their values."""
+        """Digest those attributes of a module that may be read, since the compiler reads their values."""
         self.absorb(value.__name__)
         if value.__name__.partition(".")[0] in LIBRARIES or not self.is_new((id(value), names), value):
             return
@@ -144,7 +143,7 @@ class _Walk:
             self.feed(vars(value)[name], names)
 
     def type(self, value: Any) -> None:
-        """A named tuple by its fields, others by name."""
+        """Digest a class: a named tuple with its fields, library classes and exceptions by name."""
         self.absorb(value.__module__, value.__qualname__)
         if issubclass(value, tuple) and hasattr(value, "_fields"):
             self.absorb(value._fields)
@@ -155,7 +154,7 @@ class _Walk:
             raise Unknown(f"the class {value.__module__}.{value.__qualname__}")
 
     def kind(self, value: Any) -> None:
-        """One of the compiler's types: its name, and what that does not say."""
+        """Digest a numba type: its text, and the types it contains."""
         self.written(value)
         if not self.is_new(id(value), value):
             return
@@ -171,14 +170,14 @@ class _Walk:
                 self.kind(part)
 
     def written(self, value: Any) -> None:
-        """What says all there is to it in its text."""
-        told = repr(value)
-        if " at 0x" in told:
-            raise Unknown(told)
-        self.absorb(told)
+        """Digest an object by its ``repr``, which must not contain an address."""
+        text = repr(value)
+        if " at 0x" in text:
+            raise Unknown(text)
+        self.absorb(text)
 
     def signature(self, value: Any) -> None:
-        """Its text, and what that does not say."""
+        """Digest a signature: its text and its types."""
         self.absorb(str(value))
         if not isinstance(value, str):
             for part in (value.return_type, *value.args) if hasattr(value, "return_type") else value:
@@ -191,9 +190,9 @@ def _options(given: dict[str, Any]) -> list[Any]:
 
 @functools.cache
 def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
-    """Digest of what code does, and the global names that it reads, functions within it included.
+    """Digest of code, and the global names that it and its nested functions read.
 
-    Constants that nothing loads are left out, as docstrings are, and so are lines.
+    Line numbers and constants that are never loaded, such as docstrings, are left out.
     """
     steps: list[Any] = []
     names: set[str] = set()
@@ -201,23 +200,23 @@ def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
         if step.opcode in CONSTANT:
             steps.append((step.opcode, _constant(step.argval, names)))
         elif step.opname == "STORE_NAME" and step.argval in OF_THE_PLACE:
-            steps.pop()  # what is stored there
+            steps.pop()  # the value stored there
         else:
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
                 names.add(step.argval)
             steps.append((step.opcode, step.arg))
-    told = (
+    parts = (
         steps, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_names,
         code.co_varnames, code.co_freevars, code.co_cellvars, code.co_exceptiontable,
     )  # fmt: skip
-    return hashlib.sha256(repr(told).encode()).digest(), tuple(sorted(names))
+    return hashlib.sha256(repr(parts).encode()).digest(), tuple(sorted(names))
 
 
 def _constant(value: Any, names: set[str]) -> Any:
     if isinstance(value, CodeType):
-        own, used = contents(value)
+        digest, used = contents(value)
         names.update(used)
-        return own
+        return digest
     if isinstance(value, frozenset):
         return sorted(map(repr, value))
     return value

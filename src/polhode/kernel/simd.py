@@ -1,13 +1,13 @@
-"""Four numbers at a time, for loops that the compiler does not find its own vectors in.
+"""Vectors of four numbers (SIMD lanes) in kernels, for loops that LLVM does not vectorise by itself.
 
     s = fused(load4(a, k), load4(b, k), s)          s_i + a[k + i] b[k + i] for i = 0 ... 3
-    r = fused(x, y, -x * y)                         of plain numbers: what rounding left out of x y
+    r = fused(x, y, -x * y)                         of plain numbers: rounding error of the product x y
     x = four(1.0, 2.0, 3.0, 4.0)
     y = (x * x + 1.0) / roots(x)                    operators, with plain numbers too
     a, b, c, d = transposed(a, b, c, d)             the first of each, the second of each, and so on
 
-A value is one register of four numbers (two of two where the processor has no more) and lives in a kernel only. Without
-compilation it is an array of four.
+A value is one 256-bit register (two of 128 bits on processors without them) and exists in kernels only. Without
+compilation it is an array of four numbers.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ VECTOR = ir.VectorType(ir.DoubleType(), 4)
 CONTRACT = ("contract",)
 EIGHT_BYTES = 8
 ALL_TAUGHT = sys._getframe().f_code
-"""The code of this file: what it teaches the compiler is reached by no name, and a part of every kernel with lanes."""
+"""The code of this file, for the digest of every kernel that uses it (``reach``): its ``overload``s have no names."""
 
 
 class Lanes(types.Type):  # type: ignore[misc]
-    """Four numbers, as numba knows them."""
+    """The numba type of four numbers."""
 
     def __init__(self):
         super().__init__(name="Lanes")
@@ -110,7 +110,7 @@ def _roots(typing, a):
 
 
 def _pick(symbol):
-    """The intrinsic that takes the lesser or the greater of each two numbers."""
+    """The intrinsic for ``lesser`` ("<") or ``greater`` (">")."""
 
     @intrinsic
     def pick(typing, a, b):
@@ -129,8 +129,8 @@ _lesser, _greater = _pick("<"), _pick(">")
 @intrinsic
 def _below(typing, a, limit):
     def build(context, builder, signature, arguments):
-        found = builder.fcmp_ordered("<", arguments[0], _repeated(builder, arguments[1]))
-        return builder.zext(builder.bitcast(found, ir.IntType(4)), ir.IntType(64))
+        bits = builder.fcmp_ordered("<", arguments[0], _repeated(builder, arguments[1]))
+        return builder.zext(builder.bitcast(bits, ir.IntType(4)), ir.IntType(64))
 
     return types.int64(LANES, types.float64), build
 
@@ -166,7 +166,7 @@ def _transposed(typing, a, b, c, d):
 
 
 def _give_operator(symbol, instruction):
-    """Teach kernels an operator of two values of which one may be a plain number."""
+    """Register an operator on two values, of which one may be a plain number."""
 
     @intrinsic
     def operate(typing, a, b):
@@ -207,36 +207,36 @@ def _fused_once(typing, a, b, c):
     return types.float64(types.float64, types.float64, types.float64), build
 
 
-# As Python runs them, and what kernels run instead.
+# The functions in plain Python, then their implementations in kernels.
 
 
 def load4(a, k):
-    """The numbers k to k + 3 behind a pointer."""
+    """Load the numbers a[k] ... a[k + 3]."""
     return np.array(a[k : k + 4])
 
 
 def store4(a, k, x):
-    """Write four numbers to k, ..., k + 3."""
+    """Store four numbers to a[k] ... a[k + 3]."""
     a[k : k + 4] = x
 
 
 def spread(x):
-    """A number four times."""
+    """One number in all four lanes."""
     return np.full(4, x)
 
 
 def four(a, b, c, d):
-    """Four numbers."""
+    """A vector of these four numbers."""
     return np.array((a, b, c, d))
 
 
 def fused(a, b, c):
-    """a b + c; of plain numbers rounded once, but for Python, which rounds the product too."""
+    """a b + c; for plain numbers in kernels rounded once, in Python twice."""
     return a * b + c
 
 
 def sum4(a):
-    """Sum of the four."""
+    """Sum of the four numbers."""
     return float((a[0] + a[1]) + (a[2] + a[3]))
 
 
@@ -246,27 +246,27 @@ def roots(a):
 
 
 def lesser(a, b):
-    """The lesser of each two."""
+    """Minimum, lane by lane."""
     return np.where(a < b, a, b)
 
 
 def greater(a, b):
-    """The greater of each two."""
+    """Maximum, lane by lane."""
     return np.where(a > b, a, b)
 
 
 def below(a, limit):
-    """Bits of a number, of which bit i is set where the i-th is below the limit."""
+    """An integer whose bit i is set where lane i is below the limit."""
     return int(a[0] < limit) + 2 * int(a[1] < limit) + 4 * int(a[2] < limit) + 8 * int(a[3] < limit)
 
 
 def rounded(a):
-    """The nearest whole numbers, halves to even ones."""
+    """Nearest integers, halves to even."""
     return np.rint(a)
 
 
 def transposed(a, b, c, d):
-    """The first number of each, the second of each, the third and the fourth."""
+    """Transpose of the 4x4 matrix with these rows."""
     rows = np.array((a, b, c, d)).T
     return rows[0], rows[1], rows[2], rows[3]
 

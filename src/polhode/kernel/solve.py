@@ -1,11 +1,11 @@
-"""Newton's method to round-off, with a status instead of hope.
+"""Newton's method to round-off, with a status: for 3 unknowns, and continuation and LU factors for more.
 
-Three unknowns at a time live in tuples (``newton3``). A system of any size lives in flat arrays (``factor``,
-``substitute``: Gaussian elimination with row exchanges).
+Three unknowns are tuples (``newton3``); systems of any size are in flat arrays (``factor``, ``substitute``: Gaussian
+elimination with row exchanges).
 
-The equations of an implicit step may have several solutions; the one that belongs to the step is connected to a
-vanishing step. Corrections that shrink quickly from the first one on say that there is no other nearby. Where they do
-not, because the loads bend within the step, the solution is followed through shorter steps (``follow``), or refused.
+The equations of an implicit step may have several solutions; the one wanted is connected to the solution of a vanishing
+step. Where corrections shrink quickly from the first one on, no other solution is near. Where they do not, because the
+loads are nonlinear within the step, the solution is followed through shorter steps (``follow``), or the step fails.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from polhode.kernel.jit import helper, inlined
 MOST_ITERATIONS = 50
 DIFFERENCE = 1.5e-8
 ROUNDOFF = 1e-15
-"""Rotation in a step (rad), or movement relative to the position, that is round-off of the state and of its loads."""
+"""Rotation in a step (rad), or movement relative to the position, that counts as round-off of state and loads."""
 
 SLOW = 0.05
-"""A correction that shrinks by less than this factor asks for the full numerical Jacobian."""
+"""Where the ratio of two successive corrections exceeds this, the full numerical Jacobian is used."""
 
 NEAR = 0.25
-"""By this factor the second correction of a solve must be smaller than the first, or the start was too far away: the
-equations of a step may have several solutions, and Newton's method from afar may end at any of them."""
+"""Largest ratio of the second correction to the first. Beyond it the initial guess was too far away: Newton's method
+may converge to any of several solutions."""
 
 STRAY, TRIFLE = 0.5, 0.01
-"""A solution is followed while it lies off the line through the last two by no more than this share of the way to it,
-or of itself."""
+"""``follow`` accepts a solution whose distance from the extrapolated one is at most STRAY times its change, or TRIFLE
+times itself."""
 
 FINEST = 1.0 / 4096.0
-"""Smallest part of a step by which its solution is followed; where that is too much, it has ended or turned back."""
+"""Smallest fraction of a step in ``follow``; where even that fails, the solution has ended or turned back."""
 
 
-solve = None  # what bind puts into ``follow``
+solve = None  # replaced by bind, for ``follow``
 
 
 @inlined
@@ -72,20 +72,20 @@ def square3(a):
 
 @inlined
 def continuation_substeps(angle):
-    """In how many pieces a step that turns by this angle (rad) is tried first.
+    """Number of substeps of continuation for a step that rotates a body by this angle (rad).
 
-    Newton's method from the start of the step may converge to another solution, or not at all, when a body turns by
-    more than a radian. The solution that belongs to the step is the one connected to a vanishing step, so it is
-    followed there in pieces of half a radian.
+    For more than a radian, Newton's method from the initial state may converge to another solution or not at all. So
+    the solution connected to a vanishing step is followed in substeps of half a radian.
     """
     return 1 if angle <= 1.0 else 1 + int(2.0 * min(angle, 100.0))
 
 
 @inlined
 def turning_rate(h, j):
-    """Rotation (rad) in a step h that a unit of angular momentum about the heaviest axis makes.
+    """Rotation (rad) in a step h by a unit of angular momentum about the axis of the largest finite moment.
 
-    Changes of an angular momentum that turn the body by less than GRAIN are round-off of its loads.
+    ``j`` are the inverse moments. Changes of the angular momentum that rotate the body by less than ROUNDOFF are
+    round-off of its loads.
     """
     slowest = inf
     for c in range(3):
@@ -98,35 +98,37 @@ def turning_rate(h, j):
 def newton3(function, slope, x, size, rate, near, full, data, step_info):
     """Solve ``function(x, data) = 0`` for a 3-tuple, to round-off.
 
-    ``slope(x, data)`` is a cheap analytic Jacobian that may leave out the derivative of the loads; when corrections
-    with it shrink slowly, a numerical Jacobian takes over. A step is accepted when the next correction, judged by how
-    the last ones shrank, would be below round-off.
+    ``slope(x, data)`` is a cheap analytic Jacobian that may leave out the derivative of the loads; where corrections
+    shrink slowly with it, a numerical Jacobian replaces it. The iteration ends when the next correction, estimated from
+    the last two, would be below round-off.
 
     Parameters
     ----------
     function, slope : compiled functions
         ``function(x, data) -> 3-tuple``, ``slope(x, data) -> 9-tuple`` of rows.
     x : 3-tuple
-        Start; the solution connected to it is followed.
+        Initial guess.
     size : float
         Squared magnitude of the unknown, for the tolerance and the differences.
     rate : float
-        Movement that a unit of the unknown makes in the step. Corrections that no longer shrink and move less than
-        GRAIN are round-off of the loads, whatever the size of the unknown: at rest in an equilibrium the loads cancel,
-        and nothing else says how large they are. Infinite: there are no loads.
+        Rotation (rad) or relative movement in the step by a unit of the unknown. Corrections that no longer shrink and
+        move less than ROUNDOFF are round-off of the loads, whatever the size of the unknown: at rest in an equilibrium
+        the loads cancel, and their size is not known otherwise. Infinite: there are no loads.
     near : float
-        Largest ratio of the second correction to the first; beyond it the start counts as too far from the solution.
+        Largest ratio of the second correction to the first; beyond it the initial guess counts as too far away.
     full : bool
-        Take the numerical Jacobian from the start.
+        Use the numerical Jacobian from the first iteration on.
     data : tuple
-        Handed on.
+        Passed to ``function`` and ``slope``.
     step_info : array
         Its ITERATIONS and RESIDUAL slots are updated.
 
     Returns
     -------
     status : int
+        OK, NOT_CONVERGED or NOT_FINITE.
     x : 3-tuple
+        The solution, or the last iterate.
     """
     # Lengths are compared squared: three square roots would cost as much as the rest of an iteration.
     previous = inf
@@ -134,7 +136,7 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
     status = L.NOT_CONVERGED
     f = c0 = c1 = c2 = (0.0, 0.0, 0.0)
     for k in range(MOST_ITERATIONS):
-        # One place calls the function, for its value and for its differences: half the code to compile and to run.
+        # A single call site of the function, for value and differences, halves the code to compile and to run.
         d = 0.0
         for c in range(4 if full else 1):
             g = function((x[0] + d * (c == 1), x[1] + d * (c == 2), x[2] + d * (c == 3)), data)
@@ -150,7 +152,8 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
                 c2 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
         if full:
             a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
-            # It is 1 for a vanishing step: a shorter one has been singular. Of round-off differences tell nothing.
+            # The determinant is 1 for a vanishing step; not positive, a shorter step was singular. Differences of
+            # round-off do not count.
             if not det3(a) > 0.0 and previous * rate * rate > ROUNDOFF * ROUNDOFF:
                 break
         else:
@@ -184,26 +187,27 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
 
 
 def follow(n, at, spare, pieces, t, h, p):
-    """Find the unknowns of a step that are connected to those of a vanishing one, which stand in ``work[at:]``.
+    """Find the unknowns of a step that are connected to those of a vanishing step, given in ``work[at:]``.
 
-    ``solve(t, g, full, p)``, bound in, solves for a step of size g from the values that stand there, or returns another
-    status than OK where they are too far away; ``full`` asks for Jacobians of the loads too. The whole step, or
-    1/``pieces`` of it, is tried first. Where that fails, the solution is followed through shorter steps, each begun on
-    the straight line through the last two, and believed where it does not lie far from that line.
+    ``solve(t, g, full, p)``, bound in, solves for a step of size g from the values in ``work[at:]``, or returns another
+    status than OK where they are too far away; with ``full`` it uses the Jacobians of the loads, too. The whole step,
+    or 1/``pieces`` of it, is tried first. Where that fails, the solution is followed through shorter steps, each from
+    the linear extrapolation of the last two, and accepted where it is close to that extrapolation.
 
     Parameters
     ----------
     n : int
-        How many unknowns, triples.
+        Number of unknowns, a multiple of 3.
     spare : int
-        Where in ``work`` there is room for 2 n numbers.
+        Offset of 2 n scratch numbers in ``work``.
     pieces : int
         See ``continuation_substeps``.
 
     Returns
     -------
     status : int
-        LOST where the solution ends or turns back before the step does; ERROR is then the longest step reached.
+        OK; LOST where the solution ends or turns back at a shorter step, ERROR being the longest step reached; else
+        the status of ``solve``.
     """
     known, last, piece = 0.0, 0.0, 1.0 / pieces
     full = False
@@ -251,7 +255,7 @@ def follow(n, at, spare, pieces, t, h, p):
 def factor(work, a, n, pivots):
     """LU factorisation with row exchanges, in place, of the n x n matrix stored by rows at ``work[a:]``.
 
-    The exchanges go to ``work[pivots:]``. Returns False when the matrix is singular.
+    The row exchanges are written to ``work[pivots:]``. Returns False when the matrix is singular.
     """
     for k in range(n):
         best = k
@@ -276,8 +280,10 @@ def factor(work, a, n, pivots):
 
 @inlined
 def is_positive(work, a, n, pivots):
-    """Whether the determinant is positive of the matrix whose factors stand at ``work[a:]``. Those of an implicit step
-    begin with 1 for a vanishing one; a negative one tells that a shorter step has been singular."""
+    """Whether the determinant of the matrix with the factors at ``work[a:]`` is positive.
+
+    That of an implicit step is 1 for a vanishing step; where it is negative, a shorter step was singular.
+    """
     positive = True
     for k in range(n):
         if work[a + k * n + k] < 0.0:
@@ -289,7 +295,7 @@ def is_positive(work, a, n, pivots):
 
 @helper
 def substitute(work, a, n, pivots, b):
-    """Solve with the factors of ``factor``; the right-hand side at ``work[b:]`` becomes the solution."""
+    """Solve with the factors of ``factor``; the solution overwrites the right-hand side at ``work[b:]``."""
     for k in range(n):
         best = int(work[pivots + k])
         if best != k:

@@ -1,20 +1,20 @@
-"""Several threads on one loop inside a kernel, with results that do not depend on how many there are.
+"""Threads that share the slices of a loop inside a kernel; results do not depend on the number of threads.
 
-A kernel cuts its work into slices whose number depends on nothing but the problem; each slice writes to its own place.
-Whoever is free takes the next slice: the thread of the run, which hands them out, and helpers, which are Python threads
-that wait in a compiled function meanwhile, without the interpreter's lock. They meet in a control block, eight numbers
-whose address stands in the memory of the run (0: alone).
+A kernel cuts its work into slices whose number depends on the problem only; each slice writes to memory of its own.
+Any free thread takes the next slice: the leader, which is the thread of the run, and helpers, which are Python threads
+that wait in a compiled function (``serve``) without the GIL. They communicate through a control block of CONTROL
+integers whose address is in the memory of the run (0: no helpers).
 
 ======= ==========================================================================
 TICKET  number of the job * JOB + the next slice to take
-GIVEN   number of the job * JOB + how many slices it has
+GIVEN   number of the job * JOB + number of its slices
 DONE    slices finished
-STOP    1 when helpers are to go
-FIRST   what the job is about: as many numbers as it needs, addresses among them
+STOP    1 when helpers are to return
+FIRST   arguments of the job, as many integers as it needs, addresses among them
 ======= ==========================================================================
 
-A ticket is drawn by adding one. It counts where GIVEN is of the same job; what the job is about is read afterwards,
-for it stays until the slice is done.
+A ticket is drawn by an atomic increment. It is valid if GIVEN is of the same job; the arguments are read after that,
+and cannot change before the slice is done.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from numba.extending import intrinsic
 from polhode.kernel.jit import inlined
 
 TICKET, GIVEN, DONE, STOP, FIRST = 0, 8, 16, 24, 32
-"""Places in the control block: each in a cache line of its own, for threads that wait read them all the time."""
+"""Offsets in the control block, each in a separate cache line since waiting threads read them all the time."""
 CONTROL = 48
 JOB = 1 << 24
 PATIENCE = 2000
-"""Looks at a number before the processor is offered to another thread."""
+"""Spins of a waiting thread before it yields the processor."""
 
 NUMBER = ir.IntType(64)
 ALIGNED = 8
@@ -71,7 +71,7 @@ def _drawn(typing, address, k):
 
 @intrinsic
 def _rest(typing):
-    """Tell the processor that this thread waits."""
+    """Pause instruction for a spinning thread."""
 
     def build(context, builder, signature, arguments):
         if platform.machine() in ("x86_64", "AMD64"):
@@ -84,7 +84,7 @@ def _rest(typing):
 
 @intrinsic
 def _yield(typing):
-    """Offer the processor to another thread."""
+    """Yield the processor to another thread."""
 
     def build(context, builder, signature, arguments):
         if sys.platform != "win32":
@@ -114,25 +114,25 @@ def _numbers(typing, address):
 
 
 def carry_out(job, s, address):  # replaced by bind
-    """Stand-in for the slice of a job; what the job is about stands at FIRST."""
+    """Stand-in for the function that does slice s of a job, whose arguments are at FIRST."""
     raise RuntimeError("a team works only with a job bound into it")
 
 
 @inlined
 def write_slot(address, k, value):
-    """Say what the next job is about."""
+    """Write argument k of the next job."""
     _shown(address, FIRST + k, value)
 
 
 @inlined
 def read_slot(address, k):
-    """What the job is about."""
+    """Read argument k of the job."""
     return _seen(address, FIRST + k)
 
 
 @inlined
 def take(address, number):
-    """Take the next slice of the job with this number: which one, or -1 where none is left."""
+    """Take the next slice of the job with this number; returns the slice, -1 where none is left."""
     ticket = _drawn(address, TICKET)
     given = _seen(address, GIVEN)
     s = ticket % JOB
@@ -141,7 +141,7 @@ def take(address, number):
 
 @inlined
 def wait(spins):
-    """Wait a moment; returns the number of moments so far."""
+    """Spin once; returns the number of spins so far."""
     _rest()
     if spins % PATIENCE == PATIENCE - 1:
         _yield()
@@ -149,7 +149,7 @@ def wait(spins):
 
 
 def lead(count, address):
-    """Have a job of so many slices done, whose contents have been told; returns when it is."""
+    """Run a job of ``count`` slices, whose arguments have been written; returns when all slices are done."""
     number = _seen(address, GIVEN) // JOB + 1
     _shown(address, DONE, 0)
     _shown(address, GIVEN, number * JOB + count)
@@ -166,7 +166,7 @@ def lead(count, address):
 
 
 def serve(address):
-    """Take slices until STOP is shown."""
+    """Run by each helper: take slices until STOP is set."""
     before, spins = -1, 0
     while _seen(address, STOP) == 0:
         number = _seen(address, TICKET) // JOB
@@ -180,12 +180,12 @@ def serve(address):
                 break
             carry_out(s, address)
             _drawn(address, DONE)
-        # A ticket of a later job may have come in between: then that one is over for us too, or told again.
+        # The last ticket may have been of a later job: its number differs from ``before``, so we check once more.
         before = number
 
 
 def nowhere(pointer):
-    """Address of nothing, where there is no compiler."""
+    """Stand-in for ``address_of`` without compilation: 0."""
     return 0
 
 
