@@ -12,6 +12,7 @@ from pathlib import Path
 
 from polhode.methods import METHODS
 from polhode.runs import scenario as scenarios
+from polhode.runs.scenario import units
 from polhode.systems import PROBLEMS
 
 ROOT = Path(__file__).parents[1]
@@ -164,7 +165,7 @@ def changed(chance, tree, others):
         other = chance.choice(others)
         inside[last] = copy.deepcopy(chance.choice(list(other.values())))
     elif what == "unit" and isinstance(inside, dict):
-        unit = chance.choice([ending for endings in scenarios.IN_SI.values() for ending in endings])
+        unit = chance.choice([ending for endings in units.IN_SI.values() for ending in endings])
         inside[f"{last}_{unit}"] = inside[last] if chance.random() < 0.5 else inside.pop(last)
     elif what == "number" and isinstance(inside[last], int | float) and not isinstance(inside[last], bool):
         inside[last] = inside[last] * chance.choice([-1, 0, 2, 3, 1e3, 1e-3, 1e9, 1e100, 10**18])
@@ -200,7 +201,7 @@ def torn(chance, data):
 
 def mutants(seed, count):
     """So many files: words that say what was done, and the bytes."""
-    chance, schema = random.Random(seed), scenarios.schema()
+    chance, schema = random.Random(seed), scenarios.json_schema()
     texts = [path.read_bytes() for path in EXAMPLES]
     trees = [tomllib.loads(text.decode()) for text in texts]
     for number in range(count):

@@ -13,7 +13,9 @@ import pytest
 import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import key_lines, read_scenario
+from polhode.runs.scenario import initial_state, key_lines, read_scenario
+from polhode.runs.scenario.schema import Initial, ScenarioFile
+from polhode.runs.scenario.values import models_in
 from polhode.systems import SYSTEMS
 
 ROOT = Path(__file__).parents[1]
@@ -43,14 +45,14 @@ def read(tmp_path):
 def test_systems_of_scenarios_are_those_of_python():
     tables = {
         table.model_fields["type"].annotation.__args__[0]: set(table.model_fields) - {"type"}
-        for table in scenarios._models(scenarios.ScenarioFile.model_fields["system"].annotation)
+        for table in models_in(ScenarioFile.model_fields["system"].annotation)
     }
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in SYSTEMS.items()}
 
 
 def test_committed_schema_is_the_generated_one():
     committed = json.loads((ROOT / "schema" / "scenario.schema.json").read_text())
-    assert committed == scenarios.schema(), "run: polhode schema > schema/scenario.schema.json"
+    assert committed == scenarios.json_schema(), "run: polhode schema > schema/scenario.schema.json"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -492,7 +494,7 @@ def test_mistakes_about_many_bodies(read, text, told):
 
 def test_a_lattice_fills_the_box_of_a_system_and_no_more(read):
     system = dataclasses.replace(ph.gravitating_bodies(mass=np.ones(8)), box=np.array([6.0, 6.0, 6.0]))
-    on_lattice = scenarios._on_lattice
+    on_lattice = initial_state.on_lattice
     filled = on_lattice({"lattice": "cubic"}, system)
     np.testing.assert_array_equal(filled, ph.initial.cubic(2, spacing=3.0).state["position"])
     np.testing.assert_array_equal(on_lattice({"lattice": "cubic", "spacing": 2.0}, system), filled * (2.0 / 3.0))
@@ -503,7 +505,7 @@ def test_a_lattice_fills_the_box_of_a_system_and_no_more(read):
 
 
 def test_attitudes_and_turns_of_each_body(read):
-    model = scenarios.Initial.model_validate_json(
+    model = Initial.model_validate_json(
         json.dumps({"attitude": [[1, 0, 0, 0], [0, 1, 0, 0]], "angular_momentum": [[1, 2, 3], [4, 5, 6]]}), strict=True
     )
     assert model.attitude == [[1, 0, 0, 0], [0, 1, 0, 0]] and model.angular_momentum[1] == [4, 5, 6]

@@ -9,7 +9,7 @@ import pytest
 import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import read_scenario
+from polhode.runs.scenario import read_scenario, units
 
 KM = """\
 method = "v2/kepler"
@@ -69,7 +69,7 @@ def test_every_unit_is_what_it_says():
 
     sizes = {"m": 1.0, "km": 1e3, "s": 1.0, "min": known.minute, "h": known.hour, "d": known.day, "kg": 1.0, "rad": 1.0,
              "deg": known.degree, "N": 1.0, "mN": 1e-3}  # fmt: skip
-    for unit, endings in scenarios.IN_SI.items():
+    for unit, endings in units.IN_SI.items():
         for ending, factor in endings.items():
             parts, sign, size = ending.split("_"), 1, 1.0
             sign = -1 if parts[0] == "per" else 1
@@ -195,7 +195,7 @@ def test_a_scenario_says_which_instant_time_0_is(read, tmp_path, epoch):
 
 # ------------------------------------------------------------------ the schema
 def test_the_schema_knows_the_units():
-    made = scenarios.schema()
+    made = scenarios.json_schema()
     orbit = made["$defs"]["Orbit"]
     assert {"mu", "mu_m3_s2", "mu_km3_s2", "mass_kg"} <= set(orbit["properties"])
     assert orbit["properties"]["mu_km3_s2"]["type"] == "number" and orbit["required"] == ["type"]

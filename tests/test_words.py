@@ -16,8 +16,9 @@ from polhode.cli import group
 from polhode.kernel import jit
 from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_names
 from polhode.methods.free_flows import FLOW_NAMES
-from polhode.runs import scenario
 from polhode.runs.display import duration
+from polhode.runs.scenario import schema
+from polhode.runs.scenario.systems import RigidBody
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
 START = {"angular_velocity": (0.3, 1.0, 0.5)}
@@ -254,7 +255,7 @@ def test_near_misses_in_scenarios_are_answered(tmp_path, line, told):
 # ------------------------------------------------------------------ one vocabulary
 def test_integrate_and_scenarios_take_the_same_words():
     in_python = set(inspect.signature(ph.integrate).parameters)
-    keys = {name for table in (scenario.Initial, scenario.Run) for name in table.model_fields}
+    keys = {name for table in (schema.Initial, schema.Run) for name in table.model_fields}
     made = (ph.initial.gaussian_draw, ph.initial.cubic, ph.initial.thermal, ph.initial.at_energy)
     of_functions = {name for make in made for name in inspect.signature(make).parameters}
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
@@ -262,9 +263,9 @@ def test_integrate_and_scenarios_take_the_same_words():
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
-    assert of_the_system <= set(scenario.RigidBody.model_fields)
+    assert of_the_system <= set(RigidBody.model_fields)
     assert keys - in_python - of_functions == drawn
-    assert whole_file - {"store"} <= set(scenario.ScenarioFile.model_fields) and "store" in scenario.Output.model_fields
+    assert whole_file - {"store"} <= set(schema.ScenarioFile.model_fields) and "store" in schema.Output.model_fields
 
 
 def test_attitudes_in_every_form_are_one():

@@ -20,6 +20,6 @@ def command() -> None:
     \b
         #:schema scenario.schema.json
     """
-    from polhode.runs.scenario import schema
+    from polhode.runs.scenario import json_schema
 
-    click.echo(json.dumps(schema(), indent=2))
+    click.echo(json.dumps(json_schema(), indent=2))

@@ -1,0 +1,566 @@
+"""Reads a scenario file: text, tables, units, then what each table means; mistakes are collected."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from polhode.algebra import orbits
+from polhode.arguments import path as checked_path
+from polhode.arguments import truth
+from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
+from polhode.methods import method as find_method
+from polhode.runs.integrator import check_estimate
+from polhode.runs.scenario.initial_state import (
+    AS_GIVEN,
+    ATTITUDES,
+    BELONGS,
+    MOVING,
+    PLACES,
+    TURNING,
+    drawn_state,
+    given_state,
+)
+from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
+from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
+from polhode.runs.scenario.schema import Elements, Initial, MethodTable, Output, Run, ScenarioFile
+from polhode.runs.scenario.systems import Atmosphere, Sunlight
+from polhode.runs.scenario.toml_lines import Key, key_lines
+from polhode.runs.scenario.units import in_units_of, unit_keys
+from polhode.runs.scenario.values import Body, models_in, tags_of
+from polhode.runs.single import ADAPTIVE, Progress, check_moving, checked_breaks, integrate, sample_times, start_state
+from polhode.systems import SYSTEMS, System, inertia, problem
+from polhode.systems.events import Event, event_of, events_of
+from polhode.systems.forces import force_of
+from polhode.trajectory import suffix_of
+from polhode.trajectory.epochs import epoch_of
+
+
+def read_scenario(
+    path: str | os.PathLike[str],
+    allow_code: bool = False,
+    *,
+    method: str | None = None,
+    step: float | None = None,
+    rtol: float | None = None,
+) -> Scenario:
+    """Read and check a scenario.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file; ``polhode schema`` describes it.
+    allow_code : bool
+        Whether Python functions named in it may be loaded, which runs their file.
+    method, step, rtol : str, float, float, optional
+        Instead of the file's; ``step`` also instead of its ``rtol``, and the other way round.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    FileProblem
+        The file cannot be read.
+    InvalidInput
+        All mistakes in it, one a line: file, line, key, what was expected, what was found.
+    UserFunctionError
+        The Python file it names cannot be loaded.
+
+    Examples
+    --------
+    >>> read_scenario("examples/fast-top.toml").integrate()                                       # doctest: +SKIP
+    """
+    if step is not None and rtol is not None:
+        raise InvalidInput("step and rtol are both given; keep one of them")
+    allow_code = truth(allow_code, "allow_code")
+    return _Reader(Path(checked_path(path)), allow_code).scenario(method, step, rtol)
+
+
+DEEPEST = 16
+"""Levels of lists and tables in each other; no key of a scenario is deeper than half of that."""
+WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number as large as that"
+
+
+class _Begun(Exception):
+    """A run has begun: its arguments are in order."""
+
+
+class _Reader:
+    """Reads one file, collecting what is wrong with it."""
+
+    def __init__(self, path: Path, allow_code: bool) -> None:
+        self.path, self.allow_code = path, allow_code
+        try:
+            self.text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as wrong:
+            raise InvalidInput(f"{path} is not a text file in UTF-8 (byte {wrong.start})") from None
+        except OSError as refused:
+            why = "there is no such file; check the name" if not path.exists() else refused.strerror
+            raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
+        self.raw: dict[str, Any] = self.tables()
+        self.seed: int | None = None
+        self.spelled: dict[Key, str] = {}
+        self.si: Key | None = None  # the first key with a unit of length, time or mass
+        self.problems: list[tuple[int, str]] = []
+        self.bad: set[str | int] = set()  # sections whose shape is wrong
+
+    @cached_property
+    def lines(self) -> dict[Key, int]:
+        """The line of every key, looked for where there is a mistake."""
+        return key_lines(self.text)
+
+    def tables(self) -> dict[str, Any]:
+        """What the text says as TOML.
+
+        Raises
+        ------
+        InvalidInput
+            No TOML, a number that none of 64 bits is, or tables in tables without end.
+        """
+        try:
+            raw = tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as torn:
+            found = re.search(r"line (\d+)", str(torn))
+            line = int(found[1]) if found else self.text.count("\n") + 1
+            said = re.sub(r"\s*\(at .*\)$", "", str(torn))
+            what = f"not valid TOML: {said[:1].lower() + said[1:]}; see https://toml.io for the syntax"
+        except RecursionError:
+            line = self.text.count("\n", 0, _deepest(self.text)) + 1
+            what = f"lists and tables in each other; a scenario has at most {DEEPEST} levels, so close some"
+        except ValueError:  # an integer of more digits than Python reads
+            line = (
+                self.text.count("\n", 0, max(re.finditer(r"\w+", self.text), key=lambda word: len(word[0])).start()) + 1
+            )
+            what = f"a whole number of very many digits; {WHOLE}"
+        else:
+            return raw
+        raise InvalidInput(f"{self.path}:{line}: {what}") from None
+
+    def bounded(self, value: Any, key: Key = ()) -> Any:
+        """The same without what no key of a scenario can be, which is noted."""
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            self.wrong(key, f"expected a number of 64 bits (got {as_toml(value)}); {WHOLE}")
+            return 0
+        if isinstance(value, dict | list) and len(key) >= DEEPEST:
+            self.wrong(key, f"expected at most {DEEPEST} levels of lists and tables in each other; close some")
+            return type(value)()
+        if isinstance(value, dict):
+            return {name: self.bounded(part, (*key, name)) for name, part in value.items()}
+        if isinstance(value, list):
+            return [self.bounded(part, (*key, k)) for k, part in enumerate(value)]
+        return value
+
+    def wrong(self, key: Key, message: str) -> None:
+        """Note a mistake at a key."""
+        at = written = tuple(self.spelled.get(key[: n + 1], part) for n, part in enumerate(key))
+        while at and at not in self.lines:
+            at = at[:-1]
+        line = self.lines.get(at, 1)
+        name = dotted(written)
+        where = f"{self.path}:{line}: {name}" if name else f"{self.path}:{line}"
+        self.problems.append((line, f"{where}: {message}"))
+
+    def refused(self, section: Key, problem: PolhodeError) -> None:
+        """Note what another part of polhode says about a section, at the key it speaks of."""
+        table: Any = self.raw
+        for part in section:
+            inside = (isinstance(table, dict) and part in table) or isinstance(table, list)
+            table = table[part] if inside else {}
+        words = re.findall(r"\w+", str(problem)) if isinstance(table, dict) else []
+        named = next((word for word in words if word in table), None)
+        self.wrong((*section, named) if named else section, str(problem))
+
+    def scenario(self, method: str | None, step: float | None, rtol: float | None) -> Scenario:
+        """The whole file."""
+        parsed = self.parsed()
+        if method is not None:
+            parsed.method = method
+        run = parsed.run
+        if step is not None:
+            run.step, run.rtol, run.atol, run.first_step, run.max_step, run.max_steps = step, *[None] * 5
+        if rtol is not None:
+            if run.step is not None and run.steps is not None:
+                run.t_end = run.t0 + run.step * run.steps
+            run.rtol, run.step, run.steps = rtol, None, None
+        sound = {name for name in ScenarioFile.model_fields if name not in self.bad}
+        ready = None
+        if parsed.problem is not None:
+            try:
+                ready = problem(parsed.problem)
+            except InvalidInput as unknown:
+                self.refused(("problem",), unknown)
+        if "problem" in sound and "system" in sound:
+            if "problem" in self.raw and "system" in self.raw:
+                self.wrong(("system",), "a system is given, but problem brings its own; keep one of them")
+            elif "problem" not in self.raw and "system" not in self.raw:
+                self.wrong((), "no system; write a [system] table, or name a problem (`polhode systems` lists both)")
+        system = self.system(parsed.system) if parsed.system is not None else ready.build() if ready else None
+        label = self.method(parsed, system) if "method" in sound else ""
+        state: dict[str, Any] = {}
+        if "initial" in sound and "elements" in sound:
+            start = dict(ready.initial) if ready else {}
+            if parsed.elements is not None:
+                start = {name: value for name, value in start.items() if name not in (*PLACES, *MOVING)}
+                start |= self.elements(parsed.elements, system)
+            state = self.state(parsed.initial, start, system)
+        timed = "run" in sound and (ready or "problem" not in self.raw)
+        times = self.times(parsed.run, ready, has_step_density(label)) if timed else {}
+        output = self.output(parsed.output) if "output" in sound else Files()
+        events = self.events(parsed.events or [], system) if "events" in sound else []
+        if events:
+            times["events"] = events
+        if system is not None and not self.problems:
+            self.tried(system, label, times | state)
+        if self.problems:
+            self.problems.sort(key=lambda found: found[0])
+            told = [message for _, message in self.problems]
+            if len(told) > 1:
+                told.insert(0, f"{len(told)} mistakes in {self.path}:")
+            raise InvalidInput("\n".join(told))
+        assert system is not None
+        title = parsed.title or (ready.description if ready else system.name)
+        asked = (("method", method), ("step", step), ("rtol", rtol))
+        changes = {key: value for key, value in asked if value is not None}
+        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed)
+
+    def tried(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
+        """Note what ``integrate`` refuses before anything is compiled."""
+
+        def stop(_: Progress) -> None:
+            raise _Begun
+
+        try:
+            integrate(system, label, progress=stop, **arguments)
+        except _Begun:
+            pass
+        except InvalidInput as refused:
+            words = re.findall(r"\w+", str(refused))
+            sections = ["initial", "system", "run"]
+            named = [name for name in sections if any(word in self.raw.get(name, {}) for word in words)]
+            self.refused(((named or sections)[-1],), refused)
+
+    # -------------------------------------------------------------- shape
+    def parsed(self) -> ScenarioFile:
+        """The file as tables; sections with mistakes are left out after noting them."""
+        self.raw = self.in_si(self.bounded(self.raw), [ScenarioFile], (), ())
+        run = self.raw.get("run")
+        if self.si is not None and isinstance(run, dict | None):
+            name = dotted(self.si)
+            if "problem" in self.raw:
+                self.wrong(self.si, "a ready-made problem has units of its own, which a unit in a key cannot change; "
+                           "leave out the ending of this key")  # fmt: skip
+            elif (run or {}).get("units", "SI") == "SI":
+                self.raw["run"] = (run or {}) | {"units": "SI"}
+            else:
+                self.wrong(("run", "units"), f"{name} has a unit in its name, which makes the run one in SI; write "
+                           "units = \"SI\", or leave it out")  # fmt: skip
+        try:
+            return _validated(self.raw)
+        except ValidationError as wrong:
+            for error in wrong.errors(include_url=False):
+                key = plain_key(error["loc"])
+                self.bad.add(key[0])
+                self.wrong(key, expected(error))
+        return _validated({name: part for name, part in self.raw.items() if name not in self.bad})
+
+    def in_si(self, table: dict[str, Any], models: list[type[BaseModel]], key: Key, written: Key) -> dict[str, Any]:
+        """A table with the values of keys that end in a unit turned into SI, under their plain names."""
+        made: dict[str, Any] = {}
+        tag = table.get("type", table.get("kind"))
+        models = [model for model in models if tag in tags_of(model)] or models
+        endings = {ending: what for model in models for ending, what in unit_keys(model).items()}
+        for name, value in table.items():
+            fields = [model.model_fields[name] for model in models if name in model.model_fields]
+            inside = [inner for field in fields for inner in models_in(field.annotation)]
+            here, there = (*key, name), (*written, name)
+            if not fields and name in endings:
+                base, _, factor = endings[name]
+                if base in table or base in made:
+                    self.wrong(there, f"{base} is given twice; keep one of the keys")
+                    continue
+                self.spelled[(*key, base)] = name
+                if isinstance(factor, Decimal) and self.si is None:
+                    self.si = there
+                made[base] = in_units_of(value, factor)
+            elif isinstance(value, dict):
+                made[name] = self.in_si(value, inside, here, there)
+            elif isinstance(value, list):
+                made[name] = [
+                    self.in_si(part, inside, (*here, k), (*there, k)) if isinstance(part, dict) else part
+                    for k, part in enumerate(value)
+                ]
+            else:
+                made[name] = value
+        return made
+
+    # -------------------------------------------------------------- meaning
+    def system(self, table: Any) -> System | None:
+        """Build the system of the [system] table."""
+        arguments: dict[str, Any] = {}
+        before = len(self.problems)
+        for name in type(table).model_fields:
+            value = getattr(table, name)
+            if name == "type" or value is None:
+                continue
+            if isinstance(value, Body):
+                value = self.body(value)
+            elif name in ("torque", "force", "potential", "load"):
+                value = self.function(("system", name), value)
+            elif name == "forces":
+                value = [self.force(("system", "forces", k), force) for k, force in enumerate(value)]
+            elif name in ("thrusters", "plates"):
+                value = [one.model_dump(exclude_none=True) for one in value]
+            elif isinstance(value, Atmosphere | Sunlight):
+                value = value.model_dump(exclude_none=True)
+            arguments[name] = value
+        if len(self.problems) > before:
+            return None
+        try:
+            return SYSTEMS[table.type](**arguments)
+        except InvalidInput as refused:
+            self.refused(("system",), refused)
+            return None
+
+    def body(self, table: Body) -> Any:
+        """The inertia tensor of a shape."""
+        at: Key = ("system", "inertia")
+        shapes = [name for name in Body.model_fields if name != "about"]
+        given = [name for name in shapes if getattr(table, name) is not None]
+        if len(given) != 1:
+            self.wrong(at, f"expected one shape of {', '.join(shapes)} (got {' and '.join(given) or 'none'})")
+            return None
+        try:
+            made = getattr(inertia, given[0])(**getattr(table, given[0]).model_dump())
+        except InvalidInput as refused:
+            self.refused((*at, given[0]), refused)
+            return None
+        return made if table.about is None else made.about(table.about)
+
+    def force(self, key: Key, table: Any) -> Any:
+        """One force on an orbit."""
+        try:
+            return force_of(table.model_dump(exclude_none=True))
+        except InvalidInput as refused:
+            self.refused(key, refused)
+            return None
+
+    def events(self, tables: list[Any], system: System | None) -> list[Event]:
+        """What to look for."""
+        made: list[Event] = []
+        for k, table in enumerate(tables):
+            key: Key = ("events", k)
+            given = table
+            if not isinstance(table, str):
+                given = table.model_dump(exclude_none=True)
+                if "function" in given:
+                    given["function"] = self.function((*key, "function"), given["function"])
+                    if given["function"] is None:
+                        continue
+            try:
+                made.append(event_of(given))
+                if system is not None:
+                    events_of(made[-1:], system)
+            except InvalidInput as refused:
+                if isinstance(table, str) or str(refused).startswith("events[0]"):
+                    self.wrong(key, str(refused).removeprefix("events[0]: "))
+                else:
+                    self.refused(key, refused)
+        return made
+
+    def function(self, key: Key, name: str) -> Callable[..., Any] | None:
+        """The function ``file.py:function``, loaded when that is allowed."""
+        file, _, wanted = name.partition(":")
+        if not self.allow_code:
+            self.wrong(
+                key,
+                f"{name!r} is Python code, which a scenario runs only when allowed; read {file}, then add --allow-code "
+                "(in Python: allow_code=True)",
+            )
+            return None
+        source = self.path.parent / file
+        if not source.is_file():
+            self.wrong(key, f"there is no file {str(source)!r}; the path is relative to the scenario")
+            return None
+        module = _load(source)
+        if not callable(getattr(module, wanted, None)):
+            known = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
+            close = closest(wanted, known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known) or 'no functions'}"
+            self.wrong(key, f"{file} has no function {wanted!r}{hint}")
+            return None
+        return getattr(module, wanted)  # type: ignore[no-any-return]
+
+    def method(self, parsed: ScenarioFile, system: System | None) -> str:
+        """The method string, checked."""
+        chosen, adaptive = parsed.method, parsed.run.rtol is not None
+        at: Key = ()
+        options = parsed.chosen()
+        if chosen is None:
+            for key in options:
+                self.wrong((key,), f"{key} belongs to a method, and none is named; write method = ... too")
+            return ADAPTIVE if adaptive else system.recommended if system else ""
+        if isinstance(chosen, MethodTable):
+            for key in options:
+                self.wrong((key,), "the method has a table; write this key there, under [method]")
+            options, chosen = chosen.chosen(), chosen.name
+            at = ("method",)
+        wrong = len(self.problems)
+        try:
+            find_method(chosen)
+            for key, value in options.items():
+                try:
+                    find_method(chosen, **{key: value})
+                except InvalidInput as refused:
+                    self.refused((*at, key), refused)
+            if len(self.problems) > wrong:
+                return ""
+            found = find_method(chosen, **options)
+            found.method.check_complete(found.options)
+            if adaptive:
+                check_estimate(found)
+            return found.label
+        except InvalidInput as refused:
+            self.refused(("method",), refused)
+            return ""
+
+    def elements(self, table: Elements, system: System | None) -> dict[str, Any]:
+        """Position and velocity from the [elements] table."""
+        at: Key = ("elements",)
+        before = len(self.problems)
+        for name in (*PLACES, *MOVING):
+            if name in self.raw.get("initial", {}):
+                self.wrong(("initial", name), f"{name} is given beside [elements], which already says it; keep one")
+        if system is not None and not (system.attracted and system.N == 1):
+            self.wrong(at, f"elements are those of an orbit about a centre, but the system is {system.name!r}; leave "
+                       "them out")  # fmt: skip
+        if system is None or len(self.problems) > before:
+            return {}
+        try:
+            r, v = orbits.state(float(system.parameters[0]), **table.model_dump(exclude_none=True))
+        except InvalidInput as refused:
+            self.refused(at, refused)
+            return {}
+        return {"position": r.tolist(), "velocity": v.tolist()}
+
+    def state(self, table: Initial, ready: Mapping[str, Any], system: System | None) -> dict[str, Any]:
+        """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
+        at: Key = ("initial",)
+        given: dict[str, Any] = {name: getattr(table, name) for name in Initial.model_fields}
+        given = {name: value for name, value in given.items() if value is not None}
+        before = len(self.problems)
+        for group in (ATTITUDES, TURNING, PLACES, MOVING):
+            several = [name for name in group if name in given]
+            if len(several) > 1:
+                self.wrong((*at, several[1]), f"{' and '.join(several)} are given; keep one of them")
+            if not several:
+                given |= {name: value for name, value in ready.items() if name in group}
+        for name, owners in BELONGS.items():
+            if name in given and not set(owners) & set(given):
+                self.wrong((*at, name), f"{name} belongs to {' or '.join(owners)}; leave it out")
+        if len(self.problems) > before:
+            return {}
+        if set(BELONGS["seed"]) & set(given):
+            self.seed = given.setdefault("seed", 0)
+        try:
+            state = given_state(given)
+            if system is not None:
+                state = drawn_state(given, state, system)
+                start_state(system, **state)
+                check_moving(system, state.get("velocity"), state.get("momentum"))
+        except InvalidInput as refused:
+            self.refused(at, refused)
+            return {}
+        return state | {name: given[name] for name in AS_GIVEN if name in given}
+
+    def times(self, table: Run, ready: Any, time_transformed: bool) -> dict[str, Any]:
+        """Step or tolerance, span and recording as arguments of ``integrate``."""
+        at: Key = ("run",)
+        if table.step is None and table.rtol is None:
+            if ready is None:
+                self.wrong(
+                    at, "expected a step (got none); write step = 0.01 or the like under [run], or rtol = 1e-8 instead"
+                )
+                return {}
+            table.step = ready.step
+        if table.t_end is None and table.steps is None and ready is not None:
+            table.t_end = table.t0 + ready.t_end
+        times = {name: getattr(table, name) for name in Run.model_fields}
+        times = {name: value for name, value in times.items() if value is not None}
+        if table.epoch is not None:
+            try:
+                epoch_of(table.epoch)
+            except InvalidInput as refused:
+                self.refused((*at, "epoch"), refused)
+        try:
+            h, n, start = span_of(times, time_transformed)
+            if table.t_eval is not None:
+                sample_times(table.t_eval, table.every, start, h, n)
+            if table.breaks is not None:
+                checked_breaks(table.breaks, start, start + n * h)
+        except InvalidInput as refused:
+            self.refused(at, refused)
+        return times
+
+    def output(self, table: Output) -> Files:
+        """Where results go, with their suffixes checked."""
+        if table.file is not None:
+            try:
+                suffix_of(table.file)
+            except InvalidInput as refused:
+                self.refused(("output", "file"), refused)
+        if table.picture is not None and Path(table.picture).suffix != ".png":
+            self.wrong(("output", "picture"), f"expected a name that ends in .png (got {table.picture!r})")
+        if table.store is not None and Path(table.store).suffix != ".zarr":
+            self.wrong(("output", "store"), f"expected a name that ends in .zarr (got {table.store!r})")
+        elif table.store is not None and table.file is not None and Path(table.store) == Path(table.file):
+            self.wrong(("output", "store"), "expected another name than that of file, which is written at the end")
+        return Files(*(Path(name) if name else None for name in (table.file, table.picture, table.store)))
+
+
+def _load(source: Path) -> ModuleType:
+    """Run a Python file as a module of its own; its folder can be imported from while it runs."""
+    name = f"polhode_scenario_{source.stem}_{sha256(str(source.resolve()).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, source)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    folder = str(source.parent.resolve())
+    sys.modules[name] = module
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as failed:
+        del sys.modules[name]
+        raise UserFunctionError(f"loading {source} raised {type(failed).__name__}: {failed}") from failed
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _deepest(text: str) -> int:
+    """Where in a text most brackets are open."""
+    level = most = at = 0
+    for found in re.finditer(r'"""|\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[][{}]', text):
+        level += (found[0] in "[{") - (found[0] in "]}")
+        if level > most:
+            most, at = level, found.start()
+    return at
+
+
+# ------------------------------------------------------------------ mistakes in words
+def _validated(raw: Mapping[str, Any]) -> ScenarioFile:
+    return ScenarioFile.model_validate_json(json.dumps(raw, default=str), strict=True)

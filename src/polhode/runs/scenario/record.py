@@ -1,0 +1,211 @@
+"""A checked scenario: what it says to ``polhode.integrate``, its run, and the rest of an interrupted one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from polhode.errors import InvalidInput, PolhodeError
+from polhode.methods import method as find_method
+from polhode.runs.single import (
+    MOST_STEPS,
+    Progress,
+    integrate,
+    span,
+    time_transformed_span,
+    tolerances,
+    whole,
+)
+from polhode.runs.store import SECONDS, LiveStore
+from polhode.systems import System
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where the results of a scenario go; None where it does not say."""
+
+    file: Path | None = None
+    picture: Path | None = None
+    store: Path | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    text : str
+        What it says.
+    title : str
+        Its title, or what the ready-made problem is, or the name of the system.
+    system : System
+        What moves.
+    method : str
+        Method string; the recommended one where the file names none.
+    arguments : dict
+        Keyword arguments of ``polhode.integrate`` besides system and method.
+    output : Files
+        Where results go.
+    changes : dict
+        What the caller changed (``method``, ``step``, ``rtol``).
+    seed : int or None
+        Of the random numbers of its initial state, where that has some.
+    """
+
+    path: Path
+    text: str
+    title: str
+    system: System
+    method: str
+    arguments: dict[str, Any]
+    output: Files
+    changes: dict[str, Any]
+    seed: int | None = None
+
+    def integrate(
+        self,
+        progress: Callable[[Progress], None] | bool | None = None,
+        store: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = SECONDS,
+        threads: int = 1,
+    ) -> xr.Dataset:
+        """Run it; the trajectory carries the text of the scenario and its title, and so does a store.
+
+        Raises
+        ------
+        PolhodeError
+            As ``polhode.integrate``.
+        """
+        try:
+            live = None
+            if store is not None:
+                live = LiveStore(store, checkpoint_seconds, self.labels, os.fspath(self.path.resolve()))
+            return self._label(
+                integrate(self.system, self.method, progress=progress, store=live, threads=threads, **self.arguments)
+            )
+        except PolhodeError as failed:
+            if failed.trajectory is not None:
+                self._label(failed.trajectory)
+            if isinstance(failed, InvalidInput):
+                failed.args = (f"{self.path}: {failed}",)
+            raise
+
+    def continued(self, ds: xr.Dataset) -> Scenario:
+        """The rest of this scenario, from where a trajectory of it stopped.
+
+        The numbers agree with those of an uninterrupted run to round-off, not bit for bit; with ``rtol`` to the
+        tolerance, for the choice of steps begins anew, from the size of the last one.
+
+        Parameters
+        ----------
+        ds : xarray.Dataset
+            What had been computed, such as the ``trajectory`` of an ``Interrupted``.
+
+        Raises
+        ------
+        InvalidInput
+            A trajectory of something else, or one with nothing left to compute.
+        """
+        if ds.attrs.get("system") != self.system.name:
+            raise InvalidInput(
+                f"that trajectory is of {ds.attrs.get('system')!r}, but {self.path} describes {self.system.name!r}"
+            )
+        keep = dict(self.arguments)
+        time_transformed = has_step_density(self.method)
+        h, n, start = span_of(keep, time_transformed)
+        last = ds.isel(time=-1)
+        now = float(last.time)
+        left = n - (now - start) / h
+        if time_transformed and "steps" in keep:
+            left = n = keep["steps"] - int(ds.attrs["steps"])
+        least = 0.0 if "rtol" in keep or time_transformed else 0.5
+        if not least < left <= n + least:
+            raise InvalidInput(
+                f"nothing is left to compute: that trajectory ends at t = {now:g}"
+                + ("" if time_transformed else f", the run at t = {start + n * h:g}")
+            )
+        keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
+        keep |= {name: last[name].values.tolist() for name in STATE if name in last}
+        own = find_method(self.method).prepare().coordinates
+        if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
+            del keep["attitude"]
+            keep["coordinates"] = last[own.name].values.tolist()
+        if "thermostat" in last:
+            keep["thermostat"] = last.thermostat.values.tolist()
+        if "position_carry" in last:
+            keep["compensation"] = np.concatenate([last.position_carry, last.momentum_carry], axis=-1).tolist()
+        keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
+        if keep.pop("steps", None) is not None and time_transformed:
+            del keep["t_end"]
+            keep["steps"] = n
+        if time_transformed:
+            del keep["since"]
+            if "clock" in last:
+                keep["clock"] = last.step_density.values.tolist()
+        if "rtol" in keep and "step" in last and float(last.step) > 0.0:
+            keep["first_step"] = float(last.step)
+        if "t_eval" in keep:
+            keep["t_eval"] = [t for t in keep["t_eval"] if (t - now) * h > 0] or [keep["t_end"]]
+        return replace(self, arguments=keep, changes=self.changes | {"continued_from": now})
+
+    def _label(self, ds: xr.Dataset) -> xr.Dataset:
+        ds.attrs |= self.labels
+        return ds
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The attributes a scenario gives to its trajectory."""
+        changes = {"scenario_changes": json.dumps(self.changes)} if self.changes else {}
+        seed = {} if self.seed is None else {"seed": self.seed}
+        return {"title": self.title, "scenario": self.text} | seed | changes
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The Python functions it names, by what ``rerun`` and ``resume`` call them."""
+        found = {name: user.function for name, user in self.system.functions.items()}
+        for event in self.arguments.get("events", ()):
+            for watch in event.watches:
+                if watch.function is not None:
+                    found[event.arguments["name"]] = watch.function.function
+        return found
+
+
+STATE = ("attitude", "angular_momentum", "position", "momentum")
+
+
+def has_step_density(label: str) -> bool:
+    """Whether a method has a clock of its own; no method has none."""
+    return bool(label and find_method(label).prepare().step_density)
+
+
+def span_of(times: Mapping[str, Any], time_transformed: bool = False) -> tuple[float, int, float]:
+    """Signed step, number of steps and start time of the arguments of a run; one with chosen steps counts as one step.
+
+    Raises
+    ------
+    InvalidInput
+        As ``integrate``.
+    """
+    given = {"t0": 0.0, "t_end": None, "steps": None} | dict(times)
+    if "step" in given and "rtol" in given:
+        raise InvalidInput("rtol and step are both given; keep one of them")
+    if "rtol" in given:
+        names = ("rtol", "atol", "t_end", "steps", "t0", "first_step", "max_step")
+        asked = {name: given.get(name) for name in names}
+        return whole(tolerances(**asked, max_steps=given.get("max_steps", MOST_STEPS)))
+    for name in ("atol", "first_step", "max_step", "max_steps"):
+        if name in given:
+            raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
+    if time_transformed:
+        return whole(time_transformed_span(given["step"], given["t_end"], given["steps"], given["t0"]))
+    return span(given["step"], given["t_end"], given["steps"], given["t0"])

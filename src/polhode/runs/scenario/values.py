@@ -1,0 +1,209 @@
+"""Types of single values in a scenario: numbers, vectors, what is one for all bodies or one for each, inertias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from polhode.runs.scenario.units import Unit
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
+Matrix = Annotated[list[Vector], Field(min_length=3, max_length=3)]
+Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
+FUNCTION = r"^[^:]+\.py:[A-Za-z_]\w*$"
+Function = Annotated[
+    str, Field(pattern=FUNCTION, description="Python function as 'file.py:function', the file beside the scenario")
+]
+Numbers = Annotated[list[Number], Field(description="numbers handed to the functions")]
+Length = Annotated[Number, Unit("m")]
+Place = Annotated[Vector, Unit("m")]
+Velocity = Annotated[Vector, Unit("m_s")]
+Time = Annotated[Number, Unit("s")]
+Angle = Annotated[Number, Unit("rad")]
+Rate = Annotated[Number, Unit("rad_s")]
+Mass = Annotated[Number, Unit("kg")]
+Acceleration = Annotated[Number, Unit("m_s2")]
+Mu = Annotated[Number, Unit("m3_s2")]
+
+
+class Table(BaseModel):
+    """A table of a scenario: values keep their types, and every key is known."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+Masses = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[list[Number], Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+    Field(description="one number, or one for each of several"),
+]
+
+
+NumberOrList = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[list[Number], Tag("<list>")],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+]
+VectorOrList = Annotated[
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
+    Discriminator(lambda value: "<each>" if isinstance(value, list) and value[:1] and isinstance(value[0], list)
+                  else "<one>"),
+]  # fmt: skip
+
+
+def _kind_of_vectors(value: Any) -> str:
+    if isinstance(value, int | float):
+        return "<zero>"
+    return "<vectors>" if isinstance(value, list) and value[:1] and isinstance(value[0], list) else "<vector>"
+
+
+SPACE = Field(description="space frame; of several bodies a list of vectors, or one for all")
+Vectors = Annotated[
+    Annotated[Vector, Tag("<vector>")] | Annotated[list[Vector], Tag("<vectors>")],
+    Discriminator(lambda value: "<vectors>" if _kind_of_vectors(value) == "<vectors>" else "<vector>"),
+    SPACE,
+]
+Velocities = Annotated[
+    Annotated[Vector, Tag("<vector>")]
+    | Annotated[list[Vector], Tag("<vectors>")]
+    | Annotated[Number, Tag("<zero>"), Field(ge=0, le=0, description="0: at rest")],
+    Discriminator(_kind_of_vectors),
+    SPACE,
+]
+
+
+def _one_or_each(value: Any) -> str:
+    several = isinstance(value, list) and value[:1] and isinstance(value[0], list)
+    return "<each>" if several else "<one>"
+
+
+Quaternions = Annotated[
+    Annotated[Quaternion, Tag("<one>")] | Annotated[list[Quaternion], Tag("<each>")],
+    Discriminator(_one_or_each),
+    Field(description="unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all"),
+]
+BodyVectors = Annotated[
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
+    Discriminator(_one_or_each),
+    Field(description="body frame; of several bodies a list of vectors, or one for all"),
+]
+EachVector = Annotated[
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")], Discriminator(_one_or_each)
+]
+NumbersOrRows = Annotated[
+    Annotated[list[Number], Tag("<one>")] | Annotated[list[list[Number]], Tag("<each>")], Discriminator(_one_or_each)
+]
+Cells = Annotated[
+    Annotated[int, Tag("<number>")] | Annotated[list[int], Tag("<list>"), Field(min_length=3, max_length=3)],
+    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+    Field(description="of the lattice, along x, y, z; as many as hold all bodies unless given"),
+]
+
+
+class Box(Table):
+    """Homogeneous box."""
+
+    mass: Number
+    sides: Vector
+
+
+class Ellipsoid(Table):
+    """Homogeneous ellipsoid."""
+
+    mass: Number
+    semi_axes: Vector
+
+
+class Sphere(Table):
+    """Homogeneous sphere or shell."""
+
+    mass: Number
+    radius: Number
+    inner_radius: Number = 0.0
+
+
+class Cylinder(Table):
+    """Homogeneous cylinder or tube, axis along z."""
+
+    mass: Number
+    radius: Number
+    height: Number
+    inner_radius: Number = 0.0
+
+
+class Disk(Table):
+    """Flat disk or ring, axis along z."""
+
+    mass: Number
+    radius: Number
+    inner_radius: Number = 0.0
+
+
+class ThinRod(Table):
+    """Rod along z without thickness."""
+
+    mass: Number
+    length: Number
+
+
+class PointMasses(Table):
+    """Rigidly connected point masses."""
+
+    masses: list[Number]
+    positions: list[Vector]
+
+
+class Body(Table):
+    """Inertia from a shape: exactly one of the shapes, and the point it is about (default: the centre of mass)."""
+
+    box: Box | None = None
+    ellipsoid: Ellipsoid | None = None
+    sphere: Sphere | None = None
+    cylinder: Cylinder | None = None
+    disk: Disk | None = None
+    thin_rod: ThinRod | None = None
+    point_masses: PointMasses | None = None
+    about: Vector | None = None
+
+
+def _kind_of_inertia(value: Any) -> str:
+    if isinstance(value, Mapping | BaseModel):
+        return "<body>"
+    return "<tensor>" if isinstance(value, list) and value and isinstance(value[0], list) else "<moments>"
+
+
+Inertia = Annotated[
+    Annotated[Vector, Tag("<moments>")] | Annotated[Matrix, Tag("<tensor>")] | Annotated[Body, Tag("<body>")],
+    Discriminator(_kind_of_inertia),
+    Field(description="3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"),
+    Unit("kg_m2"),
+]
+
+
+def tables_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """A table and those in it, each once."""
+    left, seen = [model], []
+    while left:
+        table = left.pop()
+        if table not in seen:
+            seen.append(table)
+            yield table
+            left += [inner for field in table.model_fields.values() for inner in models_in(field.annotation)]
+
+
+def tags_of(model: type[BaseModel]) -> tuple[Any, ...]:
+    """What the key ``type`` or ``kind`` of a table may be."""
+    field = model.model_fields.get("type") or model.model_fields.get("kind")
+    return get_args(field.annotation) if field else ()
+
+
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The tables that a key may hold."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) in (Union, UnionType, Annotated, list):
+        for inner in get_args(annotation):
+            yield from models_in(inner)
