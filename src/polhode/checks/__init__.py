@@ -1,12 +1,12 @@
-"""Checks anyone can run on a method or a system of their own: what is declared is measured, and judged.
+"""``check_method`` and ``check_system``: measure what a method or a system declares, and judge it.
 
     ph.check_method("trapm").raise_for_failure()
     print(ph.check_system(my_system, angular_velocity=(0, 0, 2)))
 
-``method`` and ``system`` hold the two checks and their tolerances; ``method_measures`` and ``system_measures`` what
-they measure, each a function that returns numbers and judges nothing; ``problems`` the problems methods are tried on;
-``steps`` single steps, the exact motion and the distance between states; ``loads`` loads and energies at a state;
-``report`` what comes back.
+``method`` and ``system`` hold the two checks and their tolerances; ``method_measures`` and ``system_measures`` the
+measurements, functions that return numbers and judge nothing; ``problems`` the test problems for methods; ``steps``
+single steps, a reference solution and the distance between states; ``loads`` loads and energies at a state; ``report``
+the result.
 """
 
 from polhode.checks.loads import load_caller

@@ -23,7 +23,7 @@ def call_loads(loads, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
 
 @cache
 def load_caller(asked: int = L.ALL) -> Callable[..., None]:
-    """A function ``call(loads, t, N, y, bodies, parameters, out)`` that asks a compiled role for one part of the loads.
+    """A function ``call(loads, t, N, y, bodies, parameters, out)`` that evaluates one part of a compiled role.
 
     ``loads`` is ``system.compiled_loads(t, y)``, the others are arrays; ``out`` is written (see ``load_array``).
     """
@@ -34,12 +34,12 @@ def load_caller(asked: int = L.ALL) -> Callable[..., None]:
 
 
 def load_array(system: System) -> Any:
-    """Zeros for the six loads of each body, followed by the rates of the system's own numbers."""
+    """Zeros for the six loads of each body, followed by the rates of the auxiliary variables."""
     return np.zeros(L.LOAD * system.N + len(system.auxiliary))
 
 
 def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int = L.ALL) -> Any:
-    """Loads and rates at a state (default ``y``), by the role compiled for ``y``; of one part where it is asked for."""
+    """Loads, and rates of the auxiliary variables, at ``state`` (default ``y``), with the role compiled for ``y``."""
     out = load_array(system)
     role, state = system.compiled_loads(t, y), np.array(y if state is None else state)
     load_caller(asked)(role, t, system.N, state, system.bodies, system.with_memory, out)
@@ -47,7 +47,7 @@ def loads_at(system: System, y: Any, t: float, *, state: Any = None, asked: int 
 
 
 def at_rest(system: System, y: Any) -> Any:
-    """The same places and attitudes, with all momenta and angular momenta zero."""
+    """The same positions and attitudes, with all momenta and angular momenta zero."""
     rest = np.array(y)
     body = rest.reshape(-1, L.BODY)[: system.N]
     body[:, L.MOMENTUM : L.ATTITUDE] = 0.0

@@ -3,8 +3,8 @@
     ph.check_method("trapm").raise_for_failure()
 
 The measurements are in ``polhode.checks.method_measures``; here they are judged. Promises are checked in both
-directions: a quantity that is kept without being promised is reported as a failure too, so that the table of methods
-stays true.
+directions: a quantity that is conserved without being promised is a failure too, so that the table of methods stays
+true.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from polhode.methods import Method, MethodSpec
 from polhode.systems import System
 
 Problem = tuple[System, object, object, float]
-"""System, start state, exact end state, start time."""
+"""System, initial state, exact end state, initial time."""
 
 # ------------------------------------------------------------------ tolerances
 ORDER_TOLERANCE = 0.2
 """How far a measured order may be from the promised one.
 
-High orders meet round-off before the leading term of their error dominates. From order 6 on the measured order may lie
-above the promise by a third, from order 8 on below it by a tenth; there the line through all usable errors counts where
-it is nearer to the promise."""
+At high order, errors reach round-off before their leading term dominates. From order 6 on the measured order may lie
+above the promise by a third, from order 8 on below it by a tenth; from order 8 on the slope fitted to all usable errors
+counts where it is nearer to the promise."""
 EXACT_BELOW = 1e-12
 """Error of one long step that counts as exact; the reference is no better."""
 ROUND_OFF = 1e-13
@@ -63,14 +63,14 @@ ROUND_OFF = 1e-13
 KEPT_BELOW, LOST_ABOVE = 2e-12, 1e-11
 """Relative drifts: a quantity is kept below the first, not kept above the second, undecided between them."""
 NOT_SYMPLECTIC_ABOVE = 1e-11
-"""Defect of the symplectic form that differences cannot have made."""
+"""Defect of the symplectic form too large to be an error of the differences."""
 LONG_STEPS = (1.6, 2.0, 2.4, 2.8)
-"""Steps long enough to show what a Taylor series of high order does not keep."""
+"""Steps long enough to show what a Taylor series of high order does not conserve."""
 
 
 # ------------------------------------------------------------------ orders
 def _order_lines(chosen: MethodSpec) -> list[Line]:
-    """Orders under the loads the method is made for, then under others where its order is another."""
+    """Orders under the loads the method is made for, then where its order differs: with velocities, for a free body."""
     promises = chosen.promises
     falls = promises.order_velocity != promises.order
     loads = suitable_loads(chosen, *(CONFIGURATION if falls else SWITCHES))
@@ -132,7 +132,7 @@ def _symmetry_line(chosen: MethodSpec) -> Line:
 
 
 def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], promised: Sequence[str]) -> Line:
-    """Whether the promised quantities, and only they, are constant at every step size that works."""
+    """Whether the promised quantities, and no others, are constant at every step size that can be completed."""
     if set(promised) - set(QUANTITIES):
         raise InvalidInput(f"{chosen.label!r} promises {sorted(set(promised) - set(QUANTITIES))}; known: {QUANTITIES}")
     worst = dict.fromkeys(QUANTITIES, 0.0)
@@ -172,7 +172,7 @@ def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str)
     system, y = problem_for(chosen, *loads)
     take_steps = stepper(chosen, system, y)
     defects: dict[float, float] = {}
-    # A symplectic step shows it at small steps; at large ones the differences that make the Jacobian are inaccurate.
+    # Small steps suffice for a symplectic method; at large ones the Jacobian by differences is inaccurate.
     for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG_STEPS * needs_series(chosen)):
         try:
             defects[h] = symplectic_defect(lambda z, h=h: take_steps(z, 0.0, h), system, y)  # type: ignore[misc]
@@ -203,7 +203,7 @@ def _slicing_line(chosen: MethodSpec) -> Line:
 
 
 def _axes_line(what: str, defect: float, promised: bool) -> Line:
-    """``promised`` says that the method depends on the axes, as an Euler angle chart does."""
+    """``promised``: the row declares a dependence on the axes, as of Euler angles."""
     expected = "some influence" if promised else "no influence"
     return Line(what, (defect > 20 * ROUND_OFF) == promised, expected, f"difference {defect:.1e}", {"defect": defect})
 
@@ -211,8 +211,8 @@ def _axes_line(what: str, defect: float, promised: bool) -> Line:
 def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
     """Measure whether a method does what its row in the table promises.
 
-    Takes seconds, and no problem of yours: the method is run on small problems in which nothing vanishes. Promises
-    are checked both ways, so a quantity that is kept though the row does not say so fails as well.
+    Takes seconds. The method runs on small built-in problems in which no term vanishes. Promises are checked both
+    ways: a quantity that is conserved although the row does not say so fails as well.
 
     Parameters
     ----------
@@ -228,22 +228,23 @@ def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
 
         * ``order, ...``: errors at the end of a run fall with the promised power of the step, against an independent
           reference; for a pinned body, a particle, a body in space and two coupled bodies, under loads that depend on
-          time, attitude, place and velocity. Where the order falls with velocities it is measured without them, and
-          with them on a line of its own; where it is another for a free body, on one more. ``free body`` or ``orbit``
-          in its place: one long step is exact to 1e-12.
-        * ``time symmetry``: a step of h and one of -h end where they began, to 1e-13; or do not, if not promised.
+          time, attitude, position and velocity. A lower order under loads that depend on velocities has a line of its
+          own, and so has a different order for a free body. ``free body`` or ``orbit``: one long step is exact to
+          1e-12.
+        * ``time symmetry``: a step of h, then one of -h, returns to the initial state to 1e-13; if not promised, it
+          does not.
         * ``kept, free body`` and ``kept, heavy top``: the promised quantities change by less than 2e-12 (relative) at
           every step size, all others by more than 1e-11 at one.
-        * ``symplectic, ...``: one step preserves the symplectic form to 2e-12, without loads and in a potential; or
-          does not, if not promised.
+        * ``symplectic, ...``: one step preserves the symplectic form to 2e-12, without loads and in a potential; if
+          not promised, it does not.
         * ``slicing and recording``: a run cut into pieces, or recorded more often, gives the same bits.
-        * ``numbering of the axes``, ``frame of the inertia``: results do not depend on how the body's axes are named
-          or turned, to round-off; or do, if that is declared.
+        * ``numbering of the axes``, ``frame of the inertia``: to round-off, results do not depend on the numbering of
+          the body's axes or on the frame of the inertia; where a dependence is declared, they do.
 
-        Methods are spared what they cannot do: those of points are checked on particles, those that sum the Taylor
-        series of the torque under a torque that has one, one that follows a centre of attraction alone on an orbit.
-        Of a heat bath that acts, only slicing is checked; where friction or relaxation time are left out, the bath
-        does nothing and the rest is measured as of any other method.
+        Each method gets problems it can take: a method for points particles, one that sums the Taylor series of the
+        torque a torque that has one, one that solves a central attraction alone an orbit. Of a thermostat with friction
+        or a relaxation time only slicing is checked; without them the bath does nothing, and the method is checked as
+        any other.
 
     Raises
     ------
@@ -257,8 +258,8 @@ def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
     * A low order: look for a wrong coefficient, or a load evaluated at the wrong time. Low with two coupled bodies
       only: loads that see one body before and the other after the step. The errors themselves are in
       ``report["order, particle"].numbers``.
-    * Order NaN: no two errors lie between 3e-12 and 0.05; the step failed, or diverges. So do methods with a clock of
-      their own (``reversible:v2``), whose steps are not of the size asked for: this check is not made for them.
+    * Order NaN: no two errors lie between 3e-12 and 0.05; the step failed, or diverges. Methods with a time
+      transformation (``reversible:v2``) fail too: their steps do not have the size asked for.
     * A high order, or "is kept too": the method is better than its row says; correct the row.
     * Slicing: the step keeps something outside the state from one step to the next.
     * Numbering or frame: the step treats one axis differently from the others.

@@ -1,4 +1,4 @@
-"""Measurements on a method: order, time symmetry, what it keeps, symplecticity, and what must not influence a run.
+"""Measurements on a method: order, time symmetry, conserved quantities, symplecticity, influence of slicing and axes.
 
 Each function returns numbers; whether they are good enough is judged in ``polhode.checks.method``.
 """
@@ -35,7 +35,7 @@ class ConvergenceTable:
     errors : tuple of float
         Error at the end for each; infinite where the method failed.
     order : float
-        Slope between the two finest usable errors that are a factor of two in step apart; NaN when there are none.
+        Slope between the two finest usable errors whose steps differ by a factor of two; NaN when there are none.
     fitted : float
         Slope of a line through all usable errors; NaN when there are fewer than three.
 
@@ -59,7 +59,7 @@ def measure_order(
 ) -> ConvergenceTable:
     """Order of a method on a problem whose exact end state is known.
 
-    The number of steps grows (2, 3, 4, 6, 8, 12, ...) until the error meets round-off.
+    The number of steps grows (2, 3, 4, 6, 8, 12, ...) until the error reaches round-off.
     """
     take_steps = stepper(method, system, y)
     steps: list[int] = []
@@ -87,7 +87,7 @@ def measure_order(
 
 
 def symmetry_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.4) -> float:
-    """Distance from the start after a step of h and a step of -h; zero for a time-symmetric method."""
+    """Distance from the initial state after a step of h and a step of -h; zero for a time-symmetric method."""
     take_steps = stepper(method, system, y)
     return state_distance(take_steps(take_steps(y, t, h), t + h, -h), y, system)
 
@@ -144,7 +144,7 @@ def drifts(method: Any, system: System, y: Any, h: float = 0.25, steps: int = 12
 
 # ------------------------------------------------------------------ symplecticity
 SYMPLECTIC_BELOW = 2e-12
-"""Defects of the symplectic form that are round-off in the differences."""
+"""Defects below this are round-off in the differences."""
 
 
 def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> float:
@@ -155,8 +155,8 @@ def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> flo
         W((theta1, dm1), (theta2, dm2)) = theta1 . dm2 - theta2 . dm1 + m . (theta1 x theta2),
 
     the form whose Hamiltonian fields are theta = dH/dm, dm = m x dH/dm - dH/dtheta; for positions and momenta it is
-    the usual one. The Jacobian is taken by central differences of order 8 with two sizes, of which the better counts;
-    a symplectic map shows a defect of about 1e-13.
+    the usual one. The Jacobian is taken by central differences of order 8 with two increments, and the smaller defect
+    is returned: about 1e-13 for a symplectic map.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def symplectic_defect(step: Callable[[Any], Any], system: System, y: Any) -> flo
 
 
 def _coordinates(y: Any, center: Any, blocks: Any) -> Any:
-    """Six coordinates of each block, counted from the state ``center``: those along which ``shifted`` moves."""
+    """Six coordinates of each block relative to the state ``center``, those that ``shifted`` changes."""
     result = []
     for i, kind in blocks:
         a, b = y[L.BODY * i : L.BODY * (i + 1)], center[L.BODY * i : L.BODY * (i + 1)]
@@ -211,7 +211,7 @@ def _symplectic_form(y: Any, blocks: Any) -> Any:
 
 # ------------------------------------------------------------------ what must not influence a run
 def slicing_defect(method: Any, system: System, y: Any, t: float = 0.3, h: float = 0.1, steps: int = 24) -> float:
-    """Largest difference made by slicing a run, recording it more or less often, or starting afresh; must be 0."""
+    """Largest difference made by cutting a run into slices, or by recording it more or less often; must be 0."""
     in_one_piece = recorded_states(method, system, y, t, h, [steps], 1)
     largest = 0.0
     for slices, every in (([steps], 3), ([5, 1, steps - 6], 1), ([7, steps - 7], 4), ([1] * steps, 1)):
@@ -225,7 +225,7 @@ AXIS_NUMBERINGS = ((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0), (0.0, 0
 
 
 def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
-    """Largest difference made by numbering the body's axes differently, seen in the frame of the problem."""
+    """Largest difference, in the frame of the problem, made by numbering the body's axes differently."""
     loads = suitable_loads(trial_form(method), *SWITCHES)
     ends = []
     reference, _ = trial_problem(moves=True)
@@ -239,7 +239,7 @@ def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
 
 
 def frame_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
-    """Largest difference made by giving a heavy top as a full tensor in a turned frame instead of by its moments."""
+    """Largest difference made by giving a heavy top's inertia as a full tensor in a rotated frame, not as moments."""
     # Near a renumbering of the axes, so that diagonalising the tensor numbers them differently.
     turned = rotation.multiply(rotation.exp_quaternion((0.2, -0.1, 0.3)), AXIS_NUMBERINGS[0])
     moments, center = (1.0, 1.6, 2.3), (0.3, -0.2, 0.7)

@@ -1,9 +1,9 @@
-"""The problems methods are tried on: built so that nothing vanishes and no symmetry hides a mistake.
+"""Test problems for methods: no term vanishes, and no symmetry hides a mistake.
 
 * ``trial_problem``: asymmetric bodies, pinned or moving through space, one or two of them, under any of the load terms
-  below; for methods that need the Taylor series of the torque, under a torque by the vertical alone.
-* ``top_problem``: a symmetric heavy top, for what is kept there.
-* ``orbit_problem``: a point about a centre of attraction, for methods that solve nothing else.
+  below; for methods that need the Taylor series of the torque, under a torque that depends on the vertical only.
+* ``top_problem``: a symmetric heavy top, for what is conserved there.
+* ``orbit_problem``: a point attracted by a centre, for methods that solve that motion only.
 
 The loads of the trial problem, with switches c in the parameters, the vertical u = R^T e3 and s = R^T e1 seen from the
 body, position r, attitude R, and another body with attitude R':
@@ -11,8 +11,8 @@ body, position r, attitude R, and another body with attitude R':
     T = c_time (...)(t, u) + c_potential (u x a + s x K s) + c_rate (...)(omega) + c_place (b x R^T R' d + ...)
     F = c_time (...)(t, r) - c_potential (S r + |r|^2 r)   + c_rate (...)(v)     + c_place (...)
 
-With the terms of c_potential alone, the energy is conserved; its potential is a . u + s . K s / 2 for the attitude and
-r . S r / 2 + |r|^4 / 4 for the place. Under "vertical" the torque is u x (a + K u), and there is no force.
+With c_potential alone the energy is conserved; the potential is a . u + s . K s / 2 for the attitude and
+r . S r / 2 + |r|^4 / 4 for the position. Under "vertical" the torque is u x (a + K u), and there is no force.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
 
 
 def trial_series(part, t, k, u, bodies, parameters, out):  # type: ignore[no-untyped-def]
-    """Taylor coefficient of the torque by the vertical alone."""
+    """The k-th Taylor coefficient of the torque that depends on the vertical only."""
     frame = get4(parameters, 0)
     T = cross(rotate(frame, get3(u, 3 * k)), ARM)
     for n in range(k + 1):
@@ -96,20 +96,20 @@ START = {
     "position": ((0.6, -0.4, 0.9), (-0.5, 0.7, 0.2)),
     "momentum": ((0.3, 0.5, -0.2), (-0.1, 0.2, 0.4)),
 }
-"""Initial values of both bodies; attitudes by their rotation vectors (rad)."""
+"""Initial values of both bodies; attitudes as rotation vectors (rad)."""
 
 SWITCHES = ("time", "potential", "rate", "place")
 """Terms of the loads that can be combined."""
 CONFIGURATION = ("time", "potential", "place")
-"""Those that depend on time and configuration only, not on velocities."""
+"""Terms that depend on time and configuration only, not on velocities."""
 VERTICAL = "vertical"
-"""The term that has a Taylor series; to be taken alone."""
+"""The term that has a Taylor series; not combined with others."""
 
 
 def trial_problem(
     *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1, frame: Any = (1.0, 0.0, 0.0, 0.0)
 ) -> tuple[System, Any]:
-    """The trial problem with these load terms, and its start state.
+    """The trial problem with these load terms, and its initial state.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def trial_problem(
         1 or 2.
     frame : array_like (4,)
         Another numbering of the body's axes: the quaternion from the principal frame of the computation to the frame
-        in which the problem is stated. It must turn axes into axes.
+        in which the problem is stated. It must map axes to axes.
     """
     turned = np.array([np.abs(rotation.rotate_inverse(frame, moments)) for moments in INERTIA[:bodies]])
     system = System(
@@ -145,14 +145,14 @@ def trial_problem(
 
 
 def top_problem() -> tuple[System, Any]:
-    """A symmetric heavy top, tilted and turning about all three axes."""
+    """A symmetric heavy top, tilted and rotating about all three axes."""
     system = heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2)
     q = rotation.exp_quaternion(START["attitude"][0])
     return system, start_state(system, attitude=q, angular_momentum=START["angular_momentum"][0])
 
 
 def orbit_problem() -> tuple[System, Any]:
-    """A point about a centre of attraction, on a tilted orbit of eccentricity 0.66."""
+    """A point attracted by a centre, on an inclined orbit of eccentricity 0.66."""
     system = orbit(1.3, MASSES[0])
     return system, start_state(system, position=START["position"][0], momentum=START["momentum"][0])
 
@@ -169,8 +169,8 @@ def suitable_loads(chosen: MethodSpec, *loads: str) -> tuple[str, ...]:
 
 
 def problem_for(chosen: MethodSpec, *loads: str, bodies: int = 1) -> tuple[System, Any]:
-    """The trial problem in a form the method can take: bodies that turn, points for a method that moves points only,
-    an orbit for one that follows a centre of attraction alone."""
+    """The trial problem in a form the method can take: pinned bodies, points for a method that moves points only, an
+    orbit for one that solves a central attraction only."""
     prepared = chosen.prepare()
     if prepared.alone:
         return orbit_problem()
@@ -190,21 +190,21 @@ ORDER_PROBLEMS = {
     "order, body in space": (True, True, 1, 1.7),
     "order, two coupled bodies": (True, True, 2, 1.7),
 }
-"""By the names of their lines in the report: whether bodies turn, whether they move, how many; time at the start."""
+"""By the name of the line in the report: whether bodies rotate, whether they translate, how many; initial time."""
 
 POINT_PROBLEMS = {
     "order, particle": (False, True, 1, 1.7),
     "order, two coupled particles": (False, True, 2, 1.7),
 }
-"""Those for methods that move bodies through space only."""
+"""Order problems for methods that move points only."""
 
 SERIES_PROBLEMS = ("order, pinned body", "order, body in space")
-"""Those for methods that need the series of the torque: one body that turns."""
+"""Order problems for methods that need the series of the torque: one body that rotates."""
 
 
 @cache
 def order_problem(what: str, *loads: str) -> tuple[System, Any, Any, float]:
-    """System, start state, exact end state and start time of the problem of this name, under these load terms."""
+    """System, initial state, exact end state and initial time of the problem of this name, under these load terms."""
     turns, moves, bodies, t = {**ORDER_PROBLEMS, **POINT_PROBLEMS}[what]
     system, y = trial_problem(*loads, turns=turns, moves=moves, bodies=bodies)
     return system, y, exact_state(system, y, t, ORDER_SPAN), t
@@ -212,6 +212,6 @@ def order_problem(what: str, *loads: str) -> tuple[System, Any, Any, float]:
 
 @cache
 def free_problem() -> tuple[System, Any, Any, float]:
-    """System, start state, exact end state and start time of two bodies that turn without loads."""
+    """System, initial state, exact end state and initial time of two free bodies with fixed centres of mass."""
     system, y = trial_problem(bodies=2)
     return system, y, exact_state(system, y, 0.0, FREE_SPAN), 0.0

@@ -1,4 +1,4 @@
-"""What a check found: one ``Line`` for each thing measured, all of them in a ``Report``.
+"""The result of a check: a ``Report`` with one ``Line`` for each measurement.
 
 report = ph.check_method("trapm")
 report.passed                       # True when every line passed

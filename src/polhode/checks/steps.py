@@ -1,6 +1,6 @@
-"""Steps of a method taken by hand, the exact motion to compare them with, and the distance between two states.
+"""Single steps of a method, a reference solution, and the distance between two states.
 
-A state is the flat array of 13 numbers a body that ``polhode.kernel.signatures`` describes.
+A state is the flat array of 13 numbers per body that ``polhode.kernel.signatures`` describes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def trial_form(method: Any, **options: str) -> MethodSpec:
 
 
 def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
-    """A function ``take_steps(y, t, h, n=1) -> state`` that takes n steps of a method and leaves its argument alone.
+    """A function ``take_steps(y, t, h, n=1) -> state`` that takes n steps of a method; ``y`` is not changed.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     system : System
         The system to step.
     y : array (13 N)
-        Any state of the system, for trying out a user's functions.
+        Any state of the system; a user's functions are tried out on it.
 
     Raises
     ------
     StepFailed
-        By ``take_steps``, when a step does not converge, is too large or leaves the finite numbers.
+        Raised by ``take_steps``: a step does not converge, is too large, or its result is not finite.
     """
     integrator = Integrator(system, trial_form(method), y)
 
@@ -59,9 +59,9 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
 
 
 def recorded_states(method: Any, system: System, y: Any, t: float, h: float, slices: Sequence[int], every: int) -> Any:
-    """States after every so many steps of a run cut into slices of these lengths, each with scratch arrays of its own.
+    """States after every ``every`` steps of a run cut into slices of these lengths, each with new scratch arrays.
 
-    The states are the method's own: 13 N numbers, the system's own numbers, then what the method keeps behind them.
+    States as the method stores them: 13 N numbers, then the auxiliary variables of the system and of the method.
     """
     integrator = Integrator(system, trial_form(method), y)
     _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
@@ -87,8 +87,8 @@ def _require_ok(integrator: Integrator, status: int, h: float, first: int, t0: f
 def exact_state(system: System, y: Any, t: float, span: float) -> Any:
     """The state a time ``span`` after t, by SciPy's DOP853 at its tightest tolerance.
 
-    An independent reference: it shares only the loads with the methods it judges. The quaternion is integrated as four
-    numbers and normalised at the end; relative error about 1e-13 for spans of a few turns.
+    An independent reference, which shares only the loads with the methods. The quaternion is integrated as four numbers
+    and normalised at the end; relative error about 1e-13 for spans of a few turns.
     """
     N, bodies, loads, call = system.N, system.bodies, system.compiled_loads(t, y), load_caller()
     constants = system.constants_of_bodies
@@ -121,7 +121,7 @@ def exact_state(system: System, y: Any, t: float, span: float) -> Any:
 
 # ------------------------------------------------------------------ states and their differences
 def state_distance(a: Any, b: Any, system: System) -> float:
-    """Largest difference between two states of a system, over everything in it that can move.
+    """Largest difference between two states of a system, over all blocks that can move.
 
     For attitudes the angle between them (rad), for vectors the length of their difference relative to the length of
     b's vector, or to 1 where that is shorter. Infinite where a is not finite.
@@ -145,8 +145,8 @@ def state_distance(a: Any, b: Any, system: System) -> float:
 def shifted(y: Any, blocks: Any, coordinate: int, amount: float) -> Any:
     """The state moved along one of its 6 coordinates per block.
 
-    Of a block that turns: an angle (rad) about a body axis, or a component of the angular momentum; of one that moves
-    through space: a component of the position or the momentum.
+    Of a rotational block: an angle (rad) about a body axis, or a component of the angular momentum; of a translational
+    block: a component of the position or the momentum.
     """
     moved = np.array(y, dtype=float)
     (i, kind), k = blocks[coordinate // 6], coordinate % 6
@@ -165,7 +165,7 @@ DIFFERENCE_WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 
 
 def difference_shifts(size: float) -> list[float]:
-    """Where a central difference of order 8 evaluates: h, -h, 2h, -2h, 3h, -3h, 4h, -4h for h = ``size``."""
+    """Points at which a central difference of order 8 evaluates: h, -h, 2h, -2h, 3h, -3h, 4h, -4h for h = ``size``."""
     return [sign * (n + 1) * size for n in range(4) for sign in (1.0, -1.0)]
 
 

@@ -2,7 +2,7 @@
 
     print(ph.check_system(my_system, angular_velocity=(0, 0, 2)))
 
-The measurements are in ``polhode.checks.system_measures``; here they are judged, at a few states near the one given.
+The measurements are in ``polhode.checks.system_measures``; here they are judged, at a few states near a given one.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ CONSERVED = (
 """The names a system may use in ``conserves``."""
 
 MOST_STATES = 10_000
-"""States at which loads are compared with the potential, at most."""
+"""Largest number of states at which loads are checked."""
 
 # ------------------------------------------------------------------ tolerances
 DERIVATIVE_BELOW = 1e-8
-"""Relative difference from a derivative taken by differences, which err by about 1e-10."""
+"""Relative difference from a derivative by finite differences, whose own error is about 1e-10."""
 PARTS_BELOW = 1e-13
 """Relative difference between loads and the sum of their parts: round-off."""
 POWER_BELOW = 1e-12
@@ -101,7 +101,7 @@ def _commutator_line(system: System, states: Sequence[Any]) -> Line:
 
 
 def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
-    """What can be said about the loads at single states."""
+    """Lines about the loads, measured at single states."""
 
     def everywhere(measure: Callable[[System, Any], float]) -> list[float]:
         return [measure(system, y) for y in states]
@@ -131,7 +131,7 @@ def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
 
 
 def _conservation_lines(system: System, states: Sequence[Any], span: float | None) -> list[Line]:
-    """One line for each quantity the system says it conserves: its largest drift along runs from these states."""
+    """One line for each quantity the system declares conserved: its largest drift along runs from these states."""
     if not system.conserves:
         return []
     worst = dict.fromkeys(system.conserves, 0.0)
@@ -145,7 +145,7 @@ def _conservation_lines(system: System, states: Sequence[Any], span: float | Non
 
 
 def _states_near(system: System, count: int, rng: np.random.Generator, start: Mapping[str, Any]) -> list[Any]:
-    """Random states near the one given: attitudes within 0.5 rad, vectors within 20 percent, or of size one if zero."""
+    """Random states near the given one: attitudes within 0.5 rad, vectors within 20 percent, or of size one if zero."""
     base = start_state(system, **start)
     found = []
     for _ in range(count):
@@ -172,7 +172,7 @@ def _states_near(system: System, count: int, rng: np.random.Generator, start: Ma
 def check_system(system: System, *, states: int = 3, span: float | None = None, seed: int = 0, **start: Any) -> Report:
     """Measure whether a system does what it declares: above all, whether its loads belong to its potential.
 
-    A wrong sign or factor in a load does not show in a run: the motion looks plausible, and belongs to another system.
+    A wrong sign or factor in a load does not show in a run: the motion looks plausible, but is that of another system.
     Here loads are compared with the derivative of the potential, and conserved quantities followed along accurate runs.
 
     Parameters
@@ -180,7 +180,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     system : System
         Shipped or built by hand.
     states : int
-        Number of random states near the start at which everything is checked.
+        Number of random states, near the one given, at which everything is checked.
     span : float, optional
         Length (s) of the runs along which conserved quantities are followed; by default the time in which the fastest
         body turns by two radians, and at most 2.
@@ -202,8 +202,8 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
           numbers when called again. If not, nothing further is checked.
         * ``loads and velocities``: loads declared not to depend on velocities are the same, to the bit, at rest.
         * ``parts of the loads``: divided loads are the sum of their parts, to 1e-13.
-        * ``works``: their rates are the rate of the energy, to 1e-8; not where there is a potential of the user's
-          beside a load or with a time in it.
+        * ``works``: the sum of their rates is the rate of the energy, to 1e-8; checked where ``System.balanced``, so
+          not for a potential of the user's beside a load, or one that reads the time.
         * ``loads of the commutator``: they are the derivative of F . M^-1 F, to 1e-8.
         * ``series of the torque``: it sums up to the torque along a rotation, to 1e-8.
         * ``loads and potential``: loads at rest are minus the derivative of the potential, to 1e-8, where the energy is
@@ -216,7 +216,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
     Raises
     ------
     InvalidInput
-        Not a system, a start that lacks something or has too much, or a span for which 4096 steps are not enough.
+        Not a system, initial values that are missing or not wanted, or a span for which 4096 steps are not enough.
 
     Notes
     -----
@@ -229,8 +229,8 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
       torque is in the body frame, a force in the space frame.
     * Loads and velocities: build the system with ``velocity_dependent=True``, or remove the velocity from the load.
     * Loads in motion: the loads dissipate or drive; do not declare the energy conserved.
-    * Conserves: if loads and potential fit, the quantity is not conserved: a symmetry is missing. Remove its name.
-    * Loads: allocate nothing outside, write every number of ``out``, and keep no state between calls.
+    * Conserves: if loads and potential agree, the system lacks the symmetry behind this quantity. Remove its name.
+    * Loads: write every number of ``out`` and nothing beyond, do not change arguments, keep no state between calls.
 
     See Also
     --------

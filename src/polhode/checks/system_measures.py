@@ -1,7 +1,7 @@
-"""Measurements on a system: do its loads, potential, works, series and conserved quantities belong together?
+"""Measurements on a system: are its loads, potential, works, series and conserved quantities consistent?
 
-Each function returns a number (zero, or round-off, for a sound system) or says in words what is wrong; whether that
-is good enough is judged in ``polhode.checks.system``. Unless said otherwise ``y`` is a state (13 N numbers) and ``t``
+Each function returns a number (zero, or round-off, for a correct system) or a description of what is wrong, which is
+judged in ``polhode.checks.system``. Unless said otherwise ``y`` is a state (13 N numbers) and ``t``
 the time at which loads and potential are evaluated.
 """
 
@@ -30,12 +30,12 @@ from polhode.systems import System
 from polhode.trajectory import dataset
 
 
-# ------------------------------------------------------------------ what a function of the loads may do
+# ------------------------------------------------------------------ what a load function may do
 def load_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> str:
     """What is wrong with the way the loads are written, in words; empty when nothing is.
 
-    Asked for this part of the loads, the function must write all of its own numbers and no other, leave its arguments
-    alone, and give the same numbers when called again.
+    The function must write all numbers of this part of the loads and no others, not change its arguments, and return
+    the same numbers when called again.
     """
     N, call, role = system.N, load_caller(part), system.compiled_loads(t, y)
     guard, size = 4, L.LOAD * N + len(system.auxiliary)
@@ -68,9 +68,9 @@ def velocity_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """How far the parts of divided loads are from adding up, and how much velocities change parts that ignore them.
+    """Error of the sum of the parts of divided loads, and change by velocities of the parts that must not see them.
 
-    Relative to the largest load; for the rates of the system's own numbers to the largest of these.
+    Relative to the largest load; for the rates of auxiliary variables to the largest of these.
     """
     N, rest = system.N, at_rest(system, y)
     bits = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
@@ -93,8 +93,8 @@ def parts_defect(system: System, y: Any, t: float = 0.3) -> float:
 def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Largest difference between the loads on bodies at rest and minus the derivative of the potential.
 
-    Attitudes are turned about body axes and places shifted, with central differences of order 8. Relative to the size
-    of the loads, or to 1e9 times the round-off that the potential leaves in the differences where this is more.
+    Central differences of order 8, in rotations about body axes and in positions. Relative to the size of the loads, or
+    to 1e9 times the round-off of the potential in the differences where this is more.
     """
     rest = at_rest(system, y)
     load = loads_at(system, y, t, state=rest)
@@ -102,9 +102,9 @@ def gradient_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def power_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """Power of what the loads add when the bodies move, relative to the power of the loads.
+    """Power of the velocity-dependent part of the loads, relative to the power of all loads.
 
-    Loads of a system that conserves energy do no work by it, as a magnetic force does none.
+    Zero in a system that conserves energy, as of a magnetic force.
     """
     count = L.LOAD * system.N
     moving, resting = loads_at(system, y, t)[:count], loads_at(system, y, t, state=at_rest(system, y))[:count]
@@ -114,7 +114,7 @@ def power_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """How far the rate of the energy along the motion is from the sum of the rates of the works, relative to powers.
+    """Difference between the rate of the energy along the motion and the sum of the rates of works, over the powers.
 
     The rate of the potential is a central difference of order 8 in time, along the present velocities.
     """
@@ -143,7 +143,7 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 
 def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """Largest difference between the commutator's loads and the derivative of F . M^-1 F, F being the other loads.
+    """Largest difference between the commutator load and the derivative of F . M^-1 F, where F are the other loads.
 
     Differences and relative sizes as in ``gradient_defect``; the bodies are at rest.
     """
@@ -165,7 +165,7 @@ def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
 def _derivative_defect(system: System, y: Any, stated: Any, function: Callable[[Any], Any]) -> float:
     """Largest difference between stated derivatives (6 N) of a function of states and central differences of order 8.
 
-    Relative to the derivatives, or to 1e9 times what round-off in the function leaves of them where this is more.
+    Relative to the derivatives, or to 1e9 times the round-off of the function in the differences where this is more.
     """
     blocks = system.blocks.reshape(-1, 2)
     largest, noise, expected = 0.0, 0.0, 0.0
@@ -195,14 +195,14 @@ def _nearest(system: System, y: Any, i: int) -> float:
 
 # ------------------------------------------------------------------ the Taylor series of a torque
 ANGLES = (5.0, 2.5, 1.2, 0.6, 0.3, 0.15, 0.07, 0.03)
-"""Rotations (rad) over which the series of a torque is summed; those at which it has converged count."""
+"""Rotation angles (rad) at which the series of a torque is summed; only those at which it has converged count."""
 
 
 def series_defect(system: System, y: Any, t: float = 0.3) -> float:
     """Largest difference between the loads along a uniform rotation of the body and the sum of the torque's series.
 
-    Also the largest difference between the torques before and after turning space about the vertical, and the largest
-    force, which must be zero. Relative to the largest torque; infinite where the series converges at no angle.
+    Also the largest difference between the torques before and after a rotation of space about the vertical, and the
+    largest force, which must be zero. Relative to the largest torque; infinite where the series converges at no angle.
     """
     role, call = system.compiled_loads(t, y), load_caller()
     memory, coefficients, load = np.zeros(L.SERIES_SIZE), np.zeros((L.SERIES_ROW - 1, 3)), np.zeros(L.LOAD)
@@ -235,13 +235,13 @@ def series_defect(system: System, y: Any, t: float = 0.3) -> float:
 
 # ------------------------------------------------------------------ conserved quantities
 MOST_STEPS = 4096
-"""Of a run along which conserved quantities are followed."""
+"""Most steps of a run along which conserved quantities are followed."""
 
 
 def conservation_drifts(
     system: System, y: Any, t: float = 0.0, span: float | None = None, method: str = "mkrk:gauss8"
 ) -> dict[str, float]:
-    """Drift of each quantity a system declares, along a run of high order whose step is halved until nothing changes.
+    """Drift of each quantity a system declares, along a run of high order whose step is halved until it converges.
 
     Relative to the size of the quantity's parts: kinetic plus potential energy, angular momentum, momentum. The span
     is, unless given, the time in which the fastest body turns by two radians, and at most 2.

@@ -1,7 +1,7 @@
-"""Words typed in a shell. One file per command; a command's file is imported only when the command runs.
+"""The shell command ``polhode``. One file per subcommand, imported only when it runs.
 
 Exit codes: 0 ok, 2 usage, 3 invalid scenario or value, 4 did not converge or step too large, 5 file or disk, 6 the
-user's function failed, 130 interrupted. Results go to stdout, everything said to a person goes to stderr.
+user's function failed, 130 interrupted. Results go to stdout, messages to stderr.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ COMMANDS = {
     "schema": "Print the JSON schema of scenario files.",
     "cite": "Print what to cite for a trajectory or a method.",
 }
-"""Every command and the line ``--help`` shows for it; the command itself is ``polhode.cli.<name>.command``."""
+"""Every subcommand and its line in ``--help``; the command itself is ``polhode.cli.<name>.command``."""
 
 
 class _Commands(click.Group):
-    """Commands that load when they run, so that help is instant."""
+    """Subcommands that are imported when they run, so that ``--help`` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -49,7 +49,7 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; Ctrl-C is an error of ours, since click would exit with 1."""
+        """Run a command; Ctrl-C becomes ``Interrupted`` (exit code 130), since click would exit with 1."""
         from polhode.errors import Interrupted
 
         try:

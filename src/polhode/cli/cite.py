@@ -1,4 +1,4 @@
-"""``polhode cite``: whom to cite for a trajectory or a method."""
+"""``polhode cite``: what to cite for a trajectory or a method."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def command(what: str) -> None:
 
 
 def besides(chosen: MethodSpec | None) -> None:
-    """The source of the free rotation of a splitting, where it is another one."""
+    """Print the source of a splitting's free rotation, where it differs from that of the scheme."""
     from polhode.methods.free_flows import free_flow
     from polhode.methods.listing import flow_of
     from polhode.references import bibtex

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from polhode.systems import System
 
 METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:cv8")
-"""What is compared unless told otherwise, one of each kind: implicit in rate and in momentum form, explicit, splittings
-of order 2, 4 and 6, one with commutator loads, Runge-Kutta of order 4 and the default method."""
+"""Methods compared by default, one of each kind: implicit in rate and in momentum form, explicit, splittings of order
+2, 4 and 6, one with commutator loads, Runge-Kutta of order 4 and the default method."""
 SLOPED_METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
-"""The same for loads that depend on velocities: methods that keep their order under them."""
+"""The same under loads that depend on velocities: methods that keep their order."""
 POINT_METHODS = ("trap", "imid", "v2", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
-"""The same for point masses, on which several of the others are one and the same."""
+"""The same for point masses, for which several of the methods above coincide."""
 SLOPED_POINT_METHODS = ("trap", "imid", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
 """The same for point masses under loads that depend on velocities."""
 ERRORS = {
@@ -57,7 +57,7 @@ def command(
     quiet: bool,
     allow_code: bool,
 ) -> None:
-    """Run several methods at several steps on SCENARIO and tell errors at its end, observed orders, and cost.
+    """Run several methods with several steps on SCENARIO: errors at its end, observed orders, and cost.
 
     \b
     Examples:
@@ -67,12 +67,12 @@ def command(
         polhode compare examples/gravity-gradient.toml --methods s6_10,rkn6_14a,aba10_6_4,pmlf6
 
     The first line compares one method of each kind; the third one splitting with several free rotations, which go after
-    the slash; the last several splittings with the exact one. Where loads depend on velocities the usual methods are
-    others: of the splittings those that keep their order then, as the tables of `polhode methods splitting` say.
+    the slash; the last several splittings with the exact free rotation. Where loads depend on velocities, the default
+    methods are those that keep their order under them (see the tables of `polhode methods splitting`).
 
     The reference is computed by two methods of order 8 that must agree; errors below its accuracy are shown as bounds
-    ("<"). A run that fails is a mark in the table. A table (CSV) and a picture (PNG) are written, named after the
-    scenario, in the current folder unless -o says otherwise.
+    ("<"). A run that fails is marked in the table. The table (CSV) and a picture (PNG), named after the scenario,
+    are written to the current folder unless -o says otherwise.
     """
     from polhode.runs.compare import compare, records
     from polhode.runs.scenario import read_scenario
@@ -93,7 +93,7 @@ def command(
             click.echo(words, err=True)
 
     stopped = False
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", PolhodeWarning)
         try:
             found = compare(read.system, chosen, sizes, t_end=t_end, report_progress=report_progress, **arguments)
@@ -103,7 +103,7 @@ def command(
             if interrupted.trajectory is None or "status" not in interrupted.trajectory:
                 raise Interrupted("interrupted before the first run was done; nothing was written") from None
             stopped, found = True, interrupted.trajectory
-    for message in dict.fromkeys(str(warning.message) for warning in said):
+    for message in dict.fromkeys(str(warning.message) for warning in caught_warnings):
         click.echo(f"polhode: note: {message}", err=True)
     found.attrs["title"] = f"{read.title}: errors at t = {t_end:g}"
     rows = records(found)
@@ -126,7 +126,7 @@ def command(
 
 
 def usual_methods(system: System) -> tuple[str, ...]:
-    """What is compared unless told otherwise."""
+    """Methods compared by default for this system."""
     if not system.rotates:
         return SLOPED_POINT_METHODS if system.velocity_dependent else POINT_METHODS
     return SLOPED_METHODS if system.velocity_dependent else METHODS
@@ -164,7 +164,7 @@ def _sizes(text: str) -> list[float]:
 
 
 def _usual(step: float, t_end: float, t0: float, quiet: bool) -> list[float]:
-    """Steps around the scenario's own, with a note where they had to be moved to divide the span."""
+    """Steps around the scenario's, adjusted to divide the span, with a note where they were."""
     from polhode.runs.compare import FACTORS, fitting_steps
 
     sizes = fitting_steps(step, t_end, t0)
@@ -177,7 +177,7 @@ def _usual(step: float, t_end: float, t0: float, quiet: bool) -> list[float]:
 
 
 def _target(output: Path | None, stem: str) -> Path:
-    """The CSV file, in a place that can be written."""
+    """Path of the CSV file, in a folder that can be written."""
     target = output if output is not None else Path(f"{stem}-compare.csv")
     if target.suffix == "" or target.is_dir():
         target = target / f"{stem}-compare.csv"
@@ -193,7 +193,7 @@ def _target(output: Path | None, stem: str) -> Path:
 
 
 def _write(rows: list[dict[str, Any]], target: Path) -> None:
-    """Write the table; the file appears whole or not at all."""
+    """Write the table; the file is written completely or not at all."""
     from polhode.trajectory.files import appearing_whole
 
     text = io.StringIO()
@@ -204,7 +204,7 @@ def _write(rows: list[dict[str, Any]], target: Path) -> None:
         draft.write_text(text.getvalue(), encoding="utf-8")
 
 
-# ------------------------------------------------------------------ words
+# ------------------------------------------------------------------ output
 def _show(found: xr.Dataset, rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""``polhode export``: a trajectory as a file of others, for flight software or molecular dynamics."""
+"""``polhode export``: write a trajectory for flight software or molecular dynamics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from polhode.errors import InvalidInput
 MESSAGES = ("name", "center", "object_id", "epoch", "time_system", "frame", "body_frame", "scalar", "units", "body",
             "originator")  # fmt: skip
 MOLECULAR = ("every", "species", "bodies")
-"""Options of messages, and of files of molecular dynamics."""
+"""Options of CCSDS messages, and of files of molecular dynamics."""
 
 
 @click.command("export", short_help="Write a trajectory for flight software (CCSDS) or molecular dynamics.")
@@ -55,8 +55,8 @@ def command(
     bodies: bool,
     quiet: bool,
 ) -> None:
-    """Write TRAJECTORY (.nc or .zarr) to OUTPUT, whose ending says what: an orbit ephemeris message (.oem), an attitude
-    ephemeris message (.aem), extended XYZ (.xyz, .extxyz), GSD (.gsd), a LAMMPS dump (.dump, .lammpstrj).
+    """Write TRAJECTORY (.nc or .zarr) to OUTPUT, in the format of its ending: an orbit ephemeris message (.oem), an
+    attitude ephemeris message (.aem), extended XYZ (.xyz, .extxyz), GSD (.gsd), a LAMMPS dump (.dump, .lammpstrj).
 
     \b
     Examples:
@@ -66,10 +66,10 @@ def command(
         polhode export water.nc water.xyz --every 10
         polhode export dipoles.nc dipoles.gsd
 
-    Messages have positions in km, velocities in km/s; nothing is turned: --frame says what the axes of space are. The
-    epoch is the instant of time 0; a scenario may record it (epoch, under [run]). Quaternions are those that take the
-    axes of space (frame A) to those of the body (frame B), ATTITUDE_DIR A2B. Molecules are written as their atoms,
-    other bodies as one particle each with its attitude. In Python: polhode.export.oem, .aem, .extended_xyz, .gsd and
+    Messages have positions in km, velocities in km/s; no axes are rotated: --frame names the axes of space. The epoch
+    is the instant of time 0; a scenario may record it (epoch, under [run]). Quaternions are those that take the axes of
+    space (frame A) to those of the body (frame B), ATTITUDE_DIR A2B. Molecules are written as their atoms, other bodies
+    as one particle each with its attitude. In Python: polhode.export.oem, .aem, .extended_xyz, .gsd and
     .lammps_dump.
     """
     from polhode.runs.resume import load
@@ -112,7 +112,7 @@ def command(
 
 
 def _only(others: tuple[str, ...], suffix: str) -> None:
-    """Refuse options that would be ignored.
+    """Refuse options that have no effect on this kind of file.
 
     Raises
     ------

@@ -32,8 +32,8 @@ Then compare: polhode compare scenario.toml --methods rkn6_14a,pmlf6,mkrk:cv8"""
 @click.argument("words", nargs=-1, metavar="[NAME]...", shell_complete=complete_method)
 @click.option("--json", "as_json", is_flag=True, help="Print the rows for machines.")
 def command(words: tuple[str, ...], as_json: bool) -> None:
-    """List the methods: order, what they keep, cost, whom to cite. With a NAME, tell all about that method, or list the
-    methods of a kind, of a paper, or with that word in their description.
+    """List the methods: order, conserved quantities, cost, what to cite. With a NAME, describe that method in full, or
+    list the methods of a kind, of a paper, or with that word in their description.
 
     \b
     Examples:
@@ -48,8 +48,8 @@ def command(words: tuple[str, ...], as_json: bool) -> None:
         polhode run examples/fast-top.toml --method mkrk:gauss4:cayley
 
     A method is written name[/flow][:option...]. The free rotation of a splitting follows after a slash; options follow
-    after colons, in any order; what is left out takes its default. "3 + 1 c" loads: three of the loads and one
-    commutator load in a step.
+    after colons, in any order; options left out take their defaults. "3 + 1 c" loads: three load evaluations and one
+    of the commutator load per step.
     """
     found = [chosen for word in words for chosen in matching(word)] if words else everything()
     found = list({chosen.label: chosen for chosen in found}.values())
@@ -70,12 +70,12 @@ def everything() -> list[MethodSpec]:
 
 
 def matching(word: str) -> list[MethodSpec]:
-    """The method of this name; else those of a family, of a source, or with the word in name or description.
+    """The methods of this family, else the method of this name, else those with the word in a name, source or text.
 
     Raises
     ------
     InvalidInput
-        There is none; the message names the closest.
+        No method matches; the message names the closest.
     """
     from polhode.errors import InvalidInput
     from polhode.methods import FLOW_NAMES, METHODS, method
@@ -103,7 +103,7 @@ def matching(word: str) -> list[MethodSpec]:
 
 
 def facts_of(chosen: MethodSpec) -> dict[str, Any]:
-    """A method in JSON's types; ``null`` where a number would be infinite."""
+    """A method in JSON's types; None where a number would be infinite."""
     from math import isfinite
 
     from polhode.methods import FLOW_NAMES, OTHER_NAMES
@@ -153,7 +153,7 @@ def facts_of(chosen: MethodSpec) -> dict[str, Any]:
     }
 
 
-# ------------------------------------------------------------------ for people
+# ------------------------------------------------------------------ text output
 def _show(chosen: list[MethodSpec]) -> None:
     from rich import box
     from rich.table import Table
@@ -177,7 +177,7 @@ def _show(chosen: list[MethodSpec]) -> None:
 
 
 def in_words(chosen: MethodSpec) -> str:
-    """One method in full."""
+    """The full description of one method."""
     from textwrap import fill
 
     from polhode.methods import FLOW_NAMES

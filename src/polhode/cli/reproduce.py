@@ -1,4 +1,4 @@
-"""``polhode reproduce``: the figures and claims of a paper, computed again and judged."""
+"""``polhode reproduce``: recompute and judge the figures and claims of a paper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _WithStudies(click.Command):
-    """The help ends with the studies."""
+    """A command whose help ends with the list of studies."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from polhode import studies
@@ -40,9 +40,9 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
         polhode reproduce krysl2006/fig3 -o fig3
         polhode reproduce krysl2006/claims --quick --json
 
-    Pictures (PNG), data (CSV) and a report (Markdown) go into the folder; every claim of the paper is printed with
-    its verdict (holds, holds partly, fails; of a misprint also the corrected one) and the numbers behind it. A claim
-    that fails is a result, not an error.
+    Pictures (PNG), data (CSV) and a report (Markdown) are written to the folder. Every claim of the paper is printed
+    with its verdict (holds, holds partly, fails; for a misprint also that of its correction) and the numbers behind it.
+    A claim that fails is a result, not an error.
     """
     from polhode import studies
     from polhode.studies import report
@@ -68,7 +68,7 @@ def command(study: str, output: Path | None, quick: bool, as_json: bool, quiet: 
 
 
 class _Display:
-    """Tells a person how far the study is: a bar in a terminal, a line for each figure elsewhere."""
+    """Progress of a study: a bar in a terminal, a line for each figure elsewhere."""
 
     def __init__(self, quiet: bool, figures: int) -> None:
         self.quiet, self.figures, self.count, self.begun = quiet, figures, 0, time.perf_counter()
@@ -100,19 +100,19 @@ class _Display:
         return self
 
     def compiling(self) -> None:
-        """Something is compiled."""
+        """Show that a kernel is being compiled."""
         if self.bar is not None:
             self.bar.update(self.task, description="compiling")
         elif not self.quiet:
             click.echo("compiling: the first run of a study takes up to a minute longer", err=True)
 
     def report_progress(self, line: str) -> None:
-        """What is being computed."""
+        """Show what is being computed."""
         if self.bar is not None:
             self.bar.update(self.task, description=line)
 
     def done(self, result: Result) -> None:
-        """A figure is finished."""
+        """Count a finished figure."""
         self.count += 1
         if self.bar is not None:
             self.bar.update(self.task, completed=self.count)
@@ -121,7 +121,7 @@ class _Display:
             click.echo(f"{self.count} of {self.figures}: {result.figure.name} done, {seconds:.1f} s so far", err=True)
 
     def out(self, text: str) -> None:
-        """Results on stdout, without tearing the bar where both are the same terminal."""
+        """Print results on stdout; the bar is stopped meanwhile, as both may be the same terminal."""
         if self.bar is not None:
             self.bar.stop()
             click.echo(text)

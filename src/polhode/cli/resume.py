@@ -24,20 +24,20 @@ from polhode.errors import InvalidInput
 def command(
     store: Path, output: Path | None, threads: int, no_picture: bool, as_json: bool, quiet: bool, allow_code: bool
 ) -> None:  # fmt: skip
-    """Go on with the run in STORE from its last checkpoint to its end, and write the whole trajectory and its picture.
+    """Resume the run in STORE at its last checkpoint, complete it, and write the whole trajectory and its picture.
 
     \b
     Examples:
         polhode resume long.zarr
         polhode resume long.zarr -o long.nc --no-picture
-        polhode run examples/gravity-gradient.toml --store long.zarr        what began it
+        polhode run examples/gravity-gradient.toml --store long.zarr        how it was started
 
-    The result has the very bits of a run in one piece, on the same machine and version; elsewhere a note is printed.
-    Ctrl-C stops again, as often as one likes. STORE has all the run needs; only Python functions that a scenario names
-    are loaded from its file again, with --allow-code. A run that is at its end is only written.
+    On the same machine and version the result is bit for bit that of an uninterrupted run; elsewhere a note is printed.
+    Ctrl-C stops it again, any number of times. STORE has all the run needs; only Python functions that a scenario names
+    are loaded from its file again, with --allow-code. A run that is complete is only written.
 
-    The trajectory goes to <store name>.nc in the current folder unless -o says otherwise. While a run goes,
-    polhode.load("long.zarr") in Python reads what is there so far. In Python: polhode.resume("long.zarr").
+    The trajectory goes to <store name>.nc in the current folder unless -o says otherwise. During a run,
+    polhode.load("long.zarr") in Python reads the rows written so far. In Python: polhode.resume("long.zarr").
     """
     deliver(lambda display: _computed(store, output, threads, allow_code, display), quiet=quiet, no_picture=no_picture,
             as_json=as_json)  # fmt: skip

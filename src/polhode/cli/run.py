@@ -1,4 +1,4 @@
-"""``polhode run``: integrate a scenario, show how far it is, write the trajectory and its picture."""
+"""``polhode run``: integrate a scenario, show progress, write the trajectory and its picture."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ SPOKEN = {
     "total_momentum": "total momentum",
     "total_angular_momentum": "total angular momentum",
 }
-"""What the table calls the conserved quantities."""
+"""Names of conserved quantities in the table."""
 THERMODYNAMIC = ("temperature", "temperature_translational", "temperature_rotational", "pressure")
 MOST_KINDS = 8
-"""Kinds of events the table has lines for."""
+"""Most kinds of events listed in the table."""
 PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
@@ -100,11 +100,11 @@ def command(
     surface are listed in the trajectory (event_time, event_kind, ...) and counted in the summary.
 
     The trajectory goes to <scenario name>.nc in the current folder unless -o or the scenario says otherwise, the
-    picture beside it. Ctrl-C stops the run and keeps what was computed; --from goes on from there, to round-off.
+    picture beside it. Ctrl-C stops the run and keeps what was computed; --from continues it, to round-off.
 
     A run with a --store (or store = "long.zarr" under [output]) can be killed at any time, also by a power cut: rows
-    and state are safe on disk every half minute, and `polhode resume long.zarr` goes on to the end with the very bits
-    of a run in one piece.
+    and state are written to disk every half minute, and `polhode resume long.zarr` completes it, bit for bit as an
+    uninterrupted run.
 
     In Python: polhode.read_scenario("fast-top.toml").integrate().
     """
@@ -116,7 +116,7 @@ def command(
 
 @dataclass
 class Result:
-    """A trajectory, whole or up to a failure, and where it goes.
+    """A trajectory, complete or up to a failure, and where to write it.
 
     Attributes
     ----------
@@ -124,12 +124,13 @@ class Result:
     out : Path
         File of the trajectory.
     failed : PolhodeError or None
+        Why the run ended early.
     picture : Path or None
-        None beside the file.
+        File of the picture; None: beside the trajectory.
     scenario : str
         What was run, for the summary.
     on : str
-        The command that goes on after an interruption, in words.
+        How to continue after an interruption: a command, in words.
     """
 
     ds: xr.Dataset
@@ -141,26 +142,26 @@ class Result:
 
 
 def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bool, as_json: bool) -> None:
-    """Compute with a display and with patience, write what came out, tell of it, and raise what went wrong."""
-    with warnings.catch_warnings(record=True) as said:
+    """Run, show progress, save the result, report failures."""
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", PolhodeWarning)
-        patience = InterruptHandler()
-        with patience:
+        interrupts = InterruptHandler()
+        with interrupts:
             try:
-                with Display(quiet, patience) as display:
+                with Display(quiet, interrupts) as display:
                     result = compute(display)
             except BaseException as wrong:
-                # What Ctrl-C broke off may say so in other words: a module half imported, say.
-                if isinstance(wrong, KeyboardInterrupt) or (patience.pressed and not patience.begun):
-                    lost = "in the middle of a step; nothing was kept" if patience.begun else "before the first step"
+                # Ctrl-C may surface as another error, for instance of a module half imported.
+                if isinstance(wrong, KeyboardInterrupt) or (interrupts.pressed and not interrupts.begun):
+                    lost = "in the middle of a step; nothing was kept" if interrupts.begun else "before the first step"
                     raise Interrupted(f"interrupted {lost}") from None
                 if isinstance(wrong, UserFunctionError):
                     _show_traceback(wrong)
                 raise
             _save(result.ds, result.out)
-            if patience.pressed:
+            if interrupts.pressed:
                 result.failed = result.failed or Interrupted("interrupted when the run was over")
-    for warning in said:
+    for warning in caught_warnings:
         click.echo(f"polhode: note: {warning.message}", err=True)
     written = [result.out]
     if result.failed is None and not no_picture:
@@ -212,7 +213,7 @@ def _computed(
 def caught(
     run: Callable[[], xr.Dataset], display: Display, out: Path, picture: Path | None, scenario: str, on: str
 ) -> Result:
-    """What a run gives, or what it had computed before it failed."""
+    """The result of a run, or what it had computed before it failed."""
     try:
         return Result(run(), out, None, picture, scenario, on)
     except PolhodeError as failed:
@@ -222,25 +223,25 @@ def caught(
         return Result(failed.trajectory, out, failed, picture, scenario, on)
 
 
-# ------------------------------------------------------------------ how far it is
+# ------------------------------------------------------------------ progress
 class Display(display.Display):
-    """Tells a person how far the run is, and patience that it has begun."""
+    """Progress of a run; notes for the interrupt handler that it has begun."""
 
-    def __init__(self, quiet: bool, patience: InterruptHandler) -> None:
+    def __init__(self, quiet: bool, interrupts: InterruptHandler) -> None:
         super().__init__(quiet)
-        self.patience = patience
+        self.interrupts = interrupts
 
     def __call__(self, progress: Progress) -> None:
-        """Tell it."""
-        if self.patience.pressed and not self.patience.begun:
-            raise KeyboardInterrupt  # again: something had swallowed it
-        self.patience.begun = self.patience.begun or progress.stage == "running"
+        """Show progress."""
+        if self.interrupts.pressed and not self.interrupts.begun:
+            raise KeyboardInterrupt  # again: the first one was lost
+        self.interrupts.begun = self.interrupts.begun or progress.stage == "running"
         super().__call__(progress)
 
 
 # ------------------------------------------------------------------ results
 def check_place(out: Path, store: Path | None = None) -> None:
-    """Refuse a place that cannot be written before anything is computed."""
+    """Refuse a path that cannot be written, before anything is computed."""
     from polhode.trajectory import suffix_of
 
     suffix_of(out)
@@ -255,8 +256,8 @@ def check_place(out: Path, store: Path | None = None) -> None:
 
 
 class InterruptHandler(Noticed):
-    """Ctrl-C from the first step to the file: the first one ends the run, a second one at once must not lose what the
-    first one asked to keep, a third one breaks off."""
+    """Ctrl-C outside of the run's own handler: before the first step it raises at once. Later the run takes the first
+    one, a second one is only noted, so that the rows are saved, and a third one raises."""
 
     begun = False
 
@@ -267,7 +268,7 @@ class InterruptHandler(Noticed):
 
 
 def _save(ds: xr.Dataset, out: Path) -> None:
-    """Write the trajectory; when its place refuses, keep it in the temporary folder and say so."""
+    """Write the trajectory; where that fails, write it to a temporary folder and say so."""
     from polhode.trajectory import save
 
     try:
@@ -294,7 +295,7 @@ def _picture(ds: xr.Dataset, path: Path) -> Path:
 
 
 def summary(ds: xr.Dataset) -> dict[str, Any]:
-    """What a run is judged by, in JSON's types: largest errors, iterations, cost."""
+    """Largest errors, iterations and cost of a run, in JSON's types."""
     import numpy as np
 
     from polhode.trajectory.schema import CHART_DIMENSION
@@ -311,7 +312,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         value = ds[name].sum("body") if "body" in ds[name].dims else ds[name]
         rows = value.values.reshape(len(ds.time), -1)
         size = float(np.linalg.norm(rows[0]))
-        if name.startswith("total_"):  # which may begin at zero, but for round-off
+        if name.startswith("total_"):  # which may be zero initially, but for round-off
             parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
             whole = float(np.linalg.norm(parts, axis=-1).sum())
             size = size if size > 1e-12 * whole else whole
@@ -367,7 +368,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
 
 
 def events(ds: xr.Dataset) -> dict[str, Any]:
-    """Number, first and last time of each kind of event the run has met."""
+    """Count, first and last time of each kind of event found."""
     if "event_time" not in ds:
         return {}
     kinds, times = ds.event_kind.values, ds.event_time.values
@@ -433,15 +434,15 @@ def table(facts: dict[str, Any]) -> str:
 
 
 def _steps(facts: dict[str, Any]) -> str:
-    """How many steps, and of what size or why."""
+    """How many steps, and their size or tolerance."""
     if facts["rtol"] is None:
         return f"{facts['steps']} steps{', the first' if facts['step_sizes'] else ''} of {facts['step']:g}"
     return f"{facts['steps']} steps accepted and {facts['steps_rejected']} rejected with rtol {facts['rtol']:g}"
 
 
-# ------------------------------------------------------------------ what went wrong
+# ------------------------------------------------------------------ failures
 def _show_traceback(failed: UserFunctionError) -> None:
-    """The user's own exception, from the user's own first line on."""
+    """Print the traceback of the user's exception, from the first line of the user's code on."""
     cause = failed.__cause__
     if cause is None:
         return
@@ -456,7 +457,7 @@ def _ours(file: str) -> bool:
 
 
 def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None:
-    """Raise the failure again, saying where the trajectory so far is and how to go on."""
+    """Raise the failure again, saying where the trajectory so far is and how to continue."""
     if isinstance(failed, UserFunctionError):
         _show_traceback(failed)
     message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {result.out}"
@@ -467,18 +468,18 @@ def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None
 
 
 def _going_on(scenario: Scenario, out: Path, allow_code: bool) -> str:
-    """How to go on with an interrupted run of a scenario."""
+    """How to continue an interrupted run of a scenario."""
     words = ["polhode", "run", str(scenario.path)]
     words += [word for name in ("method", "step", "rtol") for word in _option(name, scenario.changes.get(name))]
     words += ["--allow-code"] if allow_code else []
-    if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may be off the grid
+    if "t_eval" in scenario.arguments and "rtol" not in scenario.arguments:  # the last row may lie off the grid
         return f"run it again with: {shlex.join(words)}"
     words += ["--from", str(out), "-o", str(out.with_name(f"{out.stem}-rest{out.suffix}"))]
     return f"go on with: {shlex.join(words)}"
 
 
 def resuming(store: Path, out: Path, allow_code: bool) -> str:
-    """How to go on with an interrupted run that has a store."""
+    """How to continue an interrupted run that has a store."""
     words = ["polhode", "resume", str(store), "-o", str(out), *(["--allow-code"] if allow_code else [])]
     return f"go on with: {shlex.join(words)}"
 

@@ -1,4 +1,4 @@
-"""``polhode schema``: what a scenario may say, for editors and other programs."""
+"""``polhode schema``: the JSON schema of scenario files, for editors and other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``polhode systems``: the systems and the ready-made problems."""
+"""``polhode systems``: list the systems and the ready-made problems."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def command(as_json: bool) -> None:
 
 
 def facts() -> dict[str, list[dict[str, Any]]]:
-    """Systems and problems, in JSON's types."""
+    """Systems and problems in JSON's types."""
     from polhode.systems import PROBLEMS, SYSTEMS
 
     systems = [

@@ -1,4 +1,4 @@
-"""Tables on stdout, and the words a shell may complete."""
+"""Tables on stdout, and completion of method names in a shell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def show(table: Any) -> None:
-    """Print a rich table; as wide as it needs where no terminal limits it."""
+    """Print a rich table, as wide as the terminal, else up to 200 columns."""
     from rich.console import Console
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
@@ -19,7 +19,7 @@ def show(table: Any) -> None:
 
 
 def complete_method(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
-    """Method strings that begin as the last of some, separated by commas: names, flows after a slash, then options."""
+    """Completions of the last of several method strings separated by commas: names, flows after a slash, options."""
     from polhode.errors import InvalidInput
     from polhode.methods import FLOW_NAMES, METHODS, OTHER_NAMES, method
 
