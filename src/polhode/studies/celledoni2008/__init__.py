@@ -1,4 +1,4 @@
-"""Celledoni, Fasso, Safstrom and Zanna 2008: the exact free rotation, its rivals, splittings; figures 3.1 to 3.10."""
+"""Celledoni, Fasso, Safstrom and Zanna 2008: exact and approximate free rotation, splittings; figures 3.1 to 3.10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Free rotation of random bodies, section 3.2: what figure 3.1 shows, and the judges of what the paper says of it."""
+"""Free rotation of random bodies, section 3.2: the data of figure 3.1 and the judges of its claims."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from polhode.studies.celledoni2008.common import (
 )
 from polhode.studies.study import Check, Finding, Tell
 
-COUNTS = tuple(int(n) for n in np.round(np.geomspace(25, 1000, 20)))  # steps from 0.4 to 0.01
+COUNTS = tuple(int(n) for n in np.round(np.geomspace(25, 1000, 20)))  # numbers of steps; step sizes from 0.4 to 0.01
 QUICK_COUNTS = (25, 50, 200, 1000)
 BODIES, QUICK_BODIES, PASSES, QUICK_PASSES = 100, 40, 5, 3
 CLOSED = (MATRIX, QUATERNION)
@@ -48,7 +48,7 @@ CONVERGED = (75, 100)  # [celledoni2008, fig. 3.1]
 
 
 def averages(quick: bool, report_progress: Tell) -> xr.Dataset:
-    """Mean log error, mean time of a run and share of runs that succeed, for every flow and step."""
+    """Mean log error, mean time of a run (s) and share of successful runs, for every flow and step."""
     counts = QUICK_COUNTS if quick else COUNTS
     random = np.random.default_rng(SEED)
     count = QUICK_BODIES if quick else BODIES
@@ -66,7 +66,7 @@ def averages(quick: bool, report_progress: Tell) -> xr.Dataset:
                 error[i, k], passing[i, k] = np.nanmean(log_errors(ends, truth)), bodies.chosen(good)
     passes = QUICK_PASSES if quick else PASSES
     best: dict[tuple[int, int], Any] = {}
-    for number in range(passes):  # one after the other, so that what disturbs the machine hits different flows
+    for number in range(passes):  # flows in turn, so that a disturbance of the machine does not hit one flow only
         report_progress(f"times, pass {number + 1} of {passes}")
         for (i, k), some in passing.items():
             spent = seconds_of(list(FLOWS.values())[i], counts[k], T_END / counts[k], some)
@@ -110,7 +110,7 @@ def averages(quick: bool, report_progress: Tell) -> xr.Dataset:
 
 
 def projections(bodies: Bodies, truth: Any) -> list[float]:
-    """Mean log error of the product of the quaternions of 1000 steps, as it is, and normalised in every step."""
+    """Mean log error of the quaternion product of 1000 steps, without and with normalisation in every step."""
     n = 1000
     plain = np.tile((1.0, 0.0, 0.0, 0.0), (len(bodies.y), 1))
     unit = plain.copy()
@@ -120,19 +120,21 @@ def projections(bodies: Bodies, truth: Any) -> list[float]:
         y = turned(FLOWS[QUATERNION], 1, T_END / n, Bodies(y, bodies.constants)).y
         plain, unit = (multiply(q, y[:, L.ATTITUDE : L.ANGULAR]) for q in (plain, unit))
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    wanted = quaternion_from_matrix(truth.astype(float))
-    gaps = [np.abs(q * np.sign((q * wanted).sum(axis=1, keepdims=True)) - wanted).max(axis=1) for q in (plain, unit)]
+    expected = quaternion_from_matrix(truth.astype(float))
+    gaps = [
+        np.abs(q * np.sign((q * expected).sum(axis=1, keepdims=True)) - expected).max(axis=1) for q in (plain, unit)
+    ]
     return [float(np.log10(np.maximum(gap, ROUND_OFF)).mean()) for gap in gaps]
 
 
 # ------------------------------------------------------------------ judges
 def flat(data: xr.DataArray, labels: Sequence[str], k: int) -> dict[str, float]:
-    """Values of some flows at one step."""
+    """Values of some flows at the step with index k."""
     return {label: float(data.sel(flow=label)[k]) for label in labels}
 
 
 def expensive(data: xr.Dataset) -> Finding:
-    """The closed forms cost more than anything approximate."""
+    """Judge whether the closed forms cost more than every approximate method."""
     rivals = data.seconds.sel(flow=[*SEMIEXACT, *MATRIX_FORM, *DMV]).max("flow")
     ratio = {label: float((data.seconds.sel(flow=label) / rivals).median()) for label in (*CLOSED, OURS)}
     parts = {f"{label}: time over that of the dearest approximate one": criteria.at_least(ratio[label], 1.25)
@@ -141,7 +143,7 @@ def expensive(data: xr.Dataset) -> Finding:
 
 
 def always(data: xr.Dataset) -> Finding:
-    """No run of an exact or semiexact flow fails."""
+    """Judge whether no run of an exact or semiexact flow fails."""
     shares = {label: float(data.converged.sel(flow=label).min()) for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM, OURS)}
     return Finding({"share of runs that succeed, at every step": criteria.every(shares, all_of_them)},
                    {"least share of runs": shares})  # fmt: skip
@@ -152,12 +154,12 @@ def all_of_them(share: float) -> Check:
 
 
 def like_the_count(share: float) -> Check:
-    """A share of our many bodies that may give the paper's count of its hundred."""
+    """Check that a share over many bodies is compatible with the paper's count of a hundred."""
     return criteria.share_within(share, *CONVERGED)
 
 
 def three_quarters(data: xr.Dataset) -> Finding:
-    """At the largest step about three quarters of the runs of DMV converge."""
+    """Judge whether about three quarters of the DMV runs converge at the largest step."""
     many = {
         drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in DMV} for drawn in DRAWN
     }
@@ -176,7 +178,7 @@ def three_quarters(data: xr.Dataset) -> Finding:
 
 
 def one_third(data: xr.Dataset) -> Finding:
-    """A semiexact flow costs about a third of the closed form in the same variables."""
+    """Judge whether a semiexact flow costs about a third of the closed form in the same variables."""
     pairs = {label: QUATERNION for label in SEMIEXACT} | {label: MATRIX for label in MATRIX_FORM}
     ratio = {
         label: float((data.seconds.sel(flow=label) / data.seconds.sel(flow=closed)).median())
@@ -190,14 +192,14 @@ def one_third(data: xr.Dataset) -> Finding:
 
 
 def relative(data: xr.Dataset) -> xr.DataArray:
-    """Time over that of the cheapest of the paper's methods."""
+    """Time relative to the cheapest of the paper's methods."""
     cheapest: xr.DataArray = data.seconds.sel(flow=[*CLOSED, *SEMIEXACT, *MATRIX_FORM, *DMV]).min("flow")
     ratio: xr.DataArray = data.seconds / cheapest
     return ratio
 
 
 def cheapest(data: xr.Dataset) -> Finding:
-    """A DMV method is the cheapest at every step, and the highest order is little dearer than the lowest."""
+    """Judge whether a DMV method is cheapest at every step, and order 10 little more expensive than order 6."""
     cost = relative(data)
     gain = float((data.seconds.sel(flow=DMV[-1]) / data.seconds.sel(flow=DMV[0])).median())
     least = cost.sel(flow=list(DMV)).min("flow")
@@ -211,7 +213,7 @@ def cheapest(data: xr.Dataset) -> Finding:
 
 
 def large_steps(data: xr.Dataset) -> Finding:
-    """The relative cost of exact and semiexact flows is lower for large steps."""
+    """Judge whether the relative cost of exact and semiexact flows is lower for large steps."""
     cost = relative(data)
     n = max(1, data.step.size // 4)
     found = {label: float(cost.sel(flow=label)[-n:].median() / cost.sel(flow=label)[:n].median())
@@ -223,7 +225,7 @@ def large_steps(data: xr.Dataset) -> Finding:
 
 @theta.with_long_doubles
 def accumulation(data: xr.Dataset) -> Finding:
-    """At the smallest step the closed forms are worse than at the largest, and than DMV of order 10."""
+    """Judge whether the closed forms are less accurate at the smallest step than at the largest, and than DMV 10."""
     error = data.log_error
     best, labels = float(error.sel(flow=DMV[-1])[-1]), (*CLOSED, SEMIEXACT[-1], OURS)
     grown = {label: float(error.sel(flow=label)[-1] - error.sel(flow=label)[0]) for label in (*CLOSED, OURS)}
@@ -237,7 +239,7 @@ def accumulation(data: xr.Dataset) -> Finding:
 
 @theta.with_long_doubles
 def one_step(data: xr.Dataset) -> Finding:
-    """One step to the end has no accumulated round-off."""
+    """Judge whether one step to the end avoids accumulated round-off."""
     once = {label: float(data.log_error_of_one_step.sel(form=label)) for label in CLOSED}
     many = {label: float(data.log_error.sel(flow=label)[-1]) for label in CLOSED}
     parts = {f"{label}: digits gained": criteria.at_least(many[label] - once[label], 0.5) for label in CLOSED}
@@ -246,7 +248,7 @@ def one_step(data: xr.Dataset) -> Finding:
 
 @theta.with_long_doubles
 def projection(data: xr.Dataset) -> Finding:
-    """Dividing the quaternion by its norm improves it."""
+    """Judge whether normalising the quaternion improves it."""
     found = {str(way): float(data.log_error_of_products.sel(projection=way)) for way in data.projection.values}
     gained = found["none"] - found["each step"]
     return Finding({"digits gained": criteria.at_least(gained, 0.3)}, {"mean log error, steps of 0.01": found})
@@ -254,7 +256,7 @@ def projection(data: xr.Dataset) -> Finding:
 
 @theta.with_long_doubles
 def comparable(data: xr.Dataset) -> Finding:
-    """Matrix and quaternion form: accuracy and cost."""
+    """Judge whether matrix and quaternion form have similar accuracy and cost."""
     a, b = (data.sel(flow=label) for label in CLOSED)
     digits = float(np.abs(a.log_error - b.log_error).max())
     ratio = float((a.seconds / b.seconds).median())

@@ -1,7 +1,7 @@
-"""The changing-chart algorithm of reference 3: what it keeps, and what the paper says with it as its example.
+"""The changing-chart algorithm of reference 3: its properties, and the paper's claims that use it as an example.
 
-The paper names the algorithm of [benettin2001] three times (1, twice in 3.3.1) and compares nothing with it, so claims
-about its accuracy and cost are our own; ``charts.py`` is a reconstruction. Bodies are symmetric, as in that reference.
+The paper mentions the algorithm of [benettin2001] three times (1, twice in 3.3.1) without any comparison, so the claims
+on accuracy and cost are our own; ``charts.py`` is a reconstruction. Bodies are symmetric, as in that reference.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.systems import heavy_top
 
 I3, CENTRE, WEIGHT = 0.6, (0.8, 0.0, 0.6), 0.3
-"""I = 1; the centre of mass is off the axis of the body, so that no momentum of an angle is kept."""
+"""I = 1; the centre of mass is off the symmetry axis, so that no momentum of an angle is conserved."""
 START: dict[str, Any] = {
     "attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
 }  # fmt: skip
@@ -43,17 +43,17 @@ SPAN, ORDER_STEPS = 4.0, (20, 40, 80, 160, 320)
 EPSILONS, STEPS = (1e-3, 1e-6), (0.2, 0.1, 0.05, 0.025)
 PERTURBED_COUNT, QUICK_PERTURBED, PERTURBED_SPAN = 20, 4, 100.0
 LONG, QUICK_LONG, LONG_STEP = 6, 5, 0.05
-"""Decimal powers of the number of steps."""
+"""LONG and QUICK_LONG: decimal exponents of the number of steps."""
 TIMED, REPEATS = 2_000, 15
 MAPS = ("step in chart 0", "step in chart 1", "step that changes the chart", "change of the chart")
 NEAR = 0.01
-"""Change of a nearby Hamiltonian over epsilon at the smallest step, at most."""
+"""Largest change of a nearby Hamiltonian over epsilon at the smallest step."""
 GROWN, BOUNDED = 10.0, 1.5
-"""Factors by which a largest energy error grows from 100 steps to 10,000, and may grow from there to the end."""
+"""Growth factors of the largest energy error: required from 100 to 10,000 steps, and allowed from there to the end."""
 
 
 def drawn(count: int) -> list[tuple[float, Any]]:
-    """Moments I3 for I = 1, and momenta of kinetic energy 1 in random directions."""
+    """Random symmetric bodies: I3 for I = 1, and momenta of kinetic energy 1."""
     random = np.random.default_rng(SEED)
     found = []
     for _ in range(count):
@@ -64,14 +64,14 @@ def drawn(count: int) -> list[tuple[float, Any]]:
 
 # ------------------------------------------------------------------ measurements
 def free_errors(count: int) -> Any:
-    """Infinity norm of the error of the attitude, relative errors of length of momentum and energy, each (count,)."""
+    """Infinity norm of the attitude error, relative errors of momentum length and energy, (3, count)."""
     bodies = drawn(count)
     states = bodies_of(np.array([(1.0, 1.0, moment) for moment, _ in bodies]), np.array([m for _, m in bodies]))
     truth = rotation.matrix_from_quaternion(turned(FLOWS[OURS], 1, FREE_TIME, states).y[:, L.ATTITUDE : L.ANGULAR])
     found = np.zeros((3, count))
     for k, (moment, m) in enumerate(bodies):
         chart, x = charts.in_a_chart(np.eye(3), m)
-        for _ in range(100):  # pieces that are short enough to change the chart between them
+        for _ in range(100):  # pieces short enough to change the chart between them
             if abs(np.cos(x[1])) > charts.LIMIT:
                 chart, x = 1 - chart, charts.changed(chart, x)
             x = charts.free(FREE_TIME / 100, x, (1.0, moment))
@@ -97,7 +97,7 @@ def state_of(y: Any) -> tuple[Any, Any]:
 def canonical_defect(step: Callable[[Any], Any], x: Any) -> float:
     """Largest entry of M^T J M - J, M the Jacobian of a map in angles and momenta.
 
-    Differences are central of order 8, of two sizes of which the better counts: about 1e-13 is left.
+    By central differences of order 8 with two sizes, of which the better counts; accurate to about 1e-13.
     """
     J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
     found = []
@@ -114,19 +114,19 @@ def canonical_defect(step: Callable[[Any], Any], x: Any) -> float:
 
 
 def led_to(goal: int, limit: float, chart: int, body: Any, x: Any) -> Any:
-    """A step of leapfrog from chart to chart: its end in the coordinates of one, wherever it changes between them."""
+    """One leapfrog step, with its result in the coordinates of chart ``goal``."""
     end, y, _ = charts.leapfrog(limit, chart, STEP, x, body)
     return y if end == goal else charts.changed(end, y)
 
 
 def symplectic(body: Any, start: Any) -> tuple[Any, float, float]:
-    """Defects of MAPS; differences of the state over a change of the chart and of energy, largest of many."""
+    """Symplectic defects of MAPS; largest differences of state and of energy between the charts."""
     run = charts.Run(start, body)
-    places: dict[str, Any] = {}
+    positions: dict[str, Any] = {}
     gap, energy = 0.0, 0.0
     for _ in range(400):
         before = run.chart, tuple(map(float, run.x))
-        run.steps_of_method(1, STEP)
+        run.take_steps(1, STEP)
         c = abs(np.cos(before[1][1]))
         other = 1 - before[0], charts.changed(*before)
         if 0.2 < c < charts.LIMIT:
@@ -134,14 +134,14 @@ def symplectic(body: Any, start: Any) -> tuple[Any, float, float]:
             H = [sum(charts.energies(*position, body)) for position in (before, other)]
             energy = max(energy, abs(H[1] - H[0]))
         if c < 0.5:
-            places.setdefault(f"step in chart {before[0]}", before)
+            positions.setdefault(f"step in chart {before[0]}", before)
         if run.chart != before[0]:
-            places.setdefault("step that changes the chart", before)
+            positions.setdefault("step that changes the chart", before)
         if max(c, abs(np.cos(other[1][1]))) < 0.6:
-            places.setdefault("change of the chart", before)
+            positions.setdefault("change of the chart", before)
     defects = []
     for name in MAPS:
-        chart, x = places[name]
+        chart, x = positions[name]
         goal = 1 - chart if "change" in name else chart
         map_ = partial(charts.changed, chart) if name == MAPS[3] else partial(led_to, goal, charts.LIMIT, chart, body)
         defects.append(canonical_defect(map_, np.array(x)))
@@ -149,7 +149,7 @@ def symplectic(body: Any, start: Any) -> tuple[Any, float, float]:
 
 
 def long_runs(body: Any, start: Any, powers: int, report_progress: Tell) -> tuple[Any, Any, Any]:
-    """Numbers of steps, and the largest energy errors and numbers of changes up to them, each (rule, number)."""
+    """Numbers of steps, and the largest energy errors and numbers of chart changes up to them, (rule, number)."""
     counts = np.unique(np.round(10.0 ** np.arange(1.0, powers + 0.1, 0.25)).astype(int))
     worst, changes = np.zeros((2, len(charts.RULES), len(counts)))
     for i, rule in enumerate(charts.RULES):
@@ -159,19 +159,19 @@ def long_runs(body: Any, start: Any, powers: int, report_progress: Tell) -> tupl
             if k and not np.isfinite(worst[i, k - 1]):
                 worst[i, k], changes[i, k] = np.inf, run.changes
                 continue
-            run.steps_of_method(n - done, LONG_STEP)
+            run.take_steps(n - done, LONG_STEP)
             worst[i, k], changes[i, k], done = run.worst, run.changes, n
     return counts, worst, changes
 
 
 def seconds(body: Any, start: Any, y: Any) -> tuple[float, float]:
-    """Of a step in charts, and of the same map by the library, without recording."""
+    """Time (s) of a step in charts, and of the same map by the library, without recording."""
     integrator = Integrator(heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), method("v2/exact"), y)
-    charts.Run(start, body).steps_of_method(1, STEP, charts.hurry)  # compiled
+    charts.Run(start, body).take_steps(1, STEP, charts.hurry)  # compiled
     best = other = np.inf
-    for _ in range(REPEATS):  # in turns, so that both see what else the machine does
+    for _ in range(REPEATS):  # alternating, so that other work on the machine affects both
         run, begun = charts.Run(start, body), time.perf_counter()
-        run.steps_of_method(TIMED, STEP, charts.hurry)
+        run.take_steps(TIMED, STEP, charts.hurry)
         best = min(best, (time.perf_counter() - begun) / TIMED)
         other = min(other, seconds_per_step(integrator, y, STEP, REPEATS))
     return float(best), other
@@ -184,24 +184,24 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("free rotations")
     free = free_errors(FREE_COUNT // 10 if quick else FREE_COUNT)
     report_progress("the same map")
-    steps_of_method = stepper("v2/exact", top, y)
+    take_steps = stepper("v2/exact", top, y)
     apart, changes = np.zeros((2, len(LIMITS), len(COUNTS)))
     for k, n in enumerate(COUNTS):
-        truth = state_of(steps_of_method(y, 0.0, STEP, n))
+        truth = state_of(take_steps(y, 0.0, STEP, n))
         for i, limit in enumerate(LIMITS):
-            run = charts.Run(start, body, limit=limit).steps_of_method(n, STEP)
+            run = charts.Run(start, body, limit=limit).take_steps(n, STEP)
             apart[i, k], changes[i, k] = far(run.state, truth), run.changes
     defects, gap, energy = symplectic(body, start)
-    back = far(charts.Run(start, body).steps_of_method(20, STEP).steps_of_method(20, -STEP).state, state_of(y))
+    back = far(charts.Run(start, body).take_steps(20, STEP).take_steps(20, -STEP).state, state_of(y))
     end = state_of(exact_state(top, y, 0.0, SPAN))
-    errors = [far(charts.Run(start, body).steps_of_method(n, SPAN / n).state, end) for n in ORDER_STEPS]
+    errors = [far(charts.Run(start, body).take_steps(n, SPAN / n).state, end) for n in ORDER_STEPS]
     report_progress("perturbed bodies")
     bodies = drawn(QUICK_PERTURBED if quick else PERTURBED_COUNT)
     worst = np.zeros((2, len(EPSILONS), len(STEPS)))
     for e, eps in enumerate(EPSILONS):
         for k, h in enumerate(STEPS):
             runs = [
-                charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, moment, eps, *CENTRE)).steps_of_method(
+                charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, moment, eps, *CENTRE)).take_steps(
                     round(PERTURBED_SPAN / h), h
                 )
                 for moment, m in bodies
@@ -237,7 +237,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
 
 
 def lost_after(errors: Any, counts: Any) -> str:
-    """The number of steps up to which a run has an energy."""
+    """The number of steps up to which the energy of a run is finite, in words."""
     good = np.isfinite(errors)
     return str(int(counts[good][-1])) if not good.all() else "more than " + str(int(counts[-1]))
 
@@ -273,7 +273,7 @@ def free(data: xr.Dataset) -> Finding:
 
 
 def one_map(data: xr.Dataset) -> Finding:
-    """The charts, and where they are changed, leave no trace."""
+    """Judge whether the result is independent of the charts and of where they are changed."""
     last = data.isel(count=-1)
     parts = {
         "state over a change": criteria.at_most(float(data.kept.sel(what="state over a change")), EACH),
@@ -287,7 +287,7 @@ def one_map(data: xr.Dataset) -> Finding:
 
 
 def form(data: xr.Dataset) -> Finding:
-    """Symplectic in the coordinates, within a chart and across; reversible; of order 2."""
+    """Judge symplecticity within a chart and across, reversibility and order 2."""
     parts = {f"{name}: defect": criteria.at_most(float(data.defect.sel(of=name)), FORM) for name in data.of.values}
     parts["20 steps there and back"] = criteria.at_most(float(data.kept.sel(what="there and back")), EACH)
     parts["order"] = criteria.order_within(data.step.values, data.error.values, 2.0, 0.1)
@@ -295,7 +295,7 @@ def form(data: xr.Dataset) -> Finding:
 
 
 def nearby(data: xr.Dataset) -> Finding:
-    """Whether H + eps V, or H itself, is kept but for eps O(h^2)."""
+    """Judge whether H + eps V, or H itself, is conserved up to eps O(h^2)."""
     last = f"h = {float(data.h[-1]):g}"
 
     def parts(name: str, words: str) -> dict[str, Any]:
@@ -336,12 +336,12 @@ def below(data: xr.Dataset) -> Finding:
 
 
 def up_to(data: xr.Dataset, n: int, rule: str) -> float:
-    """Largest energy error in about so many steps."""
+    """Largest energy error within about n steps."""
     return float(data.long_error.sel(rule=rule).sel(steps=n, method="nearest"))
 
 
 def conserved(data: xr.Dataset) -> Finding:
-    """No growth from 10,000 steps on."""
+    """Judge whether the energy error does not grow after 10,000 steps."""
     n = int(data.steps[-1])
     late, end = (up_to(data, k, "leapfrog") for k in (10_000, n))
     return Finding(
@@ -354,7 +354,7 @@ def conserved(data: xr.Dataset) -> Finding:
 
 
 def not_enough(data: xr.Dataset) -> Finding:
-    """The control, whose steps are another map in each chart."""
+    """Judge the control, whose step is a different map in each chart."""
     early, late, end = (up_to(data, k, "midpoint") for k in (100, 10_000, int(data.steps[-1])))
     return Finding(
         {"midpoint: error after 10,000 steps over that after 100": criteria.at_least(late / early, GROWN)},

@@ -1,21 +1,21 @@
-"""The changing-chart algorithm: a symmetric body in Euler angles and their momenta, in two charts.
+"""The changing-chart algorithm: a symmetric body in Euler angles and conjugate momenta, in two charts.
 
-The paper names it (1, 3.3.1) and does not print it. This is a reconstruction from the summary of its reference 3
-[benettin2001]: a splitting whose parts are computed exactly in the canonical coordinates of a chart, and another chart
-before the coordinates become singular. Chart 0 has Euler angles about z of space, chart 1 about x: they are singular
-where the axis of the body is along z, or x, and the axis is never near both.
+The paper mentions it (1, 3.3.1) but does not print it. This is a reconstruction from the summary of its reference 3
+[benettin2001]: a splitting whose parts are computed exactly in the canonical coordinates of a chart, and a change of
+chart before the coordinates become singular. Chart 0 has Euler angles about the space axis z, chart 1 about x: they
+are singular where the body axis is along z, or x, and it is never near both.
 
-Legend, chart coordinates ``x`` = (phi, theta, psi, a, b, c):
+Chart coordinates ``x`` = (phi, theta, psi, a, b, c):
 
 ============= =========================================================================================================
-angles        Q = Rz(phi) Rx(theta) Rz(psi) in the axes of the chart, those of space turned round cyclically in chart 1
-a, b, c       momenta of phi, theta, psi: components of m along z of the chart, the node n and the axis e of the body
+angles        Q = Rz(phi) Rx(theta) Rz(psi) in the axes of the chart, those of space permuted cyclically in chart 1
+a, b, c       momenta of phi, theta, psi: components of m along z of the chart, the node n and the body axis e
 n, v, e       right-handed axes, v = e x n; z = (0, s, c) in them with s, c = sin, cos of theta, m = (b, A, c) with
               A = (a - c cos theta)/sin theta
 T             (A^2 + b^2)/(2 I) + c^2/(2 I3)
-free flow     the axis and z turn about m by +-tau, tau = |m| t/I (Rodrigues' formula): phi and psi advance by angles of
-              their parts across z and e, psi moreover by (1/I3 - 1/I) c t. No division but by sin theta
-V             eps z . Q r: a weight at r in the body, z of space
+free flow     the axis and z rotate about m by +-tau, tau = |m| t/I (Rodrigues' formula): phi and psi advance by the
+              angles of their parts across z and e, psi also by (1/I3 - 1/I) c t. The only division is by sin theta
+V             eps z . Q r: a weight at r in the body, z the space axis
 ``body``      I, I3, eps, r1, r2, r3
 ============= =========================================================================================================
 """
@@ -32,11 +32,11 @@ from polhode.kernel import jit
 from polhode.kernel.jit import helper
 
 LIMIT = 0.8
-"""|cos theta| beyond which the chart is changed: in the other one it is then at most 0.6."""
+"""|cos theta| beyond which the chart is changed; in the other chart it is then at most 0.6."""
 PIECE = 0.35
-"""Radians that the axis turns in one piece of a free flow, at most: it stays 0.29 rad off the singular point."""
+"""Largest rotation (rad) of the axis in one piece of a free flow: it stays 0.29 rad from the singular point."""
 ITERATIONS, CONVERGED = 100, 1e-15
-"""Of the midpoint rule."""
+"""Largest number of iterations and convergence limit of the midpoint rule."""
 MARCH = "i8(i8, f8, f8, i8, f8[::1], f8[::1], f8[::1], f8[::1])"
 
 
@@ -49,13 +49,13 @@ def across(x: Any) -> Any:
 
 @helper
 def weighed(chart: Any, x: Any, body: Any) -> Any:
-    """V/eps and its derivatives with respect to the angles."""
+    """V/eps and its derivatives by phi, theta and psi."""
     s, c = sin(x[1]), cos(x[1])
     sp, cp, sq, cq = sin(x[0]), cos(x[0]), sin(x[2]), cos(x[2])
     rn, rv, re = body[3] * cq - body[4] * sq, body[3] * sq + body[4] * cq, body[5]
     if chart == 0:
         un, flat, up = 0.0, 0.0, 1.0
-    else:  # z of space is y of this chart
+    else:  # the space axis z is y of this chart
         un, flat, up = sp, cp, 0.0
     uv, ue = c * flat + s * up, c * up - s * flat
     return (
@@ -66,14 +66,14 @@ def weighed(chart: Any, x: Any, body: Any) -> Any:
 
 @helper
 def energies(chart: Any, x: Any, body: Any) -> Any:
-    """T and V."""
+    """Kinetic energy T and potential energy V."""
     A = across(x)
     return (A * A + x[4] * x[4]) / (2.0 * body[0]) + x[5] * x[5] / (2.0 * body[1]), body[2] * weighed(chart, x, body)[0]
 
 
 @helper
 def kick(chart: Any, t: Any, x: Any, body: Any) -> Any:
-    """The flow of V: the momenta change."""
+    """The flow of V, which changes the momenta only."""
     _, f, g, k = weighed(chart, x, body)
     t *= body[2]
     return (x[0], x[1], x[2], x[3] - t * f, x[4] - t * g, x[5] - t * k)
@@ -81,17 +81,17 @@ def kick(chart: Any, t: Any, x: Any, body: Any) -> Any:
 
 @helper
 def free(t: Any, x: Any, body: Any) -> Any:
-    """The flow of T; exact, by sines, cosines and arctangents."""
+    """The exact flow of T, by sines, cosines and arctangents."""
     s, c, A = sin(x[1]), cos(x[1]), across(x)
     G = sqrt(x[4] * x[4] + A * A + x[5] * x[5])
     if G == 0.0:
         return x
     tau = G * t / body[0]
     C, S, K = cos(tau), sin(tau) / G, 2.0 * (sin(0.5 * tau) / G) ** 2
-    # the axis after the time, from e = (0, 0, 1): in n, v, e, then across z
+    # the body axis after time t, from e = (0, 0, 1): in n, v, e, then across z
     en, ev, ee = A * S + x[4] * x[5] * K, A * x[5] * K - x[4] * S, C + x[5] * x[5] * K
     flat = ev * c - ee * s
-    # z as the body sees it, from z = (0, s, c)
+    # z in the body frame, from z = (0, s, c)
     level = A * c - x[5] * s
     zn, zv = x[4] * x[3] * K - level * S, s * C + x[4] * c * S + A * x[3] * K
     end = hypot(en, flat)
@@ -112,7 +112,7 @@ def momentum_of(x: Any) -> Any:
 
 @helper
 def rows_of(x: Any) -> Any:
-    """The rotation matrix as nine numbers, in the axes of the chart."""
+    """The rotation matrix in the axes of the chart, (9,) by rows."""
     sp, cp, s, c, sq, cq = sin(x[0]), cos(x[0]), sin(x[1]), cos(x[1]), sin(x[2]), cos(x[2])
     return (
         cp * cq - sp * c * sq, -cp * sq - sp * c * cq, sp * s, sp * cq + cp * c * sq, cp * c * cq - sp * sq, -cp * s,
@@ -133,7 +133,7 @@ def placed(Q: Any, m: Any) -> Any:
 
 @helper
 def cycled(chart: Any, Q: Any) -> Any:
-    """Rows from the axes of space to those of a chart: z of chart 1 is x of space."""
+    """Matrix rows from space axes to chart axes; z of chart 1 is the space axis x."""
     if chart == 0:
         return Q
     return (Q[3], Q[4], Q[5], Q[6], Q[7], Q[8], Q[0], Q[1], Q[2])
@@ -141,7 +141,7 @@ def cycled(chart: Any, Q: Any) -> Any:
 
 @helper
 def uncycled(chart: Any, Q: Any) -> Any:
-    """Rows from the axes of a chart to those of space."""
+    """Matrix rows from chart axes to space axes."""
     if chart == 0:
         return Q
     return (Q[6], Q[7], Q[8], Q[0], Q[1], Q[2], Q[3], Q[4], Q[5])
@@ -149,16 +149,16 @@ def uncycled(chart: Any, Q: Any) -> Any:
 
 @helper
 def changed(chart: Any, x: Any) -> Any:
-    """The same state in the other chart."""
+    """Coordinates of the same state in the other chart."""
     return placed(cycled(1 - chart, uncycled(chart, rows_of(x))), momentum_of(x))
 
 
 # ------------------------------------------------------------------ steps
 @helper
 def leapfrog(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
-    """Half a kick, the free flow, half a kick; the chart is changed before each where |cos theta| is beyond the limit.
+    """Half a kick, free flow, half a kick; the chart is changed where |cos theta| exceeds the limit.
 
-    Returns the chart, the coordinates and how often the chart was changed.
+    Returns the chart, the coordinates and the number of chart changes.
     """
     x = kick(chart, 0.5 * h, x, body)
     A, count = across(x), 0
@@ -174,7 +174,7 @@ def leapfrog(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
 
 @helper
 def rates(chart: Any, x: Any, body: Any) -> Any:
-    """Hamilton's equations."""
+    """Time derivatives of the coordinates by Hamilton's equations."""
     s, c, A = sin(x[1]), cos(x[1]), across(x)
     _, f, g, k = weighed(chart, x, body)
     I, eps = body[0], body[2]
@@ -186,7 +186,7 @@ def rates(chart: Any, x: Any, body: Any) -> Any:
 
 @helper
 def midpoint(limit: Any, chart: Any, h: Any, x: Any, body: Any) -> Any:
-    """The implicit midpoint rule in the coordinates: symplectic in each chart, but another map in each."""
+    """Implicit midpoint rule in the coordinates: symplectic in each chart, but a different map in each."""
     count = 0
     if abs(cos(x[1])) > limit:
         chart, x, count = 1 - chart, changed(chart, x), 1
@@ -209,10 +209,10 @@ step = leapfrog  # replaced by bind
 
 
 def march(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
-    """Steps; the chart at the end.
+    """Take n steps; returns the final chart.
 
-    ``x`` holds the coordinates, ``start`` T and V to begin with; ``out`` receives the largest changes of H and of H + V
-    since, and how often the chart was changed.
+    ``x`` holds the coordinates and is updated, ``start`` the initial T and V; ``out`` receives the largest changes of
+    H = T + V and of H + V so far, and the number of chart changes.
     """
     y = (x[0], x[1], x[2], x[3], x[4], x[5])
     for _ in range(n):
@@ -227,7 +227,7 @@ def march(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any,
 
 
 def hurry(n: Any, h: Any, limit: Any, chart: Any, x: Any, body: Any, start: Any, out: Any) -> Any:
-    """As ``march``, without looking at energies: what is timed."""
+    """As ``march``, without energies; used for timing."""
     y = (x[0], x[1], x[2], x[3], x[4], x[5])
     for _ in range(n):
         chart, y, count = step(limit, chart, h, y, body)
@@ -242,30 +242,30 @@ RULES = {"leapfrog": leapfrog, "midpoint": midpoint}
 
 @cache
 def kernel_of(loop: Any, rule: str) -> Any:
-    """The compiled loop of a rule."""
+    """A loop compiled with the step of this rule."""
     return jit.compile_kernel(jit.bind(loop, step=RULES[rule]), MARCH)
 
 
 class Run:
-    """A run that goes on where it stopped.
+    """A run that can be continued.
 
     Parameters
     ----------
     start : tuple
         Chart and coordinates, as ``in_a_chart`` gives them.
     body : array_like (6,)
-        See the legend.
+        As in the module docstring.
     rule : {"leapfrog", "midpoint"}
-        How a step is made.
+        The integrator.
     limit : float
-        Where the chart is changed, between 0.71 and 1; 1 keeps the first for ever.
+        |cos theta| beyond which the chart is changed, between 0.71 and 1; 1 never changes it.
 
     Attributes
     ----------
-    chart, x :
-        Where it is.
+        chart, x :
+            Current chart and coordinates.
     worst, worst_doubled, changes : float
-        The largest changes of H and of H + V so far, and how often the chart was changed.
+        Largest changes of H and of H + V so far, and number of chart changes.
     """
 
     def __init__(self, start: tuple[int, Any], body: Any, rule: str = "leapfrog", limit: float = LIMIT) -> None:
@@ -273,8 +273,8 @@ class Run:
         self.chart, self.x = start[0], np.array(start[1], dtype=float)
         self.start, self.found = np.array(energies(start[0], start[1], self.body)), np.zeros(3)
 
-    def steps_of_method(self, n: int, h: float, loop: Any = march) -> Run:
-        """Steps of the same size."""
+    def take_steps(self, n: int, h: float, loop: Any = march) -> Run:
+        """Take n steps of size h; returns the run itself."""
         last = kernel_of(loop, self.rule)(n, h, self.limit, self.chart, self.x, self.body, self.start, self.found)
         self.chart = int(last)
         return self
@@ -298,7 +298,7 @@ class Run:
 
 
 def in_a_chart(Q: Any, m: Any) -> tuple[int, Any]:
-    """A state (matrix, body momentum) in the chart that is farther from its singular point."""
+    """Chart and coordinates of a state (matrix, body momentum), in the chart farther from its singular point."""
     rows = tuple(map(float, np.ravel(Q)))
     chart = int(abs(rows[8]) > abs(rows[2]))
     return chart, placed(cycled(chart, rows), tuple(map(float, m)))

@@ -1,4 +1,4 @@
-"""The claims of sections 3 and 4 and of appendix C that belong to no figure: what each method keeps, orders."""
+"""Claims of sections 3 and 4 and of appendix C that belong to no figure: conserved quantities, orders."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ START: dict[str, Any] = {
     "attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)
 }  # fmt: skip
 STEPS = (0.3, 0.6, 1.2)
-AT = 0.6  # the step of one-step measurements
+AT = 0.6  # step of the one-step measurements
 FLOWS = {
     "exact, matrix": ("exact_matrix", PURPLE), "exact, quaternion": ("kosenko", GREEN),
     "semiexact6": ("semiexact6", SKY), "semiexact10": ("semiexact10", BLUE), "dmv6": ("dmv6", VERMILION),
@@ -50,27 +50,27 @@ QUANTITIES = ("energy", "momentum_length", "spatial_momentum")
 MISPRINT = "S4_6, b2 as printed"
 SCHEMES = {"V2": 2, "S4_6": 4, MISPRINT: 4, "RKN4_6b": 4, "S6_10": 6, "RKN6_14a": 6}
 ROTATIONS = {"dmv6": 6, "dmv8": 8, "dmv10": 10}
-"""Orders as stated."""
+"""Stated orders."""
 EFFECTIVE = {"S6_10": 1.12, "S4_6": 0.56, "RKN4_6b": 0.28, "RKN6_14a": 0.63}  # [celledoni2008, app. C]
 STAGES = {"S6_10": 10, "S4_6": 6, "RKN4_6b": 6, "RKN6_14a": 14}
 NYSTROM = ("RKN4_6b", "RKN6_14a")
 DIGITS = 1e-13
-"""What printed coefficients of 15 digits leave of an order condition, at most."""
+"""Largest residual of an order condition with coefficients printed to 15 digits."""
 POINTS = (1, 2, 3, 4, 5)
 QUADRATURE_SPAN, QUADRATURE_STEPS = 6.0, (4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 C3 = (0.0, 0.2, 0.5, 0.5**0.5)
 FREE_STEPS = (8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
-"""Numbers of steps in a span of 4."""
+"""Numbers of steps over a time of 4."""
 KEPT, EACH, FORM, BROKEN = 1e-12, 1e-13, 1e-12, 1e-11
-"""Constant to round-off over a run; equal to round-off in a step; floor of the symplectic defect; clearly not so."""
+"""Bounds: constant over a run; equal in one step; floor of the symplectic defect; clearly not constant or equal."""
 
 
 POISSON = 1e-9
-"""Differences see the bracket kept to this."""
+"""Accuracy to which differences can verify the Poisson bracket."""
 
 
 def misprinted() -> Scheme:
-    """S4_6 with the sign that b2 has in print.  [celledoni2008, eq. 4.6]"""
+    """S4_6 with the printed sign of b2.  [celledoni2008, eq. 4.6]"""
     a = [0.07920369643119565, 0.353172906049774, -0.04206508035771952]
     b = [0.209515106613362, 0.143851773179818]
     a, b = [*a, 1.0 - 2.0 * sum(a)], [*b, 0.5 - sum(b)]
@@ -80,7 +80,7 @@ def misprinted() -> Scheme:
 
 
 def stages_of(label: str) -> list[tuple[str, float]]:
-    """Letters and fractions of a scheme; the table of the library has the printed coefficients, and further digits."""
+    """Letters and fractions of a scheme; the library's coefficients are the printed ones with more digits."""
     if label == MISPRINT:
         return [(letter, float(x)) for letter, x, *_ in misprinted().stages]
     return [(letter, float(x)) for letter, x, *_ in SPLITTINGS[label.lower()].stages]
@@ -95,17 +95,17 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         report_progress(label)
         drift = drifts(method, FREE, y, AT, 100 if quick else 1000)
         kept[i] = [drift[name] for name in QUANTITIES]
-        steps_of_method = stepper(method, FREE, y)
-        momentum[i] = np.linalg.norm((steps_of_method(y, 0.0, AT) - end)[L.ANGULAR : L.BODY])
-        poisson[i] = poisson_defect(partial(_after, steps_of_method, AT), y)
+        take_steps = stepper(method, FREE, y)
+        momentum[i] = np.linalg.norm((take_steps(y, 0.0, AT) - end)[L.ANGULAR : L.BODY])
+        poisson[i] = poisson_defect(partial(_after, take_steps, AT), y)
         back[i] = symmetry_defect(method, FREE, y, t=0.0, h=AT)
-        form[i] = [symplectic_defect(partial(_after, steps_of_method, h), FREE, y) for h in STEPS]
+        form[i] = [symplectic_defect(partial(_after, take_steps, h), FREE, y) for h in STEPS]
     orders = []
     long = exact_state(FREE, y, 0.0, 4.0)
     free = np.full((len(ROTATIONS), len(FREE_STEPS)), np.nan)
     for i, method in enumerate(ROTATIONS):
-        steps_of_method = stepper(method, FREE, y)
-        free[i] = [state_distance(steps_of_method(y, 0.0, 4.0 / n, n), long, FREE) for n in FREE_STEPS]
+        take_steps = stepper(method, FREE, y)
+        free[i] = [state_distance(take_steps(y, 0.0, 4.0 / n, n), long, FREE) for n in FREE_STEPS]
     far = exact_state(TOP, top, 0.0, 1.0)
     left = np.full((len(SCHEMES), 8), np.nan)
     for k, (label, order) in enumerate(SCHEMES.items()):
@@ -150,14 +150,14 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     )  # fmt: skip
 
 
-def _after(steps_of_method: Any, h: float, y: Any) -> Any:
-    return steps_of_method(y, 0.0, h)
+def _after(take_steps: Any, h: float, y: Any) -> Any:
+    return take_steps(y, 0.0, h)
 
 
 def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
-    """|J hat(m) J^T - hat(m')|, where J is the Jacobian of the momentum m' after a step by the momentum m before it.
+    """|J hat(m) J^T - hat(m')|, where J is the Jacobian of the momentum m' after a step with respect to m before it.
 
-    J is a difference of fourth order; its own error is some 1e-12 here.
+    J is computed by differences of order 4, with an error of about 1e-12.
     """
 
     def end(axis: int, by: float) -> Any:
@@ -175,12 +175,12 @@ def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=9.5, height=3.8)
     marks = dict(zip(QUANTITIES, "osD", strict=True))
-    places = np.arange(len(FLOWS))
+    positions = np.arange(len(FLOWS))
     for k, (name, mark) in enumerate(marks.items()):
         values = np.maximum(data.drift.sel(quantity=name), 1e-17)
         line_style: Any = {"color": INK, "markerfacecolor": "white", "label": name.replace("_", " ")}
-        left.plot(values, places + 0.2 * (k - 1), mark, **line_style)
-    left.set(xscale="log", xlim=(1e-17, 1e-1), yticks=places, xlabel=f"largest relative change, steps of {AT:g}")
+        left.plot(values, positions + 0.2 * (k - 1), mark, **line_style)
+    left.set(xscale="log", xlim=(1e-17, 1e-1), yticks=positions, xlabel=f"largest relative change, steps of {AT:g}")
     left.set_yticklabels(list(FLOWS))
     left.invert_yaxis()
     left.set_title("free body: what is kept")
@@ -196,7 +196,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def orders_picture(data: xr.Dataset) -> Picture:
-    """Quadrature and preprocessed DMV: errors against the step."""
+    """Errors of quadrature and preprocessed DMV against the step."""
     picture, axes = drawing.canvas(1, 3, width=12.0, height=4.2)
     lines = {f"(3.1), {form} form": {f"p = {int(p)}": data.quadrature_error.sel(form=form, points=p)
                                      for p in data.points.values} for form in data.form.values}  # fmt: skip
@@ -205,7 +205,7 @@ def orders_picture(data: xr.Dataset) -> Picture:
         for i, (label, line) in enumerate(rows.items()):
             ax.loglog(line[line.dims[0]], np.maximum(line, 1e-20), label=label, **drawing.style(i))
         ax.set(title=title, xlabel="step", ylabel="error of the angle" if "form" in title else "error at t = 4")
-        steps = (0.2, 0.5, 1.0) if "form" in title else (0.1, 0.2, 0.5)  # a decade alone would be one label
+        steps = (0.2, 0.5, 1.0) if "form" in title else (0.1, 0.2, 0.5)  # decades alone would give one label
         ax.set_xticks(steps, [f"{h:g}" for h in steps])
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
@@ -218,7 +218,7 @@ def by_flow(data: xr.DataArray, labels: tuple[str, ...]) -> dict[str, float]:
 
 
 def keep(labels: tuple[str, ...], quantities: tuple[str, ...] = QUANTITIES) -> Any:
-    """These flows keep these quantities to round-off."""
+    """Judge whether these flows conserve these quantities to round-off."""
 
     def judge(data: xr.Dataset) -> Finding:
         found = {name: by_flow(data.drift.sel(quantity=name), labels) for name in quantities}
@@ -268,7 +268,7 @@ def mclachlan_reich(data: xr.Dataset) -> Finding:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    """Order conditions with the printed coefficients, which tell an order for certain; observed orders beside them."""
+    """Judge orders by the order conditions with the printed coefficients, which are conclusive; observed orders too."""
     checks: dict[str, Check] = {}
     for name, order in SCHEMES.items():
         left = data.residual.sel(scheme=name)
@@ -287,7 +287,7 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def effective(data: xr.Dataset) -> Finding:
-    """The four printed values, to half a unit of their last digit."""
+    """Judge the four printed values to half a unit of their last digit."""
     parts = {
         name: criteria.within(float(data.effective_error.sel(scheme=name)), x - 0.005, x + 0.005)
         for name, x in EFFECTIVE.items()
@@ -297,7 +297,7 @@ def effective(data: xr.Dataset) -> Finding:
 
 @theta.with_long_doubles
 def quadrature_orders(data: xr.Dataset) -> Finding:
-    """The angle at a fixed time errs with the power 2 p of the step."""
+    """Judge whether the error of the angle at a fixed time is of order 2p in the step."""
     parts = {}
     for form in data.form.values:
         for p in data.points.values:
@@ -315,7 +315,7 @@ def preprocessed_orders(data: xr.Dataset) -> Finding:
 
 
 def members(data: xr.Dataset) -> Finding:
-    """All quaternions of the family are one motion."""
+    """Judge whether all quaternions of the family describe the same motion."""
     found = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
     return Finding({"error of a step": criteria.every(found, lambda x: criteria.at_most(x, EACH))},
                    {"step": AT})  # fmt: skip

@@ -1,10 +1,10 @@
-"""What the figures of this paper share: random bodies, many free rotations at once, maps.
+"""Shared by the figures of this paper: random bodies, free rotations of many bodies, maps over the inertia triangle.
 
-The paper draws its bodies and momenta at random and prints no seeds; ours are fixed, and every flow sees the same.
-Momenta have length 1 and directions that are uniform in the first octant. Moments are divided by the largest; they are
-drawn in two ways, because the paper does not say how: from all positive ones, or uniformly from the triangle of
-physical bodies, 1 - y <= x < y < 1 with x = I1/I3 and y = I2/I3. The reference is the form with theta functions, in
-one step to the end and in extended precision: none of the flows that are compared.
+The paper draws bodies and momenta at random without giving seeds; here seeds are fixed, and every flow gets the same
+bodies. Momenta have length 1 and uniform directions in the first octant. Moments are divided by the largest; as the
+paper does not say how they are drawn, two ways are used: three uniform numbers, or uniformly from the triangle of
+physical bodies, 1 - y <= x < y < 1 with x = I1/I3 and y = I2/I3. The reference is the theta function form, in one
+step to the end and in extended precision; it is none of the flows compared.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from polhode.studies.study import Tell
 T_END = 10.0
 SEED = 2008
 ROUND_OFF = 2.0**-53
-"""Errors below count as this."""
+"""Smaller errors are set to this."""
 TIMED_TOGETHER = 2500
-"""Steps that are timed at once: the machine is less likely to turn to something else within a millisecond or two."""
+"""Steps per timed part: a millisecond or two, so that other work on the machine rarely interrupts it."""
 
 
 # ------------------------------------------------------------------ flows
 @dataclass(frozen=True)
 class Flow:
-    """A free rotation of the figures.
+    """A free rotation shown in the figures.
 
     Attributes
     ----------
-    name : str
-        In ``polhode.methods.free_flows``.
-    options : mapping
-        Its options.
-    guarded : bool
-        Whether it refuses steps out of its range.
-    line_style : tuple
-        Colour, marker and line of its curve.
+        name : str
+            Name in ``polhode.methods.free_flows``.
+        options : mapping
+            Options of the flow.
+        guarded : bool
+            Whether it refuses steps out of its range.
+        line_style : tuple
+            Colour, marker and line of its curve.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Flow:
 
     @property
     def style(self) -> dict[str, Any]:
-        """Of its curve, for matplotlib."""
+        """Matplotlib style of its curve."""
         colour, marker, line = self.line_style
         fill = colour if line == "-" else "white"
         return {"color": colour, "marker": marker, "linestyle": line, "markerfacecolor": fill, "markersize": 5.0}
@@ -92,23 +92,23 @@ FLOWS = {
     **{f"dmv{n}": Flow(f"dmv{n}", AS_PRINTED, False, (VERMILION, MARKS[n], "-")) for n in ORDERS},
     **{f"dmv{n}, Newton": Flow(f"dmv{n}", {}, True, (ORANGE, MARKS[n], "--")) for n in ORDERS},
 }
-"""Semiexact methods as printed have one rule for the whole step (3.1). DMV as printed iterates to a fixed point and
-refuses nothing; ours takes Newton's method and refuses large angles."""
+"""Semiexact methods as printed use one rule (3.1) for the whole step. DMV as printed uses fixed-point iteration and
+refuses no step; polhode's uses Newton's method and refuses large angles."""
 HALF_TURNS = {
     label: Flow(name, {}, False, FLOWS[name].line_style) for label, name in zip(REDUCED, MATRIX_FORM, strict=True)
 }
-"""The library's own: whole half turns of a step are integrated exactly, the rest by the rule."""
+"""The library's semiexact methods: whole half turns in a step are integrated exactly, the rest by the rule."""
 
 
 # ------------------------------------------------------------------ bodies
 def any_moments(random: np.random.Generator, count: int) -> Any:
-    """Three uniform numbers, sorted and divided by the largest (count, 3): no body need have such moments."""
+    """Three uniform numbers, sorted and divided by the largest (count, 3); they may not belong to a physical body."""
     moments = np.sort(random.random((count, 3)), axis=1)
     return moments / moments[:, 2:]
 
 
 def physical_moments(random: np.random.Generator, count: int) -> Any:
-    """Moments of inertia (count, 3) of physical bodies, ascending, the largest 1, uniform in the triangle."""
+    """Moments of inertia (count, 3) of physical bodies, ascending, largest 1, uniform in the triangle."""
     found: list[tuple[float, float, float]] = []
     while len(found) < count:
         x, y = random.random(), 0.5 + 0.5 * random.random()
@@ -118,17 +118,17 @@ def physical_moments(random: np.random.Generator, count: int) -> Any:
 
 
 def random_momenta(random: np.random.Generator, count: int) -> Any:
-    """Unit vectors (count, 3) in the first octant."""
+    """Random unit vectors (count, 3) in the first octant."""
     vectors = np.abs(random.normal(size=(count, 3)))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def triangle(columns: int, rows: int) -> Any:
-    """Points (x, y) in the interior of the triangle, of a grid over the rectangle from (0, 1/2) to (1, 1)."""
+    """Points (n, 2) inside the triangle, from a grid over the rectangle from (0, 1/2) to (1, 1)."""
     points = []
     for j in range(rows):
         for i in range(columns):
-            # Twice the coordinates in units of a cell, so that points on the edges are told by whole numbers.
+            # integer coordinates, so that points on the edges are recognised exactly
             x, y = (2 * i + 1) * 2 * rows, (2 * rows + 2 * j + 1) * columns
             if 4 * rows * columns < x + y and x < y:
                 points.append(((i + 0.5) / columns, 0.5 + (j + 0.5) / (2 * rows)))
@@ -136,13 +136,13 @@ def triangle(columns: int, rows: int) -> Any:
 
 
 class Bodies(NamedTuple):
-    """Free bodies: states (K, 13) at attitude identity, and constants (K, 8)."""
+    """Free bodies: states (K, 13) with identity attitude, and constants (K, 8)."""
 
     y: Any
     constants: Any
 
     def chosen(self, which: Any) -> Bodies:
-        """Some of them."""
+        """The bodies selected by an index, mask or slice."""
         return Bodies(np.ascontiguousarray(self.y[which]), np.ascontiguousarray(self.constants[which]))
 
 
@@ -173,11 +173,11 @@ def turned(
     flow: Flow, n: int, h: float, bodies: Bodies, report_progress: Tell = lambda line: None, threads: int | None = None,
     size: int = 2048,
 ) -> Ends:  # fmt: skip
-    """Every body after ``n`` applications of the flow for a time ``h``, in slices on several threads.
+    """Rotate every body by ``n`` steps ``h`` of the flow, in slices of ``size`` bodies on several threads.
 
-    No body knows of another, so the result depends neither on the slices nor on the threads.
+    Bodies are independent, so the result depends neither on the slices nor on the threads.
     """
-    flow.sweep()  # compiled once, not by every thread
+    flow.sweep()  # compile once, before the threads start
     parts = [bodies.chosen(slice(k, k + size)) for k in range(0, len(bodies.y), size)]
     found: list[Ends] = []
     pool = ThreadPoolExecutor(threads or cpu_count() or 1)
@@ -191,7 +191,7 @@ def turned(
 
 
 def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
-    """Wall times on one thread of the runs of all bodies, a few bodies each so that every part is short."""
+    """Wall times (s) on one thread of the runs of all bodies, in parts of a few bodies to keep each short."""
     loop, size = flow.sweep(), max(1, TIMED_TOGETHER // n)
     report, spent = np.zeros(L.STEP_INFO), []
     for k in range(0, len(bodies.y), size):
@@ -204,7 +204,7 @@ def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
 
 
 def log_errors(ends: Ends, truth: Any) -> Any:
-    """log10 |Q - Q_ref|, infinity norm, one number a body; nan where the flow failed.  [celledoni2008, eq. 3.2]"""
+    """log10 |Q - Q_ref|, infinity norm, for each body; NaN where the flow failed.  [celledoni2008, eq. 3.2]"""
     good = ends.status == L.OK
     found = np.full(len(good), np.nan)
     gaps = np.abs(matrix_from_quaternion(ends.y[good, L.ATTITUDE : L.ANGULAR]) - truth[good]).sum(axis=-1)
@@ -216,7 +216,7 @@ REFERENCE = f"theta functions in one step to the end, in numbers of {theta.DIGIT
 
 
 def reference(bodies: Bodies, t_end: float = T_END) -> Any:
-    """The attitudes at the end, rotation matrices (K, 3, 3) of long doubles."""
+    """Exact final attitudes, rotation matrices (K, 3, 3) in long double."""
     return theta.free_rotation(bodies.constants[:, L.INERTIA : L.INERTIA + 3], bodies.y[:, L.ANGULAR :], t_end)[0]
 
 
@@ -225,13 +225,13 @@ STEPS = (0.4, 0.04)
 GRID, VALUES = (100, 50), 20
 QUICK_GRID, QUICK_VALUES = (20, 10), 5
 CORNER = (0.15, 0.85)
-"""The top left corner I1 << I2 ~ I3 is where x < CORNER[0] and y > CORNER[1]."""
+"""The top left corner, I1 << I2 ~ I3: x < CORNER[0] and y > CORNER[1]."""
 
 
 def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_progress: Tell) -> xr.Dataset:
-    """Mean log error and share of failed runs of flows over the triangle, at every step.
+    """Mean log error and share of failed runs over the triangle, for every flow and step.
 
-    Every point of the grid is run with the same momenta.
+    The same momenta are used at every grid point.
     """
     points = triangle(*(QUICK_GRID if quick else GRID))
     momenta = random_momenta(np.random.default_rng(SEED), QUICK_VALUES if quick else VALUES)
@@ -246,7 +246,7 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_prog
                 round(T_END / h),
                 h,
                 bodies,
-                partial(_tell, report_progress, f"{label}, step {h:g}"),
+                partial(_progress_with_label, report_progress, f"{label}, step {h:g}"),
             )
             values = log_errors(ends, truth).reshape(len(points), -1)
             failed[i, k] = np.isnan(values).mean(axis=1)
@@ -266,17 +266,17 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_prog
     )
 
 
-def _tell(report_progress: Tell, words: str, line: str) -> None:
+def _progress_with_label(report_progress: Tell, words: str, line: str) -> None:
     report_progress(f"{words}, {line}")
 
 
 def corner(data: xr.Dataset) -> Any:
-    """Which points are in the corner where the smallest moment is far below the two others."""
+    """Mask of the points in the corner where the smallest moment is far below the other two."""
     return (data.x < CORNER[0]) & (data.y > CORNER[1])
 
 
 def map_panel(ax: Axes, data: xr.DataArray, limits: tuple[float, float], colours: str) -> Any:
-    """One map: a coloured cell for each point, grey where there is no number."""
+    """One map: a coloured cell per point, grey where the value is NaN."""
     xs, ys = np.unique(data.x), np.unique(data.y)
     grid = np.full((len(ys), len(xs)), np.nan)
     grid[np.searchsorted(ys, data.y), np.searchsorted(xs, data.x)] = data.values
@@ -299,7 +299,7 @@ def map_picture(
     colours: str = "viridis_r",
     extend: str = "both",
 ) -> Picture:  # fmt: skip
-    """Maps of pairs (flow, step) in rows, with one scale for all."""
+    """Maps of (flow, step) pairs arranged in rows, with a common colour scale."""
     table = [list(row) for row in rows]
     columns = len(table[0])
     picture = Picture(figsize=(3.2 * columns + 0.8, 1.95 * len(table) + 0.5), layout="constrained")

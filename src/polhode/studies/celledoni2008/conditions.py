@@ -1,14 +1,14 @@
 """Order conditions and effective errors of splitting schemes, from the definition (appendix C).
 
-One step is a product of exponentials of two letters that do not commute, exp(a1 h A) exp(b1 h B) ...; its logarithm is
-h (A + B) + errors. A scheme has order p where all errors up to degree p vanish and one of degree p + 1 does not. The
-effective error is s |c|^(1/p), c the coordinates of the errors of degree p + 1 in a basis of the Lie algebra. The
-paper does not say which, and the value depends on it, by some per cent. Here it is made of the nested commutators
-[x, [y, ... [A, B]]], taken in the order of their words from BB... to AA... as long as they are independent: three of
-the four printed values come out to all digits.
+One step is a product of exponentials of two noncommuting operators, exp(a1 h A) exp(b1 h B) ...; its logarithm is
+h (A + B) + errors. A scheme has order p if all error terms up to degree p vanish and one of degree p + 1 does not. The
+effective error is s |c|^(1/p) for s stages, with c the coordinates of the errors of degree p + 1 in a basis of the Lie
+algebra. The paper does not name the basis, on which the value depends by some per cent. Here it is the nested
+commutators [x, [y, ... [A, B]]], taken in the order BB... to AA... if independent of those before; this reproduces
+three of the four printed values to all digits.
 
-Words are letters; ``x[d]`` are the coefficients of all words of length d, in the order of ``words(d)``. In Nystroem
-schemes [B,[B,[B,A]]] = 0, so BBBA is rewritten as 3 BBAB - 3 BABB + ABBB until no word has it.
+A word is a product of letters A, B; ``x[d]`` holds the coefficients of all words of length d, in the order of
+``words(d)``. For Nystroem schemes [B,[B,[B,A]]] = 0, so BBBA is replaced by 3 BBAB - 3 BABB + ABBB in every word.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ import numpy as np
 
 Real = np.longdouble
 Stages = Sequence[tuple[str, float]]
-"""Letters and fractions of a step, in their order."""
+"""Letters and fractions of a step, in order of application."""
 Polynomial = dict[str, Any]
 
 
 def times(x: list[Any], y: list[Any]) -> list[Any]:
-    """The product of two series."""
+    """Product of two series."""
     return [sum(np.kron(x[i], y[d - i]) for i in range(d + 1)) for d in range(len(x))]
 
 
 def step_of(stages: Stages, degree: int) -> list[Any]:
-    """The product of the exponentials, up to a degree."""
+    """Series of the product of exponentials, up to a degree."""
     whole = [np.zeros(2**d, dtype=Real) for d in range(degree + 1)]
     whole[0][0] = 1
     for letter, c in stages:
@@ -45,7 +45,7 @@ def step_of(stages: Stages, degree: int) -> list[Any]:
 
 
 def logarithm(x: list[Any]) -> list[Any]:
-    """Of a series that begins with 1."""
+    """Logarithm of a series that begins with 1."""
     rest = [np.zeros_like(x[0]), *x[1:]]
     power, total = rest, [c.copy() for c in rest]
     for k in range(2, len(x)):
@@ -56,7 +56,7 @@ def logarithm(x: list[Any]) -> list[Any]:
 
 @cache
 def normal_form(word: str) -> tuple[tuple[str, int], ...]:
-    """A word modulo [B,[B,[B,A]]], by words without BBBA."""
+    """A word modulo [B,[B,[B,A]]], as words without BBBA and their coefficients."""
     at = word.find("BBBA")
     if at < 0:
         return ((word, 1),)
@@ -68,12 +68,12 @@ def normal_form(word: str) -> tuple[tuple[str, int], ...]:
 
 
 def words(degree: int) -> list[str]:
-    """In the order of their bits."""
+    """All words of a degree, in binary order with A = 0, B = 1."""
     return ["".join(letters) for letters in product("AB", repeat=degree)]
 
 
 def errors(stages: Stages, degree: int, nystrom: bool) -> list[Polynomial]:
-    """What the logarithm has besides A + B, by degree and word."""
+    """Logarithm minus (A + B): error coefficients by degree and word."""
     found: list[Polynomial] = []
     for d, values in enumerate(logarithm(step_of(stages, degree))):
         these: Polynomial = {}
@@ -86,12 +86,12 @@ def errors(stages: Stages, degree: int, nystrom: bool) -> list[Polynomial]:
 
 
 def residual(polynomial: Polynomial) -> float:
-    """The largest coefficient."""
+    """Largest absolute coefficient."""
     return float(max(map(abs, polynomial.values())))
 
 
 def nested(word: str) -> Polynomial:
-    """[x, [y, ... [A, B]]] of a word xy...AB."""
+    """The commutator [x, [y, ... [A, B]]] of a word xy...AB, expanded."""
     found: Polynomial = {word[-1]: 1}
     for letter in reversed(word[:-1]):
         forth = {letter + w: v for w, v in found.items()}
@@ -102,27 +102,27 @@ def nested(word: str) -> Polynomial:
 
 
 def basis(degree: int, nystrom: bool) -> tuple[list[str], Any]:
-    """Words of independent nested commutators, and these as rows over all words of the degree."""
-    places = {word: k for k, word in enumerate(words(degree))}
+    """Words of independent nested commutators, and their coefficients as rows over all words of the degree."""
+    positions = {word: k for k, word in enumerate(words(degree))}
     chosen: list[str] = []
-    rows = np.zeros((0, len(places)))
+    rows = np.zeros((0, len(positions)))
     for letters in product("BA", repeat=degree - 2):
-        row = np.zeros(len(places))
+        row = np.zeros(len(positions))
         for word, value in nested("".join(letters) + "AB").items():
             for other, factor in normal_form(word) if nystrom else ((word, 1),):
-                row[places[other]] += value * factor
+                row[positions[other]] += value * factor
         if np.linalg.matrix_rank(np.vstack([rows, row])) > len(rows):
             chosen, rows = [*chosen, "".join(letters) + "AB"], np.vstack([rows, row])
     return chosen, rows
 
 
 def coordinates(polynomial: Polynomial, degree: int, nystrom: bool) -> Any:
-    """Of an element of the Lie algebra in that basis.
+    """Coordinates of an element of the Lie algebra in ``basis``.
 
     Raises
     ------
     ValueError
-        It is no such element.
+        The polynomial is not in the Lie algebra.
     """
     _, rows = basis(degree, nystrom)
     values = np.array([float(polynomial.get(word, 0.0)) for word in words(degree)])
@@ -133,7 +133,7 @@ def coordinates(polynomial: Polynomial, degree: int, nystrom: bool) -> Any:
 
 
 def effective_error(stages: Stages, order: int, count: int, nystrom: bool) -> float:
-    """s |c|^(1/p) of a scheme of ``count`` stages and order p."""
+    """Effective error s |c|^(1/p) of a scheme with s = ``count`` stages and order p."""
     leading = errors(stages, order + 1, nystrom)[order + 1]
     size = float(np.linalg.norm(coordinates(leading, order + 1, nystrom)))
     return float(count * size ** (1.0 / order))

@@ -1,7 +1,7 @@
-"""How far the exact forms reach: Carlson's integrals in them, and theta functions, for bodies of special shapes.
+"""Range of validity of the exact forms for bodies of special shapes: Carlson's integrals and theta functions.
 
-Every body turns by about one radian. The reference are Taylor series of the equations of motion in long doubles, which
-know no special body.
+Every body rotates by about one radian. The reference are Taylor series of the equations of motion in long double, for
+which no body is special.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 Real = np.longdouble
 COUNT, QUICK_COUNT = 500, 40
 ORDER, PIECES = 24, 4
-"""Of the Taylor series, and in how many of them the turn is made: the motion has no pole within 1.5 radians."""
+"""Order of the Taylor series, and number of them for the rotation; the motion has no pole within 1.5 radians."""
 THETA = "theta functions"
 FORMS = (MATRIX, QUATERNION, OURS, THETA)
 INTEGRAL = 1e-13
-"""Relative error of an integral of the third kind that is called accurate."""
+"""Relative error up to which an integral of the third kind is called accurate."""
 DOUBLE = 2.0**-52
-"""What theta functions in long doubles should reach for ordinary bodies: every digit of a double."""
+"""Error that theta functions in long double should reach for ordinary bodies: double precision."""
 UNIFORM = 1e-12
-"""Error of the attitude after one radian that is called uniformly good: four digits more than double precision has."""
+"""Attitude error after one radian up to which a form is called uniformly good: four digits above double round-off."""
 
 
 # ------------------------------------------------------------------ bodies
@@ -57,7 +57,7 @@ def ordinary(random: np.random.Generator, count: int) -> tuple[Any, Any]:
 
 
 def rods(random: np.random.Generator, count: int) -> tuple[Any, Any]:
-    """I1 from 1e-2 to 1e-6 of I3, I2 as near to I3 as a body's must be."""
+    """I1 from 1e-2 to 1e-6 of I3, with I2 as close to I3 as the triangle inequality requires."""
     thin = power(random, count, 2.0, 6.0)
     return np.column_stack([thin, 1.0 - thin * random.uniform(0.1, 0.9, count), np.ones(count)]), random_momenta(
         random, count
@@ -81,7 +81,7 @@ def near_separatrix(random: np.random.Generator, count: int) -> tuple[Any, Any]:
 
 
 def near_axis(random: np.random.Generator, count: int) -> tuple[Any, Any]:
-    """Momenta 1e-3 to 1e-9 from a principal axis, each in turn."""
+    """Momenta 1e-3 to 1e-9 from a principal axis, cycling through the axes."""
     moments, m = ordinary(random, count)
     m = np.eye(3)[np.arange(count) % 3] + power(random, count, 3.0, 9.0)[:, None] * m
     return moments, m / np.linalg.norm(m, axis=1, keepdims=True)
@@ -110,7 +110,7 @@ def taylor(moments: Any, momenta: Any, t: float) -> Any:
         Qs: list[Any] = [Q]
         for n in range(ORDER):
             rate = sum(np.cross(ms[k], ws[n - k]) for k in range(n + 1))
-            turn = sum(np.cross(Qs[k], ws[n - k][:, None, :]) for k in range(n + 1))  # rows r of Q: r' = r x w
+            turn = sum(np.cross(Qs[k], ws[n - k][:, None, :]) for k in range(n + 1))  # for rows r of Q: r' = r x w
             ms.append(h * rate / (n + 1))
             ws.append(inverse * ms[-1])
             Qs.append(h * turn / (n + 1))
@@ -119,7 +119,7 @@ def taylor(moments: Any, momenta: Any, t: float) -> Any:
 
 
 def integral_errors(random: np.random.Generator, moments: Any, momenta: Any) -> Any:
-    """Relative errors of Pi(phi, n, k) from 0 by Carlson's RF and RJ, as the recipes have it, against Gauss quadrature.
+    """Relative errors of Pi(phi, n, k) by Carlson's RF and RJ (the usual formula), against Gauss quadrature.
 
     phi in (0, pi/2); n and k of corollary 2.7, or of section 2.6 in case (ii), of these motions.
     """
@@ -135,7 +135,7 @@ def integral_errors(random: np.random.Generator, moments: Any, momenta: Any) -> 
     d2 = c2 + mc * s * s
     found = s * elliprf(c2, d2, 1.0) + n / 3.0 * s**3 * elliprj(c2, d2, 1.0, 1.0 - n * s * s)
     x, weights = gauss(30)
-    edges = np.append(0.0, 2.0 ** np.arange(-40.0, 0.5, 0.5)).astype(Real)  # finer towards 0, where the peak is
+    edges = np.append(0.0, 2.0 ** np.arange(-40.0, 0.5, 0.5)).astype(Real)  # finer towards 0, where the integrand peaks
     widths = np.diff(edges)[:, None] / 2
     at = phi.astype(Real)[:, None, None] * (edges[:-1, None] + widths * (x + 1))
     s2, c2 = np.sin(at) ** 2, np.cos(at) ** 2
@@ -146,10 +146,10 @@ def integral_errors(random: np.random.Generator, moments: Any, momenta: Any) -> 
 
 # ------------------------------------------------------------------ the figure
 def attitude_errors(moments: Any, momenta: Any) -> dict[str, Any]:
-    """Infinity norms of the errors of the rotation matrices after a radian, by form; infinite where a flow fails."""
+    """Infinity norms of rotation matrix errors after one radian, by form; infinite where a flow fails."""
     rate = np.abs(momenta / moments).max(axis=1)
     found: dict[str, Any] = {}
-    scaled = momenta / rate[:, None]  # a radian in a unit of time
+    scaled = momenta / rate[:, None]  # one radian per unit of time
     truth = taylor(moments, scaled, 1.0)
     bodies = bodies_of(moments, scaled)
     for label in (MATRIX, QUATERNION, OURS):
@@ -190,20 +190,20 @@ MARKS = {MATRIX: "P", QUATERNION: "X", OURS: "*", THETA: "o"}
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((left, right),) = drawing.canvas(1, 2, width=11.0, height=4.2, sharey=True)
-    places = np.arange(data.kind.size)
+    positions = np.arange(data.kind.size)
     for i, form in enumerate(FORMS):
         line = data.error.sel(form=form)
-        rows = places + 0.17 * (i - 1.5)
+        rows = positions + 0.17 * (i - 1.5)
         worst = np.clip(line.max("body").values, 1e-21, 1e2)
         left.plot(
             (np.clip(line.median("body").values, 1e-21, 1e2), worst), (rows, rows), color=COLOURS[form], linewidth=1.2
         )
         left.plot(worst, rows, MARKS[form], color=COLOURS[form], markerfacecolor="white", label=form, linestyle="")
     worst = data.integral_error.max("body")
-    right.plot((data.integral_error.median("body"), worst), (places, places), color=VERMILION, linewidth=1.2)
-    right.plot(worst, places, "D", color=VERMILION, markerfacecolor="white")
+    right.plot((data.integral_error.median("body"), worst), (positions, positions), color=VERMILION, linewidth=1.2)
+    right.plot(worst, positions, "D", color=VERMILION, markerfacecolor="white")
     for ax, title in ((left, "error of the attitude"), (right, "relative error of $\\Pi$ by $R_F$, $R_J$")):
-        ax.set(xscale="log", title=title, xlabel="from the median to the largest (mark)", yticks=places)
+        ax.set(xscale="log", title=title, xlabel="from the median to the largest (mark)", yticks=positions)
     left.set_yticklabels([str(kind) for kind in data.kind.values])
     left.invert_yaxis()
     drawing.legend_below(picture, left, 4)
@@ -216,14 +216,14 @@ def by_kind(values: xr.DataArray) -> dict[str, float]:
 
 
 def carlson(data: xr.Dataset) -> Finding:
-    """The integral by itself."""
+    """Judge the integral itself."""
     found = by_kind(data.integral_error.max("body"))
     return Finding({f"{kind}: largest relative error": criteria.at_most(x, INTEGRAL) for kind, x in found.items()},
                    {"median": by_kind(data.integral_error.median("body"))})  # fmt: skip
 
 
 def uniformly(data: xr.Dataset) -> Finding:
-    """The forms that are made with it."""
+    """Judge the forms that use the integral."""
     parts = {
         f"{form}, {kind}: largest error": criteria.at_most(x, UNIFORM)
         for form in (MATRIX, QUATERNION)
@@ -234,7 +234,7 @@ def uniformly(data: xr.Dataset) -> Finding:
 
 @theta.with_long_doubles
 def by_theta(data: xr.Dataset) -> Finding:
-    """The form of reference [29], with the digits that its numbers have."""
+    """Judge the form of reference [29], in long double."""
     found = by_kind(data.error.sel(form=THETA).max("body"))
     bounds = {kind: DOUBLE if kind == "ordinary" else UNIFORM for kind in found}
     parts = {f"{kind}: largest error": criteria.at_most(x, bounds[kind]) for kind, x in found.items()}

@@ -1,4 +1,4 @@
-"""Figure 3.1: free rotation of 100 random bodies to t = 10, error against time, relative cost against the step."""
+"""Figure 3.1: free rotation of 100 random bodies to t = 10; error against computing time, cost against the step."""
 
 from __future__ import annotations
 

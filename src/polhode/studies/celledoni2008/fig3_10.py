@@ -1,6 +1,6 @@
-"""Figure 3.10: RKN4_6b and RKN6_14a on [0, 10], 125 soft dipolar spheres, energy error against cost; one state each.
+"""Figure 3.10: RKN4_6b and RKN6_14a on [0, 10], 125 soft dipolar spheres; energy error against cost.
 
-The paper's steps are not all known. Ours begin with those of figure 3.9 and go on until the sixth order shows.
+The paper does not give all steps. Ours start with those of figure 3.9 and decrease until order 6 is visible.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.trajectory.convergence import observed_order
 
 SETTINGS = {"spacing 2, H0 = 15": (2.0, 15.0, False), "spacing 4, bodies rotate": (4.0, None, True)}
-"""Spacing of the lattice, energy H0, whether bodies rotate with temperature 1."""
+"""Lattice spacing, energy H0, and whether bodies rotate with temperature 1."""
 CLOSE = next(iter(SETTINGS))
 FOURTH, SIXTH = "RKN4_6b", "RKN6_14a"
 SPAN = 10.0
@@ -43,11 +43,11 @@ EVALUATIONS = tuple(10 * 2**i for i in range(8))
 QUICK_EVALUATIONS = EVALUATIONS[:6]
 SEED = 0
 SEEN = 1e-10
-"""Energy errors below, over this span, are partly round-off."""
+"""Energy errors below this are partly round-off over this span."""
 
 
 def one_line(case: tuple[str, str, tuple[int, ...]]) -> list[float]:
-    """Energy errors of a method in a setting at every number of evaluations."""
+    """Energy errors of one method in one setting, for every number of evaluations."""
     setting, name, evaluations = case
     spacing, H0, thermal = SETTINGS[setting]
     system = spheres()
@@ -110,7 +110,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def line_of(data: xr.Dataset, setting: str, scheme: str, flow: str = EXACT) -> Any:
-    """Energy errors at all numbers of evaluations; nan where lost."""
+    """Energy errors for all numbers of evaluations; NaN where lost."""
     return data.energy_error.sel(setting=setting, scheme=scheme, flow=flow).values
 
 
@@ -125,7 +125,7 @@ def same_loads(data: xr.Dataset) -> Finding:
 
 
 def too_large(data: xr.Dataset) -> Finding:
-    """Large steps make RKN6_14a fail; at small ones its order shows."""
+    """Judge whether RKN6_14a fails at large steps and shows its order at small ones."""
     found = {name: line_of(data, CLOSE, name) for name in (FOURTH, SIXTH)}
     h = SPAN / data.steps.sel(scheme=SIXTH).values
     order = observed_order(h, np.where(np.isnan(found[SIXTH]), np.inf, found[SIXTH]), SEEN)
@@ -141,7 +141,7 @@ def too_large(data: xr.Dataset) -> Finding:
 
 
 def crossing(data: xr.Dataset, setting: str) -> float:
-    """Energy error below which RKN6_14a is the better one to the end, 0 where it never is; infinite: always."""
+    """Energy error below which RKN6_14a is always more accurate; 0 if never, infinite if everywhere."""
     fourth, sixth = (np.nan_to_num(line_of(data, setting, name), nan=np.inf) for name in (FOURTH, SIXTH))
     better = (sixth < fourth) | (fourth < SEEN)
     worse = np.flatnonzero(~better)
@@ -151,7 +151,7 @@ def crossing(data: xr.Dataset, setting: str) -> float:
 
 
 def efficiency(data: xr.Dataset) -> Finding:
-    """RKN4_6b down to some accuracy, RKN6_14a below."""
+    """Judge whether RKN4_6b is better at low accuracy and RKN6_14a at high accuracy."""
     found = {setting: crossing(data, setting) for setting in SETTINGS}
     fourth, sixth = (np.nan_to_num(line_of(data, CLOSE, name), nan=1e300) for name in (FOURTH, SIXTH))
     high = (fourth > 1e-4) & (sixth < 1e300)
@@ -167,7 +167,7 @@ def efficiency(data: xr.Dataset) -> Finding:
 
 
 def rotation(data: xr.Dataset) -> Finding:
-    """MR against the exact rotation."""
+    """Compare MR with the exact rotation."""
     parts, numbers = {}, {}
     for name in (FOURTH, SIXTH):
         for setting in SETTINGS:

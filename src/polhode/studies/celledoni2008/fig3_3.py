@@ -1,4 +1,4 @@
-"""Figure 3.3: error of the exact methods over all bodies at h = 0.4; also at h = 0.04, and in one step to the end."""
+"""Figure 3.3: error of the exact methods over all bodies at h = 0.4; also at h = 0.04 and in a single step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def medians(data: xr.Dataset, h: float) -> dict[str, float]:
-    """Median over the bodies."""
+    """Median log error over the bodies, by flow."""
     return {label: float(data.log_error.sel(flow=label, step=h).median()) for label in (*PRINTED, OURS)}
 
 

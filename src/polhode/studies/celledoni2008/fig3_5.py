@@ -1,4 +1,4 @@
-"""Figure 3.5: weakly perturbed bodies, energy error against time and load evaluations, exact rotation and MR."""
+"""Figure 3.5: weakly perturbed bodies; energy error against time and load evaluations, exact rotation and MR."""
 
 from __future__ import annotations
 

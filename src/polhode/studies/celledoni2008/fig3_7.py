@@ -1,7 +1,7 @@
-"""Figure 3.7: the satellite of figure 3.6 with McLachlan and Reich's rotations in place of the exact one.
+"""Figure 3.7: the satellite of figure 3.6 with McLachlan and Reich's rotations instead of the exact one.
 
-The caption says "the splitting method MR", the text "the flow of T with the MR splitting"; so RKN6_14a with MR, plain
-and boosted to order 6, and V2 with MR are all shown.
+The caption says "the splitting method MR", the text "the flow of T with the MR splitting"; so V2 with MR and RKN6_14a
+with MR, plain and boosted to order 6, are all shown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Figure 3.8: 100 soft dipolar spheres from rest, energy error against potential evaluations and time.
+"""Figure 3.8: 100 soft dipolar spheres from rest; energy error against potential evaluations and time.
 
-The paper's draw of positions and orientations is not known, nor which methods used MR boosted; both MR are shown. Ours
-is the draw of seed 1481, whose energy is near the printed one, as is that of one draw in 150.
+The paper's random positions and orientations are not known, nor which methods used boosted MR; both forms of MR are
+shown. Seed 1481 is used here; its energy is close to the printed one, as for one draw in 150.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DRAWS, QUICK_DRAWS = 4000, 500
 LARGE = 0.1
 STATISTICS = ("median |H0|", f"share of |H0| > {LARGE:g}", "smallest difference from the printed one")
 ROUNDS, TIMED = 15, 56
-"""Of the measured times: rounds, and evaluations in each."""
+"""For measuring times: number of rounds, and evaluations in each."""
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -104,19 +104,19 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def by_scheme(data: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> dict[str, float]:
-    """Values over schemes as a mapping."""
+    """Values along ``scheme`` as a mapping."""
     return {name: float(data.sel(scheme=name)) for name in schemes}
 
 
 def seen(data: xr.Dataset, flow: str) -> xr.DataArray:
-    """Errors above round-off."""
+    """Errors above round-off; NaN elsewhere."""
     errors = data.energy_error.sel(flow=flow)
     found: xr.DataArray = errors.where(errors > ROUND_OFF)
     return found
 
 
 def same_loads(data: xr.Dataset) -> Finding:
-    """All schemes evaluate the potential equally often, where they take more than a step or two."""
+    """Judge whether all schemes evaluate the potential equally often, if they take more than a step or two."""
     counts = data.evaluations.sel(flow=EXACT)
     spread = counts.max("scheme") / counts.min("scheme")
     found = {str(int(n)): ", ".join(str(int(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
@@ -131,7 +131,7 @@ def same_loads(data: xr.Dataset) -> Finding:
 
 
 def energy(data: xr.Dataset) -> Finding:
-    """The printed energy among those of many draws."""
+    """Compare the printed energy with those of many draws."""
     found = {name: float(data.other_draws.sel(statistic=name)) for name in STATISTICS}
     share = found[STATISTICS[1]]
     parts = {
@@ -142,7 +142,7 @@ def energy(data: xr.Dataset) -> Finding:
 
 
 def splitting_dominates(data: xr.Dataset) -> Finding:
-    """Boosted MR instead of the exact rotation changes nothing that can be seen."""
+    """Judge whether boosted MR gives the same errors as the exact rotation."""
     ratio = seen(data, BOOSTED) / seen(data, EXACT)
     high, low = by_scheme(ratio.max("wanted")), by_scheme(ratio.min("wanted"))
     parts = {f"error with boosted MR / exact, {words}": criteria.every(
@@ -152,7 +152,7 @@ def splitting_dominates(data: xr.Dataset) -> Finding:
 
 
 def asymptotic(data: xr.Dataset) -> Finding:
-    """Where plain MR has at least twice the error of the exact rotation."""
+    """Judge where plain MR has at least twice the error of the exact rotation."""
     exact, plain = (data.energy_error.sel(flow=flow) for flow in (EXACT, MR))
     worse = (plain > 2.0 * exact) & (plain > ROUND_OFF)
     first = by_scheme(plain.where(worse).max("wanted"), HIGH)
@@ -168,7 +168,7 @@ def asymptotic(data: xr.Dataset) -> Finding:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    """Observed orders above round-off."""
+    """Judge the observed orders above round-off."""
     parts = {}
     for name, (_, order) in SCHEMES.items():
         line = data.sel(scheme=name, flow=EXACT)
@@ -180,7 +180,7 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def nystroem(data: xr.Dataset) -> Finding:
-    """Nystroem schemes against others of their order, and all against V2."""
+    """Compare Nystroem schemes with others of equal order, and all with V2."""
     e = data.energy_error.sel(flow=EXACT).where(data.wanted.isin((40, 80)), drop=True)
     fourth, sixth = (float((e.sel(scheme=a) / e.sel(scheme=b)).min())
                      for a, b in (("S4_6", "RKN4_6b"), ("S6_10", "RKN6_14a")))  # fmt: skip
@@ -200,7 +200,7 @@ def nystroem(data: xr.Dataset) -> Finding:
 
 
 def cost(data: xr.Dataset) -> Finding:
-    """Time of a run with the exact rotation over that of one with MR."""
+    """Compare times with the exact rotation and with MR."""
     last = data.seconds.isel(wanted=-1)
     plain = by_scheme(last.sel(flow=EXACT) / last.sel(flow=MR))
     boosted = by_scheme(last.sel(flow=EXACT) / last.sel(flow=BOOSTED))

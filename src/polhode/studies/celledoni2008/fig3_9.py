@@ -1,7 +1,7 @@
-"""Figure 3.9: 125 soft dipolar spheres on a lattice, mean energy error against cost for different energies H0.
+"""Figure 3.9: 125 soft dipolar spheres on a lattice; mean energy error against cost for several energies H0.
 
-The paper prints the sites (1, 1, 1) to (5, 5, 5), but none of its energies H0. On that lattice bodies touch: the
-potential energy alone is 1,240. Wider lattices have lower energies; they are shown beside it.
+The paper gives the sites (1, 1, 1) to (5, 5, 5), but none of its energies H0. On that lattice bodies touch, and the
+potential energy alone is 1,240. Wider lattices, with lower energies, are shown as well.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ SETTINGS: Mapping[str, tuple[float, float | None]] = {
     "spacing 1, from rest": (1.0, None), "spacing 2, H0 = 15": (2.0, 15.0), "spacing 3, H0 = 20": (3.0, 20.0),
     "spacing 3, H0 = 10": (3.0, 10.0), "spacing 3, H0 = 5": (3.0, 5.0),
 }  # fmt: skip
-"""Spacing of the lattice and energy H0, None for bodies at rest. Every draw of the orientations allows these."""
+"""Lattice spacing and energy H0 (None: bodies at rest), which every draw of the orientations allows."""
 PRINTED, TOUCHING, HIGHEST, HIGHER, LOWEST = SETTINGS
 FASTER = 2000.0
-"""An energy on the printed lattice with which the two bodies fly."""
+"""An energy H0 on the printed lattice at which the two corner bodies move."""
 BASIC_STEPS = (1.0, 0.5, 0.25, 0.125)  # of S6_10 [celledoni2008, 3.4]
 SPAN = 1.0
 STATES, QUICK_STATES = 100, 3
 FAST_STATES = 10
 TIMED = 56
 HALF = 0.5
-"""Means are shown where at least this part of the runs is not lost."""
+"""Means are shown if at least this share of the runs is not lost."""
 
 
 def one_state(seed: int) -> tuple[Any, Any]:
-    """Energy errors (setting, scheme, flow, step) and energies (setting) of one draw."""
+    """Energy errors (setting, scheme, flow, step) and initial energies (setting) of one draw."""
     system = spheres()
     benches: dict[str, Any] = {}
     error = np.zeros((len(SETTINGS), len(SCHEMES), len(FLOWS), len(BASIC_STEPS)))
@@ -72,7 +72,7 @@ def one_state(seed: int) -> tuple[Any, Any]:
 
 
 def lost_at_speed(count: int) -> Any:
-    """Part of the runs that are lost (scheme, step), exact rotation, of bodies flying on the printed lattice."""
+    """Share of lost runs (scheme, step) with the exact rotation, on the printed lattice with energy ``FASTER``."""
     system = spheres()
     names = [method_of(scheme, EXACT) for scheme in SCHEMES]
     errors = np.zeros((count, len(names), len(BASIC_STEPS)))
@@ -89,7 +89,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     error, start = map(np.array, zip(*each(one_state, range(count), report_progress), strict=True))
     lost = np.isinf(error).mean(axis=0)
     shown = lost <= 1.0 - HALF
-    # Of lost runs neither a mean nor a ratio can be made: nan, and infinity for the median, which then is so too.
+    # lost runs are left out of means; in ratios they are infinite, and so is the median if most runs are lost
     kept = np.where(np.isinf(error), 0.0, error).sum(axis=0)
     mean = kept / np.maximum(1.0, (1.0 - lost) * count)
     either = np.isinf(error) | np.isinf(error[:, :, :, :1])
@@ -147,7 +147,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def lost_picture(data: xr.Dataset) -> Picture:
-    """Part of the runs that are lost, with the exact rotation: a row for each scheme, a column for each step."""
+    """Share of lost runs with the exact rotation: one row per scheme, one column per step."""
     picture, (axes,) = drawing.canvas(1, len(SETTINGS), width=12.0, height=2.7, sharey=True)
     for ax, setting in zip(axes, SETTINGS, strict=True):
         values = data.lost.sel(setting=setting, flow=EXACT).values
@@ -168,18 +168,18 @@ STEPS = "at 10, 20, 40, 80 evaluations"
 
 
 def ratios(data: xr.Dataset, setting: str, flow: str) -> xr.DataArray:
-    """Errors with MR over those with the exact rotation, by scheme and step, where runs are not lost."""
+    """Ratios of errors, MR over exact rotation, by scheme and step, where runs are not lost."""
     found: xr.DataArray = data.over_exact.sel(setting=setting, flow=flow)
     return found
 
 
 def at_each(values: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> dict[str, str]:
-    """By scheme the values at all steps, as words."""
+    """Values at all steps by scheme, as text."""
     return {name: ", ".join(f"{float(x):.3g}" for x in values.sel(scheme=name)) for name in schemes}
 
 
 def usable(data: xr.Dataset) -> Finding:
-    """Whether means over all runs exist at the printed steps on the printed lattice."""
+    """Judge whether runs survive the printed steps on the printed lattice."""
     lost = data.lost.sel(setting=PRINTED, flow=EXACT)
     energy = data.start_energy.sel(setting=PRINTED)
     ours = lost.sel(scheme="S6_10")
@@ -201,7 +201,7 @@ def usable(data: xr.Dataset) -> Finding:
 
 
 def small_energies(data: xr.Dataset) -> Finding:
-    """At the lowest energy the exact rotation has the smaller error at the smallest step."""
+    """Judge whether the exact rotation has the smaller error at the lowest energy and smallest step."""
     plain, boosted = (ratios(data, LOWEST, flow) for flow in (MR, BOOSTED))
     last = {name: (float(plain.sel(scheme=name)[-1]), float(boosted.sel(scheme=name)[-1])) for name in SCHEMES}
     parts = {f"{name}: error with MR / exact, smallest step": criteria.at_least(
@@ -213,7 +213,7 @@ def small_energies(data: xr.Dataset) -> Finding:
 
 
 def higher_energies(data: xr.Dataset) -> Finding:
-    """At higher energies the free rotation makes no difference."""
+    """Judge whether the free rotation makes no difference at higher energies."""
     parts, numbers = {}, {}
     for setting in (PRINTED, TOUCHING, HIGHEST):
         for flow in (MR, BOOSTED):
@@ -225,7 +225,7 @@ def higher_energies(data: xr.Dataset) -> Finding:
 
 
 def earlier(data: xr.Dataset) -> Finding:
-    """The exact rotation shows at larger steps where the energy is low."""
+    """Judge whether the advantage of the exact rotation appears at larger steps if the energy is low."""
     found = {}
     for setting in (LOWEST, HIGHER, HIGHEST):
         worse = ratios(data, setting, MR) > 1.5

@@ -1,10 +1,10 @@
-"""The formulas of section 2 as printed, and where they are misprinted as they should read, against the exact rotation.
+"""The formulas of section 2 as printed and, where misprinted, corrected, against the exact rotation.
 
-Elliptic functions are those of scipy, integrals of the third kind are quadratures of eq. 4.2 over the whole line (in
-print Pi has the domain (-pi/2, pi/2), too small for all of these formulas). Bodies are physical, momenta have length 1.
+Elliptic functions are scipy's; integrals of the third kind are quadratures of eq. 4.2 for any amplitude (the printed
+domain of Pi, (-pi/2, pi/2), is too small for all of these formulas). Bodies are physical, momenta have length 1.
 
-Legend: ``I`` moments, ``T`` kinetic energy, ``m(t)`` body momentum, ``lam`` and ``u = lam t - nu`` as in prop. 2.1,
-``phi`` the amplitude of u, ``s`` the sign sigma, ``B``, ``D`` (Delta) and ``gap`` (I_jh) as in section 2.2.
+``I``: moments; ``T``: kinetic energy; ``m(t)``: body momentum; ``lam`` and ``u = lam t - nu`` as in prop. 2.1;
+``phi``: amplitude of u; ``s``: the sign sigma; ``B``, ``D`` (Delta) and ``gap`` (I_jh) as in section 2.2.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 
 COUNT, QUICK_COUNT = 100, 8
 RIGHT = 1e-9
-"""Round-off of the quadratures stays below; a misprint is far above."""
+"""Above the round-off of the quadratures, far below the effect of a misprint."""
 E3 = np.array((0.0, 0.0, 1.0))
 
 
@@ -38,10 +38,10 @@ class Motion:
 
     Parameters
     ----------
-    moments, momentum : array_like (3,)
-        Ascending; at time 0.
-    t : float
-        When formulas are compared.
+        moments, momentum : array_like (3,)
+            Moments, ascending; initial momentum of length 1.
+        t : float
+            Time at which formulas are compared.
     """
 
     def __init__(self, moments: Any, momentum: Any, t: float) -> None:
@@ -72,19 +72,19 @@ class Motion:
         return sqrt(self.D(j) * self.gap(h, 2) / float(self.I.prod()))
 
     def functions(self, t: float) -> tuple[float, float, float, float]:
-        """sn, cn, dn, am."""
+        """sn, cn, dn and amplitude at time t."""
         sn, cn, dn, phi = ellipj(self.u0 + self.lam * t, self.m)
         return float(sn), float(cn), float(dn), float(phi)
 
     def momentum(self, t: float) -> Any:
-        """Proposition 2.1, (i) and (ii)."""
+        """Momentum at time t by proposition 2.1, (i) and (ii)."""
         sn, cn, dn, _ = self.functions(t)
         if self.case_i:
             return np.array((self.s * self.B(1, 3) * dn, self.B(2, 1) * sn, self.B(3, 1) * cn))
         return np.array((self.B(1, 3) * cn, self.B(2, 3) * sn, self.s * self.B(3, 1) * dn))
 
     def third(self, n: float) -> float:
-        """Pi at the amplitude at t, minus that at 0."""
+        """Integral of the third kind: Pi at the amplitude at t, minus that at 0."""
         values = quad(
             lambda x: 1.0 / ((1.0 - n * np.sin(x) ** 2) * np.sqrt(1.0 - self.m * np.sin(x) ** 2)),
             self.phi0, self.functions(self.t)[3], epsabs=1e-13, epsrel=1e-13, limit=400,
@@ -97,7 +97,7 @@ class Motion:
         return y[L.ATTITUDE : L.ANGULAR], y[L.ANGULAR : L.BODY]
 
     def attitude_error(self, frame: Callable[[Any], Any], psi: float) -> float:
-        """Of Q = P0^T exp(psi e3) P, where ``frame`` gives P of a momentum: 2-norm of the matrices."""
+        """2-norm of the error of Q = P0^T exp(psi e3) P, where ``frame`` gives the matrix P of a momentum."""
         q, m = self.end()
         found = frame(self.m0).T @ exp_matrix(psi * E3) @ frame(m)
         return float(np.linalg.norm(found - matrix_from_quaternion(q), 2))
@@ -113,7 +113,7 @@ def rows(v: Any, m: Any) -> Any:
 
 
 def smallest(m: Any) -> Any:
-    """E(p) of corollary 2.7."""
+    """The matrix E(p) of corollary 2.7."""
     return matrix_from_quaternion(np.array((1.0 + m[2], m[1], -m[0], 0.0)) / sqrt(2.0 + 2.0 * m[2]))
 
 
@@ -123,7 +123,7 @@ def euler(x: Motion, printed: bool) -> float:
 
 
 def separatrix(sign: float) -> Callable[[Motion, bool], float]:
-    """Proposition 2.1, (iii), started from itself. In print the first component lacks the factor sigma."""
+    """Proposition 2.1, (iii), from its own value at 0. The printed first component lacks the factor sigma."""
 
     def error(x: Motion, printed: bool) -> float:
         body = Motion(x.I, np.array((0.0, 1.0, 0.0)), x.t)  # 2 T I2 = 1: constants of the separatrix
@@ -141,7 +141,7 @@ def separatrix(sign: float) -> Callable[[Motion, bool], float]:
 
 
 def any_length(x: Motion, printed: bool) -> float:
-    """Remark after proposition 2.1: a momentum of length G. Time has to be multiplied too."""
+    """Remark after proposition 2.1: momentum of length G. Time must be multiplied by G too."""
     length = 1.7
     found = length * x.momentum(x.t if printed else length * x.t)
     y = turned(FLOWS[OURS], 1, x.t, bodies_of(x.I[None], length * x.m0[None])).y[0]
@@ -167,7 +167,7 @@ def any_frame(x: Motion, printed: bool) -> float:
 
 
 def matrix_form(x: Motion, printed: bool) -> float:
-    """Corollary 2.3, (2.9): printed n = 1/B23 and the sign +; the remark after it: n = 1/B21."""
+    """Corollary 2.3, (2.9), printed with n = 1/B23 and the sign +; the remark after it, with n = 1/B21."""
     b = x.B(2, 3) if x.case_i else x.B(2, 1)
     sign = -1.0 if x.case_i and not printed else 1.0
     n = 1.0 / b if printed else 1.0 / b**2
@@ -193,7 +193,7 @@ def any_quaternion(x: Motion, printed: bool) -> float:
 
 
 def kosenko(x: Motion, printed: bool) -> float:
-    """Corollary 2.7: the sign of f is wrong in print."""
+    """Corollary 2.7; the printed sign of f is wrong."""
 
     def f(t: float) -> float:
         sn, _, dn, _ = x.functions(t)
@@ -206,7 +206,7 @@ def kosenko(x: Motion, printed: bool) -> float:
 
 
 def van_zon(x: Motion, printed: bool) -> float:
-    """Section 2.6: printed n = -1/(B31 B13)^2, not -(B31/B13)^2."""
+    """Section 2.6: n is printed as -1/(B31 B13)^2 instead of -(B31/B13)^2."""
 
     def frame(m: Any) -> Any:
         v = np.cross(m, E3)
@@ -217,7 +217,7 @@ def van_zon(x: Motion, printed: bool) -> float:
 
 
 def component(x: Motion, printed: bool) -> float:
-    """Section 2.6: p3^2 of the frame along dm/dt, against (2.21). Printed B32, not its square."""
+    """Section 2.6: p3^2 of the frame along dm/dt, against (2.21); B32 is printed instead of its square."""
     m = x.momentum(x.t)
     v, w, _ = x.along_rate(m)
     size = np.linalg.norm(np.cross(m, m / x.I))
@@ -236,7 +236,7 @@ def component_across(x: Motion, printed: bool) -> float:
 
 
 def turned_onto(general: bool) -> Callable[[Motion, bool], float]:
-    """(2.22) with a right-handed frame, or with the one of the remark, v2 = (g2, -g1, 0), which is left-handed."""
+    """(2.22) with a right-handed frame, or with that of the remark, v2 = (g2, -g1, 0), which is left-handed."""
 
     def error(x: Motion, printed: bool) -> float:
         m = x.momentum(x.t)
@@ -271,11 +271,11 @@ FORMULAS: dict[str, tuple[Error, str, bool]] = {
     "(2.22)": (turned_onto(True), "i", False),
     "(2.22), frame printed": (turned_onto(False), "i", True),
 }
-"""Error of each, the case of proposition 2.1 it is for, and whether it is misprinted."""
+"""For each formula: error function, case of proposition 2.1, and whether it is misprinted."""
 
 
 def motions(count: int, case_i: bool) -> list[Motion]:
-    """Random ones of a case of proposition 2.1, not at its borders: k^2 (or its inverse) below 0.95."""
+    """Random motions of a case of proposition 2.1, away from its borders: k^2 (or its inverse) below 0.95."""
     random = np.random.default_rng(SEED)
     found: list[Motion] = []
     while len(found) < count:
@@ -287,7 +287,7 @@ def motions(count: int, case_i: bool) -> list[Motion]:
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    """Largest error of every formula, as printed and corrected, over the motions."""
+    """Largest error of every formula over the motions, as printed and corrected."""
     count = QUICK_COUNT if quick else COUNT
     samples = {"i": motions(count, True), "ii": motions(count, False)}
     largest = np.full((len(FORMULAS), 2), np.nan)
@@ -308,12 +308,12 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
     picture, ((ax,),) = drawing.canvas(1, 1, width=7.5, height=4.6)
-    places = np.arange(data.formula.size)
+    positions = np.arange(data.formula.size)
     for form, colour, mark in (("corrected", BLUE, "o"), ("printed", VERMILION, "D")):
         values = np.maximum(data.error.sel(form=form), 1e-17)
-        ax.plot(values, places, mark, color=colour, markerfacecolor="white", label=form, markersize=6)
+        ax.plot(values, positions, mark, color=colour, markerfacecolor="white", label=form, markersize=6)
     ax.axvline(RIGHT, color=GREY, linewidth=1.0, linestyle=":")
-    ax.set(xscale="log", xlim=(1e-17, 1e2), yticks=places, xlabel="largest error of the formula")
+    ax.set(xscale="log", xlim=(1e-17, 1e2), yticks=positions, xlabel="largest error of the formula")
     ax.set_yticklabels([str(name) for name in data.formula.values])
     ax.invert_yaxis()
     ax.set_title("formulas of section 2")
@@ -322,15 +322,15 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def right(*names: str) -> Callable[[xr.Dataset], Finding]:
-    """These formulas, as printed, give what they say."""
+    """Judge whether these formulas are correct as printed, and the corrected ones."""
 
     def judge(data: xr.Dataset) -> Finding:
         checks = {
             form: {name: criteria.at_most(float(data.error.sel(formula=name, form=form)), RIGHT) for name in names}
             for form in ("printed", "corrected")
         }
-        mended = {name: check for name, check in checks["corrected"].items() if FORMULAS[name][2]}
-        return Finding(checks["printed"], {"motions": data.attrs["bodies"]}, mended)
+        corrected = {name: check for name, check in checks["corrected"].items() if FORMULAS[name][2]}
+        return Finding(checks["printed"], {"motions": data.attrs["bodies"]}, corrected)
 
     return judge
 

@@ -1,4 +1,4 @@
-"""How the cost of a step grows with the number of soft dipolar spheres: the potential against the free rotation."""
+"""Growth of the cost of a step with the number of soft dipolar spheres: potential against free rotation."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ TURNS = {"exact": Flow("exact", {}, False, (BLUE, "o", "-")), "mr": Flow("mr", {
          "mr6": Flow("mr6", {}, False, (PURPLE, "D", "-"))}  # fmt: skip
 WAYS = {"all pairs": {}, "lists": {"cutoff": CUTOFF}}
 STEP = 1e-4
-"""So small that lists hold."""
+"""So small that neighbour lists remain valid."""
 ROUNDS, QUICK_ROUNDS = 7, 3
 PART = 2e-3
-"""Seconds a timed part should take at least."""
+"""Least duration of a timed part, s."""
 MANY = 100
-"""Where the paper's example is."""
+"""Number of bodies of the paper's example."""
 
 
 def system_of(side: int, way: str) -> System:
@@ -41,8 +41,8 @@ def system_of(side: int, way: str) -> System:
 
 
 def repeated(part: Callable[[int], Any]) -> Callable[[], float]:
-    """A measurement of a part: seconds of one of so many repeats that they take long enough to be timed."""
-    part(1)  # compiled
+    """A function that measures the seconds of one execution of a part, repeated often enough to be timed."""
+    part(1)  # compile
     begun = clock()
     part(1)
     n = int(np.clip(PART / max(clock() - begun, 1e-7), 1, 20_000))
@@ -56,7 +56,7 @@ def repeated(part: Callable[[int], Any]) -> Callable[[], float]:
 
 
 def steps(integrator: Integrator, n: int) -> None:
-    """Steps that go on where the last ones ended, so that no load is evaluated twice."""
+    """Continue with n steps from where the last ones ended, so that no load is evaluated twice."""
     first = integrator.left_at[0] if integrator.left_at else 0
     integrator.march(first, n, first + n + 1, 0.0, STEP)
 
@@ -116,7 +116,9 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for way, (colour, marker) in LOOKS.items():
         left.loglog(data.n, data.potential.sel(way=way), color=colour, marker=marker, label=f"potential, {way}")
     for name, flow in TURNS.items():
-        over = {"markersize": 9.0, "markerfacecolor": "none"} if name == "mr" else {}  # it may cost what exact does
+        over = (
+            {"markersize": 9.0, "markerfacecolor": "none"} if name == "mr" else {}
+        )  # its curve may coincide with that of exact
         line_style = flow.style | over | {"linestyle": "--"}
         left.loglog(data.n, data.turn.sel(turn_by=name), label=f"rotation, {name}", **line_style)
         for way in WAYS:
@@ -131,7 +133,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def slope(n: Any, values: Any) -> float:
-    """Power by which a time for each body grows, over the larger half of the numbers of bodies."""
+    """Exponent with which the time per body grows, over the larger half of the numbers of bodies."""
     k = len(n) // 2
     return float(np.polyfit(np.log(n[k:]), np.log(values[k:]), 1)[0])
 
@@ -151,12 +153,12 @@ def growth(data: xr.Dataset) -> Finding:
 
 
 def by_number(values: xr.DataArray) -> dict[str, float]:
-    """Values by the number of bodies."""
+    """Values by number of bodies."""
     return {str(int(n)): float(x) for n, x in zip(values.n, values, strict=True)}
 
 
 def irrelevant(data: xr.Dataset) -> Finding:
-    """Time of a step with the exact rotation over that with MR."""
+    """Judge the time of a step with the exact rotation relative to that with MR."""
     plain, exact = (data.turn.sel(turn_by=name) for name in ("mr", "exact"))
     ratio = {way: data.step.sel(way=way) / (data.potential.sel(way=way) + plain) for way in WAYS}
     pairs = ratio["all pairs"]
@@ -176,7 +178,7 @@ def irrelevant(data: xr.Dataset) -> Finding:
 
 
 def dominates(data: xr.Dataset) -> Finding:
-    """The share of the rotation in a step of many bodies."""
+    """Judge the share of the rotation in a step of many bodies."""
     numbers = {
         f"share of the exact rotation, {way}": by_number(data.share.sel(way=way, turn_by="exact")) for way in WAYS
     }

@@ -1,4 +1,4 @@
-"""Weakly perturbed random bodies, section 3.3.1: what figure 3.5 shows, and the judges of what the paper says of it."""
+"""Weakly perturbed random bodies, section 3.3.1: the data of figure 3.5 and the judges of its claims."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BASIC_STEPS = (8.0, 5.0, 4.0, 2.0, 1.75, 1.5, 1.25, 1.0, 0.5)
 QUICK_STEPS = (8.0, 2.0, 1.0)
 SPAN, COUNT, QUICK_COUNT = 20.0, 20, 4
 SCHEMES = {"V2": (1, 2), "S4_6": (6, 4), "RKN4_6b": (6, 4), "S6_10": (10, 6), "RKN6_14a": (14, 6)}
-"""Stages and order. With a basic step h a scheme of s stages takes steps of s h / 10: the same number of loads."""
+"""Stages and order. With basic step h a scheme of s stages takes steps s h / 10, for equal load evaluations."""
 EXACT, MR = "exact", "MR"
 HIGH = ("S6_10", "RKN6_14a")
 """Schemes with a large number of stages."""
 TIMED_STEPS = 200
 DRAWS = 10
-"""How often the random bodies are drawn again for the largest step."""
+"""Number of further draws of the random bodies for the largest step."""
 
 
 def perturbed_bodies(seed: int, count: int) -> list[tuple[Any, tuple[float, float, float]]]:
@@ -53,7 +53,7 @@ def method_of(scheme: str, flow: str) -> str:
 def mean_errors(
     bodies: Sequence[Any], eps: float, scheme: str, flow: str, basic: float, repeats: int = 5
 ) -> tuple[float, float, float, int]:
-    """Mean largest and mean last relative energy error over bodies, median seconds and load evaluations of a run."""
+    """Mean largest and mean final relative energy error over bodies, median seconds and load evaluations of a run."""
     name, h = method_of(scheme, flow), SCHEMES[scheme][0] * basic / 10.0
     n = ceil(SPAN / h - 1e-9)
     found = []
@@ -78,7 +78,7 @@ def energy(moments: Any, eps: float, states: Any) -> Any:
 
 
 def seconds_per_step(integrator: Integrator, start: Any, h: float, repeats: int) -> float:
-    """Wall time of a step without recording, the best of some repeats; short runs would time the call of the loop."""
+    """Wall time (s) of a step without recording, best of some repeats; over many steps, to exclude the call itself."""
     best = float("inf")
     for _ in range(repeats):
         integrator.y[:] = start
@@ -128,12 +128,12 @@ def perturbed(quick: bool, report_progress: Tell) -> xr.Dataset:
 
 # ------------------------------------------------------------------ judges
 def by_scheme(data: xr.DataArray) -> dict[str, float]:
-    """Values over schemes as a mapping."""
+    """Values along ``scheme`` as a mapping."""
     return {str(name): float(data.sel(scheme=name)) for name in data.scheme.values}
 
 
 def same_loads(data: xr.Dataset) -> Finding:
-    """All schemes evaluate the loads equally often, but for the start and where the span ends."""
+    """Judge whether all schemes evaluate the loads equally often, except at the start and the end of the span."""
     counts = data.evaluations.sel(flow=EXACT)
     spread = (counts.max("scheme") / counts.min("scheme")).max()
     found = {f"basic step {h:g}": ", ".join(str(int(n)) for n in counts.sel(basic_step=h)) for h in (8.0, 1.0)}
@@ -179,7 +179,7 @@ def scales(data: xr.Dataset) -> Finding:
 
 
 def cost(data: xr.Dataset) -> Finding:
-    """The further MR is boosted, the less there is to save."""
+    """Judge whether the saving by MR decreases with the order to which it is boosted."""
     ratio = by_scheme((data.seconds.sel(flow=MR) / data.seconds.sel(flow=EXACT)).median(("epsilon", "basic_step")))
     rising = {f"order {order}": max(x for name, x in ratio.items() if SCHEMES[name][1] == order) for order in (2, 4, 6)}
     parts = {
@@ -193,7 +193,7 @@ def cost(data: xr.Dataset) -> Finding:
 
 
 def leading_error(data: xr.Dataset) -> Finding:
-    """The error of boosted MR hides that of the optimised scheme."""
+    """Judge whether the error of boosted MR dominates that of the optimised scheme."""
     ratio = data.energy_error.sel(flow=MR) / data.energy_error.sel(flow=EXACT)
     lowest = by_scheme(ratio.min(("epsilon", "basic_step")))
     parts = {f"{name}: error with MR over exact, least": criteria.at_least(lowest[name], 100.0)
@@ -202,7 +202,7 @@ def leading_error(data: xr.Dataset) -> Finding:
 
 
 def of_interest(data: xr.Dataset) -> Finding:
-    """At equal time, and at equal loads, the exact rotation has the smaller error."""
+    """Judge whether the exact rotation has the smaller error at equal time and at equal load evaluations."""
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for variable, words in (("seconds", "time"), ("evaluations", "load evaluations")):
@@ -219,9 +219,9 @@ def of_interest(data: xr.Dataset) -> Finding:
 
 
 def gain(data: xr.Dataset, variable: str) -> float:
-    """Least ratio of the errors with MR and with the exact rotation at equal cost.
+    """Smallest ratio of errors, MR over exact rotation, at equal cost.
 
-    A run with MR that costs more than every exact one is compared with the most expensive of these.
+    A run with MR that costs more than all exact ones is compared with the most expensive of them.
     """
     curves = []
     for flow in (EXACT, MR):

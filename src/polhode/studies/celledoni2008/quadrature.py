@@ -1,7 +1,7 @@
-"""The rule (3.1) of the semiexact methods by itself: how its error falls with the step, in long doubles.
+"""Convergence of the quadrature rule (3.1) of the semiexact methods, in long double.
 
 The integrals of the third kind are those of corollaries 2.3 (matrix form) and 2.7 (quaternion form), case (i); the
-exact value is a rule of many points. A double holds too few digits for the higher orders to show.
+exact value is by a rule of many points. Double precision is too coarse for the higher orders.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXACT, PANELS = 40, 8
 
 @cache
 def gauss(points: int) -> tuple[Any, Any]:
-    """Nodes and weights of Gauss and Legendre on -1 ... 1."""
+    """Gauss-Legendre nodes and weights on [-1, 1], in long double."""
     x: Any = np.polynomial.legendre.leggauss(points)[0].astype(Real)
     slope = np.ones_like(x)
     for _ in range(4):
@@ -33,14 +33,14 @@ def gauss(points: int) -> tuple[Any, Any]:
 
 
 def error_of_angle(form: str, points: int, moments: Any, momentum: Any, span: float, steps: int) -> float:
-    """Error of the angle psi after equal steps from a momentum of length 1, in rad.
+    """Error of the angle psi (rad) over a span in equal steps, from a momentum of length 1.
 
     Parameters
     ----------
     form : str
         One of ``FORMS``.
     moments, momentum : array_like (3,)
-        Ascending, of case (i): 2 T I2 > 1.
+        Moments ascending; case (i), 2 T I2 > 1.
     """
     I, m = np.asarray(moments, dtype=Real), np.asarray(momentum, dtype=Real)
     gap = {(j, k): abs(I[j - 1] - I[k - 1]) for j in (1, 2, 3) for k in (1, 2, 3)}

@@ -1,4 +1,4 @@
-"""Semiexact and DMV methods over all bodies, section 3.2: what figure 3.4 shows, and judges of what is said of it."""
+"""Semiexact and DMV methods over all bodies, section 3.2: the data of figure 3.4 and the judges of its claims."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from polhode.studies.study import Check, Finding, Tell
 
 LARGE, SMALL = STEPS
 HALF = 0.5
-"""Digits: maps of which nearly all points differ by less look the same."""
+"""Difference in digits below which two maps look the same."""
 FORMS = {"quaternion form": SEMIEXACT, "matrix form": MATRIX_FORM}
 BOTH = (*SEMIEXACT, *MATRIX_FORM)
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    """Every method at both steps."""
+    """Maps of every method at both steps."""
     return maps((*BOTH, *REDUCED, *DMV, *SAFE), STEPS, quick, report_progress)
 
 
 def medians(data: xr.Dataset, h: float, inside: bool, labels: tuple[str, ...]) -> dict[str, float]:
-    """Median log error in the corner, or outside of it."""
+    """Median log error by flow, in the corner or outside it."""
     some = data.log_error.sel(step=h).where(corner(data) == inside)
     return {label: float(some.sel(flow=label).median()) for label in labels}
 
 
 def same_forms(data: xr.Dataset) -> Finding:
-    """Half a digit apart at most, on average and nearly everywhere."""
+    """Judge whether both forms differ by at most half a digit, in the median and in 90 % of the points."""
     middle, tails = {}, {}
     error = data.log_error.sel(step=LARGE)
     for name, matrix in zip(SEMIEXACT, MATRIX_FORM, strict=True):
@@ -44,7 +44,7 @@ def same_forms(data: xr.Dataset) -> Finding:
 
 
 def five_nodes(data: xr.Dataset) -> Finding:
-    """Ten digits with order 10, in half of the points at least, at the large step."""
+    """Judge whether order 10 gives ten digits in at least half of the points at the large step."""
     error = data.log_error.sel(step=LARGE)
     middle = {form: float(error.sel(flow=labels[-1]).median()) for form, labels in FORMS.items()}
     share = {form: float((error.sel(flow=labels[-1]) < -10.0).mean()) for form, labels in FORMS.items()}
@@ -54,7 +54,7 @@ def five_nodes(data: xr.Dataset) -> Finding:
 
 
 def worse_in_corner(data: xr.Dataset) -> Finding:
-    """A digit worse at least, at the large step."""
+    """Judge whether the corner is worse by at least a digit at the large step."""
     inside, outside = (medians(data, LARGE, where, (*BOTH, *DMV)) for where in (True, False))
     lost = {label: inside[label] - outside[label] for label in inside}
     parts = {f"{label}: digits worse": criteria.at_least(x, 1.0) for label, x in lost.items()}
@@ -62,7 +62,7 @@ def worse_in_corner(data: xr.Dataset) -> Finding:
 
 
 def less_accurate(data: xr.Dataset) -> Finding:
-    """Averages over the points where there is a run of both."""
+    """Judge mean differences over the points where both have runs."""
     error = data.log_error.sel(step=LARGE)
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
@@ -75,7 +75,7 @@ def less_accurate(data: xr.Dataset) -> Finding:
 
 
 def failures(data: xr.Dataset) -> Finding:
-    """Some runs fail."""
+    """Judge whether some runs fail."""
     shares = {label: {f"h = {h:g}": float(data.failed.sel(flow=label, step=h).mean()) for h in STEPS}
               for label in (*DMV, *SAFE)}  # fmt: skip
     parts = {f"{label}: share of failed runs, h = {LARGE:g}": criteria.at_least(shares[label][f"h = {LARGE:g}"], 0.01)
@@ -84,7 +84,7 @@ def failures(data: xr.Dataset) -> Finding:
 
 
 def well_at_small_steps(data: xr.Dataset) -> Finding:
-    """Ten digits outside the corner, more with a higher order, and less in the corner."""
+    """Judge ten digits outside the corner, more with higher order, and fewer in the corner."""
     inside, outside = (medians(data, SMALL, where, DMV) for where in (True, False))
     errors = data.log_error.sel(flow=DMV[-1], step=SMALL).where(~corner(data))
     worst = float(errors.quantile(0.9))
@@ -97,7 +97,7 @@ def well_at_small_steps(data: xr.Dataset) -> Finding:
 
 
 def of_interest(data: xr.Dataset) -> Finding:
-    """More accurate than DMV of the same order at the large step, and DMV fails most in the corner."""
+    """Judge whether they are more accurate than DMV of equal order at the large step, where DMV fails in the corner."""
     parts: dict[str, Check] = {}
     numbers: dict[str, Any] = {}
     for form, labels in FORMS.items():
@@ -114,7 +114,7 @@ def of_interest(data: xr.Dataset) -> Finding:
 
 
 def robust(data: xr.Dataset) -> Finding:
-    """No run fails, and two digits are right at the worst point."""
+    """Judge whether no run fails and two digits are correct at the worst point."""
     worst = {label: float(data.log_error.sel(flow=label, step=LARGE).max()) for label in (*BOTH, *DMV)}
     parts = {"share of runs that fail": criteria.at_most(float(data.failed.sel(flow=list(BOTH)).max()), 0.0)}
     parts |= {f"{label}: log error at the worst point": criteria.at_most(worst[label], -2.0) for label in BOTH}
@@ -122,7 +122,7 @@ def robust(data: xr.Dataset) -> Finding:
 
 
 def half_turns(data: xr.Dataset) -> Finding:
-    """What integrating half turns exactly adds to (3.1): digits where the amplitude makes more than one in a step."""
+    """Judge the digits gained over (3.1) by integrating half turns exactly, if a step has more than one."""
     gains = {
         words: {b: float((data.log_error.sel(flow=a, step=h) - data.log_error.sel(flow=b, step=h)).where(where).mean())
                 for a, b in zip(MATRIX_FORM, REDUCED, strict=True)}

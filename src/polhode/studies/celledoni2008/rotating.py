@@ -1,7 +1,7 @@
-"""Where the exact rotation pays: 125 soft dipolar spheres far apart that rotate with temperature 1. Not in the paper.
+"""Where the exact rotation pays: 125 distant soft dipolar spheres that rotate with temperature 1. Not in the paper.
 
-The error of a splitting vanishes with the interaction where its parts are exact; that of MR does not. So what counts is
-how weak the interaction is, not how low the energy.
+The error of a splitting with exact parts vanishes with the interaction, that of MR does not. So the strength of the
+interaction matters, not the energy.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from polhode.studies.study import Claim, Figure, Finding, Tell
 
 SPACING, SPACINGS, QUICK_SPACINGS = 4.0, (2.0, 3.0, 4.0, 6.0, 8.0, 12.0), (2.0, 4.0, 8.0)
 SPAN, FIXED = 1.0, 80
-"""Span, and evaluations in a unit of time where the spacing varies."""
+"""Time span, and evaluations per unit time for varying spacing."""
 EVALUATIONS = tuple(10 * 2**i for i in range(7))
 QUICK_EVALUATIONS = EVALUATIONS[:5]
 STATES, QUICK_STATES = 8, 2
@@ -44,7 +44,7 @@ BETTER = ("S4_6", "RKN4_6b", "S6_10", "RKN6_14a")
 
 
 def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any, Any, float]:
-    """Energy errors (scheme, flow, evaluations) at the one spacing and (spacing, scheme, flow), and the energy."""
+    """Energy errors (scheme, flow, evaluations) at ``SPACING`` and (spacing, scheme, flow), and the energy."""
     seed, spacings, evaluations = case
     system = spheres()
     y, H0 = raised(system, lattice_draw(SPACING, seed, True))
@@ -101,20 +101,20 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def gains(errors: xr.DataArray, flow: str) -> xr.DataArray:
-    """Errors with MR over those with the exact rotation; nothing where one is lost or round-off."""
+    """Ratios of errors, MR over exact rotation; NaN where a run is lost or the error is round-off."""
     fine = errors.where(np.isfinite(errors))
     fine = fine.where(errors.sel(flow=EXACT) > ROUND_OFF)
     return fine.sel(flow=flow) / fine.sel(flow=EXACT)
 
 
 def extremes(values: xr.DataArray) -> dict[str, str]:
-    """By scheme the least and the largest value."""
+    """Smallest and largest value by scheme, as text."""
     low, high = (values.min("wanted"), values.max("wanted"))
     return {name: f"{float(low.sel(scheme=name)):.2g} to {float(high.sel(scheme=name)):.2g}" for name in SCHEMES}
 
 
 def pays(data: xr.Dataset) -> Finding:
-    """At equal evaluations the exact rotation has far smaller errors."""
+    """Judge whether the exact rotation has far smaller errors at equal evaluations."""
     boosted, plain = (gains(data.energy_error, flow) for flow in (BOOSTED, MR))
     parts = {f"{name}: error with boosted MR / exact, least": criteria.at_least(
         float(boosted.sel(scheme=name).min()), 2.0) for name in BETTER}  # fmt: skip
@@ -124,7 +124,7 @@ def pays(data: xr.Dataset) -> Finding:
 
 
 def only_low(data: xr.Dataset) -> Finding:
-    """Whether that takes a low energy; the energy here is mostly that of rotation."""
+    """Judge whether the advantage requires a low energy; here most of the energy is rotational."""
     wide = {flow: gains(data.error_by_spacing, flow) for flow in (BOOSTED, MR)}
     far, near = (wide[MR].isel(spacing=k).sel(scheme=list(BETTER)) for k in (-1, 0))
     parts = {

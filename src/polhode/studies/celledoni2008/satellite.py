@@ -1,4 +1,4 @@
-"""The satellite of section 3.3.2: what figures 3.6 and 3.7 show."""
+"""The satellite of section 3.3.2: data and plots of figures 3.6 and 3.7."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SATELLITE_STEPS = (0.1, 0.05)
 
 
 def satellite(methods: Sequence[str], report_progress: Tell) -> xr.Dataset:
-    """Relative energy error of the satellite for methods at both steps, every 0.1, and u = Q^T e3 by the first."""
+    """Relative energy errors of methods at both steps, every 0.1, and u = Q^T e3 by the first method."""
     system = SATELLITE.build()
     pointing, energy, largest = [], [], []
     for name in methods:
@@ -49,11 +49,11 @@ def satellite(methods: Sequence[str], report_progress: Tell) -> xr.Dataset:
 
 COLOURS = (BLUE, VERMILION, GREEN)
 DOT = 2.2
-"""Points, of a mark that shows a single one."""
+"""Marker size in points."""
 
 
 def satellite_picture(data: xr.Dataset) -> Picture:
-    """Left u on the unit sphere by the first method, right the energy error of all; a row for each step."""
+    """Left: u on the unit sphere by the first method; right: energy errors of all. One row per step."""
     names = [str(name) for name in data["method"].values]
     picture = Picture(figsize=(9.0, 7.0), layout="constrained")
     grid = picture.add_gridspec(len(SATELLITE_STEPS), 2, width_ratios=(1.0, 1.35))
@@ -76,7 +76,7 @@ def satellite_picture(data: xr.Dataset) -> Picture:
 
 
 def sphere(ball: Any, u: Any, title: str) -> None:
-    """Directions as points on the unit sphere, those on the far side pale."""
+    """Directions as points on the unit sphere; those on the far side are pale."""
     up, around = np.radians(ball.elev), np.radians(ball.azim)
     near = u @ (np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)) > 0.0
     turn = np.linspace(0.0, 2.0 * np.pi, 97)

@@ -1,7 +1,7 @@
-"""Soft dipolar spheres, section 3.4: the initial states, runs and costs of figures 3.8 to 3.10 and of two of our own.
+"""Soft dipolar spheres, section 3.4: initial states, runs and costs of figures 3.8 to 3.10 and of two additional ones.
 
-What the paper does not say is chosen here: seeds; that the two bodies which get momentum fly at each other along the
-diagonal of the lattice; that orientations are uniform; what a lost run is.
+Not given in the paper and chosen here: seeds; the direction of the two moving bodies, towards each other along the
+lattice diagonal; uniform orientations; the definition of a lost run.
 """
 
 from __future__ import annotations
@@ -28,47 +28,47 @@ from polhode.studies.study import Tell
 from polhode.systems import System, dipoles
 
 SCHEMES = {"V2": (1, 2), "S4_6": (6, 4), "RKN4_6b": (6, 4), "S6_10": (10, 6), "RKN6_14a": (14, 6)}
-"""Stages, which are potential evaluations, and order."""
+"""Stages (potential evaluations per step) and order."""
 EXACT, BOOSTED, MR = "exact", "boosted MR", "MR"
 FLOWS = (EXACT, BOOSTED, MR)
-"""Free rotations: exact; McLachlan and Reich's, boosted to the order of the scheme; theirs as it is, of order 2."""
+"""Free rotations: exact; McLachlan and Reich's boosted to the order of the scheme; theirs of order 2."""
 HIGH = ("RKN4_6b", "S6_10", "RKN6_14a")
 INERTIA = (1.0, 1.88, 2.88)  # [celledoni2008, 3.4]
 SIDE = 5
 LOST = 1.0
-"""A run whose energy is off by so much for each body, in units of epsilon, is lost."""
+"""A run is lost if its energy error per body, in units of epsilon, exceeds this."""
 clock = time.thread_time if time.get_clock_info("thread_time").resolution < 1e-6 else time.perf_counter
-"""Seconds of this thread, where the system counts them finely: other work on the machine does not spoil them."""
+"""CPU time of this thread (s) if the system resolves it, so that other work does not disturb; else wall time."""
 ROUND_OFF = 1e-12
-"""Energy errors below are mostly round-off: nothing is read from them."""
+"""Energy errors below this are mostly round-off and are ignored."""
 
 
 def method_of(scheme: str, flow: str) -> str:
-    """Method string."""
+    """Method string of a scheme and a free rotation."""
     order = SCHEMES[scheme][1]
     turn = {EXACT: "", MR: "/mr", BOOSTED: "/mr" if order == 2 else f"/mr{order}"}[flow]
     return ("v2_dkd" if scheme == "V2" else scheme.lower()) + turn
 
 
 def pairs_of(schemes: Sequence[str] = tuple(SCHEMES), flows: Sequence[str] = FLOWS) -> dict[str, tuple[str, str]]:
-    """Scheme and flow of every method string; plain MR is boosted to the order of V2 as it is."""
+    """Scheme and flow by method string; for V2, boosted MR is the same as plain MR."""
     return {method_of(scheme, flow): (scheme, flow) for scheme in schemes for flow in flows}
 
 
 def steps_of(scheme: str, evaluations: float, span: float) -> int:
-    """Number of steps in a span, with so many potential evaluations in a unit of time, or as near as steps allow."""
+    """Number of steps in a span, for this many potential evaluations per unit time as nearly as possible."""
     return max(1, round(evaluations * span / SCHEMES[scheme][0]))
 
 
 # ------------------------------------------------------------------ initial states
 def unit_quaternions(random: np.random.Generator, n: int) -> Any:
-    """Orientations (n, 4), uniform."""
+    """Uniformly random orientations, quaternions (n, 4)."""
     q = random.standard_normal((n, 4))
     return q / np.linalg.norm(q, axis=1, keepdims=True)
 
 
 def lattice_draw(spacing: float, seed: int, thermal: bool = False, side: int = SIDE) -> dict[str, Any]:
-    """A cubic lattice with sites off by 1 %, then orientations; ``thermal`` bodies rotate with temperature 1."""
+    """Cubic lattice with sites perturbed by 1 %, random orientations; ``thermal`` bodies rotate with temperature 1."""
     random, n = np.random.default_rng(seed), side**3
     sites = np.stack(np.meshgrid(*3 * [np.arange(1.0, side + 1.0)], indexing="ij"), axis=-1).reshape(n, 3)
     position = spacing * (sites + 0.01 * random.standard_normal((n, 3)))
@@ -79,22 +79,22 @@ def lattice_draw(spacing: float, seed: int, thermal: bool = False, side: int = S
 
 
 def energies(system: System, states: Any) -> tuple[Any, Any]:
-    """Total and potential energies of states (n, 13 N)."""
+    """Total and potential energies (n,) of states (n, 13 N)."""
     potential, role = np.zeros(len(states)), system.compiled_potential(0.0, states[0])
     drive.energy_loop()(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
     return kinetic_energy(system, states) + potential, potential
 
 
 def raised(system: System, state: Mapping[str, Any], H0: float | None = None) -> tuple[Any, float]:
-    """State vector of this energy, and its energy.
+    """State vector with energy H0, and its energy.
 
-    The first and the last body fly at each other along the line between the corners. Without an energy the state stays
-    as it is.
+    The first and the last body get opposite momenta towards each other, along the line between the corners. If H0 is
+    None, the state is not changed.
 
     Raises
     ------
     ValueError
-        The state has more energy at rest.
+        The energy without these momenta exceeds H0.
     """
     y = start_state(system, **state)
     H = float(energies(system, y[None])[0][0])
@@ -116,22 +116,22 @@ def spheres() -> System:
 
 # ------------------------------------------------------------------ runs
 class Outcome(NamedTuple):
-    """Largest energy error of a run, infinite where the run is lost, and its potential evaluations."""
+    """Largest energy error of a run (infinite if it is lost), and its potential evaluations."""
 
     error: float
     evaluations: int
 
 
 def benches_of(system: System, methods: Sequence[str], y: Any) -> dict[str, Integrator]:
-    """A bench for each method."""
+    """An integrator for each method."""
     return {name: Integrator(system, method(name), y) for name in methods}
 
 
 def outcome(system: System, integrator: Integrator, y: Any, n: int, span: float) -> Outcome:
-    """A run of n steps; the energy is looked at after every step.
+    """Run n steps; the energy is evaluated after every step.
 
-    Lost are runs that are no longer finite, that ``polhode.integrate`` would say have blown up, and that have an energy
-    error beyond LOST.
+    A run is lost if it is not finite, if ``polhode.integrate`` would report an energy explosion, or if the energy error
+    exceeds LOST.
     """
     integrator.restart(y)
     rows, counts, before = np.empty((n, y.size)), np.zeros(n, dtype=np.int64), integrator.evaluations
@@ -147,9 +147,9 @@ def outcome(system: System, integrator: Integrator, y: Any, n: int, span: float)
 def seconds_per_step(
     benches: Mapping[str, Integrator], y: Any, h: float, rounds: int, evaluations: int
 ) -> dict[str, float]:
-    """Time of a step of each method, the best of some rounds in which they take turns, on one thread.
+    """Time (s) of a step of each method on one thread, best of some rounds in which the methods alternate.
 
-    A method is timed over as many steps as make so many evaluations, after one that is not timed.
+    Each method is timed over the steps for about this many evaluations, after one step that is not timed.
     """
     best = dict.fromkeys(benches, np.inf)
     counts = {name: max(1, evaluations // stages_of(name)) for name in benches}
@@ -164,13 +164,13 @@ def seconds_per_step(
 
 
 def stages_of(name: str) -> int:
-    """Potential evaluations in a step of a method string."""
+    """Potential evaluations per step of a method string."""
     scheme = name.partition("/")[0]
     return {method_of(label, EXACT): stages for label, (stages, _) in SCHEMES.items()}.get(scheme, 1)
 
 
 def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: Tell) -> Iterator[Any]:
-    """The function of every item, in their order; of the first alone, which compiles, of the others on threads."""
+    """Results of the function for every item, in order; the first runs alone (it compiles), the others on threads."""
     yield function(items[0])
     pool = ThreadPoolExecutor(cpu_count() or 1)
     try:
@@ -184,11 +184,11 @@ def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: 
 # ------------------------------------------------------------------ pictures
 LINES = {EXACT: "-", BOOSTED: (0, (4.0, 2.0)), MR: "-."}
 MARK_SIZES = {EXACT: 4.5, BOOSTED: 8.5, MR: 13.0}
-"""So that all three are seen where they coincide: a dot, a ring round it, a stroke through both."""
+"""Sizes that keep coinciding markers visible: a dot, a ring around it, a stroke through both."""
 
 
 def line_style(scheme: str, flow: str) -> dict[str, Any]:
-    """Of a curve: colour and marker tell the scheme, line and the size of its marks the free rotation."""
+    """Style of a curve: colour and marker by scheme, line and marker size by free rotation."""
     i = list(SCHEMES).index(scheme)
     return {
         "color": COLOURS[i], "marker": "|" if flow == MR else MARKERS[i], "linestyle": LINES[flow],
@@ -198,9 +198,9 @@ def line_style(scheme: str, flow: str) -> dict[str, Any]:
 
 
 def legend_below(picture: Picture, ax: Axes, columns: int) -> None:
-    """One legend for all panels under them, a column for each scheme where all are there."""
+    """One legend for all panels, below them, with a column per scheme if all are present."""
     handles, labels = ax.get_legend_handles_labels()
-    if len(labels) % columns:  # V2, which has no boosted MR of its own
+    if len(labels) % columns:  # V2 has no separate boosted MR
         handles.insert(1, Line2D([], [], linestyle=""))
         labels.insert(1, "")
     picture.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, handlelength=3.5)

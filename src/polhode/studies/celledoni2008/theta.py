@@ -1,16 +1,16 @@
-"""The free rotation by theta functions, in one step to any time and in extended precision: the reference of section 3.
+"""Free rotation by theta functions, in one step to any time and in extended precision: the reference of section 3.
 
-The paper mentions the form, which is that of its reference 29 [vanzon2007], and goes back to Jacobi. It shares nothing
-with the flows that are compared: no Landen transformation of sn, no integral of the third kind, no Taylor series. All
-numbers are NumPy's long doubles. On ARM with macOS, and under Windows, these are plain doubles (``DIGITS`` tells): the
-functions work there too, but the form cancels, and its last digits are round-off like that of the flows. Claims about
-round-off are then undecided, and say so (``with_long_doubles``).
+The paper mentions this form, which is that of its reference 29 [vanzon2007] and goes back to Jacobi. It has nothing in
+common with the flows compared: no Landen transformation of sn, no integral of the third kind, no Taylor series. All
+numbers are NumPy long doubles. On ARM with macOS and on Windows these are plain doubles (see ``DIGITS``): the functions
+work there too, but suffer cancellation, and their last digits are round-off like that of the flows. Claims about
+round-off are then reported as undecided (``with_long_doubles``).
 
-Legend, momenta of length 1:
+Notation, for momenta of length 1:
 
 ======= ===============================================================================================================
-a, b, c axes in this order: round a the momentum goes, b is the middle one. Half turns make the axes right-handed and
-        the component along a positive
+a, b, c axes in this order: the momentum circles a, and b is the middle axis. Half turns make the axes right-handed
+        and the component along a positive
 k, k1   modulus and complementary modulus; ``K``, ``K1`` quarter periods; ``q`` nome; ``u`` = u0 + lam t
 motion  m = (B_ac dn u, B_ba sn u, B_ca cn u)                                           [celledoni2008, prop. 2.1]
 psi     t/I_c + (1/I_a - 1/I_c)/lam [Pi(u; n)], n = -(B_ca/B_ac)^2, the angle of the frame m x e_c, m x (m x e_c), m
@@ -37,15 +37,15 @@ Real = np.longdouble
 PI = 4 * np.arctan(Real(1))
 EPS = float(np.finfo(Real).eps)
 DIGITS = 1 - int(np.log2(EPS))
-"""Binary digits of a long double: 64 on the usual processors, 113 on some, 53 where it is a double."""
+"""Binary digits of a long double: 64 on most processors, 113 on some, 53 where it is a double."""
 REMARK = "binary digits of the reference"
-"""Attribute with which data tell ``DIGITS`` of the machine that made them."""
+"""Attribute of a Dataset that records ``DIGITS`` of the machine that computed it."""
 TERMS = 40
-"""Of theta series: enough for nomes up to 0.97, which 1 - k^2 = 1e-80 has."""
+"""Terms of the theta series: enough for nomes up to 0.97, that is 1 - k^2 = 1e-80."""
 
 
 def with_long_doubles(judge: Callable[[xr.Dataset], Finding]) -> Callable[[xr.Dataset], Finding]:
-    """A judge of round-off: every part is undecided where the reference has no more digits than what it measures."""
+    """Decorate a judge of round-off: all parts are undecided if the reference is only in double precision."""
 
     @wraps(judge)
     def judged(data: xr.Dataset) -> Finding:
@@ -69,7 +69,7 @@ def agm(a: Any, b: Any) -> Any:
 
 
 def first_kind(s: Any, c: Any, k1: Any) -> Any:
-    """F(phi, k) of an amplitude in (-pi, pi], given by sine and cosine, by ascending amplitudes."""
+    """F(phi, k) of an amplitude in (-pi, pi] given by sine and cosine, by ascending amplitudes."""
     phi, a, b, power = np.arctan2(s, c), np.ones_like(k1), k1, 1
     for _ in range(12):
         turns = np.floor(phi / PI + 0.5)
@@ -79,7 +79,7 @@ def first_kind(s: Any, c: Any, k1: Any) -> Any:
 
 
 def series(q: Any) -> tuple[Any, Any, Any]:
-    """n, q^(n^2) and q^((n - 1/2)^2) for n = 1, 2, ..., along a last axis."""
+    """n, q^(n^2) and q^((n - 1/2)^2) for n = 1, 2, ..., along the last axis."""
     n = np.arange(1, TERMS + 1).astype(Real)
     log = np.log(q)[..., None]
     return n, np.exp(n * n * log), np.exp((n - 0.5) ** 2 * log)
@@ -106,7 +106,7 @@ def angle_of_theta(z: Any, y: Any, q: Any) -> Any:
 
 
 def zeta(y: Any, q: Any, K: Any) -> Any:
-    """-i Theta'(i v)/Theta(i v)."""
+    """-i Theta'(i v)/Theta(i v), for y = pi v/2K."""
     n, whole, _ = series(q)
     terms, y = (-1) ** n * whole, y[..., None]
     above = -2 * (terms * n * np.sinh(2 * n * y)).sum(-1)
@@ -121,33 +121,35 @@ def frame(m: Any) -> Any:
 
 
 def free_rotation(moments: Any, momenta: Any, t: Any) -> tuple[Any, Any]:
-    """Rotation matrices and momenta after a time, from the attitude 1.
+    """Rotation matrices and momenta after a time t, from the identity attitude.
 
     Parameters
     ----------
-    moments, momenta : array_like (K, 3)
-        Principal moments, three different ones in any order; momenta of any length, not on the separatrix and not at an
-        equilibrium.
+        moments, momenta : array_like (K, 3)
+            Distinct principal moments in any order; body momenta of any length, not on the separatrix or at an
+            equilibrium.
     t : float
         Time.
 
     Returns
     -------
-    array (K, 3, 3), array (K, 3)
-        Long doubles.
+        array (K, 3, 3), array (K, 3)
+            Rotation matrices and body momenta, in long double.
     """
     I, m = np.asarray(moments, dtype=Real), np.asarray(momenta, dtype=Real)
     length = np.sqrt((m * m).sum(-1, keepdims=True))
     m, t = m / length, length[..., 0] * Real(t)
     order = np.argsort(I, axis=-1)
     I, m = np.take_along_axis(I, order, -1), np.take_along_axis(m, order, -1)
-    turn = np.eye(3, dtype=Real)[order]  # rows: the axes in use, in the body's own
+    turn = np.eye(3, dtype=Real)[order]  # rows: the axes a, b, c in the body axes
     first = (1 / I[:, 0] - 1 / I[:, 1]) * m[:, 0] ** 2 > (1 / I[:, 1] - 1 / I[:, 2]) * m[:, 2] ** 2
     I, m = (np.where(first[:, None], x, x[:, ::-1]) for x in (I, m))
     turn = np.where(first[:, None, None], turn, turn[:, ::-1])
     x = np.where(m[:, 0] < 0, Real(-1), Real(1))
     handed = np.where(np.linalg.det(turn.astype(float)) < 0, Real(-1), Real(1))
-    signs = np.stack([x, np.ones_like(x), x * handed], -1)  # of determinant 1 together with the order of the axes
+    signs = np.stack(
+        [x, np.ones_like(x), x * handed], -1
+    )  # determinant 1 when combined with the permutation of the axes
     m, turn = signs * m, signs[:, :, None] * turn
 
     (Ia, Ib, Ic), (ma, mb, mc) = I.T, m.T
