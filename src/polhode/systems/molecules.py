@@ -192,12 +192,12 @@ def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[
         total = p.sum(axis=1)
         moving = (p * p).sum(axis=2) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
         turning = (m * m / own.moments).sum(axis=(1, 2))
-        freedom, turns = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
+        translational, rotational = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
         k = own.boltzmann
         found = {
-            "temperature": (moving + turning) / (k * (freedom + turns)),
-            "temperature_translational": moving / (k * freedom),
-            "temperature_rotational": turning / (k * turns),
+            "temperature": (moving + turning) / (k * (translational + rotational)),
+            "temperature_translational": moving / (k * translational),
+            "temperature_rotational": turning / (k * rotational),
         }
         if dipoles is not None:
             q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))

@@ -209,13 +209,13 @@ def geometry(model: Model) -> tuple[Any, Any, Any]:
     of these four, e; principal moments, u nm^2."""
     half = radians(0.5 * model.angle)
     x, z = model.bond * sin(half), model.bond * cos(half)
-    places = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
+    sites = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
     masses = np.array([OXYGEN, HYDROGEN, HYDROGEN])
-    places[:, 2] -= masses @ places[:3, 2] / masses.sum()
-    about = [float(masses @ (places[:3, k] ** 2)) for k in range(3)]
+    sites[:, 2] -= masses @ sites[:3, 2] / masses.sum()
+    about = [float(masses @ (sites[:3, k] ** 2)) for k in range(3)]
     moments = np.array([about[2], 0.0, about[0]])
     moments[1] = moments[0] + moments[2]
-    return places, np.array([0.0, model.charge, model.charge, -2.0 * model.charge]), moments
+    return sites, np.array([0.0, model.charge, model.charge, -2.0 * model.charge]), moments
 
 
 @answering
@@ -289,21 +289,21 @@ def rigid_water(
         )
     rc, on, wide = surroundings(usual, switch, skin, edges)
     beyond = inf if reaction_field is None and rc else reaction_field
-    places, charge, moments = geometry(row)
+    sites, charge, moments = geometry(row)
     first = 3 if row.apart else 0
     charged = [first, 1, 2]
     strengths = np.sqrt(COULOMB) * np.array([charge[3], charge[1], charge[2]])
-    own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *places[0], *places[charged].ravel()]
+    own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *sites[0], *sites[charged].ravel()]
     parameters, memory = parameters_of(N, DATA, own, rc, wide, edges, on, row.sigma)
     loads, potential, serve = bound(pack_water, water_pair, water_turned)
     names = ["O", "H1", "H2", "X"] if row.apart else ["O", "H1", "H2"]
-    shown = places[: len(names)]
+    site_positions = sites[: len(names)]
     carried = np.array([0.0, charge[1], charge[2], charge[3]]) if row.apart else charge[[3, 1, 2]]
     arguments = {
         "n": N, "model": model, "box": plain(box), "density": plain(density), "cutoff": plain(cutoff),
         "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
-    moment = np.tile(carried @ shown, (N, 1))
+    moment = np.tile(carried @ site_positions, (N, 1))
     mass, inertia, frames = np.full(N, weight), np.tile(moments, (N, 1)), np.tile((1.0, 0.0, 0.0, 0.0), (N, 1))
     bare = System(
         name="rigid_water",
@@ -324,7 +324,7 @@ def rigid_water(
         constants={
             **constants_of(mass, inertia, frames, moment, BOLTZMANN, COULOMB),
             "site": (("site",), np.array(names)),
-            "site_position": (("site", "axis"), shown),
+            "site_position": (("site", "axis"), site_positions),
             "site_charge": (("site",), carried),
             "site_mass": (("site",), np.array([OXYGEN, HYDROGEN, HYDROGEN, 0.0])[: len(names)]),
         },
