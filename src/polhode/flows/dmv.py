@@ -139,11 +139,11 @@ def modified(order, a, u):
     if order >= 10:
         S, G = S + s, G + g
     widest, limit = WIDEST[order // 2 - 1], LARGEST_TERM[order // 2 - 1]
-    narrow = squared_speed(low, low + high, w, c) <= widest * widest
+    small_angle = squared_speed(low, low + high, w, c) <= widest * widest
     # The rotation by the term is (g + s d) u; its largest square on the motion is found as that of the speed.
-    settled = 2.0 * (g * g * c + (2.0 * g + s * high) * s * w) <= limit * limit
+    small_term = 2.0 * (g * g * c + (2.0 * g + s * high) * s * w) <= limit * limit
     S, G = 0.5 * S, 0.5 * G
-    return (G + S * d[0], G + S * d[1], G + S * d[2]), narrow and settled
+    return (G + S * d[0], G + S * d[1], G + S * d[2]), small_angle and small_term
 
 
 @helper
@@ -186,7 +186,7 @@ def newton(b, u, step_info):
     s = c0 * (
         1.0 + x * (1.0 + x * (2.0 + x * (5.0 + 14.0 * x) - 21.0 * y) - 5.0 * y + 6.0 * z) - y * (1.0 - 3.0 * y) + z
     )
-    found = False
+    converged = False
     slope = 1.0
     for _ in range(MOST_ITERATIONS):
         slope = 1.0 - s * (2.0 * c2 - s * (3.0 * c3 - 4.0 * s * c4))
@@ -197,7 +197,7 @@ def newton(b, u, step_info):
         step_info[L.ITERATIONS] += 1.0
         step_info[L.RESIDUAL] = abs(d / s)
         if abs(d) <= 1e-8 * abs(s):  # the correction after this one is its square
-            found = True
+            converged = True
             break
     g = (1.0 - b[0] * s, 1.0 - b[1] * s, 1.0 - b[2] * s)
     e = (
@@ -206,16 +206,16 @@ def newton(b, u, step_info):
         b[1] * ((g[2] * g[0] + bb[1] * n) * u[1] + (b[0] - b[2]) * u[2] * u[0]),
         b[2] * ((g[0] * g[1] + bb[2] * n) * u[2] + (b[1] - b[0]) * u[0] * u[1]),
     )
-    if found and slope < CLOSE_ROOTS:
+    if converged and slope < CLOSE_ROOTS:
         return polished(b, u, scale(1.0 / e[0], (e[1], e[2], e[3])), step_info)
-    return found, e
+    return converged, e
 
 
 @inlined
 def fixed_point(b, u, step_info):
     """Fixed-point iteration of the paper on Y, returns as ``newton``; converges slowly or not at all in large steps."""
     Y = u
-    found = False
+    converged = False
     for _ in range(MOST_ITERATIONS):
         e = times(b, Y)
         if not dot(e, e) < DIVERGED:
@@ -226,10 +226,10 @@ def fixed_point(b, u, step_info):
         step_info[L.ITERATIONS] += 1.0
         step_info[L.RESIDUAL] = sqrt(dot(d, d) / dot(Y, Y))
         if dot(d, d) <= 1e-30 * dot(Y, Y):
-            found = True
+            converged = True
             break
     e = times(b, Y)
-    return found, (1.0, e[0], e[1], e[2])
+    return converged, (1.0, e[0], e[1], e[2])
 
 
 solve = newton  # replaced by bind
@@ -260,8 +260,8 @@ def step(h, m, q, j, guarded, step_info):
     b, fits = modified(ORDER, scale(1.0 / total, j), u)
     if guarded and not fits:
         return L.TOO_LARGE, m, q
-    found, e = solve(b, u, step_info)
-    if not found:
+    converged, e = solve(b, u, step_info)
+    if not converged:
         return L.NOT_CONVERGED, m, q
     m, q = apply(m, q, e)
     return L.OK, m, q
@@ -375,19 +375,19 @@ def largest_step(order, m, j):
     speed = sqrt(squared_speed(min(j), max(j), w, 0.5 * dot(m, m)))
     if speed == 0.0:
         return inf
-    one = bind(step, ORDER=order)
+    map_step = bind(step, ORDER=order)
     step_info = [0.0] * L.STEP_INFO
 
-    def taken(h):
-        return one(h, m, (1.0, 0.0, 0.0, 0.0), j, True, step_info)[0] == L.OK
+    def in_range(h):
+        return map_step(h, m, (1.0, 0.0, 0.0, 0.0), j, True, step_info)[0] == L.OK
 
     high = (1.0 - 1e-9) * WIDEST[order // 2 - 1] / speed
-    if taken(high):
+    if in_range(high):
         return high
     low = 0.9 * high
-    while not taken(low):
+    while not in_range(low):
         low, high = 0.9 * low, low
     while high - low > 1e-3 * low:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if taken(middle) else (low, middle)
+        low, high = (middle, high) if in_range(middle) else (low, middle)
     return low

@@ -316,11 +316,11 @@ def by_quaternion(i, h, p):
     """Rotate body i for a time h, the rotation computed as a product of quaternions; returns the status."""
     at = slots.BODY * i
     m, q = get3(p.y, at + slots.ANGULAR), get4(p.y, at + slots.ATTITUDE)
-    own = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
-    m0, moments, axes = sort(m, own)
+    principal = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
+    m0, moments, axes = sort(m, principal)
     o = orbit_of(m0, moments)
     if stays(o):
-        put4(p.y, at + slots.ATTITUDE, uniform(q, m, own, h))
+        put4(p.y, at + slots.ATTITUDE, uniform(q, m, principal, h))
         return slots.OK
     a = motion(o, h)
     if not abs(a.turned) < inf:
@@ -358,11 +358,11 @@ def by_matrix(i, h, p):
     """
     at = slots.BODY * i
     m, q = get3(p.y, at + slots.ANGULAR), get4(p.y, at + slots.ATTITUDE)
-    own = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
-    m0, moments, axes = sort(m, own)
+    principal = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
+    m0, moments, axes = sort(m, principal)
     o = orbit_of(m0, moments)
     if stays(o):
-        put4(p.y, at + slots.ATTITUDE, uniform(q, m, own, h))
+        put4(p.y, at + slots.ATTITUDE, uniform(q, m, principal, h))
         return slots.OK
     a = motion(o, h)
     if not abs(a.turned) < inf:
@@ -376,8 +376,8 @@ def by_matrix(i, h, p):
     c, s = cos(psi), sin(psi)
     v0, w0, u0 = rows_of(m0, G, o, axes)
     v, w, u = rows_of(a.m, G, o, axes)
-    turned = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
-    e = matrix_product(columns(v0, w0, u0), turned)
+    rotated = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
+    e = matrix_product(columns(v0, w0, u0), rotated)
     put4(p.y, at + slots.ATTITUDE, compose(q, from_matrix(e)))
     put3(p.y, at + slots.ANGULAR, unsort(a.m, axes))
     return slots.OK

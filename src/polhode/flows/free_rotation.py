@@ -275,18 +275,18 @@ def long_turn(x, y, z, h, sign, kp2, o):
         d = 0.5 * reach / count
         c = 0.5 * (exp(d) + exp(-d)) if hyperbolic else cos(d)
         f = 4.0 * c * c - 2.0
-        before, here = c, c
+        previous, cos_2v = c, c
         for _ in range(count):
-            v = here * here
-            C, D = C0 + v * (C2 + v * C4), here * (D0 + v * D2)
+            v = cos_2v * cos_2v
+            C, D = C0 + v * (C2 + v * C4), cos_2v * (D0 + v * D2)
             below = C - D
             if hyperbolic:
-                A, B = A0 + v * (A2 + v * A4), here * (B0 + v * B2)
-                below = sqrt(0.5 * (1.0 + here)) * (A - B)
+                A, B = A0 + v * (A2 + v * A4), cos_2v * (B0 + v * B2)
+                below = sqrt(0.5 * (1.0 + cos_2v)) * (A - B)
             dn = to_d * (C + D) / below
             a, b = X * dn, X * sqrt(kp2) / dn
             total += o.c0 / (o.G + a) + o.c0 / (o.G + b)
-            before, here = here, f * here - before
+            previous, cos_2v = cos_2v, f * cos_2v - previous
         total *= turns * K / count
     elif K > REST:
         total = (u - rest) * o.c0 / o.G
@@ -303,14 +303,14 @@ def long_turn(x, y, z, h, sign, kp2, o):
             a = exp(v)
             b = 1.0 / a
             sv, cv = 0.5 * (a - b), 0.5 * (a + b)
-            here = 1.0 + 2.0 * sv * sv
+            cos_2v = 1.0 + 2.0 * sv * sv
         else:
             sv, cv = half_sinc(4.0 * v * v)
             sv *= 2.0 * v
-            here = 1.0 - 2.0 * sv * sv
-        b = here * here
-        A, B = A0 + b * (A2 + b * A4), here * (B0 + b * B2)
-        C, D = C0 + b * (C2 + b * C4), here * (D0 + b * D2)
+            cos_2v = 1.0 - 2.0 * sv * sv
+        b = cos_2v * cos_2v
+        A, B = A0 + b * (A2 + b * A4), cos_2v * (B0 + b * B2)
+        C, D = C0 + b * (C2 + b * C4), cos_2v * (D0 + b * D2)
         sn, cn = sv * (A + B), cv * (A - B)
         dn = C + D
         if hyperbolic:

@@ -112,11 +112,11 @@ def commutator_load(asked, t, p):
     if asked == L.ALL and p.step_info[L.HAS_COMMUTATOR] != 0.0:
         loads_at(L.COMMUTATOR, t, p.y, p.work, p)
         return
-    here = L.LOAD * p.N
-    for k in range(here):
+    loads_size = L.LOAD * p.N
+    for k in range(loads_size):
         p.work[k] = 0.0
-    for k in range(here + p.S):
-        p.work[here + k] = p.load[k]
+    for k in range(loads_size + p.S):
+        p.work[loads_size + k] = p.load[k]
     s = displacement_size(p)
     if s == 0.0:
         return
@@ -126,10 +126,10 @@ def commutator_load(asked, t, p):
         displace((-1.0, 1.0, -2.0, 2.0)[n] * s, p)
         loads_at(asked, t, p.stage_state, p.load, p)
         weight = (-4.0 / 3.0, 4.0 / 3.0, 1.0 / 6.0, -1.0 / 6.0)[n] / s  # twice the weights of the derivative
-        for k in range(here):
+        for k in range(loads_size):
             p.work[k] += weight * p.load[k]
-    for k in range(here + p.S):
-        p.load[k] = p.work[here + k]
+    for k in range(loads_size + p.S):
+        p.load[k] = p.work[loads_size + k]
     for i in range(p.N):
         T = get3(p.load, L.LOAD * i + 3)
         w = times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), T)
@@ -146,15 +146,15 @@ def collocated(asked, t, h, g, s, rule, p):
     g times the commutator load, which is not applied here. The rule at ``coefficients[rule]`` is s rows of weights of
     the nodes and a row of weights for the end.
     """
-    here = L.LOAD * p.N
-    width = here + p.S
-    first = here + width
-    divided = p.step_info[L.SPLIT_LOADS] != 0.0
+    loads_size = L.LOAD * p.N
+    width = loads_size + p.S
+    first = loads_size + width
+    split = p.step_info[L.SPLIT_LOADS] != 0.0
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
     for k in range(width):
-        p.work[here + k] = p.load[k] if divided else 0.0
-    if divided and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
+        p.work[loads_size + k] = p.load[k] if split else 0.0
+    if split and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
         loads_at(asked, t, p.y, p.load, p)
     for k in range(width):
         load = 0.0 if p.step_info[L.VELOCITY_DEPENDENT] == 2.0 else p.load[k]
@@ -171,7 +171,7 @@ def collocated(asked, t, h, g, s, rule, p):
             for k in range(p.B):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
-                P = axpy(share * h, get3(p.work, here + load), get3(p.y, at))
+                P = axpy(share * h, get3(p.work, loads_size + load), get3(p.y, at))
                 if g != 0.0:
                     P = axpy(share * g, get3(p.work, load), P)
                 for j in range(s):
@@ -183,7 +183,7 @@ def collocated(asked, t, h, g, s, rule, p):
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
                 new, old = get3(p.load, load), get3(p.work, first + i * width + load)
                 gain = abs(h) * norm3(new)
-                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, here + load))
+                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, loads_size + load))
                 moved = abs(h) * norm3(axpy(-1.0, old, new))
                 if not moved + size < inf:
                     return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
@@ -204,10 +204,10 @@ def collocated(asked, t, h, g, s, rule, p):
             break
         before = change
     for k in range(width):
-        p.load[k] = p.work[here + k]
+        p.load[k] = p.work[loads_size + k]
     if status != L.OK:
         return status
-    if divided:
+    if split:
         push(h, p.load, 0, p)
         enter(h, p.load, 0, p)
     for i in range(s):
@@ -224,9 +224,9 @@ def impulse(t, h, g, s, rules, p):
     evaluated again. ``coefficients[rules:]`` holds two Gauss rules: that of one node, which is exact for auxiliary
     variables where the loads do not depend on velocities, and that of s nodes.
     """
-    divided = p.step_info[L.SPLIT_LOADS] != 0.0
+    split = p.step_info[L.SPLIT_LOADS] != 0.0
     asked = part
-    if divided and p.step_info[L.VELOCITY_DEPENDENT] != 0.0:
+    if split and p.step_info[L.VELOCITY_DEPENDENT] != 0.0:
         asked = part & ~L.MOVING
     if p.step_info[L.LOADED] == 0.0:
         loads_at(asked, t, p.y, p.load, p)
@@ -240,9 +240,9 @@ def impulse(t, h, g, s, rules, p):
     else:
         one = p.step_info[L.VELOCITY_DEPENDENT] == 2.0
         status = collocated(
-            L.MOVING if divided else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
+            L.MOVING if split else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
         )  # fmt: skip
-        if not divided:
+        if not split:
             p.step_info[L.LOADED] = 0.0
         if status != L.OK:
             return status

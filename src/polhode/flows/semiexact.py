@@ -381,15 +381,15 @@ def largest_step(rule, m, j):
     G, lam = sqrt(dot(m, m)), sqrt(o.M * o.r)
     mc = min(o.p * o.L / (o.M * o.r), 1.0)
 
-    def taken(u):
+    def accepted(u):
         return rule.in_range(o, Arc(0.0, 1.0, 0.0, 1.0, 0.0, m, u, lam, mc), G, u / lam)
 
     low, high = 1e-6, 1e9
-    if taken(high):
+    if accepted(high):
         return inf
-    while not taken(low):
+    while not accepted(low):
         low, high = 0.1 * low, low
     while high > 1.001 * low:
         middle = sqrt(low * high)
-        low, high = (middle, high) if taken(middle) else (low, middle)
+        low, high = (middle, high) if accepted(middle) else (low, middle)
     return low / lam
