@@ -65,9 +65,9 @@ def gradient(z: Any) -> Any:
 def hessian(z: Any) -> Any:
     q = z[:3]
     r = np.linalg.norm(q)
-    found = np.eye(6)
-    found[:3, :3] = MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
-    return found
+    result = np.eye(6)
+    result[:3, :3] = MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
+    return result
 
 
 def factor(z: Any, h: float) -> Any:
@@ -295,11 +295,11 @@ def of_equation(data: xr.Dataset, name: str) -> float:
 
 
 def theorem(data: xr.Dataset) -> Finding:
-    found = {name: of_equation(data, name) for name in ("(12)", "(18)", "(19)")}
+    values = {name: of_equation(data, name) for name in ("(12)", "(18)", "(19)")}
     other = of_equation(data, "verlet in (12)")
-    parts = {f"{name} to round-off, at every step of a day": x < EXACT for name, x in found.items()}
+    parts = {f"{name} to round-off, at every step of a day": x < EXACT for name, x in values.items()}
     parts["Verlet's path, of alpha = 0, does not satisfy (12) with alpha = 1/2"] = other > 1e3 * EXACT
-    return Finding(parts, {"largest residual, relative to the momentum": found, "Verlet": other})
+    return Finding(parts, {"largest residual, relative to the momentum": values, "Verlet": other})
 
 
 def implicit(data: xr.Dataset) -> Finding:

@@ -109,8 +109,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def values(data: xr.Dataset, name: str, label: str) -> np.ndarray:
     """Energy errors relative to the decay, by nominal evaluation count."""
-    found: np.ndarray = of(data.energy.sel(orbit=name), label)
-    return found
+    result: np.ndarray = of(data.energy.sel(orbit=name), label)
+    return result
 
 
 def at_cost(data: xr.Dataset, name: str, rival: str, label: str) -> np.ndarray:

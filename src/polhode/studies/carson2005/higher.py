@@ -83,10 +83,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def orders(data: xr.Dataset, kind: str) -> Finding:
     """Orders from the two smallest steps."""
-    found = {k: order_of(data.steps.sel({"method": k}).values, data.error.sel({"force": kind, "method": k}).values)
+    measured = {k: order_of(data.steps.sel({"method": k}).values, data.error.sel({"force": kind, "method": k}).values)
              for k in ORDERS[kind]}  # fmt: skip
-    parts = {f"{k} is of order {p}": keeps(found[k], p) for k, p in ORDERS[kind].items()}
-    return Finding(parts, {"orders": found})
+    parts = {f"{k} is of order {p}": keeps(measured[k], p) for k, p in ORDERS[kind].items()}
+    return Finding(parts, {"orders": measured})
 
 
 def accurate(data: xr.Dataset) -> Finding:

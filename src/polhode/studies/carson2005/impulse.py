@@ -82,7 +82,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         every=1000,
         start={"position": half.position.values, "momentum": p + SIZE * p / np.linalg.norm(p)},
     ).isel(time=-1)
-    found = xr.Dataset(
+    result = xr.Dataset(
         {
             "position": (("method", "time", "axis"), np.array(positions)),
             "energy": (("method", "time"), np.array(energies)),
@@ -103,7 +103,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "reference": "two conic arcs",
         },
     )
-    return found.isel(time=slice(None, None, 6))
+    return result.isel(time=slice(None, None, 6))
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
@@ -154,11 +154,11 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for at in TIMES:
-        found = {
+        measured = {
             k: order_of(data.steps.sel(scheme=k).values, data.error.sel(impulse=at, scheme=k).values) for k in ORDERS
         }
-        parts |= {f"{k}, impulse {at}": keeps(found[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, impulse {at}"] = found
+        parts |= {f"{k}, impulse {at}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, impulse {at}"] = measured
     return Finding(parts, numbers)
 
 

@@ -120,9 +120,9 @@ def conserved(data: xr.Dataset) -> Finding:
 
 
 def with_the_order(data: xr.Dataset) -> Finding:
-    found = {k: order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
-    parts = {k: keeps(found[k], p) for k, p in ORDERS.items()}
-    return Finding(parts, {"orders of the largest error of the energy": found})  # fmt: skip
+    measured = {k: order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
+    parts = {k: keeps(measured[k], p) for k, p in ORDERS.items()}
+    return Finding(parts, {"orders of the largest error of the energy": measured})  # fmt: skip
 
 
 def of_scheme(data: xr.DataArray, label: str) -> Any:

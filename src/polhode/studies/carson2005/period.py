@@ -105,13 +105,13 @@ def converges(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        found = {}
+        measured = {}
         for label, p in ORDERS.items():
             line, h = np.abs(of(data.error.sel(orbit=name), label)), of(data.steps, label)
             seen = np.flatnonzero(line > FLOOR)[-2:]
-            found[label] = power(h[seen], line[seen])
-            parts[f"{label}, {name}: order {p}"] = keeps(found[label], p)
-        numbers[f"orders, {name}"] = found
+            measured[label] = power(h[seen], line[seen])
+            parts[f"{label}, {name}: order {p}"] = keeps(measured[label], p)
+        numbers[f"orders, {name}"] = measured
     return Finding(parts, numbers)
 
 

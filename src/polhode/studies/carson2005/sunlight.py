@@ -81,7 +81,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         for kind in LIGHT
         for label in (SYMPLECTIC, RK4, GAUSS)
     }
-    found = run(GAUSS, ELLIPTIC, forces=light("shadow"), events=[events.eclipse(RADIUS, direction=SUN)])
+    result = run(GAUSS, ELLIPTIC, forces=light("shadow"), events=[events.eclipse(RADIUS, direction=SUN)])
     over = ("light", "method", "time")
     shape = (len(LIGHT), 3, t.size)
     return xr.Dataset(
@@ -91,8 +91,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "error": (("light", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
             "uncut": ("uncut_step", uncut),
-            "crossing": ("edge", found.event_time.values),
-            "edge_kind": ("edge", found.event_kind.values.astype(str)),
+            "crossing": ("edge", result.event_time.values),
+            "edge_kind": ("edge", result.event_kind.values.astype(str)),
         },
         {
             "light": list(LIGHT),
@@ -101,7 +101,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "scheme": list(ORDERS),
             "level": [0, 1, 2],
             "uncut_step": list(UNCUT),
-            "edge": np.arange(found.event_time.size),
+            "edge": np.arange(result.event_time.size),
         },
         {
             "reference": ", ".join(f"{method} with steps of {h:g} s" for method, h in REFERENCE)
@@ -153,11 +153,11 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {"edges met": int(data.crossing.size)}
     for kind in LIGHT:
-        found = {
+        measured = {
             k: order_of(data.steps.sel(scheme=k).values, data.error.sel(light=kind, scheme=k).values) for k in ORDERS
         }
-        parts |= {f"{k}, {kind}": keeps(found[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, {kind}"] = found
+        parts |= {f"{k}, {kind}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, {kind}"] = measured
     slope = float(np.polyfit(np.log(data.uncut_step), np.log(data.uncut), 1)[0])
     parts["RK4 that ignores the edges falls below order 3"] = slope < 3.0
     return Finding(parts, numbers | {"slope of RK4 that ignores them": slope})

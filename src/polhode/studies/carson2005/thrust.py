@@ -94,9 +94,11 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for at in BURNS:
-        found = {k: order_of(data.steps.sel(scheme=k).values, data.error.sel(burn=at, scheme=k).values) for k in ORDERS}
-        parts |= {f"{k}, burn {at}": keeps(found[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, burn {at}"] = found
+        measured = {
+            k: order_of(data.steps.sel(scheme=k).values, data.error.sel(burn=at, scheme=k).values) for k in ORDERS
+        }
+        parts |= {f"{k}, burn {at}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, burn {at}"] = measured
     return Finding(parts, numbers)
 
 

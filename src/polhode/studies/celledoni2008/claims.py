@@ -221,25 +221,25 @@ def keep(labels: tuple[str, ...], quantities: tuple[str, ...] = QUANTITIES) -> A
     """Judge whether these flows conserve these quantities to round-off."""
 
     def judge(data: xr.Dataset) -> Finding:
-        found = {name: by_flow(data.drift.sel(quantity=name), labels) for name in quantities}
+        measured = {name: by_flow(data.drift.sel(quantity=name), labels) for name in quantities}
         parts = {f"change of {name.replace('_', ' ')}": criteria.every(row, lambda x: criteria.at_most(x, KEPT))
-                 for name, row in found.items()}  # fmt: skip
+                 for name, row in measured.items()}  # fmt: skip
         return Finding(parts, {"steps": data.attrs["one step"]})
 
     return judge
 
 
 def exact_momentum(data: xr.Dataset) -> Finding:
-    found = by_flow(data.momentum_error, (*EXACT, *SEMIEXACT, *DMV))
-    parts = {f"{label}: exact": criteria.at_most(found[label], EACH) for label in (*EXACT, *SEMIEXACT)}
-    parts |= {f"{label}: not exact": criteria.at_least(found[label], BROKEN) for label in DMV}
+    measured = by_flow(data.momentum_error, (*EXACT, *SEMIEXACT, *DMV))
+    parts = {f"{label}: exact": criteria.at_most(measured[label], EACH) for label in (*EXACT, *SEMIEXACT)}
+    parts |= {f"{label}: not exact": criteria.at_least(measured[label], BROKEN) for label in DMV}
     return Finding(parts, {"step": AT})
 
 
 def reversible(data: xr.Dataset) -> Finding:
-    found = by_flow(data.there_and_back, (*EXACT, *SEMIEXACT, *DMV))
+    measured = by_flow(data.there_and_back, (*EXACT, *SEMIEXACT, *DMV))
     return Finding({f"{label}: distance from the start, there and back": criteria.at_most(x, EACH)
-                    for label, x in found.items()}, {"step": AT})  # fmt: skip
+                    for label, x in measured.items()}, {"step": AT})  # fmt: skip
 
 
 def not_symplectic(data: xr.Dataset) -> Finding:
@@ -251,9 +251,9 @@ def not_symplectic(data: xr.Dataset) -> Finding:
 
 
 def lie_poisson(data: xr.Dataset) -> Finding:
-    found = by_flow(data.poisson_defect, (*EXACT, *SEMIEXACT, *DMV))
+    measured = by_flow(data.poisson_defect, (*EXACT, *SEMIEXACT, *DMV))
     return Finding({f"{label}: defect of the Poisson bracket": criteria.at_most(x, POISSON)
-                    for label, x in found.items()}, {"step": AT})  # fmt: skip
+                    for label, x in measured.items()}, {"step": AT})  # fmt: skip
 
 
 def mclachlan_reich(data: xr.Dataset) -> Finding:
@@ -316,8 +316,8 @@ def preprocessed_orders(data: xr.Dataset) -> Finding:
 
 def members(data: xr.Dataset) -> Finding:
     """Judge whether all quaternions of the family describe the same motion."""
-    found = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
-    return Finding({"error of a step": criteria.every(found, lambda x: criteria.at_most(x, EACH))},
+    measured = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
+    return Finding({"error of a step": criteria.every(measured, lambda x: criteria.at_most(x, EACH))},
                    {"step": AT})  # fmt: skip
 
 

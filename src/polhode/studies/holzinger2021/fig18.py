@@ -110,22 +110,22 @@ def by_step(sizes: xr.DataArray) -> dict[str, float]:
 
 def ratios(data: xr.Dataset) -> xr.DataArray:
     """Errors of the proposed update relative to those of direct integration."""
-    found: xr.DataArray = data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
-    return found
+    result: xr.DataArray = data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
+    return result
 
 
 def smaller(data: xr.Dataset) -> Finding:
-    found, fine = ratios(data).isel(step=USABLE), ratios(data).isel(step=FINE)
+    measured, fine = ratios(data).isel(step=USABLE), ratios(data).isel(step=FINE)
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for norm in NORMS:
-        parts[f"smaller at every step from 2.5e-3 on, {norm}"] = bool((found.sel(norm=norm) < 1.0).all())
+        parts[f"smaller at every step from 2.5e-3 on, {norm}"] = bool((measured.sel(norm=norm) < 1.0).all())
         parts[f"by about 1e-2, {norm}"] = criteria.every(
             {f"{pair}, {h}": x for pair in PAIRS for h, x in by_step(fine.sel(norm=norm, parameters=pair)).items()},
             lambda x: criteria.ratio_within(x, 1e-2, 1.9),
         )
         for pair in PAIRS:
-            numbers[f"ratio at each step, {pair}, {norm}"] = by_step(found.sel(norm=norm, parameters=pair))
+            numbers[f"ratio at each step, {pair}, {norm}"] = by_step(measured.sel(norm=norm, parameters=pair))
     return Finding(parts, numbers)
 
 

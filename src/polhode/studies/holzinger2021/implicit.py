@@ -115,15 +115,15 @@ def embedded(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for order in ORDERS:
-        found = {}
+        measured = {}
         for map, center in COLOUR:
             line = data.error.sel(map=map, center=center, order=order).values
-            found[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
+            measured[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
         parts[f"Gauss {order}: order {order}"] = criteria.every(
-            found,
+            measured,
             lambda x, order=order: criteria.order_is(x, order, 0.05 * order),  # type: ignore[misc]
         )
-        numbers[f"order of Gauss {order}"] = found
+        numbers[f"order of Gauss {order}"] = measured
     return Finding(parts, numbers)
 
 

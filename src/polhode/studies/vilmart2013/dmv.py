@@ -75,16 +75,16 @@ def powers(data: xr.Dataset) -> Finding:
         for form in ("printed", "corrected")
     }
     corrected = {f"{name}, with h^(2k) in the k-th term": check for name, check in checks["corrected"].items()}
-    found = orders(data.error)
+    measured = orders(data.error)
     return Finding(checks["printed"], {"orders, every term with h^2": {
-        str(p): found[f"order {p}, printed"] for p in (4, 6, 8)
+        str(p): measured[f"order {p}, printed"] for p in (4, 6, 8)
     }}, corrected)  # fmt: skip
 
 
 def high(data: xr.Dataset) -> Finding:
-    found = orders(data.error)
+    measured = orders(data.error)
     parts = {name: order_check(data, name, p) for name, p in KEPT.items()}
-    return Finding(parts, {"order": {name: found[name] for name in KEPT}})
+    return Finding(parts, {"order": {name: measured[name] for name in KEPT}})
 
 
 def invariants(data: xr.Dataset) -> Finding:

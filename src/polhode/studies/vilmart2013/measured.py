@@ -59,7 +59,7 @@ def after(take_steps: Any, h: float, y: Any) -> Any:
 def poisson_defect(take_steps: Any, y: Any, h: float) -> float:
     """Largest entry of D hat(y0) D^T - hat(y1) for one step, by central differences of two sizes."""
     end = take_steps(y, 0.0, h)
-    found = []
+    results = []
     for size in (0.02, 0.005):
         D = np.zeros((3, 3))
         for c in range(3):
@@ -71,8 +71,8 @@ def poisson_defect(take_steps: Any, y: Any, h: float) -> float:
                     ends.append(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY])
                 D[:, c] += weight / size * (ends[0] - ends[1])
         before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end[L.ANGULAR : L.BODY])
-        found.append(float(np.abs(D @ before @ D.T - after).max()))
-    return min(found)
+        results.append(float(np.abs(D @ before @ D.T - after).max()))
+    return min(results)
 
 
 def influence_of_Q(take_steps: Any, y: Any, h: float) -> float:
@@ -95,15 +95,15 @@ FLOOR = 1e-12
 
 def errors_of(take_steps: Advance, system: Any, y: Any, end: Any) -> Any:
     """Errors after the span for the numbers of steps in ``LADDER``; NaN if steps are too large, and below ``FLOOR``."""
-    found = np.full(len(LADDER), np.nan)
+    result = np.full(len(LADDER), np.nan)
     for k, n in enumerate(LADDER):
         try:
-            found[k] = state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
+            result[k] = state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
         except PolhodeError:
             continue
-        if found[k] < FLOOR:
+        if result[k] < FLOOR:
             break
-    return found
+    return result
 
 
 def exact(take_steps: Advance, system: Any, y: Any, end: Any) -> float:
@@ -129,10 +129,10 @@ def drifts(take_steps: Advance, system: Any, y: Any, h: float, steps: int) -> di
             states.append(take_steps(states[-1], k * h, h))
     except PolhodeError:
         return dict.fromkeys(INVARIANTS.values(), inf)
-    found = quantities(system, np.array(states), h)
-    sizes = {name: np.abs(found[name]) for name in INVARIANTS.values()}
+    value = quantities(system, np.array(states), h)
+    sizes = {name: np.abs(value[name]) for name in INVARIANTS.values()}
     return {
-        name: float(np.abs(found[name] - found[name][0]).max() / max(1.0, size[0].max()))
+        name: float(np.abs(value[name] - value[name][0]).max() / max(1.0, size[0].max()))
         for name, size in sizes.items()
     }
 
