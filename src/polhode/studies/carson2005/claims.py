@@ -171,7 +171,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     f_of_7 = derivative(lambda x: x - z - H * J @ gradient(0.5 * (x + z)), step(z))
     right, wrong = (lambda A: np.eye(6) - A), cayley
     counts = np.array([[newton(z, h, way)[0] for h in LADDER] for way in (right, wrong)])
-    apart = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
+    difference = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
     euler = derivative(lambda x: np.concatenate([
         x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
     report_progress("a day")
@@ -199,7 +199,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     return xr.Dataset(
         {
             "defect": ("scheme", [symplectic_defect(M) for M in jacobians.values()]),
-            "iterations": (("by", "step"), counts), "newton_apart": ("step", apart),
+            "iterations": (("by", "step"), counts), "newton_apart": ("step", difference),
             "residual": ("equation", list(residual.values())),
             "measured": ("quantity", list(single.values())),
         },
@@ -304,10 +304,10 @@ def theorem(data: xr.Dataset) -> Finding:
 
 def implicit(data: xr.Dataset) -> Finding:
     counts = {f"{h:g} s": int(n) for h, n in zip(data.step.values, data.iterations.sel(by="I - A").values, strict=True)}
-    apart = float(data.newton_apart.max())
+    difference = float(data.newton_apart.max())
     parts = {"few iterations from the guess z_n (at most 4 up to 60 s)": max(list(counts.values())[:3]) <= 4,
-             "the state is that of the integrator used here": apart < EXACT}  # fmt: skip
-    return Finding(parts, {"iterations": counts, "largest difference": apart})
+             "the state is that of the integrator used here": difference < EXACT}  # fmt: skip
+    return Finding(parts, {"iterations": counts, "largest difference": difference})
 
 
 def printed_jacobian(data: xr.Dataset) -> Finding:

@@ -67,8 +67,8 @@ def ends(name: str) -> dict[str, tuple[Any, float]]:
 
 def digits(position: Any, truth: tuple[str, str]) -> float:
     """Significant digits of a position: -log10 of its relative error, at most 17."""
-    off = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(position[:2], truth, strict=True)]
-    return float(-np.log10(max(float(np.linalg.norm([*off, position[2]]) / np.linalg.norm(position)), 1e-17)))
+    error = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(position[:2], truth, strict=True)]
+    return float(-np.log10(max(float(np.linalg.norm([*error, position[2]]) / np.linalg.norm(position)), 1e-17)))
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

@@ -49,8 +49,8 @@ def passes(orbit_name: str, ds: xr.Dataset) -> np.ndarray:
     s = np.zeros(rows.size)
     for _ in range(8):  # Newton iterations; the angle is nearly proportional to time
         position, speed = kepler.propagate(r[rows], v[rows], s, MU)
-        left = -np.arctan2(position @ f, position @ e)
-        s += left * (position**2).sum(axis=1) / np.linalg.norm(np.cross(position, speed), axis=1)
+        angle_left = -np.arctan2(position @ f, position @ e)
+        s += angle_left * (position**2).sum(axis=1) / np.linalg.norm(np.cross(position, speed), axis=1)
     return np.asarray(t[rows] + s)
 
 

@@ -61,11 +61,11 @@ def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
 
 @unwarned()
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    errors, apart, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
+    errors, reference_gaps, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):
         report_progress(f"reference, {kind}")
         ends = [last(method, ELLIPTIC, step=h, forces=light(kind)).position.values for method, h in REFERENCE]
-        apart.append(float(np.linalg.norm(ends[1] - ends[0])))
+        reference_gaps.append(float(np.linalg.norm(ends[1] - ends[0])))
         truth[kind] = ends[0]
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {kind}")
@@ -105,7 +105,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         },
         {
             "reference": ", ".join(f"{method} with steps of {h:g} s" for method, h in REFERENCE)
-            + f" differ by {max(apart):.1e} km",
+            + f" differ by {max(reference_gaps):.1e} km",
             "light": f"{SIZE:g} km/s^2, shadow a cylinder of radius {RADIUS:g} km",
         },
     )
@@ -164,14 +164,14 @@ def orders(data: xr.Dataset) -> Finding:
 
 
 def accounted(data: xr.Dataset) -> Finding:
-    left = {k: float(np.abs(of(data.unaccounted.sel(light="shadow"), k)).max()) for k in (SYMPLECTIC, RK4, GAUSS)}
+    residual = {k: float(np.abs(of(data.unaccounted.sel(light="shadow"), k)).max()) for k in (SYMPLECTIC, RK4, GAUSS)}
     change = float(np.ptp(of(data.energy.sel(light="shadow"), GAUSS))) / abs(float(data.energy[0, 0, 0]))
     return Finding(
         {
-            f"{GAUSS}: to round-off": left[GAUSS] < 1e-12,
-            "RK4: to a thousandth of the change": left[RK4] < 1e-3 * change,
+            f"{GAUSS}: to round-off": residual[GAUSS] < 1e-12,
+            "RK4: to a thousandth of the change": residual[RK4] < 1e-3 * change,
         },
-        {"change less work, relative": left, "swing of the energy": change},
+        {"change less work, relative": residual, "swing of the energy": change},
     )
 
 

@@ -160,15 +160,15 @@ def like_the_count(share: float) -> Check:
 
 def three_quarters(data: xr.Dataset) -> Finding:
     """Judge whether about three quarters of the DMV runs converge at the largest step."""
-    many = {
+    shares = {
         drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in DMV} for drawn in DRAWN
     }
     words = {"any": "moments that may break the triangle inequality", "physical": "moments of physical bodies"}
     parts = {
         f"share at the largest step, {words[drawn]}": criteria.every(measured, like_the_count)
-        for drawn, measured in many.items()
+        for drawn, measured in shares.items()
     }
-    numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in many.items()}
+    numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in shares.items()}
     for h in SHARE_STEPS[1:]:
         measured = data.converged_of_many.sel(drawn="any", share_step=h)
         numbers[f"step {h:g}, {words['any']}"] = {label: float(measured.sel(dmv=label)) for label in DMV}

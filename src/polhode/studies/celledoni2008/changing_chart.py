@@ -106,9 +106,9 @@ def canonical_defect(step: Callable[[Any], Any], x: Any) -> float:
         for i in range(6):
             for n, weight in enumerate((4 / 5, -1 / 5, 4 / 105, -1 / 280)):
                 shift = np.eye(6)[i] * size * (n + 1)
-                gap = np.array(step(tuple(x + shift))) - step(tuple(x - shift))
-                gap[:3] -= 2.0 * np.pi * np.round(gap[:3] / (2.0 * np.pi))
-                M[:, i] += weight / size * gap
+                difference = np.array(step(tuple(x + shift))) - step(tuple(x - shift))
+                difference[:3] -= 2.0 * np.pi * np.round(difference[:3] / (2.0 * np.pi))
+                M[:, i] += weight / size * difference
         results.append(float(np.abs(M.T @ J @ M - J).max()))
     return min(results)
 

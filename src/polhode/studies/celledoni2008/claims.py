@@ -89,12 +89,12 @@ def stages_of(label: str) -> list[tuple[str, float]]:
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     y, top = start_state(FREE, **START), start_state(TOP, **START)
     end = exact_state(FREE, y, 0.0, AT)
-    kept, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
+    drift_table, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
     back, momentum, poisson = np.zeros((3, len(FLOWS)))
     for i, (label, (method, _)) in enumerate(FLOWS.items()):
         report_progress(label)
         drift = drifts(method, FREE, y, AT, 100 if quick else 1000)
-        kept[i] = [drift[name] for name in QUANTITIES]
+        drift_table[i] = [drift[name] for name in QUANTITIES]
         take_steps = stepper(method, FREE, y)
         momentum[i] = np.linalg.norm((take_steps(y, 0.0, AT) - end)[L.ANGULAR : L.BODY])
         poisson[i] = poisson_defect(partial(_after, take_steps, AT), y)
@@ -126,7 +126,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     }  # fmt: skip
     return xr.Dataset(
         {
-            "drift": (("flow", "quantity"), kept),
+            "drift": (("flow", "quantity"), drift_table),
             "symplectic_defect": (("flow", "step"), form),
             "there_and_back": ("flow", back),
             "momentum_error": ("flow", momentum),
@@ -161,9 +161,9 @@ def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
     """
 
     def end(axis: int, by: float) -> Any:
-        moved = y.copy()
-        moved[L.ANGULAR + axis] += by
-        return step(moved)[L.ANGULAR : L.BODY]
+        perturbed = y.copy()
+        perturbed[L.ANGULAR + axis] += by
+        return step(perturbed)[L.ANGULAR : L.BODY]
 
     d = 2e-3
     columns = [(8.0 * (end(k, d) - end(k, -d)) - end(k, 2 * d) + end(k, -2 * d)) / (12.0 * d) for k in range(3)]
@@ -257,10 +257,10 @@ def lie_poisson(data: xr.Dataset) -> Finding:
 
 
 def mclachlan_reich(data: xr.Dataset) -> Finding:
-    back, form = float(data.there_and_back.sel(flow=MR)), float(data.symplectic_defect.sel(flow=MR, step=AT))
+    reversibility, form = float(data.there_and_back.sel(flow=MR)), float(data.symplectic_defect.sel(flow=MR, step=AT))
     energy = float(data.drift.sel(flow=MR, quantity="energy"))
     parts = {
-        "time-reversible: there and back": criteria.at_most(back, EACH),
+        "time-reversible: there and back": criteria.at_most(reversibility, EACH),
         "symplectic: defect of the form": criteria.at_most(form, FORM),
         "change of the energy": criteria.at_least(energy, 1e-6),
     }

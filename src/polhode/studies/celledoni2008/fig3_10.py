@@ -177,9 +177,9 @@ def rotation(data: xr.Dataset) -> Finding:
             numbers[f"error with MR / exact, {name}, {setting}, by evaluations"] = words_of(data, ratio)
             if setting == CLOSE:
                 high = line_of(data, setting, name) > 1e-4
-                away = float(np.exp(np.abs(np.log(ratio[high])).max())) if high.any() else np.nan
+                factor = float(np.exp(np.abs(np.log(ratio[high])).max())) if high.any() else np.nan
                 parts[f"{name}, {setting}: error with MR over exact, or exact over it, while above 1e-4"] = (
-                    criteria.within(away, 1.0, 1.5)
+                    criteria.within(factor, 1.0, 1.5)
                 )
     return Finding(parts, numbers)
 

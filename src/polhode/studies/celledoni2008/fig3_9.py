@@ -90,8 +90,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     lost = np.isinf(error).mean(axis=0)
     shown = lost <= 1.0 - HALF
     # lost runs are left out of means; in ratios they are infinite, and so is the median if most runs are lost
-    kept = np.where(np.isinf(error), 0.0, error).sum(axis=0)
-    mean = kept / np.maximum(1.0, (1.0 - lost) * count)
+    total = np.where(np.isinf(error), 0.0, error).sum(axis=0)
+    mean = total / np.maximum(1.0, (1.0 - lost) * count)
     either = np.isinf(error) | np.isinf(error[:, :, :, :1])
     ratio = np.where(either, np.inf, error) / np.where(either, 1.0, error[:, :, :, :1])
     typical = np.median(ratio, axis=0)
@@ -218,8 +218,8 @@ def higher_energies(data: xr.Dataset) -> Finding:
     for setting in (PRINTED, TOUCHING, HIGHEST):
         for flow in (MR, BOOSTED):
             measured = ratios(data, setting, flow)
-            away = float(np.exp(np.abs(np.log(measured)).max()))
-            parts[f"{setting}, {flow}: error over exact, or exact over it"] = criteria.within(away, 1.0, 1.1)
+            factor = float(np.exp(np.abs(np.log(measured)).max()))
+            parts[f"{setting}, {flow}: error over exact, or exact over it"] = criteria.within(factor, 1.0, 1.1)
             numbers[f"error with {flow} / exact, {setting}, {STEPS}"] = at_each(measured)
     return Finding(parts, numbers)
 

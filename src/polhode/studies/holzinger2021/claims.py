@@ -165,9 +165,9 @@ def all_sequences() -> tuple[Any, Any]:
     results = []
     for sequence in euler.SEQUENCES:
         new = angles_by_half_angles(a, w, sequence)
-        away = np.abs(np.sin(new[:, 1]) if sequence[0] == sequence[2] else np.cos(new[:, 1])) > 0.1
+        regular = np.abs(np.sin(new[:, 1]) if sequence[0] == sequence[2] else np.cos(new[:, 1])) > 0.1
         both = (angles_by_entries(a, w, sequence), new)
-        results.append([angle_error(x, a, w, sequence)[away].max() for x in both])
+        results.append([angle_error(x, a, w, sequence)[regular].max() for x in both])
     return tuple(np.transpose(results))
 
 

@@ -135,9 +135,9 @@ def errors_of(data: xr.Dataset, method: str, name: str = "position_error") -> di
 
 def unstable(data: xr.Dataset) -> Finding:
     m1, m2, m3 = BOX.moments[0]
-    turns = int(data.attrs["turnovers"])
-    parts = {"J33 is the middle moment": min(m1, m2) < m3 < max(m1, m2), "the axis turns over": turns > 0}
-    return Finding(parts, {"changes of the sign of omega_3 within 1 s": turns})
+    sign_changes = int(data.attrs["turnovers"])
+    parts = {"J33 is the middle moment": min(m1, m2) < m3 < max(m1, m2), "the axis turns over": sign_changes > 0}
+    return Finding(parts, {"changes of the sign of omega_3 within 1 s": sign_changes})
 
 
 def order_of(data: xr.Dataset, method: str) -> float:

@@ -77,9 +77,9 @@ def no_drift(data: xr.Dataset) -> Finding:
     }
     parts = {f"{label}: last tenth over the first": criteria.ratio_within(growth[label], 1.0, 1.5)
              for label in PROPOSED}  # fmt: skip
-    apart = {name: float(data.apart.sel({"method": name})) for name in METHODS}
+    difference = {name: float(data.apart.sel({"method": name})) for name in METHODS}
     return Finding(parts, {"largest in the last tenth / in the first": growth,
-                           "attitude at the end, from that of the rotation vector": apart})  # fmt: skip
+                           "attitude at the end, from that of the rotation vector": difference})  # fmt: skip
 
 
 def quaternion_drifts(data: xr.Dataset) -> Finding:

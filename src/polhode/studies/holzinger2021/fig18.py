@@ -52,11 +52,13 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     truth = top.exact(T_END, tilt=TILT).attitude.values[-1]
     steps = STEPS[:9] if quick else STEPS
     error = np.empty((len(PAIRS), len(WAYS), len(NORMS), len(steps)))
-    off = {}
+    reference_errors = {}
     for i, (pair, (*methods, chart)) in enumerate(PAIRS.items()):
         report_progress(f"{pair}, the paper's reference")
         converged = end(methods[0], REFERENCE)
-        off[f"{pair}: attitude of the paper's reference"] = float(rotation.angle_between(converged.attitude, truth))
+        reference_errors[f"{pair}: attitude of the paper's reference"] = float(
+            rotation.angle_between(converged.attitude, truth)
+        )
         for j, (way, method) in enumerate(zip(WAYS, methods, strict=True)):
             report_progress(f"{pair}, {way}")
             for k, h in enumerate(steps):
@@ -68,7 +70,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         {"parameters": list(PAIRS), "way": list(WAYS), "norm": list(NORMS), "step": steps},
         {"norms": "attitude: angle from a power series, rad; parameters: the paper's, |v - v_converged|, from "
                   "the proposed update with a step of 1/204800",
-         **{name: f"{x:.1e} from the power series" for name, x in off.items()}},
+         **{name: f"{x:.1e} from the power series" for name, x in reference_errors.items()}},
     )  # fmt: skip
 
 

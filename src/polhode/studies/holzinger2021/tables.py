@@ -61,11 +61,11 @@ def compute(
 def draw(stem: str, title: str, data: xr.Dataset) -> dict[str, Picture]:
     rows = np.arange(data.method.size)
     picture, ((ax,),) = drawing.canvas(1, 1, width=9.0, height=1.6 + 0.34 * rows.size)
-    left = np.zeros(rows.size)
+    start = np.zeros(rows.size)
     for kind, colour in zip(KINDS, COLOURS, strict=False):
-        ax.barh(rows, data[kind], left=left, color=colour, height=0.62, label=kind)
-        left += data[kind].values
-    for row, total in zip(rows, left, strict=True):
+        ax.barh(rows, data[kind], left=start, color=colour, height=0.62, label=kind)
+        start += data[kind].values
+    for row, total in zip(rows, start, strict=True):
         ax.text(total + 1.0, row, f"{total:.0f}", va="center")
     ax.set_yticks(rows, data.method.values)
     ax.invert_yaxis()
@@ -105,9 +105,9 @@ def map_matters(data: xr.Dataset) -> Finding:
     measured = totals(data)
     share = abs(measured[f"{PROPOSED}, {EXP}"] - measured[f"{PROPOSED}, {CAY}"]) / measured[f"{PROPOSED}, {EXP}"]
     trigonometric = dict(zip(map(str, data.method.values), map(int, data.trigonometric.values), strict=True))
-    kept = {name: trigonometric[name] for name in (f"{PROPOSED}, {EXP}", f"{PROPOSED}, {CAY}")}
+    map_counts = {name: trigonometric[name] for name in (f"{PROPOSED}, {EXP}", f"{PROPOSED}, {CAY}")}
     return Finding({"it has one": share > 0.0, "a large share of all operations": criteria.at_least(share, LARGE)},
-                   {"share": share, "trigonometric functions": kept})  # fmt: skip
+                   {"share": share, "trigonometric functions": map_counts})  # fmt: skip
 
 
 LIE_CLAIM = "The proposed update needs fewer operations than the standard Lie group method"

@@ -141,10 +141,10 @@ def alike(quantity: str, data: xr.Dataset) -> Finding:
     """Judge whether both charts agree to round-off, and with the power series to 1e-3 of the size."""
     size = float(np.sqrt((data[quantity] ** 2).sum("axis")).max())
     between = float(apart(data[quantity], VECTOR, ANGLES).max())
-    off = float(apart(data[quantity], VECTOR, SERIES).max())
+    deviation = float(apart(data[quantity], VECTOR, SERIES).max())
     parts = {"the same by both, but for round-off": between < ALIKE * size,
-             "that of (74) to (76), to 1e-3 of its size": off < CLOSE * size}  # fmt: skip
-    return Finding(parts, {"largest size": size, "largest difference": between, f"from the {SERIES}": off})
+             "that of (74) to (76), to 1e-3 of its size": deviation < CLOSE * size}  # fmt: skip
+    return Finding(parts, {"largest size": size, "largest difference": between, f"from the {SERIES}": deviation})
 
 
 # ------------------------------------------------------------------ pictures

@@ -85,17 +85,20 @@ def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
     masses = np.array(MASSES)[:, None]
 
     def force(u: Any) -> Any:
-        apart = u[1] - u[0]
-        pull = MASSES[0] * MASSES[1] * apart / np.linalg.norm(apart) ** 3
+        separation = u[1] - u[0]
+        pull = MASSES[0] * MASSES[1] * separation / np.linalg.norm(separation) ** 3
         return np.array([pull, -pull])
 
     if label == "TRAP":
-        gaps = p1 - p0 - h / 2 * (force(u0) + force(u1)), u1 - u0 - h / 2 * (p0 + p1) / masses  # [krysl2006, eq. 4]
+        residuals = (
+            p1 - p0 - h / 2 * (force(u0) + force(u1)),
+            u1 - u0 - h / 2 * (p0 + p1) / masses,
+        )  # [krysl2006, eq. 4]
     else:
         middle = p0 + h / 2 * force((u0 + u1) / 2)
         share = h / 2 if label == "IMID as printed" else h
-        gaps = p1 - p0 - h * force((u0 + u1) / 2), u1 - u0 - share * middle / masses  # [krysl2006, eq. 5]
-    return float(max(np.abs(gap).max() for gap in gaps))
+        residuals = p1 - p0 - h * force((u0 + u1) / 2), u1 - u0 - share * middle / masses  # [krysl2006, eq. 5]
+    return float(max(np.abs(residual).max() for residual in residuals))
 
 
 def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
@@ -148,7 +151,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             ends.append(z)
         return state_distance(ends[0], ends[1], system)
 
-    kept = np.zeros((2, len(labels), len(QUANTITIES)))
+    drift = np.zeros((2, len(labels), len(QUANTITIES)))
     single: dict[str, list[float]] = {
         name: []
         for name in (
@@ -165,7 +168,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         report_progress(label)
         for k, (system, y, h) in enumerate(((FREE, free, 0.25), (TOP, top, 0.025))):
             result = drifts(method, system, y, h, 120 if quick else 1200)
-            kept[k, i] = [result[name] for name in QUANTITIES]
+            drift[k, i] = [result[name] for name in QUANTITIES]
         step = stepper(method, TORQUED, torqued)
         single["printed_residual"].append(printed_residual(label, H, torqued, step(torqued, 0.0, H)))
         single["there_and_back"].append(symmetry_defect(method, TORQUED, torqued, t=0.0, h=H))
@@ -174,8 +177,10 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             single[name].append(symplectic_defect(map_of(method, system, y, H), system, y))
         half = symplectic_defect(map_of(method, TORQUED, torqued, H / 2), TORQUED, torqued)
         single["symplectic_exponent"].append(float(np.log2(single["symplectic_torqued"][-1] / half)))
-    after = {name: stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
-    printed = {label: vector_residual(label, H, particles, after[label.split()[0].lower()]) for label in VECTOR_STEPS}
+    steps_taken = {name: stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
+    printed = {
+        label: vector_residual(label, H, particles, steps_taken[label.split()[0].lower()]) for label in VECTOR_STEPS
+    }
     report_progress("series of TRAPM")
     maps = {"TRAPM": tableaux.trapm, "trapezoid": tableaux.munthe_kaas(np.array([[0, 0], [0.5, 0.5]]), np.full(2, 0.5))}
     misfits = [[tableaux.misfit(order, step) for order in tableaux.TREES] for step in maps.values()]
@@ -192,8 +197,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "energy_error": (("oscillating", "step", "time"), np.array(energy)),
             "defect_torqued": ("identity", [gap(TORQUED, torqued, name) for name in IDENTITIES]),
             "defect_free": ("identity", [gap(FREE, free, name) for name in IDENTITIES]),
-            "drift_free": (("method", "quantity"), kept[0]),
-            "drift_top": (("method", "quantity"), kept[1]),
+            "drift_free": (("method", "quantity"), drift[0]),
+            "drift_top": (("method", "quantity"), drift[1]),
             **{name: ("method", values) for name, values in single.items()},
         },
         {"oscillating": list(OSCILLATING), "step": list(STEPS), "time": STEPS[0] * np.arange(len(energy[0][0])),

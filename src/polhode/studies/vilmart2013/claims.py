@@ -55,8 +55,8 @@ def rattle_top() -> float:
 
 def rattle_keeps() -> float:
     y1, Q1 = printed.rattle(np.zeros_like, I)(y, Q, H)
-    kept = np.subtract(casimir_and_energy(y1, I), casimir_and_energy(y, I))
-    return float(max(np.abs(Q1 @ y1 - Q @ y).max(), np.abs(kept).max()))
+    changes = np.subtract(casimir_and_energy(y1, I), casimir_and_energy(y, I))
+    return float(max(np.abs(Q1 @ y1 - Q @ y).max(), np.abs(changes).max()))
 
 
 def cayley(sign: float) -> float:

@@ -38,16 +38,16 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     errors = ladder(maps, STATE, body_map("exact", BOOK)(*STATE, SPAN), SPAN, STEPS)
     T = period(BOOK, Y0)
     n = round((PERIODS / 20 if quick else PERIODS) * T / STEP)
-    long = {}
+    runs = {}
     for name in (*KEPT, *COMPARED):
         report_progress(f"{n} steps of {name}")
         ds = integrate(BODY_OF_FIG_1, name, step=STEP, steps=n, every=n // 500, **START)
         Qy, C = ds.angular_momentum_space, (ds.angular_momentum**2).sum("axis")
-        long[name] = [np.abs(ds.energy_error), np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
-    kept = np.array([[x.values for x in three] for three in long.values()])
+        runs[name] = [np.abs(ds.energy_error), np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
+    changes = np.array([[x.values for x in three] for three in runs.values()])
     return xr.Dataset(
-        {"error": errors, "change": (("kept_by", "quantity", "time"), kept)},
-        {"kept_by": list(long), "quantity": ["H", "C", "Qy"], "time": ds.time.values},
+        {"error": errors, "change": (("kept_by", "quantity", "time"), changes)},
+        {"kept_by": list(runs), "quantity": ["H", "C", "Qy"], "time": ds.time.values},
         {"period of the momentum": f"{T:.4f}", "steps of the long run": f"{n} of {STEP}"},
     )
 

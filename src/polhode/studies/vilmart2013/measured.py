@@ -66,9 +66,9 @@ def poisson_defect(take_steps: Any, y: Any, h: float) -> float:
             for n, weight in enumerate(WEIGHTS):
                 ends = []
                 for side in (1.0, -1.0):
-                    moved = y.copy()
-                    moved[L.ANGULAR + c] += side * (n + 1) * size
-                    ends.append(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY])
+                    perturbed = y.copy()
+                    perturbed[L.ANGULAR + c] += side * (n + 1) * size
+                    ends.append(take_steps(perturbed, 0.0, h)[L.ANGULAR : L.BODY])
                 D[:, c] += weight / size * (ends[0] - ends[1])
         before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end[L.ANGULAR : L.BODY])
         results.append(float(np.abs(D @ before @ D.T - after).max()))
@@ -79,10 +79,10 @@ def influence_of_Q(take_steps: Any, y: Any, h: float) -> float:
     """Largest change of y1 when the initial attitude changes."""
     end, largest = take_steps(y, 0.0, h), 0.0
     for turn in ((1.0, 0.0, 0.0), (0.4, -2.0, 0.7)):
-        moved = y.copy()
-        moved[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
+        rotated = y.copy()
+        rotated[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
         largest = max(
-            largest, float(np.abs(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
+            largest, float(np.abs(take_steps(rotated, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
         )
     return largest
 
@@ -162,8 +162,8 @@ def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Tel
         order[i] = observed(errors[i], one_step[i])
         influence[i] = influence_of_Q(take_steps, y, STEPS[-1])
         for j, h in enumerate(STEPS):
-            kept = drifts(take_steps, system, y, h, steps_of_run)
-            defects[i, :3, j] = [kept[name] for name in INVARIANTS.values()]
+            drift = drifts(take_steps, system, y, h, steps_of_run)
+            defects[i, :3, j] = [drift[name] for name in INVARIANTS.values()]
             defects[i, 3, j] = poisson_defect(take_steps, y, h)
             defects[i, 4, j] = symplectic_defect(partial(after, take_steps, h), system, y)
     return xr.Dataset(

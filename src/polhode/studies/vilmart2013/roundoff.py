@@ -323,12 +323,12 @@ def reformulated(data: xr.Dataset) -> Finding:
 def matrix_or_quaternion(data: xr.Dataset) -> Finding:
     ns, flows = named(data.ns_per_product), named(data.ns_per_step)
     angle, departure = (named(data[x].isel(products=-1, drop=True)) for x in ("angle", "departure"))
-    kept = "quaternion kept to length 1"
+    normalised = "quaternion kept to length 1"
     parts = {
-        "a product takes longer, ratio": criteria.at_least(ns["matrix"] / ns[kept], 1.1),
+        "a product takes longer, ratio": criteria.at_least(ns["matrix"] / ns[normalised], 1.1),
         "a free rotation takes longer, ratio": criteria.at_least(flows[SEMIEXACT[0]] / flows[SEMIEXACT[1]], 1.1),
-        "its error in angle is larger, ratio": criteria.at_least(angle["matrix"] / angle[kept], 2.0),
-        "it ceases to be a rotation, ratio": criteria.at_least(departure["matrix"] / departure[kept], 10.0),
+        "its error in angle is larger, ratio": criteria.at_least(angle["matrix"] / angle[normalised], 2.0),
+        "it ceases to be a rotation, ratio": criteria.at_least(departure["matrix"] / departure[normalised], 10.0),
     }
     return Finding(parts, {
         "products": int(data.products[-1]), "ns a product": ns, "ns a step": flows, "error in angle, rad": angle,

@@ -143,12 +143,12 @@ def promised(data: xr.Dataset) -> Finding:
     broken: dict[str, str] = {}
     names = [name for name in map(str, data.method.values) if not name.startswith(ALGORITHM)]
     for name in names:
-        says, size = method(name).promises, named(data.defect.max("step").sel({"method": name}))
-        kept = {column: key in says.keeps_free for column, key in INVARIANTS.items()}
-        kept["C"] = kept["C"] or kept["Qy"]
-        measured = {column: tick(size[column], kept[column]) for column in INVARIANTS}
-        measured |= {"symplectic": tick(size["symplectic"], says.symplectic)}
-        least = says.order_free if isinf(says.order_free) else says.order_free - tolerance(says.order_free)
+        promise, size = method(name).promises, named(data.defect.max("step").sel({"method": name}))
+        expected = {column: key in promise.keeps_free for column, key in INVARIANTS.items()}
+        expected["C"] = expected["C"] or expected["Qy"]
+        measured = {column: tick(size[column], expected[column]) for column in INVARIANTS}
+        measured |= {"symplectic": tick(size["symplectic"], promise.symplectic)}
+        least = promise.order_free if isinf(promise.order_free) else promise.order_free - tolerance(promise.order_free)
         measured |= {"order": criteria.at_least(float(data.order.sel({"method": name})), least)}
         wrong = ", ".join(f"{part} {check.measured:.3g}" for part, check in measured.items() if not check)
         broken |= {name: wrong} if wrong else {}
