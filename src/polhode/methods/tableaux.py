@@ -430,6 +430,7 @@ def _is_list(given: object) -> bool:
 
 
 def _vanishes(residual: np.ndarray, scale: np.ndarray) -> bool:
+    """Whether a residual is round-off, relative to ``scale`` or 1."""
     return bool(np.abs(residual).max() <= TOLERANCE * max(1.0, np.abs(scale).max()))
 
 
@@ -521,11 +522,13 @@ def order_residuals(method: Tableau, order: int) -> np.ndarray:
 
 
 def _conditions_hold(method: Tableau, order: int) -> bool:
+    """Whether the conditions of one order hold to round-off."""
     scale = _elementary_weights(np.abs(method.A), np.abs(method.b), order)
     return bool((np.abs(order_residuals(method, order)) <= TOLERANCE * np.maximum(scale, 1.0)).all())
 
 
 def _dense_conditions_hold(A: np.ndarray, P: np.ndarray, order: int) -> bool:
+    """Whether the conditions of one order hold for dense output, for every theta."""
     g = np.array(_stage_weights(A, order))
     wrong = g @ P
     wrong[:, order - 1] -= [1.0 / _density(tree) for tree in rooted_trees(order)]
@@ -673,14 +676,17 @@ def nodes_and_weights(stages: int, below: int) -> tuple[list[Decimal], list[Deci
 
 
 def gauss_numbers(stages: int) -> Numbers:
+    """A, b, c of Gauss collocation, in decimals."""
     return _collocation(_nodes(stages, 0))
 
 
 def _radau_iia(stages: int) -> Numbers:
+    """A, b, c of Radau IIA collocation, in decimals."""
     return _collocation(_nodes(stages, 1))
 
 
 def lobatto_numbers(stages: int) -> Numbers:
+    """A, b, c of Lobatto collocation (IIIA), in decimals."""
     return _collocation(_nodes(stages, 2))
 
 

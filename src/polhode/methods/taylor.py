@@ -54,6 +54,7 @@ def safe_step(m: Any, j: Any) -> float:
 
 @cache
 def _step(order: int, fours: int) -> Any:
+    """The compiled step of an order, with 4 ``fours`` quadrature nodes."""
     polynomials = inlined(bind(taylor.polynomials, ORDER=order))
     turning = bind(taylor.rotate_free, ORDER=order, NODE_LANES=fours, polynomials=polynomials)
     return bind(taylor_step, rotate_free=helper(turning))
@@ -62,7 +63,7 @@ def _step(order: int, fours: int) -> Any:
 @cache
 def row(order: int) -> Method:
     """The row of the method of this order."""
-    fours = (order + 7) // 8  # enough nodes for the order, which takes order/2
+    fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed
 
     def prepare() -> CompiledMethod:
         coefficients = np.zeros(taylor.TABLE)

@@ -93,6 +93,7 @@ def _numbers(A: Any, E: Any, b: Any, e: Any, c: Any, newton: bool = False, facto
 
 
 def _work(n: int, m: int, blocks: int) -> int:
+    """Length of the scratch array, see the module docstring."""
     d = 3 * blocks
     return 5 * n * d + m * d + 4 * d + 2 * m * d * d + (n * d) ** 2
 
@@ -580,6 +581,7 @@ def lobatto_pair(order: int) -> tuple[Tableau, Tableau]:
 
 
 def _prepared(numbers: tuple[Any, Any]) -> CompiledMethod:
+    """The compiled method of these float and integer coefficients."""
     n, m = int(numbers[1][VELOCITIES]), int(numbers[1][NODES])
     return CompiledMethod(
         variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, points=True, auxiliary_work=0
@@ -598,16 +600,19 @@ def _promises(order: int, evaluations: int, implicit: bool = True) -> Promises:
 
 
 def _of_alpha(alpha: str = "0.5") -> Promises:
+    """Promises of ``variational``; alpha of 0 or 1 is explicit."""
     a = min(float(alpha), 1.0 - float(alpha))
     return _promises(2, 1 if a in (0.0, 0.5) else 2, implicit=a != 0.0)
 
 
 def _corrected() -> CompiledMethod:
+    """The compiled method of ``variational_midpoint4``."""
     numbers = _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton=True, factor=-1.0 / 12.0)
     return replace(_prepared(numbers), converter=(always, convert_state), processed=True)
 
 
 def _of_corrected() -> Promises:
+    """Promises of ``variational_midpoint4``."""
     return Promises(
         order=4, order_velocity=2, kept_by="galerkin4", symplectic=True, implicit=True, evaluations=1,
         requires="loads that depend on time and configuration only, and their commutator load",
