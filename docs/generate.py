@@ -42,7 +42,8 @@ from polhode.systems import PROBLEMS, SYSTEMS  # noqa: E402
 CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
 
 ROOMS = {
-    "runs.single": "Running",
+    "runs.integrate": "Running",
+    "runs.display": "Running",
     "runs.resume": "Running",
     "systems": "Systems",
     "methods": "Methods",

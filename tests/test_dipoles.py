@@ -451,9 +451,9 @@ def test_a_blow_up_is_told_and_the_last_good_state_kept(arguments):
 
 
 def test_a_blow_up_is_noticed_while_the_run_goes_on(monkeypatch):
-    from polhode.runs import single
+    from polhode.runs import integrate
 
-    monkeypatch.setattr(single, "BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(integrate, "BETWEEN_LOOKS", 0.0)
     start = lattice(27, 1.2, noise=0.05, warm=3.0)
     with pytest.raises(NotFinite, match=r"blew up|infinite") as told:
         ph.integrate(ph.dipoles(27), "v2", step=0.1, steps=10_000_000, every=10_000_000, guard=False, **start)

@@ -85,11 +85,11 @@ def test_what_ctrl_c_does_not_concern():
 
 def test_a_press_when_the_run_is_over(monkeypatch):
     """It is told, with all of the trajectory."""
-    from polhode.runs import single
+    from polhode.runs import integrate
 
     whole = ph.integrate(ph.free_body((1, 2, 3)), "trapm", step=0.1, steps=3, angular_velocity=(1, 2, 3))
-    finish = single.finish
-    monkeypatch.setattr(single, "finish", lambda *words: (press(), finish(*words))[1])
+    finish = integrate.finish
+    monkeypatch.setattr(integrate, "finish", lambda *words: (press(), finish(*words))[1])
     with pytest.raises(ph.Interrupted, match="when the run was over") as caught:
         ph.integrate(ph.free_body((1, 2, 3)), "trapm", step=0.1, steps=3, angular_velocity=(1, 2, 3))
     assert caught.value.trajectory.identical(whole)

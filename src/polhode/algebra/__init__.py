@@ -1,24 +1,19 @@
-"""Algebra of rotations, Kepler orbits and elliptic functions: the formulas that all other packages use.
+"""Rotations as numbers: the formulas every other room builds on, each written once.
 
-From the lowest level up:
+What lives here, from the inside out:
 
 ``series``
-    Functions of a squared angle that lose digits near zero in closed form; all small-angle branches are here.
-``quaternion``, ``so3``, ``euler``, ``charts``, ``printed_charts``
-    Tuple kernels: unit quaternions; hat, exp, log, Cayley and their tangent operators; the 24 Euler sequences; updates
-    of three-number attitudes, without loss of accuracy and as printed in papers.
-``kepler``
-    Tuple kernels of Kepler propagation in universal variables.
-``rotation``, ``orbits``, ``elliptic``
-    Public functions (``polhode.rotation``, ``polhode.kepler``, ``polhode.elliptic``): these kernels over arrays, with
-    checked arguments.
+    Functions of a squared angle that lose digits near zero in closed form; the only home of small-angle switches.
+``quaternion``, ``so3``, ``euler``
+    Tuple kernels: unit quaternions; hat, exp, log, Cayley and their tangent operators; the 24 Euler sequences.
+``rotation``
+    The public border: the same kernels over arrays of any shape, with their inputs checked.
 ``variational``
-    Public too: discrete Lagrangians, their equations and momenta, over arrays.
+    Public too: discrete Lagrangians and what follows from them, over arrays.
 
 Conventions: quaternions are scalar first (w, x, y, z), Hamilton product, body to space, ``x_space = R(q) x_body``;
-angles are radians. Kernels take and return plain tuples, matrices as 9 numbers in row order, and check nothing; public
-functions take array_like and raise ``InvalidInput`` for bad arguments.
+angles are radians. Kernels take and return plain tuples, matrices as 9 numbers in row order, and check nothing;
+``rotation`` takes array_like, refuses bad input with ``InvalidInput``, and holds no formula of its own.
 
-Masses, loads, time steps, methods and Datasets do not belong here. The package imports ``kernel``, ``arguments`` and
-``errors`` only.
+What may not live here: masses, loads, time steps, methods, Datasets. The room imports ``kernel`` and ``errors`` only.
 """

@@ -1,10 +1,10 @@
-"""Updates of three-number attitudes by the formulas as printed in papers, for comparison with ``charts`` only.
+"""Attitudes kept as three numbers, updated as papers print it: to be compared with ``charts``, not to be used instead.
 
-Each of these formulas loses the attitude near its singular points; ``charts`` does the same updates without loss.
+Each of these formulas loses the attitude near its singular points. ``charts`` does the same turns without loss.
 
-    v       rotation vector before the rotation, angle phi0 times axis n0
-    angles  Euler angles before the rotation, in the order of the sequence's letters
-    e       unit quaternion of the rotation, in the body frame: R_new = R_old R(e)
+    v       rotation vector before the turn, angle phi0 times axis n0
+    angles  Euler angles before the turn, in the order of the sequence's letters
+    e       unit quaternion of the turn, in the body frame: R_new = R_old R(e)
     plan    the Euler sequence, see ``euler``
 """
 
@@ -19,12 +19,12 @@ from polhode.kernel.jit import inlined
 
 @inlined
 def compose_as_printed(v, e):
-    """Rotation vector after the rotation e, of length 0 ... 2 pi, by the arc cosine and a quotient by sin(phi/2).
+    """Rotation vector after the turn e, of length 0 ... 2 pi, by the arc cosine and a quotient by sin(phi/2).
 
-    At the distance d from phi = 2 pi, the arc cosine has an error eps/d of the angle and the quotient eps/d^2 of the
-    axis, including its length: the error of the attitude is 6e-9 at d = 1e-3 and of order 1 below d = 1e-8. The test
-    for the singular point fails to detect it, since the sine of the rounded pi is 1.2e-16. Near phi = 0 angles below
-    2e-8 can become 0. The argument of the arc cosine is limited to -1 ... 1, which rounding may exceed.
+    Near phi = 2 pi, at the distance d, the arc cosine loses eps/d of the angle and the quotient eps/d^2 of the axis,
+    whose length then enters too: the attitude is off by 6e-9 at d = 1e-3 and of order 1 from 1e-8 on. The test for the
+    singular point does not meet it, since the sine of the rounded pi is 1.2e-16. Near phi = 0 angles below 2e-8 can
+    become 0. The argument of the arc cosine is limited to -1 ... 1, which it leaves by rounding.
     """
     phi0 = sqrt(so3.dot(v, v))
     n0 = so3.scale(1.0 / phi0, v) if phi0 > 0.0 else (0.0, 0.0, 0.0)  # [holzinger2021, eq. 12]
@@ -34,16 +34,16 @@ def compose_as_printed(v, e):
     s = sin(0.5 * phi)
     if s == 0.0:
         return (0.0, 0.0, 0.0)
-    rotated = so3.axpy(c0, w, so3.scale(s0, so3.cross(n0, w)))
-    n = so3.axpy(s0 * e[0] / s, n0, so3.scale(1.0 / s, rotated))  # [holzinger2021, eq. 25]
+    turned = so3.axpy(c0, w, so3.scale(s0, so3.cross(n0, w)))
+    n = so3.axpy(s0 * e[0] / s, n0, so3.scale(1.0 / s, turned))  # [holzinger2021, eq. 25]
     return so3.scale(phi, n)  # [holzinger2021, eq. 26]
 
 
 @inlined
 def compose_bch(v, e):
-    """Rotation vector after the rotation e by the closed form of log(exp(hat v) exp(hat w)), w the vector of e.
+    """Rotation vector after the turn e by the closed form of log(exp(hat v) exp(hat w)), with w the vector of e.
 
-    It gives only the sine of the total angle, and takes the angle below pi/2: for larger angles it is wrong.
+    It knows the sine of the total angle only, and takes the angle below pi/2 that has it: beyond it is wrong.
     """
     w = so3.log_quaternion(e)
     x, y, along = so3.dot(v, v), so3.dot(w, w), so3.dot(v, w)
@@ -67,23 +67,23 @@ def product(a, b, i, j):
 
 @inlined
 def difference(y, x, angle):
-    """The angle atan2(y, x) minus ``angle``, in -pi ... pi."""
+    """The angle of (x, y) less another one, in -pi ... pi."""
     s, c = sin(angle), cos(angle)
     return atan2(c * y - s * x, c * x + s * y)  # [holzinger2021, eqs. 43-45]
 
 
 @inlined
 def euler_as_printed(angles, e, plan):
-    """Change of the Euler angles by the rotation e, each from its own entries of the new rotation matrix.
+    """Change of the Euler angles by the turn e, each from its own entries of the new rotation matrix.
 
-    Five entries suffice away from the singular middle angles. At the distance d from those each outer angle has an
-    error eps/d, and these errors do not cancel in the attitude. Where the entries vanish the angle about the last axis
-    of the product of rotations is kept. The new middle angle is in its range up to multiples of 2 pi.
+    Five entries are enough away from the singular middle angles. At the distance d from those the outer angles are
+    each uncertain by eps/d, and their errors do not cancel in the attitude. Where the entries vanish altogether the
+    angle about the last axis of the product of turns is kept. The new middle angle is in its range up to whole turns.
     """
     a = swapped(angles, plan)
     first, second, last = plan[2], plan[1], plan[0]
     other, sign = third_axis(first, second)
-    # In the frame of the first, the second and the axis perpendicular to both, only two cases of matrices remain.
+    # In the frame of the first, the second and the axis perpendicular to both, only two matrices are left.
     turn = to_matrix((e[0], e[first], e[second], sign * e[other]))
     eps = 1.0 if first == last else sign
     a1, a2, a3 = a[2], a[1], eps * a[0]

@@ -1,4 +1,4 @@
-"""Drift: uniform motion of the positions, exact; every momentum stays."""
+"""Uniform motion of the positions: exact, keeps every momentum."""
 
 from __future__ import annotations
 

@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-if TYPE_CHECKING:
-    from polhode.runs.single import Progress
+from polhode.errors import InvalidInput, shown
 
 SECONDS_BETWEEN_LINES = 5.0
 COMPILING = "compiling (the first run of a method takes some seconds longer)"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is: handed to the ``progress`` function a few times a second.
+
+    Attributes
+    ----------
+    done, total : int
+        Steps; the total is None where they are chosen by a tolerance.
+    seconds : float
+        Time computed so far.
+    stage : str
+        ``preparing``, then ``compiling`` if anything is compiled, then ``running``.
+    share : float
+        Part of the span of time that is done.
+    """
+
+    done: int
+    total: int | None
+    seconds: float
+    stage: str
+    share: float = 0.0
 
 
 class Display:
@@ -67,6 +91,22 @@ class Display:
     def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.stop()
+
+
+def teller(told: Any, name: str, kind: str = "a function") -> Callable[[Any], None]:
+    """A function of the user's that is told how far something is, or one that does nothing where None is given. What it
+    raises is the user's, and comes through as it is.
+
+    Raises
+    ------
+    InvalidInput
+        Something else.
+    """
+    if told is None:
+        return lambda state: None
+    if not callable(told):
+        raise InvalidInput(f"{name} must be {kind}, not {shown(told)}")
+    return told  # type: ignore[no-any-return]
 
 
 def duration(seconds: float) -> str:

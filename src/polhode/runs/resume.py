@@ -13,11 +13,13 @@ import xarray as xr
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
 from polhode.errors import Interrupted, InvalidInput, PolhodeError
-from polhode.methods import MethodSpec
-from polhode.runs.single import Progress, carry_out, checked_threads, finish, kind_of_run, rebuilt, recorder
+from polhode.runs.display import Progress
+from polhode.runs.integrate import carry_out, run_of
+from polhode.runs.request import Request
+from polhode.runs.result import finish
+from polhode.runs.stepping import Record
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.systems import System
-from polhode.systems.events import Event
 from polhode.trajectory import files
 
 
@@ -70,9 +72,8 @@ def resume(
     """
     seconds = number(checkpoint_seconds, "checkpoint_seconds", "s", positive=True, zero=True)
     live = LiveStore.opened(checked_path(store, "store"), seconds)
-    recipe, system, chosen, events = _read(live, system, functions, "resume")
-    many = checked_threads(threads)
-    return _labelled(live, lambda: carry_out(system, chosen, recipe, progress, events, live, many))
+    request = _read(live, system, functions, "resume")
+    return _labelled(live, lambda: carry_out(request, progress, live, threads))
 
 
 def load(path: str | os.PathLike[str], *, system: System | None = None, **functions: Callable[..., Any]) -> xr.Dataset:
@@ -104,22 +105,20 @@ def load(path: str | os.PathLike[str], *, system: System | None = None, **functi
             raise InvalidInput("a system or functions are handed in, but only a live store needs them; leave them out")
         return files.load(path)
     live = LiveStore.opened(path, writable=False)
-    recipe, system, chosen, events = _read(live, system, functions, "load")
+    request = _read(live, system, functions, "load")
     if live.over:  # what is left to do takes no time
-        return _labelled(live, lambda: carry_out(system, chosen, recipe, None, events, live))
-    return _labelled(live, lambda: _so_far(live, recipe, system, chosen, events))
+        return _labelled(live, lambda: carry_out(request, None, live))
+    return _labelled(live, lambda: _so_far(live, request))
 
 
-def _read(
-    live: LiveStore, system: System | None, functions: Mapping[str, Callable[..., Any]], name: str
-) -> tuple[dict[str, Any], System, MethodSpec, list[Event]]:
-    """The recipe of a store, and what it is made of."""
-    given = system is not None
-    recipe, system, chosen, events = rebuilt(live.run_text, functions, system, f"{name}({str(live.path)!r}, ")
-    if given and _without_functions(system.arguments) != _without_functions(recipe["system"]["arguments"]):
+def _read(live: LiveStore, system: System | None, functions: Mapping[str, Callable[..., Any]], name: str) -> Request:
+    """The request of a store."""
+    request = Request.from_json(live.run_text, functions, system, f"{name}({str(live.path)!r}, ")
+    kept = json.loads(live.run_text)
+    if system is not None and _without_functions(system.arguments) != _without_functions(kept["system"]["arguments"]):
         raise InvalidInput(f"the system handed in has other arguments than that of the run in {live.path}")
-    live.told(_changed(recipe, system, events))
-    return recipe, system, chosen, events
+    live.told(_changed(kept, request))
+    return request
 
 
 def _without_functions(arguments: Mapping[str, Any]) -> str:
@@ -128,10 +127,11 @@ def _without_functions(arguments: Mapping[str, Any]) -> str:
     return json.dumps(kept)
 
 
-def _changed(recipe: Mapping[str, Any], system: System, events: list[Event]) -> list[str]:
+def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
     """Names of functions whose source is not the one the run began with."""
-    pairs = [(name, value, system.arguments.get(name)) for name, value in recipe["system"]["arguments"].items()]
-    for given, event in zip(recipe.get("events", ()), events, strict=True):
+    arguments = request.system.arguments
+    pairs = [(name, value, arguments.get(name)) for name, value in kept["system"]["arguments"].items()]
+    for given, event in zip(kept.get("events", ()), request.events, strict=True):
         pairs.append((given.get("name", given["kind"]), given.get("function"), event.arguments.get("function")))
     return [
         name for name, old, new in pairs
@@ -139,19 +139,16 @@ def _changed(recipe: Mapping[str, Any], system: System, events: list[Event]) -> 
     ]  # fmt: skip
 
 
-def _so_far(
-    live: LiveStore, recipe: Mapping[str, Any], system: System, chosen: MethodSpec, events: list[Event]
-) -> xr.Dataset:
+def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     """The rows that are committed, without taking a step."""
-    record = recorder(recipe)
-    run = kind_of_run(chosen, recipe)(system, chosen, recipe, events)
+    record, run = Record.of(request), run_of(request)
     live.join(run, record)
-    if not record.count and recipe["t_eval"] is None:
+    if not record.count and request.recording.t_eval is None:
         record.add(run.t0, run.start, 0)
     of = "" if run.total is None else f" of {run.total}"
     told = Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when its store was read")
     try:
-        return finish(run, recipe, system.compiled_potential(run.t0, run.start), record, told, "")
+        return finish(run, request.system.compiled_potential(run.t0, run.start), record, told, "")
     except Interrupted as stopped:
         ds = stopped.trajectory
         assert isinstance(ds, xr.Dataset)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import copysign, floor, inf, isfinite, log10, sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,16 +26,15 @@ from polhode.errors import (
 )
 from polhode.kernel import drive
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec
 from polhode.runs.energy_guard import is_judged
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found, break_times, fire
 from polhode.runs.integrator import Integrator
-from polhode.systems import System
-from polhode.systems.events import Event
+from polhode.runs.request import FixedStep, Request, Tolerance
 from polhode.trajectory.charts import singular_note
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
+FIRST_ROWS = 1024
 LARGEST_ROWS = 2**31
 TOLD = [
     L.GUARDED,
@@ -78,6 +77,13 @@ class Record:
         except MemoryError:
             raise InvalidInput(size) from None
 
+    @classmethod
+    def of(cls, request: Request) -> Record:
+        """Room for the rows of a run."""
+        samples, total = request.recording.t_eval, request.total
+        rows = FIRST_ROWS if total is None else total // request.recording.every
+        return cls((rows if samples is None else len(samples)) + 2, len(request.state.values))
+
     def add(self, times: Any, states: Any, iterations: Any, sizes: Any = 0.0) -> None:
         """Add one row or several."""
         here = slice(self.count, self.count + np.size(times))
@@ -111,23 +117,17 @@ class Run:
     adaptive = False
     time_transformed_run = False
 
-    def __init__(
-        self,
-        system: System,
-        chosen: MethodSpec,
-        recipe: Mapping[str, Any],
-        events: Sequence[Event] = (),
-        threads: int = 1,
-    ) -> None:
+    def __init__(self, request: Request, threads: int = 1) -> None:
         import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
 
-        self.system, self.chosen, self.recipe = system, chosen, recipe
-        self.t0, self.guard = recipe["t0"], recipe["guard"]
-        self.start = np.array(recipe["state"])
+        self.request, self.system, self.chosen = request, request.system, request.method
+        self.t0, self.guard, self.final = request.t0, request.guard, request.final
+        self.start = request.state.values.copy()
+        system, chosen = self.system, self.chosen
         self.direction = copysign(1.0, self.final - self.t0)
-        fired = [] if recipe.get("since", self.t0) != self.t0 else fire(system, self.t0, self.start, self.direction)
+        fired = [] if request.since is not None else fire(system, self.t0, self.start, self.direction)
         limit = chosen.method.range if self.guard else None
-        self.cuts = tuple(recipe.get("breaks", ()))
+        self.cuts = request.breaks
         self.integrator = Integrator(
             system, chosen, self.start.copy(), self.t0, limit, self.adaptive, threads, breaks=bool(self.cuts)
         )
@@ -140,21 +140,18 @@ class Run:
         self.breaks = break_times(system, self.t0, self.final, self.cuts)
         system.set_switches(self.integrator.parameters, self.t0, self.direction)
         self.show_times()
-        self.event_detection = EventDetection(system, self.integrator, events, self.direction, self.t0, self.start)
+        self.event_detection = EventDetection(
+            system, self.integrator, request.events, self.direction, self.t0, self.start
+        )
         self.event_detection.begin(self.t0, self.start)
         self.event_detection.found += fired
         self.set_out()
 
-    @property
-    def final(self) -> float:
-        """Time at the end of the span."""
-        length = self.recipe["step"] * self.recipe["steps"]
-        return float(self.t0 - length if self.recipe["backwards"] else self.t0 + length)
-
     def set_out(self) -> None:
         """Get ready for the first step."""
-        self.total: int | None = self.recipe["steps"]
-        self.h = -self.recipe["step"] if self.recipe["backwards"] else self.recipe["step"]
+        assert isinstance(self.request.steps, FixedStep)
+        self.total = self.request.total
+        self.h = self.request.steps.h
 
     @property
     def judged(self) -> bool:
@@ -214,7 +211,7 @@ class Run:
                 record.add(self.t0, self.start, 0)
             self.prepare()
         if samples is None:
-            self.take_steps(self.recipe["steps"] - self.done, every, record, between_slices)
+            self.take_steps(cast(int, self.total) - self.done, every, record, between_slices)
         else:
             self.sample(samples[record.count :], record, between_slices)
 
@@ -286,7 +283,7 @@ class Run:
 
     def sample(self, samples: Any, record: Record, between_slices: Callable[[], None]) -> None:
         """Rows at given times: the grid is walked as ever, and each time off it is reached by a side step."""
-        n = self.recipe["steps"]
+        n = cast(int, self.total)
         for t in samples:
             along = (t - self.t0) / self.h
             k = round(along)
@@ -654,15 +651,12 @@ class AdaptiveRun(Run):
 
     adaptive = True
 
-    @property
-    def final(self) -> float:
-        return float(self.recipe["t_end"])
-
     def set_out(self) -> None:
-        recipe = self.recipe
-        self.total, self.end = None, recipe["t_end"]
+        asked = self.request.steps
+        assert isinstance(asked, Tolerance)
+        self.asked, self.total, self.end = asked, None, self.final
         self.h = copysign(1.0, self.end - self.t0)
-        self.integrator.adapt(self.t0, recipe["rtol"], recipe["atol"], self.h * (recipe["first_step"] or 0.0))
+        self.integrator.adapt(self.t0, asked.rtol, cast(float, asked.atol), self.h * (asked.first_step or 0.0))
         self.edge: tuple[float, int, float] | None = None  # where a step is to end, at an event: time, number, side
 
     @property
@@ -678,10 +672,10 @@ class AdaptiveRun(Run):
 
     def check(self, kept: Mapping[str, Any]) -> None:
         super().check(kept)
-        controller_state, samples = kept["memory"]["course"], len(self.recipe["t_eval"] or ())
+        controller_state, samples = kept["memory"]["course"], len(self.request.recording.t_eval or ())
         for slot, most in (
-            (L.ACCEPTED, self.recipe["max_steps"]),
-            (L.REJECTED, self.recipe["max_steps"]),
+            (L.ACCEPTED, self.asked.max_steps),
+            (L.REJECTED, self.asked.max_steps),
             (L.SAMPLE, samples),
         ):
             if not 0.0 <= controller_state[slot] <= most or controller_state[slot] % 1.0:
@@ -702,7 +696,7 @@ class AdaptiveRun(Run):
     @property
     def step_settings(self) -> dict[str, Any]:
         controller_state = self.integrator.controller_state
-        told = {"rtol": self.recipe["rtol"], "atol": self.recipe["atol"], "steps": self.done}
+        told = {"rtol": self.asked.rtol, "atol": self.asked.atol, "steps": self.done}
         told |= {"steps_accepted": self.done, "steps_rejected": int(controller_state[L.REJECTED])}
         if self.done:
             told |= {
@@ -719,15 +713,15 @@ class AdaptiveRun(Run):
 
     @property
     def finer(self) -> str:
-        return f"tighten rtol = {self.recipe['rtol']:g} and atol = {self.recipe['atol']:g}"
+        return f"tighten rtol = {self.asked.rtol:g} and atol = {self.asked.atol:g}"
 
     def state(self) -> Any:
         return self.y.copy()
 
     def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
-        integrator, controller_state, most = self.integrator, self.integrator.controller_state, self.recipe["max_steps"]
+        integrator, controller_state, most = self.integrator, self.integrator.controller_state, self.asked.max_steps
         span = abs(self.end - self.t0)
-        longest = self.recipe["max_step"] or (span / 10.0 if integrator.prepared.controller == "ode45" else inf)
+        longest = self.asked.max_step or (span / 10.0 if integrator.prepared.controller == "ode45" else inf)
         shortest = SHORTEST * span
         wanted = np.empty(0)
         if samples is None and not self.resumed:
@@ -820,7 +814,7 @@ class AdaptiveRun(Run):
         if status != L.TOO_SMALL or problem is not None:
             return super().failure(status, step, y, t, h, after, problem)
         return StepTooSmall(
-            f"rtol = {self.recipe['rtol']:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
+            f"rtol = {self.asked.rtol:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
             "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",
             step=step, time=t,
         )  # fmt: skip

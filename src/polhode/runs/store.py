@@ -5,7 +5,7 @@
 ``state``           states as the kernels keep them: 13 numbers of each body, then those of system and method
 ``step``            sizes of the steps that led to the rows, where they are chosen or set by a clock
 ``iterations``      most solver iterations of a step since the row before
-``checkpoint.json`` how many rows count, the recipe of the run, and all that its next step depends on
+``checkpoint.json`` how many rows count, the request of the run, and all that its next step depends on
 =================== =================================================================================================
 
 The arrays have their full size from the beginning. A chunk is written beside its old version, synced and then put into
@@ -37,6 +37,7 @@ from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, Polho
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.runs.event_detection import Found
+from polhode.runs.request import Request, Tolerance
 from polhode.runs.stepping import Record, Run
 from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store
@@ -187,7 +188,7 @@ class LiveStore:
     Attributes
     ----------
     run_text : str
-        The recipe of the run, as the attribute ``run`` of its Dataset.
+        The request of the run, as the attribute ``run`` of its Dataset.
     rows : int
         How many rows are committed.
     over : bool
@@ -327,7 +328,7 @@ class LiveStore:
             self.makers.append(now)
 
     # -------------------------------------------------------------- a run begins or goes on
-    def begin(self, recipe: Mapping[str, Any]) -> None:
+    def begin(self, request: Request) -> None:
         """Make the folder of a new run and its first checkpoint, before anything is computed.
 
         Raises
@@ -340,29 +341,29 @@ class LiveStore:
         if not self.new:
             self._own()
             return
-        self.run_text, self.makers = json.dumps(recipe), [here()]
+        self.run_text, self.makers = json.dumps(request.to_json()), [here()]
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._own()
             self._check_new()
             self.made = True
-            self._create(recipe)
+            self._create(request)
         except FileProblem:
             raise
         except OSError as refused:
             raise self._refused(refused) from refused
-        self._checkpoint({"steps": 0, "of": recipe.get("steps"), "rows": 0, "over": False}, None, self.digests)
+        self._checkpoint({"steps": 0, "of": request.total, "rows": 0, "over": False}, None, self.digests)
         self.new = False
 
-    def _create(self, recipe: Mapping[str, Any]) -> None:
+    def _create(self, request: Request) -> None:
         import zarr
         from zarr.codecs import ZstdCodec
 
-        every, width = recipe["every"], len(recipe["state"])
-        most = recipe.get("steps") or recipe.get("max_steps")
-        rows = GUESSED_ROWS if most is None else most // every + 2
-        if recipe["t_eval"] is not None:
-            rows = len(recipe["t_eval"]) + 2
+        samples, width = request.recording.t_eval, len(request.state.values)
+        most = request.steps.max_steps if isinstance(request.steps, Tolerance) else request.total
+        rows = GUESSED_ROWS if most is None else most // request.recording.every + 2
+        if samples is not None:
+            rows = len(samples) + 2
         chunk = max(1, min(rows, CHUNK // (8 * width)))
         group = zarr.create_group(
             _durable()(self.path), zarr_format=3, attributes={"polhode_store": FORMAT, "about": ABOUT}

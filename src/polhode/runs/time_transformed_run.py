@@ -31,25 +31,15 @@ class TimeTransformedRun(Run):
 
     time_transformed_run = True
 
-    @property
-    def final(self) -> float:
-        recipe = self.recipe
-        far = -inf if recipe["backwards"] else inf
-        return far if recipe["t_end"] is None else float(recipe["t_end"])
-
     def set_out(self) -> None:
         super().set_out()
-        recipe = self.recipe
         if self.breaks or self.cuts or self.event_detection:
             raise InvalidInput(
                 f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at breaks, impulses, "
                 "burns, shadows or events; take steps of one size or rtol, or leave these out"
             )
         self.start = self.y.copy()
-        self.total = recipe["steps"]
-        self.end = recipe["t_end"]
-        if self.end is None:
-            self.end = -inf if recipe["backwards"] else inf
+        self.end = self.final
         self.step_density = int(self.step_info[L.TIME_AT])
         self.ahead = False
         self.taken = 0.0

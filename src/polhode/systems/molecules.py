@@ -1,10 +1,9 @@
-"""Shared by the systems of many rigid molecules: checks of arguments and overlaps, temperatures, pressure.
+"""What systems of many rigid molecules have in common: checked arguments, overlaps, temperatures, pressure.
 
 Temperatures are those of the motion relative to the centre of mass, k_B T = 2 K / f: of translation with f = 3 N - 3,
-of rotation with f the number of rotational degrees of freedom, and of both together. The pressure in a periodic box is
-p V = 2 K_t / 3 + sum over pairs of d . F / 3, with the translational kinetic energy K_t of that motion, the vector d
-between centres and the force F on the first: minus the derivative of the energy by the volume as centres are scaled and
-molecules stay rigid.
+of rotation with f the number of axes about which bodies turn, and of both together. The pressure in a periodic box is
+p V = 2 K_t / 3 + sum over pairs of d . F / 3 with the kinetic energy K_t of that motion, centres d apart and the force
+F on the first: minus the derivative of the energy by the volume, centres being scaled and molecules rigid.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from polhode.kernel.signatures import A1, POTENTIAL
 from polhode.systems.record import System
 
 OVERLAP = 0.2
-"""Distance over diameter below which bodies overlap: their repulsion is then about 1e9 epsilon."""
+"""Distance in units of the diameter below which bodies overlap: their repulsion is then 1e9 of its strength."""
 SWITCH, SKIN = 0.9, 0.12
-"""Default start of switching and default skin of the neighbour lists, over the cut-off."""
+"""Where switching begins, and the skin of lists, in units of the cut-off, unless given."""
 
 
 A_BODY = 100
-"""Approximate storage per body, in numbers: state, loads and neighbour lists."""
+"""Numbers of a body, with those of its state, the loads and lists of neighbours; more or less."""
 
 
 def count(value: Any, name: str = "n", least: int = 2) -> int:
-    """A checked number of bodies.
+    """A number of bodies.
 
     Raises
     ------
@@ -59,7 +58,7 @@ def numbers_in(value: Any, name: str) -> Any:
 
 
 def of_each(value: Any, n: int, name: str) -> Any:
-    """Vectors of n bodies, (n, 3), from one for all bodies or one for each.
+    """Vectors of n bodies, (n, 3), from one for all or one for each.
 
     Raises
     ------
@@ -76,7 +75,7 @@ def of_each(value: Any, n: int, name: str) -> Any:
 
 
 def masses_of(value: Any, n: int) -> Any:
-    """Positive masses (n,) from one for all bodies or one for each.
+    """Positive masses (n,) from one for all or one for each.
 
     Raises
     ------
@@ -91,7 +90,7 @@ def masses_of(value: Any, n: int) -> Any:
 
 
 def edges_of(box: Any) -> Any:
-    """Edges (3,) of a box from three numbers or one; None in free space.
+    """Edges (3,) of a box that is given by three or by one; None in free space.
 
     Raises
     ------
@@ -107,7 +106,7 @@ def edges_of(box: Any) -> Any:
 
 
 def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float, float, float]:
-    """Cut-off (0 without one), start of switching and skin, checked for a box with these edges or free space.
+    """Cut-off (0 without one), where switching begins, and skin, checked, in a box with these edges or in free space.
 
     Raises
     ------
@@ -138,7 +137,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float
 
 
 def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
-    """The ``check`` of a system: a function that names two overlapping bodies of a state, or returns an empty text."""
+    """The function that tells which bodies overlap in a state, in words; nothing where none do."""
 
     def check(y: Any) -> str:
         from scipy.spatial import cKDTree
@@ -149,7 +148,7 @@ def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
         inside = r
         if box is not None:
             inside = np.mod(r, box)
-            inside = np.where(inside < box, inside, 0.0)  # np.mod rounds up just below zero
+            inside = np.where(inside < box, inside, 0.0)  # rounded up from just below zero
         tree = cKDTree(inside, boxsize=None if box is None else box)
         apart, other = tree.query(inside, k=2)
         i = int(np.argmin(apart[:, 1]))
@@ -174,7 +173,7 @@ def _virial_loop() -> Any:
 def constants_of(
     mass: Any, moments: Any, frames: Any, dipole: Any, boltzmann: float = 1.0, coulomb: float = 1.0
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Constants of molecules and units for the trajectory; moments only if the user's axes are principal axes."""
+    """Constants of molecules and of their units for the trajectory; moments where they are those of the user's axes."""
     found: dict[str, tuple[tuple[str, ...], Any]] = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
     found |= {"boltzmann": ((), boltzmann), "coulomb": ((), coulomb)}
     if (np.abs(frames[:, 0]) == 1.0).all():
@@ -183,8 +182,8 @@ def constants_of(
 
 
 def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:
-    """The ``quantities`` of a system: temperatures, pressure in a box, and the sum of these dipoles (N, 3; user's body
-    frames)."""
+    """The function of a system's ``quantities``: temperatures, pressure in a box, the sum of these dipoles (N, 3),
+    which are given in the users' body frames."""
 
     def quantities(body: Any) -> Mapping[str, Any]:
         n, N = len(body), own.N
@@ -192,12 +191,12 @@ def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[
         total = p.sum(axis=1)
         moving = (p * p).sum(axis=2) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
         turning = (m * m / own.moments).sum(axis=(1, 2))
-        translational, rotational = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
+        freedom, turns = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
         k = own.boltzmann
         found = {
-            "temperature": (moving + turning) / (k * (translational + rotational)),
-            "temperature_translational": moving / (k * translational),
-            "temperature_rotational": turning / (k * rotational),
+            "temperature": (moving + turning) / (k * (freedom + turns)),
+            "temperature_translational": moving / (k * freedom),
+            "temperature_rotational": turning / (k * turns),
         }
         if dipoles is not None:
             q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))

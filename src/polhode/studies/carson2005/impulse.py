@@ -75,20 +75,20 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("stopped by hand")
     half = run(RK4, CIRCULAR, t_end=time, every=1000).isel(time=-1)
     p = half.momentum.values
-    restarted = run(
+    again = run(
         RK4,
         CIRCULAR,
         t_end=DAY - time,
         every=1000,
         start={"position": half.position.values, "momentum": p + SIZE * p / np.linalg.norm(p)},
     ).isel(time=-1)
-    result = xr.Dataset(
+    found = xr.Dataset(
         {
             "position": (("method", "time", "axis"), np.array(positions)),
             "energy": (("method", "time"), np.array(energies)),
             "error": (("impulse", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
-            "by_hand": ("axis", restarted.position.values - runs[RK4].position.values[-1]),
+            "by_hand": ("axis", again.position.values - runs[RK4].position.values[-1]),
         },
         {
             "method": list(LABELS),
@@ -103,7 +103,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "reference": "two conic arcs",
         },
     )
-    return result.isel(time=slice(None, None, 6))
+    return found.isel(time=slice(None, None, 6))
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
@@ -122,10 +122,9 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def stopped(data: xr.Dataset) -> Finding:
-    difference = float(np.linalg.norm(data.by_hand))
+    off = float(np.linalg.norm(data.by_hand))
     return Finding(
-        {"stopping, changing the velocity and going on is what the run does": difference == 0.0},
-        {"difference, km": difference},
+        {"stopping, changing the velocity and going on is what the run does": off == 0.0}, {"difference, km": off}
     )
 
 
@@ -155,11 +154,11 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for at in TIMES:
-        measured = {
+        found = {
             k: order_of(data.steps.sel(scheme=k).values, data.error.sel(impulse=at, scheme=k).values) for k in ORDERS
         }
-        parts |= {f"{k}, impulse {at}": keeps(measured[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, impulse {at}"] = measured
+        parts |= {f"{k}, impulse {at}": keeps(found[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, impulse {at}"] = found
     return Finding(parts, numbers)
 
 

@@ -89,11 +89,11 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def reached(data: xr.Dataset) -> Finding:
-    measured = {}
+    found = {}
     for reading in READINGS:
         length = data.length.sel(reading=reading, epsilon=0.0, form=PROPOSED)
-        measured[reading] = float(data.time[np.argmin(length.values)])
-    return Finding({name: abs(t - 0.5) < 1e-9 for name, t in measured.items()}, {"phi = 0 is reached at": measured})
+        found[reading] = float(data.time[np.argmin(length.values)])
+    return Finding({name: abs(t - 0.5) < 1e-9 for name, t in found.items()}, {"phi = 0 is reached at": found})
 
 
 def undetermined(data: xr.Dataset) -> Finding:
@@ -110,8 +110,8 @@ def undetermined(data: xr.Dataset) -> Finding:
 
 def passes(data: xr.Dataset) -> Finding:
     worst = data.attitude_error.sel(form=PROPOSED).max("time", skipna=False).max("reading", skipna=False)
-    measured = {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
-    return Finding({f"eps = {e}": x < OFF for e, x in measured.items()}, {"largest attitude error": measured})
+    found = {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
+    return Finding({f"eps = {e}": x < OFF for e, x in found.items()}, {"largest attitude error": found})
 
 
 FIGURE = Figure("fig03", "rotation vector through zero: its length over time", compute, draw, (

@@ -115,15 +115,15 @@ def embedded(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for order in ORDERS:
-        measured = {}
+        found = {}
         for map, center in COLOUR:
             line = data.error.sel(map=map, center=center, order=order).values
-            measured[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
+            found[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
         parts[f"Gauss {order}: order {order}"] = criteria.every(
-            measured,
+            found,
             lambda x, order=order: criteria.order_is(x, order, 0.05 * order),  # type: ignore[misc]
         )
-        numbers[f"order of Gauss {order}"] = measured
+        numbers[f"order of Gauss {order}"] = found
     return Finding(parts, numbers)
 
 

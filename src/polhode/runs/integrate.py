@@ -1,0 +1,368 @@
+"""One run: a method over a system, recorded as a Dataset."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.arguments import path, whole
+from polhode.errors import (
+    CoarseStepWarning,
+    FileProblem,
+    Interrupted,
+    InvalidInput,
+    PolhodeError,
+    StepFailed,
+    UserFunctionError,
+    warn,
+)
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.interrupts import Noticed, held
+from polhode.methods import Method
+from polhode.runs import stepping
+from polhode.runs.display import Display, Progress, teller
+from polhode.runs.energy_guard import blown_up, first_blown
+from polhode.runs.event_detection import Ended
+from polhode.runs.request import MOST_STEPS, FixedStep, Request, TimeTransformed, Tolerance, requested
+from polhode.runs.resolution import coarse_orbit
+from polhode.runs.result import finish, potential_energies
+from polhode.runs.stepping import AdaptiveRun, Record, Run
+from polhode.runs.store import SECONDS, LiveStore
+from polhode.runs.time_transformed_run import TimeTransformedRun
+from polhode.systems import System
+from polhode.trajectory.schema import trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BETWEEN_LOOKS = 2.0
+"""Seconds between looks at the energy of a run that could blow up."""
+KINDS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
+"""Which run takes which steps."""
+
+
+def integrate(
+    system: System,
+    method: str | Method | None = None,
+    *,
+    step: float | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    t_end: float | None = None,
+    steps: int | None = None,
+    t0: float = 0.0,
+    first_step: float | None = None,
+    max_step: float | None = None,
+    max_steps: int = MOST_STEPS,
+    every: int = 1,
+    t_eval: Any = None,
+    attitude: Any = None,
+    rotation_vector: Any = None,
+    euler_angles: Any = None,
+    euler_angles_deg: Any = None,
+    sequence: str | None = None,
+    angular_velocity: Any = None,
+    angular_momentum: Any = None,
+    angular_velocity_space: Any = None,
+    angular_momentum_space: Any = None,
+    position: Any = None,
+    velocity: Any = None,
+    momentum: Any = None,
+    coordinates: Any = None,
+    events: Any = (),
+    breaks: Any = (),
+    since: float | None = None,
+    clock: Any = None,
+    thermostat: Any = None,
+    compensated: bool = False,
+    compensation: Any = None,
+    guard: bool = True,
+    units: str = "consistent",
+    epoch: Any = None,
+    threads: int = 1,
+    progress: Callable[[Progress], None] | bool | None = None,
+    store: str | os.PathLike[str] | LiveStore | None = None,
+    checkpoint_seconds: float = SECONDS,
+    parameters: Any = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
+
+    Parameters
+    ----------
+    system : System
+        From ``polhode.free_body``, ``polhode.heavy_top`` and so on.
+    method : str or Method, optional
+        Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``, also by a name that others use (``"leapfrog"``, ``"RK45"``), or
+        a row; without one, what the measured tables recommend for the
+        system (the attribute ``method`` of the result says which); with ``rtol`` it is ``"mkrk:dp8"``.
+    step : float
+        Step size, positive; every consistent unit of time. Of a method with a clock (``"reversible:v2"``) that of the
+        first step; the others follow the motion, and the last one ends at ``t_end`` exactly, whatever that is.
+    rtol : float
+        In the place of ``step``: steps are chosen so that the estimated error of each is at most this, of attitudes in
+        rad, of angular velocities and the motion through space relative to their size. Errors of steps add up: expect a
+        multiple of it at the end. Methods with an embedded tableau estimate their error (``"mkrk:dp5"``).
+    atol : float, optional
+        Absolute part of the tolerance of angular velocities, positions and velocities, in their units; it counts where
+        they are near zero. By default ``1e-3 * rtol``. The tolerance of a number x is ``atol + rtol |x|``.
+    t_end, steps : float, int
+        End time, a whole number of steps from ``t0`` (before ``t0``: the run goes backwards), or the number of steps.
+        With ``rtol`` any end time; the last step ends there exactly.
+    t0 : float
+        Start time.
+    first_step, max_step : float, optional
+        With ``rtol``: the first step to try, else chosen from the loads; the largest step allowed. Steps that are long
+        where nothing happens may leap over a load that acts for a short time only: a ``max_step`` below that time finds
+        it, ``breaks`` at its beginning and end resolve it.
+    max_steps : int
+        With ``rtol``: most steps to try.
+    every : int
+        Record every this many steps; the start and the end are always recorded.
+    t_eval : array_like, optional
+        Record at exactly these times instead, in the order of the run. Times off the grid are reached by a side step
+        from the last grid state, with ``rtol`` by the dense output of the method: so the step sequence is that of a run
+        without them.
+    attitude : array_like (4,) or (3, 3), or scipy.spatial.transform.Rotation
+        Unit quaternion (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space. Identity by default.
+    rotation_vector, euler_angles, euler_angles_deg : array_like (3,)
+        In the place of ``attitude``: a rotation vector (rad), or Euler angles (rad, or degrees) in the order of
+        ``sequence``.
+    sequence : str
+        Of the Euler angles, ``"XYZ"`` unless given, and of a method that keeps such; as SciPy: ``"ZXZ"`` intrinsic,
+        ``"zxz"`` extrinsic.
+    angular_velocity, angular_momentum : array_like (3,)
+        In the body frame, one of them, or instead ``angular_velocity_space`` or ``angular_momentum_space`` in the space
+        frame, the latter about the body's centre of mass or fixed point. Zero by default.
+    position, velocity, momentum : array_like (3,)
+        In the space frame. Zero by default, but about a centre of attraction a position and a velocity (or momentum)
+        must be given; ``velocity=0`` is a release from rest.
+    coordinates : array_like (3,)
+        Of a method that keeps attitudes as numbers of its own (rotation vector, Euler angles of its sequence): these,
+        in the place of ``attitude``, also where they are longer than principal ones.
+    events : sequence
+        What to look for, from ``polhode.events`` or words such as ``"periapsis"``; found to round-off, listed in the
+        variables ``event_time``, ``event_kind`` and so on. Events that are ``terminal`` end the run.
+    breaks : array_like, optional
+        Times at which loads of the user's jump or bend (a pulse begins, a table has a kink): steps are cut there, and
+        go on after. A load sees no time at or beyond the breaks on either side of a step, so that ``if t < t1`` and
+        ``if t <= t1`` mean the same, and methods keep their order. Switches of ``polhode.forces`` need none.
+    since : float, optional
+        Of a run that is the rest of another: where that began, from ``t0`` on which it goes. What is switched or fired
+        between the two times is past, and so is an impulse at ``t0``.
+    step_density : array_like (4,), optional
+        Of a method with a clock, to go on with the steps of another run: the last row of its variable ``step_density``.
+    thermostat : array_like, optional
+        Of a method with a heat bath (``"baoab"``, ``"nose_hoover"``), to go on from another run: the last row of its
+        variable ``thermostat``.
+    compensated : bool
+        Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
+        and for small forces on ``/kepler`` methods. The Dataset then has ``position_carry`` and ``momentum_carry``.
+    compensation : array_like (6,)
+        With ``compensated``, of a run that goes on from another: ``position_carry`` and ``momentum_carry`` of that one.
+        Zero by default.
+    guard : bool
+        Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
+        of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
+        runs of molecules end where their energy explodes in any case.
+    units : {"consistent", "SI"}
+        How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
+        velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
+    epoch : str, datetime or astropy Time, optional
+        Which instant time 0 is, such as ``"2030-01-01T00:00:00 TDB"``, UTC unless it says so: recorded for exports,
+        while no load reads it.
+    threads : int
+        How many processors may share the loads of many bodies; no bit of a result depends on it.
+    progress : function or True, optional
+        Called with a ``Progress`` a few times a second; True shows a bar, or a line now and then where there is no
+        terminal, on stderr.
+    store : path, optional
+        A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
+        its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far.
+    checkpoint_seconds : float
+        With ``store``: least time between two checkpoints. One more is written at the end, after Ctrl-C or a failure.
+    parameters : mapping or sequence of float, optional
+        Of the system for this run, in the place of those it was built with: by name (``{"weight": 19.6}``, arguments of
+        the function that builds it), or the numbers handed to the user's functions, as many as there were. They are
+        recorded, so that ``rerun`` and ``resume`` repeat the run, and nothing is compiled for them.
+    **options : str or float
+        Options of the method by name, such as ``tableau="gauss4"`` or ``temperature=300``.
+
+    Returns
+    -------
+    xarray.Dataset
+        See ``polhode.trajectory.schema``.
+
+    Raises
+    ------
+    InvalidInput
+        An argument is wrong; the sentence names it.
+    ConvergenceError, StepTooLarge, NotFinite, StepTooSmall
+        A step failed, with ``rtol`` at every size tried; ``.trajectory`` holds the run so far and the state before it.
+    UserFunctionError
+        A function of the user failed; ``__cause__`` is its own exception, ``.trajectory`` the run so far.
+    Interrupted
+        Ctrl-C; ``.trajectory`` holds the run so far and the state where it stopped.
+    FileProblem
+        The store exists already or cannot be written; ``.trajectory`` holds the run so far.
+
+    Warns
+    -----
+    EnergyWarning
+        The energy, less the works of the loads, is off by more than a tenth of all the energies there are.
+    CoarseStepWarning
+        The step is longer than a passage of the orbit, or does not resolve the loads; one that would do is named.
+    """
+    given = dict(locals())
+    request = requested(given.pop("system"), given.pop("method"), given, given.pop("options"))
+    if store is not None and not isinstance(store, LiveStore):
+        store = LiveStore(path(store, "store"), checkpoint_seconds)
+    return carry_out(request, progress, store, threads)
+
+
+def rerun(
+    ds: xr.Dataset, *, progress: Callable[[Progress], None] | bool | None = None, threads: int = 1,
+    **functions: Callable[..., Any],
+) -> xr.Dataset:  # fmt: skip
+    """Run again what a Dataset records; the numbers are the same, bit for bit, on the same machine and version.
+
+    Parameters
+    ----------
+    ds : xarray.Dataset
+        From ``integrate`` or read from disk.
+    progress, threads : function or True, int
+        As for ``integrate``.
+    **functions : function
+        The user's functions by keyword (``torque=f``): a Dataset keeps their source for reading and never runs it.
+
+    Raises
+    ------
+    InvalidInput
+        No record of a run in the Dataset, or a function missing or not wanted.
+    """
+    trajectory(ds)
+    if "run" not in ds.attrs:
+        raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
+    return carry_out(Request.from_json(ds.attrs["run"], functions), progress, None, threads)
+
+
+class _Watch(Noticed):
+    """Ctrl-C is looked at between slices. A second one breaks off the slice, but not what is left to do when the run
+    is over."""
+
+    over = False
+
+    def press(self, number: int, frame: Any) -> None:
+        if self.pressed and not self.over:
+            self.previous(number, frame)
+        self.pressed = True
+
+
+def carry_out(
+    request: Request,
+    progress: Callable[[Progress], None] | bool | None = None,
+    store: LiveStore | None = None,
+    threads: int = 1,
+) -> xr.Dataset:
+    """Run what is asked for, from the beginning or from where a store stands.
+
+    Raises
+    ------
+    PolhodeError
+        What went wrong, with the trajectory so far on it.
+    """
+    threads = whole(threads, "threads", 1, 4096)
+    with contextlib.ExitStack() as closing:
+        if progress is True:
+            progress = closing.enter_context(Display())
+        report_progress = teller(None if progress is False else progress, "progress", "True or a function")
+        if store is not None:
+            closing.enter_context(store)
+        return _carry_out(request, report_progress, store, threads)
+
+
+def run_of(request: Request, threads: int = 1) -> Run:
+    """The run that takes the steps of a request."""
+    return KINDS[type(request.steps)](request, threads)
+
+
+def _carry_out(
+    request: Request, report_progress: Callable[[Progress], None], store: LiveStore | None, threads: int
+) -> xr.Dataset:
+    system, samples, total = request.system, request.samples, request.total
+    record = Record.of(request)
+    if store is not None:
+        with held():
+            store.begin(request)
+    report_progress(Progress(0, total, 0.0, "preparing"))
+    with jit.watched(lambda: report_progress(Progress(0, total, 0.0, "compiling"))):
+        run = run_of(request, threads)
+        if store is not None:
+            store.join(run, record)
+        potential = system.compiled_potential(run.t0, run.start)
+    coarse = coarse_orbit(run) if run.guard else ""
+    if coarse:
+        warn(coarse, CoarseStepWarning)
+    error: PolhodeError | None = None
+    stopped = ""
+    with _Watch() as watch:
+        report_progress(Progress(run.done, total, run.seconds, "running", run.share if run.resumed else 0.0))
+        told = looked = time.perf_counter()
+
+        def between_slices() -> None:
+            nonlocal told, looked
+            if store is not None:
+                store.commit_if_due()
+            now = time.perf_counter()
+            if run.judged and now - looked > BETWEEN_LOOKS:
+                looked = now
+                both = np.array([run.start, run.state()])
+                energies, problem = None, None
+                if potential is not None:
+                    energies, problem = potential_energies(run, potential, np.array([run.t0, run.now]), both)
+                if problem is None and first_blown(system, both, energies):
+                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, system)
+            if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
+                told = now
+                report_progress(Progress(run.done, total, run.seconds, "running", run.share))
+            if watch.pressed:
+                raise KeyboardInterrupt
+
+        try:
+            run.carry_out(record, request.recording.every, samples, between_slices)
+            run.close()
+        except Ended as ended:
+            run.ended = ended.event
+            record.cut(run.ended.time, run.direction)
+            if not record.count or record.times[record.count - 1] != run.ended.time:
+                most, size = int(run.step_info[L.ROW_ITERATIONS]), run.last
+                record.room(1)
+                record.add(run.ended.time, run.ended.state, most, size)
+            stopped = str(ended)
+            report_progress(Progress(run.done, total, run.seconds, "running", 1.0))
+        except (StepFailed, UserFunctionError, FileProblem, InvalidInput) as failed:  # the last: rows beyond all memory
+            error = failed
+        except KeyboardInterrupt:
+            of = "" if total is None else f" of {total}"
+            where = f", which are in {store.path}" if store is not None and store.kept is not None else ""
+            error = Interrupted(f"interrupted after {run.done}{of} steps (t = {run.now:g}){where}")
+        watch.over = True
+        if not stopped and (samples is None or error is not None):
+            t = run.now
+            if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
+                record.add(t, run.state(), int(run.step_info[L.ROW_ITERATIONS]), run.last)
+        if store is not None and not isinstance(error, FileProblem):
+            try:
+                store.commit(over=error is None)
+            except FileProblem as refused:
+                error = error or refused
+        ds = finish(run, potential, record, error, stopped)
+        if watch.pressed:  # since the last look
+            raise Interrupted("interrupted when the run was over", trajectory=ds)
+        return ds

@@ -1,0 +1,168 @@
+"""What a run leaves: its Dataset, and the failure the Dataset rides on."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.metadata import version
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import CoarseStepWarning, EnergyWarning, NotFinite, PolhodeError, UserFunctionError, warn
+from polhode.kernel import drive
+from polhode.kernel import layout as L
+from polhode.runs.energy_guard import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, large_error
+from polhode.runs.event_detection import EPSILON, rows_of
+from polhode.runs.resolution import coarse_loads
+from polhode.runs.stepping import Record, Run
+from polhode.trajectory import CONVENTIONS, UNITS, dataset
+from polhode.trajectory.build import with_bath, with_events
+from polhode.trajectory.schema import MEANING
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from polhode.methods import MethodSpec
+    from polhode.systems import System
+
+
+@cache
+def release() -> str:
+    """Version of polhode; reading it off the installation takes as long as a short run."""
+    return version("polhode")
+
+
+def _order(system: System, chosen: MethodSpec) -> dict[str, Any]:
+    """The order of a method on a system, and what is to be said of it."""
+    p = chosen.promises
+    if p.thermal:
+        return {"order": p.order, "order_note": "order of averages: a heat bath takes part in the motion"}
+    if not isfinite(p.order):
+        return {"order": "exact"}
+    if p.order_velocity == p.order or not (
+        system.velocity_dependent or any(own.by_velocity for own in system.auxiliary)
+    ):
+        return {"order": p.order}
+    kept = f"{p.kept_by} keeps {p.order}" if p.kept_by else f"without such loads it is {p.order}"
+    lower = f"order {p.order_velocity}"
+    if system.velocity_dependent:
+        return {"order": p.order_velocity, "order_note": f"{lower} with velocity-dependent loads; {kept}"}
+    return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
+
+
+def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
+    """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
+    request, units = run.request, run.request.units
+    rows = (record.times, record.states, record.iterations, record.sizes)
+    times, states, iterations, sizes = (a[: record.count] for a in rows)
+    energies = None
+    if potential is not None:
+        energies, problem = potential_energies(run, potential, times, states)
+        if len(energies) < len(times):
+            # A run that had failed before tells of that.
+            error = error or problem
+            times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
+    warned = error is None and run.guard
+    if run.judged and len(times):
+        ratios = energy_ratios(run.system, states, energies)
+        k = first_beyond(ratios, BEYOND)
+        if k and (error is None or isinstance(error, NotFinite)):
+            error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
+            times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
+            energies = None if energies is None else energies[:k]
+        elif warned:
+            k = first_beyond(ratios, LARGE)
+            if k:
+                message = large_error(ratios.max(), times[k], run.chosen.label, run.finer, run.system)
+                warn(message, EnergyWarning)
+    if warned and error is None:
+        told = coarse_loads(run, times, states)
+        if told:
+            warn(told, CoarseStepWarning)
+    step_settings = run.step_settings
+    named = next(iter(step_settings))
+    bath = run.integrator.prepared.bath
+    kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
+    attributes = {
+        "title": f"{run.system.name}, {run.chosen.label}, {named} {step_settings[named]:g}",
+        "system": run.system.name,
+        "method": run.chosen.label,
+        "method_description": run.chosen.method.description,
+        **_order(run.system, run.chosen),
+        "citation": run.chosen.method.cite,
+        **step_settings,
+        "load_evaluations": run.integrator.evaluations,
+        **({"load_evaluations_by_velocity": run.integrator.repeated} if run.integrator.repeated else {}),
+        **({"sums": "compensated"} if run.chosen.compensated else {}),
+        "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
+        "conventions": CONVENTIONS,
+        "units": units,
+        "polhode_version": release(),
+        "run": json.dumps(request.to_json()),
+    }
+    if request.epoch is not None:
+        attributes["epoch"] = request.epoch
+    if error is not None:
+        attributes["incomplete"] = str(error)
+    if stopped:
+        attributes["stopped"] = stopped
+    chart = run.integrator.prepared.coordinates
+    compensation = run.integrator.prepared.compensation
+    ds = dataset(run.system, times, states, iterations, energies, attributes, units, chart, compensation)
+    if run.adaptive or run.time_transformed_run:
+        ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[units]["step"]})
+    if request.events or run.system.impulses or run.system.watches:
+        slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
+        found = [e for e in run.event_detection.found if stopped or (e.time - run.now) * run.direction <= slack]
+        ds = with_events(ds, run.system, rows_of(found, L.BODY * run.system.N), units)
+    if bath is not None:
+        first = L.BODY * run.system.N + len(run.system.auxiliary)
+        numbers = states[:, first : first + bath.numbers.size].copy()
+        ds = with_bath(ds, numbers, bath.energy(numbers, run.integrator.bath_coefficients), units)
+    if run.time_transformed_run:
+        words = {"long_name": MEANING["clock"], "units": UNITS[units]["clock"]}
+        ds["clock"] = (("time", "clock_number"), states[:, -L.TIME_VARIABLES :].copy(), words)
+    ds.encoding["seconds"] = run.seconds
+    if error is not None:
+        error.trajectory = ds
+        raise error
+    return ds
+
+
+def potential_energies(
+    run: Run, potential: Any, times: Any, states: Any
+) -> tuple[Any, UserFunctionError | NotFinite | None]:
+    """Potential energy of the rows, up to the first where it fails, and that failure."""
+    system = run.system
+    energies = np.full(len(times), np.nan)
+    problem: Exception | None = None
+    try:
+        drive.energy_loop()(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
+    except Exception as caught:
+        problem = caught
+    failed = np.flatnonzero(~np.isfinite(energies))
+    if not failed.size:
+        return energies, None
+    k = int(failed[0])
+    t = float(times[k])
+    where: dict[str, Any] = {"step": run.number(t), "time": t}
+    bridge = system.bridged_potential()
+    if bridge is not None and not isinstance(problem, UserFunctionError):
+        try:
+            drive.energy_loop()(
+                times[k : k + 1],
+                states[k : k + 1],
+                run.integrator.bodies,
+                run.integrator.parameters,
+                bridge,
+                energies[k : k + 1],
+            )
+        except Exception as again:
+            problem = again
+    if problem is None:
+        return energies[:k], NotFinite(f"the potential energy is not finite at t = {t:.9g}", **where)
+    error = UserFunctionError(str(problem), **where)
+    error.__cause__ = problem.__cause__ or problem
+    return energies[:k], error
