@@ -235,14 +235,14 @@ def answering(function: Asked) -> Asked:
     open_ended = len(known) < len(signature.parameters)
 
     @functools.wraps(function)
-    def answered(*arguments: Any, **named: Any) -> Any:
-        for name in named:
+    def wrapper(*arguments: Any, **keywords: Any) -> Any:
+        for name in keywords:
             if name not in known and not open_ended:
                 raise unknown_name(f"argument of {function.__name__}", name, known)
         try:
-            signature.bind(*arguments, **named)
-        except TypeError as wrong:
-            raise InvalidInput(f"{function.__name__}: {wrong}; its arguments are {', '.join(known)}") from None
-        return function(*arguments, **named)
+            signature.bind(*arguments, **keywords)
+        except TypeError as error:
+            raise InvalidInput(f"{function.__name__}: {error}; its arguments are {', '.join(known)}") from None
+        return function(*arguments, **keywords)
 
-    return cast(Asked, answered)
+    return cast(Asked, wrapper)

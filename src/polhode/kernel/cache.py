@@ -4,7 +4,7 @@ What is loaded from here is run as code. So the folder and every file must be ow
 others; otherwise nothing is read. A file starts with a digest of its content and of the source that it was compiled
 from (``reach``): a file that is truncated, corrupt or of another kernel is compiled anew.
 
-Parent folders of the cache are not checked: who may write there can replace the cache folder by another one, but that
+Folders above the root of the cache are not checked: who may write there can replace the cache by another one, but that
 one is not owned by the user, and is rejected.
 """
 

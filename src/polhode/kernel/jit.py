@@ -302,6 +302,7 @@ def bind(template, /, **values):
 
 
 def _label(value) -> str:
+    """A name for a bound value; with a fingerprint, but for polhode's own functions without closures."""
     function = python_of(value)
     if not isinstance(function, FunctionType):
         return fingerprint(value)
@@ -356,6 +357,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.g
 
 
 def _feed(total, value, seen, live, names=frozenset()) -> None:
+    """Add a value to the digest ``total``; ``live``: by the rules of ``Made``; ``names``: attributes to be read."""
     if hasattr(value, "targetoptions"):  # a compiled function
         total.update(repr(value.targetoptions).encode())
     value = python_of(value)
@@ -417,6 +419,7 @@ def _feed(total, value, seen, live, names=frozenset()) -> None:
 
 
 def _names(code) -> frozenset[str]:
+    """All global and attribute names in code and its nested functions."""
     inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
     return frozenset(code.co_names).union(*inner)
 

@@ -30,7 +30,7 @@ ARRAYS = 14
     ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT,
 ) = range(ARRAYS, ARRAYS + 14)  # fmt: skip
 OWN_NUMBERS = 32
-"""Parameters of a system of pairs; the system's own parameters begin at OWN_NUMBERS.
+"""Parameters of a system of pairs; the system's own ones begin at OWN_NUMBERS. Names with _AT are offsets of arrays.
 
 =================== ==============================================================================================
 CUTOFF, REACH       cut-off (0: none), cut-off plus skin
@@ -38,7 +38,7 @@ BOX, INVERSE_BOX    edges of the periodic box (3) and their inverses (0: free sp
 ON, NARROW          distance at which switching begins, inverse of its width (0: none)
 SLICES, CAPACITY    number of slices; neighbours that a slice has memory for
 WIDTH, CELLS        numbers of a body's data; most cells along an edge
-NOW_AT              offset (of the arrays below, too) of the slots TEAM, LISTED, ...
+NOW_AT              the slots TEAM, LISTED, ... below
 BEFORE_AT           positions when the list was built
 DATA_AT, SUMS_AT    data of the bodies; sums of each slice, ROW for each body and ROW of scratch memory
 TOTALS_AT, FULL_AT  potential and virial of each slice; 1 where a slice ran out of memory
