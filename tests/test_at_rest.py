@@ -481,9 +481,9 @@ def test_checkpoints_of_strangers(live, tmp_path):
 )  # fmt: skip
 def test_numbers_by_which_kernels_find_others(live, tmp_path, name, slot, value):
     """In the memory of a run are places and counts, which compiled code trusts."""
-    from polhode.kernel import signatures
+    from polhode.kernel import layout
 
-    at = getattr(signatures, slot) if isinstance(slot, str) else slot
+    at = getattr(layout, slot) if isinstance(slot, str) else slot
 
     def change(body):
         body["state"]["memory"][name][at] = float(value).hex()

@@ -1007,7 +1007,7 @@ def test_forces_are_the_derivatives_of_the_energy(chart):
 def test_large_steps_are_made_in_pieces():
     """A step that turns the axis by radians crosses both singular points, and is still the exact flow."""
     m = np.array((0.0, 5.0, 1e-9))
-    run = charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, 0.6, 0.0, 0.0, 0.0, 1.0)).advance(3, 2.0)
+    run = charts.Run(charts.in_a_chart(np.eye(3), m), (1.0, 0.6, 0.0, 0.0, 0.0, 1.0)).take_steps(3, 2.0)
     truth = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.0, 30.0, 0.0)))
     assert changing_chart.far(run.state, (truth, m)) < 1e-7
     assert run.changes > 10 and run.worst < 1e-13
@@ -1029,8 +1029,8 @@ def test_mutants_of_the_charts_are_not_canonical(monkeypatch):
 def test_midpoint_is_good_in_one_chart():
     """It is the change of the chart that makes the control lose energy: a fast top upright never leaves chart 1."""
     Q, m = ph.rotation.matrix_from_quaternion(ph.rotation.exp_quaternion((0.2, 0.1, 0.0))), np.array((0.0, 0.1, 2.0))
-    early = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").advance(1000, 0.05)
-    late = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").advance(20_000, 0.05)
+    early = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(1000, 0.05)
+    late = charts.Run(charts.in_a_chart(Q, m), TOP, "midpoint").take_steps(20_000, 0.05)
     assert late.changes == 0 and late.chart == 1
     assert 0.0 < late.worst < 1.5 * early.worst < 0.01
 

@@ -141,7 +141,7 @@ def test_thin_rods_lose_no_digits(order):
 
 
 def test_bodies_that_do_not_turn_and_states_that_are_no_numbers():
-    for turn in (dmv.dmv(6), dmv.dmv(6, large="substep"), implicit_midpoint.turn):
+    for turn in (dmv.dmv(6), dmv.dmv(6, large="substep"), implicit_midpoint.rotate_free):
         assert np.array_equal(one(turn, 0.3, m=(0, 0, 0))[1], START)
         assert np.array_equal(one(turn, 0.3, inertia=(np.inf,) * 3)[0], M)
         assert run(turn, 0.3, m=(np.nan, 0, 1))[2][0] == L.NOT_FINITE
@@ -275,7 +275,7 @@ def test_what_there_is_not_is_named(arguments):
 def test_implicit_midpoint_is_the_map_of_austin_krishnaprasad_and_wang():
     for inertia, m, h, n in ((INERTIA, M, 0.1, 50), (INERTIA, M, 1.7, 3), (np.array([0.1, 2.0, 2.0]), M, 0.8, 1)):
         ds = ph.integrate(ph.free_body(inertia), "akw", step=h, steps=n, every=n, angular_momentum=m, guard=False)
-        found, q = one(implicit_midpoint.turn, h, n, inertia, m)
+        found, q = one(implicit_midpoint.rotate_free, h, n, inertia, m)
         assert np.abs(found - ds.angular_momentum.values[-1]).max() < 1e-14
         assert ph.rotation.angle_between(q, ds.attitude.values[-1]) < 1e-14
 
@@ -284,13 +284,13 @@ def test_implicit_midpoint_is_of_order_2_and_keeps_the_quadratic_invariants():
     m, q = moved(INERTIA, M, 10.0)
     errors = []
     for n in (200, 400):
-        found, attitude = one(implicit_midpoint.turn, 10.0 / n, n)
+        found, attitude = one(implicit_midpoint.rotate_free, 10.0 / n, n)
         errors.append([np.linalg.norm(found - m), angle_between(attitude, q)])
         assert np.abs(ph.rotation.rotate(attitude, found) - M).max() < 2e-14
         assert abs((found**2 / INERTIA).sum() / (M**2 / INERTIA).sum() - 1) < 2e-14
     assert np.abs(np.log2(np.array(errors[0]) / errors[1]) - 2).max() < 0.1
-    m, _ = one(implicit_midpoint.turn, 0.7)
-    assert np.abs(one(implicit_midpoint.turn, -0.7, m=m)[0] - M).max() < 4e-16
+    m, _ = one(implicit_midpoint.rotate_free, 0.7)
+    assert np.abs(one(implicit_midpoint.rotate_free, -0.7, m=m)[0] - M).max() < 4e-16
 
 
 # ------------------------------------------------------------------ the experiment on convergence

@@ -70,7 +70,7 @@ def test_a_second_process_finds_every_kernel_and_leaves_no_file(python, tmp_path
 
 TORQUE = """
     import dis
-import json
+    import json
     import numpy as np
     import polhode as ph
     from polhode.kernel import cache

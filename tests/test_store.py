@@ -142,13 +142,13 @@ def test_stopped_on_the_way_to_an_edge(slices, path, monkeypatch):
     more = {"rtol": 1e-10, "t_end": 12.0, "position": (1, 0, 0), "velocity": (0, 1.0, 0.2)}
     whole = ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp5", **more)
 
-    def look(live, real=store.LiveStore.look):
+    def watched(live, real=store.LiveStore.commit_if_due):
         real(live)
         if live.run.edge is not None:
             raise Stop
 
     with monkeypatch.context() as stops, pytest.raises(Stop):
-        stops.setattr(store.LiveStore, "look", look)
+        stops.setattr(store.LiveStore, "commit_if_due", watched)
         ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp5", **more, store=path, checkpoint_seconds=0)
     assert 0 < ph.load(path).attrs["steps"] < whole.attrs["steps"]
     assert ph.resume(path).identical(whole)

@@ -67,7 +67,7 @@ def working(friction=0.4, divided=True, own=True):
         frames=np.array([IDENTITY, (0.5, 0.5, 0.5, 0.5)]), loads=working_loads,
         velocity_dependent=friction != 0.0, divided=divided,
         parameters=np.array((friction, float(divided), float(own))),
-        own=(AuxiliaryVariable("work", "friction"), AuxiliaryVariable("work", "drive")) if own else (),
+        auxiliary=(AuxiliaryVariable("work", "friction"), AuxiliaryVariable("work", "drive")) if own else (),
     )  # fmt: skip
 
 
@@ -225,7 +225,7 @@ def test_rows_that_lose_their_order_say_so():
 def test_methods_that_do_not_advance_works_refuse():
     system = working(0.0)
     row = method("trapm")
-    bare = dataclasses.replace(row.prepare(), own=None)
+    bare = dataclasses.replace(row.prepare(), auxiliary_work=None)
     other = dataclasses.replace(row, method=dataclasses.replace(row.method, prepare=lambda: bare))
     with pytest.raises(InvalidInput, match=r"'trapm' does not advance numbers .* \(work\); take 'mkrk:cv8'"):
         Integrator(system, other, start_state(system, **PAIR))

@@ -83,7 +83,7 @@ def turned(I, m, h, n=1, attitude=(1.0, 0.0, 0.0, 0.0)):
     y = np.array([[0.0] * 6 + [*attitude, *m]])
     bodies = np.array([[1.0, *I, 1.0, *(1.0 / np.asarray(I))]])
     status, none = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    drive.sweep_of(free_rotation.turn)(n, np.array([float(h)]), y, bodies, np.zeros(L.STEP_INFO), status, none)
+    drive.sweep_of(free_rotation.rotate_free)(n, np.array([float(h)]), y, bodies, np.zeros(L.STEP_INFO), status, none)
     if status[0]:
         raise ArithmeticError(f"status {status[0]}")
     return y[0, 10:], y[0, 6:10]

@@ -298,7 +298,7 @@ def test_what_is_not_finite_is_refused(bad):
         before = y.copy()
         I = np.array([1.0, 1e-3, 2.0])
         status, none = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        sweep = drive.sweep_of(free_rotation.turn)
+        sweep = drive.sweep_of(free_rotation.rotate_free)
         with np.errstate(over="ignore", invalid="ignore"):
             sweep(3, values[:1], y, np.array([[1.0, *I, 1.0, *(1 / I)]]), np.zeros(L.STEP_INFO), status, none)
         assert status[0] == L.NOT_FINITE and np.array_equal(y, before, equal_nan=True)

@@ -291,9 +291,9 @@ def failed(label, **changes):
 
 def spoiled_table(label, entry, amount):
     prepared = method(label).prepare()
-    numbers = prepared.table.copy()
+    numbers = prepared.coefficients.copy()
     numbers[entry] += amount
-    return lambda: replace(prepared, table=numbers)
+    return lambda: replace(prepared, coefficients=numbers)
 
 
 def test_a_good_row_outside_the_table_passes():

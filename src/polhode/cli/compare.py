@@ -96,7 +96,7 @@ def command(
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", PolhodeWarning)
         try:
-            found = compare(read.system, chosen, sizes, t_end=t_end, report_progress=report_progress, **arguments)
+            found = compare(read.system, chosen, sizes, t_end=t_end, progress=report_progress, **arguments)
         except KeyboardInterrupt:
             raise Interrupted("interrupted before the first run was done; nothing was written") from None
         except Interrupted as interrupted:

@@ -777,7 +777,7 @@ class Impulse:
         Components in the frame; for "velocity" only the first is used.
     frame : {"inertial", "rtn", "velocity"}
         Frame of ``delta_v``, from position and velocity just before the impulse.
-    own : int
+    auxiliary : int
         Index of the auxiliary variable that is its work.
     what : str
         Its name in messages and lists.
@@ -786,7 +786,7 @@ class Impulse:
     time: float
     delta_v: tuple[float, float, float]
     frame: str
-    own: int
+    auxiliary: int
     what: str
 
     def after(self, r: Any, v: Any) -> Any:

@@ -52,7 +52,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     pictures.against_step(left, data.error, "book of figure 1, $t = 10$", dashed)
     left.set_ylim(top=10)
     for i, name in enumerate(LIBRARY):
-        right.loglog(data.added_error, data.error_near.sel(splitting=name), label=name, **drawing.style(i))
+        right.loglog(data.excess, data.error_near.sel(splitting=name), label=name, **drawing.style(i))
     right.set(xlabel="$I_2/I_1 - 1$", ylabel=r"error in $y$ and $Q$")
     right.set_title(f"nearly symmetric body, step {SPAN / NEAR_STEPS:g}")
     right.legend(frameon=False)
