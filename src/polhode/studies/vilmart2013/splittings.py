@@ -39,9 +39,9 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     same = distance(maps["three rotations, corrected"](*STATE, 0.4), maps["three_rotation"](*STATE, 0.4))
     return xr.Dataset(
         {"error": errors, "error_of_one_step": (("pairing", "body"), defects),
-         "error_near": (("splitting", "excess"), near)},
+         "error_near": (("splitting", "asymmetry"), near)},
         {"pairing": ["axes 1 and 2, as printed", "the two closest"], "body": list(PAIRS), "splitting": list(LIBRARY),
-         "excess": list(NEAR)},
+         "asymmetry": list(NEAR)},
         {"polhode's three_rotation and the corrected formula": f"differ by {same:.1e} in a step of 0.4"},
     )  # fmt: skip
 
@@ -52,7 +52,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     pictures.against_step(left, data.error, "book of figure 1, $t = 10$", dashed)
     left.set_ylim(top=10)
     for i, name in enumerate(LIBRARY):
-        right.loglog(data.excess, data.error_near.sel(splitting=name), label=name, **drawing.style(i))
+        right.loglog(data.asymmetry, data.error_near.sel(splitting=name), label=name, **drawing.style(i))
     right.set(xlabel="$I_2/I_1 - 1$", ylabel=r"error in $y$ and $Q$")
     right.set_title(f"nearly symmetric body, step {SPAN / NEAR_STEPS:g}")
     right.legend(frameon=False)
