@@ -393,7 +393,7 @@ MUTANTS = {
         "three rotation": lambda data: order_off(data, "error", 1, method="three rotations, corrected"),
         "Algorithm 2 is a": lambda data: order_off(data, "error", -1, method="algorithm 2, corrected"),
         "Algorithm 2 is exact": lambda data: put(data, "error_of_one_step", 1e-9, body="I1 = I2"),
-        "nearly symmetric": lambda data: order_off(data, "error_near", 1, "excess", splitting="symmetric"),
+        "nearly symmetric": lambda data: order_off(data, "error_near", 1, "asymmetry", splitting="symmetric"),
     },
     "dmv": {
         "any order": lambda data: order_off(data, "error", 1, method="dmv6"),
