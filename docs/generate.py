@@ -1,4 +1,4 @@
-"""Writes the pages that follow from the registries: methods, systems, tableaux, studies, commands, errors, references.
+"""Generates the pages of the registries: methods, systems, tableaux, studies, commands, errors, references.
 
 ``conf.py`` calls ``write`` before every build. Nothing here is a list of names: a new row, system, command or study
 has its page in the next build.
@@ -56,7 +56,7 @@ ROOMS = {
     "runs.free_motion": "Free motion",
     "systems.constrained": "Momentum and attitude as matrices",
 }
-"""Heading of the API page for each home of public names; a home that is not here gets its own name as heading."""
+"""Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
 
 KEPT = {
     "energy": "the total energy",
@@ -69,7 +69,7 @@ KEPT = {
 
 
 def write(folder: Path) -> list[Path]:
-    """Write all pages below ``folder``; untouched where nothing changed, removed where no longer generated."""
+    """Write all pages below ``folder``; files whose text is unchanged are not touched, obsolete ones are removed."""
     pages: dict[str, str] = {}
     pages |= method_pages() | {"tableaux.md": tableaux_page()} | system_pages() | study_pages() | example_pages()
     pages |= {
@@ -101,7 +101,7 @@ def write(folder: Path) -> list[Path]:
     return sorted(folder / name for name in pages)
 
 
-# ------------------------------------------------------------------ small words
+# ------------------------------------------------------------------ Markdown
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """A Markdown table."""
     lines = [head, tuple("---" for _ in head), *rows]
@@ -119,12 +119,12 @@ def citations(text: str) -> list[str]:
 
 
 def rst(text: str) -> str:
-    """reStructuredText inside a Markdown page."""
+    """A block of reStructuredText in a Markdown page."""
     return f"````{{eval-rst}}\n{text.strip()}\n````\n"
 
 
 def code(text: str, language: str = "text") -> str:
-    """A block shown as it stands."""
+    """A code block."""
     return f"````{{code-block}} {language}\n{text.rstrip()}\n````\n"
 
 
@@ -135,12 +135,12 @@ def toctree(*names: str, depth: int = 1, hidden: bool = True) -> str:
 
 
 def first_line(thing: Any) -> str:
-    """First line of a docstring."""
+    """The first line of a docstring."""
     return (inspect.getdoc(thing) or "").partition("\n")[0].replace("``", "`")
 
 
 def call(function: Any) -> str:
-    """How a function is called: its name, arguments and defaults."""
+    """A function's call: name, arguments and defaults."""
     parts = []
     for argument in inspect.signature(function).parameters.values():
         default = argument.default
@@ -150,17 +150,17 @@ def call(function: Any) -> str:
 
 # ------------------------------------------------------------------ methods
 def character(symmetric: bool, symplectic: bool) -> str:
-    """In a table."""
+    """The text of a table cell."""
     return ", ".join(["symmetric"] * symmetric + ["symplectic"] * symplectic) or "-"
 
 
 def has_page(chosen: MethodSpec) -> bool:
-    """Splittings are too many and too much alike for a page each: they have one together, their free rotations too."""
+    """Whether a method has its own page; splittings, and free rotations, are too many and too similar for that."""
     return chosen.method.family != "splitting"
 
 
 def method_pages() -> dict[str, str]:
-    """The tables of methods, and one page a row for those that are not splittings."""
+    """The tables of methods, and one page for each method that is not a splitting."""
     formulas = (HERE / "formulas.md").read_text(encoding="utf-8")
     chosen = [method(name) for name in METHODS]
     alone = [row for row in chosen if has_page(row)]
@@ -205,7 +205,7 @@ def method_pages() -> dict[str, str]:
 
 
 def splitting_table(kind: str, rows: list[MethodSpec]) -> str:
-    """All splittings of a kind, for the page about them."""
+    """The table of all splittings of a kind."""
     lines = []
     for row in (row for row in rows if kind_of(row) == kind):
         prepared, c = row.prepare(), commutator_loads(row)
@@ -227,7 +227,7 @@ def splitting_table(kind: str, rows: list[MethodSpec]) -> str:
 
 
 def flow_table() -> str:
-    """All free rotations."""
+    """The table of all free rotations."""
     lines = []
     for name in FLOW_NAMES:
         flow = free_flow(name)
@@ -247,7 +247,7 @@ def flow_table() -> str:
 
 
 def method_page(chosen: MethodSpec, has_formula: bool) -> str:
-    """The page of one row."""
+    """The page of one method."""
     row = chosen.method
     facts = [*in_full(chosen), ("citation", cited(row.cite))]
     text = f"(method-{row.name})=\n# `{row.name}`\n\n{row.description[0].upper()}{row.description[1:]}.\n\n"
@@ -285,7 +285,7 @@ def method_page(chosen: MethodSpec, has_formula: bool) -> str:
 
 
 def tableaux_page() -> str:
-    """All tableaux: the docstring of their room, and a table of the named rows."""
+    """The page of tableaux: the docstring of their module, and a table of the named rows."""
     module = importlib.import_module("polhode.methods.tableaux")
     rows = []
     for name in TABLEAUX:
@@ -314,7 +314,7 @@ def tableaux_page() -> str:
 
 # ------------------------------------------------------------------ systems
 def system_pages() -> dict[str, str]:
-    """One page a system from the docstring of its file, and an overview with the ready-made problems."""
+    """One page per system from the docstring of its file, and an overview with the ready-made problems."""
     pages, rows = {}, []
     for name, build in SYSTEMS.items():
         module = importlib.import_module(build.__module__)
@@ -353,7 +353,7 @@ def system_pages() -> dict[str, str]:
 
 # ------------------------------------------------------------------ studies, examples
 def linked(text: str, source: Path, target: Path) -> str:
-    """Markdown of another folder for use here: pictures that exist are copied, other relative links become plain."""
+    """Markdown of another folder, adapted: existing pictures are copied, other relative links become plain text."""
 
     def picture(found: re.Match[str]) -> str:
         file = source / found[2]
@@ -392,7 +392,7 @@ def study_pages() -> dict[str, str]:
 
 
 def example_pages() -> dict[str, str]:
-    """The files of ``examples/``, as they are."""
+    """The page with the files of ``examples/``."""
     text = "# Examples\n\nScenario files and scripts from the folder `examples/`, as they are.\n"
     for path in sorted((ROOT / "examples").glob("*.toml")):
         script = path.with_suffix(".py")
@@ -406,14 +406,14 @@ def example_pages() -> dict[str, str]:
 
 
 def listing(path: Path) -> str:
-    """A file of the examples, included."""
+    """A directive that includes an example file."""
     language = {".toml": "toml", ".py": "python"}[path.suffix]
     return f"```{{literalinclude}} ../../examples/{path.name}\n:language: {language}\n```\n"
 
 
 # ------------------------------------------------------------------ command line, errors
 def cli_page() -> str:
-    """Every ``--help``, run."""
+    """The page with the output of every ``--help``."""
     from click.testing import CliRunner
 
     from polhode.cli import COMMANDS, group
@@ -481,7 +481,7 @@ def public(home: str, name: str) -> str:
 
 
 def home_of_data(home: str, name: str) -> str:
-    """The module in which a public table is written down."""
+    """The module in which a public table is defined."""
     for path in sorted((ROOT / "src" / "polhode" / home.replace(".", "/")).glob("*.py")):
         if re.search(rf"^{name}\b[^=\n]*= ", path.read_text(encoding="utf-8"), re.MULTILINE):
             return f"polhode.{home}" + ("" if path.stem == "__init__" else f".{path.stem}")
@@ -489,7 +489,7 @@ def home_of_data(home: str, name: str) -> str:
 
 
 def api_page() -> str:
-    """Every public name, grouped by the room it lives in."""
+    """Every public name, grouped by its module."""
     groups: dict[str, list[str]] = {heading: [] for heading in ROOMS.values()}
     for name, home in polhode._HOMES.items():
         if home == "errors":
@@ -510,7 +510,7 @@ def api_page() -> str:
 
 
 def module_page(title: str, module: str, known_as: str) -> str:
-    """A module users reach under a short name: its docstring and its public functions."""
+    """The page of a module with a short public name: its docstring and its public functions."""
     thing = importlib.import_module(module)
     names = getattr(thing, "__all__", None) or [
         name
@@ -528,7 +528,7 @@ def module_page(title: str, module: str, known_as: str) -> str:
 
 
 def bib_text() -> str:
-    """The BibTeX file."""
+    """The text of the BibTeX file."""
     for path in (ROOT / "src" / "polhode" / "references.bib", ROOT / "references.bib"):
         if path.exists():
             return path.read_text(encoding="utf-8")
@@ -536,7 +536,7 @@ def bib_text() -> str:
 
 
 def references_page() -> str:
-    """All references, each a target of links."""
+    """The page of references, each a link target."""
     text = "# References\n\n"
     text += "`polhode cite OUT` prints the BibTeX entry that belongs to a trajectory, `polhode.cite(key)` any entry.\n"
     for key, entry in sorted(bibliography.entries(bib_text()).items()):
@@ -545,7 +545,7 @@ def references_page() -> str:
 
 
 def changelog_page() -> str:
-    """The changelog of the repository, where there is one."""
+    """The page of the changelog, where there is one."""
     path = ROOT / "CHANGELOG.md"
     if not path.exists():
         return "# Changes\n\nThis is the first version.\n"

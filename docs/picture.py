@@ -1,4 +1,4 @@
-"""The picture of the README: ``python docs/picture.py [file.png]``. Motions without torque are exact, not integrated."""  # noqa: E501
+"""The picture of the README: ``python docs/picture.py [file.png]``. Torque-free motions are exact, not integrated."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LONG_RUN = (
     ("rkn6_14a", style.BLUE, 14),
     ("aba10_6_4", style.VERMILION, 8),
 )
-"""Methods, their colours, and their loads in a step."""
+"""Methods, their colours, and load evaluations per step."""
 LOADS_PER_SECOND, SPAN = 280, 1000.0
 
 
 def projected(points: Any) -> tuple[Any, Any, Any]:
-    """What an eye in the direction EYE sees of points: right, up, towards it."""
+    """Coordinates of points in the view from direction EYE: right, up, towards the viewer."""
     towards = EYE / np.linalg.norm(EYE)
     right = np.cross((0.0, 0.0, 1.0), towards)
     right /= np.linalg.norm(right)
@@ -35,20 +35,20 @@ def projected(points: Any) -> tuple[Any, Any, Any]:
 
 
 def curve(axes: Any, points: Any, colour: Any, width: float = 1.3) -> None:
-    """A curve on the unit sphere, faint behind."""
+    """Draw a curve on the unit sphere, faint where it is behind."""
     x, y, depth = projected(points)
     for near, strength in ((depth >= -0.02, 1.0), (depth <= 0.02, 0.18)):
         axes.plot(np.where(near, x, np.nan), np.where(near, y, np.nan), color=colour, linewidth=width, alpha=strength)
 
 
 def polhodes(axes: Any) -> None:
-    """Paths of the angular momentum in the body, around the axes of the smallest and of the largest moment."""
+    """Draw paths of the angular momentum in the body, around the axes of the smallest and the largest moment."""
     axes.add_patch(matplotlib.patches.Circle((0, 0), 1.0, facecolor="#f7f8fa", edgecolor=style.FAINT))
     shades = matplotlib.colormaps
     for angle in np.linspace(0.06, 0.97, 8):
         for axis, shade in ((0, shades["Blues"]), (2, shades["Oranges"])):
             for sign in (1.0, -1.0):
-                # From the axis towards the middle one, in parts of the way to the separatrix.
+                # Angle from this axis, as a fraction of that of the separatrix.
                 edge = separatrix(axis)
                 start = np.zeros(3)
                 start[axis], start[2 - axis] = sign * np.cos(angle * edge), np.sin(angle * edge)
@@ -78,7 +78,7 @@ def separatrix(axis: int) -> float:
 
 
 def herpolhode(axes: Any) -> None:
-    """The path of the angular velocity in the invariable plane."""
+    """Draw the path of the angular velocity in the invariable plane."""
     momentum = (0.02, 0.5, 1.0)
     period = ph.free_motion_periods(INERTIA, momentum).polhode
     x, y = ph.herpolhode_curve(INERTIA, momentum, np.linspace(0.0, 24 * period, 9000)).in_plane.T
@@ -90,7 +90,7 @@ def herpolhode(axes: Any) -> None:
 
 
 def long_run(axes: Any) -> None:
-    """Energy of a satellite that tumbles in a gravity gradient, every method at the same price."""
+    """Draw the energy error of a satellite that tumbles in a gravity gradient, with equally many loads per second."""
     ready = ph.problem("celledoni_satellite")
     for name, colour, loads in LONG_RUN:
         step = loads / LOADS_PER_SECOND
