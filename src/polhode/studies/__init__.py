@@ -35,9 +35,9 @@ def study(name: str) -> Study:
     """
     if name not in STUDIES:
         raise unknown_name("study", name, STUDIES)
-    found = importlib.import_module(f"polhode.studies.{name}").STUDY
-    assert isinstance(found, Study)
-    return found
+    definition = importlib.import_module(f"polhode.studies.{name}").STUDY
+    assert isinstance(definition, Study)
+    return definition
 
 
 __all__ = ["STUDIES", "Study", "study"]

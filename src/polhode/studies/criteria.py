@@ -62,9 +62,9 @@ def share_within(share: float, count: int, of: int, confidence: float = 0.95) ->
     tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, count, of - count + 1)) if count else 0.0
     high = float(beta.ppf(1.0 - tail, count + 1, of - count)) if count < of else 1.0
-    found = within(share, low, high)
+    result = within(share, low, high)
     words = f"{low:.3f} to {high:.3f}, the {confidence:.0%} interval of {count} of {of}"
-    return Check(words, found.measured, found.true)
+    return Check(words, result.measured, result.true)
 
 
 def fewer(less: int, more: int, resolution: int) -> Check:

@@ -102,16 +102,16 @@ def told_apart(ax: Axes) -> None:
     positions = [ax.transAxes.inverted().transform(ax.transData.transform(np.column_stack(line.get_data())))
               for line in lines]  # fmt: skip
     for j, line in enumerate(lines):
-        under = sum(_coincide(positions[i], positions[j]) for i in range(j))
-        if not under:
+        covered = sum(_coincide(positions[i], positions[j]) for i in range(j))
+        if not covered:
             continue
         line.set_markerfacecolor("none")
-        line.set_markersize(line.get_markersize() + 4.0 * under)
+        line.set_markersize(line.get_markersize() + 4.0 * covered)
         line.set_markeredgewidth(1.3)
-        line.set_linestyle((3.0 * under, (5.0, 4.0)))
-        line.set_zorder(line.get_zorder() - 0.1 * under)
+        line.set_linestyle((3.0 * covered, (5.0, 4.0)))
+        line.set_zorder(line.get_zorder() - 0.1 * covered)
         if len(positions[j]) > 12:  # crowded: every third marker, with a different offset for each curve
-            line.set_markevery((under, 3))
+            line.set_markevery((covered, 3))
 
 
 def _coincide(a: Any, b: Any) -> bool:
@@ -119,9 +119,9 @@ def _coincide(a: Any, b: Any) -> bool:
     if a.shape != b.shape:
         return False
     with np.errstate(invalid="ignore"):
-        apart = np.abs(a - b).max(axis=1)
-    apart = apart[np.isfinite(apart)]
-    return bool(apart.size and np.median(apart) < SAME)
+        distance = np.abs(a - b).max(axis=1)
+    distance = distance[np.isfinite(distance)]
+    return bool(distance.size and np.median(distance) < SAME)
 
 
 def empty(ax: Axes, words: str) -> None:

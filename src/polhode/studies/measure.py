@@ -40,8 +40,8 @@ def whole(span: float, step: float) -> int:
 
 def errors(a: xr.Dataset, b: xr.Dataset) -> dict[str, float]:
     """2-norms of the differences of two states in body angular momentum and attitude matrix."""
-    found = errors_between(a, b)
-    return {norm: float(found[norm]) for norm in NORMS}
+    value = errors_between(a, b)
+    return {norm: float(value[norm]) for norm in NORMS}
 
 
 def observed_orders(data: xr.Dataset, norm: str) -> dict[str, float]:
@@ -98,7 +98,7 @@ def convergence(
         given = truth.assign({name: (truth[name].dims, np.array(value)) for name, value in known.items()})
         for key, x in errors(truth, given).items():
             remarks[f"{NORMS[key]}, known state"] = f"{REFERENCE[0]} is {x:.1e} from it"
-    found = {key: np.full((len(methods), len(steps)), np.nan) for key in agreement}
+    results = {key: np.full((len(methods), len(steps)), np.nan) for key in agreement}
     outcome = np.full((len(methods), len(steps)), "", dtype=object)
     for i, (label, method) in enumerate(methods.items()):
         report_progress(f"{label}, t = {t_end:g}")
@@ -107,10 +107,10 @@ def convergence(
             ds, outcome[i, j] = attempt(system, method, step=h, steps=n, every=n, **initial)
             if outcome[i, j] == "completed":
                 for key, value in errors(ds.isel(time=-1), truth).items():
-                    found[key][i, j] = value
+                    results[key][i, j] = value
     dims = ("method", "step")
     return xr.Dataset(
-        {**{key: (dims, value) for key, value in found.items()}, "outcome": (dims, outcome.astype(str))},
+        {**{key: (dims, value) for key, value in results.items()}, "outcome": (dims, outcome.astype(str))},
         {"method": list(methods), "step": list(steps)},
         remarks,
     )

@@ -136,21 +136,23 @@ def part_line(part: str, true: bool | Check) -> str:
     line = f"{'undecided' if undecided else 'yes' if true else 'no'}: {part}"
     if not isinstance(true, Check):
         return line
-    found = words(true.measured)
-    return f"{line} [{true.criterion}{f'; found {found}' if found else ''}]"
+    measured = words(true.measured)
+    return f"{line} [{true.criterion}{f'; found {measured}' if measured else ''}]"
 
 
 def counts(results: Sequence[Result]) -> str:
     """How many claims have each verdict, in words."""
-    found = [verdict.verdict for result in results for verdict in result.verdicts]
-    names = [*VERDICTS, *sorted(set(found) - set(VERDICTS))]
-    return ", ".join(f"{found.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in names)
+    verdicts = [verdict.verdict for result in results for verdict in result.verdicts]
+    names = [*VERDICTS, *sorted(set(verdicts) - set(VERDICTS))]
+    return ", ".join(
+        f"{verdicts.count(name)} {name.replace('holds', 'hold').replace('fails', 'fail')}" for name in names
+    )
 
 
 def tables_of(result: Result) -> dict[str, list[list[str]]]:
     """Tables of the paper, with cells as text."""
-    made = {} if result.figure.tabulate is None else result.figure.tabulate(result.data)
-    return {caption: [[words(cell) for cell in row] for row in table] for caption, table in made.items()}
+    tables = {} if result.figure.tabulate is None else result.figure.tabulate(result.data)
+    return {caption: [[words(cell) for cell in row] for row in table] for caption, table in tables.items()}
 
 
 def plain(result: Result) -> str:

@@ -92,10 +92,10 @@ class Finding:
     @property
     def verdict(self) -> str:
         """``holds``, ``holds partly``, ``fails`` or ``undecided``; for a corrected misprint, both verdicts."""
-        found = verdict_of(self.parts)
-        if found == HOLDS or not self.corrected:
-            return found
-        return f"{found} as printed; {verdict_of(self.corrected)} corrected"
+        printed = verdict_of(self.parts)
+        if printed == HOLDS or not self.corrected:
+            return printed
+        return f"{printed} as printed; {verdict_of(self.corrected)} corrected"
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,8 @@ class Figure:
         """Judge every claim on the data."""
         findings = [(claim, claim.judge(data)) for claim in self.claims]
         return tuple(
-            Verdict(claim, found.verdict, found.parts, found.numbers, found.corrected) for claim, found in findings
+            Verdict(claim, finding.verdict, finding.parts, finding.numbers, finding.corrected)
+            for claim, finding in findings
         )
 
 

@@ -88,9 +88,9 @@ def by_alpha(data: xr.DataArray) -> dict[str, float]:
 
 
 def variational(data: xr.Dataset) -> Finding:
-    found = by_alpha(data.residual)
+    values = by_alpha(data.residual)
     return Finding({f"alpha = {a}: (12), (18) and (19) to round-off at every step": at_most(x, ROUND_OFF)
-                    for a, x in found.items()}, {"largest residual, relative to the momentum": found})  # fmt: skip
+                    for a, x in values.items()}, {"largest residual, relative to the momentum": values})  # fmt: skip
 
 
 def preserving(data: xr.Dataset) -> Finding:
@@ -104,36 +104,36 @@ def second_order(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        found = {f"{float(a):g}": order_of(data.step.values, data.error.sel(alpha=a, orbit=name).values)
+        measured = {f"{float(a):g}": order_of(data.step.values, data.error.sel(alpha=a, orbit=name).values)
                  for a in data.alpha}  # fmt: skip
-        parts |= {f"alpha = {a}, {name}: order 2": keeps(order, 2) for a, order in found.items()}
-        numbers[f"orders, {name}"] = found
+        parts |= {f"alpha = {a}, {name}: order 2": keeps(order, 2) for a, order in measured.items()}
+        numbers[f"orders, {name}"] = measured
     return Finding(parts, numbers)
 
 
 def only_one(data: xr.Dataset) -> Finding:
-    found = by_alpha(data.from_midpoint)
+    measured = by_alpha(data.from_midpoint)
     parts = {f"alpha = {a} is {'' if a == '0.5' else 'not '}the midpoint rule":
-             at_most(x, SAME) if a == "0.5" else at_least(x, OTHER) for a, x in found.items()}  # fmt: skip
-    return Finding(parts, {f"place after one step of {H:g} s, from the midpoint rule's, relative": found})
+             at_most(x, SAME) if a == "0.5" else at_least(x, OTHER) for a, x in measured.items()}  # fmt: skip
+    return Finding(parts, {f"place after one step of {H:g} s, from the midpoint rule's, relative": measured})
 
 
 def mirror(data: xr.Dataset) -> Finding:
-    found = by_alpha(data.mirrored)
-    return Finding({f"alpha = {a} and {1.0 - float(a):g}: the same path": at_most(x, 1e-10) for a, x in found.items()},
-                   {"largest distance in a day, relative": found})  # fmt: skip
+    values = by_alpha(data.mirrored)
+    return Finding({f"alpha = {a} and {1.0 - float(a):g}: the same path": at_most(x, 1e-10) for a, x in values.items()},
+                   {"largest distance in a day, relative": values})  # fmt: skip
 
 
 def midpoint_best(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        found = by_alpha(data.error.sel(orbit=name, step=STEP))
-        nearest = min(found, key=lambda a: found[a])
+        measured = by_alpha(data.error.sel(orbit=name, step=STEP))
+        nearest = min(measured, key=lambda a: measured[a])
         parts[f"{name}: closest to the conic after a day"] = fact(
             nearest == "0.5", "alpha = 0.5 is", f"alpha = {nearest}"
         )
-        numbers[f"distance, {name}, km"] = found
+        numbers[f"distance, {name}, km"] = measured
     return Finding(parts, numbers)
 
 

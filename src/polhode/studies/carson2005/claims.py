@@ -65,9 +65,9 @@ def gradient(z: Any) -> Any:
 def hessian(z: Any) -> Any:
     q = z[:3]
     r = np.linalg.norm(q)
-    found = np.eye(6)
-    found[:3, :3] = MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
-    return found
+    result = np.eye(6)
+    result[:3, :3] = MU / r**3 * (np.eye(3) - 3.0 * np.outer(q, q) / r**2)
+    return result
 
 
 def factor(z: Any, h: float) -> Any:
@@ -171,7 +171,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     f_of_7 = derivative(lambda x: x - z - H * J @ gradient(0.5 * (x + z)), step(z))
     right, wrong = (lambda A: np.eye(6) - A), cayley
     counts = np.array([[newton(z, h, way)[0] for h in LADDER] for way in (right, wrong)])
-    apart = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
+    difference = [float(np.abs((newton(z, h, right)[1] - step_of(SYMPLECTIC, h)(z)) / SCALE).max()) for h in LADDER]
     euler = derivative(lambda x: np.concatenate([
         x[:3] + H * (x[3:] - H * gradient(x)[:3]), x[3:] - H * gradient(x)[:3]]), z)  # fmt: skip
     report_progress("a day")
@@ -199,7 +199,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     return xr.Dataset(
         {
             "defect": ("scheme", [symplectic_defect(M) for M in jacobians.values()]),
-            "iterations": (("by", "step"), counts), "newton_apart": ("step", apart),
+            "iterations": (("by", "step"), counts), "newton_apart": ("step", difference),
             "residual": ("equation", list(residual.values())),
             "measured": ("quantity", list(single.values())),
         },
@@ -295,19 +295,19 @@ def of_equation(data: xr.Dataset, name: str) -> float:
 
 
 def theorem(data: xr.Dataset) -> Finding:
-    found = {name: of_equation(data, name) for name in ("(12)", "(18)", "(19)")}
+    values = {name: of_equation(data, name) for name in ("(12)", "(18)", "(19)")}
     other = of_equation(data, "verlet in (12)")
-    parts = {f"{name} to round-off, at every step of a day": x < EXACT for name, x in found.items()}
+    parts = {f"{name} to round-off, at every step of a day": x < EXACT for name, x in values.items()}
     parts["Verlet's path, of alpha = 0, does not satisfy (12) with alpha = 1/2"] = other > 1e3 * EXACT
-    return Finding(parts, {"largest residual, relative to the momentum": found, "Verlet": other})
+    return Finding(parts, {"largest residual, relative to the momentum": values, "Verlet": other})
 
 
 def implicit(data: xr.Dataset) -> Finding:
     counts = {f"{h:g} s": int(n) for h, n in zip(data.step.values, data.iterations.sel(by="I - A").values, strict=True)}
-    apart = float(data.newton_apart.max())
+    difference = float(data.newton_apart.max())
     parts = {"few iterations from the guess z_n (at most 4 up to 60 s)": max(list(counts.values())[:3]) <= 4,
-             "the state is that of the integrator used here": apart < EXACT}  # fmt: skip
-    return Finding(parts, {"iterations": counts, "largest difference": apart})
+             "the state is that of the integrator used here": difference < EXACT}  # fmt: skip
+    return Finding(parts, {"iterations": counts, "largest difference": difference})
 
 
 def printed_jacobian(data: xr.Dataset) -> Finding:

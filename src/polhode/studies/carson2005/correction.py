@@ -98,9 +98,9 @@ def realizable(data: xr.Dataset) -> Finding:
 
 def phase(data: xr.Dataset) -> Finding:
     """Judge whether the corrected integrator is also more accurate in position."""
-    found = {name: pick(data.distance, name) for name in ORBITS}
-    parts = {f"on the {name} orbit": 100 * found[name][CORRECTED] < found[name][SYMPLECTIC] for name in ORBITS}
-    return Finding(parts, {f"distance from the conic, {name}, km": found[name] for name in ORBITS})
+    measured = {name: pick(data.distance, name) for name in ORBITS}
+    parts = {f"on the {name} orbit": 100 * measured[name][CORRECTED] < measured[name][SYMPLECTIC] for name in ORBITS}
+    return Finding(parts, {f"distance from the conic, {name}, km": measured[name] for name in ORBITS})
 
 
 FIGURE = Figure("correction", "symplectic energy, corrected", compute, draw, (

@@ -90,17 +90,18 @@ def needed(data: xr.Dataset, days: int, label: str, error: float) -> float:
 
 
 def explicit(data: xr.Dataset) -> Finding:
-    found = {label: needed(data, 1, label, 1.0) for label in LOW}
-    return Finding({"Verlet takes fewer evaluations for the same accuracy": found[VERLET] < found[SYMPLECTIC]},
-                   {"evaluations a day for 1 km": found})  # fmt: skip
+    measured = {label: needed(data, 1, label, 1.0) for label in LOW}
+    return Finding({"Verlet takes fewer evaluations for the same accuracy": measured[VERLET] < measured[SYMPLECTIC]},
+                   {"evaluations a day for 1 km": measured})  # fmt: skip
 
 
 def higher(data: xr.Dataset) -> Finding:
-    found = {label: needed(data, 1, label, 1e-3) for label in LABELS}
+    measured = {label: needed(data, 1, label, 1e-3) for label in LABELS}
     parts = {
-        f"{label} takes a tenth of what the midpoint rule does": 10 * found[label] < found[SYMPLECTIC] for label in HIGH
+        f"{label} takes a tenth of what the midpoint rule does": 10 * measured[label] < measured[SYMPLECTIC]
+        for label in HIGH
     }
-    return Finding(parts, {"evaluations a day for a metre": found})
+    return Finding(parts, {"evaluations a day for a metre": measured})
 
 
 def versus(data: xr.Dataset) -> Finding:
@@ -109,23 +110,23 @@ def versus(data: xr.Dataset) -> Finding:
     numbers: dict[str, Any] = {}
     for days in map(int, data.days.values):
         for words, error in (("metre", 1e-3), ("millimetre", 1e-6)):
-            found = {label: needed(data, days, label, error) / days for label in (DP8, *HIGH, RK4)}
-            at, best = f"a {words} after {days} day{'s' if days > 1 else ''}", min(found[label] for label in HIGH)
-            parts |= {f"{at}: than DOP853": best < found[DP8], f"{at}: than RK4": best < found[RK4]}
-            numbers[f"evaluations a day for {at}"] = found
+            measured = {label: needed(data, days, label, error) / days for label in (DP8, *HIGH, RK4)}
+            at, best = f"a {words} after {days} day{'s' if days > 1 else ''}", min(measured[label] for label in HIGH)
+            parts |= {f"{at}: than DOP853": best < measured[DP8], f"{at}: than RK4": best < measured[RK4]}
+            numbers[f"evaluations a day for {at}"] = measured
     return Finding(parts, numbers)
 
 
 def small_steps(data: xr.Dataset) -> Finding:
     """Step that gives an error of one metre after a day."""
-    T, found = period(ELLIPTIC), {}
+    T, measured = period(ELLIPTIC), {}
     for label, ladder in STEPS.items():
         h, e = np.log(ladder), np.log(data.error.sel({"days": 1, "method": label}).values)
         k = int(np.clip(np.searchsorted(-e, -np.log(1e-3)) - 1, 0, 2))
-        found[label] = float(np.exp(h[k] + (np.log(1e-3) - e[k]) * (h[k + 1] - h[k]) / (e[k + 1] - e[k])))
-    parts = {"RK4 needs steps below a hundredth of a revolution": found[RK4] < 0.01 * T,
-             "the symplectic midpoint rule needs none as small": found[SYMPLECTIC] > found[RK4]}  # fmt: skip
-    return Finding(parts, {"step for a metre after a day, s": found, "a revolution, s": T})
+        measured[label] = float(np.exp(h[k] + (np.log(1e-3) - e[k]) * (h[k + 1] - h[k]) / (e[k + 1] - e[k])))
+    parts = {"RK4 needs steps below a hundredth of a revolution": measured[RK4] < 0.01 * T,
+             "the symplectic midpoint rule needs none as small": measured[SYMPLECTIC] > measured[RK4]}  # fmt: skip
+    return Finding(parts, {"step for a metre after a day, s": measured, "a revolution, s": T})
 
 
 FIGURE = Figure(

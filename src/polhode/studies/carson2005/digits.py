@@ -53,32 +53,32 @@ TIGHTEST: dict[str, Any] = {"rtol": 1e-13, "atol": 1e-13}
 def ends(name: str) -> dict[str, tuple[Any, float]]:
     """Position after a day (km) and step (s) by method; the step is NaN if the method chooses it."""
     n = {"rkn6_14a": 10.0, "mkrk:gauss16": 64.0}
-    found = {label: (last(label, name, step=STEP).position.values, STEP) for label in (SYMPLECTIC, HEUN, RK4)}
-    found[TIGHT] = (run(METHODS["RK45"], name, **TIGHTEST).position.values[-1], np.nan)
+    results = {label: (last(label, name, step=STEP).position.values, STEP) for label in (SYMPLECTIC, HEUN, RK4)}
+    results[TIGHT] = (run(METHODS["RK45"], name, **TIGHTEST).position.values[-1], np.nan)
     rows = iter(OURS)
     for method, h in n.items():
         for compensated in (False, True):
             ds = integrate(orbit(MU), method, step=h, t_end=DAY, every=round(DAY / h), compensated=compensated,
                            **STARTS[name])  # fmt: skip
-            found[next(rows)] = (ds.position.values[-1], h)
-    found[EXACT] = (last("kepler", name, step=DAY).position.values, DAY)
-    return found
+            results[next(rows)] = (ds.position.values[-1], h)
+    results[EXACT] = (last("kepler", name, step=DAY).position.values, DAY)
+    return results
 
 
 def digits(position: Any, truth: tuple[str, str]) -> float:
     """Significant digits of a position: -log10 of its relative error, at most 17."""
-    off = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(position[:2], truth, strict=True)]
-    return float(-np.log10(max(float(np.linalg.norm([*off, position[2]]) / np.linalg.norm(position)), 1e-17)))
+    error = [float(Decimal(float(x)) - Decimal(y)) for x, y in zip(position[:2], truth, strict=True)]
+    return float(-np.log10(max(float(np.linalg.norm([*error, position[2]]) / np.linalg.norm(position)), 1e-17)))
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    found = {}
+    results = {}
     for name in ORBITS:
         report_progress(name)
-        found[name] = {label: digits(position, OF_DOUBLES[name]) for label, (position, _) in ends(name).items()}
+        results[name] = {label: digits(position, OF_DOUBLES[name]) for label, (position, _) in ends(name).items()}
     bound = [digits(np.array([*map(float, OF_DOUBLES[name]), 0.0]), OF_DECIMALS[name]) for name in ORBITS]
     return xr.Dataset(
-        {"digits": (("orbit", "method"), [[*values.values()] for values in found.values()]),
+        {"digits": (("orbit", "method"), [[*values.values()] for values in results.values()]),
          "of_data": ("orbit", bound)},
         {"orbit": list(ORBITS), "method": [*PAPERS, *OURS]},
         {"truth": "Kepler's equation in 50 digits, from the initial data rounded to doubles",
@@ -115,10 +115,10 @@ def delivered(labels: tuple[str, ...], least: float, data: xr.Dataset) -> Findin
 
 
 def of_data(data: xr.Dataset) -> Finding:
-    found = {name: float(data.of_data.sel(orbit=name)) for name in ORBITS}
+    measured = {name: float(data.of_data.sel(orbit=name)) for name in ORBITS}
     parts = {f"{name}: rounding table 1 to doubles leaves fifteen digits of the place": at_least(x, 15.0)
-             for name, x in found.items()}  # fmt: skip
-    return Finding(parts, {"digits left after a day": found})
+             for name, x in measured.items()}  # fmt: skip
+    return Finding(parts, {"digits left after a day": measured})
 
 
 FIGURE = Figure("digits", "fifteen significant digits after a day", compute, draw, (

@@ -60,8 +60,8 @@ def residual(kd: float) -> float:
     pull = -np.array([gradient(np.concatenate([x, np.zeros(3)]))[:3] for x in middle])
     density = kd * np.exp(-(np.linalg.norm(middle, axis=1) - R0) / SCALE) * np.linalg.norm(v, axis=1)
     F = 0.5 * STEP * (-density[:, None] * v)  # [carson2005, eq. 28], F_d^- and F_d^+
-    left = (0.5 * STEP * pull - v + F)[1:] + (0.5 * STEP * pull + v + F)[:-1]
-    return float(np.abs(left).max() / np.linalg.norm(v, axis=1).min())
+    defect = (0.5 * STEP * pull - v + F)[1:] + (0.5 * STEP * pull + v + F)[:-1]
+    return float(np.abs(defect).max() / np.linalg.norm(v, axis=1).min())
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -69,13 +69,13 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     counts = COUNTS[:3] if quick else COUNTS
     shape = (len(AIR), len(STAGES), len(counts))
     energy, position, spent = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
-    decay, apart = [], []
+    decay, reference_gaps = [], []
     for i, (name, kd) in enumerate(AIR.items()):
         report_progress(f"reference, {name}")
         ends = [last(method, name, step=h, t_end=days * DAY, forces=air(kd)) for method, h in REFERENCE]
         E0, E1 = float(run(RK4, name, t_end=STEP, forces=air(kd)).energy[0]), float(ends[0].energy)
         decay.append((E1 - E0) / abs(E0))
-        apart.append(abs(float(ends[1].energy) - E1) / abs(E1 - E0))
+        reference_gaps.append(abs(float(ends[1].energy) - E1) / abs(E1 - E0))
         for j, (label, s) in enumerate(STAGES.items()):
             report_progress(f"{label}, {name}")
             for k, n in enumerate(counts):
@@ -91,7 +91,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
          "forced_residual": ("law", [residual(2e-6)])},
         {"orbit": list(AIR), "method": list(STAGES), "count": list(counts), "law": ["(28)"]},
         {"span": f"{days} days", "air": ", ".join(f"{name} kd = {kd:g}/km" for name, kd in AIR.items()),
-         "reference": f"{' and '.join(m for m, _ in REFERENCE)} differ by {max(apart):.1e} of the decay"},
+         "reference": f"{' and '.join(m for m, _ in REFERENCE)} differ by {max(reference_gaps):.1e} of the decay"},
     )  # fmt: skip
 
 
@@ -109,8 +109,8 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def values(data: xr.Dataset, name: str, label: str) -> np.ndarray:
     """Energy errors relative to the decay, by nominal evaluation count."""
-    found: np.ndarray = of(data.energy.sel(orbit=name), label)
-    return found
+    result: np.ndarray = of(data.energy.sel(orbit=name), label)
+    return result
 
 
 def at_cost(data: xr.Dataset, name: str, rival: str, label: str) -> np.ndarray:
@@ -154,9 +154,9 @@ def traditional(data: xr.Dataset) -> Finding:
 
 
 def derivable(data: xr.Dataset) -> Finding:
-    left = float(data.forced_residual[0])
-    return Finding({"the midpoint rule with drag satisfies (28), F_d = (h/2) F(q_m, v_m) at either end": left < 1e-12},
-                   {"largest residual, relative to the momentum, kd = 2e-6/km": left})  # fmt: skip
+    error = float(data.forced_residual[0])
+    return Finding({"the midpoint rule with drag satisfies (28), F_d = (h/2) F(q_m, v_m) at either end": error < 1e-12},
+                   {"largest residual, relative to the momentum, kd = 2e-6/km": error})  # fmt: skip
 
 
 def elements(data: xr.Dataset) -> Finding:

@@ -79,8 +79,8 @@ def tenth_digit(data: xr.Dataset) -> Finding:
 
 def exact(data: xr.Dataset) -> Finding:
     E = of(data.energy, CONIC)
-    off = float(np.abs(E / E[0] - 1.0).max())
-    return Finding({"to 1e-15 a hundred times over": off < 1e-13}, {"largest change, relative": off})
+    change = float(np.abs(E / E[0] - 1.0).max())
+    return Finding({"to 1e-15 a hundred times over": change < 1e-13}, {"largest change, relative": change})
 
 
 FIGURE = Figure("fig04", f"energy of the circular orbit, {DAY:g} s", compute, draw, (

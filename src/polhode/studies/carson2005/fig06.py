@@ -43,15 +43,15 @@ CORNER, WINDOW = (
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     ladder = STEPS[:4] if quick else STEPS
-    found = {name: np.zeros((len(LABELS), len(ladder))) for name in (ELLIPTIC, CIRCULAR)}
-    for name, table in found.items():
+    results = {name: np.zeros((len(LABELS), len(ladder))) for name in (ELLIPTIC, CIRCULAR)}
+    for name, table in results.items():
         truth = conic(name, DAY)[0]
         for i, label in enumerate(LABELS):
             report_progress(f"{label}, {name}")
             table[i] = [np.linalg.norm(last(label, name, step=h).position.values - truth) for h in ladder]
     data = shown(ELLIPTIC, LABELS, "offset").isel(time=slice(None, None, 6))
     data = data.merge(passes(ELLIPTIC, LABELS, CORNER, 60.0))
-    errors = {f"error_{name}": (("scheme", "step"), table) for name, table in found.items()}
+    errors = {f"error_{name}": (("scheme", "step"), table) for name, table in results.items()}
     return data.assign(errors).assign_coords(scheme=list(LABELS), step=list(ladder))
 
 
@@ -96,9 +96,11 @@ def accurate(data: xr.Dataset) -> Finding:
 
 
 def orders(data: xr.Dataset) -> Finding:
-    found = {label: order_of(data.step.values, data.error_elliptic.sel(scheme=label).values) for label in LABELS}
-    parts = {f"{label} is of order {p}": keeps(found[label], p) for label, p in zip(LABELS, (2, 2, 2, 4), strict=True)}
-    return Finding(parts, {"orders": found})
+    measured = {label: order_of(data.step.values, data.error_elliptic.sel(scheme=label).values) for label in LABELS}
+    parts = {
+        f"{label} is of order {p}": keeps(measured[label], p) for label, p in zip(LABELS, (2, 2, 2, 4), strict=True)
+    }
+    return Finding(parts, {"orders": measured})
 
 
 def differs(data: xr.Dataset) -> Finding:

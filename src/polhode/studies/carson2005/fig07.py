@@ -81,16 +81,16 @@ def decay(data: xr.Dataset) -> Finding:
 def oscillates(data: xr.Dataset) -> Finding:
     start, mean = means(data, SYMPLECTIC)
     E = of(data.energy, SYMPLECTIC)
-    swing, away, move = float(E.max() - E.min()) / abs(start), float(mean.mean() - start) / abs(start), float(
+    swing, bias, move = float(E.max() - E.min()) / abs(start), float(mean.mean() - start) / abs(start), float(
         mean[-1] - mean[0]) / abs(start)  # fmt: skip
     order = order_of(STEPS, np.abs(data.mean_offset.values).tolist())
     parts: dict[str, Any] = {
         "not constant": swing > 1e-8,
         "the mean does not move (by 1 % of the swing in the day)": abs(move) < 0.01 * swing,
-        "the mean is off the actual energy by over a tenth of the swing": abs(away) > 0.1 * swing,
+        "the mean is off the actual energy by over a tenth of the swing": abs(bias) > 0.1 * swing,
         "the offset goes with the square of the step": keeps(order, 2),
     }
-    return Finding(parts, {"half the swing, relative": swing / 2, "mean less the actual energy, relative": away,
+    return Finding(parts, {"half the swing, relative": swing / 2, "mean less the actual energy, relative": bias,
                            "move of the mean in the day": move, "exponent of the step": order})  # fmt: skip
 
 

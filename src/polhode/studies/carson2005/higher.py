@@ -45,13 +45,13 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     labels = list(ORDERS["conic"])
     errors, spent, steps = np.zeros((3, len(KINDS), len(labels), 3))
     steps = steps[0]
-    apart = 0.0
+    reference_gap = 0.0
     for i, kind in enumerate(KINDS):
         acting = air(KD) if kind == "drag" else []
         truth = conic(ELLIPTIC, DAY)[0]
         if kind == "drag":
             ends = [last(method, ELLIPTIC, step=h, forces=acting).position.values for method, h in REFERENCE]
-            truth, apart = ends[0], float(np.linalg.norm(ends[1] - ends[0]))
+            truth, reference_gap = ends[0], float(np.linalg.norm(ends[1] - ends[0]))
         for j, label in enumerate(labels):
             report_progress(f"{label}, {kind}")
             for k, h in enumerate(FINER.get(label, LADDERS[ORDERS["conic"][label]])):
@@ -64,7 +64,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         {"force": list(KINDS), "method": labels, "level": [0, 1, 2]},
         {
             "drag": f"kd = {KD:g}/km",
-            "reference with drag": f"{' and '.join(m for m, _ in REFERENCE)} differ by {apart:.1e} km",
+            "reference with drag": f"{' and '.join(m for m, _ in REFERENCE)} differ by {reference_gap:.1e} km",
         },
     )
 
@@ -83,10 +83,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def orders(data: xr.Dataset, kind: str) -> Finding:
     """Orders from the two smallest steps."""
-    found = {k: order_of(data.steps.sel({"method": k}).values, data.error.sel({"force": kind, "method": k}).values)
+    measured = {k: order_of(data.steps.sel({"method": k}).values, data.error.sel({"force": kind, "method": k}).values)
              for k in ORDERS[kind]}  # fmt: skip
-    parts = {f"{k} is of order {p}": keeps(found[k], p) for k, p in ORDERS[kind].items()}
-    return Finding(parts, {"orders": found})
+    parts = {f"{k} is of order {p}": keeps(measured[k], p) for k, p in ORDERS[kind].items()}
+    return Finding(parts, {"orders": measured})
 
 
 def accurate(data: xr.Dataset) -> Finding:

@@ -75,20 +75,20 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("stopped by hand")
     half = run(RK4, CIRCULAR, t_end=time, every=1000).isel(time=-1)
     p = half.momentum.values
-    again = run(
+    restarted = run(
         RK4,
         CIRCULAR,
         t_end=DAY - time,
         every=1000,
         start={"position": half.position.values, "momentum": p + SIZE * p / np.linalg.norm(p)},
     ).isel(time=-1)
-    found = xr.Dataset(
+    result = xr.Dataset(
         {
             "position": (("method", "time", "axis"), np.array(positions)),
             "energy": (("method", "time"), np.array(energies)),
             "error": (("impulse", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
-            "by_hand": ("axis", again.position.values - runs[RK4].position.values[-1]),
+            "by_hand": ("axis", restarted.position.values - runs[RK4].position.values[-1]),
         },
         {
             "method": list(LABELS),
@@ -103,7 +103,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "reference": "two conic arcs",
         },
     )
-    return found.isel(time=slice(None, None, 6))
+    return result.isel(time=slice(None, None, 6))
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
@@ -122,9 +122,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def stopped(data: xr.Dataset) -> Finding:
-    off = float(np.linalg.norm(data.by_hand))
+    difference = float(np.linalg.norm(data.by_hand))
     return Finding(
-        {"stopping, changing the velocity and going on is what the run does": off == 0.0}, {"difference, km": off}
+        {"stopping, changing the velocity and going on is what the run does": difference == 0.0},
+        {"difference, km": difference},
     )
 
 
@@ -154,11 +155,11 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for at in TIMES:
-        found = {
+        measured = {
             k: order_of(data.steps.sel(scheme=k).values, data.error.sel(impulse=at, scheme=k).values) for k in ORDERS
         }
-        parts |= {f"{k}, impulse {at}": keeps(found[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, impulse {at}"] = found
+        parts |= {f"{k}, impulse {at}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, impulse {at}"] = measured
     return Finding(parts, numbers)
 
 

@@ -112,17 +112,17 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ verdicts
 def conserved(data: xr.Dataset) -> Finding:
-    left = {label: float(np.abs(of(data.change, label)).max()) for label in FINE}
-    moved = {str(k): float(x) for k, x in zip(data.quantity.values, data.momentum_change.values, strict=True)}
-    parts = {f"{label}, fine steps: total energy": at_most(x, ROUND_OFF) for label, x in left.items()}
-    parts |= {f"total {name}": at_most(x, ROUND_OFF) for name, x in moved.items()}
-    return Finding(parts, {"largest change of the energy, relative": left, "of the momenta": moved})
+    energy_change = {label: float(np.abs(of(data.change, label)).max()) for label in FINE}
+    momentum_change = {str(k): float(x) for k, x in zip(data.quantity.values, data.momentum_change.values, strict=True)}
+    parts = {f"{label}, fine steps: total energy": at_most(x, ROUND_OFF) for label, x in energy_change.items()}
+    parts |= {f"total {name}": at_most(x, ROUND_OFF) for name, x in momentum_change.items()}
+    return Finding(parts, {"largest change of the energy, relative": energy_change, "of the momenta": momentum_change})
 
 
 def with_the_order(data: xr.Dataset) -> Finding:
-    found = {k: order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
-    parts = {k: keeps(found[k], p) for k, p in ORDERS.items()}
-    return Finding(parts, {"orders of the largest error of the energy": found})  # fmt: skip
+    measured = {k: order_of(of_scheme(data.steps, k), of_scheme(data.error, k)) for k in ORDERS}
+    parts = {k: keeps(measured[k], p) for k, p in ORDERS.items()}
+    return Finding(parts, {"orders of the largest error of the energy": measured})  # fmt: skip
 
 
 def of_scheme(data: xr.DataArray, label: str) -> Any:
@@ -137,10 +137,10 @@ def alone(data: xr.Dataset) -> Finding:
 
 def not_with_drag(data: xr.Dataset) -> Finding:
     E = data.falling.values
-    lost, left = float((E[0] - E[-1]) / abs(E[0])), float(np.abs(data.unaccounted).max())
+    lost, residual = float((E[0] - E[-1]) / abs(E[0])), float(np.abs(data.unaccounted).max())
     parts: dict[str, Any] = {"with drag it falls, from row to row": bool((np.diff(E) < 0.0).all()),
-             "what is lost is the work of the drag, to round-off": at_most(left, 1e-12)}  # fmt: skip
-    return Finding(parts, {"lost in a day, relative": lost, "change less work": left})
+             "what is lost is the work of the drag, to round-off": at_most(residual, 1e-12)}  # fmt: skip
+    return Finding(parts, {"lost in a day, relative": lost, "change less work": residual})
 
 
 FIGURE = Figure("multi_body", "a spacecraft among several planets", compute, draw, (

@@ -49,8 +49,8 @@ def passes(orbit_name: str, ds: xr.Dataset) -> np.ndarray:
     s = np.zeros(rows.size)
     for _ in range(8):  # Newton iterations; the angle is nearly proportional to time
         position, speed = kepler.propagate(r[rows], v[rows], s, MU)
-        left = -np.arctan2(position @ f, position @ e)
-        s += left * (position**2).sum(axis=1) / np.linalg.norm(np.cross(position, speed), axis=1)
+        angle_left = -np.arctan2(position @ f, position @ e)
+        s += angle_left * (position**2).sum(axis=1) / np.linalg.norm(np.cross(position, speed), axis=1)
     return np.asarray(t[rows] + s)
 
 
@@ -105,13 +105,13 @@ def converges(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for name in ORBITS:
-        found = {}
+        measured = {}
         for label, p in ORDERS.items():
             line, h = np.abs(of(data.error.sel(orbit=name), label)), of(data.steps, label)
             seen = np.flatnonzero(line > FLOOR)[-2:]
-            found[label] = power(h[seen], line[seen])
-            parts[f"{label}, {name}: order {p}"] = keeps(found[label], p)
-        numbers[f"orders, {name}"] = found
+            measured[label] = power(h[seen], line[seen])
+            parts[f"{label}, {name}: order {p}"] = keeps(measured[label], p)
+        numbers[f"orders, {name}"] = measured
     return Finding(parts, numbers)
 
 

@@ -61,11 +61,11 @@ def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
 
 @unwarned()
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    errors, apart, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
+    errors, reference_gaps, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):
         report_progress(f"reference, {kind}")
         ends = [last(method, ELLIPTIC, step=h, forces=light(kind)).position.values for method, h in REFERENCE]
-        apart.append(float(np.linalg.norm(ends[1] - ends[0])))
+        reference_gaps.append(float(np.linalg.norm(ends[1] - ends[0])))
         truth[kind] = ends[0]
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {kind}")
@@ -81,7 +81,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         for kind in LIGHT
         for label in (SYMPLECTIC, RK4, GAUSS)
     }
-    found = run(GAUSS, ELLIPTIC, forces=light("shadow"), events=[events.eclipse(RADIUS, direction=SUN)])
+    result = run(GAUSS, ELLIPTIC, forces=light("shadow"), events=[events.eclipse(RADIUS, direction=SUN)])
     over = ("light", "method", "time")
     shape = (len(LIGHT), 3, t.size)
     return xr.Dataset(
@@ -91,8 +91,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "error": (("light", "scheme", "level"), errors),
             "steps": (("scheme", "level"), list(STEPS.values())),
             "uncut": ("uncut_step", uncut),
-            "crossing": ("edge", found.event_time.values),
-            "edge_kind": ("edge", found.event_kind.values.astype(str)),
+            "crossing": ("edge", result.event_time.values),
+            "edge_kind": ("edge", result.event_kind.values.astype(str)),
         },
         {
             "light": list(LIGHT),
@@ -101,11 +101,11 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "scheme": list(ORDERS),
             "level": [0, 1, 2],
             "uncut_step": list(UNCUT),
-            "edge": np.arange(found.event_time.size),
+            "edge": np.arange(result.event_time.size),
         },
         {
             "reference": ", ".join(f"{method} with steps of {h:g} s" for method, h in REFERENCE)
-            + f" differ by {max(apart):.1e} km",
+            + f" differ by {max(reference_gaps):.1e} km",
             "light": f"{SIZE:g} km/s^2, shadow a cylinder of radius {RADIUS:g} km",
         },
     )
@@ -153,25 +153,25 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {"edges met": int(data.crossing.size)}
     for kind in LIGHT:
-        found = {
+        measured = {
             k: order_of(data.steps.sel(scheme=k).values, data.error.sel(light=kind, scheme=k).values) for k in ORDERS
         }
-        parts |= {f"{k}, {kind}": keeps(found[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, {kind}"] = found
+        parts |= {f"{k}, {kind}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, {kind}"] = measured
     slope = float(np.polyfit(np.log(data.uncut_step), np.log(data.uncut), 1)[0])
     parts["RK4 that ignores the edges falls below order 3"] = slope < 3.0
     return Finding(parts, numbers | {"slope of RK4 that ignores them": slope})
 
 
 def accounted(data: xr.Dataset) -> Finding:
-    left = {k: float(np.abs(of(data.unaccounted.sel(light="shadow"), k)).max()) for k in (SYMPLECTIC, RK4, GAUSS)}
+    residual = {k: float(np.abs(of(data.unaccounted.sel(light="shadow"), k)).max()) for k in (SYMPLECTIC, RK4, GAUSS)}
     change = float(np.ptp(of(data.energy.sel(light="shadow"), GAUSS))) / abs(float(data.energy[0, 0, 0]))
     return Finding(
         {
-            f"{GAUSS}: to round-off": left[GAUSS] < 1e-12,
-            "RK4: to a thousandth of the change": left[RK4] < 1e-3 * change,
+            f"{GAUSS}: to round-off": residual[GAUSS] < 1e-12,
+            "RK4: to a thousandth of the change": residual[RK4] < 1e-3 * change,
         },
-        {"change less work, relative": left, "swing of the energy": change},
+        {"change less work, relative": residual, "swing of the energy": change},
     )
 
 

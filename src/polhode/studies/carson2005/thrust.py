@@ -45,11 +45,11 @@ def burn(at: str) -> list[forces.Force]:
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    errors, apart = np.zeros((len(BURNS), len(ORDERS), 3)), []
+    errors, reference_gaps = np.zeros((len(BURNS), len(ORDERS), 3)), []
     for i, at in enumerate(BURNS):
         report_progress(f"reference, {at}")
         ends = [last(method, CIRCULAR, step=h, forces=burn(at)).position.values for method, h in REFERENCE]
-        apart.append(float(np.linalg.norm(ends[1] - ends[0])))
+        reference_gaps.append(float(np.linalg.norm(ends[1] - ends[0])))
         for j, label in enumerate(ORDERS):
             report_progress(f"{label}, {at}")
             errors[i, j] = [np.linalg.norm(last(label, CIRCULAR, step=h, forces=burn(at)).position - ends[0])
@@ -64,7 +64,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         },
         {"method": list(LABELS), "time": t, "burn": list(BURNS), "scheme": list(ORDERS), "level": [0, 1, 2]},
         {"reference": ", ".join(f"{method} with steps of {h:g} s" for method, h in REFERENCE)
-         + f" differ by {max(apart):.1e} km", "thrust": f"{SIZE:g} km/s^2 along the velocity"},
+         + f" differ by {max(reference_gaps):.1e} km", "thrust": f"{SIZE:g} km/s^2 along the velocity"},
     )  # fmt: skip
 
 
@@ -94,22 +94,24 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for at in BURNS:
-        found = {k: order_of(data.steps.sel(scheme=k).values, data.error.sel(burn=at, scheme=k).values) for k in ORDERS}
-        parts |= {f"{k}, burn {at}": keeps(found[k], p) for k, p in ORDERS.items()}
-        numbers[f"orders, burn {at}"] = found
+        measured = {
+            k: order_of(data.steps.sel(scheme=k).values, data.error.sel(burn=at, scheme=k).values) for k in ORDERS
+        }
+        parts |= {f"{k}, burn {at}": keeps(measured[k], p) for k, p in ORDERS.items()}
+        numbers[f"orders, burn {at}"] = measured
     return Finding(parts, numbers)
 
 
 def accounted(data: xr.Dataset) -> Finding:
     """Energy change minus work is the energy error of the method."""
     gained = {label: float(of(data.energy, label)[-1] - of(data.energy, label)[0]) for label in LABELS}
-    left = {label: float(np.abs(of(data.unaccounted, label)).max()) for label in LABELS}
-    share = {label: left[label] * abs(float(of(data.energy, label)[0])) / gained[label] for label in LABELS}
+    residual = {label: float(np.abs(of(data.unaccounted, label)).max()) for label in LABELS}
+    share = {label: residual[label] * abs(float(of(data.energy, label)[0])) / gained[label] for label in LABELS}
     parts = {
         f"{label}: all but a ten-thousandth of the gain is work of the thrust": share[label] < 1e-4 for label in LABELS
     }
-    parts[f"{GAUSS}: all but round-off"] = left[GAUSS] < 1e-12
-    return Finding(parts, {"gained": gained, "change less work, relative to the energy": left})
+    parts[f"{GAUSS}: all but round-off"] = residual[GAUSS] < 1e-12
+    return Finding(parts, {"gained": gained, "change less work, relative to the energy": residual})
 
 
 def better(data: xr.Dataset) -> Finding:

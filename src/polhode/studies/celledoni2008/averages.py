@@ -160,18 +160,18 @@ def like_the_count(share: float) -> Check:
 
 def three_quarters(data: xr.Dataset) -> Finding:
     """Judge whether about three quarters of the DMV runs converge at the largest step."""
-    many = {
+    shares = {
         drawn: {label: float(data.converged_of_many.sel(drawn=drawn, dmv=label)[0]) for label in DMV} for drawn in DRAWN
     }
     words = {"any": "moments that may break the triangle inequality", "physical": "moments of physical bodies"}
     parts = {
-        f"share at the largest step, {words[drawn]}": criteria.every(found, like_the_count)
-        for drawn, found in many.items()
+        f"share at the largest step, {words[drawn]}": criteria.every(measured, like_the_count)
+        for drawn, measured in shares.items()
     }
-    numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in many.items()}
+    numbers: dict[str, Any] = {f"all shares at the largest step, {words[drawn]}": x for drawn, x in shares.items()}
     for h in SHARE_STEPS[1:]:
-        found = data.converged_of_many.sel(drawn="any", share_step=h)
-        numbers[f"step {h:g}, {words['any']}"] = {label: float(found.sel(dmv=label)) for label in DMV}
+        measured = data.converged_of_many.sel(drawn="any", share_step=h)
+        numbers[f"step {h:g}, {words['any']}"] = {label: float(measured.sel(dmv=label)) for label in DMV}
     safe = [label for label in FLOWS if FLOWS[label].guarded]
     numbers["the runs of the figure, largest step"] = flat(data.converged, (*DMV, *safe), 0)
     return Finding(parts, numbers)
@@ -216,11 +216,11 @@ def large_steps(data: xr.Dataset) -> Finding:
     """Judge whether the relative cost of exact and semiexact flows is lower for large steps."""
     cost = relative(data)
     n = max(1, data.step.size // 4)
-    found = {label: float(cost.sel(flow=label)[-n:].median() / cost.sel(flow=label)[:n].median())
+    measured = {label: float(cost.sel(flow=label)[-n:].median() / cost.sel(flow=label)[:n].median())
              for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM, OURS)}  # fmt: skip
-    parts = {f"{label}: relative cost at small steps / at large": criteria.at_least(found[label], 1.1)
+    parts = {f"{label}: relative cost at small steps / at large": criteria.at_least(measured[label], 1.1)
              for label in (*CLOSED, *SEMIEXACT, *MATRIX_FORM)}  # fmt: skip
-    return Finding(parts, {"the same, polhode's own": found[OURS]})
+    return Finding(parts, {"the same, polhode's own": measured[OURS]})
 
 
 @theta.with_long_doubles
@@ -249,9 +249,9 @@ def one_step(data: xr.Dataset) -> Finding:
 @theta.with_long_doubles
 def projection(data: xr.Dataset) -> Finding:
     """Judge whether normalising the quaternion improves it."""
-    found = {str(way): float(data.log_error_of_products.sel(projection=way)) for way in data.projection.values}
-    gained = found["none"] - found["each step"]
-    return Finding({"digits gained": criteria.at_least(gained, 0.3)}, {"mean log error, steps of 0.01": found})
+    measured = {str(way): float(data.log_error_of_products.sel(projection=way)) for way in data.projection.values}
+    gained = measured["none"] - measured["each step"]
+    return Finding({"digits gained": criteria.at_least(gained, 0.3)}, {"mean log error, steps of 0.01": measured})
 
 
 @theta.with_long_doubles

@@ -55,11 +55,11 @@ GROWN, BOUNDED = 10.0, 1.5
 def drawn(count: int) -> list[tuple[float, Any]]:
     """Random symmetric bodies: I3 for I = 1, and momenta of kinetic energy 1."""
     random = np.random.default_rng(SEED)
-    found = []
+    results = []
     for _ in range(count):
         moment, m = random.uniform(0.2, 1.9), random.normal(size=3)
-        found.append((moment, m / np.sqrt((m * m / (1.0, 1.0, moment)).sum() / 2.0)))
-    return found
+        results.append((moment, m / np.sqrt((m * m / (1.0, 1.0, moment)).sum() / 2.0)))
+    return results
 
 
 # ------------------------------------------------------------------ measurements
@@ -68,7 +68,7 @@ def free_errors(count: int) -> Any:
     bodies = drawn(count)
     states = bodies_of(np.array([(1.0, 1.0, moment) for moment, _ in bodies]), np.array([m for _, m in bodies]))
     truth = rotation.matrix_from_quaternion(turned(FLOWS[OURS], 1, FREE_TIME, states).y[:, L.ATTITUDE : L.ANGULAR])
-    found = np.zeros((3, count))
+    result = np.zeros((3, count))
     for k, (moment, m) in enumerate(bodies):
         chart, x = charts.in_a_chart(np.eye(3), m)
         for _ in range(100):  # pieces short enough to change the chart between them
@@ -77,11 +77,11 @@ def free_errors(count: int) -> Any:
             x = charts.free(FREE_TIME / 100, x, (1.0, moment))
         Q, end = charts.on_the_manifold(chart, x)
         inertia = np.array((1.0, 1.0, moment))
-        found[:, k] = (
+        result[:, k] = (
             np.abs(Q - truth[k]).sum(axis=1).max(), abs(end @ end / (m @ m) - 1.0),
             abs((end**2 / inertia).sum() / (m**2 / inertia).sum() - 1.0),
         )  # fmt: skip
-    return found
+    return result
 
 
 def far(a: Any, b: Any) -> float:
@@ -100,17 +100,17 @@ def canonical_defect(step: Callable[[Any], Any], x: Any) -> float:
     By central differences of order 8 with two sizes, of which the better counts; accurate to about 1e-13.
     """
     J = np.block([[np.zeros((3, 3)), np.eye(3)], [-np.eye(3), np.zeros((3, 3))]])
-    found = []
+    results = []
     for size in (0.02, 0.005):
         M = np.zeros((6, 6))
         for i in range(6):
             for n, weight in enumerate((4 / 5, -1 / 5, 4 / 105, -1 / 280)):
                 shift = np.eye(6)[i] * size * (n + 1)
-                gap = np.array(step(tuple(x + shift))) - step(tuple(x - shift))
-                gap[:3] -= 2.0 * np.pi * np.round(gap[:3] / (2.0 * np.pi))
-                M[:, i] += weight / size * gap
-        found.append(float(np.abs(M.T @ J @ M - J).max()))
-    return min(found)
+                difference = np.array(step(tuple(x + shift))) - step(tuple(x - shift))
+                difference[:3] -= 2.0 * np.pi * np.round(difference[:3] / (2.0 * np.pi))
+                M[:, i] += weight / size * difference
+        results.append(float(np.abs(M.T @ J @ M - J).max()))
+    return min(results)
 
 
 def led_to(goal: int, limit: float, chart: int, body: Any, x: Any) -> Any:
@@ -167,7 +167,7 @@ def long_runs(body: Any, start: Any, powers: int, report_progress: Tell) -> tupl
 def seconds(body: Any, start: Any, y: Any) -> tuple[float, float]:
     """Time (s) of a step in charts, and of the same map by the library, without recording."""
     integrator = Integrator(heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), method("v2/exact"), y)
-    charts.Run(start, body).take_steps(1, STEP, charts.hurry)  # compiled
+    charts.Run(start, body).take_steps(1, STEP, charts.hurry)  # compile
     best = other = np.inf
     for _ in range(REPEATS):  # alternating, so that other work on the machine affects both
         run, begun = charts.Run(start, body), time.perf_counter()
@@ -299,10 +299,10 @@ def nearby(data: xr.Dataset) -> Finding:
     last = f"h = {float(data.h[-1]):g}"
 
     def parts(name: str, words: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        measured: dict[str, Any] = {}
         for eps in data.epsilon:
             line = data[name].sel(epsilon=eps).values
-            found |= {
+            measured |= {
                 f"{words}, epsilon {float(eps):g}: power of the step": criteria.order_within(
                     data.h.values, line, 2.0, 0.1
                 ),
@@ -310,7 +310,7 @@ def nearby(data: xr.Dataset) -> Finding:
                     float(line[-1] / eps), NEAR
                 ),
             }
-        return found
+        return measured
 
     shrinks = {words: float((data[name][:, 0] / data[name][:, -1]).mean())
                for name, words in (("doubled_error", "H + epsilon V"), ("energy_error", "H"))}  # fmt: skip

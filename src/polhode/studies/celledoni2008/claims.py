@@ -89,12 +89,12 @@ def stages_of(label: str) -> list[tuple[str, float]]:
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     y, top = start_state(FREE, **START), start_state(TOP, **START)
     end = exact_state(FREE, y, 0.0, AT)
-    kept, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
+    drift_table, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
     back, momentum, poisson = np.zeros((3, len(FLOWS)))
     for i, (label, (method, _)) in enumerate(FLOWS.items()):
         report_progress(label)
         drift = drifts(method, FREE, y, AT, 100 if quick else 1000)
-        kept[i] = [drift[name] for name in QUANTITIES]
+        drift_table[i] = [drift[name] for name in QUANTITIES]
         take_steps = stepper(method, FREE, y)
         momentum[i] = np.linalg.norm((take_steps(y, 0.0, AT) - end)[L.ANGULAR : L.BODY])
         poisson[i] = poisson_defect(partial(_after, take_steps, AT), y)
@@ -126,7 +126,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     }  # fmt: skip
     return xr.Dataset(
         {
-            "drift": (("flow", "quantity"), kept),
+            "drift": (("flow", "quantity"), drift_table),
             "symplectic_defect": (("flow", "step"), form),
             "there_and_back": ("flow", back),
             "momentum_error": ("flow", momentum),
@@ -161,9 +161,9 @@ def poisson_defect(step: Callable[[Any], Any], y: Any) -> float:
     """
 
     def end(axis: int, by: float) -> Any:
-        moved = y.copy()
-        moved[L.ANGULAR + axis] += by
-        return step(moved)[L.ANGULAR : L.BODY]
+        perturbed = y.copy()
+        perturbed[L.ANGULAR + axis] += by
+        return step(perturbed)[L.ANGULAR : L.BODY]
 
     d = 2e-3
     columns = [(8.0 * (end(k, d) - end(k, -d)) - end(k, 2 * d) + end(k, -2 * d)) / (12.0 * d) for k in range(3)]
@@ -221,25 +221,25 @@ def keep(labels: tuple[str, ...], quantities: tuple[str, ...] = QUANTITIES) -> A
     """Judge whether these flows conserve these quantities to round-off."""
 
     def judge(data: xr.Dataset) -> Finding:
-        found = {name: by_flow(data.drift.sel(quantity=name), labels) for name in quantities}
+        measured = {name: by_flow(data.drift.sel(quantity=name), labels) for name in quantities}
         parts = {f"change of {name.replace('_', ' ')}": criteria.every(row, lambda x: criteria.at_most(x, KEPT))
-                 for name, row in found.items()}  # fmt: skip
+                 for name, row in measured.items()}  # fmt: skip
         return Finding(parts, {"steps": data.attrs["one step"]})
 
     return judge
 
 
 def exact_momentum(data: xr.Dataset) -> Finding:
-    found = by_flow(data.momentum_error, (*EXACT, *SEMIEXACT, *DMV))
-    parts = {f"{label}: exact": criteria.at_most(found[label], EACH) for label in (*EXACT, *SEMIEXACT)}
-    parts |= {f"{label}: not exact": criteria.at_least(found[label], BROKEN) for label in DMV}
+    measured = by_flow(data.momentum_error, (*EXACT, *SEMIEXACT, *DMV))
+    parts = {f"{label}: exact": criteria.at_most(measured[label], EACH) for label in (*EXACT, *SEMIEXACT)}
+    parts |= {f"{label}: not exact": criteria.at_least(measured[label], BROKEN) for label in DMV}
     return Finding(parts, {"step": AT})
 
 
 def reversible(data: xr.Dataset) -> Finding:
-    found = by_flow(data.there_and_back, (*EXACT, *SEMIEXACT, *DMV))
+    measured = by_flow(data.there_and_back, (*EXACT, *SEMIEXACT, *DMV))
     return Finding({f"{label}: distance from the start, there and back": criteria.at_most(x, EACH)
-                    for label, x in found.items()}, {"step": AT})  # fmt: skip
+                    for label, x in measured.items()}, {"step": AT})  # fmt: skip
 
 
 def not_symplectic(data: xr.Dataset) -> Finding:
@@ -251,16 +251,16 @@ def not_symplectic(data: xr.Dataset) -> Finding:
 
 
 def lie_poisson(data: xr.Dataset) -> Finding:
-    found = by_flow(data.poisson_defect, (*EXACT, *SEMIEXACT, *DMV))
+    measured = by_flow(data.poisson_defect, (*EXACT, *SEMIEXACT, *DMV))
     return Finding({f"{label}: defect of the Poisson bracket": criteria.at_most(x, POISSON)
-                    for label, x in found.items()}, {"step": AT})  # fmt: skip
+                    for label, x in measured.items()}, {"step": AT})  # fmt: skip
 
 
 def mclachlan_reich(data: xr.Dataset) -> Finding:
-    back, form = float(data.there_and_back.sel(flow=MR)), float(data.symplectic_defect.sel(flow=MR, step=AT))
+    reversibility, form = float(data.there_and_back.sel(flow=MR)), float(data.symplectic_defect.sel(flow=MR, step=AT))
     energy = float(data.drift.sel(flow=MR, quantity="energy"))
     parts = {
-        "time-reversible: there and back": criteria.at_most(back, EACH),
+        "time-reversible: there and back": criteria.at_most(reversibility, EACH),
         "symplectic: defect of the form": criteria.at_most(form, FORM),
         "change of the energy": criteria.at_least(energy, 1e-6),
     }
@@ -316,8 +316,8 @@ def preprocessed_orders(data: xr.Dataset) -> Finding:
 
 def members(data: xr.Dataset) -> Finding:
     """Judge whether all quaternions of the family describe the same motion."""
-    found = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
-    return Finding({"error of a step": criteria.every(found, lambda x: criteria.at_most(x, EACH))},
+    measured = {f"c3 = {float(c3):.3g}": float(x) for c3, x in zip(data.c3, data.family_error, strict=True)}
+    return Finding({"error of a step": criteria.every(measured, lambda x: criteria.at_most(x, EACH))},
                    {"step": AT})  # fmt: skip
 
 

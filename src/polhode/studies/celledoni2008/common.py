@@ -109,12 +109,12 @@ def any_moments(random: np.random.Generator, count: int) -> Any:
 
 def physical_moments(random: np.random.Generator, count: int) -> Any:
     """Moments of inertia (count, 3) of physical bodies, ascending, largest 1, uniform in the triangle."""
-    found: list[tuple[float, float, float]] = []
-    while len(found) < count:
+    results: list[tuple[float, float, float]] = []
+    while len(results) < count:
         x, y = random.random(), 0.5 + 0.5 * random.random()
         if 1.0 - y <= x < y:
-            found.append((x, y, 1.0))
-    return np.array(found)
+            results.append((x, y, 1.0))
+    return np.array(results)
 
 
 def random_momenta(random: np.random.Generator, count: int) -> Any:
@@ -179,15 +179,15 @@ def turned(
     """
     flow.sweep()  # compile once, before the threads start
     parts = [bodies.chosen(slice(k, k + size)) for k in range(0, len(bodies.y), size)]
-    found: list[Ends] = []
+    results: list[Ends] = []
     pool = ThreadPoolExecutor(threads or cpu_count() or 1)
     try:
         for part in pool.map(partial(_sweep, flow, n, h), parts):
-            found.append(part)
-            report_progress(f"{100 * len(found) // len(parts)} %")
+            results.append(part)
+            report_progress(f"{100 * len(results) // len(parts)} %")
     finally:
         pool.shutdown(cancel_futures=True)
-    return Ends(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    return Ends(*(np.concatenate(column) for column in zip(*results, strict=True)))
 
 
 def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
@@ -206,10 +206,10 @@ def seconds_of(flow: Flow, n: int, h: float, bodies: Bodies) -> Any:
 def log_errors(ends: Ends, truth: Any) -> Any:
     """log10 |Q - Q_ref|, infinity norm, for each body; NaN where the flow failed.  [celledoni2008, eq. 3.2]"""
     good = ends.status == L.OK
-    found = np.full(len(good), np.nan)
+    result = np.full(len(good), np.nan)
     gaps = np.abs(matrix_from_quaternion(ends.y[good, L.ATTITUDE : L.ANGULAR]) - truth[good]).sum(axis=-1)
-    found[good] = np.log10(np.maximum(gaps.max(axis=-1, initial=0.0).astype(float), ROUND_OFF))
-    return found
+    result[good] = np.log10(np.maximum(gaps.max(axis=-1, initial=0.0).astype(float), ROUND_OFF))
+    return result
 
 
 REFERENCE = f"theta functions in one step to the end, in numbers of {theta.DIGITS} binary digits"

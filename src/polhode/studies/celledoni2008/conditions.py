@@ -60,11 +60,11 @@ def normal_form(word: str) -> tuple[tuple[str, int], ...]:
     at = word.find("BBBA")
     if at < 0:
         return ((word, 1),)
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     for middle, c in (("BBAB", 3), ("BABB", -3), ("ABBB", 1)):
         for other, factor in normal_form(word[:at] + middle + word[at + 4 :]):
-            found[other] = found.get(other, 0) + c * factor
-    return tuple(found.items())
+            results[other] = results.get(other, 0) + c * factor
+    return tuple(results.items())
 
 
 def words(degree: int) -> list[str]:
@@ -74,15 +74,15 @@ def words(degree: int) -> list[str]:
 
 def errors(stages: Stages, degree: int, nystrom: bool) -> list[Polynomial]:
     """Logarithm minus (A + B): error coefficients by degree and word."""
-    found: list[Polynomial] = []
+    results: list[Polynomial] = []
     for d, values in enumerate(logarithm(step_of(stages, degree))):
         these: Polynomial = {}
         for word, value in zip(words(d), values, strict=True):
             for other, factor in normal_form(word) if nystrom else ((word, 1),):
                 these[other] = these.get(other, Real(0)) + factor * value
-        found.append(these)
-    found[1] = {word: value - 1 for word, value in found[1].items()}
-    return found
+        results.append(these)
+    results[1] = {word: value - 1 for word, value in results[1].items()}
+    return results
 
 
 def residual(polynomial: Polynomial) -> float:
@@ -92,13 +92,13 @@ def residual(polynomial: Polynomial) -> float:
 
 def nested(word: str) -> Polynomial:
     """The commutator [x, [y, ... [A, B]]] of a word xy...AB, expanded."""
-    found: Polynomial = {word[-1]: 1}
+    results: Polynomial = {word[-1]: 1}
     for letter in reversed(word[:-1]):
-        forth = {letter + w: v for w, v in found.items()}
-        for w, v in found.items():
+        forth = {letter + w: v for w, v in results.items()}
+        for w, v in results.items():
             forth[w + letter] = forth.get(w + letter, 0) - v
-        found = forth
-    return found
+        results = forth
+    return results
 
 
 def basis(degree: int, nystrom: bool) -> tuple[list[str], Any]:
@@ -126,10 +126,10 @@ def coordinates(polynomial: Polynomial, degree: int, nystrom: bool) -> Any:
     """
     _, rows = basis(degree, nystrom)
     values = np.array([float(polynomial.get(word, 0.0)) for word in words(degree)])
-    found = np.linalg.lstsq(rows.T, values, rcond=None)[0]
-    if np.abs(rows.T @ found - values).max() > 1e-9 * np.abs(values).max():
+    result = np.linalg.lstsq(rows.T, values, rcond=None)[0]
+    if np.abs(rows.T @ result - values).max() > 1e-9 * np.abs(values).max():
         raise ValueError(f"no element of degree {degree} of the Lie algebra")
-    return found
+    return result
 
 
 def effective_error(stages: Stages, order: int, count: int, nystrom: bool) -> float:

@@ -133,7 +133,7 @@ def integral_errors(random: np.random.Generator, moments: Any, momenta: Any) -> 
     phi = random.uniform(0.1, 1.5, len(n))
     s, c2 = np.sin(phi), np.cos(phi) ** 2
     d2 = c2 + mc * s * s
-    found = s * elliprf(c2, d2, 1.0) + n / 3.0 * s**3 * elliprj(c2, d2, 1.0, 1.0 - n * s * s)
+    result = s * elliprf(c2, d2, 1.0) + n / 3.0 * s**3 * elliprj(c2, d2, 1.0, 1.0 - n * s * s)
     x, weights = gauss(30)
     edges = np.append(0.0, 2.0 ** np.arange(-40.0, 0.5, 0.5)).astype(Real)  # finer towards 0, where the integrand peaks
     widths = np.diff(edges)[:, None] / 2
@@ -141,25 +141,25 @@ def integral_errors(random: np.random.Generator, moments: Any, momenta: Any) -> 
     s2, c2 = np.sin(at) ** 2, np.cos(at) ** 2
     n_, mc_ = n.astype(Real)[:, None, None], mc.astype(Real)[:, None, None]
     exact = (widths * weights / ((1 - n_ * s2) * np.sqrt(c2 + mc_ * s2))).sum((1, 2)) * phi
-    return np.abs(found / exact - 1).astype(float)
+    return np.abs(result / exact - 1).astype(float)
 
 
 # ------------------------------------------------------------------ the figure
 def attitude_errors(moments: Any, momenta: Any) -> dict[str, Any]:
     """Infinity norms of rotation matrix errors after one radian, by form; infinite where a flow fails."""
     rate = np.abs(momenta / moments).max(axis=1)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     scaled = momenta / rate[:, None]  # one radian per unit of time
     truth = taylor(moments, scaled, 1.0)
     bodies = bodies_of(moments, scaled)
     for label in (MATRIX, QUATERNION, OURS):
         ends = turned(FLOWS[label], 1, 1.0, bodies)
         gap = np.abs(matrix_from_quaternion(ends.y[:, L.ATTITUDE : L.ANGULAR]) - truth).sum(axis=-1).max(axis=-1)
-        found[label] = np.where(ends.status == L.OK, gap, np.inf).astype(float)
+        results[label] = np.where(ends.status == L.OK, gap, np.inf).astype(float)
     with np.errstate(all="ignore"):
         gap = np.abs(theta.free_rotation(moments, scaled, 1.0)[0] - truth).sum(axis=-1).max(axis=-1)
-    found[THETA] = np.where(np.isfinite(gap), gap, np.inf).astype(float)
-    return found
+    results[THETA] = np.where(np.isfinite(gap), gap, np.inf).astype(float)
+    return results
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -168,8 +168,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     for k, (kind, draw_bodies) in enumerate(KINDS.items()):
         report_progress(kind)
         moments, momenta = draw_bodies(random, count)
-        found = attitude_errors(moments, momenta)
-        errors[:, k] = [found[name] for name in FORMS]
+        result = attitude_errors(moments, momenta)
+        errors[:, k] = [result[name] for name in FORMS]
         integrals[k] = integral_errors(random, moments, momenta)
     return xr.Dataset(
         {"error": (("form", "kind", "body"), errors), "integral_error": (("kind", "body"), integrals)},
@@ -217,8 +217,8 @@ def by_kind(values: xr.DataArray) -> dict[str, float]:
 
 def carlson(data: xr.Dataset) -> Finding:
     """Judge the integral itself."""
-    found = by_kind(data.integral_error.max("body"))
-    return Finding({f"{kind}: largest relative error": criteria.at_most(x, INTEGRAL) for kind, x in found.items()},
+    measured = by_kind(data.integral_error.max("body"))
+    return Finding({f"{kind}: largest relative error": criteria.at_most(x, INTEGRAL) for kind, x in measured.items()},
                    {"median": by_kind(data.integral_error.median("body"))})  # fmt: skip
 
 
@@ -235,9 +235,9 @@ def uniformly(data: xr.Dataset) -> Finding:
 @theta.with_long_doubles
 def by_theta(data: xr.Dataset) -> Finding:
     """Judge the form of reference [29], in long double."""
-    found = by_kind(data.error.sel(form=THETA).max("body"))
-    bounds = {kind: DOUBLE if kind == "ordinary" else UNIFORM for kind in found}
-    parts = {f"{kind}: largest error": criteria.at_most(x, bounds[kind]) for kind, x in found.items()}
+    measured = by_kind(data.error.sel(form=THETA).max("body"))
+    bounds = {kind: DOUBLE if kind == "ordinary" else UNIFORM for kind in measured}
+    parts = {f"{kind}: largest error": criteria.at_most(x, bounds[kind]) for kind, x in measured.items()}
     return Finding(parts, {"median": by_kind(data.error.sel(form=THETA).median("body"))})
 
 

@@ -126,17 +126,19 @@ def same_loads(data: xr.Dataset) -> Finding:
 
 def too_large(data: xr.Dataset) -> Finding:
     """Judge whether RKN6_14a fails at large steps and shows its order at small ones."""
-    found = {name: line_of(data, CLOSE, name) for name in (FOURTH, SIXTH)}
+    measured = {name: line_of(data, CLOSE, name) for name in (FOURTH, SIXTH)}
     h = SPAN / data.steps.sel(scheme=SIXTH).values
-    order = observed_order(h, np.where(np.isnan(found[SIXTH]), np.inf, found[SIXTH]), SEEN)
-    falls = found[SIXTH][:-1] / found[SIXTH][1:]
-    usable = {name: int(data.wanted.values[~np.isnan(found[name])][0]) for name in found}
+    order = observed_order(h, np.where(np.isnan(measured[SIXTH]), np.inf, measured[SIXTH]), SEEN)
+    falls = measured[SIXTH][:-1] / measured[SIXTH][1:]
+    usable = {name: int(data.wanted.values[~np.isnan(measured[name])][0]) for name in measured}
     parts = {
         "evaluations from which its runs are not lost": criteria.at_least(usable[SIXTH], 40),
         "largest fall of its error where steps are halved": criteria.at_least(float(np.nanmax(falls)), 10.0),
         "order between its last steps above round-off": criteria.at_least(order, 5.0),
     }
-    rows = {f"energy error of {name} by evaluations in a unit of time": words_of(data, found[name]) for name in found}
+    rows = {
+        f"energy error of {name} by evaluations in a unit of time": words_of(data, measured[name]) for name in measured
+    }
     return Finding(parts, {"evaluations from which runs are not lost": usable} | rows)
 
 
@@ -152,14 +154,14 @@ def crossing(data: xr.Dataset, setting: str) -> float:
 
 def efficiency(data: xr.Dataset) -> Finding:
     """Judge whether RKN4_6b is better at low accuracy and RKN6_14a at high accuracy."""
-    found = {setting: crossing(data, setting) for setting in SETTINGS}
+    measured = {setting: crossing(data, setting) for setting in SETTINGS}
     fourth, sixth = (np.nan_to_num(line_of(data, CLOSE, name), nan=1e300) for name in (FOURTH, SIXTH))
     high = (fourth > 1e-4) & (sixth < 1e300)
     worst = float((sixth / fourth)[high].min()) if high.any() else np.nan
     parts = {f"{CLOSE}: error of RKN6_14a over RKN4_6b above 1e-4, least": criteria.at_least(worst, 1.0)}
     parts |= {
         f"{setting}: error of RKN4_6b below which RKN6_14a is better (0: not reached, inf: always)": criteria.at_least(
-            found[setting], 1e-5
+            measured[setting], 1e-5
         )
         for setting in SETTINGS
     }
@@ -175,9 +177,9 @@ def rotation(data: xr.Dataset) -> Finding:
             numbers[f"error with MR / exact, {name}, {setting}, by evaluations"] = words_of(data, ratio)
             if setting == CLOSE:
                 high = line_of(data, setting, name) > 1e-4
-                away = float(np.exp(np.abs(np.log(ratio[high])).max())) if high.any() else np.nan
+                factor = float(np.exp(np.abs(np.log(ratio[high])).max())) if high.any() else np.nan
                 parts[f"{name}, {setting}: error with MR over exact, or exact over it, while above 1e-4"] = (
-                    criteria.within(away, 1.0, 1.5)
+                    criteria.within(factor, 1.0, 1.5)
                 )
     return Finding(parts, numbers)
 

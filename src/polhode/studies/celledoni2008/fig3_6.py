@@ -23,16 +23,16 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def start(data: xr.Dataset) -> Finding:
-    found = float(data.attrs["H0"])
-    return Finding({"difference from the nine digits printed": criteria.at_most(abs(found - H0), 0.05)},
+    measured = float(data.attrs["H0"])
+    return Finding({"difference from the nine digits printed": criteria.at_most(abs(measured - H0), 0.05)},
                    {"H0": data.attrs["H0"]})  # fmt: skip
 
 
 def digits(data: xr.Dataset) -> Finding:
-    found = largest(data, EXACT)
+    measured = largest(data, EXACT)
     parts = {f"step {h:g}: its power of ten": criteria.within(e, 10.0**-n, 10.0 ** (1 - n))
-             for (h, n), e in zip(DIGITS.items(), found.values(), strict=True)}  # fmt: skip
-    return Finding(parts, {"largest relative energy error": found})
+             for (h, n), e in zip(DIGITS.items(), measured.values(), strict=True)}  # fmt: skip
+    return Finding(parts, {"largest relative energy error": measured})
 
 
 FIGURE = Figure("fig3_6", "satellite, RKN6_14a with the exact rotation", compute, draw, (

@@ -57,8 +57,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         for k, flow in enumerate(FLOWS):
             for s, wanted in enumerate(ladder):
                 steps[i, k, s] = steps_of(scheme, wanted, SPAN)
-                found = outcome(system, benches[method_of(scheme, flow)], y, steps[i, k, s], SPAN)
-                error[i, k, s], evaluations[i, k, s] = found
+                result = outcome(system, benches[method_of(scheme, flow)], y, steps[i, k, s], SPAN)
+                error[i, k, s], evaluations[i, k, s] = result
     report_progress("time")
     times = seconds_per_step(benches, y, SPAN / 100, ROUNDS // 3 if quick else ROUNDS, TIMED)
     per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
@@ -111,15 +111,15 @@ def by_scheme(data: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> 
 def seen(data: xr.Dataset, flow: str) -> xr.DataArray:
     """Errors above round-off; NaN elsewhere."""
     errors = data.energy_error.sel(flow=flow)
-    found: xr.DataArray = errors.where(errors > ROUND_OFF)
-    return found
+    result: xr.DataArray = errors.where(errors > ROUND_OFF)
+    return result
 
 
 def same_loads(data: xr.Dataset) -> Finding:
     """Judge whether all schemes evaluate the potential equally often, if they take more than a step or two."""
     counts = data.evaluations.sel(flow=EXACT)
     spread = counts.max("scheme") / counts.min("scheme")
-    found = {str(int(n)): ", ".join(str(int(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
+    measured = {str(int(n)): ", ".join(str(int(x)) for x in counts.sel(wanted=n)) for n in data.wanted}
     parts = {
         f"{name}, at the largest step": criteria.within(int(counts.sel(scheme=name)[0]), 9.5, 10.5)
         for name in ("V2", "S6_10")
@@ -127,18 +127,18 @@ def same_loads(data: xr.Dataset) -> Finding:
     parts["largest count over smallest, from 80 on"] = criteria.at_most(
         float(spread.where(counts.wanted >= 80).max()), 1.1
     )
-    return Finding(parts, {f"evaluations, {', '.join(SCHEMES)}, wanted": found})
+    return Finding(parts, {f"evaluations, {', '.join(SCHEMES)}, wanted": measured})
 
 
 def energy(data: xr.Dataset) -> Finding:
     """Compare the printed energy with those of many draws."""
-    found = {name: float(data.other_draws.sel(statistic=name)) for name in STATISTICS}
-    share = found[STATISTICS[1]]
+    measured = {name: float(data.other_draws.sel(statistic=name)) for name in STATISTICS}
+    share = measured[STATISTICS[1]]
     parts = {
         "such energies occur: share of draws": criteria.at_least(share, 1e-4),
         "they are usual: share of draws": criteria.at_least(share, 0.1),
     }
-    return Finding(parts, {"H0 of our draw": data.attrs["H0"], "draws": data.attrs["draws"]} | found)
+    return Finding(parts, {"H0 of our draw": data.attrs["H0"], "draws": data.attrs["draws"]} | measured)
 
 
 def splitting_dominates(data: xr.Dataset) -> Finding:
@@ -146,7 +146,7 @@ def splitting_dominates(data: xr.Dataset) -> Finding:
     ratio = seen(data, BOOSTED) / seen(data, EXACT)
     high, low = by_scheme(ratio.max("wanted")), by_scheme(ratio.min("wanted"))
     parts = {f"error with boosted MR / exact, {words}": criteria.every(
-        found, lambda x: criteria.ratio_within(x, 1.0, 1.1)) for words, found in (("largest", high), ("smallest", low))
+        row, lambda x: criteria.ratio_within(x, 1.0, 1.1)) for words, row in (("largest", high), ("smallest", low))
     }  # fmt: skip
     return Finding(parts, {"errors above": ROUND_OFF})
 

@@ -63,11 +63,11 @@ def one_state(seed: int) -> tuple[Any, Any]:
         y, energy[a] = raised(system, lattice_draw(spacing, seed), H0)
         benches = benches or benches_of(system, list(pairs_of()), y)
         for s, basic in enumerate(BASIC_STEPS):
-            found = {
+            results = {
                 name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], 10.0 / basic, SPAN), SPAN).error
                 for name, integrator in benches.items()
             }
-            error[a, :, :, s] = [[found[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
+            error[a, :, :, s] = [[results[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
     return error, energy
 
 
@@ -90,8 +90,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     lost = np.isinf(error).mean(axis=0)
     shown = lost <= 1.0 - HALF
     # lost runs are left out of means; in ratios they are infinite, and so is the median if most runs are lost
-    kept = np.where(np.isinf(error), 0.0, error).sum(axis=0)
-    mean = kept / np.maximum(1.0, (1.0 - lost) * count)
+    total = np.where(np.isinf(error), 0.0, error).sum(axis=0)
+    mean = total / np.maximum(1.0, (1.0 - lost) * count)
     either = np.isinf(error) | np.isinf(error[:, :, :, :1])
     ratio = np.where(either, np.inf, error) / np.where(either, 1.0, error[:, :, :, :1])
     typical = np.median(ratio, axis=0)
@@ -169,8 +169,8 @@ STEPS = "at 10, 20, 40, 80 evaluations"
 
 def ratios(data: xr.Dataset, setting: str, flow: str) -> xr.DataArray:
     """Ratios of errors, MR over exact rotation, by scheme and step, where runs are not lost."""
-    found: xr.DataArray = data.over_exact.sel(setting=setting, flow=flow)
-    return found
+    result: xr.DataArray = data.over_exact.sel(setting=setting, flow=flow)
+    return result
 
 
 def at_each(values: xr.DataArray, schemes: tuple[str, ...] = tuple(SCHEMES)) -> dict[str, str]:
@@ -217,35 +217,35 @@ def higher_energies(data: xr.Dataset) -> Finding:
     parts, numbers = {}, {}
     for setting in (PRINTED, TOUCHING, HIGHEST):
         for flow in (MR, BOOSTED):
-            found = ratios(data, setting, flow)
-            away = float(np.exp(np.abs(np.log(found)).max()))
-            parts[f"{setting}, {flow}: error over exact, or exact over it"] = criteria.within(away, 1.0, 1.1)
-            numbers[f"error with {flow} / exact, {setting}, {STEPS}"] = at_each(found)
+            measured = ratios(data, setting, flow)
+            factor = float(np.exp(np.abs(np.log(measured)).max()))
+            parts[f"{setting}, {flow}: error over exact, or exact over it"] = criteria.within(factor, 1.0, 1.1)
+            numbers[f"error with {flow} / exact, {setting}, {STEPS}"] = at_each(measured)
     return Finding(parts, numbers)
 
 
 def earlier(data: xr.Dataset) -> Finding:
     """Judge whether the advantage of the exact rotation appears at larger steps if the energy is low."""
-    found = {}
+    measured = {}
     for setting in (LOWEST, HIGHER, HIGHEST):
         worse = ratios(data, setting, MR) > 1.5
         steps = worse.basic_step.where(worse).max("basic_step").fillna(0.0)
-        found[setting] = {name: float(steps.sel(scheme=name)) for name in HIGH}
+        measured[setting] = {name: float(steps.sel(scheme=name)) for name in HIGH}
     energies = {"H0 = 20": HIGHEST, "10": HIGHER, "5": LOWEST}
     parts = {
         f"{name}: at a larger step with the lowest energy than with the highest": criteria.at_least(
-            found[LOWEST][name] - found[HIGHEST][name], float(data.basic_step.min())
+            measured[LOWEST][name] - measured[HIGHEST][name], float(data.basic_step.min())
         )
         for name in HIGH
     }
     for name in HIGH:
-        steps = [found[setting][name] for setting in energies.values()]
+        steps = [measured[setting][name] for setting in energies.values()]
         parts[f"{name}: later, the higher H0 is"] = criteria.fact(
             steps == sorted(steps), "largest such steps do not fall from " + " to ".join(energies),
             dict(zip(energies, steps, strict=True)),
         )  # fmt: skip
     return Finding(parts, {f"largest step of S6_10 from which plain MR is 1.5 times worse (0: none), {setting}": row
-                           for setting, row in found.items()})  # fmt: skip
+                           for setting, row in measured.items()})  # fmt: skip
 
 
 FIGURE = Figure("fig3_9", "125 soft dipolar spheres: mean energy error for several energies", compute, draw, (

@@ -99,8 +99,8 @@ class Motion:
     def attitude_error(self, frame: Callable[[Any], Any], psi: float) -> float:
         """2-norm of the error of Q = P0^T exp(psi e3) P, where ``frame`` gives the matrix P of a momentum."""
         q, m = self.end()
-        found = frame(self.m0).T @ exp_matrix(psi * E3) @ frame(m)
-        return float(np.linalg.norm(found - matrix_from_quaternion(q), 2))
+        value = frame(self.m0).T @ exp_matrix(psi * E3) @ frame(m)
+        return float(np.linalg.norm(value - matrix_from_quaternion(q), 2))
 
     def along_rate(self, m: Any) -> Any:
         """P = [v, w, m]^T with v along dm/dt."""
@@ -143,9 +143,9 @@ def separatrix(sign: float) -> Callable[[Motion, bool], float]:
 def any_length(x: Motion, printed: bool) -> float:
     """Remark after proposition 2.1: momentum of length G. Time must be multiplied by G too."""
     length = 1.7
-    found = length * x.momentum(x.t if printed else length * x.t)
+    value = length * x.momentum(x.t if printed else length * x.t)
     y = turned(FLOWS[OURS], 1, x.t, bodies_of(x.I[None], length * x.m0[None])).y[0]
-    return float(np.linalg.norm(found - y[L.ANGULAR : L.BODY]))
+    return float(np.linalg.norm(value - y[L.ANGULAR : L.BODY]))
 
 
 def any_frame(x: Motion, printed: bool) -> float:
@@ -188,8 +188,8 @@ def any_quaternion(x: Motion, printed: bool) -> float:
     psi = quad(speed, 0.0, x.t, epsabs=1e-12, epsrel=1e-12, limit=400)[0]
     q, m = x.end()
     y = np.array((np.cos(psi / 2.0), 0.0, 0.0, np.sin(psi / 2.0)))
-    found = multiply(conjugate(p(x.m0, 0.0)), multiply(y, p(m, x.t)))
-    return float(np.linalg.norm(matrix_from_quaternion(found) - matrix_from_quaternion(q), 2))
+    value = multiply(conjugate(p(x.m0, 0.0)), multiply(y, p(m, x.t)))
+    return float(np.linalg.norm(matrix_from_quaternion(value) - matrix_from_quaternion(q), 2))
 
 
 def kosenko(x: Motion, printed: bool) -> float:
@@ -222,8 +222,8 @@ def component(x: Motion, printed: bool) -> float:
     v, w, _ = x.along_rate(m)
     size = np.linalg.norm(np.cross(m, m / x.I))
     b = x.B(3, 2) if printed else x.B(3, 2) ** 2
-    found = (1.0 + m[2]) / 4.0 + x.gap(3, 2) * m[1] / (4.0 * x.I[1] * x.I[2] * size) * (m[2] - b)
-    return float(abs(found - (1.0 - v[0] - w[1] + m[2]) / 4.0))
+    value = (1.0 + m[2]) / 4.0 + x.gap(3, 2) * m[1] / (4.0 * x.I[1] * x.I[2] * size) * (m[2] - b)
+    return float(abs(value - (1.0 - v[0] - w[1] + m[2]) / 4.0))
 
 
 def component_across(x: Motion, printed: bool) -> float:
@@ -231,8 +231,8 @@ def component_across(x: Motion, printed: bool) -> float:
     m = x.momentum(x.t)
     v = np.cross(m, E3)
     v, w, _ = rows(v / np.linalg.norm(v), m)
-    found = (1.0 + m[2]) / 4.0 - m[1] * (1.0 + m[2]) / (4.0 * sqrt(1.0 - m[2] ** 2))
-    return float(abs(found - (1.0 - v[0] - w[1] + m[2]) / 4.0))
+    value = (1.0 + m[2]) / 4.0 - m[1] * (1.0 + m[2]) / (4.0 * sqrt(1.0 - m[2] ** 2))
+    return float(abs(value - (1.0 - v[0] - w[1] + m[2]) / 4.0))
 
 
 def turned_onto(general: bool) -> Callable[[Motion, bool], float]:
@@ -277,13 +277,13 @@ FORMULAS: dict[str, tuple[Error, str, bool]] = {
 def motions(count: int, case_i: bool) -> list[Motion]:
     """Random motions of a case of proposition 2.1, away from its borders: k^2 (or its inverse) below 0.95."""
     random = np.random.default_rng(SEED)
-    found: list[Motion] = []
-    while len(found) < count:
+    results: list[Motion] = []
+    while len(results) < count:
         moments, m = physical_moments(random, 1)[0], random.normal(size=3)
         motion = Motion(moments, m / np.linalg.norm(m), random.uniform(1.0, 5.0))
         if motion.case_i == case_i and motion.m < 0.95 and motion.m0[2] > -0.9:
-            found.append(motion)
-    return found
+            results.append(motion)
+    return results
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

@@ -140,16 +140,16 @@ def slope(n: Any, values: Any) -> float:
 
 def growth(data: xr.Dataset) -> Finding:
     n = data.n.values
-    found = {"potential, all pairs": 1.0 + slope(n, data.potential.sel(way="all pairs").values)}
-    found["potential, lists"] = 1.0 + slope(n, data.potential.sel(way="lists").values)
-    found |= {f"rotation, {name}": 1.0 + slope(n, data.turn.sel(turn_by=name).values) for name in TURNS}
+    measured = {"potential, all pairs": 1.0 + slope(n, data.potential.sel(way="all pairs").values)}
+    measured["potential, lists"] = 1.0 + slope(n, data.potential.sel(way="lists").values)
+    measured |= {f"rotation, {name}": 1.0 + slope(n, data.turn.sel(turn_by=name).values) for name in TURNS}
     parts = {
-        "potential quadratically: power": criteria.order_is(found["potential, all pairs"], 2.0, 0.2),
+        "potential quadratically: power": criteria.order_is(measured["potential, all pairs"], 2.0, 0.2),
         "rotation linearly: power": criteria.every(
-            {name: found[f"rotation, {name}"] for name in TURNS}, lambda x: criteria.order_is(x, 1.0, 0.2)
+            {name: measured[f"rotation, {name}"] for name in TURNS}, lambda x: criteria.order_is(x, 1.0, 0.2)
         ),
     }
-    return Finding(parts, {"power of the number of bodies": found})
+    return Finding(parts, {"power of the number of bodies": measured})
 
 
 def by_number(values: xr.DataArray) -> dict[str, float]:

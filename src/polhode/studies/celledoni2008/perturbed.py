@@ -36,12 +36,12 @@ DRAWS = 10
 def perturbed_bodies(seed: int, count: int) -> list[tuple[Any, tuple[float, float, float]]]:
     """Moments with I1 = 1, and momenta of kinetic energy 1 whose first two components are uniform in (0, 1)."""
     random = np.random.default_rng(seed)
-    found = []
+    results = []
     for x, y, z in physical_moments(random, count):
         moments = np.array([1.0, y / x, z / x])
         a, b = random.random(2)
-        found.append((moments, (a, b, sqrt(2.0 * moments[2] * (1.0 - a * a / 2.0 - b * b / (2.0 * moments[1]))))))
-    return found
+        results.append((moments, (a, b, sqrt(2.0 * moments[2] * (1.0 - a * a / 2.0 - b * b / (2.0 * moments[1]))))))
+    return results
 
 
 def method_of(scheme: str, flow: str) -> str:
@@ -56,7 +56,7 @@ def mean_errors(
     """Mean largest and mean final relative energy error over bodies, median seconds and load evaluations of a run."""
     name, h = method_of(scheme, flow), SCHEMES[scheme][0] * basic / 10.0
     n = ceil(SPAN / h - 1e-9)
-    found = []
+    results = []
     for moments, momentum in bodies:
         top = heavy_top(moments, (0.0, 0.0, 1.0), eps)
         start = start_state(top, angular_momentum=momentum)
@@ -66,9 +66,9 @@ def mean_errors(
         evaluations = integrator.evaluations
         energies = energy(moments, eps, np.vstack([start, rows]))
         errors = np.abs(energies / energies[0] - 1.0)
-        found.append((errors.max(), errors[-1], n * seconds_per_step(integrator, start, h, repeats)))
-    worst, last, _ = np.mean(found, axis=0)
-    return worst, last, float(np.median(found, axis=0)[2]), evaluations
+        results.append((errors.max(), errors[-1], n * seconds_per_step(integrator, start, h, repeats)))
+    worst, last, _ = np.mean(results, axis=0)
+    return worst, last, float(np.median(results, axis=0)[2]), evaluations
 
 
 def energy(moments: Any, eps: float, states: Any) -> Any:
@@ -93,13 +93,13 @@ def perturbed(quick: bool, report_progress: Tell) -> xr.Dataset:
     steps, count = (QUICK_STEPS, QUICK_COUNT) if quick else (BASIC_STEPS, COUNT)
     flows, labels = (EXACT, MR), list(SCHEMES)
     bodies = perturbed_bodies(SEED, count)
-    found = np.zeros((4, len(EPSILONS), len(labels), len(flows), len(steps)))
+    result = np.zeros((4, len(EPSILONS), len(labels), len(flows), len(steps)))
     for i, scheme in enumerate(labels):
         for k, flow in enumerate(flows):
             report_progress(method_of(scheme, flow))
             for e, eps in enumerate(EPSILONS):
                 for s, basic in enumerate(steps):
-                    found[:, e, i, k, s] = mean_errors(bodies, eps, scheme, flow, basic)
+                    result[:, e, i, k, s] = mean_errors(bodies, eps, scheme, flow, basic)
     draws = range(2 if quick else DRAWS)
     again = np.zeros((len(labels), len(draws)))
     for d in draws:
@@ -111,8 +111,8 @@ def perturbed(quick: bool, report_progress: Tell) -> xr.Dataset:
     names = ("energy_error", "last_energy_error", "seconds")
     return xr.Dataset(
         {
-            **{name: (dims, values) for name, values in zip(names, found, strict=False)},
-            "evaluations": (dims[1:], found[3, 0].astype(int)),
+            **{name: (dims, values) for name, values in zip(names, result, strict=False)},
+            "evaluations": (dims[1:], result[3, 0].astype(int)),
             "error_over_epsilon": (("scheme", "draw"), again),
         },
         {"epsilon": list(EPSILONS), "scheme": labels, "flow": list(flows), "basic_step": list(steps),
@@ -136,15 +136,15 @@ def same_loads(data: xr.Dataset) -> Finding:
     """Judge whether all schemes evaluate the loads equally often, except at the start and the end of the span."""
     counts = data.evaluations.sel(flow=EXACT)
     spread = (counts.max("scheme") / counts.min("scheme")).max()
-    found = {f"basic step {h:g}": ", ".join(str(int(n)) for n in counts.sel(basic_step=h)) for h in (8.0, 1.0)}
+    measured = {f"basic step {h:g}": ", ".join(str(int(n)) for n in counts.sel(basic_step=h)) for h in (8.0, 1.0)}
     return Finding(
         {"largest count over smallest": criteria.at_most(float(spread), 1.25)},
-        {f"load evaluations, {', '.join(SCHEMES)}": found},
+        {f"load evaluations, {', '.join(SCHEMES)}": measured},
     )
 
 
 def below_epsilon(data: xr.Dataset) -> Finding:
-    """With the largest step the error is below epsilon with the exact rotation, in every draw, and above with MR."""
+    """Judge whether errors at the largest step are below epsilon with the exact rotation in every draw, not with MR."""
     first = data.energy_error.isel(basic_step=0) / data.epsilon
     exact, boosted = first.sel(flow=EXACT), first.sel(flow=MR)
     low, high = by_scheme(data.error_over_epsilon.min("draw")), by_scheme(data.error_over_epsilon.max("draw"))
@@ -161,7 +161,7 @@ def below_epsilon(data: xr.Dataset) -> Finding:
 
 
 def scales(data: xr.Dataset) -> Finding:
-    """The error goes with epsilon where the rotation is exact; where it is MR it goes down with the step only."""
+    """Judge whether the error scales with epsilon for the exact rotation, but decreases only with the step for MR."""
     first = data.energy_error.isel(basic_step=0)
     gained = by_scheme((first / data.energy_error.isel(basic_step=-1)).sel(flow=MR).min("epsilon"))
     shrinks = {flow: by_scheme((first.isel(epsilon=0) / first.isel(epsilon=1)).sel(flow=flow)) for flow in (EXACT, MR)}

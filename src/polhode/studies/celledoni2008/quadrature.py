@@ -65,5 +65,5 @@ def error_of_angle(form: str, points: int, moments: Any, momentum: Any, span: fl
         return ((end - start) / 2 * (w / ((1 - n * s2) * np.sqrt(1 - k2 * s2))).sum(-1)).sum()
 
     exact = np.linspace(amplitude[0], amplitude[-1], PANELS + 1)
-    found = rule(points, amplitude[:-1], amplitude[1:]) - rule(EXACT, exact[:-1], exact[1:])
-    return abs(float(factor * found))
+    value = rule(points, amplitude[:-1], amplitude[1:]) - rule(EXACT, exact[:-1], exact[1:])
+    return abs(float(factor * value))

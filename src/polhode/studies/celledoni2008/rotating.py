@@ -51,11 +51,11 @@ def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any
     benches = benches_of(system, list(pairs_of()), y)
 
     def errors(y: Any, wanted: int) -> Any:
-        found = {
+        results = {
             name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], wanted, SPAN), SPAN).error
             for name, integrator in benches.items()
         }
-        return [[found[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
+        return [[results[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
 
     ladder = np.moveaxis(np.array([errors(y, wanted) for wanted in evaluations]), 0, -1)
     wide = np.array([errors(raised(system, lattice_draw(a, seed, True))[0], FIXED) for a in spacings])

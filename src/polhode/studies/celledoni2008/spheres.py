@@ -174,9 +174,9 @@ def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: 
     yield function(items[0])
     pool = ThreadPoolExecutor(cpu_count() or 1)
     try:
-        for k, found in enumerate(pool.map(function, items[1:]), 2):
+        for k, result in enumerate(pool.map(function, items[1:]), 2):
             report_progress(f"{100 * k // len(items)} %")
-            yield found
+            yield result
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -49,14 +49,14 @@ def with_long_doubles(judge: Callable[[xr.Dataset], Finding]) -> Callable[[xr.Da
 
     @wraps(judge)
     def judged(data: xr.Dataset) -> Finding:
-        found = judge(data)
+        measured = judge(data)
         digits = int(data.attrs.get(REMARK, 64))
         if digits > np.finfo(float).nmant + 1:
-            return found
+            return measured
         parts = {name: Check(x.criterion, x.measured, None) if isinstance(x, Check) else Check("", x, None)
-                 for name, x in found.parts.items()}  # fmt: skip
+                 for name, x in measured.parts.items()}  # fmt: skip
         why = f"the reference has {digits} binary digits on this machine, no more than a double"
-        return Finding(parts, {"not decided": why, **found.numbers})
+        return Finding(parts, {"not decided": why, **measured.numbers})
 
     return judged
 

@@ -143,32 +143,32 @@ def steepest(inverse: Any, size: float) -> float:
 
 def equations() -> dict[str, float]:
     """Largest residual of each equation, by name."""
-    found = {}
+    results = {}
     for case, residual in (("(29)", no_turn), ("(32)", from_nothing)):
         for name, (low, high) in ANGLE_RANGES.items():
-            found[f"{case}, {name}"] = residual(vector_by_arc_cosine, low, high)
+            results[f"{case}, {name}"] = residual(vector_by_arc_cosine, low, high)
     for case, residual in (("(29)", no_turn), ("(32)", from_nothing)):
-        found[f"{case} by half angles, 1e-12 ... 6"] = residual(vector_by_half_angle, 1e-12, 6.0)
+        results[f"{case} by half angles, 1e-12 ... 6"] = residual(vector_by_half_angle, 1e-12, 6.0)
     zero = np.zeros((1, 3))
-    found["(33)"] = float(np.abs(vector_by_arc_cosine(zero, zero)).max())
-    found["(35)"] = whole_turns()
-    found["vectors no longer than pi"] = scaled_to_half_turns()
-    found["tangent operator of exp"] = tangent(exp_of, *MAPS["exp"])
-    found["tangent operator of cay"] = tangent(cay_of, *MAPS["cay"])
-    return found
+    results["(33)"] = float(np.abs(vector_by_arc_cosine(zero, zero)).max())
+    results["(35)"] = whole_turns()
+    results["vectors no longer than pi"] = scaled_to_half_turns()
+    results["tangent operator of exp"] = tangent(exp_of, *MAPS["exp"])
+    results["tangent operator of cay"] = tangent(cay_of, *MAPS["cay"])
+    return results
 
 
 def all_sequences() -> tuple[Any, Any]:
     """Largest attitude errors (rad) of both updates for every sequence, away from singular middle angles."""
     random = np.random.default_rng(8)
     a, w = random.uniform(-pi, pi, (400, 3)), random.normal(size=(400, 3))
-    found = []
+    results = []
     for sequence in euler.SEQUENCES:
         new = angles_by_half_angles(a, w, sequence)
-        away = np.abs(np.sin(new[:, 1]) if sequence[0] == sequence[2] else np.cos(new[:, 1])) > 0.1
+        regular = np.abs(np.sin(new[:, 1]) if sequence[0] == sequence[2] else np.cos(new[:, 1])) > 0.1
         both = (angles_by_entries(a, w, sequence), new)
-        found.append([angle_error(x, a, w, sequence)[away].max() for x in both])
-    return tuple(np.transpose(found))
+        results.append([angle_error(x, a, w, sequence)[regular].max() for x in both])
+    return tuple(np.transpose(results))
 
 
 def closed_bch(count: int) -> tuple[Any, Any, Any]:
@@ -200,20 +200,20 @@ def ending_at_middle(sequence: str, d: float) -> tuple[Rows, Rows]:
 
 def beside(d: float) -> dict[str, float]:
     """Largest attitude errors of single updates that end at distance d from a singular point (rad)."""
-    found = {}
+    results = {}
     for name, size in (("2 pi", 2 * pi - d), ("0", d)):
         v, w = ending_at_length(size)
-        found[f"vector as printed, beside {name}"] = vector_error(vector_by_arc_cosine(v, w), v, w).max()
-        found[f"vector by half angles, beside {name}"] = vector_error(vector_by_half_angle(v, w), v, w).max()
+        results[f"vector as printed, beside {name}"] = vector_error(vector_by_arc_cosine(v, w), v, w).max()
+        results[f"vector by half angles, beside {name}"] = vector_error(vector_by_half_angle(v, w), v, w).max()
     for sequence in SEQUENCE_PAIR:
         a, w = ending_at_middle(sequence, d)
-        found[f"{sequence} as printed"] = angle_error(angles_by_entries(a, w, sequence), a, w, sequence).max()
-        found[f"{sequence} by half angles"] = angle_error(angles_by_half_angles(a, w, sequence), a, w, sequence).max()
+        results[f"{sequence} as printed"] = angle_error(angles_by_entries(a, w, sequence), a, w, sequence).max()
+        results[f"{sequence} by half angles"] = angle_error(angles_by_half_angles(a, w, sequence), a, w, sequence).max()
     a, w = ending_at_middle("XYZ", d)
     entry = R13(a, w)
-    found["middle angle by asin"] = np.abs(np.arcsin(np.clip(entry, -1.0, 1.0)) - (pi / 2 - d)).max()
-    found["middle angle by atan2"] = np.abs(angles_by_entries(a, w, "XYZ")[:, 1] - (pi / 2 - d)).max()
-    return found
+    results["middle angle by asin"] = np.abs(np.arcsin(np.clip(entry, -1.0, 1.0)) - (pi / 2 - d)).max()
+    results["middle angle by atan2"] = np.abs(angles_by_entries(a, w, "XYZ")[:, 1] - (pi / 2 - d)).max()
+    return results
 
 
 def R13(a: Rows, w: Rows) -> Any:
@@ -238,20 +238,20 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("closed formula of Baker, Campbell and Hausdorff")
     total, larger, error = closed_bch(400 if quick else 2000)
     report_progress("beside singular points")
-    found = [beside(d) for d in DISTANCES]
+    results = [beside(d) for d in DISTANCES]
     return xr.Dataset(
         {
             "residual": ("equation", list(residuals.values())),
             "error_as_printed": ("sequence", sequences[0]), "error_by_half_angles": ("sequence", sequences[1]),
             "total_angle": ("product", total), "larger_factor": ("product", larger), "bch_error": ("product", error),
-            "error": (("update", "distance"), [[x[name] for x in found] for name in found[0]]),
+            "error": (("update", "distance"), [[x[name] for x in results] for name in results[0]]),
             "steepest_rate": (
                 ("map", "length"), [[steepest(inverse, x) for x in LENGTHS.values()] for _, inverse in MAPS.values()]
             ),
             "not_a_number": ("undone", arc_cosine_fails(20_000 if quick else 200_000)),
         },
         {"equation": list(residuals), "sequence": list(euler.SEQUENCES), "product": np.arange(len(total)),
-         "update": list(found[0]), "distance": DISTANCES, "undone": list(UNDONE),
+         "update": list(results[0]), "distance": DISTANCES, "undone": list(UNDONE),
          "map": list(MAPS), "length": list(LENGTHS)},
         {"beside singular points": f"largest of {30 * len(TURNS)} single updates each",
          "sine of half the rounded 2 pi": f"{np.sin(pi):.3g}, so the test for a full turn does not meet it"},
@@ -311,8 +311,8 @@ def hold(*names: str) -> Callable[[xr.Dataset], Finding]:
     """Judge whether these equations hold to round-off."""
 
     def judge(data: xr.Dataset) -> Finding:
-        found = {name: float(data.residual.sel(equation=name)) for name in names}
-        return Finding({name: x < ROUND_OFF for name, x in found.items()}, {"residual": found})
+        measured = {name: float(data.residual.sel(equation=name)) for name in names}
+        return Finding({name: x < ROUND_OFF for name, x in measured.items()}, {"residual": measured})
 
     return judge
 
@@ -321,7 +321,7 @@ def no_singular_step(data: xr.Dataset) -> Finding:
     """Judge whether |T^-1| is below 2.1 in a step of up to half a turn (exp) or a quarter turn, |Omega| = 2 (cay)."""
     rates = {name: {str(x): float(data.steepest_rate.sel(map=name, length=x)) for x in LENGTHS} for name in MAPS}
     parts = {"exp, up to a half turn": rates["exp"]["pi"] < 2.1, "cay, up to a quarter": rates["cay"]["2"] < 2.1}
-    return Finding(parts, {f"norm of T^-1 of {name} at the length": found for name, found in rates.items()})
+    return Finding(parts, {f"norm of T^-1 of {name} at the length": measured for name, measured in rates.items()})
 
 
 def every_sequence(data: xr.Dataset) -> Finding:
@@ -352,12 +352,12 @@ def survives(name: str, everywhere: bool = False) -> Callable[[xr.Dataset], Find
 
     def judge(data: xr.Dataset) -> Finding:
         size = data.error.sel(update=name)
-        found = {label: float(size.sel(distance=d)) for label, d in AT.items()}
+        measured = {label: float(size.sel(distance=d)) for label, d in AT.items()}
         if everywhere:
             parts = {"to round-off at every distance": float(size.max()) < ROUND_OFF}
         else:
-            parts = {f"attitude kept at the distance {label}": x < LOST for label, x in found.items()}
-        return Finding(parts, {"attitude error at the distance": found, "largest": float(size.max())})
+            parts = {f"attitude kept at the distance {label}": x < LOST for label, x in measured.items()}
+        return Finding(parts, {"attitude error at the distance": measured, "largest": float(size.max())})
 
     return judge
 

@@ -155,7 +155,7 @@ def ladder(
         **(more or {}),
     }
     shape = (len(methods), len(steps))
-    found = {name: np.full(shape, nan) for name in measures}
+    results = {name: np.full(shape, nan) for name in measures}
     outcome = np.full(shape, "", dtype=object)
     for i, (label, method) in enumerate(methods.items()):
         report_progress(label)
@@ -163,10 +163,10 @@ def ladder(
             row, outcome[i, j] = motion.end(method, h)
             if outcome[i, j] == "completed":
                 for name, measure in measures.items():
-                    found[name][i, j] = measure(row)
+                    results[name][i, j] = measure(row)
     dims = ("method", "step")
     return xr.Dataset(
-        {**{name: (dims, values) for name, values in found.items()}, "outcome": (dims, outcome.astype(str))},
+        {**{name: (dims, values) for name, values in results.items()}, "outcome": (dims, outcome.astype(str))},
         {"method": list(methods), "step": list(steps)},
     )
 

@@ -1,4 +1,4 @@
-"""Figure 3: length of the rotation vector while it goes through zero, by its own rates and by the proposed update."""
+"""Figure 3: length of the rotation vector passing through zero, by integrating its rates and by the proposed update."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 # ------------------------------------------------------------------ judges
 def reached(data: xr.Dataset) -> Finding:
-    found = {}
+    measured = {}
     for reading in READINGS:
         length = data.length.sel(reading=reading, epsilon=0.0, form=PROPOSED)
-        found[reading] = float(data.time[np.argmin(length.values)])
-    return Finding({name: abs(t - 0.5) < 1e-9 for name, t in found.items()}, {"phi = 0 is reached at": found})
+        measured[reading] = float(data.time[np.argmin(length.values)])
+    return Finding({name: abs(t - 0.5) < 1e-9 for name, t in measured.items()}, {"phi = 0 is reached at": measured})
 
 
 def undetermined(data: xr.Dataset) -> Finding:
@@ -110,8 +110,8 @@ def undetermined(data: xr.Dataset) -> Finding:
 
 def passes(data: xr.Dataset) -> Finding:
     worst = data.attitude_error.sel(form=PROPOSED).max("time", skipna=False).max("reading", skipna=False)
-    found = {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
-    return Finding({f"eps = {e}": x < OFF for e, x in found.items()}, {"largest attitude error": found})
+    measured = {f"{float(e):g}": float(worst.sel(epsilon=e)) for e in EPSILONS}
+    return Finding({f"eps = {e}": x < OFF for e, x in measured.items()}, {"largest attitude error": measured})
 
 
 FIGURE = Figure("fig03", "rotation vector through zero: its length over time", compute, draw, (

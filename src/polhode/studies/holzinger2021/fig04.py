@@ -65,14 +65,14 @@ def converged(data: xr.Dataset) -> Finding:
 def ratios(data: xr.Dataset, form: str) -> dict[str, float]:
     """Largest ratio of errors, direct integration over proposed approach, where above round-off."""
     proposed = of(data.attitude_error, PROPOSED)
-    found = (of(data.attitude_error, form) / proposed).where((proposed > 1e-11) & (data.step < 0.3)).max("step")
-    return {f"{float(e):g}": float(found.sel(epsilon=e)) for e in EPSILONS if e}
+    value = (of(data.attitude_error, form) / proposed).where((proposed > 1e-11) & (data.step < 0.3)).max("step")
+    return {f"{float(e):g}": float(value.sel(epsilon=e)) for e in EPSILONS if e}
 
 
 def slower(data: xr.Dataset) -> Finding:
-    found = {form: ratios(data, form) for form in (RATES, REGULAR)}
-    parts = {f"{form}, eps = {e}": x > SLOW for form, line in found.items() for e, x in line.items() if e != "1"}
-    return Finding(parts, {f"error over that of the proposed approach, {form}": x for form, x in found.items()})
+    measured = {form: ratios(data, form) for form in (RATES, REGULAR)}
+    parts = {f"{form}, eps = {e}": x > SLOW for form, line in measured.items() for e, x in line.items() if e != "1"}
+    return Finding(parts, {f"error over that of the proposed approach, {form}": x for form, x in measured.items()})
 
 
 def fails(data: xr.Dataset) -> Finding:
@@ -93,10 +93,10 @@ def fails(data: xr.Dataset) -> Finding:
 
 
 def as_good(data: xr.Dataset) -> Finding:
-    found, ratio = orders(data, REGULAR), ratios(data, REGULAR)
+    measured, ratio = orders(data, REGULAR), ratios(data, REGULAR)
     parts = order_parts(data, REGULAR)
     parts["errors over the proposed approach's, largest"] = at_most(max(ratio.values()), 1.2)
-    return Finding(parts, {"order": found, "largest ratio": ratio})
+    return Finding(parts, {"order": measured, "largest ratio": ratio})
 
 
 FIGURE = Figure("fig04", "rotation vector through zero: errors against the step", compute, draw, (

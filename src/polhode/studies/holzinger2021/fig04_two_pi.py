@@ -52,14 +52,14 @@ def at(data: xr.Dataset, method: str) -> dict[str, float]:
 
 
 def direct(data: xr.Dataset) -> Finding:
-    found, worst = at(data, DIRECT), float(of(data.attitude_error, DIRECT).sel(epsilon=0.0).max())
+    measured, worst = at(data, DIRECT), float(of(data.attitude_error, DIRECT).sel(epsilon=0.0).max())
     parts = {
-        "slower at eps = 1e-5 than at 1": found["1e-05"] > 100 * found["1"],
-        "attitude lost at eps = 1e-5": found["1e-05"] > LOST,
-        "attitude lost at eps = 1e-7": found["1e-07"] > LOST,
+        "slower at eps = 1e-5 than at 1": measured["1e-05"] > 100 * measured["1"],
+        "attitude lost at eps = 1e-5": measured["1e-05"] > LOST,
+        "attitude lost at eps = 1e-7": measured["1e-07"] > LOST,
         "fails at eps = 0": not worst < LOST,
     }
-    return Finding(parts, {"attitude error at h = 1/512": found, "largest at eps = 0": worst,
+    return Finding(parts, {"attitude error at h = 1/512": measured, "largest at eps = 0": worst,
                            "order": orders(data, DIRECT)})  # fmt: skip
 
 

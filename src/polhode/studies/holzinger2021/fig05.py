@@ -84,16 +84,16 @@ def ends(data: xr.Dataset, form: str) -> dict[str, float]:
 
 
 def undetermined(data: xr.Dataset) -> Finding:
-    found, last = ends(data, DIRECT), data.norm.sel(form=DIRECT).isel(time=-1)
-    parts = {f"eps = {e}": not found[e] < LOST for e in ("0", "1e-05", "0.01")}
-    return Finding(parts, {"largest attitude error": found,
+    measured, last = ends(data, DIRECT), data.norm.sel(form=DIRECT).isel(time=-1)
+    parts = {f"eps = {e}": not measured[e] < LOST for e in ("0", "1e-05", "0.01")}
+    return Finding(parts, {"largest attitude error": measured,
                            "norm of the angles at 1 s": {f"{float(e):g}": float(last.sel(epsilon=e)) for e in EPSILONS},
                            "cosine of the rounded pi/2": float(np.cos(pi / 2))})  # fmt: skip
 
 
 def passes(data: xr.Dataset) -> Finding:
-    found = ends(data, PROPOSED)
-    return Finding({f"eps = {e}": x < OFF for e, x in found.items()}, {"largest attitude error": found})
+    measured = ends(data, PROPOSED)
+    return Finding({f"eps = {e}": x < OFF for e, x in measured.items()}, {"largest attitude error": measured})
 
 
 FIGURE = Figure("fig05", "Cardan angles through a middle angle of pi/2: their norm over time", compute, draw, (

@@ -48,9 +48,9 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 # ------------------------------------------------------------------ judges
 def analytic(data: xr.Dataset) -> Finding:
     rows = data.angle.sel(form=DIRECT)
-    found = {"alpha2 - pi t": float(np.abs(rows.sel(axis=2) - data.analytic).max()),
+    measured = {"alpha2 - pi t": float(np.abs(rows.sel(axis=2) - data.analytic).max()),
              "other angles": float(np.abs(rows.sel(axis=[1, 3])).max())}  # fmt: skip
-    return Finding({"solves (88)": max(found.values()) < SHARP}, {"(88) integrated, largest of": found})
+    return Finding({"solves (88)": max(measured.values()) < SHARP}, {"(88) integrated, largest of": measured})
 
 
 def jumps(data: xr.Dataset) -> Finding:

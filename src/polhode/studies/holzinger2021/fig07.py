@@ -86,17 +86,19 @@ def converts(data: xr.Dataset) -> Finding:
 
 
 def unique(update: str, data: xr.Dataset) -> Finding:
-    found = {f"{float(h):g}": float(x) for h, x in zip(data.step, data.attitude_error.sel(update=update), strict=True)}
+    measured = {
+        f"{float(h):g}": float(x) for h, x in zip(data.step, data.attitude_error.sel(update=update), strict=True)
+    }
     return Finding(
-        {f"h = {h}": x < SHARP for h, x in found.items()}, {f"largest attitude error, t <= {SHORT:g}": found}
+        {f"h = {h}": x < SHARP for h, x in measured.items()}, {f"largest attitude error, t <= {SHORT:g}": measured}
     )
 
 
 def continuous(data: xr.Dataset) -> Finding:
-    found = {form: float(deviation(data, form).max()) for form in (CONTINUOUS, CONVERTED)}
+    measured = {form: float(deviation(data, form).max()) for form in (CONTINUOUS, CONVERTED)}
     other = max(outer(data, CONTINUOUS))
-    parts = {"alpha2 = pi t": found[CONTINUOUS] < SHARP, "other angles 0": other < SHARP}
-    numbers = {"largest deviation of alpha2": found, "other angles": other, "up to t": float(data.time[-1])}
+    parts = {"alpha2 = pi t": measured[CONTINUOUS] < SHARP, "other angles 0": other < SHARP}
+    numbers = {"largest deviation of alpha2": measured, "other angles": other, "up to t": float(data.time[-1])}
     return Finding(parts, numbers)
 
 

@@ -57,18 +57,18 @@ def fourth_order(method: str, data: xr.Dataset) -> Finding:
 
 
 def cayley(data: xr.Dataset) -> Finding:
-    found = orders(data, CAYLEY)
+    measured = orders(data, CAYLEY)
     zero = of(data.attitude_error, CAYLEY).sel(epsilon=0.0)
     parts = {part: true for part, true in order_parts(data, CAYLEY).items() if "order" in part}
     extremes = {"largest": float(zero.max()), "smallest": float(zero.min())}
-    return Finding(parts, {"order": found, "errors at eps = 0": extremes})
+    return Finding(parts, {"order": measured, "errors at eps = 0": extremes})
 
 
 def slower(data: xr.Dataset) -> Finding:
     line = of(data.attitude_error, DIRECT).sel(step=AT)
-    found = [float(line.sel(epsilon=e)) for e in (1e-1, 1e-2, 1e-5)]
+    measured = [float(line.sel(epsilon=e)) for e in (1e-1, 1e-2, 1e-5)]
     share = line / of(data.attitude_error, PROPOSED).sel(step=AT)
-    parts = {"1e-2 than 1e-1": found[1] > 10 * found[0], "1e-5 than 1e-2": found[2] > 10 * found[1]}
+    parts = {"1e-2 than 1e-1": measured[1] > 10 * measured[0], "1e-5 than 1e-2": measured[2] > 10 * measured[1]}
     return Finding(parts, {
         "attitude error at h = 1/512": {f"{float(e):g}": float(line.sel(epsilon=e)) for e in EPSILONS},
         "over that of the proposed approach": {f"{float(e):g}": float(share.sel(epsilon=e)) for e in EPSILONS if e},

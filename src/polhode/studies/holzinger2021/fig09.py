@@ -46,7 +46,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("the paper's reference")
     reference, _ = MOTION.end(METHODS[RK4], REFERENCE_STEP)
     data = ladder(MOTION, METHODS, [0.5 / n for n in counts], report_progress, reference=reference)
-    off = ladder(MOTION, {"": METHODS[RK4]}, [REFERENCE_STEP], lambda line: None).attitude_error.item()
+    reference_error = ladder(MOTION, {"": METHODS[RK4]}, [REFERENCE_STEP], lambda line: None).attitude_error.item()
     report_progress("orders, at 0.1 s")
     early = ladder(Motion(BESIDE_UNSTABLE, EARLY), {name: METHODS[name] for name in TABLEAUS},
                    [EARLY / n for n in EARLY_COUNTS], lambda line: None)  # fmt: skip
@@ -54,7 +54,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     data = data.assign_coords(tableau=list(TABLEAUS), early_step=early.step.values)
     return data.assign_attrs({
         "known attitude": from_known(MOTION.t_end),
-        "the paper's reference": f"proposed, RK4, h = 1/2000000, is {off:.1e} rad from the exact motion",
+        "the paper's reference": f"proposed, RK4, h = 1/2000000, is {reference_error:.1e} rad from the exact motion",
         "largest step": "0.05 s, where the body turns by 5 rad: " + ", ".join(
             f"{name} {of(data.outcome, name).isel(step=0).item()}" for name in TABLEAUS),
         "guard": "off; it refuses steps in which a stage turns by more than 5.5 rad",
@@ -85,12 +85,12 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     for i, chart in enumerate(CHARTS):
         for name in (RK1, RK4):
             theirs = of(data.attitude_error, name)
-            apart = np.abs(of(data.attitude_error, f"{name}, {chart}") / theirs - 1.0).where(theirs > RESOLVED)
+            deviation = np.abs(of(data.attitude_error, f"{name}, {chart}") / theirs - 1.0).where(theirs > RESOLVED)
             line_style = drawing.style(list(TABLEAUS).index(name), i == 0) | {
                 "marker": "os"[i],
                 "markersize": (9, 4.5)[i],
             }
-            right.loglog(data.step, np.maximum(apart, FLOOR), **line_style, label=f"{name}, {chart}")
+            right.loglog(data.step, np.maximum(deviation, FLOOR), **line_style, label=f"{name}, {chart}")
     right.set(title="other charts: their error over the vector's, less 1", xlabel="step $h$ (s)")
     right.legend(frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0.0, -0.4), ncols=2)
     picture.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=6, frameon=False)

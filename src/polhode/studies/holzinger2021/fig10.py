@@ -44,13 +44,13 @@ STARTS = 32
 
 def reference_errors(starts: int) -> list[float]:
     """Position errors of the paper's reference for initial rates 1e-12 apart: samples of its round-off."""
-    found = []
+    results = []
     for k in range(starts):
         w1, w2, w3 = BESIDE_UNSTABLE
         case = replace(MOTION, angular_velocity=(w1 * (1.0 + 1e-12 * k), w2, w3))
         end, _ = case.end(METHODS[LIE], REFERENCE_STEP)
-        found.append(float(np.linalg.norm(position(end) - position(case.exact()))))
-    return found
+        results.append(float(np.linalg.norm(position(end) - position(case.exact()))))
+    return results
 
 
 def position(row: Row) -> Any:
@@ -115,8 +115,8 @@ def tabulate(data: xr.Dataset) -> dict[str, Table]:
     names = (LIE, VECTOR, ANGLES)
 
     def rows(variable: str, digits: str) -> list[list[str]]:
-        found = data[variable].sel({"method": list(names)}).values.T
-        return [[f"0.01/{2**k}", *(format(float(x), digits) for x in row)] for k, row in enumerate(found)]
+        result = data[variable].sel({"method": list(names)}).values.T
+        return [[f"0.01/{2**k}", *(format(float(x), digits) for x in row)] for k, row in enumerate(result)]
 
     header = ["h (s)", *names]
     return {
@@ -135,9 +135,9 @@ def errors_of(data: xr.Dataset, method: str, name: str = "position_error") -> di
 
 def unstable(data: xr.Dataset) -> Finding:
     m1, m2, m3 = BOX.moments[0]
-    turns = int(data.attrs["turnovers"])
-    parts = {"J33 is the middle moment": min(m1, m2) < m3 < max(m1, m2), "the axis turns over": turns > 0}
-    return Finding(parts, {"changes of the sign of omega_3 within 1 s": turns})
+    sign_changes = int(data.attrs["turnovers"])
+    parts = {"J33 is the middle moment": min(m1, m2) < m3 < max(m1, m2), "the axis turns over": sign_changes > 0}
+    return Finding(parts, {"changes of the sign of omega_3 within 1 s": sign_changes})
 
 
 def order_of(data: xr.Dataset, method: str) -> float:
@@ -158,14 +158,14 @@ def same_convergence(data: xr.Dataset) -> Finding:
 
 
 def only_round_off(data: xr.Dataset) -> Finding:
-    found = {name: float(of(data.difference_from_lie, name).max()) for name in (*EQUIVALENT, COSINE, ENTRIES)}
-    parts = {name: found[name] < SAME for name in (VECTOR, ANGLES, COSINE, ENTRIES)}
-    return Finding(parts, {"largest difference": found})
+    measured = {name: float(of(data.difference_from_lie, name).max()) for name in (*EQUIVALENT, COSINE, ENTRIES)}
+    parts = {name: measured[name] < SAME for name in (VECTOR, ANGLES, COSINE, ENTRIES)}
+    return Finding(parts, {"largest difference": measured})
 
 
 def others(data: xr.Dataset) -> Finding:
-    found = {name: float(of(data.difference_from_lie, name).max()) for name in OTHERS}
-    return Finding({name: x < SAME for name, x in found.items()}, {"largest difference": found})
+    measured = {name: float(of(data.difference_from_lie, name).max()) for name in OTHERS}
+    return Finding({name: x < SAME for name, x in measured.items()}, {"largest difference": measured})
 
 
 def resolves(data: xr.Dataset) -> Finding:

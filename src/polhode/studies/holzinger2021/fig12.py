@@ -22,10 +22,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 def on_the_sphere(data: xr.Dataset) -> Finding:
     length = np.sqrt((data.position.sel(by=list(top.CHARTS)) ** 2).sum("axis"))
-    off = {str(name): float(np.abs(length.sel(by=name) - 1.0).max()) for name in length.by.values}
+    deviation = {str(name): float(np.abs(length.sel(by=name) - 1.0).max()) for name in length.by.values}
     low = data.position.sel(by=top.VECTOR, axis=3)
-    parts = {f"by the {name}, to 1e-15": x < ON_THE_SPHERE for name, x in off.items()}
-    return Finding(parts, {"||r| - 1|": off, "lowest z": float(low.min())})
+    parts = {f"by the {name}, to 1e-15": x < ON_THE_SPHERE for name, x in deviation.items()}
+    return Finding(parts, {"||r| - 1|": deviation, "lowest z": float(low.min())})
 
 
 FIGURE = Figure("fig12", "heavy top: position of the centre of mass", compute, draw, (

@@ -26,10 +26,10 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 def of_the_position(data: xr.Dataset) -> Finding:
     r, v = (data[name].sel(by=top.VECTOR).values for name in ("position", "velocity"))
     rate = np.apply_along_axis(np.convolve, 0, r, SIXTH_ORDER[::-1], "valid") / top.STEP
-    off = float(np.abs(rate - v[3:-3]).max())
-    along = float(np.abs((r * v).sum(axis=1)).max())
-    parts = {"the derivative of the position": off < 1e-3, "at right angles to it": along < 1e-13}
-    return Finding(parts, {"from differences of order 6": off, "r . v": along})
+    deviation = float(np.abs(rate - v[3:-3]).max())
+    radial = float(np.abs((r * v).sum(axis=1)).max())
+    parts = {"the derivative of the position": deviation < 1e-3, "at right angles to it": radial < 1e-13}
+    return Finding(parts, {"from differences of order 6": deviation, "r . v": radial})
 
 
 FIGURE = Figure("fig13", "heavy top: velocity of the centre of mass", compute, draw, (

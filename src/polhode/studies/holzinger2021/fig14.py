@@ -38,9 +38,9 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def constant(data: xr.Dataset) -> Finding:
-    about = data.angular_velocity.sel(axis=2)
-    off = {str(name): float(np.abs(about.sel(by=name) - top.OMEGA[1]).max()) for name in top.CHARTS}
-    return Finding({f"by the {name}": x < 1e-12 for name, x in off.items()}, {"|omega_2 - 150|": off})
+    spin_rate = data.angular_velocity.sel(axis=2)
+    deviation = {str(name): float(np.abs(spin_rate.sel(by=name) - top.OMEGA[1]).max()) for name in top.CHARTS}
+    return Finding({f"by the {name}": x < 1e-12 for name, x in deviation.items()}, {"|omega_2 - 150|": deviation})
 
 
 FIGURE = Figure("fig14", "heavy top: angular velocity", compute, draw, (

@@ -55,13 +55,13 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def passes(data: xr.Dataset) -> Finding:
-    off, jump = float(data.from_the_matrix.max()), np.linalg.norm(np.diff(data.vector, axis=0), axis=1)
+    deviation, jump = float(data.from_the_matrix.max()), np.linalg.norm(np.diff(data.vector, axis=0), axis=1)
     parts = {
-        "the attitude is that of a rotation matrix at every row": off < top.ALIKE,
+        "the attitude is that of a rotation matrix at every row": deviation < top.ALIKE,
         "the vector never leaves its branch, that of the quaternion": bool((data.same_branch > 0.0).all()),
     }
     numbers = {
-        "attitude, from the matrix": off, "times it turns back before 2 pi": int(data.highest.size),
+        "attitude, from the matrix": deviation, "times it turns back before 2 pi": int(data.highest.size),
         "closest to 2 pi": 2 * pi - float(data.highest.max()), "closest to 0 after the start": float(data.lowest.min()),
         "largest change of the vector in a step": float(jump.max()),
         "largest turn in a step": float(data.turned.max()),

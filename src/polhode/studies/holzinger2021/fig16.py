@@ -29,8 +29,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     q = {name: rotation.quaternion_from_euler(a) for name, a in angles.items()}
     fine = top.exact(top.SPAN, FINE * round(top.SEGMENT / top.STEP)).attitude.values
     row = rotation.matrix_from_quaternion(fine)[:, 0]
-    left = np.arctan2(np.hypot(row[:, 0], row[:, 1]), np.abs(row[:, 2]))
-    inner = left[1:-1]
+    to_singular = np.arctan2(np.hypot(row[:, 0], row[:, 1]), np.abs(row[:, 2]))
+    inner = to_singular[1:-1]
     return xr.Dataset(
         {
             "angles": (("branch", "time", "angle"), [angles[name] for name in BRANCHES]),
@@ -39,7 +39,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "error": (("coordinate_map", "time"), [rotation.angle_between(q[name], fine[::FINE]) for name in
                                         ("principal", "cayley")]),
             "turned": ("time", np.append(0.0, rotation.angle_between(q["principal"][1:], q["principal"][:-1]))),
-            "closest": ("pass", inner[(inner < left[:-2]) & (inner <= left[2:])]),
+            "closest": ("pass", inner[(inner < to_singular[:-2]) & (inner <= to_singular[2:])]),
         },
         {"branch": list(BRANCHES), "time": runs["principal"].time.values, "angle": [1, 2, 3],
          "coordinate_map": ["exp", "Cayley"]},
@@ -63,12 +63,12 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
 
 
 def passes(data: xr.Dataset) -> Finding:
-    off, between = float(data.from_the_matrix.max()), float(data.between_branches.max())
+    deviation, between = float(data.from_the_matrix.max()), float(data.between_branches.max())
     change = np.abs(np.diff(data.angles.sel(branch="principal"), axis=0))
-    parts = {"the attitude is that of a rotation matrix at every row": off < top.ALIKE,
+    parts = {"the attitude is that of a rotation matrix at every row": deviation < top.ALIKE,
              "the same in the continuous branch": between < top.ALIKE}  # fmt: skip
     numbers = {
-        "attitude, from the matrix": off, "between the branches": between,
+        "attitude, from the matrix": deviation, "between the branches": between,
         "times the middle angle turns back": int(data.closest.size),
         "nearer than 0.1 rad to pi/2 or -pi/2": int((data.closest < NEAR).sum()),
         "closest": float(data.closest.min()), "largest change of alpha_2 in a step": float(change[:, 1].max()),

@@ -77,25 +77,25 @@ def no_drift(data: xr.Dataset) -> Finding:
     }
     parts = {f"{label}: last tenth over the first": criteria.ratio_within(growth[label], 1.0, 1.5)
              for label in PROPOSED}  # fmt: skip
-    apart = {name: float(data.apart.sel({"method": name})) for name in METHODS}
+    difference = {name: float(data.apart.sel({"method": name})) for name in METHODS}
     return Finding(parts, {"largest in the last tenth / in the first": growth,
-                           "attitude at the end, from that of the rotation vector": apart})  # fmt: skip
+                           "attitude at the end, from that of the rotation vector": difference})  # fmt: skip
 
 
 def quaternion_drifts(data: xr.Dataset) -> Finding:
     line = data.deviation.sel({"method": TERZE})
-    found = maxima(data)
-    parts = {"over that of the rotation vector": criteria.at_least(found[TERZE] / found["rotation vector"], 5.0),
+    measured = maxima(data)
+    parts = {"over that of the rotation vector": criteria.at_least(measured[TERZE] / measured["rotation vector"], 5.0),
              "its second half over its first second": criteria.at_least(
                  float(line[data.time.size // 2 :].max() / line[0]), 2.0)}  # fmt: skip
-    return Finding(parts, {"largest": found[TERZE], "renormalised": found["quaternion, renormalised"],
-                           "matrix (Lie group)": found["matrix (Lie group)"]})  # fmt: skip
+    return Finding(parts, {"largest": measured[TERZE], "renormalised": measured["quaternion, renormalised"],
+                           "matrix (Lie group)": measured["matrix (Lie group)"]})  # fmt: skip
 
 
 def machine_precision(data: xr.Dataset) -> Finding:
-    found = maxima(data)
-    parts = {label: criteria.at_most(found[label], PRECISION) for label in PROPOSED}
-    return Finding(parts, {"largest": found, "in units of 2^-52": {name: x / EPS for name, x in found.items()}})
+    measured = maxima(data)
+    parts = {label: criteria.at_most(measured[label], PRECISION) for label in PROPOSED}
+    return Finding(parts, {"largest": measured, "in units of 2^-52": {name: x / EPS for name, x in measured.items()}})
 
 
 FIGURE = Figure("fig17", "heavy top: orthogonality of R over 1000 s", compute, draw, (

@@ -52,11 +52,13 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     truth = top.exact(T_END, tilt=TILT).attitude.values[-1]
     steps = STEPS[:9] if quick else STEPS
     error = np.empty((len(PAIRS), len(WAYS), len(NORMS), len(steps)))
-    off = {}
+    reference_errors = {}
     for i, (pair, (*methods, chart)) in enumerate(PAIRS.items()):
         report_progress(f"{pair}, the paper's reference")
         converged = end(methods[0], REFERENCE)
-        off[f"{pair}: attitude of the paper's reference"] = float(rotation.angle_between(converged.attitude, truth))
+        reference_errors[f"{pair}: attitude of the paper's reference"] = float(
+            rotation.angle_between(converged.attitude, truth)
+        )
         for j, (way, method) in enumerate(zip(WAYS, methods, strict=True)):
             report_progress(f"{pair}, {way}")
             for k, h in enumerate(steps):
@@ -68,7 +70,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         {"parameters": list(PAIRS), "way": list(WAYS), "norm": list(NORMS), "step": steps},
         {"norms": "attitude: angle from a power series, rad; parameters: the paper's, |v - v_converged|, from "
                   "the proposed update with a step of 1/204800",
-         **{name: f"{x:.1e} from the power series" for name, x in off.items()}},
+         **{name: f"{x:.1e} from the power series" for name, x in reference_errors.items()}},
     )  # fmt: skip
 
 
@@ -110,22 +112,22 @@ def by_step(sizes: xr.DataArray) -> dict[str, float]:
 
 def ratios(data: xr.Dataset) -> xr.DataArray:
     """Errors of the proposed update relative to those of direct integration."""
-    found: xr.DataArray = data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
-    return found
+    result: xr.DataArray = data.error.sel(way="proposed", drop=True) / data.error.sel(way="direct", drop=True)
+    return result
 
 
 def smaller(data: xr.Dataset) -> Finding:
-    found, fine = ratios(data).isel(step=USABLE), ratios(data).isel(step=FINE)
+    measured, fine = ratios(data).isel(step=USABLE), ratios(data).isel(step=FINE)
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for norm in NORMS:
-        parts[f"smaller at every step from 2.5e-3 on, {norm}"] = bool((found.sel(norm=norm) < 1.0).all())
+        parts[f"smaller at every step from 2.5e-3 on, {norm}"] = bool((measured.sel(norm=norm) < 1.0).all())
         parts[f"by about 1e-2, {norm}"] = criteria.every(
             {f"{pair}, {h}": x for pair in PAIRS for h, x in by_step(fine.sel(norm=norm, parameters=pair)).items()},
             lambda x: criteria.ratio_within(x, 1e-2, 1.9),
         )
         for pair in PAIRS:
-            numbers[f"ratio at each step, {pair}, {norm}"] = by_step(found.sel(norm=norm, parameters=pair))
+            numbers[f"ratio at each step, {pair}, {norm}"] = by_step(measured.sel(norm=norm, parameters=pair))
     return Finding(parts, numbers)
 
 

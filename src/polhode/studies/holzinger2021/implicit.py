@@ -26,7 +26,7 @@ from polhode.trajectory.convergence import observed_order
 SPIN = 15.0  # printed: 150
 START: dict[str, Any] = {"angular_velocity": (0.0, SPIN, top.OMEGA[2])}
 STEP, T_LONG = 0.05, 200.0
-SECOND = 20  # steps
+SECOND = 20  # number of steps in a second
 T_END, STEPS = 1.0, [0.05, 0.025, 0.0125, 0.00625, 0.003125]
 FLOOR = 3e-13  # round-off at t = 1
 MAPS, CENTERS, ORDERS = ("exp", "cayley"), ("middle", "start"), (2, 4, 6, 8)
@@ -115,15 +115,15 @@ def embedded(data: xr.Dataset) -> Finding:
     parts: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     for order in ORDERS:
-        found = {}
+        measured = {}
         for map, center in COLOUR:
             line = data.error.sel(map=map, center=center, order=order).values
-            found[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
+            measured[f"{map}, {center}"] = observed_order(data.step.values, line, FLOOR)
         parts[f"Gauss {order}: order {order}"] = criteria.every(
-            found,
+            measured,
             lambda x, order=order: criteria.order_is(x, order, 0.05 * order),  # type: ignore[misc]
         )
-        numbers[f"order of Gauss {order}"] = found
+        numbers[f"order of Gauss {order}"] = measured
     return Finding(parts, numbers)
 
 

@@ -46,7 +46,7 @@ def of_angles(a: Any) -> Any:
 
 
 def of_quaternion(q: Any) -> Any:
-    """I + 2 q0 hat(qv) + 2 hat(qv)^2, whatever the length of q."""
+    """I + 2 q0 hat(qv) + 2 hat(qv)^2, without normalising q."""
     return of_parts(q[:, 1:], 2.0 * q[:, 0], np.full(len(q), 2.0))
 
 

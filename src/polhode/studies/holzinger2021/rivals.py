@@ -188,18 +188,18 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     for j, h in enumerate(steps):
         report_progress(f"h = {h:g}")
         n = whole(T_END, h)
-        found = {name: with_artificial_rotation(name, n) for name in CHARTS}
+        results = {name: with_artificial_rotation(name, n) for name in CHARTS}
         for i, name in enumerate(CHARTS):
-            changes[i, j], largest[i, j] = found[name]["changes"], found[name]["largest"]
-        found |= {MULTIPLIER: with_multiplier(n, False), PROJECTED: with_multiplier(n, True)}
+            changes[i, j], largest[i, j] = results[name]["changes"], results[name]["largest"]
+        results |= {MULTIPLIER: with_multiplier(n, False), PROJECTED: with_multiplier(n, True)}
         for name, method in METHODS.items():
             ds = integrate(top.TOP, method, step=h, steps=n, angular_velocity=top.OMEGA)
-            found[name] = {"attitude": ds.attitude.values[-1]}
+            results[name] = {"attitude": ds.attitude.values[-1]}
         lengths = np.linalg.norm(
             ds.attitude.values, axis=-1
         )  # of the last method (Terze), stored without normalisation
-        drift[:, j] = found[MULTIPLIER]["drift"], found[PROJECTED]["drift"], np.abs(lengths - 1.0).max()
-        error[:, j] = [float(angle_between(found[name]["attitude"], truth)) for name in names]
+        drift[:, j] = results[MULTIPLIER]["drift"], results[PROJECTED]["drift"], np.abs(lengths - 1.0).max()
+        error[:, j] = [float(angle_between(results[name]["attitude"], truth)) for name in names]
     return xr.Dataset(
         {"error": (("method", "step"), error), "changes": (("chart", "step"), changes),
          "largest": (("chart", "step"), largest), "drift": (("form", "step"), drift)},

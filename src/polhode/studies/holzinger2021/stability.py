@@ -36,13 +36,13 @@ def damping(t: float, q: Any, omega: Any, parameters: Any) -> Any:
 def factors(method: str) -> list[float]:
     """Growth per step of the first component, the one damped fastest, as a geometric mean, for each of ``PRODUCTS``."""
     body = rigid_body(MOMENTS, torque=damping, parameters=[RATE])
-    found = []
+    results = []
     for product in PRODUCTS:
         h = product * min(MOMENTS) / RATE
         ds, outcome = attempt(body, method, step=h, steps=COUNT, every=COUNT, angular_velocity=OMEGA, guard=False)
         size = abs(float(ds.angular_velocity[-1, 0])) / OMEGA[0] if outcome == "completed" else np.inf
-        found.append(size ** (1.0 / COUNT))
-    return found
+        results.append(size ** (1.0 / COUNT))
+    return results
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:

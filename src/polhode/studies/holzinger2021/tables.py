@@ -40,7 +40,7 @@ def compute(
     random = np.random.default_rng(2021)
     old, turn = random.uniform(-1.2, 1.2, (SAMPLE, 3)), SIZE * random.normal(size=(SAMPLE, 3))
     turned = {EXP: rotation.exp_quaternion(turn), CAY: rotation.cay_quaternion(turn)}
-    found: dict[str, list[float]] = {kind: [] for kind in (*KINDS, "total", "attitude_error")}
+    results: dict[str, list[float]] = {kind: [] for kind in (*KINDS, "total", "attitude_error")}
     for name, update in updates.items():
         report_progress(name)
         _, counts = counted(update, old[0], turn[0])
@@ -49,9 +49,9 @@ def compute(
         sizes = {**asdict(counts), "total": counts.total,
                  "attitude_error": float(np.median(rotation.angle_between(quaternion(new), exact)))}  # fmt: skip
         for kind, size in sizes.items():
-            found[kind].append(size)
+            results[kind].append(size)
     return xr.Dataset(
-        {kind: ("method", sizes) for kind, sizes in found.items()},
+        {kind: ("method", sizes) for kind, sizes in results.items()},
         {"method": list(updates)},
         {"counted": "multiplications by 2 and 1/2 too; changes of sign and comparisons are free",
          "attitude error": f"median of {SAMPLE} random updates, rad: all of them do the same"},
@@ -61,11 +61,11 @@ def compute(
 def draw(stem: str, title: str, data: xr.Dataset) -> dict[str, Picture]:
     rows = np.arange(data.method.size)
     picture, ((ax,),) = drawing.canvas(1, 1, width=9.0, height=1.6 + 0.34 * rows.size)
-    left = np.zeros(rows.size)
+    start = np.zeros(rows.size)
     for kind, colour in zip(KINDS, COLOURS, strict=False):
-        ax.barh(rows, data[kind], left=left, color=colour, height=0.62, label=kind)
-        left += data[kind].values
-    for row, total in zip(rows, left, strict=True):
+        ax.barh(rows, data[kind], left=start, color=colour, height=0.62, label=kind)
+        start += data[kind].values
+    for row, total in zip(rows, start, strict=True):
         ax.text(total + 1.0, row, f"{total:.0f}", va="center")
     ax.set_yticks(rows, data.method.values)
     ax.invert_yaxis()
@@ -90,24 +90,24 @@ def totals(data: xr.Dataset) -> dict[str, int]:
 
 def fewer(less: str, more: str, data: xr.Dataset) -> Finding:
     """Judge whether the updates ``less`` take fewer operations than the updates ``more``, for each coordinate map."""
-    found = totals(data)
+    measured = totals(data)
     parts: dict[str, Check] = {}
-    for name, total in found.items():
+    for name, total in measured.items():
         if name.split(", ")[0] == more:
             map = name.partition(", ")[2]
-            rival = f"{less}, {map}" if f"{less}, {map}" in found else less if less in found else f"{less}, {EXP}"
-            parts[f"{rival} < {name}"] = criteria.fewer(found[rival], total, RESOLUTION)
-    return Finding(parts, {"operations": found})
+            rival = f"{less}, {map}" if f"{less}, {map}" in measured else less if less in measured else f"{less}, {EXP}"
+            parts[f"{rival} < {name}"] = criteria.fewer(measured[rival], total, RESOLUTION)
+    return Finding(parts, {"operations": measured})
 
 
 def map_matters(data: xr.Dataset) -> Finding:
     """Judge whether the choice of exp or cay changes the operation count of the proposed update by a large share."""
-    found = totals(data)
-    share = abs(found[f"{PROPOSED}, {EXP}"] - found[f"{PROPOSED}, {CAY}"]) / found[f"{PROPOSED}, {EXP}"]
+    measured = totals(data)
+    share = abs(measured[f"{PROPOSED}, {EXP}"] - measured[f"{PROPOSED}, {CAY}"]) / measured[f"{PROPOSED}, {EXP}"]
     trigonometric = dict(zip(map(str, data.method.values), map(int, data.trigonometric.values), strict=True))
-    kept = {name: trigonometric[name] for name in (f"{PROPOSED}, {EXP}", f"{PROPOSED}, {CAY}")}
+    map_counts = {name: trigonometric[name] for name in (f"{PROPOSED}, {EXP}", f"{PROPOSED}, {CAY}")}
     return Finding({"it has one": share > 0.0, "a large share of all operations": criteria.at_least(share, LARGE)},
-                   {"share": share, "trigonometric functions": kept})  # fmt: skip
+                   {"share": share, "trigonometric functions": map_counts})  # fmt: skip
 
 
 LIE_CLAIM = "The proposed update needs fewer operations than the standard Lie group method"

@@ -83,14 +83,14 @@ def exact(t_end: float, rows: int = 1, tilt: float = 0.0, spin: float = OMEGA[1]
     """
     gravity = (GRAVITY * sin(tilt), 0.0, -GRAVITY * cos(tilt))
     state = np.array([*map(Decimal, (0.0, spin, OMEGA[2], *gravity, cos(tilt / 2), 0.0, sin(tilt / 2), 0.0))])
-    found = []
+    results = []
     with localcontext(prec=DIGITS):
         powers = np.array([Decimal(SEGMENT) ** k for k in range(ORDER + 1)])[:, None]
         for _ in range(round(t_end / SEGMENT)):
             c = coefficients(state) * powers
-            found.append(np.polynomial.polynomial.polyval(np.arange(rows) / rows, c.astype(float)).T)
+            results.append(np.polynomial.polynomial.polyval(np.arange(rows) / rows, c.astype(float)).T)
             state = c.sum(axis=0)
-    values = np.vstack([*found, state.astype(float)])
+    values = np.vstack([*results, state.astype(float)])
     return xr.Dataset(
         {"attitude": (("time", "quaternion"), values[:, 6:]), "angular_velocity": (("time", "axis"), values[:, :3])},
         {"time": SEGMENT / rows * np.arange(len(values))},
@@ -133,18 +133,18 @@ def compared(quantity: str, values: Any) -> xr.Dataset:
 def apart(data: xr.DataArray, a: str, b: str) -> xr.DataArray:
     """Distance between two vectors at every time."""
     difference = data.sel(by=a, drop=True) - data.sel(by=b, drop=True)
-    found: xr.DataArray = (difference**2).sum("axis") ** 0.5
-    return found
+    result: xr.DataArray = (difference**2).sum("axis") ** 0.5
+    return result
 
 
 def alike(quantity: str, data: xr.Dataset) -> Finding:
     """Judge whether both charts agree to round-off, and with the power series to 1e-3 of the size."""
     size = float(np.sqrt((data[quantity] ** 2).sum("axis")).max())
     between = float(apart(data[quantity], VECTOR, ANGLES).max())
-    off = float(apart(data[quantity], VECTOR, SERIES).max())
+    deviation = float(apart(data[quantity], VECTOR, SERIES).max())
     parts = {"the same by both, but for round-off": between < ALIKE * size,
-             "that of (74) to (76), to 1e-3 of its size": off < CLOSE * size}  # fmt: skip
-    return Finding(parts, {"largest size": size, "largest difference": between, f"from the {SERIES}": off})
+             "that of (74) to (76), to 1e-3 of its size": deviation < CLOSE * size}  # fmt: skip
+    return Finding(parts, {"largest size": size, "largest difference": between, f"from the {SERIES}": deviation})
 
 
 # ------------------------------------------------------------------ pictures

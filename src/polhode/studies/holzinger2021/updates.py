@@ -124,7 +124,7 @@ def vector_by_matrix(turn: Any, m: Any, v: Numbers, w: Numbers) -> Numbers:
 
 
 def vector_by_quaternion(back: Any, m: Any, v: Numbers, w: Numbers) -> Numbers:
-    """Quaternion scheme."""
+    """Quaternion scheme: rotation vector to quaternion, product, and back."""
     new: Numbers = back(m, multiply(exp_quaternion(m, v), exp_quaternion(m, w)))
     return new
 
@@ -198,7 +198,7 @@ def angles_by_matrix(turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
 
 
 def angles_by_quaternion(back: Any, turn: Any, m: Any, a: Numbers, w: Numbers) -> Numbers:
-    """Quaternion scheme."""
+    """Quaternion scheme: Cardan angles to quaternion, product, and back."""
     new: Numbers = back(m, multiply(quaternion_of_angles(m, a), turn(m, w)))
     return new
 

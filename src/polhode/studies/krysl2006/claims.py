@@ -46,8 +46,8 @@ START_OF_PARTICLES = {
 START = {"attitude": rotation.exp_quaternion((0.3, 0.1, 0.2)), "angular_momentum": (0.6, 1.0, 0.5)}
 TOP_START = {"attitude": rotation.exp_quaternion((0.3, 0.0, 0.0)), "angular_momentum": (1.0, -2.0, 8.0)}
 H = 0.4  # step of the one-step measurements: a rotation of some 20 degrees
-EXACT = 1e-13  # per step: equal but for round-off
-KEPT = 1e-12  # over a run: constant but for round-off
+EXACT = 1e-13  # per step: equal up to round-off
+KEPT = 1e-12  # over a run: constant up to round-off
 BROKEN = 1e-6  # clearly not constant
 START_OF_5_1: dict[str, Any] = dict(INITIAL)
 OSCILLATING = ("TRAPM", "IMIDM")
@@ -85,17 +85,20 @@ def vector_residual(label: str, h: float, a: Any, b: Any) -> float:
     masses = np.array(MASSES)[:, None]
 
     def force(u: Any) -> Any:
-        apart = u[1] - u[0]
-        pull = MASSES[0] * MASSES[1] * apart / np.linalg.norm(apart) ** 3
+        separation = u[1] - u[0]
+        pull = MASSES[0] * MASSES[1] * separation / np.linalg.norm(separation) ** 3
         return np.array([pull, -pull])
 
     if label == "TRAP":
-        gaps = p1 - p0 - h / 2 * (force(u0) + force(u1)), u1 - u0 - h / 2 * (p0 + p1) / masses  # [krysl2006, eq. 4]
+        residuals = (
+            p1 - p0 - h / 2 * (force(u0) + force(u1)),
+            u1 - u0 - h / 2 * (p0 + p1) / masses,
+        )  # [krysl2006, eq. 4]
     else:
         middle = p0 + h / 2 * force((u0 + u1) / 2)
         share = h / 2 if label == "IMID as printed" else h
-        gaps = p1 - p0 - h * force((u0 + u1) / 2), u1 - u0 - share * middle / masses  # [krysl2006, eq. 5]
-    return float(max(np.abs(gap).max() for gap in gaps))
+        residuals = p1 - p0 - h * force((u0 + u1) / 2), u1 - u0 - share * middle / masses  # [krysl2006, eq. 5]
+    return float(max(np.abs(residual).max() for residual in residuals))
 
 
 def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
@@ -148,7 +151,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             ends.append(z)
         return state_distance(ends[0], ends[1], system)
 
-    kept = np.zeros((2, len(labels), len(QUANTITIES)))
+    drift = np.zeros((2, len(labels), len(QUANTITIES)))
     single: dict[str, list[float]] = {
         name: []
         for name in (
@@ -164,8 +167,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     for i, (label, method) in enumerate(ALL.items()):
         report_progress(label)
         for k, (system, y, h) in enumerate(((FREE, free, 0.25), (TOP, top, 0.025))):
-            found = drifts(method, system, y, h, 120 if quick else 1200)
-            kept[k, i] = [found[name] for name in QUANTITIES]
+            result = drifts(method, system, y, h, 120 if quick else 1200)
+            drift[k, i] = [result[name] for name in QUANTITIES]
         step = stepper(method, TORQUED, torqued)
         single["printed_residual"].append(printed_residual(label, H, torqued, step(torqued, 0.0, H)))
         single["there_and_back"].append(symmetry_defect(method, TORQUED, torqued, t=0.0, h=H))
@@ -174,8 +177,10 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             single[name].append(symplectic_defect(map_of(method, system, y, H), system, y))
         half = symplectic_defect(map_of(method, TORQUED, torqued, H / 2), TORQUED, torqued)
         single["symplectic_exponent"].append(float(np.log2(single["symplectic_torqued"][-1] / half)))
-    after = {name: stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
-    printed = {label: vector_residual(label, H, particles, after[label.split()[0].lower()]) for label in VECTOR_STEPS}
+    steps_taken = {name: stepper(name, PARTICLES, particles)(particles, 0.0, H) for name in ("trap", "imid")}
+    printed = {
+        label: vector_residual(label, H, particles, steps_taken[label.split()[0].lower()]) for label in VECTOR_STEPS
+    }
     report_progress("series of TRAPM")
     maps = {"TRAPM": tableaux.trapm, "trapezoid": tableaux.munthe_kaas(np.array([[0, 0], [0.5, 0.5]]), np.full(2, 0.5))}
     misfits = [[tableaux.misfit(order, step) for order in tableaux.TREES] for step in maps.values()]
@@ -192,8 +197,8 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
             "energy_error": (("oscillating", "step", "time"), np.array(energy)),
             "defect_torqued": ("identity", [gap(TORQUED, torqued, name) for name in IDENTITIES]),
             "defect_free": ("identity", [gap(FREE, free, name) for name in IDENTITIES]),
-            "drift_free": (("method", "quantity"), kept[0]),
-            "drift_top": (("method", "quantity"), kept[1]),
+            "drift_free": (("method", "quantity"), drift[0]),
+            "drift_top": (("method", "quantity"), drift[1]),
             **{name: ("method", values) for name, values in single.items()},
         },
         {"oscillating": list(OSCILLATING), "step": list(STEPS), "time": STEPS[0] * np.arange(len(energy[0][0])),
@@ -234,8 +239,8 @@ def identical(
     data: xr.Dataset, names: Sequence[str], variable: str = "defect_torqued", over: str = "identity"
 ) -> Finding:
     """Judge whether these identities hold to round-off."""
-    found = {name: float(data[variable].sel({over: name})) for name in names}
-    return Finding({name: at_most(value, EXACT) for name, value in found.items()}, {"defects": found})
+    measured = {name: float(data[variable].sel({over: name})) for name in names}
+    return Finding({name: at_most(value, EXACT) for name, value in measured.items()}, {"defects": measured})
 
 
 def vector(word: str) -> Any:
@@ -249,9 +254,9 @@ def vector(word: str) -> Any:
 
 
 def vector_trapezoid(data: xr.Dataset) -> Finding:
-    found = identical(data, ["TRAP = BE(h/2) after FE(h/2)"], "vector_defect", "vector_identity")
+    measured = identical(data, ["TRAP = BE(h/2) after FE(h/2)"], "vector_defect", "vector_identity")
     residual = float(data.vector_residual.sel(vector_step="TRAP"))
-    return Finding({**found.parts, "residual of (4)": at_most(residual, EXACT)}, {"residual of (4)": residual})
+    return Finding({**measured.parts, "residual of (4)": at_most(residual, EXACT)}, {"residual of (4)": residual})
 
 
 def vector_midpoint(data: xr.Dataset) -> Finding:
@@ -270,9 +275,9 @@ def as_printed(*labels: str) -> Any:
     """Judge whether steps of these methods satisfy the printed equations."""
 
     def judge(data: xr.Dataset) -> Finding:
-        found = by_method(data.printed_residual, labels)
-        parts = {f"{label} as printed": at_most(value, EXACT) for label, value in found.items()}
-        return Finding(parts, {"residuals": found})
+        measured = by_method(data.printed_residual, labels)
+        parts = {f"{label} as printed": at_most(value, EXACT) for label, value in measured.items()}
+        return Finding(parts, {"residuals": measured})
 
     return judge
 
@@ -290,15 +295,15 @@ def conjugate(data: xr.Dataset) -> Finding:
 
 
 def no_momentum(data: xr.Dataset) -> Finding:
-    found = kept(data, "spatial_momentum", ("TRAP", "IMID"))
+    measured = kept(data, "spatial_momentum", ("TRAP", "IMID"))
     length = kept(data, "momentum_length", ("TRAP", "IMID"))
-    return Finding({f"change by {label}": at_least(value, BROKEN) for label, value in found.items()},
-                   {"change of the spatial momentum": found, "change of its length": length})  # fmt: skip
+    return Finding({f"change by {label}": at_least(value, BROKEN) for label, value in measured.items()},
+                   {"change of the spatial momentum": measured, "change of its length": length})  # fmt: skip
 
 
 def imid_energy(data: xr.Dataset) -> Finding:
-    found = kept(data, "energy", ("IMID",))
-    return Finding({"change of the kinetic energy": at_most(found["IMID"], KEPT)}, {"change": found})
+    measured = kept(data, "energy", ("IMID",))
+    return Finding({"change of the kinetic energy": at_most(measured["IMID"], KEPT)}, {"change": measured})
 
 
 def trap_energy(data: xr.Dataset) -> Finding:
@@ -309,14 +314,16 @@ def trap_energy(data: xr.Dataset) -> Finding:
 
 
 def momentum(data: xr.Dataset) -> Finding:
-    found = kept(data, "spatial_momentum", OSCILLATING)
-    parts = {f"change by {label}": at_most(value, KEPT) for label, value in found.items()}
-    return Finding(parts, {"change of the spatial momentum": found})
+    measured = kept(data, "spatial_momentum", OSCILLATING)
+    parts = {f"change by {label}": at_most(value, KEPT) for label, value in measured.items()}
+    return Finding(parts, {"change of the spatial momentum": measured})
 
 
 def no_energy(data: xr.Dataset) -> Finding:
-    found = kept(data, "energy", OSCILLATING)
-    return Finding({f"change by {label}": at_least(value, BROKEN) for label, value in found.items()}, {"change": found})
+    measured = kept(data, "energy", OSCILLATING)
+    return Finding(
+        {f"change by {label}": at_least(value, BROKEN) for label, value in measured.items()}, {"change": measured}
+    )
 
 
 def bounded(data: xr.Dataset) -> Finding:
@@ -336,9 +343,11 @@ def bounded(data: xr.Dataset) -> Finding:
 
 
 def symmetric(data: xr.Dataset) -> Finding:
-    found = by_method(data.there_and_back)
-    present = {f"{label}, there and back": at_most(found[label], EXACT) for label in ("TRAP", "IMID", "TRAPM", "IMIDM")}
-    return Finding(present, {"there-and-back defect": found})
+    measured = by_method(data.there_and_back)
+    present = {
+        f"{label}, there and back": at_most(measured[label], EXACT) for label in ("TRAP", "IMID", "TRAPM", "IMIDM")
+    }
+    return Finding(present, {"there-and-back defect": measured})
 
 
 def symplectic(label: str) -> Any:
@@ -367,14 +376,14 @@ def trapezoid(data: xr.Dataset) -> Finding:
 
 
 def no_tableau(data: xr.Dataset) -> Finding:
-    """No weights fit TRAPM's coefficient of h^4; that of a method with a tableau is fitted (control)."""
-    found = {
+    """Judge whether no weights fit TRAPM's coefficient of h^4; the control, a method with a tableau, is fitted."""
+    measured = {
         str(name): {f"h^{n}": float(x) for n, x in zip(data.series_order.values, row.values, strict=True)}
         for name, row in zip(data.series_of.values, data.series_misfit, strict=True)
     }
-    parts = {"what all tableaux together leave of TRAPM's coefficient of h^4": at_least(found["TRAPM"]["h^4"], 1e-2),
-             "of the trapezoidal tableau's (which has one)": at_most(found["trapezoid"]["h^4"], 1e-6)}  # fmt: skip
-    return Finding(parts, {f"left of {name}": values for name, values in found.items()})
+    parts = {"what all tableaux together leave of TRAPM's coefficient of h^4": at_least(measured["TRAPM"]["h^4"], 1e-2),
+             "of the trapezoidal tableau's (which has one)": at_most(measured["trapezoid"]["h^4"], 1e-6)}  # fmt: skip
+    return Finding(parts, {f"left of {name}": values for name, values in measured.items()})
 
 
 def momentum_and_energy(*labels: str) -> Any:
@@ -384,9 +393,9 @@ def momentum_and_energy(*labels: str) -> Any:
         parts: dict[str, bool | Check] = {}
         numbers: dict[str, Any] = {}
         for quantity in ("energy", "spatial_momentum"):
-            found, words = kept(data, quantity, labels), quantity.replace("_", " ")
-            parts |= {f"{label}: change of {words}": at_most(value, KEPT) for label, value in found.items()}
-            numbers[f"change of {words}"] = found
+            measured, words = kept(data, quantity, labels), quantity.replace("_", " ")
+            parts |= {f"{label}: change of {words}": at_most(value, KEPT) for label, value in measured.items()}
+            numbers[f"change of {words}"] = measured
         return Finding(parts, numbers)
 
     return judge
@@ -394,8 +403,10 @@ def momentum_and_energy(*labels: str) -> Any:
 
 def akw_top(data: xr.Dataset) -> Finding:
     by_quantity = {name: by_method(data.drift_top.sel(quantity=name)) for name in ("energy", "vertical_momentum")}
-    parts = {f"change of {name.replace('_', ' ')}": at_most(found["AKW"], KEPT) for name, found in by_quantity.items()}
-    return Finding(parts, {f"change of {name.replace('_', ' ')}": found for name, found in by_quantity.items()})
+    parts = {
+        f"change of {name.replace('_', ' ')}": at_most(measured["AKW"], KEPT) for name, measured in by_quantity.items()
+    }
+    return Finding(parts, {f"change of {name.replace('_', ' ')}": measured for name, measured in by_quantity.items()})
 
 
 def truncation(data: xr.Dataset) -> Finding:

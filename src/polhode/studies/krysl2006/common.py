@@ -34,7 +34,7 @@ def by_method(data: xr.DataArray, methods: Sequence[str] = ()) -> dict[str, floa
 
 # ------------------------------------------------------------------ figures 1 to 3
 def second_order(data: xr.Dataset) -> Finding:
-    """Every method of the figures converges with order 2 in both norms, over the three smallest steps."""
+    """Judge whether every plotted method converges with order 2 in both norms, over the three smallest steps."""
     data = data.isel(step=slice(-3, None))
     parts: dict[str, bool | Check] = {}
     numbers: dict[str, object] = {}

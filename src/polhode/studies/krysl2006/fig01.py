@@ -34,9 +34,9 @@ def shifted(h: float) -> list[float]:
     y = start_state(BODY, **INITIAL)
     half, trapezoid, exact = (stepper(name, BODY, y) for name in ("forward_euler", "trap", REFERENCE[0]))
     n = whole(T_END, h)
-    found, truth = half(trapezoid(y, 0.0, h, n), T_END, h / 2), exact(half(y, 0.0, h / 2), 0.0, h, n)
-    R, R_c = (rotation.matrix_from_quaternion(z[L.ATTITUDE : L.ANGULAR]) for z in (found, truth))
-    return [float(np.linalg.norm((found - truth)[L.ANGULAR : L.BODY])), float(np.linalg.norm(R - R_c, 2))]
+    value, truth = half(trapezoid(y, 0.0, h, n), T_END, h / 2), exact(half(y, 0.0, h / 2), 0.0, h, n)
+    R, R_c = (rotation.matrix_from_quaternion(z[L.ATTITUDE : L.ANGULAR]) for z in (value, truth))
+    return [float(np.linalg.norm((value - truth)[L.ANGULAR : L.BODY])), float(np.linalg.norm(R - R_c, 2))]
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
@@ -89,8 +89,8 @@ def slightly(data: xr.Dataset) -> Finding:
 
 
 def inaccurate(data: xr.Dataset) -> Finding:
-    found = over_imid(data, "BBTRAP", "SWC1")
-    return Finding({"error over that of IMID": every(found, lambda x: at_least(x, 10.0))}, found)
+    measured = over_imid(data, "BBTRAP", "SWC1")
+    return Finding({"error over that of IMID": every(measured, lambda x: at_least(x, 10.0))}, measured)
 
 
 FIGURE = Figure("fig01", "free body, t = 100: errors against the step", compute, draw, (

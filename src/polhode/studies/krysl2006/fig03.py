@@ -35,9 +35,9 @@ def orders(data: xr.Dataset) -> Finding:
     parts: dict[str, bool | Check] = {}
     numbers: dict[str, object] = {}
     for t in COMPARED:
-        found = second_order(data.sel(t_end=t))
-        parts |= {f"{part}, t = {t:g}": true for part, true in found.parts.items()}
-        numbers |= {f"{name}, t = {t:g}": values for name, values in found.numbers.items()}
+        measured = second_order(data.sel(t_end=t))
+        parts |= {f"{part}, t = {t:g}": true for part, true in measured.parts.items()}
+        numbers |= {f"{name}, t = {t:g}": values for name, values in measured.numbers.items()}
     return Finding(parts, numbers)
 
 

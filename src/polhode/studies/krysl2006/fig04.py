@@ -42,10 +42,10 @@ def none_blows_up(data: xr.Dataset) -> Finding:
 
 
 def irregular(data: xr.Dataset) -> Finding:
-    moved = by_method(data.wander, RIVALS)
+    wander = by_method(data.wander, RIVALS)
     return Finding(
-        {"moves of the mean of H between tenths of the run, in half-ranges": every(moved, lambda x: at_least(x, 0.2))},
-        {"moves of the mean, in half-ranges": moved},
+        {"moves of the mean of H between tenths of the run, in half-ranges": every(wander, lambda x: at_least(x, 0.2))},
+        {"moves of the mean, in half-ranges": wander},
     )
 
 

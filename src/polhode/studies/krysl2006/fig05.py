@@ -30,11 +30,11 @@ def one_fifth(data: xr.Dataset) -> Finding:
 
 
 def clean(data: xr.Dataset) -> Finding:
-    moved, steps = by_method(data.wander, PRESENT), by_method(data.steps_kept.min("start"), PRESENT)
+    wander, steps = by_method(data.wander, PRESENT), by_method(data.steps_kept.min("start"), PRESENT)
     parts = {"steps kept, least of all starts": every(steps, lambda n: at_least(n, STEPS)),
-             "moves of the mean of H, in half-ranges": every(moved, lambda x: at_most(x, 0.1))}  # fmt: skip
+             "moves of the mean of H, in half-ranges": every(wander, lambda x: at_most(x, 0.1))}  # fmt: skip
     spread = data.half_range.max("start") / data.half_range.min("start") - 1.0
-    return Finding(parts, {"moves of the mean, in half-ranges": moved,
+    return Finding(parts, {"moves of the mean, in half-ranges": wander,
                            "spread of the half-range over the starts": by_method(spread, PRESENT)})  # fmt: skip
 
 
@@ -56,10 +56,10 @@ def trapezoids(data: xr.Dataset) -> Finding:
 
 
 def superior(data: xr.Dataset) -> Finding:
-    ranges, moved = by_method(data.half_range.median("start")), by_method(data.wander)
+    ranges, wander = by_method(data.half_range.median("start")), by_method(data.wander)
     parts = {f"largest {name} of the present methods over the smallest of the others":
              at_most(max(x[a] for a in PRESENT) / min(x[a] for a in RIVALS), 1.0)
-             for name, x in (("half-range", ranges), ("move of the mean", moved))}  # fmt: skip
+             for name, x in (("half-range", ranges), ("move of the mean", wander))}  # fmt: skip
     series = {label: data.energy_ratio.sel(shown=label).values for label in PRESENT}
     extremes = {label: f"[{values.min():.5g}, {values.max():.5g}]" for label, values in series.items()}
     return Finding(parts, {"half-range (median of the starts)": ranges, "extremes of H/H0": extremes})

@@ -55,8 +55,8 @@ def rattle_top() -> float:
 
 def rattle_keeps() -> float:
     y1, Q1 = printed.rattle(np.zeros_like, I)(y, Q, H)
-    kept = np.subtract(casimir_and_energy(y1, I), casimir_and_energy(y, I))
-    return float(max(np.abs(Q1 @ y1 - Q @ y).max(), np.abs(kept).max()))
+    changes = np.subtract(casimir_and_energy(y1, I), casimir_and_energy(y, I))
+    return float(max(np.abs(Q1 @ y1 - Q @ y).max(), np.abs(changes).max()))
 
 
 def cayley(sign: float) -> float:
@@ -116,11 +116,11 @@ def quaternion() -> float:
 
 def by_agm() -> float:
     """sn, cn, dn by the arithmetic-geometric mean against the library, for k^2 up to 1 - 1e-6."""
-    found = []
+    results = []
     for m in (0.1, 0.5, 0.9, 1.0 - 1e-6):
         for u in (-3.0, 0.3, 1.7, 12.0):
-            found.append(np.subtract(printed.jacobi_by_agm(u, m), elliptic.jacobi(u, 1.0 - m)[:3]))
-    return float(np.abs(found).max())
+            results.append(np.subtract(printed.jacobi_by_agm(u, m), elliptic.jacobi(u, 1.0 - m)[:3]))
+    return float(np.abs(results).max())
 
 
 # ------------------------------------------------------------------ remark 2
@@ -200,18 +200,18 @@ SPAN = 2.0
 
 def gradient(Q: Any) -> Any:
     """Gradient of U(Q) = Q33 + 0.3 Q12^2 Q21 + 0.2 Q13 Q32, which has no symmetry."""
-    found = np.zeros((3, 3))
-    found[2, 2] = 1.0
-    found[0, 1], found[1, 0] = 0.6 * Q[0, 1] * Q[1, 0], 0.3 * Q[0, 1] ** 2
-    found[0, 2], found[2, 1] = 0.2 * Q[2, 1], 0.2 * Q[0, 2]
-    return found
+    result = np.zeros((3, 3))
+    result[2, 2] = 1.0
+    result[0, 1], result[1, 0] = 0.6 * Q[0, 1] * Q[1, 0], 0.3 * Q[0, 1] ** 2
+    result[0, 2], result[2, 1] = 0.2 * Q[2, 1], 0.2 * Q[0, 2]
+    return result
 
 
 def weight(Q: Any) -> Any:
     """Gradient of U(Q) = Q33."""
-    found = np.zeros((3, 3))
-    found[2, 2] = 1.0
-    return found
+    result = np.zeros((3, 3))
+    result[2, 2] = 1.0
+    return result
 
 
 def solved(rates: Callable[[float, Any], Any], start: Any) -> Any:
@@ -299,13 +299,13 @@ FEW = 10
 
 
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
-    found = []
+    results = []
     for name, residual in RESIDUALS.items():
         report_progress(name)
-        found.append(residual())
+        results.append(residual())
     counts = [printed.fixed_point(h, np.array(Y0), 1.0 / np.array(BOOK))[3] for h in TURNS]
     return xr.Dataset(
-        {"residual": ("equation", found), "iterations": ("step", counts)},
+        {"residual": ("equation", results), "iterations": ("step", counts)},
         {"equation": list(RESIDUALS), "step": list(TURNS)},
     )
 

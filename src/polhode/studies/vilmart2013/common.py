@@ -84,12 +84,12 @@ def ladder(maps: Mapping[str, Map], start: Any, end: Any, span: float, steps: Se
 
 def orders(errors: xr.DataArray) -> dict[str, float]:
     """Observed order of every method; the slope over all steps where the errors are never asymptotic."""
-    found = {}
+    results = {}
     for label, line in zip(map(str, errors.method.values), errors.values, strict=True):
         order = observed_order(errors.step.values, line, 1e-14)
         whole = np.polyfit(np.log(errors.step.values), np.log(line), 1)[0]
-        found[label] = float(whole if np.isnan(order) else order)
-    return found
+        results[label] = float(whole if np.isnan(order) else order)
+    return results
 
 
 def tolerance(order: float) -> float:

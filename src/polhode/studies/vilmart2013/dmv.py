@@ -38,16 +38,16 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     errors = ladder(maps, STATE, body_map("exact", BOOK)(*STATE, SPAN), SPAN, STEPS)
     T = period(BOOK, Y0)
     n = round((PERIODS / 20 if quick else PERIODS) * T / STEP)
-    long = {}
+    runs = {}
     for name in (*KEPT, *COMPARED):
         report_progress(f"{n} steps of {name}")
         ds = integrate(BODY_OF_FIG_1, name, step=STEP, steps=n, every=n // 500, **START)
         Qy, C = ds.angular_momentum_space, (ds.angular_momentum**2).sum("axis")
-        long[name] = [np.abs(ds.energy_error), np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
-    kept = np.array([[x.values for x in three] for three in long.values()])
+        runs[name] = [np.abs(ds.energy_error), np.abs(C / C[0] - 1.0), np.sqrt(((Qy - Qy[0]) ** 2).sum(Qy.dims[1]))]
+    changes = np.array([[x.values for x in three] for three in runs.values()])
     return xr.Dataset(
-        {"error": errors, "change": (("kept_by", "quantity", "time"), kept)},
-        {"kept_by": list(long), "quantity": ["H", "C", "Qy"], "time": ds.time.values},
+        {"error": errors, "change": (("kept_by", "quantity", "time"), changes)},
+        {"kept_by": list(runs), "quantity": ["H", "C", "Qy"], "time": ds.time.values},
         {"period of the momentum": f"{T:.4f}", "steps of the long run": f"{n} of {STEP}"},
     )
 
@@ -75,16 +75,16 @@ def powers(data: xr.Dataset) -> Finding:
         for form in ("printed", "corrected")
     }
     corrected = {f"{name}, with h^(2k) in the k-th term": check for name, check in checks["corrected"].items()}
-    found = orders(data.error)
+    measured = orders(data.error)
     return Finding(checks["printed"], {"orders, every term with h^2": {
-        str(p): found[f"order {p}, printed"] for p in (4, 6, 8)
+        str(p): measured[f"order {p}, printed"] for p in (4, 6, 8)
     }}, corrected)  # fmt: skip
 
 
 def high(data: xr.Dataset) -> Finding:
-    found = orders(data.error)
+    measured = orders(data.error)
     parts = {name: order_check(data, name, p) for name, p in KEPT.items()}
-    return Finding(parts, {"order": {name: found[name] for name in KEPT}})
+    return Finding(parts, {"order": {name: measured[name] for name in KEPT}})
 
 
 def invariants(data: xr.Dataset) -> Finding:

@@ -59,30 +59,30 @@ def after(take_steps: Any, h: float, y: Any) -> Any:
 def poisson_defect(take_steps: Any, y: Any, h: float) -> float:
     """Largest entry of D hat(y0) D^T - hat(y1) for one step, by central differences of two sizes."""
     end = take_steps(y, 0.0, h)
-    found = []
+    results = []
     for size in (0.02, 0.005):
         D = np.zeros((3, 3))
         for c in range(3):
             for n, weight in enumerate(WEIGHTS):
                 ends = []
                 for side in (1.0, -1.0):
-                    moved = y.copy()
-                    moved[L.ANGULAR + c] += side * (n + 1) * size
-                    ends.append(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY])
+                    perturbed = y.copy()
+                    perturbed[L.ANGULAR + c] += side * (n + 1) * size
+                    ends.append(take_steps(perturbed, 0.0, h)[L.ANGULAR : L.BODY])
                 D[:, c] += weight / size * (ends[0] - ends[1])
         before, after = rotation.hat(y[L.ANGULAR : L.BODY]), rotation.hat(end[L.ANGULAR : L.BODY])
-        found.append(float(np.abs(D @ before @ D.T - after).max()))
-    return min(found)
+        results.append(float(np.abs(D @ before @ D.T - after).max()))
+    return min(results)
 
 
 def influence_of_Q(take_steps: Any, y: Any, h: float) -> float:
     """Largest change of y1 when the initial attitude changes."""
     end, largest = take_steps(y, 0.0, h), 0.0
     for turn in ((1.0, 0.0, 0.0), (0.4, -2.0, 0.7)):
-        moved = y.copy()
-        moved[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
+        rotated = y.copy()
+        rotated[L.ATTITUDE : L.ANGULAR] = rotation.multiply(rotation.exp_quaternion(turn), y[L.ATTITUDE : L.ANGULAR])
         largest = max(
-            largest, float(np.abs(take_steps(moved, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
+            largest, float(np.abs(take_steps(rotated, 0.0, h)[L.ANGULAR : L.BODY] - end[L.ANGULAR : L.BODY]).max())
         )
     return largest
 
@@ -94,16 +94,16 @@ FLOOR = 1e-12
 
 
 def errors_of(take_steps: Advance, system: Any, y: Any, end: Any) -> Any:
-    """Errors after the span for the numbers of steps in ``LADDER``; NaN if steps are too large, and below ``FLOOR``."""
-    found = np.full(len(LADDER), np.nan)
+    """Errors after the span for each of ``LADDER``; NaN if a step is too large or an earlier error < ``FLOOR``."""
+    result = np.full(len(LADDER), np.nan)
     for k, n in enumerate(LADDER):
         try:
-            found[k] = state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
+            result[k] = state_distance(take_steps(y, 0.0, SPAN / n, n), end, system)
         except PolhodeError:
             continue
-        if found[k] < FLOOR:
+        if result[k] < FLOOR:
             break
-    return found
+    return result
 
 
 def exact(take_steps: Advance, system: Any, y: Any, end: Any) -> float:
@@ -129,10 +129,10 @@ def drifts(take_steps: Advance, system: Any, y: Any, h: float, steps: int) -> di
             states.append(take_steps(states[-1], k * h, h))
     except PolhodeError:
         return dict.fromkeys(INVARIANTS.values(), inf)
-    found = quantities(system, np.array(states), h)
-    sizes = {name: np.abs(found[name]) for name in INVARIANTS.values()}
+    value = quantities(system, np.array(states), h)
+    sizes = {name: np.abs(value[name]) for name in INVARIANTS.values()}
     return {
-        name: float(np.abs(found[name] - found[name][0]).max() / max(1.0, size[0].max()))
+        name: float(np.abs(value[name] - value[name][0]).max() / max(1.0, size[0].max()))
         for name, size in sizes.items()
     }
 
@@ -162,8 +162,8 @@ def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Tel
         order[i] = observed(errors[i], one_step[i])
         influence[i] = influence_of_Q(take_steps, y, STEPS[-1])
         for j, h in enumerate(STEPS):
-            kept = drifts(take_steps, system, y, h, steps_of_run)
-            defects[i, :3, j] = [kept[name] for name in INVARIANTS.values()]
+            drift = drifts(take_steps, system, y, h, steps_of_run)
+            defects[i, :3, j] = [drift[name] for name in INVARIANTS.values()]
             defects[i, 3, j] = poisson_defect(take_steps, y, h)
             defects[i, 4, j] = symplectic_defect(partial(after, take_steps, h), system, y)
     return xr.Dataset(

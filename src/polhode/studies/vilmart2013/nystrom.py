@@ -86,9 +86,9 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         end = reference(*end, SPAN / REFERENCE_STEPS)
     report_progress("heavy top")
     errors = ladder(maps, STATE, end, SPAN, STEPS)
-    found = brackets()
+    result = brackets()
     return xr.Dataset(
-        {"error": errors, "bracket": ("of", list(found.values()))}, {"of": list(found)},
+        {"error": errors, "bracket": ("of", list(result.values()))}, {"of": list(result)},
         {"heavy top": f"moments {MOMENTS}, U = Q33, t = {SPAN:g}",
          "reference": f"{REFERENCE} with {REFERENCE_STEPS} steps"},
     )  # fmt: skip

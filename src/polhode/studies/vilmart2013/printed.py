@@ -180,8 +180,8 @@ def rattle(gradient: Callable[[Any], Any], I: Any) -> Map:
             return Q + h * (kicked - h / 2 * Q @ L) @ inverse
 
         def orthogonal(x: Any) -> Any:
-            moved = next_Q(unpack(x))
-            return (moved.T @ moved - np.eye(3))[rows, columns] / h**2
+            end = next_Q(unpack(x))
+            return (end.T @ end - np.eye(3))[rows, columns] / h**2
 
         first = solve(orthogonal)
         middle, Q1 = kicked - h / 2 * Q @ first, next_Q(first)

@@ -135,14 +135,14 @@ PRODUCTS, MOMENTA = "void(i8, f8[:, ::1], f8[::1])", "void(i8, f8, f8[::1], f8[:
 def momenta(count: int) -> Any:
     """Random momenta of length 1 that circle axis 3, away from the axis and the separatrix."""
     random = np.random.default_rng(2013)
-    found: list[Any] = []
+    results: list[Any] = []
     a, b, c = 1.0 / np.array(BOOK)
-    while len(found) < count:
+    while len(results) < count:
         y = random.normal(size=3)
         y /= np.linalg.norm(y)
         if 0.1 < (a - b) * y[0] ** 2 / ((b - c) * y[2] ** 2) < 0.8:
-            found.append(y)
-    return np.array(found)
+            results.append(y)
+    return np.array(results)
 
 
 def by_flow(turn: Any, K: int) -> Advance:
@@ -177,7 +177,7 @@ def by_formula(form: Any) -> Advance:
 def grow(take_steps: Advance, y0: Any, counts: Any) -> Any:
     """Relative errors of H, C and Qy after each number of steps, (count, quantity), along one run."""
     y, inverse, done = np.zeros((len(y0), L.BODY)), 1.0 / np.array(BOOK), 0
-    found: list[list[float]] = []
+    results: list[list[float]] = []
     y[:, L.ATTITUDE], y[:, L.ANGULAR :] = 1.0, y0
     for n in counts:
         take_steps(n - done, y)
@@ -186,8 +186,8 @@ def grow(take_steps: Advance, y0: Any, counts: Any) -> Any:
             (m**2 @ inverse) / (y0**2 @ inverse) - 1.0, (m**2).sum(axis=1) / (y0**2).sum(axis=1) - 1.0,
             np.linalg.norm(rotation.rotate(y[:, L.ATTITUDE:L.ANGULAR], m) - y0, axis=1),
         )  # fmt: skip
-        found.append([float(np.sqrt((e**2).mean())) for e in errors])
-    return np.array(found)
+        results.append([float(np.sqrt((e**2).mean())) for e in errors])
+    return np.array(results)
 
 
 def in_extended_precision(v: Any) -> Any:
@@ -246,23 +246,23 @@ def ns_of_flow(name: str) -> float:
 def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     decades, K = (5, 8) if quick else (6, 32)
     counts = [round(10 ** (k / 2)) for k in range(2, 2 * decades + 1)]
-    y0, found = momenta(K), {}
+    y0, result = momenta(K), {}
     forms = {label: by_flow(free_flow(name).build(), K) for name, label in FLOWS.items()}
     forms |= {name: by_formula(form) for name, form in NAIVE.items()}
     for name, take_steps in forms.items():
         report_progress(f"{K} runs of {counts[-1]:,} steps, {name}")
-        found[name] = grow(take_steps, y0, counts)
+        result[name] = grow(take_steps, y0, counts)
         if name in NAIVE:
-            found[name][:, 2] = np.nan  # they have no attitude
+            result[name][:, 2] = np.nan  # they have no attitude
     report_progress("products of attitudes")
     angle, departure, ns = attitudes(decades * 3 - 3)
     return xr.Dataset(
         {
-            "error": (("form", "count", "quantity"), np.array(list(found.values()))),
+            "error": (("form", "count", "quantity"), np.array(list(result.values()))),
             "angle": (("carried_as", "products"), angle), "departure": (("carried_as", "products"), departure),
             "ns_per_product": ("carried_as", ns), "ns_per_step": ("flow", [ns_of_flow(name) for name in SEMIEXACT]),
         },
-        {"form": list(found), "count": counts, "quantity": list(QUANTITIES), "carried_as": list(COMPENSATION_AT),
+        {"form": list(result), "count": counts, "quantity": list(QUANTITIES), "carried_as": list(COMPENSATION_AT),
          "products": [ROUNDS * 2**k for k in range(angle.shape[1])], "flow": list(SEMIEXACT)},
         {"bodies": f"{K}, the moments of figure 1, momenta circling axis 3", "step": f"{STEP:g}"},
     )  # fmt: skip
@@ -323,12 +323,12 @@ def reformulated(data: xr.Dataset) -> Finding:
 def matrix_or_quaternion(data: xr.Dataset) -> Finding:
     ns, flows = named(data.ns_per_product), named(data.ns_per_step)
     angle, departure = (named(data[x].isel(products=-1, drop=True)) for x in ("angle", "departure"))
-    kept = "quaternion kept to length 1"
+    normalised = "quaternion kept to length 1"
     parts = {
-        "a product takes longer, ratio": criteria.at_least(ns["matrix"] / ns[kept], 1.1),
+        "a product takes longer, ratio": criteria.at_least(ns["matrix"] / ns[normalised], 1.1),
         "a free rotation takes longer, ratio": criteria.at_least(flows[SEMIEXACT[0]] / flows[SEMIEXACT[1]], 1.1),
-        "its error in angle is larger, ratio": criteria.at_least(angle["matrix"] / angle[kept], 2.0),
-        "it ceases to be a rotation, ratio": criteria.at_least(departure["matrix"] / departure[kept], 10.0),
+        "its error in angle is larger, ratio": criteria.at_least(angle["matrix"] / angle[normalised], 2.0),
+        "it ceases to be a rotation, ratio": criteria.at_least(departure["matrix"] / departure[normalised], 10.0),
     }
     return Finding(parts, {
         "products": int(data.products[-1]), "ns a product": ns, "ns a step": flows, "error in angle, rad": angle,

@@ -68,9 +68,9 @@ def second_order(subject: str, correction: str) -> Callable[[xr.Dataset], Findin
             form: criteria.order_within(data.step, data.error.sel({"method": name}), 2.0, floor=1e-14)
             for form, name in names.items()
         }
-        found = orders(data.error.sel({"method": list(names.values())}))
+        measured = orders(data.error.sel({"method": list(names.values())}))
         smallest = data.error.isel(step=-1, drop=True)
-        numbers = {"slope of the whole line, where no order shows": found, "error at the smallest step": {
+        numbers = {"slope of the whole line, where no order shows": measured, "error at the smallest step": {
             name: float(smallest.sel({"method": name})) for name in names.values()}}  # fmt: skip
         return Finding({"as printed": checks["printed"]}, numbers, {correction: checks["corrected"]})
 
@@ -78,7 +78,7 @@ def second_order(subject: str, correction: str) -> Callable[[xr.Dataset], Findin
 
 
 def near_symmetric(data: xr.Dataset) -> Finding:
-    found = {name: named(data.error_near.sel(splitting=name, drop=True)) for name in LIBRARY}
+    measured = {name: named(data.error_near.sel(splitting=name, drop=True)) for name in LIBRARY}
     small = data.error_near.sel(splitting="symmetric").values[1:]
     gain = data.error_near.sel(splitting="three_rotation") / data.error_near.sel(splitting="symmetric")
     parts = {
@@ -87,7 +87,7 @@ def near_symmetric(data: xr.Dataset) -> Finding:
             named(gain.drop_vars("splitting", errors="ignore")), lambda x: criteria.at_least(x, 2.0)
         ),
     }
-    return Finding(parts, {f"error of {name}": x for name, x in found.items()})
+    return Finding(parts, {f"error of {name}": x for name, x in measured.items()})
 
 
 def exact_for_symmetric(data: xr.Dataset) -> Finding:

@@ -61,12 +61,12 @@ def order_words(order: float) -> str:
 
 
 def draw(data: xr.Dataset) -> dict[str, Picture]:
-    worst, found, orders = data.defect.max("step"), ticks(data), named(data.order)
+    worst, result, orders = data.defect.max("step"), ticks(data), named(data.order)
     groups: dict[str, list[pictures.Row]] = {"the methods of table 2": [], WRITTEN: []}
     for name in sorted(orders, key=lambda name: list(PRINTED).index(name) if name in PRINTED else len(PRINTED)):
         written = name.startswith(ALGORITHM)
         group = WRITTEN if written else "the methods of table 2" if name in PRINTED else GROUPS[name]
-        mark, size = (x.sel({"method": name}).values for x in (found, worst))
+        mark, size = (x.sel({"method": name}).values for x in (result, worst))
         row = pictures.Row(name.removeprefix(ALGORITHM), order_words(orders[name]), mark, size)
         groups.setdefault(group, []).append(row)
     rest = list(map(str, data.splitting.values))
@@ -115,8 +115,8 @@ def checks(data: xr.Dataset, name: str, row: tuple[float, ...]) -> dict[str, Che
     """Checks of the order and of every tick of a row."""
     order, *expected = row
     size = named(data.defect.max("step").sel({"method": name}))
-    found = {"exact" if isinf(order) else f"order {order:g}": order_check(data, name, order)}
-    return found | {
+    results = {"exact" if isinf(order) else f"order {order:g}": order_check(data, name, order)}
+    return results | {
         f"{column}{'' if kept else ' not'}": tick(size[column], bool(kept))
         for column, kept in zip(COLUMNS, expected, strict=True)
     }
@@ -128,12 +128,14 @@ def row(name: str, data: xr.Dataset) -> Finding:
     library = checks(data, name, expected)
     if name not in ALGORITHMS:
         return Finding(library, {"order": float(data.order.sel({"method": name}))})
-    found = {form: checks(data, f"{ALGORITHM}{name}, {form}", expected) for form, step in
+    measured = {form: checks(data, f"{ALGORITHM}{name}, {form}", expected) for form, step in
              zip(("printed", "corrected"), ALGORITHMS[name], strict=True) if step is not None}  # fmt: skip
     ours = {f"{part}, polhode's {name}": check for part, check in library.items()}
-    if "corrected" not in found:
-        return Finding(found["printed"] | ours, {"order": float(data.order.sel({"method": name}))})
-    return Finding(found["printed"], {"order": float(data.order.sel({"method": name}))}, found["corrected"] | ours)
+    if "corrected" not in measured:
+        return Finding(measured["printed"] | ours, {"order": float(data.order.sel({"method": name}))})
+    return Finding(
+        measured["printed"], {"order": float(data.order.sel({"method": name}))}, measured["corrected"] | ours
+    )
 
 
 def promised(data: xr.Dataset) -> Finding:
@@ -141,14 +143,14 @@ def promised(data: xr.Dataset) -> Finding:
     broken: dict[str, str] = {}
     names = [name for name in map(str, data.method.values) if not name.startswith(ALGORITHM)]
     for name in names:
-        says, size = method(name).promises, named(data.defect.max("step").sel({"method": name}))
-        kept = {column: key in says.keeps_free for column, key in INVARIANTS.items()}
-        kept["C"] = kept["C"] or kept["Qy"]
-        found = {column: tick(size[column], kept[column]) for column in INVARIANTS}
-        found |= {"symplectic": tick(size["symplectic"], says.symplectic)}
-        least = says.order_free if isinf(says.order_free) else says.order_free - tolerance(says.order_free)
-        found |= {"order": criteria.at_least(float(data.order.sel({"method": name})), least)}
-        wrong = ", ".join(f"{part} {check.measured:.3g}" for part, check in found.items() if not check)
+        promise, size = method(name).promises, named(data.defect.max("step").sel({"method": name}))
+        expected = {column: key in promise.keeps_free for column, key in INVARIANTS.items()}
+        expected["C"] = expected["C"] or expected["Qy"]
+        measured = {column: tick(size[column], expected[column]) for column in INVARIANTS}
+        measured |= {"symplectic": tick(size["symplectic"], promise.symplectic)}
+        least = promise.order_free if isinf(promise.order_free) else promise.order_free - tolerance(promise.order_free)
+        measured |= {"order": criteria.at_least(float(data.order.sel({"method": name})), least)}
+        wrong = ", ".join(f"{part} {check.measured:.3g}" for part, check in measured.items() if not check)
         broken |= {name: wrong} if wrong else {}
     criterion = "Qy, C, H and symplecticity by the criteria of the rows; the order, or a higher one"
     return Finding(
