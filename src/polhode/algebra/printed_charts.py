@@ -84,7 +84,7 @@ def euler_as_printed(angles, e, plan):
     first, second, last = plan[2], plan[1], plan[0]
     other, sign = third_axis(first, second)
     # In the frame of the first, the second and the axis perpendicular to both, only two matrices are left.
-    turn = to_matrix((e[0], e[first], e[second], sign * e[other]))
+    rotation = to_matrix((e[0], e[first], e[second], sign * e[other]))
     eps = 1.0 if first == last else sign
     a1, a2, a3 = a[2], a[1], eps * a[0]
     c1, s1, c2, s2, c3, s3 = cos(a1), sin(a1), cos(a2), sin(a2), cos(a3), sin(a3)
@@ -94,8 +94,8 @@ def euler_as_printed(angles, e, plan):
             s1 * s2, c1 * c3 - s1 * c2 * s3, -c1 * s3 - s1 * c2 * c3,
             -c1 * s2, s1 * c3 + c1 * c2 * s3, -s1 * s3 + c1 * c2 * c3,
         )  # fmt: skip
-        cosine, y3, x3 = product(old, turn, 1, 1), product(old, turn, 1, 2), product(old, turn, 1, 3)
-        y1, x1 = product(old, turn, 2, 1), -product(old, turn, 3, 1)
+        cosine, y3, x3 = product(old, rotation, 1, 1), product(old, rotation, 1, 2), product(old, rotation, 1, 3)
+        y1, x1 = product(old, rotation, 2, 1), -product(old, rotation, 3, 1)
         size = sine = sqrt(y3 * y3 + x3 * x3)
     else:
         old = (
@@ -103,14 +103,14 @@ def euler_as_printed(angles, e, plan):
             c1 * s3 + s1 * s2 * c3, c1 * c3 - s1 * s2 * s3, -s1 * c2,
             s1 * s3 - c1 * s2 * c3, s1 * c3 + c1 * s2 * s3, c1 * c2,
         )  # fmt: skip
-        sine, y3, x3 = product(old, turn, 1, 3), -product(old, turn, 1, 2), product(old, turn, 1, 1)
-        y1, x1 = -product(old, turn, 2, 3), product(old, turn, 3, 3)
+        sine, y3, x3 = product(old, rotation, 1, 3), -product(old, rotation, 1, 2), product(old, rotation, 1, 1)
+        y1, x1 = -product(old, rotation, 2, 3), product(old, rotation, 3, 3)
         size = cosine = sqrt(y3 * y3 + x3 * x3)
     middle = difference(sine, cosine, a2)
     if size == 0.0:
         side = (cosine if first == last else sine) > 0.0
         sum0 = a1 + a3 if side else a1 - a3
-        outer, inner = difference(product(old, turn, 3, 2), product(old, turn, 2, 2), sum0), 0.0
+        outer, inner = difference(product(old, rotation, 3, 2), product(old, rotation, 2, 2), sum0), 0.0
     else:
         outer, inner = difference(y1, x1, a1), difference(y3, x3, a3)
     return swapped((eps * inner, middle, outer), plan)

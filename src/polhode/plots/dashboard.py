@@ -79,20 +79,20 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
         _energy(figure.add_subplot(left[0]), ds)
         _momenta(figure.add_subplot(left[1]), ds)
         _motion(figure.add_subplot(left[2]), ds)
-        places = [(0.635, 0.465, 0.35, 0.4), (0.635, 0.02, 0.35, 0.4)]
+        boxes = [(0.635, 0.465, 0.35, 0.4), (0.635, 0.02, 0.35, 0.4)]
         molecules = "temperature" in ds
         if molecules:
             draw_bodies(figure.add_axes((0.6, 0.42, 0.38, 0.42), projection="3d"), ds)
             draw_distances(figure.add_axes((0.66, 0.065, 0.315, 0.27)), ds)
         elif "attitude" in ds:
-            _polhode(figure.add_axes(places[0]), ds)
+            _polhode(figure.add_axes(boxes[0]), ds)
         if "position" in ds and not molecules:
-            box = places[1] if "attitude" in ds else places[0]
+            box = boxes[1] if "attitude" in ds else boxes[0]
             _orbit(figure, box, ds)
         if "attitude" not in ds:
             _phase(figure.add_axes((0.68, 0.065, 0.29, 0.32)), ds)
         elif "position" not in ds and not molecules:
-            _axis_in_space(figure.add_axes(places[1]), ds)
+            _axis_in_space(figure.add_axes(boxes[1]), ds)
         if path is not None:
             style.write(figure, path)
     return figure

@@ -117,9 +117,9 @@ def _check_hdf5(path: Path, name: str, data: Any, memory: _Memory) -> None:
     what = f"variable {name!r}"
     properties = data.id.get_create_plist()
     for k in range(properties.get_nfilters()):
-        number, _, _, told = properties.get_filter(k)
+        number, _, _, label = properties.get_filter(k)
         if number not in FILTERS:
-            raise _refused(path, f"{what} has the filter {number} ({told.decode(errors='replace') or 'unnamed'})")
+            raise _refused(path, f"{what} has the filter {number} ({label.decode(errors='replace') or 'unnamed'})")
     if properties.get_layout() == h5py.h5d.VIRTUAL or properties.get_external_count():
         raise _refused(path, f"{what} has its numbers in other files")
     text = h5py.check_string_dtype(data.dtype)

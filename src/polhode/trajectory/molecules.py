@@ -387,12 +387,12 @@ def _particles(
         )
     if attitude is None:
         raise InvalidInput("this trajectory has no attitude, so its bodies have no sites; leave sites out")
-    labels, places, masses, charges = site_data
+    labels, site_positions, masses, charges = site_data
     masses = masses if mass is None else _shaped(mass, "mass", (len(labels),))
     omega = of_bodies(ds, "angular_velocity")
     q, T, S = attitude[:, :, None], len(times), len(labels)
-    positions = position[:, :, None] + rotation.rotate(q, places)
-    velocities = velocity[:, :, None] + rotation.rotate(q, np.cross(omega[:, :, None], places))
+    positions = position[:, :, None] + rotation.rotate(q, site_positions)
+    velocities = velocity[:, :, None] + rotation.rotate(q, np.cross(omega[:, :, None], site_positions))
     return Particles(
         **common,
         position=positions.reshape(T, N * S, 3),
