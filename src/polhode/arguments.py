@@ -333,14 +333,14 @@ def path(value: Any, name: str = "path") -> str:
         Neither text nor a path; empty, too long, or with a zero byte in it.
     """
     try:
-        found = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+        given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     except Exception:  # an object may raise anything in __fspath__
-        found = None
-    if not isinstance(found, str) or not found or "\0" in found:
+        given = None
+    if not isinstance(given, str) or not given or "\0" in given:
         raise InvalidInput(f"{name} must be the name of a file, not {shown(value)}")
-    if len(found) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in found.replace("\\", "/").split("/")):
-        raise InvalidInput(f"{name} is {shown(found)}, which is too long for the name of a file; take a shorter one")
-    return found
+    if len(given) > LONGEST_PATH or any(len(part) > LONGEST_NAME for part in given.replace("\\", "/").split("/")):
+        raise InvalidInput(f"{name} is {shown(given)}, which is too long for the name of a file; take a shorter one")
+    return given
 
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:

@@ -21,12 +21,12 @@ _FIELD = re.compile(r"(\w+)=\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
 def entries() -> dict[str, str]:
     """All BibTeX entries by key, in the order of the file."""
     text = files("polhode").joinpath("references.bib").read_text(encoding="utf-8")
-    found = {}
+    by_key = {}
     for block in re.split(r"^(?=@)", text, flags=re.MULTILINE):
         head = re.match(r"@\w+\{\s*([^,\s]+)\s*,", block)
         if head:
-            found[head[1]] = block.strip()
-    return found
+            by_key[head[1]] = block.strip()
+    return by_key
 
 
 def bibtex(key: str) -> str:

@@ -1,8 +1,9 @@
-"""Flows: maps that move the state along one part of the dynamics, exactly or nearly. Each docstring says what it keeps.
+"""Flows: maps that advance the state along one part of the dynamics, exactly or approximately.
 
-``kick`` (impulse of the loads), ``drift`` (positions), ``midpoint_lie`` (free rotation by the midpoint Lie algorithm),
-``rotors`` (free rotation split into exact rotations). A flow changes the state in a ``Workspace`` in place, for all
-bodies, and returns a status where it can fail.
+``kick`` (impulse of the loads), ``drift`` and ``kepler`` (positions), and free rotation: ``free_rotation`` (exact),
+``elliptic_forms``, ``semiexact``, ``dmv``, ``rotors``, ``midpoint_lie``, ``implicit_midpoint``; ``taylor`` (rotation
+under a torque that depends on the vertical). A flow changes the state in a ``Workspace`` in place and returns a status
+where it can fail; its docstring says which invariants it keeps.
 
-Here may not live: coefficients of methods, systems, time loops.
+Coefficients of methods, systems and time loops do not belong here.
 """

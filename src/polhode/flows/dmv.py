@@ -5,18 +5,18 @@ with modified moments of inertia [hairer2006dmv], [vilmart2013, alg. 3 and 4]. A
 momentum, the energy and the unit quaternion to round-off and are time-symmetric; the plain map is symplectic, the
 others are Poisson in the angular momentum.
 
-The map turns the body by the rotation of the Cayley vector ``e`` (half angle tangent times axis) that solves
+The map rotates the body by the Cayley vector ``e`` (tangent of half the angle times the axis) that solves
 
     e = k Y,    Y = m - e x m + (e . m) e,    k = h/2 diag(modified inverse moments)            [vilmart2013, eq. 14]
 
-Given the number s = e . m these equations are linear in e, and s = e(s) . m is a quartic whose coefficients depend on
-the energy, |m| and the body only: so Newton's method works on one number, and whether a step can be taken does not
-change along a free motion. The solution that belongs to the step is the smallest root, which Newton's method approaches
-from below; two roots meet in a fold, in a turn by a quarter about a principal axis, beyond which there is none.
+For given s = e . m these equations are linear in e, and s = e(s) . m is a quartic whose coefficients depend on the
+energy, |m| and the body only: so Newton's method has one unknown, and whether a step can be taken does not change along
+a free motion. The solution connected to a vanishing step is the smallest root, which Newton's method approaches from
+below. Two roots meet in a fold, a quarter turn for rotation about a principal axis; beyond it there is no root.
 
 Legend: ``a`` inverse moments divided by their sum ``total``, in the series only the smallest of them; ``d`` = a minus
 the smallest; ``r`` = d1 d2 + d2 d3 + d3 d1; ``u`` = h total m; ``w`` = d . u^2/2; ``c`` = |u|^2/2; ``b`` = k/(h total),
-``s`` = e . u. All but ``total`` are free of units.
+``s`` = e . u. All but ``total`` are dimensionless.
 """
 
 from __future__ import annotations
@@ -38,27 +38,26 @@ MOST_ITERATIONS = 50
 MOST_PIECES = 100
 
 WIDEST = (0.8, 1.0, 1.2, 1.2, 1.2)
-"""Largest angle (rad) of a guarded step, by order: largest angular speed on the orbit times the step. The plain map
-has its fold at 1 rad on a principal axis, the preprocessed ones near pi/2. With steps up to these angles every step of
-60,000 random bodies (general, rods, flat) had a solution; one of order 2 was off by at most 0.13 rad."""
+"""Largest angle (rad) of a guarded step, by order: largest angular speed of the free motion times the step. The plain
+map has its fold at 1 rad about a principal axis, the preprocessed ones near pi/2. Up to these angles every step of
+60,000 random bodies (general, rods, flat) had a solution; steps of order 2 were off by at most 0.13 rad."""
 
 LARGEST_TERM = (inf, 1e-3, 1e-4, 1e-4, 3e-4)
-"""Largest turn (rad) that a term of the series may make in a guarded step anywhere on the orbit, by order: the first
-omitted term, of order 10 the last included one. The former is the error of the step but for a factor of 1 to 3: on the
-same
-bodies a step of order 4 was off by at most 2e-3 rad, of orders 6, 8 and 10 by 5e-4, 2e-4 and 1e-5, where angles alone
-let pass 2e-2, 3e-3, 1e-4 and 1e-5. On 60,000 sets of moments that violate the triangle inequality, as those of no body
-do, they were off by up to 5e-3, 5e-4, 4e-4 and 3e-4 rad, where angles alone let pass 1.5 rad."""
+"""Largest rotation (rad) by a term of the series in a guarded step anywhere on the free motion, by order: by the first
+omitted term, for order 10 by the last included one. The first omitted term is the error of the step up to a factor of
+1 to 3: on the same bodies steps of orders 4, 6, 8 and 10 were off by at most 2e-3, 5e-4, 2e-4 and 1e-5 rad; limited by
+WIDEST alone, by 2e-2, 3e-3, 1e-4 and 1e-5. On 60,000 sets of moments that violate the triangle inequality (impossible
+for a body) they were off by up to 5e-3, 5e-4, 4e-4 and 3e-4 rad; limited by WIDEST alone, by 1.5 rad."""
 
 THINNEST = 1e-8
-"""Ratio of the smallest to the largest moment below which round-off hides the root of the quartic."""
+"""Ratio of smallest to largest moment below which the root of the quartic is lost in round-off."""
 
 DIVERGED = 1e20
-"""Squared length of a Cayley vector that no fixed-point iteration comes back from."""
+"""Squared length of a Cayley vector at which the fixed-point iteration has diverged."""
 
 CLOSE_ROOTS = 0.1
-"""Slope at the root of the quartic, scaled to 1 in small steps, below which s is worth fewer digits than the rotation:
-the roots of a thin rod come in close pairs."""
+"""Slope at the root of the quartic (1 in small steps) below which s has fewer accurate digits than the rotation, as for
+thin rods, whose roots come in close pairs."""
 
 ORDER = 2  # replaced by bind
 
@@ -140,11 +139,11 @@ def modified(order, a, u):
     if order >= 10:
         S, G = S + s, G + g
     widest, limit = WIDEST[order // 2 - 1], LARGEST_TERM[order // 2 - 1]
-    narrow = squared_speed(low, low + high, w, c) <= widest * widest
-    # The turn by the term is (g + s d) u; its largest square on the orbit is found as that of the speed.
-    settled = 2.0 * (g * g * c + (2.0 * g + s * high) * s * w) <= limit * limit
+    small_angle = squared_speed(low, low + high, w, c) <= widest * widest
+    # The rotation by the term is (g + s d) u; its largest square on the motion is found as that of the speed.
+    small_term = 2.0 * (g * g * c + (2.0 * g + s * high) * s * w) <= limit * limit
     S, G = 0.5 * S, 0.5 * G
-    return (G + S * d[0], G + S * d[1], G + S * d[2]), narrow and settled
+    return (G + S * d[0], G + S * d[1], G + S * d[2]), small_angle and small_term
 
 
 @helper
@@ -171,8 +170,8 @@ def polished(b, u, e, step_info):
 def newton(b, u, step_info):
     """Newton's method on the quartic of s = e . u.
 
-    Returns whether the root was found, and the turn as a quaternion of any length: the Cayley vector, in homogeneous
-    coordinates.
+    Returns whether the root was found, and the rotation as a quaternion of any length (the Cayley vector in homogeneous
+    coordinates).
     """
     q = times(u, u)
     n, kappa = q[0] + q[1] + q[2], dot(b, q)
@@ -187,7 +186,7 @@ def newton(b, u, step_info):
     s = c0 * (
         1.0 + x * (1.0 + x * (2.0 + x * (5.0 + 14.0 * x) - 21.0 * y) - 5.0 * y + 6.0 * z) - y * (1.0 - 3.0 * y) + z
     )
-    found = False
+    converged = False
     slope = 1.0
     for _ in range(MOST_ITERATIONS):
         slope = 1.0 - s * (2.0 * c2 - s * (3.0 * c3 - 4.0 * s * c4))
@@ -198,7 +197,7 @@ def newton(b, u, step_info):
         step_info[L.ITERATIONS] += 1.0
         step_info[L.RESIDUAL] = abs(d / s)
         if abs(d) <= 1e-8 * abs(s):  # the correction after this one is its square
-            found = True
+            converged = True
             break
     g = (1.0 - b[0] * s, 1.0 - b[1] * s, 1.0 - b[2] * s)
     e = (
@@ -207,16 +206,16 @@ def newton(b, u, step_info):
         b[1] * ((g[2] * g[0] + bb[1] * n) * u[1] + (b[0] - b[2]) * u[2] * u[0]),
         b[2] * ((g[0] * g[1] + bb[2] * n) * u[2] + (b[1] - b[0]) * u[0] * u[1]),
     )
-    if found and slope < CLOSE_ROOTS:
+    if converged and slope < CLOSE_ROOTS:
         return polished(b, u, scale(1.0 / e[0], (e[1], e[2], e[3])), step_info)
-    return found, e
+    return converged, e
 
 
 @inlined
 def fixed_point(b, u, step_info):
-    """The iteration of the paper on Y, with the returns of ``newton``; slow, or not at all, in large steps."""
+    """Fixed-point iteration of the paper on Y, returns as ``newton``; converges slowly or not at all in large steps."""
     Y = u
-    found = False
+    converged = False
     for _ in range(MOST_ITERATIONS):
         e = times(b, Y)
         if not dot(e, e) < DIVERGED:
@@ -227,10 +226,10 @@ def fixed_point(b, u, step_info):
         step_info[L.ITERATIONS] += 1.0
         step_info[L.RESIDUAL] = sqrt(dot(d, d) / dot(Y, Y))
         if dot(d, d) <= 1e-30 * dot(Y, Y):
-            found = True
+            converged = True
             break
     e = times(b, Y)
-    return found, (1.0, e[0], e[1], e[2])
+    return converged, (1.0, e[0], e[1], e[2])
 
 
 solve = newton  # replaced by bind
@@ -238,11 +237,11 @@ solve = newton  # replaced by bind
 
 @inlined
 def apply(m, q, e):
-    """Momentum and attitude after a turn by the quaternion e of any length."""
+    """Momentum and attitude after the rotation by the quaternion e, of any length."""
     square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
     v = (e[1], e[2], e[3])
     w = cross(m, v)
-    # An increment, so that round-off stays that of the increment [vilmart2013, eq. 15].
+    # Added as an increment, whose round-off is relative to the increment [vilmart2013, eq. 15].
     m = axpy(2.0 / square, axpy(e[0], w, cross(w, v)), m)
     f = 1.0 / sqrt(square)
     return m, compose(q, (f * e[0], f * e[1], f * e[2], f * e[3]))
@@ -261,15 +260,15 @@ def step(h, m, q, j, guarded, step_info):
     b, fits = modified(ORDER, scale(1.0 / total, j), u)
     if guarded and not fits:
         return L.TOO_LARGE, m, q
-    found, e = solve(b, u, step_info)
-    if not found:
+    converged, e = solve(b, u, step_info)
+    if not converged:
         return L.NOT_CONVERGED, m, q
     m, q = apply(m, q, e)
     return L.OK, m, q
 
 
 def rotate_free(i, h, p):
-    """Turn body i for a time h; returns the status."""
+    """Rotate body i for a time h; returns the status."""
     a = L.BODY * i
     j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
     guarded = p.step_info[L.GUARDED] != 0.0
@@ -280,7 +279,7 @@ def rotate_free(i, h, p):
 
 
 def turn_in_pieces(i, h, p):
-    """Turn body i for a time h, in the fewest equal pieces that are in range; returns the status."""
+    """Rotate body i for a time h, in the fewest equal substeps that are in range; returns the status."""
     a = L.BODY * i
     j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
     status = L.TOO_LARGE
@@ -304,7 +303,7 @@ LARGE = {"refuse": rotate_free, "substep": turn_in_pieces}
 
 @functools.cache
 def dmv(order, solver="newton", large="refuse"):
-    """The discrete Moser-Veselov flow of an order.
+    """The discrete Moser-Veselov flow of a given order.
 
     Parameters
     ----------
@@ -313,15 +312,14 @@ def dmv(order, solver="newton", large="refuse"):
     solver : str
         ``"newton"``, or ``"fixed_point"``: the iteration of the paper, 50 times at most, for comparison.
     large : str
-        What becomes of a step out of the map's range. ``"refuse"``: the flow returns TOO_LARGE where
-        ``step_info[GUARDED]`` says so; else the step is taken, or NOT_CONVERGED where no solution is found.
-        ``"substep"``: it is taken in the fewest equal pieces that are in range, at most MOST_PIECES, beyond which
-        TOO_LARGE.
+        Treatment of a step out of the map's range. ``"refuse"``: the flow returns TOO_LARGE if ``step_info[GUARDED]``
+        is 1; otherwise it takes the step, or returns NOT_CONVERGED where no solution is found. ``"substep"``: the step
+        is taken in the fewest equal substeps that are in range; TOO_LARGE where MOST_PIECES are not enough.
 
     Returns
     -------
     function
-        ``rotate_free(i, h, p) -> status``. A state that is refused stays as it is.
+        ``rotate_free(i, h, p) -> status``. The state stays unchanged on failure.
 
     Raises
     ------
@@ -330,10 +328,10 @@ def dmv(order, solver="newton", large="refuse"):
 
     Notes
     -----
-    In range, see WIDEST and LARGEST_TERM, are steps in which the body turns by less than about a radian, and by next
-    to nothing for what the series of the modified moments leaves out, anywhere on the orbit. Both depend on energy,
-    length of the momentum and body only, so a free motion that has begun goes on. Beyond, a solution may exist and be
-    wrong, by as much as 3 rad.
+    A step is in range if, anywhere on the free motion, the body rotates by less than about a radian (WIDEST) and by
+    next to nothing due to the first omitted term of the modified moments (LARGEST_TERM). Both depend on energy, length
+    of the momentum and body only, so that in a free motion all steps are in range or none. Out of range, a solution may
+    exist and be wrong by as much as 3 rad.
     """
     if order not in ORDERS:
         raise InvalidInput(f"order = {order!r} of the discrete Moser-Veselov map must be one of {ORDERS}")
@@ -345,7 +343,7 @@ def dmv(order, solver="newton", large="refuse"):
 
 
 def too_thin(moments):
-    """Why the map cannot turn a body with these moments (infinite where it has no thickness), or nothing."""
+    """Why the map cannot be used for a body of these moments (infinite where it has no thickness), else ""."""
     finite = [x for x in moments if x < inf]
     if not finite or min(finite) >= THINNEST * max(finite):
         return ""
@@ -356,12 +354,12 @@ def too_thin(moments):
 
 
 def largest_step(order, m, j):
-    """The largest step that ``dmv(order)`` takes from a state, by the guard's rules.
+    """The largest guarded step that ``dmv(order)`` takes from a state.
 
     Parameters
     ----------
     order : int
-        Of the map.
+        Order of the map.
     m : sequence of 3 floats
         Body angular momentum, principal frame.
     j : sequence of 3 floats
@@ -370,26 +368,26 @@ def largest_step(order, m, j):
     Returns
     -------
     float
-        To a thousandth, rounded down; infinite for a body that does not turn.
+        To a relative 1e-3, rounded down; infinite for a body at rest.
     """
     m, j = tuple(map(float, m)), tuple(map(float, j))
     w = sum(0.5 * (k - min(j)) * x * x for k, x in zip(j, m, strict=True))
     speed = sqrt(squared_speed(min(j), max(j), w, 0.5 * dot(m, m)))
     if speed == 0.0:
         return inf
-    one = bind(step, ORDER=order)
+    map_step = bind(step, ORDER=order)
     step_info = [0.0] * L.STEP_INFO
 
-    def taken(h):
-        return one(h, m, (1.0, 0.0, 0.0, 0.0), j, True, step_info)[0] == L.OK
+    def in_range(h):
+        return map_step(h, m, (1.0, 0.0, 0.0, 0.0), j, True, step_info)[0] == L.OK
 
     high = (1.0 - 1e-9) * WIDEST[order // 2 - 1] / speed
-    if taken(high):
+    if in_range(high):
         return high
     low = 0.9 * high
-    while not taken(low):
+    while not in_range(low):
         low, high = 0.9 * low, low
     while high - low > 1e-3 * low:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if taken(middle) else (low, middle)
+        low, high = (middle, high) if in_range(middle) else (low, middle)
     return low

@@ -1,4 +1,4 @@
-"""Uniform motion of the positions: exact, keeps every momentum."""
+"""Drift: uniform motion of the positions, exact; every momentum stays."""
 
 from __future__ import annotations
 

@@ -1,24 +1,24 @@
-"""Free rotation of an asymmetric body by the closed forms of the literature, for comparison and for teaching.
+"""Closed forms of free rotation from the literature, for comparison and for teaching.
 
 Legend, in sorted axes (I1 <= I2 <= I3, momentum m with m1, m3 >= 0, see ``sort``), with the differences of inverse
-moments d_jk = 1/I_j - 1/I_k and every sum made of terms that are not negative:
+moments d_jk = 1/I_j - 1/I_k; every sum has non-negative terms:
 
 ====== ============================================================================================================
 G      length of the momentum; the papers set it to 1, their time is G t, their energy T/G^2
-L      d12 m1^2 - d23 m3^2, constant: its sign s tells the cases. s = +1, case (i), 2 T I2 > G^2: the momentum goes
-       round axis 1 and (x, y, z) = (m1, m2, m3), (r, w) = (d12, d23). s = -1, case (ii), round axis 3: (x, y, z) =
-       (m3, m2, m1), (r, w) = (d23, d12). L = 0 is the separatrix, case (iii), taken with case (i). p = d13
+L      d12 m1^2 - d23 m3^2, constant; its sign s is the case. s = +1, case (i), 2 T I2 > G^2: the momentum circles
+       axis 1 and (x, y, z) = (m1, m2, m3), (r, w) = (d12, d23). s = -1, case (ii): it circles axis 3, (x, y, z) =
+       (m3, m2, m1), (r, w) = (d23, d12). L = 0 is the separatrix, case (iii), treated as case (i). p = d13
 M, N   p x^2 + w y^2 and r y^2 + p z^2, constants
 motion x = X dn(u), y = Y sn(u), z = Z cn(u), u = u0 + lam t, X^2 = M/p, Y^2 = N/r, Z^2 = N/p, lam^2 = M r, and the
        complementary parameter mc = p |L| / (M r)                                 [celledoni2008, prop. 2.1]
 phi    amplitude am(u); f, g the complementary characteristic 1 - n of a third-kind integral and its factor
 ====== ============================================================================================================
 
-The signs sigma and sigma' of the papers are those of m1 and m3: half turns of the axes, which ``sort`` makes. On the
-separatrix that gives all four branches, m = (sigma sigma' X sech, tanh, sigma' Z sech), right too where the paper has
-only sigma' in the first component.
+The signs sigma and sigma' of the papers are those of m1 and m3, which ``sort`` makes positive by half turns of the
+axes. On the separatrix that gives all four branches, m = (sigma sigma' X sech, tanh, sigma' Z sech); the paper has only
+sigma' in the first component.
 
-The attitude is Q(t) = Q0 P(0)^T exp(psi e3) P(t), where P turns the momentum into e3. Each form has its own P and psi:
+The attitude is Q(t) = Q0 P(0)^T exp(psi e3) P(t), where P rotates the momentum to e3. Each form has its own P and psi:
 
 ``turn_matrix``
     P has the rows m'/|m'|, m x m'/|m x m'|, m/G. psi = 2 T t/G - s |L|/(G lam) [Pi], n = w G^2/M
@@ -26,36 +26,36 @@ The attitude is Q(t) = Q0 P(0)^T exp(psi e3) P(t), where P turns the momentum in
 ``turn_kosenko``
     P is the smallest rotation. psi = G t/I3 + p G/lam [Pi] - [atan2(m2, m1)], n = -N/M in case (i)
     [celledoni2008, cor. 2.7]. There the last term is written B13 B31/B21 arctan(B21/B13 sd) times I31/(I1 I3 lam),
-    with the sign wrong; the factor is 1 and the arc tangent this angle. ``kosenko(c3)`` takes another quaternion of the
-    same family, with the same psi [celledoni2008, sec. 2.5].
+    with the wrong sign; the factor is 1 and the arc tangent is this angle. ``kosenko(c3)`` takes another quaternion of
+    the same family, with the same psi [celledoni2008, sec. 2.5].
 ``turn_van_zon``
     P has the first row m x e3/|m x e3|. psi = G t/I3 + p G/lam [Pi] [vanzon2007], [celledoni2008, sec. 2.6]; printed
     with n = -B31^-2 B13^-2 for -B31^2 B13^-2 = -N/M.
 ``turn_jacobi``
-    The momentum by [vilmart2013, alg. 1] as printed, which forms k^2 and knows case (ii) only (case (i) follows by
+    The momentum by [vilmart2013, alg. 1] as printed, which computes k^2 and covers case (ii) only (case (i) follows by
     exchanging 1 and 3); the attitude as ``turn_kosenko``.
 
-In case (ii) the last three take the same psi with n = 1 - Y^2/Z^2 = -w/r: axis 3, which P refers to, is the axis of dn
-then. [Pi] is the difference of the integral of the third kind between both amplitudes, by Carlson's RF and RJ and
+In case (ii) the last three take the same psi with n = 1 - Y^2/Z^2 = -w/r, since axis 3, to which P refers, is then the
+axis of dn. [Pi] is the difference of the integral of the third kind between both amplitudes, by Carlson's RF and RJ,
 continued over half turns with the complete integral.
 
-All keep Q m and the unit quaternion to round-off at any step, and have no truncation error. Three choices that are not
-in print keep the digits: L, M, N and mc are sums, never 1 - 2 T I or 1 - k^2; so is nc = 1 - n, which decides near the
-separatrix (n tends to 1 there in ``turn_matrix``); m' is formed with differences of moments. Limits that stay, measured
-on 200,000 bodies with h omega <= 1, a fifth each ordinary, rods down to I1 = 1e-8, nearly symmetric, nearly spherical,
-and flat, two fifths of the momenta close to an axis:
+All keep Q m and the unit quaternion to round-off at any step, and have no truncation error. Three unpublished choices
+avoid loss of digits: L, M, N and mc are computed as sums, never as 1 - 2 T I or 1 - k^2; so is nc = 1 - n, which
+matters near the separatrix (n tends to 1 there in ``turn_matrix``); m' is computed with differences of moments. What
+remains, measured on 200,000 bodies with h omega <= 1, a fifth each ordinary, rods down to I1 = 1e-8, nearly symmetric,
+nearly spherical, and flat, two fifths of the momenta close to an axis:
 
-* ``turn_matrix`` errs by 2e-15 at most, 2e-12 for rods (where the data determine no more);
+* ``turn_matrix`` has errors of at most 2e-15, for rods 2e-12 (the conditioning of the data);
 * ``turn_kosenko`` and ``turn_van_zon`` multiply the round-off of Pi by p G/lam, which is large close to an axis and for
   rods: 3e-8 at most. ``turn_van_zon`` has no frame where m is along axis 3, ``turn_kosenko`` none along -axis 3, which
-  in case (i) is passed closely when I2 and I3 nearly agree;
-* ``turn_jacobi`` computes 1 - k^2 and 1 - c1: 1e-8 close to the unstable axis 2, and for thin rods there no digit; it
-  returns NOT_FINITE where k rounds to 1 on axis 2;
-* the phase u0 is recovered by an integral of the first kind in every step. Its round-off, 1e-16 u0, is made anew in
-  every step, so many small steps accumulate it: after 100,000 steps over t = 40 the momentum of an ordinary body is off
-  by 4e-12, that of ``semiexact``, which needs no phase, by 2e-14.
+  in case (i) is passed closely when I2 and I3 are nearly equal;
+* ``turn_jacobi`` computes 1 - k^2 and 1 - c1: 1e-8 close to the unstable axis 2, and no correct digit there for thin
+  rods; it returns NOT_FINITE where k rounds to 1 on axis 2;
+* the phase u0 is recovered by an integral of the first kind in every step, with a new round-off of 1e-16 u0, which many
+  small steps accumulate: after 100,000 steps over t = 40 the momentum of an ordinary body is off by 4e-12, that of
+  ``semiexact``, which needs no phase, by 2e-14.
 
-At an equilibrium, and for two equal moments where the momentum stays put, the rotation is uniform and taken so.
+At an equilibrium, and for two equal moments where the momentum does not move, the rotation is uniform.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ from polhode.kernel.simd import fused
 
 
 class Axes(NamedTuple):
-    """How a body's own axes and the sorted ones are related: exchanges by quarter turns, then half turns."""
+    """How the principal axes were sorted: exchanges by quarter turns (flags), then half turns (signs)."""
 
     first: Any
     second: Any
@@ -88,19 +88,19 @@ class Axes(NamedTuple):
 
 @inlined
 def exchange_12(v, wanted):
-    """v seen from axes turned by a quarter turn about axis 3."""
+    """v in axes rotated by a quarter turn about axis 3, where ``wanted``."""
     return (v[1], -v[0], v[2]) if wanted else v
 
 
 @inlined
 def exchange_23(v, wanted):
-    """v seen from axes turned by a quarter turn about axis 1."""
+    """v in axes rotated by a quarter turn about axis 1, where ``wanted``."""
     return (v[0], v[2], -v[1]) if wanted else v
 
 
 @inlined
 def sort(m, moments):
-    """(m, moments, axes) in right-handed axes with ascending moments, turned so that m1 and m3 are not negative."""
+    """(m, moments, axes) in right-handed axes with ascending moments, such that m1 and m3 are not negative."""
     a, b, c = moments
     first = a > b
     if first:
@@ -120,7 +120,7 @@ def sort(m, moments):
 
 @inlined
 def unsort(v, axes):
-    """A vector of the sorted axes in the body's own."""
+    """A vector given in the sorted axes, in the principal axes."""
     v = times(axes.signs, v)
     v = (-v[1], v[0], v[2]) if axes.third else v
     v = (v[0], -v[2], v[1]) if axes.second else v
@@ -131,7 +131,7 @@ def unsort(v, axes):
 
 
 class Orbit(NamedTuple):
-    """The constants of a motion, see the legend; ``around_1`` is true for s = +1."""
+    """Constants of a free motion, see the legend; ``around_1`` is true for s = +1."""
 
     around_1: Any
     x: Any
@@ -147,7 +147,7 @@ class Orbit(NamedTuple):
 
 @inlined
 def thick(moments):
-    """Moments of inertia; a body without thickness, one of whose moments is 0, turns as a sphere does."""
+    """The moments; for a body without thickness, with a moment 0, three equal ones, as it rotates like a sphere."""
     a, b, c = moments
     if min(a, b, c) > 0.0:
         return moments
@@ -157,7 +157,7 @@ def thick(moments):
 
 @inlined
 def orbit_of(m, moments):
-    """The orbit of a momentum in sorted axes."""
+    """The constants of the motion of a momentum in sorted axes."""
     a, b, c = moments
     d12, d23, p = (b - a) / (a * b), (c - b) / (b * c), (c - a) / (a * c)
     L = d12 * m[0] * m[0] - d23 * m[2] * m[2]
@@ -170,14 +170,14 @@ def orbit_of(m, moments):
 
 @inlined
 def stays(o):
-    """True where the momentum does not move: equilibria, spheres, symmetric bodies turning about their equator."""
+    """Whether the momentum does not move: equilibria, spheres, symmetric bodies rotating about their equator."""
     return not (o.M * o.r > 0.0 and o.N > 0.0 and o.x * o.x + o.z * o.z > 1e-280 * o.y * o.y)
 
 
 class Arc(NamedTuple):
-    """A piece of the motion: sn and cn at both ends, how far the amplitude moves, the sorted momentum at the end.
+    """The motion in one step: sn and cn at both ends, change ``turned`` of the amplitude, sorted momentum at the end.
 
-    ``u`` is the length lam h of the piece; ``mc``, ``lam`` as in the legend.
+    ``u`` is lam h; ``mc``, ``lam`` as in the legend.
     """
 
     s0: Any
@@ -193,14 +193,14 @@ class Arc(NamedTuple):
 
 @inlined
 def slopes(m, o):
-    """Inverse moments less their mean on the momentum (x, y, z), over the largest difference, and its square."""
+    """Inverse moments minus 2 T/G^2, over p, along (x, y, z), for ``restoring``; and the square of the momentum."""
     square = dot(m, m)
     return scale(1.0 / (o.p * square), (o.N, -o.L, -o.M)), square
 
 
 @inlined
 def by_phase(o, h):
-    """The arc by the phase: recover u0, evaluate at u0 + lam h [celledoni2008, prop. 2.1]."""
+    """The arc from the phase: recover u0, evaluate at u0 + lam h [celledoni2008, prop. 2.1]."""
     lam = sqrt(o.M * o.r)
     mc = min(o.p * o.L / (o.M * o.r), 1.0)
     s0, c0 = o.y * sqrt(o.r / o.N), o.z * sqrt(o.p / o.N)
@@ -217,7 +217,7 @@ def by_phase(o, h):
 
 @inlined
 def by_algorithm_1(o, h):
-    """The arc with the constants as [vilmart2013, alg. 1] writes them: dn from sn, and 1 - k^2 with k^2 computed."""
+    """The arc with the constants as printed in [vilmart2013, alg. 1]: dn from sn, and 1 - k^2 from k^2."""
     c1 = o.r / o.p  # [vilmart2013, eq. 10], = I1 (I3 - I2)/(I2 (I3 - I1)) in case (ii)
     c2 = max(1.0 - c1, 0.0)
     k1 = sqrt(o.z * o.z + c1 * o.y * o.y)
@@ -238,23 +238,23 @@ def by_algorithm_1(o, h):
 
 @inlined
 def by_carlson(a, nc):
-    """Two incomplete integrals and, where the amplitude has passed a quarter turn, complete ones."""
+    """The integral as a difference of incomplete ones, plus complete ones for each half turn of the amplitude."""
     j, rest = half_turns(atan2(a.s0, a.c0) + a.turned)
     f = 1.0 - 2.0 * (j % 2)
-    if f * a.c1 < 0.0:  # rounding has moved the amplitude over a quarter turn, where the integral may be steep
+    if f * a.c1 < 0.0:  # rounding moved the amplitude across a quarter turn, where the integral may be steep
         j, f = j + (1 if rest > 0.0 else -1), -f
     total = Pi_carlson(f * a.s1, f * a.c1, nc, a.mc) - Pi_carlson(a.s0, a.c0, nc, a.mc)
     return total if j == 0 else total + 2.0 * j * Pi_complete_kernel(nc, a.mc)
 
 
-# Frames: a quaternion p with p m p^-1 = G e3, and the part of psi that is an angle of the end point.
+# Frames: a quaternion p with p m p^-1 = G e3, and a term of psi that depends on the momentum only.
 
 
 @inlined
 def family(m, c0, c3):
     """p of the unit momentum m with p0, p3 = c0, c3 times sqrt(1 + m3), c0^2 + c3^2 = 1/2 [celledoni2008, lemma 2.6].
 
-    Any such pair gives the same psi. There is no p at m = -e3, and digits go near it.
+    Any such pair gives the same psi. Undefined at m = -e3, with loss of digits near it.
     """
     f = sqrt(1.0 + m[2])
     return (c0 * f, (c3 * m[0] + c0 * m[1]) / f, (c3 * m[1] - c0 * m[0]) / f, c3 * f)
@@ -264,8 +264,8 @@ def family(m, c0, c3):
 def constructed(m, g1, g2):
     """p = (v2 + v1 m)/|v2 + v1 m| for v1 = (g1, g2, 0), v2 = (-g2, g1, 0), g1^2 + g2^2 = 1 [celledoni2008, eq. 2.22].
 
-    Printed with v2 = (g2, -g1, 0), which makes the frame left-handed and sends m to -e3. There is no p at m = +e3. psi
-    has + [atan2(m2, m1)] in the place of - [atan2(m2, m1)].
+    Printed with v2 = (g2, -g1, 0), which makes the frame left-handed and maps m to -e3. Undefined at m = +e3. psi has
+    + [atan2(m2, m1)] instead of - [atan2(m2, m1)].
     """
     p = (-g1 * m[0] - g2 * m[1], g2 * m[2] - g2, g1 - g1 * m[2], g1 * m[1] - g2 * m[0])
     n = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
@@ -277,17 +277,17 @@ C0, C3 = sqrt(0.5), 0.0  # replaced by bind
 
 @inlined
 def smallest(m):
-    """Kosenko's frame, p0 = sqrt((1 + m3)/2), p3 = 0 (bound: any of its family), minus the azimuth of the momentum."""
+    """Kosenko's frame, p0 = sqrt((1 + m3)/2), p3 = 0 (or another of its family, C0, C3), and minus the azimuth of m."""
     return family(m, C0, C3), -atan2(m[1], m[0])
 
 
 @inlined
 def across(m):
-    """Van Zon and Schofield's frame, first row of P along m x e3: p0 and p3 from its entries, no angle.
+    """Van Zon and Schofield's frame, first row of P along m x e3; its term of psi is 0.
 
     4 p0^2 and 4 p3^2 are (1 + m3)(1 +- m2/rho), 4 p0 p3 = (1 + m3) m1/rho, rho^2 = m1^2 + m2^2 [celledoni2008, sec.
-    2.6], where the product is printed with the other sign. The larger of both comes from its square, the smaller from
-    the product; from its square it would lose half its digits.
+    2.6], where the product is printed with the other sign. The larger of p0, p3 is computed from its square, the
+    smaller from the product, since from its square it would lose half its digits.
     """
     rho = sqrt(m[0] * m[0] + m[1] * m[1])
     c = sqrt(0.25 * (1.0 + abs(m[1]) / rho))
@@ -297,31 +297,30 @@ def across(m):
 
 @inlined
 def any_length(o, a, G, h):
-    """Every step is in range: the closed forms have none."""
+    """The range check of the closed forms, for which every step is in range."""
     return True
 
 
-# Steps. Replaced by bind: how the momentum moves, how the third kind is integrated, for which steps, the frame, the
-# product of two attitudes.
+# Steps. Replaced by bind: motion of the momentum, integral of the third kind, range check, frame, product of attitudes.
 motion, third_kind, in_range, frame, product = by_phase, by_carlson, any_length, smallest, compose
 
 
 @inlined
 def uniform(q, m, moments, h):
-    """The attitude after turning about the momentum that stays, for a time h."""
+    """The attitude after a time h of uniform rotation, where the body angular momentum does not move."""
     return compose(q, exp_quaternion((h * m[0] / moments[0], h * m[1] / moments[1], h * m[2] / moments[2])))
 
 
 @inlined
 def by_quaternion(i, h, p):
-    """Turn body i for a time h; the attitude as a product of quaternions."""
+    """Rotate body i for a time h, the rotation computed as a product of quaternions; returns the status."""
     at = slots.BODY * i
     m, q = get3(p.y, at + slots.ANGULAR), get4(p.y, at + slots.ATTITUDE)
-    own = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
-    m0, moments, axes = sort(m, own)
+    principal = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
+    m0, moments, axes = sort(m, principal)
     o = orbit_of(m0, moments)
     if stays(o):
-        put4(p.y, at + slots.ATTITUDE, uniform(q, m, own, h))
+        put4(p.y, at + slots.ATTITUDE, uniform(q, m, principal, h))
         return slots.OK
     a = motion(o, h)
     if not abs(a.turned) < inf:
@@ -342,7 +341,7 @@ def by_quaternion(i, h, p):
 
 @inlined
 def rows_of(m, G, o, axes):
-    """The rows m'/|m'|, m x m'/|m x m'|, m/G of P, in the body's own axes."""
+    """The rows m'/|m'|, m x m'/|m x m'|, m/G of P, in the principal axes."""
     unit = scale(1.0 / G, m)
     d12, d23 = (o.r, o.w) if o.around_1 else (o.w, o.r)
     v = (-d23 * unit[1] * unit[2], o.p * unit[2] * unit[0], -d12 * unit[0] * unit[1])
@@ -352,18 +351,18 @@ def rows_of(m, G, o, axes):
 
 @inlined
 def by_matrix(i, h, p):
-    """Turn body i for a time h; the turn as a product of matrices, which multiplies the attitude as a quaternion.
+    """Rotate body i for a time h, the rotation computed as a product of matrices; returns the status.
 
-    Their rounding takes the turn off the rotations, by the same in every step. The quaternion of a small turn leaves
-    that out; the product with the attitude, if it were one of matrices too, would turn it, to the same side.
+    The rounded product is not quite orthogonal, by the same in every step. So it multiplies the attitude as a
+    quaternion, which drops that part; a product of matrices would make it a rotation that accumulates.
     """
     at = slots.BODY * i
     m, q = get3(p.y, at + slots.ANGULAR), get4(p.y, at + slots.ATTITUDE)
-    own = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
-    m0, moments, axes = sort(m, own)
+    principal = thick(get3(p.bodies, slots.CONSTANTS * i + slots.INERTIA))
+    m0, moments, axes = sort(m, principal)
     o = orbit_of(m0, moments)
     if stays(o):
-        put4(p.y, at + slots.ATTITUDE, uniform(q, m, own, h))
+        put4(p.y, at + slots.ATTITUDE, uniform(q, m, principal, h))
         return slots.OK
     a = motion(o, h)
     if not abs(a.turned) < inf:
@@ -377,8 +376,8 @@ def by_matrix(i, h, p):
     c, s = cos(psi), sin(psi)
     v0, w0, u0 = rows_of(m0, G, o, axes)
     v, w, u = rows_of(a.m, G, o, axes)
-    turned = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
-    e = matrix_product(columns(v0, w0, u0), turned)
+    rotated = axpy(c, v, scale(-s, w)) + axpy(s, v, scale(c, w)) + u  # the rows of exp(psi e3) P(h)
+    e = matrix_product(columns(v0, w0, u0), rotated)
     put4(p.y, at + slots.ATTITUDE, compose(q, from_matrix(e)))
     put3(p.y, at + slots.ANGULAR, unsort(a.m, axes))
     return slots.OK
@@ -390,7 +389,7 @@ turn_kosenko = jit.bind(by_quaternion, motion=by_phase, third_kind=by_carlson, f
 
 @functools.cache
 def kosenko(c3=0.0):
-    """``turn_kosenko`` with another member of its family of frames, 0 <= c3 <= sqrt(1/2) and c0 = sqrt(1/2 - c3^2)."""
+    """``turn_kosenko`` with another frame of its family, 0 <= c3 <= sqrt(1/2) and c0 = sqrt(1/2 - c3^2)."""
     if c3 == 0.0:
         return turn_kosenko
     frame = jit.bind(smallest, C0=sqrt(max(0.5 - c3 * c3, 0.0)), C3=c3)

@@ -1,24 +1,24 @@
-"""Free rotation of a rigid body, exactly: any principal moments, any momentum, any time, in one step.
+"""Exact free rotation of a rigid body: any principal moments, any momentum, any time, in one step.
 
-Keeps the energy, the spatial angular momentum and the unit quaternion to round-off. The momentum follows Euler's
+Keeps the energy, the spatial angular momentum and the unit quaternion to round-off. The momentum solves Euler's
 equations in Jacobi's elliptic functions [celledoni2008, prop. 2.1]; the attitude is the minimal rotation that carries
-the momentum to the body axis it circles, a turn by an angle psi about that axis, and the minimal rotation back, where
-psi is an integral of a positive function along the motion. Four things make this accurate to the conditioning of the
-data for every body (spheres, symmetric tops, rods, rotations about any axis, the separatrix) and fast:
+the momentum to the body axis it circles, a rotation by an angle psi about that axis, and the minimal rotation back,
+where psi is an integral of a positive function along the motion. Four measures make this accurate to the conditioning
+of the data for every body (spheres, symmetric tops, rods, rotations about any axis, the separatrix) and fast:
 
 * Instead of sn(lambda t) and its modulus, sigma(t) = sn(lambda t)/lambda with sigma'^2 = (1 - alpha sigma^2)
-  (1 - beta sigma^2): it has no singular body, alpha and beta being sums of non-negative terms.
-* Changes of the momentum are computed as such, with small relative errors.
-* Short times: a series in the quarter of the time and two doublings; the integral by one Gauss rule centred in the
-  middle, nodes in pairs and four pairs at once. Times longer than about an eighth of a period: theta functions; whole
-  half periods of the integral by the trapezoidal rule (which converges exponentially) or, about the first axis, as
-  multiples of pi and a complete elliptic integral; what remains by panels like the short times.
+  (1 - beta sigma^2): no body is singular, as alpha and beta are sums of non-negative terms.
+* Changes of the momentum are computed directly, with small relative errors.
+* Short times: a series at a quarter of the time and two doublings; the integral by one Gauss rule about the middle,
+  nodes in pairs and four pairs at once. Times longer than about an eighth of a period: theta functions; whole half
+  periods of the integral by the trapezoidal rule (which converges exponentially) or, about the first axis, as multiples
+  of pi and a complete elliptic integral; the remainder by panels like the short times.
 * Near the separatrix the theta functions of the complementary nome, so that no case is slow or loses digits.
 
 Legend: ``I``, ``j`` principal moments and their inverses; ``m`` body angular momentum, ``G`` its length; ``x`` its
 component along the axis it circles (made positive), ``y`` along the middle axis, ``z`` along the third; ``r``, ``w``,
 ``p`` differences of inverse moments between x and y, y and z, x and z axes; ``lambda`` = sqrt(alpha), the modulus
-k^2 = beta/alpha, ``kp2`` = 1 - k^2; ``rational(x)`` = (k1 x + c0)/(G + x), what the rate of psi is beyond G/I3.
+k^2 = beta/alpha, ``kp2`` = 1 - k^2; ``rational(x)`` = (k1 x + c0)/(G + x), the rate of psi minus G/I3.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from polhode.kernel.jit import bind, helper, inlined
 from polhode.kernel.simd import four, roots, sum4
 
 SHORT, PANEL = 0.2, 0.9
-"""Largest |lambda t| of one Gauss rule of 5 and of 9 nodes; series and rule are cut off below 1e-16 there."""
+"""Largest |lambda t| for one Gauss rule of 5 and of 9 nodes; truncation errors of series and rule are below 1e-16."""
 
 HYPERBOLIC = 0.04
 """Below this k'^2 the theta functions of the complementary nome converge faster; both nomes are below 0.2."""
 
 SEPARATRIX = 1e-139
-"""k'^2 below this counts as zero: the momentum is within 1e-69 of the middle axis whenever the difference shows."""
+"""k'^2 below this counts as zero: wherever that makes a difference, the momentum is within 1e-69 of the middle axis."""
 
 NEARLY_ONE = 0.875
-"""Scalar part of the quaternion of a turn, above which its difference from 1 is formed from the vector part."""
+"""Scalar part of a rotation's quaternion above which its difference from 1 is computed from the vector part."""
 
 REST = 160.0
-"""|lambda t| after which a momentum on the separatrix has arrived at the middle axis."""
+"""|lambda t| after which a momentum on the separatrix has reached the middle axis."""
 
 SMALLEST, LARGEST = 1e-30, 1e30
-"""Momenta and moments outside are scaled by powers of two, so that no product over- or underflows."""
+"""Momenta and moments outside this range are scaled by powers of two, so that no product over- or underflows."""
 
 
 class Motion(NamedTuple):
-    """Constants of one free motion, see the legend."""
+    """Constants of one free motion, see the legend of the module."""
 
     G: Any
     r: Any
@@ -73,7 +73,7 @@ class Motion(NamedTuple):
 
 @inlined
 def exchanged(flag, a, b):
-    """(b, -a) where the flag is set: two axes in the other order, still right-handed."""
+    """(b, -a) where the flag is set: exchange of two axes that keeps them right-handed."""
     if flag:
         return b, -a
     return a, b
@@ -81,7 +81,7 @@ def exchanged(flag, a, b):
 
 @inlined
 def restored(flag, a, b):
-    """Undoes ``exchanged``."""
+    """Inverse of ``exchanged``."""
     if flag:
         return -b, a
     return a, b
@@ -89,7 +89,7 @@ def restored(flag, a, b):
 
 @inlined
 def ordered(flag, a, b):
-    """(b, a) where the flag is set."""
+    """(b, a) where the flag is set, else (a, b)."""
     if flag:
         return b, a
     return a, b
@@ -119,7 +119,7 @@ def series(a, b):
 
 @inlined
 def sigma_5(tau, t, c):
-    """sigma(tau t) from the first five terms of its series."""
+    """sigma(tau t) from the first five coefficients of its series."""
     z = tau * tau
     v = z * z
     return tau * t * (1.0 + z * (c[0] + v * (c[2] + v * c[4]) + z * (c[1] + v * c[3])))
@@ -127,7 +127,7 @@ def sigma_5(tau, t, c):
 
 @inlined
 def sigma_9(tau, t, c):
-    """sigma(tau t) from its series."""
+    """sigma(tau t) from all nine coefficients of its series."""
     z = tau * tau
     v = z * z
     odd = c[0] + v * (c[2] + v * (c[4] + v * (c[6] + v * c[8])))
@@ -146,7 +146,7 @@ def doubled(s, alpha, beta):
 
 @inlined
 def change(x, y, z, s, cb, db, o):
-    """Change of the momentum over the time of which s = sigma, cb = 1 - cn and db = 1 - dn: a factor and a vector."""
+    """Change of the momentum over a time with s = sigma, cb = 1 - cn and db = 1 - dn, as a factor and a vector."""
     t = o.r * o.w * (y * s) * (y * s)
     C, D = 1.0 - cb, 1.0 - db
     return 1.0 / (1.0 - t), (
@@ -156,12 +156,12 @@ def change(x, y, z, s, cb, db, o):
     )
 
 
-sigma, NODES, WEIGHTS = None, (0.0,) * 4, (0.0,) * 5  # what bind puts in
+sigma, NODES, WEIGHTS = None, (0.0,) * 4, (0.0,) * 5  # replaced by bind
 
 
 @inlined
 def pairs(tau, t, c, x, y, z, o):
-    """Half the sums of rational(x) at the times +-2 tau t from the state (x, y, z), for four tau at a time."""
+    """Half the sum of rational(x) at the times +-2 tau t from the momentum (x, y, z), for four tau at a time."""
     s = sigma(tau, t, c)
     A, B = o.alpha * s * s, o.beta * s * s
     a, b = 1.0 - A, 1.0 - B
@@ -175,7 +175,7 @@ def pairs(tau, t, c, x, y, z, o):
 
 @helper
 def mean(t, c, x, y, z, o):
-    """Mean of rational(x) over the times -2 t ... 2 t about the state (x, y, z)."""
+    """Mean of rational(x) over the times -2 t ... 2 t from the momentum (x, y, z)."""
     nodes = four(NODES[0], NODES[1], NODES[2], NODES[3])
     weights = four(WEIGHTS[1], WEIGHTS[2], WEIGHTS[3], WEIGHTS[4])
     return 0.5 * WEIGHTS[0] * (o.k1 * x + o.c0) / (o.G + x) + sum4(weights * pairs(nodes, t, c, x, y, z, o))
@@ -183,7 +183,10 @@ def mean(t, c, x, y, z, o):
 
 @helper
 def short_turn(x, y, z, h, way, o):
-    """Change of the momentum in a short time, what rounding left out of it, and the integral of rational(x)."""
+    """Change of the momentum in a short time h, its rounding error, and the integral of rational(x).
+
+    ``way`` is the sign of sigma: 1 or -1.
+    """
     t = 0.25 * h
     c = series(o.alpha * t * t, o.beta * t * t)
     s, cb, db = doubled(way * sigma(1.0, t, c), o.alpha, o.beta)
@@ -223,7 +226,7 @@ def nome(small, large):
 
 @helper
 def long_turn(x, y, z, h, sign, kp2, o):
-    """As ``short_turn`` of a long time, the integral less so many times pi."""
+    """As ``short_turn`` for a long time; last, the parity (0 or 1) of the multiple of pi that the integral lacks."""
     rate = sqrt(o.alpha)
     k2 = min(1.0, o.beta / o.alpha)
     hyperbolic = kp2 < HYPERBOLIC
@@ -234,8 +237,8 @@ def long_turn(x, y, z, h, sign, kp2, o):
     q4 = q2 * q2
     q6, q9, q12, q16 = q4 * q2, q4 * q4 * q, q4 * q4 * q4, (q4 * q4) * (q4 * q4)
     q20 = q16 * q4
-    # theta_3, theta_4 = C +- X D and theta_1 = sin v (A + X B), theta_2 = cos v (A - X B) with X = cos 2v, the latter
-    # two without their factor 2 q^(1/4). Imaginary v make all cosines hyperbolic.
+    # theta_3, theta_4 = C +- X D and theta_1 = sin v (A + X B), theta_2 = cos v (A - X B) with X = cos 2v, the last two
+    # without their factor 2 q^(1/4). For imaginary v all cosines are hyperbolic.
     A0, A2, A4 = 1.0 - q2 - q6 + q12 + q20, 4.0 * (q6 - q12) - 12.0 * q20, 16.0 * q20
     B0, B2 = 2.0 * (q6 - q2) + 4.0 * (q12 - q20), 8.0 * (q20 - q12)
     C0, C2, C4 = 1.0 - 2.0 * (q4 - q16), 4.0 * q4 - 16.0 * q16, 16.0 * q16
@@ -255,35 +258,35 @@ def long_turn(x, y, z, h, sign, kp2, o):
     turns = floor(0.5 * u / K + 0.5)
     rest = u - 2.0 * K * turns
     bound = K
-    if K > REST:  # beyond, the momentum is at rest at the middle axis
+    if K > REST:  # for longer times the momentum is at rest at the middle axis
         bound = min(REST, 45.0 + log(2.0 * o.G / x)) if x > 0.0 else 0.0
     rest = min(max(rest, -bound), bound)
     total = 0.0
     X = sqrt(o.M / o.p)
     windings = 0.0
     if turns != 0.0 and o.k1 > 0.0:
-        # The circled axis precesses by G w times this beyond G h/I3, and the body winds around it by pi exactly: for a
-        # rod, which winds many times while it hardly precesses, their sum would lose what the data determine.
+        # Each half period adds a precession (complete integral) and exactly pi of rotation about the circled axis. For
+        # a rod, which rotates many times while it hardly precesses, their sum would lose digits: kept separate.
         total = 2.0 * turns * o.G * o.w * cel(sqrt(kp2), o.p / o.r, 0.0, o.p / o.r)
         windings = turns
     elif turns != 0.0:
-        # Here the sum is the smaller one, and k1 = 0.
+        # About the third axis k1 = 0, and the integral is small: no multiple of pi is split off.
         count = int(K * (1.0 + sqrt(k2))) + 1
         d = 0.5 * reach / count
         c = 0.5 * (exp(d) + exp(-d)) if hyperbolic else cos(d)
         f = 4.0 * c * c - 2.0
-        before, here = c, c
+        previous, cos_2v = c, c
         for _ in range(count):
-            v = here * here
-            C, D = C0 + v * (C2 + v * C4), here * (D0 + v * D2)
+            v = cos_2v * cos_2v
+            C, D = C0 + v * (C2 + v * C4), cos_2v * (D0 + v * D2)
             below = C - D
             if hyperbolic:
-                A, B = A0 + v * (A2 + v * A4), here * (B0 + v * B2)
-                below = sqrt(0.5 * (1.0 + here)) * (A - B)
+                A, B = A0 + v * (A2 + v * A4), cos_2v * (B0 + v * B2)
+                below = sqrt(0.5 * (1.0 + cos_2v)) * (A - B)
             dn = to_d * (C + D) / below
             a, b = X * dn, X * sqrt(kp2) / dn
             total += o.c0 / (o.G + a) + o.c0 / (o.G + b)
-            before, here = here, f * here - before
+            previous, cos_2v = cos_2v, f * cos_2v - previous
         total *= turns * K / count
     elif K > REST:
         total = (u - rest) * o.c0 / o.G
@@ -300,14 +303,14 @@ def long_turn(x, y, z, h, sign, kp2, o):
             a = exp(v)
             b = 1.0 / a
             sv, cv = 0.5 * (a - b), 0.5 * (a + b)
-            here = 1.0 + 2.0 * sv * sv
+            cos_2v = 1.0 + 2.0 * sv * sv
         else:
             sv, cv = half_sinc(4.0 * v * v)
             sv *= 2.0 * v
-            here = 1.0 - 2.0 * sv * sv
-        b = here * here
-        A, B = A0 + b * (A2 + b * A4), here * (B0 + b * B2)
-        C, D = C0 + b * (C2 + b * C4), here * (D0 + b * D2)
+            cos_2v = 1.0 - 2.0 * sv * sv
+        b = cos_2v * cos_2v
+        A, B = A0 + b * (A2 + b * A4), cos_2v * (B0 + b * B2)
+        C, D = C0 + b * (C2 + b * C4), cos_2v * (D0 + b * D2)
         sn, cn = sv * (A + B), cv * (A - B)
         dn = C + D
         if hyperbolic:
@@ -332,7 +335,7 @@ def long_turn(x, y, z, h, sign, kp2, o):
 
 @helper
 def ordinary(j, I, m, h):
-    """``increment`` for a momentum that is not zero and numbers that need no scaling."""
+    """``increment`` for a nonzero momentum and data that need no scaling."""
     first = I[0] > I[1]
     i0, i1 = ordered(first, I[0], I[1])
     j0, j1 = ordered(first, j[0], j[1])
@@ -398,21 +401,21 @@ def ordinary(j, I, m, h):
 
 @inlined
 def power_of_two(a):
-    """A power of two that brings the largest of three numbers between 1/2 and 1."""
+    """The power of two that scales the largest of three numbers to 1/2 ... 1."""
     return ldexp(1.0, max(-1000, min(1000, -frexp(max(abs(a[0]), abs(a[1]), abs(a[2])))[1])))
 
 
 @helper
 def increment(j, I, m, h):
-    """Change of the body angular momentum in a time h of free rotation, and the turn of the body in that time.
+    """Change of the body angular momentum in a time h of free rotation, and the quaternion of the rotation.
 
-    Both are accurate relative to themselves however short the time, so that they can be added up without bias.
+    Both have small relative errors however short the time, so that increments can be summed without bias.
 
     Parameters
     ----------
     j, I : 3 numbers
         Inverse principal moments and principal moments: positive and finite, in any order; the triangle inequality is
-        not asked for.
+        not required.
     m : 3 numbers
         Angular momentum, body frame.
     h : float
@@ -421,11 +424,11 @@ def increment(j, I, m, h):
     Returns
     -------
     dm : 3 numbers
-        Angular momentum after the time h less that before, body frame.
+        Angular momentum after the time h minus that before, body frame.
     e : 4 numbers
-        Quaternion of the turn, which multiplies the attitude on the right: its vector part is accurate relative to
-        itself, e[0] - 1 is best formed from it.
-        Everything is nan where the angle h |m|/I or a ratio of moments squared overflows.
+        Quaternion of the rotation, which multiplies the attitude on the right. Its vector part has a small relative
+        error; e[0] - 1 is best computed from it.
+        All numbers are nan where the angle h |m|/I or a squared ratio of moments overflows.
     """
     size = max(abs(m[0]), abs(m[1]), abs(m[2]))
     if size == 0.0:
@@ -439,18 +442,18 @@ def increment(j, I, m, h):
 
 @inlined
 def rotate_freely(j, I, m, h):
-    """Body angular momentum after a time h of free rotation, and the quaternion of the turn; see ``increment``."""
+    """Body angular momentum after a time h of free rotation, and the quaternion of the rotation; see ``increment``."""
     dm, e = increment(j, I, m, h)
     return add(m, dm), e
 
 
 @inlined
 def turned(q, e):
-    """q e for unit quaternions, brought back to unit length, as q plus an increment.
+    """Product q e of unit quaternions, normalised, computed as q plus an increment.
 
-    The increment is small for a small turn, so the sum rounds to half an ulp of q, up as often as down. The correction
-    of the length is part of the increment: applied afterwards, it would round the same way in step after step. For
-    turns above a radian e[0] - 1 is as good as it stands, where -vv/(1 + e[0]) would take over the error of |e|.
+    The increment is small for a small rotation, so the sum is rounded by half an ulp of q, up as often as down. The
+    correction of the length is part of the increment: applied afterwards, it would be rounded the same way in every
+    step. For rotations above a radian e[0] - 1 is computed directly, as -vv/(1 + e[0]) would contain the error of |e|.
     """
     vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
     c = 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
@@ -462,7 +465,7 @@ def turned(q, e):
 
 @inlined
 def rotate_free(i, h, p):
-    """Turn body i for a time h; returns NOT_FINITE where the state or the angle is infinite or not a number."""
+    """Rotate body i for a time h; returns OK, or NOT_FINITE where the state or the angle is not finite."""
     a, b = slots.BODY * i, slots.CONSTANTS * i
     m, q = get3(p.y, a + slots.ANGULAR), get4(p.y, a + slots.ATTITUDE)
     j, I = get3(p.bodies, b + slots.INVERSE_INERTIA), get3(p.bodies, b + slots.INERTIA)

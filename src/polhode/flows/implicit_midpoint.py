@@ -1,8 +1,8 @@
 """Free rotation by the implicit midpoint rule of Euler's equation, the attitude by the Cayley map.
 
-The discrete Moser-Veselov map without its factor alpha [vilmart2013, remark 4]. For a free body the same map as that of
-Austin, Krishnaprasad and Wang [austin1993]. Order 2, time-symmetric; keeps the spatial angular momentum, the energy and
-the unit quaternion to round-off. Neither symplectic nor Poisson.
+The discrete Moser-Veselov map without its factor alpha [vilmart2013, remark 4]; for a free body, the map of Austin,
+Krishnaprasad and Wang [austin1993]. Order 2, time-symmetric; keeps the spatial angular momentum, the energy and the
+unit quaternion to round-off. Neither symplectic nor Poisson.
 
 Legend: ``m`` body angular momentum, ``Y`` its mean over the step, ``g`` = h/2 (j3 - j2, j1 - j3, j2 - j1) with the
 inverse principal moments ``j``.
@@ -22,7 +22,7 @@ from polhode.kernel.solve import continuation_substeps, newton3, norm3, square3
 
 
 class Mean(NamedTuple):
-    """What the equation of the mean momentum needs."""
+    """Data of the equation of the mean momentum."""
 
     m: Any
     g: Any
@@ -30,7 +30,7 @@ class Mean(NamedTuple):
 
 @inlined
 def gain(Y, g):
-    """Half of what the momentum gains in the step, h/2 Y x j Y."""
+    """Half the change of the momentum in the step, h/2 Y x j Y."""
     return (g[0] * Y[1] * Y[2], g[1] * Y[2] * Y[0], g[2] * Y[0] * Y[1])
 
 
@@ -51,7 +51,7 @@ def slope(Y, d):
 
 @inlined
 def rotate_free(i, h, p):
-    """Turn body i for a time h; returns the status of the solve."""
+    """Rotate body i for a time h; returns the status of the solve."""
     a = L.BODY * i
     m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
     j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)

@@ -1,7 +1,7 @@
-"""Motion about a centre: the exact flow of |p|^2/(2m) - mu m/|r|, the centre being the origin.
+"""Kepler drift: the exact flow of |p|^2/(2m) - mu m/|r|, the centre being the origin.
 
-What the drift is to free particles, this is to points that orbit; a splitting whose kicks are only what perturbs the
-orbit then takes steps that the perturbation allows, not the orbit [wisdom1991].
+It replaces the drift in splittings whose kicks are perturbations of the orbit only: their step is then limited by the
+perturbation, not by the orbit [wisdom1991].
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from polhode.kernel.jit import inlined
 
 @inlined
 def kepler_drift(i, h, mu, p):
-    """Move body i for a time h about a centre of gravity parameter mu.
+    """Move body i for a time h about a centre with gravity parameter mu.
 
-    Returns OK, NOT_FINITE or NOT_CONVERGED as ``kepler_motion``; then the body stays. A pinned body stays, too.
+    Returns OK, or NOT_FINITE or NOT_CONVERGED as ``kepler_motion``, with the body unmoved. A pinned body never moves.
     """
     if p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] == 0.0:
         return L.OK
     a = L.BODY * i
-    # The mass, not its inverse: a product of both that is not 1 would be a drift in energy.
+    # The mass, not 1/inverse mass: if their product is not exactly 1, the energy drifts.
     status, r, momentum = kepler_motion(
         mu, p.bodies[L.CONSTANTS * i + L.MASS], get3(p.y, a + L.POSITION), get3(p.y, a + L.MOMENTUM), h
     )

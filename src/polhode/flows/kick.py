@@ -1,22 +1,22 @@
-"""The impulse of the loads at a frozen configuration. Exact for loads that depend on time and configuration only.
+"""Kick: impulse of the loads at a frozen configuration; exact for loads that depend on time and configuration only.
 
-Where loads depend on velocities, the momenta follow p' = f(q) + a(q, v) at the frozen configuration and time, and so do
-the rates of the system's own numbers. Gauss's rule of s nodes integrates them with order 2 s, symmetrically in time:
+Where loads depend on velocities, the momenta follow p' = f(q) + a(q, v) at the frozen configuration and time, as do the
+auxiliary variables. Gauss collocation with s nodes integrates them with order 2 s, symmetrically in time:
 
     p_i = p + h sum a_ij (f + a(q, v_j)),     p+ = p + h sum b_i (f + a(q, v_i)),               [hairer2006, II.1.2]
 
-solved by fixed-point sweeps to round-off; the part f is evaluated once. Composed with free motion this keeps the order
-of a splitting that asks for nothing of its two parts, as far as 2 s goes.
+solved by fixed-point sweeps to round-off; f is evaluated once. Composed with free motion this keeps the order, up to
+2 s, of splittings for two arbitrary parts.
 
 ``impulse`` may add the load of the commutator [V, [T, V]], the gradient of W = F . M^-1 F, for methods with modified
-potentials. For a force F on a mass and a torque T on a body, with the displacement v = F / mass and w = J^-1 T of all
-bodies at once and D the derivative along it,
+potentials. For a force F on a mass and a torque T on a body, with D the derivative along the displacement v = F / mass,
+w = J^-1 T of all bodies at once,
 
     L_F = 2 D F,     L_T = 2 (D T + w x T).
 
-The same expressions are the commutator of the vector fields where the loads have no potential. Systems may provide
-them; otherwise D is taken by central differences of order 4 (relative error about 1e-12), at the cost of 4
-evaluations. Of loads that depend on velocities it is not the whole commutator.
+These are also the commutator of the vector fields where the loads have no potential. Systems may provide them;
+otherwise D is taken by central differences of order 4 (relative error about 1e-12), which cost 4 evaluations. For loads
+that depend on velocities this is only a part of the commutator.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from polhode.kernel.jit import bind, helper, inlined, python_of
 from polhode.kernel.solve import norm3
 
 DISPLACEMENT = 1e-3
-"""Rotation (rad), or shift relative to the position, of the differences that make a commutator load."""
+"""Rotation (rad), or shift relative to the position, of the differences for a commutator load."""
 MOST_SWEEPS = 60
-"""Over the nodes of a kick; with drag so strong that it stops a body within a kick or two they no longer converge."""
+"""Most sweeps over the nodes of a kick; they diverge for drag so strong that it stops a body within a kick or two."""
 
 
 part = L.ALL
-"""Of the loads: what ``impulse`` applies; bind puts in WITHOUT_SOLVED where a flow solves the rest."""
+"""The part of the loads that ``impulse`` applies; WITHOUT_SOLVED is bound in where a flow solves the attraction."""
 
 
 @inlined
 def loads_at(part, t, y, out, p):
-    """Evaluate a part of the loads at a time and state, and count it."""
+    """Evaluate a part of the loads at a time and state into ``out``, and count the evaluation."""
     p.loads(part, t, p.N, y, p.bodies, p.parameters, out)
     p.step_info[L.REPEATED if part == L.MOVING else L.EVALUATIONS] += 1.0
 
 
 @inlined
 def push(h, loads, first, p):
-    """Add h times the load at ``loads[first:]`` to the momenta of what moves."""
+    """Add h times the loads at ``loads[first:]`` to the momenta of all blocks."""
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         at = L.BODY * i + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM)
@@ -59,14 +59,14 @@ def push(h, loads, first, p):
 
 @inlined
 def enter(h, loads, first, p):
-    """Add h times the rates behind the load at ``loads[first:]`` to the numbers of the system's own."""
+    """Add h times the rates behind the loads at ``loads[first:]`` to the auxiliary variables."""
     for k in range(p.S):
         enter1(k, h * loads[first + L.LOAD * p.N + k], p.y, p.y, p)
 
 
 @inlined
 def kick(t, h, p):
-    """Add h times the loads at time t to the momenta of what moves; positions and attitudes stay."""
+    """Add h times the loads at time t to momenta and auxiliary variables; positions and attitudes stay."""
     loads_at(L.ALL, t, p.y, p.load, p)
     push(h, p.load, 0, p)
     enter(h, p.load, 0, p)
@@ -74,7 +74,7 @@ def kick(t, h, p):
 
 @inlined
 def displace(s, p):
-    """Put into ``stage_state`` the state displaced by s times what the loads kept in ``work`` do to a body at rest."""
+    """Displace the configuration by s times F/mass and J^-1 T (loads kept in ``work``), into ``stage_state``."""
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         a, b = L.BODY * i, L.CONSTANTS * i
@@ -89,7 +89,7 @@ def displace(s, p):
 
 @inlined
 def displacement_size(p):
-    """Parameter s for which the fastest displacement is DISPLACEMENT; 0 where there are no loads."""
+    """The s for which the largest displacement is DISPLACEMENT; 0 where there are no loads."""
     largest = 0.0
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
@@ -105,18 +105,18 @@ def displacement_size(p):
 
 @helper
 def commutator_load(asked, t, p):
-    """Write the commutator load of a part to the first 6 N numbers of ``work``, using 6 N + S more.
+    """Write the commutator load of the part ``asked`` to ``work[:6 N]``; 6 N + S numbers behind it are scratch memory.
 
-    ``load`` holds the loads of the state before and after.
+    ``load`` must hold the loads of the state, and holds them afterwards.
     """
     if asked == L.ALL and p.step_info[L.HAS_COMMUTATOR] != 0.0:
         loads_at(L.COMMUTATOR, t, p.y, p.work, p)
         return
-    here = L.LOAD * p.N
-    for k in range(here):
+    loads_size = L.LOAD * p.N
+    for k in range(loads_size):
         p.work[k] = 0.0
-    for k in range(here + p.S):
-        p.work[here + k] = p.load[k]
+    for k in range(loads_size + p.S):
+        p.work[loads_size + k] = p.load[k]
     s = displacement_size(p)
     if s == 0.0:
         return
@@ -125,34 +125,36 @@ def commutator_load(asked, t, p):
     for n in range(4):
         displace((-1.0, 1.0, -2.0, 2.0)[n] * s, p)
         loads_at(asked, t, p.stage_state, p.load, p)
-        weight = (-4.0 / 3.0, 4.0 / 3.0, 1.0 / 6.0, -1.0 / 6.0)[n] / s  # twice those of the derivative
-        for k in range(here):
+        weight = (-4.0 / 3.0, 4.0 / 3.0, 1.0 / 6.0, -1.0 / 6.0)[n] / s  # twice the weights of the derivative
+        for k in range(loads_size):
             p.work[k] += weight * p.load[k]
-    for k in range(here + p.S):
-        p.load[k] = p.work[here + k]
+    for k in range(loads_size + p.S):
+        p.load[k] = p.work[loads_size + k]
     for i in range(p.N):
         T = get3(p.load, L.LOAD * i + 3)
         w = times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), T)
         put3(p.work, L.LOAD * i + 3, axpy(2.0, cross(w, T), get3(p.work, L.LOAD * i + 3)))
 
 
-# work: commutator load (6 N) | loads of the rest (6 N + S) | loads at the nodes (s times 6 N + S)
+# work: commutator load (6 N) | loads without velocity-dependent ones (6 N + S) | loads at the nodes (s times 6 N + S)
 @helper
 def collocated(asked, t, h, g, s, rule, p):
-    """Add to momenta and own numbers what loads do that change with the momenta; ``load`` holds those that do not.
+    """Impulse by Gauss collocation, where loads or rates of auxiliary variables depend on velocities; returns a status.
 
-    The rule is s rows of weights and a row for the end, from ``coefficients[rule]``. Loads of systems that do not
-    divide them are all taken to change; then ``load`` holds those of the present momenta.
+    ``asked`` is the velocity-dependent part and ``load`` holds the other loads; for systems that do not split their
+    loads, ``asked`` is all of them and ``load`` holds those of the present momenta. The momenta at the nodes include
+    g times the commutator load, which is not applied here. The rule at ``coefficients[rule]`` is s rows of weights of
+    the nodes and a row of weights for the end.
     """
-    here = L.LOAD * p.N
-    width = here + p.S
-    first = here + width
-    divided = p.step_info[L.SPLIT_LOADS] != 0.0
+    loads_size = L.LOAD * p.N
+    width = loads_size + p.S
+    first = loads_size + width
+    split = p.step_info[L.SPLIT_LOADS] != 0.0
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
     for k in range(width):
-        p.work[here + k] = p.load[k] if divided else 0.0
-    if divided and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
+        p.work[loads_size + k] = p.load[k] if split else 0.0
+    if split and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
         loads_at(asked, t, p.y, p.load, p)
     for k in range(width):
         load = 0.0 if p.step_info[L.VELOCITY_DEPENDENT] == 2.0 else p.load[k]
@@ -169,7 +171,7 @@ def collocated(asked, t, h, g, s, rule, p):
             for k in range(p.B):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
-                P = axpy(share * h, get3(p.work, here + load), get3(p.y, at))
+                P = axpy(share * h, get3(p.work, loads_size + load), get3(p.y, at))
                 if g != 0.0:
                     P = axpy(share * g, get3(p.work, load), P)
                 for j in range(s):
@@ -181,7 +183,7 @@ def collocated(asked, t, h, g, s, rule, p):
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
                 new, old = get3(p.load, load), get3(p.work, first + i * width + load)
                 gain = abs(h) * norm3(new)
-                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, here + load))
+                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, loads_size + load))
                 moved = abs(h) * norm3(axpy(-1.0, old, new))
                 if not moved + size < inf:
                     return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
@@ -193,7 +195,7 @@ def collocated(asked, t, h, g, s, rule, p):
                 p.work[first + i * width + k] = p.load[k]
         p.step_info[L.ITERATIONS] += 1.0
         p.step_info[L.RESIDUAL] = change
-        # Own numbers have rates of the momenta before the last change, which must then be round-off itself.
+        # The rates of auxiliary variables are those before the last change of the momenta, so it must be round-off.
         if change <= 2e-16 or (p.S == 0 and change * change <= 2e-17 * before):
             status = L.OK
             break
@@ -202,10 +204,10 @@ def collocated(asked, t, h, g, s, rule, p):
             break
         before = change
     for k in range(width):
-        p.load[k] = p.work[here + k]
+        p.load[k] = p.work[loads_size + k]
     if status != L.OK:
         return status
-    if divided:
+    if split:
         push(h, p.load, 0, p)
         enter(h, p.load, 0, p)
     for i in range(s):
@@ -218,13 +220,13 @@ def collocated(asked, t, h, g, s, rule, p):
 def impulse(t, h, g, s, rules, p):
     """Add h times the loads and g times the commutator loads at time t; returns a status.
 
-    Loads of the present configuration that ``load`` holds already (``step_info[LOADED]``: 1, with the commutator's 2)
-    are not evaluated again. From ``coefficients[rules]`` on there are two of Gauss's rules: that of one node, which is
-    exact for auxiliary variables of loads that do not depend on velocities, and that of s nodes.
+    Loads of the present configuration that are cached (``step_info[LOADED]``: 1, with the commutator's 2) are not
+    evaluated again. ``coefficients[rules:]`` holds two Gauss rules: that of one node, which is exact for auxiliary
+    variables where the loads do not depend on velocities, and that of s nodes.
     """
-    divided = p.step_info[L.SPLIT_LOADS] != 0.0
+    split = p.step_info[L.SPLIT_LOADS] != 0.0
     asked = part
-    if divided and p.step_info[L.VELOCITY_DEPENDENT] != 0.0:
+    if split and p.step_info[L.VELOCITY_DEPENDENT] != 0.0:
         asked = part & ~L.MOVING
     if p.step_info[L.LOADED] == 0.0:
         loads_at(asked, t, p.y, p.load, p)
@@ -238,9 +240,9 @@ def impulse(t, h, g, s, rules, p):
     else:
         one = p.step_info[L.VELOCITY_DEPENDENT] == 2.0
         status = collocated(
-            L.MOVING if divided else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
+            L.MOVING if split else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
         )  # fmt: skip
-        if not divided:
+        if not split:
             p.step_info[L.LOADED] = 0.0
         if status != L.OK:
             return status
@@ -250,7 +252,7 @@ def impulse(t, h, g, s, rules, p):
 
 
 impulse_of_the_rest = helper(bind(python_of(impulse), part=L.WITHOUT_SOLVED))
-"""``impulse`` by the loads without what a flow solves."""
+"""``impulse`` of the part WITHOUT_SOLVED."""
 
 _sums = {
     "push": inlined(bind(python_of(push), add3=add3_carrying)),
@@ -259,4 +261,4 @@ _sums = {
 _sums["collocated"] = helper(bind(python_of(collocated), **_sums))
 impulse_carrying = helper(bind(python_of(impulse), **_sums))
 impulse_of_the_rest_carrying = helper(bind(python_of(impulse), part=L.WITHOUT_SOLVED, **_sums))
-"""The same with compensated sums."""
+"""``impulse`` and ``impulse_of_the_rest`` with compensated sums."""

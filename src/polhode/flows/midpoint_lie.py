@@ -2,7 +2,7 @@
 
 Order 2, time-symmetric; keeps the spatial angular momentum and the unit quaternion to round-off, the energy to order 2.
 
-Legend: ``x`` body angular momentum in the middle of the step, ``m`` at its start, ``j`` inverse principal moments.
+Legend: body angular momentum ``x`` in the middle and ``m`` at the start of the step, ``j`` inverse principal moments.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from polhode.kernel.solve import continuation_substeps, newton3, norm3, square3
 
 
 class Middle(NamedTuple):
-    """What the equation of the middle momentum needs."""
+    """Data of the equation of the middle momentum."""
 
     h: Any
     m: Any
@@ -50,7 +50,7 @@ def slope(x, d):
 
 @inlined
 def rotate_free(i, h, p):
-    """Turn body i for a time h; returns the status of the solve."""
+    """Rotate body i for a time h; returns the status of the solve."""
     a = L.BODY * i
     m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
     j = get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)

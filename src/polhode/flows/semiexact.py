@@ -1,8 +1,8 @@
 """Free rotation with the momentum exact and the angle of the attitude by quadrature [celledoni2008, sec. 3.1].
 
-The integral of the third kind of ``elliptic_forms`` is replaced by a rule with few nodes, everything else stays. So
-the flow keeps the energy and Q m to round-off at any step, is time-symmetric, and errs by a rotation about the momentum
-only.
+The integral of the third kind of ``elliptic_forms`` is replaced by a quadrature rule, everything else is the same. So
+the flow keeps the energy and Q m to round-off at any step, is time-symmetric, and its error is a rotation about the
+momentum only.
 
 ``semiexact(nodes, form)``
     Gauss-Legendre in the amplitude: the sum of b_i / ((1 - n sin^2) sqrt(1 - m sin^2)) at phi0 + a_i dphi
@@ -11,32 +11,32 @@ only.
     In the argument u: the integral of the polynomial that agrees with 1/(1 - n sn^2) and its first derivatives at both
     ends [vanzon2007b]; order 2 * derivatives + 2. No function is evaluated inside the step.
 
-``form`` is how the attitude is put together, with the frame, the psi and the limits of ``elliptic_forms``: "matrix"
-(``turn_matrix``) or "quaternion" (``turn_kosenko``). Whole half periods of a long step are integrated exactly, so what
-is left to the rule is less than one: where a half turn is in range, every step is. The paper has no such reduction:
-with ``half_turns="as_printed"`` one rule spans the whole step, (3.1) to the letter, which is the same in steps of less
-than half a turn of the amplitude, and far less accurate in long ones.
+``form`` selects frame, psi and how the attitude is computed, as in ``elliptic_forms``, with the same limits: "matrix"
+(``turn_matrix``) or "quaternion" (``turn_kosenko``). Whole half periods of a long step are integrated exactly, so that
+the rule covers less than one: where a half turn is in range, every step is. The paper has no such reduction: with
+``half_turns="as_printed"`` one rule spans the whole step, exactly as (3.1), which is the same in steps of less than
+half a turn of the amplitude, and far less accurate in longer ones.
 
-Near the separatrix the integrand is peaked, and for thin rods the momentum goes round many times while the body turns
-little: the order is then seen for small steps only, and steps of half a radian may be off by 3. For h omega <= 1 five
-nodes err by 2e-16 in the median and by less than 4e-9 for 99 of 100 ordinary, flat and nearly symmetric bodies, ten
-nodes by less than 7e-16 (bodies as in ``elliptic_forms``).
+Near the separatrix the integrand is peaked, and for thin rods the momentum circles many times while the body rotates
+little: the order is then seen for small steps only, and steps of half a radian may be off by 3 rad. For h omega <= 1
+the error of five nodes is 2e-16 in the median and less than 4e-9 for 99 of 100 ordinary, flat and nearly symmetric
+bodies, that of ten nodes less than 7e-16 (bodies as in ``elliptic_forms``).
 
-Two things differ from the closed forms, both for round-off. The momentum moves by the addition theorems, without a
-phase to recover, and in small steps as an increment. The amplitudes are those of the momenta at both ends, and never
-formed: what is formed is the angle between them, which stays accurate close to the unstable axis, where the cosine of
-the amplitude is tiny.
+Two things differ from the closed forms, both to reduce round-off. The momentum is advanced by the addition theorems,
+without recovering a phase, and in small steps as an increment. The amplitudes at both ends are never computed, only the
+angle between them, which stays accurate close to the unstable axis, where the cosine of the amplitude is tiny.
 
-A guarded step has a range, which follows from where the rate of psi is singular in the complex plane. It has poles of
-residue 1/2: in the amplitude at i artanh(s), with s^2 = M/(p G^2) in case (i) and r/p in case (ii), of the matrix form
-at pi/2 + i artanh(k' s) with s^2 = r/p; in the argument at i F(arcsin s, k'), of the matrix form further by K; all
+The range of a guarded step follows from the singularities of the rate of psi in the complex plane. It has poles of
+residue 1/2: in the amplitude at i artanh(s), with s^2 = M/(p G^2) in case (i) and r/p in case (ii), for the matrix form
+at pi/2 + i artanh(k' s) with s^2 = r/p; in the argument at i F(arcsin s, k'), for the matrix form shifted by K; all
 repeated by half turns. In the amplitude there is also a branch point, pi/2 + i artanh(k'). A pole at the height y above
-the middle, in units of half the length of the step, costs Gauss's rule 2 pi (y + sqrt(1 + y^2))^-(2 nodes + 1) (what
-the rule leaves of 1/(z - x) is 2 Q(z)/P(z) with Legendre's functions, and this for many nodes), the branch point as
-much times the factor of its root; a pole costs Hermite's rule the integral of (1 - x^2)^k over y (1 + y^2)^k, with k
-values at each end. The sum for the most exposed step of the motion, whole half turns taken out, has to be at most
-LARGEST_ERROR. Only the step and constants of the motion enter, so that a free motion that has begun goes on; and where
-a step is out of range all larger ones are, for whether they leave a short remainder is chance.
+the middle, in units of half the length of the step, causes an error of Gauss's rule of
+2 pi (y + sqrt(1 + y^2))^-(2 nodes + 1) (its error for 1/(z - x) is 2 Q(z)/P(z) with Legendre's functions; this is the
+limit of many nodes), the branch point as much times the factor of its root; for Hermite's rule with k values at each
+end, the error is the integral of (1 - x^2)^k over y (1 + y^2)^k. The sum for the worst step of the motion, without
+whole half turns, must be at most LARGEST_ERROR. Only the step and constants of the motion enter, so that in a free
+motion all steps are in range or none. Where a step is out of range, so are all larger ones: that some leave only a
+short remainder after whole half turns is not used.
 
 Legend: as in ``elliptic_forms``; ``S, C, D`` are sn, cn, dn of lam h; ``a, b`` nodes and weights on -1/2 ... 1/2.
 """
@@ -62,7 +62,7 @@ from polhode.kernel.jit import inlined
 
 @inlined
 def by_addition(o, h):
-    """The arc by the addition theorems of the functions of lam h, which are those of the step alone."""
+    """The arc by the addition theorems, from elliptic functions of lam h only."""
     lam = sqrt(o.M * o.r)
     mc = min(o.p * o.L / (o.M * o.r), 1.0)
     S, C, D, phi = jacobi_kernel(lam * h, mc)
@@ -88,7 +88,7 @@ def by_addition(o, h):
     dy, dz = d[1], d[2]
     ry, pz = sqrt(o.r / o.N), sqrt(o.p / o.N)
     s0, c0, s1, c1 = o.y * ry, o.z * pz, y * ry, z * pz
-    # The amplitude moves by am(lam h), give or take less than a half turn; the angle between both ends is the rest.
+    # The amplitude changes by am(lam h) to within less than a half turn; the angle between both ends fixes the rest.
     turned = atan2((dy * o.z - dz * o.y) * ry * pz, c1 * c0 + s1 * s0)
     turned = turned + 2.0 * pi * floor((phi - turned) / (2.0 * pi) + 0.5)
     m = (x, y, z) if o.around_1 else (z, y, x)
@@ -99,14 +99,14 @@ def by_addition(o, h):
 
 
 HALF_NODES, HALF_WEIGHTS, MID_WEIGHT = (0.0,), (0.0,), 0.0  # replaced by bind
-REDUCED = True  # replaced by bind: whether whole half turns are taken out and integrated exactly
+REDUCED = True  # replaced by bind: whether whole half turns are integrated exactly
 
 
 @inlined
 def by_gauss(a, nc):
-    """Gauss-Legendre between the amplitudes of both ends; the middle of the interval serves the nodes in pairs.
+    """Gauss-Legendre rule between the amplitudes of both ends, nodes in pairs about the middle.
 
-    [celledoni2008, eq. 3.1], less the whole half turns where it is reduced
+    [celledoni2008, eq. 3.1]; where REDUCED, whole half turns are integrated exactly.
     """
     j = int(a.turned / pi) if REDUCED and a.mc > 0.0 else 0
     width = a.turned - j * pi
@@ -159,14 +159,14 @@ def by_hermite(a, nc):
 # The range, see the module.
 
 LARGEST_ERROR = 0.05
-"""Angle (rad) that the rule may miss in a guarded step, by the bound. Of 24,000 steps of 0.01 to 100 rad (general,
-flat, nearly symmetric and nearly spherical bodies and rods down to 1e-6; a quarter of the momenta close to the
-separatrix), each in 19 places of the motion, none in range missed more than 0.0502. Out of range, 2 in 100 of those
-less than a half turn of the momentum (matrix form: 16; a single node: 5, in matrix form 24) and 1 in 3 of the longer
-ones (1 in 2) missed no more in any place."""
+"""Largest error (rad) of the rule in a guarded step, by the bound. Of 24,000 steps of 0.01 to 100 rad (general, flat,
+nearly symmetric and nearly spherical bodies and rods down to 1e-6; a quarter of the momenta close to the separatrix),
+each from 19 points of the motion, none in range was off by more than 0.0502. Of the steps out of range, 2 in 100 of
+those of less than a half turn of the momentum (matrix form: 16; a single node: 5, in matrix form 24) and 1 in 3 of the
+longer ones (1 in 2) were off by no more than that from every point."""
 
 LEAST = 1e-100
-"""Least k' = sqrt(mc): below, places close to a quarter turn are proportional to it, which cancels."""
+"""Least k' = sqrt(mc) used: below, distances from a quarter turn are proportional to k', which cancels."""
 
 
 @inlined
@@ -180,7 +180,7 @@ def pole_of_quaternion(o, G, lam):
 
 @inlined
 def pole_of_matrix(o, G, lam):
-    """As for the quaternion; where r and p are close, branch point and pole are, too, and the factor is limited."""
+    """As ``pole_of_quaternion``; where r and p are close, branch point and pole are, too, and the factor is limited."""
     return o.r / o.p, o.w / o.p, min(o.N / (G * lam), 0.5 * pi * sqrt(o.N / o.p) / G)
 
 
@@ -196,12 +196,12 @@ def over(a, b):
 
 @inlined
 def missed_by_gauss(u, o, G, lam, mc):
-    """Bound of the angle (rad) that Gauss-Legendre misses in the most exposed step of length u of a motion."""
+    """Bound of the error (rad) of Gauss-Legendre in the worst step of length u of a motion."""
     v = 0.5 * abs(u)
     if REDUCED:
         v = min(v, K_kernel(mc))
     k = max(sqrt(mc), LEAST)
-    s, c, _, wide = jacobi_kernel(v, mc)  # half the step's amplitude about 0, and then about a quarter turn
+    s, c, _, wide = jacobi_kernel(v, mc)  # wide, late: half the change of amplitude about 0 and pi/2
     late = atan2(k * s, c)
     late = late + 2.0 * pi * floor((wide - late) / (2.0 * pi) + 0.5)
     square, rest, strength = pole(o, G, lam)
@@ -210,7 +210,7 @@ def missed_by_gauss(u, o, G, lam, mc):
     else:
         y = asinh(over(sqrt(square), sqrt(rest))) / wide
     z = asinh(over(k, sqrt(min(o.w * o.N / (o.M * o.r), 1.0)))) / late
-    whole = 1.0 + (0.0 if REDUCED else max(wide, late) / pi)  # others are as close in a step of many half turns
+    whole = 1.0 + (0.0 if REDUCED else max(wide, late) / pi)  # in a step of many half turns there are as many poles
     return 2.0 * pi * whole * (exp(-DOUBLED * asinh(y)) + strength * exp(-DOUBLED * asinh(z)))
 
 
@@ -219,7 +219,7 @@ AREA, VALUES = 1.0, 2.0  # replaced by bind
 
 @inlined
 def missed_by_hermite(u, o, G, lam, mc):
-    """Bound of the angle (rad) that Hermite's rule misses in the most exposed step of length u of a motion."""
+    """Bound of the error (rad) of Hermite's rule in the worst step of length u of a motion."""
     v = min(0.5 * abs(u), K_kernel(mc))
     square, rest, _ = pole(o, G, lam)
     m = min(o.w * o.N / (o.M * o.r), 1.0)
@@ -238,7 +238,7 @@ missed, CLEAR, WEAK = missed_by_gauss, 0.0, inf  # replaced by bind
 def within(o, a, G, h):
     """Whether a step is in range.
 
-    Most are told by two inequalities: the time in which the momentum would reach the pole is s/lam at least.
+    Two inequalities decide most cases: the imaginary time to the pole is at least s/lam.
     """
     by_first = o.around_1 and not AT_QUARTER_TURN
     x, strength = (o.r * G * G, o.w * G) if by_first else (o.M, o.N / G)
@@ -247,15 +247,15 @@ def within(o, a, G, h):
     return missed(a.u, o, G, a.lam, a.mc) <= LARGEST_ERROR
 
 
-# The tables, made when they are asked for.
+# Coefficients of the rules, computed on demand.
 
 
 @functools.cache
 def gauss_legendre(nodes):
     """(positive nodes on 0 ... 1/2, their weights, weight of the middle) for the interval -1/2 ... 1/2.
 
-    NumPy's nodes after two of Newton's steps in extended precision: the tables of 3, 4, 5 nodes agree with printed ones
-    to the last digit.
+    NumPy's nodes, refined by Newton's method in extended precision: for 3, 4, 5 nodes they agree with printed tables to
+    the last digit.
     """
     x = np.polynomial.legendre.leggauss(nodes)[0].astype(np.longdouble)
     for _ in range(3):
@@ -275,14 +275,17 @@ POLES = {"matrix": (pole_of_matrix, True), "quaternion": (pole_of_quaternion, Fa
 
 
 class Rule(NamedTuple):
-    """What integrates the angle, and whether a step is in its range."""
+    """A quadrature rule for the angle, and the check whether a step is in its range."""
 
     third_kind: Any
     in_range: Any
 
 
 def _rule(form, third_kind, bound, far, doubled=0.0, **values):
-    """A rule in a form, whose bound is half of what is allowed for a pole at the distance of ``far`` half steps."""
+    """The rule ``third_kind`` with its range check in a form.
+
+    ``far``: distance of a pole, in half steps, at which the bound is half of LARGEST_ERROR.
+    """
     if form not in ASSEMBLIES:
         raise unknown_name("form of the attitude", form, ASSEMBLIES)
     at, quarter = POLES[form]
@@ -290,7 +293,7 @@ def _rule(form, third_kind, bound, far, doubled=0.0, **values):
     limits = {"AT_QUARTER_TURN": quarter}
     if doubled:
         values |= {"DOUBLED": doubled, "AT_QUARTER_TURN": quarter}
-        # sc v <= tan v: with lam h <= 2 s/far both bounds stay below half of what is allowed.
+        # sc v <= tan v: for lam h <= 2 s/far both bounds stay below half of LARGEST_ERROR.
         far = max(1.0, 1.0 / atan(1.0 / far) if quarter else far)
         limits["WEAK"] = LARGEST_ERROR / (2.0 * pi * far * tan(0.5 / far) ** doubled)
     limits["CLEAR"] = 4.0 / (far * far)
@@ -305,7 +308,7 @@ def _turn(form, rule):
 
 @functools.cache
 def gauss_rule(nodes, form, half_turns):
-    """The rule of ``semiexact``."""
+    """The ``Rule`` of ``semiexact``."""
     if half_turns not in HALF_TURNS:
         raise unknown_name("treatment of half turns", half_turns, HALF_TURNS)
     if not (isinstance(nodes, int) and 1 <= nodes <= 64):
@@ -314,13 +317,13 @@ def gauss_rule(nodes, form, half_turns):
     values = {"HALF_NODES": a or (0.5,), "HALF_WEIGHTS": b or (0.0,), "MID_WEIGHT": middle}
     reduced = {} if half_turns == "exact" else {"REDUCED": False}
     doubled = 2.0 * nodes + 1.0
-    far = sinh(log(5.6 * pi / LARGEST_ERROR) / doubled)  # 2.8 pi with the others of a step as printed
+    far = sinh(log(5.6 * pi / LARGEST_ERROR) / doubled)  # 2.8 pi: with the further poles of a step as printed
     return _rule(form, jit.bind(by_gauss, **values, **reduced), missed_by_gauss, far, doubled, **reduced)
 
 
 @functools.cache
 def hermite_rule(derivatives, form):
-    """The rule of ``hermite``."""
+    """The ``Rule`` of ``hermite``."""
     if derivatives not in (1, 2, 3):
         raise InvalidInput(f"the number of derivatives is 1, 2 or 3, got {derivatives!r}")
     k = derivatives + 1
@@ -335,8 +338,8 @@ def hermite_rule(derivatives, form):
 def semiexact(nodes, form="quaternion", half_turns="exact"):
     """The flow ``rotate_free(i, h, p)`` whose angle comes from Gauss-Legendre quadrature with ``nodes`` nodes.
 
-    Order 2 * nodes: the angle of one step errs by O(h^(2 nodes + 1)). See the module for ``form`` and ``half_turns``,
-    which is "exact" or "as_printed". A step out of range is TOO_LARGE where ``step_info[GUARDED]`` says so.
+    Order 2 * nodes: the error of the angle of a step is O(h^(2 nodes + 1)). See the module for ``form`` and
+    ``half_turns``, which is "exact" or "as_printed". A guarded step out of range returns TOO_LARGE.
     """
     return _turn(form, gauss_rule(nodes, form, half_turns))
 
@@ -345,14 +348,14 @@ def semiexact(nodes, form="quaternion", half_turns="exact"):
 def hermite(derivatives=1, form="quaternion"):
     """The flow whose angle comes from the two-point Hermite rule with 1, 2 or 3 derivatives.
 
-    Order 2 * derivatives + 2: the angle of one step errs by O(h^(2 derivatives + 3)). A step out of range is TOO_LARGE
-    where ``step_info[GUARDED]`` says so.
+    Order 2 * derivatives + 2: the error of the angle of a step is O(h^(2 derivatives + 3)). A guarded step out of range
+    returns TOO_LARGE.
     """
     return _turn(form, hermite_rule(derivatives, form))
 
 
 def largest_step(rule, m, j):
-    """The largest step within which all are in the range of a rule, from a state.
+    """The largest step from a state such that all smaller ones are in the range of a rule.
 
     Parameters
     ----------
@@ -366,7 +369,7 @@ def largest_step(rule, m, j):
     Returns
     -------
     float
-        To a thousandth, rounded down; infinite where every step is in range.
+        To a relative 1e-3, rounded down; infinite where every step is in range.
     """
     j = tuple(map(float, j))
     if not all(x > 0.0 for x in j):
@@ -378,15 +381,15 @@ def largest_step(rule, m, j):
     G, lam = sqrt(dot(m, m)), sqrt(o.M * o.r)
     mc = min(o.p * o.L / (o.M * o.r), 1.0)
 
-    def taken(u):
+    def accepted(u):
         return rule.in_range(o, Arc(0.0, 1.0, 0.0, 1.0, 0.0, m, u, lam, mc), G, u / lam)
 
     low, high = 1e-6, 1e9
-    if taken(high):
+    if accepted(high):
         return inf
-    while not taken(low):
+    while not accepted(low):
         low, high = 0.1 * low, low
     while high > 1.001 * low:
         middle = sqrt(low * high)
-        low, high = (middle, high) if taken(middle) else (low, middle)
+        low, high = (middle, high) if accepted(middle) else (low, middle)
     return low / lam

@@ -1,11 +1,11 @@
-"""Sums in the state, plain or compensated: what rounding left out of a number is carried into its next sum.
+"""Plain and compensated sums into the state; compensation adds what rounding left out of a sum to the next one.
 
-A position of 1664 km holds nothing below 1e-13 km, and each of a million steps loses up to half of that; worse, the
+A position of 1664 km has a resolution of 2e-13 km, and each of a million steps loses up to half of that; worse, the
 same increment to nearly the same number is rounded the same way each time, so that the losses add up. A compensated sum
-keeps the loss of each number in a carry and adds it to the next increment [kahan1965]. The loss is exact [knuth1998].
+keeps the loss of each number and adds it to the next increment [kahan1965]. The loss is exact [knuth1998].
 
-The carries follow all else in the state: six of each body (position, momentum), then those of the system's own numbers.
-Turns of attitudes and of body momenta are products, which have none.
+The compensation is at the end of the state: six numbers of each body (position, momentum), then those of the auxiliary
+variables. Attitudes and body angular momenta change by products, which have none.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import inlined
 
 COMPENSATION = 6
-"""Of a body."""
+"""Compensation numbers of a body."""
 
 
 @inlined
 def add3(at, h, x, p):
-    """Add h x to the three numbers of the state from ``y[at]``."""
+    """Add h x to the three numbers ``y[at:]`` of the state."""
     put3(p.y, at, axpy(h, x, get3(p.y, at)))
 
 
 @inlined
 def add3_carrying(at, h, x, p):
-    """The same, compensated where they are a position or a momentum."""
+    """``add3``, compensated for positions and momenta."""
     i, slot = at // L.BODY, at % L.BODY
     if slot >= L.ATTITUDE:
         put3(p.y, at, axpy(h, x, get3(p.y, at)))
@@ -41,13 +41,13 @@ def add3_carrying(at, h, x, p):
 
 @inlined
 def enter1(k, x, begin, out, p):
-    """Own number k of the state ``begin`` plus x, into ``out``."""
+    """Write auxiliary variable k of the state ``begin`` plus x to the state ``out``."""
     out[L.BODY * p.N + k] = begin[L.BODY * p.N + k] + x
 
 
 @inlined
 def enter1_carrying(k, x, begin, out, p):
-    """The same, compensated."""
+    """``enter1``, compensated."""
     at = L.BODY * p.N + k
     c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * p.N + k
     out[at], out[c] = two_sum(begin[at], begin[c] + x)

@@ -1,19 +1,19 @@
-"""Taylor series of the motion of a body whose torque depends on its attitude only through the vertical.
+"""Rotation by Taylor series of a body whose torque depends on the attitude only through the vertical.
 
-With the vertical seen from the body, ``u = R^T e3``, the motion is
+With the vertical in the body frame, ``u = R^T e3``, the motion is
 
     m' = m x w + T(u),     u' = u x w,     w = I^-1 m,
 
-whose Taylor coefficients follow one from the other [jorba2005, sec. 2]: nine products of series. The attitude then
-takes one quadrature. The turn in a step carries u to u1, so it is the minimal rotation that does, with a twist by an
-angle psi about any unit vector b on the arc between them; seen from a frame that follows u by minimal rotations to b,
+whose Taylor coefficients follow recursively [jorba2005, sec. 2]: nine products of series. The attitude then takes one
+quadrature. The rotation in a step carries u to u1, so it is the minimal rotation from u to u1 and a twist by an angle
+psi about any unit vector b on the arc between them. In a frame that follows u by minimal rotations to b,
 
     psi' = w . (u + b)/(1 + u . b),
     turn = (c (1 + u . u1), c (u1 x u) + s (u + u1)) / norm,     c, s = cos psi/2, sin psi/2.
 
 Here b is the middle of the arc, and psi is integrated by a Gauss rule on the Taylor polynomials: the integrand has a
-pole where u passes -b, which would limit its own series much more than that of u. By construction the quaternion of
-the turn is a unit quaternion and carries the vertical as the series does.
+pole where u passes -b, which would limit the convergence of its series much more than that of u. By construction the
+quaternion of the rotation has unit length and carries the vertical from u to u1.
 
 Legend: ``m`` body angular momentum, ``w`` angular velocity, ``T`` torque, ``I`` principal moments and ``j`` their
 inverses, all in the body frame; coefficients are those of powers of t/h, h being the step.
@@ -34,26 +34,26 @@ from polhode.kernel.simd import fused, load4, spread, store4, sum4
 
 LARGEST_ORDER = 30
 
-# work: series of u as the system sees it and what is its own | records of u, of w | three lanes
+# work: memory of SERIES calls (series of u, then the system's own) | records of u, of w | three vectors of four
 RECORD = 8
 U = L.SERIES_SIZE
 W = U + RECORD * L.SERIES_ROW
 SPARE = W + RECORD * L.SERIES_ROW
 SIZE = SPARE + 12
-"""A record holds x, y, z, x, y, so that four numbers from its second or third on are the vector in cyclic order."""
+"""A record holds x, y, z, x, y: four numbers from its second or third on are the vector in cyclic order."""
 
-# table: 1/(k + 1) | weights of a Gauss rule on 0 ... 1 | by rows, powers 0, 1, 2, ... of its nodes
+# coefficients: 1/(k + 1) | weights of a Gauss rule on 0 ... 1 | rows of powers 0, 1, 2, ... of its nodes
 NODES = 16
 WEIGHTS = L.SERIES_ROW
 POWERS = WEIGHTS + NODES
 TABLE = POWERS + NODES * L.SERIES_ROW
 
-ORDER = NODE_LANES = None  # what bind puts in
+ORDER = NODE_LANES = None  # replaced by bind
 
 
 @inlined
 def put_record(r, k, a):
-    """Write a record."""
+    """Write the 3-tuple a as a record at r[k:]."""
     put3(r, k, a)
     r[k + 3] = a[0]
     r[k + 4] = a[1]
@@ -61,7 +61,7 @@ def put_record(r, k, a):
 
 @inlined
 def put_coefficient(r, k, w, u):
-    """Keep the k-th coefficients of w and u."""
+    """Store the k-th coefficients of w and u."""
     put_record(r, U + RECORD * k, u)
     put_record(r, W + RECORD * k, w)
     put3(r, 3 * k, u)
@@ -69,7 +69,7 @@ def put_coefficient(r, k, w, u):
 
 @inlined
 def products(r, n, k, s):
-    """Add the n-th coefficients of w times the k-th of w, and u times w, to sums: of w y z, of u y z, of u z y."""
+    """Add products of coefficients n and k to three sums: w_y w_z, u_y w_z and u_z w_y, each in cyclic order."""
     n *= RECORD
     k *= RECORD
     z = load4(r, W + k + 2)
@@ -82,7 +82,7 @@ def products(r, n, k, s):
 
 @inlined
 def polynomials(r, at, p, powers_at):
-    """Three series at four nodes. The last coefficients, which are the last to be known, come last."""
+    """The three series at r[at:] at four nodes, summed in rising order, as the last coefficients are known last."""
     x = y = z = spread(0.0)
     for k in range(ORDER + 1):
         c = at + RECORD * k
@@ -92,12 +92,12 @@ def polynomials(r, at, p, powers_at):
 
 
 def rotate_free(i, t, h, p):
-    """Turn body i from time t for a time h, and change its angular momentum.
+    """Advance attitude and angular momentum of body i from time t by a time h; returns the status.
 
-    The vertical may move in the body by less than pi; a turn about it may have any angle. Where more is to be refused,
-    returns TOO_LARGE if it does at its speed at the start. Returns NOT_FINITE where something is infinite or not a
-    number: also where u and u1 are opposite, which leaves the minimal rotation between them undefined (within an angle
-    d of it digits are lost as 1/d).
+    The vertical may move in the body by less than pi; rotations about it may have any angle. In a guarded step,
+    TOO_LARGE where the vertical would move by more than pi at its initial speed. NOT_FINITE where the result is not
+    finite, which includes u1 = -u, where the minimal rotation is undefined (within an angle d of it, digits are lost in
+    proportion to 1/d).
     """
     a, b = L.BODY * i, L.CONSTANTS * i
     m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
@@ -115,8 +115,8 @@ def rotate_free(i, t, h, p):
     first_u, dm, du = uk, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     zero, one = spread(0.0), spread(1.0)
     for k in range(1, ORDER):
-        # What takes time is not the sums but one coefficient waiting for the one before: products without the newest
-        # coefficients come first, and what enters last is the torque, then the newest w.
+        # The time is spent not in the sums but in the chain from one coefficient to the next: so products without the
+        # newest coefficients come first, and the torque and then the newest w enter last.
         sums = others = (zero, zero, zero)
         for n in range(1, (k + 1) // 2):
             sums = products(r, n, k - n, sums)
@@ -149,7 +149,7 @@ def rotate_free(i, t, h, p):
     dm, du = add(first, dm), add(first_u, du)
     u1 = add(u, du)
     s, x = add(u, u1), cross(du, u)
-    # The minimal rotation and the axis b, each with a length of its own, so that they make a unit quaternion.
+    # Normalise the minimal rotation and the axis b separately, so that together they are a unit quaternion.
     d, f = 1.0 + dot(u, u1), 1.0 / sqrt(dot(s, s))
     n = 1.0 / sqrt(d * d + dot(x, x))
     base, e, s = n * d, scale(n, x), scale(f, s)
