@@ -1,19 +1,24 @@
-"""Rotations as numbers: the formulas every other room builds on, each written once.
+"""Algebra of rotations, Kepler orbits and elliptic functions: the formulas that all other packages use.
 
-What lives here, from the inside out:
+From the lowest level up:
 
 ``series``
-    Functions of a squared angle that lose digits near zero in closed form; the only home of small-angle switches.
-``quaternion``, ``so3``, ``euler``
-    Tuple kernels: unit quaternions; hat, exp, log, Cayley and their tangent operators; the 24 Euler sequences.
-``rotation``
-    The public border: the same kernels over arrays of any shape, with their inputs checked.
+    Functions of a squared angle that lose digits near zero in closed form; all small-angle branches are here.
+``quaternion``, ``so3``, ``euler``, ``charts``, ``printed_charts``
+    Tuple kernels: unit quaternions; hat, exp, log, Cayley and their tangent operators; the 24 Euler sequences; updates
+    of three-number attitudes, without loss of accuracy and as printed in papers.
+``kepler``
+    Tuple kernels of Kepler propagation in universal variables.
+``rotation``, ``orbits``, ``elliptic``
+    Public functions (``polhode.rotation``, ``polhode.kepler``, ``polhode.elliptic``): these kernels over arrays, with
+    checked arguments.
 ``variational``
-    Public too: discrete Lagrangians and what follows from them, over arrays.
+    Public too: discrete Lagrangians, their equations and momenta, over arrays.
 
 Conventions: quaternions are scalar first (w, x, y, z), Hamilton product, body to space, ``x_space = R(q) x_body``;
-angles are radians. Kernels take and return plain tuples, matrices as 9 numbers in row order, and check nothing;
-``rotation`` takes array_like, refuses bad input with ``InvalidInput``, and holds no formula of its own.
+angles are radians. Kernels take and return plain tuples, matrices as 9 numbers in row order, and check nothing; public
+functions take array_like and raise ``InvalidInput`` for bad arguments.
 
-What may not live here: masses, loads, time steps, methods, Datasets. The room imports ``kernel`` and ``errors`` only.
+Masses, loads, time steps, methods and Datasets do not belong here. The package imports ``kernel``, ``arguments`` and
+``errors`` only.
 """

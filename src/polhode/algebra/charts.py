@@ -1,16 +1,16 @@
-"""Attitudes kept as three numbers: the rotation vector or the Euler angles after a turn of the body.
+"""Updates of three-number attitudes: rotation vector or Euler angles after a rotation of the body; Rodrigues vectors.
 
-No formula here has a singular point: the turn is done on the quaternion, and the three numbers are read off half angles
-with ``atan2`` [holzinger2021]. What is left at a singular point is a choice, and it is always to keep the old number.
+No formula here is singular: the rotation is applied to the quaternion, and the three numbers are computed from half
+angles with ``atan2`` [holzinger2021]. A number that is undetermined at a singular point keeps its old value.
 
-    v       rotation vector before the turn, angle times axis
-    angles  Euler angles before the turn, in the order of the sequence's letters
-    e       unit quaternion of the turn, in the body frame: R_new = R_old R(e)
+    v       rotation vector before the rotation, angle times axis
+    angles  Euler angles before the rotation, in the order of the sequence's letters
+    e       unit quaternion of the rotation, in the body frame: R_new = R_old R(e)
     plan    the Euler sequence, see ``euler``
 
-Many vectors (or angles) are the same attitude. ``principal`` kernels choose by range, ``tracked`` ones by the sign of
-the quaternion, ``continuous`` ones go on from the old numbers by the smallest increment: nothing is ever reduced by a
-rounded 2 pi, so turns may add up.
+Many vectors (or angles) describe the same attitude. ``principal`` kernels select by range, ``tracked`` ones by the sign
+of the quaternion, ``continuous`` ones add the smallest increment to the old numbers: these are never reduced by a
+rounded 2 pi, so revolutions may accumulate.
 """
 
 from math import atan2, cos, pi, sin, sqrt
@@ -22,17 +22,18 @@ from polhode.algebra.series import angle_ratio
 from polhode.kernel.jit import inlined
 
 REST = 2.4492935982947064e-16
-"""2 pi less the double nearest to it."""
+"""2 pi minus the double nearest to it."""
 TINY = 1e-150
-"""Stands for a zero that is divided by: too small to turn an attitude, too large for its inverse to overflow."""
+"""Replaces a zero divisor: too small to change an attitude, too large for its inverse to overflow."""
 
 
 @inlined
 def vector_attitude(v):
     """exp of the rotation vector v as a unit quaternion, by the library's sine and cosine.
 
-    The polynomials of ``so3.exp_quaternion`` are as accurate, but err to the same side over a range of angles: where a
-    vector is turned into a quaternion and back in every step, that adds up (10 times the error after 6400 steps).
+    The polynomials of ``so3.exp_quaternion`` are as accurate, but their errors have the same sign over a range of
+    angles: converting a vector to a quaternion and back in every step accumulates them (10 times the error after 6400
+    steps).
     """
     size = sqrt(so3.dot(v, v))
     s = sin(0.5 * size) / size if size > 1e-8 else 0.5
@@ -41,14 +42,14 @@ def vector_attitude(v):
 
 @inlined
 def between(a, b):
-    """The turn from attitude a to attitude b, with a scalar part that is not negative."""
+    """Quaternion of the rotation from attitude a to attitude b, with a scalar part that is not negative."""
     e = multiply(conjugate(a), b)
     return (-e[0], -e[1], -e[2], -e[3]) if e[0] < 0.0 else e
 
 
 @inlined
 def turned(v, e):
-    """exp(v) e: its scalar part, its vector part, and the length of that."""
+    """exp(v) e: scalar part, vector part, and length of the vector part."""
     q = multiply(vector_attitude(v), e)
     r = (q[1], q[2], q[3])
     return q[0], r, sqrt(so3.dot(r, r))
@@ -56,15 +57,15 @@ def turned(v, e):
 
 @inlined
 def compose_principal(v, e):
-    """Rotation vector after the turn e, of length at most pi."""
+    """Rotation vector after the rotation e, of length at most pi."""
     return so3.log_quaternion(multiply(vector_attitude(v), e))
 
 
 @inlined
 def compose_tracked(v, e):
-    """Rotation vector after the turn e, of length 0 ... 2 pi: the published update, whose axis follows the quaternion.
+    """Rotation vector after the rotation e, of length 0 ... 2 pi: the published update, tracking the quaternion's sign.
 
-    After a full turn the axis is free, and the old one is kept.
+    At a full revolution the axis is undetermined, and the old one is kept.
     """
     w, r, s = turned(v, e)
     size = sqrt(so3.dot(v, v))
@@ -75,12 +76,12 @@ def compose_tracked(v, e):
 
 @inlined
 def compose_continuous(v, e):
-    """Rotation vector after the turn e, any number of turns long, that continues v: its length changes by pi at most.
+    """Rotation vector after the rotation e that continues v, of any length; its length changes by at most pi.
 
-    The length counts along the axis on the side of v, and is negative where the vector has gone through zero. Nearness
-    of the vectors themselves would not do: beside whole turns a small turn moves the axis far, and a vector a turn
-    shorter can be nearer. After whole turns the axis is free, and the old one is kept; after none the
-    vector itself is small.
+    The length is signed: along the axis on the side of v, and negative once the vector has passed through zero. The
+    nearest vector would be wrong: near full revolutions a small rotation moves the axis far, and a vector that is one
+    revolution shorter can be nearer. At full revolutions the axis is undetermined, and the old one is kept; near zero
+    the vector itself is small.
     """
     w, r, s = turned(v, e)
     size = sqrt(so3.dot(v, v))
@@ -101,11 +102,11 @@ def compose_continuous(v, e):
 
 @inlined
 def half_angles(angles, e, plan):
-    """Half sum and half difference of the outer angles after the turn e, as two complex numbers (four numbers).
+    """Changes of half sum and half difference of the outer angles by the rotation e, as two complex numbers; and eps.
 
     With R = exp(a1 e1) exp(a2 e2) exp(a3 e3), their arguments are the changes of (a1 + eps a3)/2 and (a1 - eps a3)/2,
-    and the ratio of their moduli gives a2. The last number is eps, the sign of a sequence of three axes. Only the
-    change of the quaternion is formed, so that of a small turn the arguments have the error of a small number.
+    and the ratio of their moduli gives a2; eps is the sign of a sequence of three axes. Only the change of the
+    quaternion is computed, so for a small rotation the errors of the arguments are small too.
     """
     a = swapped(angles, plan)
     first, second, last = plan[2], plan[1], plan[0]
@@ -135,9 +136,9 @@ def middle_angle(near, far, plan):
 
 @inlined
 def euler_principal(angles, e, plan):
-    """Change of the Euler angles by the turn e; the new middle angle is in its range, the others change by at most pi.
+    """Change of the Euler angles by the rotation e; the new middle angle is in its range, the others change by <= pi.
 
-    At a singular middle angle the half sum or half difference of the others is free, and keeps its value.
+    At a singular middle angle the half sum or half difference of the others is undetermined, and keeps its value.
     """
     a_re, a_im, b_re, b_im, eps = half_angles(angles, e, plan)
     near, far = sqrt(a_re * a_re + a_im * a_im), sqrt(b_re * b_re + b_im * b_im)
@@ -151,10 +152,10 @@ def euler_principal(angles, e, plan):
 
 @inlined
 def euler_continuous(angles, e, plan):
-    """Change of the Euler angles by the turn e that leads to the nearest angles, whatever their range.
+    """Change of the Euler angles by the rotation e to the nearest angles, whatever their range.
 
-    A modulus may be negative: it changes its sign where the middle angle goes through a singular value, and the other
-    two angles stay where they are.
+    A modulus may be negative: it changes sign where the middle angle passes through a singular value, and the other two
+    angles do not jump.
     """
     a_re, a_im, b_re, b_im, eps = half_angles(angles, e, plan)
     near, far = sqrt(a_re * a_re + a_im * a_im), sqrt(b_re * b_re + b_im * b_im)
@@ -176,9 +177,9 @@ def euler_continuous(angles, e, plan):
 
 @inlined
 def reduced(angle):
-    """The angle less or plus 2 pi where it is beyond pi, 2 pi taken to twice the digits of a number.
+    """The angle reduced by 2 pi (in double-double) where its size exceeds pi + 1e-9.
 
-    Half turns are common, and there round-off alone must not make an angle jump: beyond means by more than 1e-9.
+    The margin keeps round-off from making an angle jump at pi, which is a common value.
     """
     if angle > pi + 1e-9:
         return (angle - 2.0 * pi) - REST
@@ -189,7 +190,7 @@ def reduced(angle):
 
 @inlined
 def gibbs_rodrigues(q):
-    """Rodrigues parameters tan(phi/2) n. Where the scalar part vanishes, at a half turn, it counts as 1e-150."""
+    """Rodrigues parameters tan(phi/2) n. A zero scalar part (angle pi) is replaced by 1e-150."""
     w = q[0] if abs(q[0]) > TINY else TINY
     return (q[1] / w, q[2] / w, q[3] / w)
 
@@ -206,7 +207,7 @@ def gibbs_attitude(c):
 
 @inlined
 def modified_rodrigues(q):
-    """Modified Rodrigues parameters tan(phi/4) n of length at most 1; of q and -q the shorter, the other's shadow."""
+    """Modified Rodrigues parameters tan(phi/4) n of length at most 1: of q and -q the shorter one, not its shadow."""
     w = 1.0 + abs(q[0])
     f = (1.0 if q[0] >= 0.0 else -1.0) / w
     return (f * q[1], f * q[2], f * q[3])
@@ -214,9 +215,10 @@ def modified_rodrigues(q):
 
 @inlined
 def modified_unswitched(q):
-    """Modified Rodrigues parameters by the sign of q. At a whole turn, 1 + w = 0, this sum counts as 1e-150.
+    """Modified Rodrigues parameters by the sign of q, without switching to the shadow.
 
-    Beyond half turns it is formed as (x^2 + y^2 + z^2)/(1 - w), without cancellation.
+    At the angle 2 pi, 1 + w = 0 is replaced by 1e-150; beyond pi it is computed as (x^2 + y^2 + z^2)/(1 - w), without
+    cancellation.
     """
     square = q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
     w = 1.0 + q[0] if q[0] >= 0.0 else max(square / (1.0 - q[0]), TINY)

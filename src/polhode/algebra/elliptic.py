@@ -1,19 +1,19 @@
-"""Jacobi's elliptic functions and elliptic integrals, driven by the complementary parameter.
+"""Jacobi elliptic functions and elliptic integrals, in terms of the complementary parameter.
 
-Everything here takes ``mc`` = 1 - m = 1 - k^2 where textbooks take the parameter m or the modulus k. Near the
-separatrix of a rigid body mc is far below 1e-16 and still matters: the period is 4 K with K about ln(4/sqrt(mc)).
-Formed as 1 - m it would be lost, so it is asked for directly. mc = 0 is the separatrix itself (sech and tanh), mc = 1
-the circle (cosine and sine).
+All functions take ``mc`` = 1 - m = 1 - k^2 where textbooks take the parameter m or the modulus k. Near the separatrix
+of a rigid body mc is far below 1e-16 and still matters: the period is 4 K with K about ln(4/sqrt(mc)). Computed as
+1 - m it would be lost, so it is an argument. mc = 0 is the separatrix (sech and tanh), mc = 1 the circle (cosine and
+sine).
 
-Two parts. Kernels take and return plain numbers, check nothing, and are what the flows use. The public border
-(``polhode.elliptic``: ``sn`` to ``RD`` below) takes array_like of any shapes that broadcast, returns float64, and
-refuses what has no meaning with ``polhode.errors.InvalidInput``.
+Two parts: kernels, used by the flows, take and return plain numbers without checks. The public functions
+(``polhode.elliptic``: ``sn`` to ``RD`` below) take array_like of any shapes that broadcast, return float64, and raise
+``polhode.errors.InvalidInput`` for invalid arguments.
 
 Legend: ``u`` argument; ``phi`` amplitude, any real number; ``n`` characteristic of the third kind and ``nc`` = 1 - n;
 ``s, c, d`` = sn, cn, dn, or sine and cosine of an amplitude and sqrt(1 - m sin^2); K, E, Pi complete integrals; RF, RC,
 RJ, RD Carlson's symmetric integrals.
 
-Integrals of amplitudes beyond a quarter turn are continued, F(phi + j pi) = F(phi) + 2 j K and the like for Pi
+Integrals of amplitudes beyond pi/2 are continued by F(phi + j pi) = F(phi) + 2 j K, and likewise for Pi
 [dlmf, 19.2.10]; am maps the real line onto itself.
 """
 
@@ -37,16 +37,16 @@ NEARLY_EQUAL = 1e-8
 """Relative difference at which an arithmetic-geometric mean has converged: the next one would be its square over 8."""
 
 TINY = 1e-60
-"""Below this an argument is its own sn, to the last digit; its inverse square does not overflow."""
+"""Below this sn(u) = u to the last digit; its inverse square does not overflow."""
 
 LARGEST = 1e30
-"""Largest complementary parameter the border takes."""
+"""Largest complementary parameter the public functions accept."""
 
 PI_HEAD, PI_TAIL = 3.140625, 9.676535897932384626e-4
-"""pi in two parts; integers up to 2^40 times the first are exact."""
+"""pi as a sum of two parts; products of the first with integers up to 2^40 are exact."""
 
 
-# Jacobi's functions.
+# Jacobi elliptic functions.
 
 
 @inlined
@@ -58,17 +58,18 @@ def half_turns(phi):
 
 @helper
 def landen(e, n, u):
-    """One descending step of Bulirsch's scheme for the pair (e, n) of an arithmetic-geometric mean, and all below it.
+    """Bulirsch's descending scheme for the pair (e, n) of an arithmetic-geometric mean, by recursion.
 
-    Returns a and c = cot(phi) times the mean, d = dn at this level, and the number of half turns of the amplitude. On
-    the way down the pair moves to its mean; at the bottom, where the functions are circular, the argument is reduced;
-    the way up adds and divides positive numbers only, so that cn and dn keep their relative accuracy [bulirsch1965].
+    Returns a and c = cot(phi) times the mean, d = dn at this level, and the number j of half turns (multiples of pi) of
+    the amplitude. Descending, the pair converges to its mean, where the functions are circular and the argument is
+    reduced; ascending, only positive numbers are added and divided, so cn and dn keep their relative accuracy
+    [bulirsch1965].
     """
-    if not abs(e - n) > NEARLY_EQUAL * e:  # nan ends here, too
+    if not abs(e - n) > NEARLY_EQUAL * e:  # nan ends the recursion, too
         mean = 0.5 * (e + n)
         j, v = half_turns(u * mean)
-        v = copysign(max(abs(v), 1e-70), v)  # multiples of 2 K; no argument that is not TINY gets here so small
-        a = abs(cos(v)) / sin(v)  # rounding may have left v just beyond a quarter turn
+        v = copysign(max(abs(v), 1e-70), v)  # avoids a zero at multiples of 2 K; other arguments are never so small
+        a = abs(cos(v)) / sin(v)  # rounding may have left |v| just beyond pi/2
         c, d = mean * a, 1.0
     else:
         a, c, d, j = landen(0.5 * (e + n), sqrt(e * n), u)
@@ -103,7 +104,7 @@ def jacobi_kernel(u, mc):
 def cel(kc, p, a, b):
     """Bulirsch's complete integral of (a cos^2 + b sin^2) / ((cos^2 + p sin^2) sqrt(cos^2 + kc^2 sin^2)), 0 to pi/2.
 
-    kc > 0 and p not 0; for p < 0 the Cauchy principal value. Sums of positive numbers for p, a, b > 0 [bulirsch1969].
+    kc > 0 and p not 0; for p < 0 the Cauchy principal value. For p, a, b > 0 there is no cancellation [bulirsch1969].
     """
     if p > 0.0:
         p = sqrt(p)
@@ -153,16 +154,16 @@ def Pi_complete_kernel(nc, mc):
     return cel(sqrt(mc), nc, 1.0, 1.0)
 
 
-# Carlson's integrals, by duplication [carlson1995], ended by series to the seventh power [dlmf, 19.36.1, 19.36.2].
+# Carlson's integrals by duplication [carlson1995], then series to the seventh power [dlmf, 19.36.1, 19.36.2].
 
 FAR = 150.0
-"""The duplication goes on until the largest relative distance from the mean is below 1/150; the series, up to the
-seventh power of it, then errs by less than 1e-17."""
+"""Duplication stops when the largest relative distance from the mean is below 1/150; the series to its seventh power
+then has an error below 1e-17."""
 
 
 @inlined
 def RC_kernel(x, y):
-    """RC(x, y) for x >= 0, y > 0: an arc tangent or its hyperbolic sister, without cancellation where x and y meet."""
+    """RC(x, y) for x >= 0, y > 0: an arc tangent or hyperbolic arc sine, without cancellation near x = y."""
     t = y - x
     w = sqrt(abs(t))
     if t > 0.0:
@@ -204,7 +205,7 @@ def RF_kernel(x, y, z):
 
 @inlined
 def series_of_3(e2, e3, e4, e5):
-    """The series that RJ and RD end with."""
+    """The final series of RJ and RD."""
     e = e2 * e2
     near = -3.0 * e2 / 14.0 + e3 / 6.0 + 9.0 * e / 88.0 - 3.0 * e4 / 22.0 - 9.0 * e2 * e3 / 52.0 + 3.0 * e5 / 26.0
     far = -e * e2 / 16.0 + 3.0 * e3 * e3 / 40.0 + 3.0 * e2 * e4 / 20.0 + 45.0 * e * e3 / 272.0
@@ -276,14 +277,14 @@ def RD_kernel(x, y, z):
 
 @inlined
 def F_part(s, c, mc):
-    """The first kind. The amplitude's cosine is taken as given, so no digits go where it is small."""
+    """First kind. The cosine of the amplitude is an argument, so no accuracy is lost where it is small."""
     c2 = c * c
     return s * RF_kernel(c2, c2 + mc * s * s, 1.0)
 
 
 @inlined
 def Pi_carlson(s, c, nc, mc):
-    """The third kind as RF + (n/3) RJ, the form in common use [carlson1995]; the two cancel where nc is large."""
+    """Third kind as RF + (n/3) RJ, the common form [carlson1995]; the two terms cancel where nc is large."""
     c2, s2 = c * c, s * s
     d2 = c2 + mc * s2
     return s * (RF_kernel(c2, d2, 1.0) + (1.0 - nc) / 3.0 * s2 * RJ_any(c2, d2, 1.0, c2 + nc * s2))
@@ -291,7 +292,7 @@ def Pi_carlson(s, c, nc, mc):
 
 @inlined
 def Pi_part(s, c, nc, mc):
-    """The third kind with relative accuracy: for nc > 1 by way of the characteristic 1 - mc/nc, where all adds up.
+    """Third kind to full relative accuracy: for nc > 1 from the characteristic 1 - mc/nc, whose terms do not cancel.
 
     [abramowitz1964, eq. 17.7.15]
     """
@@ -309,7 +310,7 @@ def Pi_part(s, c, nc, mc):
 
 @inlined
 def F_kernel(phi, mc):
-    """The first kind; infinite where mc = 0 and the amplitude passes a quarter turn."""
+    """First kind; infinite where mc = 0 and the amplitude exceeds pi/2."""
     j, r = half_turns(phi)
     part = F_part(sin(r), cos(r), mc)
     return part if j == 0 else 2.0 * j * K_kernel(mc) + part
@@ -317,7 +318,7 @@ def F_kernel(phi, mc):
 
 @inlined
 def Pi_kernel(phi, n, mc):
-    """The third kind, the principal value where n sin^2 phi > 1."""
+    """Third kind; the Cauchy principal value where n sin^2 phi > 1."""
     j, r = half_turns(phi)
     part = Pi_part(sin(r), cos(r), 1.0 - n, mc)
     return part if j == 0 else 2.0 * j * Pi_complete_kernel(1.0 - n, mc) + part
@@ -325,7 +326,7 @@ def Pi_kernel(phi, n, mc):
 
 @inlined
 def Pi_complete_of(n, mc):
-    """The complete integral of the third kind by its characteristic."""
+    """Complete integral of the third kind, as a function of n instead of nc."""
     return Pi_complete_kernel(1.0 - n, mc)
 
 
@@ -353,11 +354,11 @@ def am_kernel(u, mc):
     return jacobi_kernel(u, mc)[3]
 
 
-# The public border.
+# The public functions.
 
 
 def formula(*numbers):  # replaced by bind
-    """Stand-in for the bound kernel; calling it unbound is a mistake."""
+    """Placeholder that ``jit.bind`` replaces by a kernel."""
     raise RuntimeError("a loop runs only with a kernel bound into it")
 
 
@@ -393,13 +394,13 @@ TEMPLATES = {1: each_1, 2: each_2, 3: each_3, 4: each_4}
 
 @functools.cache
 def loop_for(kernel, takes, gives):
-    """The compiled loop of a kernel over rows of ``takes`` numbers, with ``gives`` results each."""
+    """Compile the loop of a kernel over rows of ``takes`` numbers, with ``gives`` results each."""
     bound = jit.bind(TEMPLATES[takes], formula=kernel, write=write1 if gives == 1 else write_all)
     return jit.compile_kernel(bound, "void(f8[:, ::1], f8[:, ::1])")
 
 
 def _apply(kernel, gives, **operands):
-    """Run a kernel over named operands that broadcast; checks that they are finite numbers."""
+    """Apply a kernel to named operands that broadcast; they are checked to be finite numbers."""
     arrays = [array(value, name) for name, value in operands.items()]
     try:
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -424,7 +425,7 @@ def _complementary(mc: ArrayLike) -> Array:
 
 
 def _sized(value: ArrayLike, name: str, unit: str = "") -> Array:
-    """Arguments and amplitudes: beyond 2^40 half turns nothing is left of the phase."""
+    """Arguments and amplitudes, checked: at most 1e12, beyond which the phase is lost."""
     a = array(value, name, unit)
     if a.size and np.abs(a).max() > 1e12:
         raise InvalidInput(f"{name} has entries beyond 1e12, where double precision has lost the phase")
@@ -432,7 +433,7 @@ def _sized(value: ArrayLike, name: str, unit: str = "") -> Array:
 
 
 def _arguments(operands: dict[str, ArrayLike], zeros: int) -> dict[str, Array]:
-    """Arguments of Carlson's integrals: not negative, at most ``zeros`` of them 0 at the same place."""
+    """Arguments of Carlson's integrals, checked: not negative, at most ``zeros`` of them 0 at the same index."""
     arrays = {name: array(value, name) for name, value in operands.items()}
     for name, a in arrays.items():
         if a.size and (a.min() < 0.0 or a.max() > 1e60):
@@ -442,14 +443,14 @@ def _arguments(operands: dict[str, ArrayLike], zeros: int) -> dict[str, Array]:
     try:
         empty = sum((a == 0.0).astype(int) for a in arrays.values())
     except ValueError:
-        return arrays  # they do not broadcast, which is said better elsewhere
+        return arrays  # they do not broadcast: _apply raises a better message
     if np.any(empty > zeros):
         raise InvalidInput(f"the integral diverges: at most {zeros} of {', '.join(arrays)} may be 0")
     return arrays
 
 
 def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
-    """Jacobi's sn, cn, dn and the amplitude am, all from one evaluation.
+    """Jacobi elliptic functions sn, cn, dn and the amplitude am, from one evaluation.
 
     Parameters
     ----------
@@ -461,9 +462,9 @@ def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
     Returns
     -------
     sn, cn, dn, am : arrays of the broadcast shape
-        Each with a relative error of a few 1e-16 times its own sensitivity to u and mc (condition number); also for mc
-        down to 1e-300, where cn and dn fall to sqrt(mc), and through any number of periods. The amplitude grows without
-        bound, am(u + 2 K) = am(u) + pi.
+        Each with a relative error of a few 1e-16 times its condition number with respect to u and mc; also for mc down
+        to 1e-300, where cn and dn fall to sqrt(mc), and over any number of periods. The amplitude is unbounded,
+        am(u + 2 K) = am(u) + pi.
 
     Raises
     ------
@@ -479,22 +480,22 @@ def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
 
 
 def sn(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi's sn; see ``jacobi``."""
+    """Jacobi elliptic function sn; see ``jacobi``."""
     return _apply(sn_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
 
 
 def cn(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi's cn; see ``jacobi``."""
+    """Jacobi elliptic function cn; see ``jacobi``."""
     return _apply(cn_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
 
 
 def dn(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi's dn; see ``jacobi``."""
+    """Jacobi elliptic function dn; see ``jacobi``."""
     return _apply(dn_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
 
 
 def am(u: ArrayLike, mc: ArrayLike) -> Array:
-    """Jacobi's amplitude, from the real line onto itself; see ``jacobi``."""
+    """Jacobi amplitude am, which maps the real line onto itself; see ``jacobi``."""
     return _apply(am_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
 
 
@@ -525,7 +526,7 @@ def E(mc: ArrayLike) -> Array:
 
 
 def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
-    """Complete elliptic integral of the third kind: of 1/((1 - n sin^2 t) sqrt(1 - m sin^2 t)) from 0 to pi/2.
+    """Complete elliptic integral of the third kind, of 1/((1 - n sin^2 t) sqrt(1 - m sin^2 t)) from 0 to pi/2.
 
     Parameters
     ----------
@@ -537,7 +538,7 @@ def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
     Returns
     -------
     array
-        To a few 1e-16 times the sensitivity to n, for n < 1; infinite at n = 1 and at mc = 0.
+        For n < 1 relative error a few 1e-16 times the condition number in n; infinite at n = 1 and at mc = 0.
 
     Raises
     ------
@@ -560,7 +561,7 @@ def F(phi: ArrayLike, mc: ArrayLike) -> Array:
     Returns
     -------
     array
-        To a few 1e-16 times the sensitivity to phi. Infinite where mc = 0 and phi passes a quarter turn.
+        Relative error a few 1e-16 times the condition number in phi. Infinite where mc = 0 and phi exceeds pi/2.
 
     Raises
     ------
@@ -578,15 +579,15 @@ def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
     phi : array_like
         Amplitudes in radians, any real numbers up to 1e12.
     n : array_like
-        Characteristic. Where n sin^2 passes 1 on the way, the Cauchy principal value.
+        Characteristic. Where n sin^2 t passes 1 in the interval, the Cauchy principal value.
     mc : array_like
         Complementary parameter from 0 to 1e30.
 
     Returns
     -------
     array
-        To a few 1e-16 times the sensitivity to phi and n, for n < 1 and mc <= 1; for mc > 1 to this times mc; to 1e-13
-        for principal values away from their zeros and poles.
+        For n < 1 relative error a few 1e-16 times the condition number in phi and n, for mc > 1 times mc as well; for
+        principal values 1e-13 away from their zeros and poles.
 
     Raises
     ------

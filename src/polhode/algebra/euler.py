@@ -1,10 +1,10 @@
 """Euler angles: all 12 intrinsic and 12 extrinsic sequences from one table, named as SciPy names them.
 
-Upper case is intrinsic, ``"ZXZ"`` is R_z(a0) R_x(a1) R_z(a2), each turn about the axes the body has by then; lower case
-is extrinsic, ``"zxz"`` is R_z(a2) R_x(a1) R_z(a0), each turn about the axes of space. Both turn body into space.
+Upper case is intrinsic: ``"ZXZ"`` is R_z(a0) R_x(a1) R_z(a2), rotations about the rotating body axes. Lower case is
+extrinsic: ``"zxz"`` is R_z(a2) R_x(a1) R_z(a0), rotations about the space axes. Both are body to space.
 
-Kernels take a ``plan``, the four integers of a sequence: the axes (1, 2, 3) in the order of turns about the axes of
-space, then 1 where that order is the reverse of the angles' (intrinsic) and 0 where it is not.
+Kernels take a ``plan``, the four integers of a sequence: the axes (1, 2, 3) in the order of rotations about the space
+axes, then 1 if that is the reverse order of the angles (intrinsic), else 0.
 """
 
 from math import atan2, cos, pi, sin, sqrt
@@ -13,16 +13,16 @@ from polhode.algebra.quaternion import multiply
 from polhode.kernel.jit import inlined
 
 AXES = ("xyz", "yzx", "zxy", "zyx", "xzy", "yxz", "xyx", "yzy", "zxz", "zyz", "xzx", "yxy")
-"""The one table: neighbours differ. The first six have three axes, the last six return to their first axis."""
+"""All sequences; consecutive axes differ. The first six have three axes, the last six repeat their first axis."""
 
 SEQUENCES = tuple(axes.upper() for axes in AXES) + AXES
 
 LOCKED = 4e-16
-"""A part of a unit quaternion smaller than this is round-off: the attitude is at the singular middle angle."""
+"""A part of a unit quaternion below this is round-off: the middle angle is singular."""
 
 
 def plan(sequence: str) -> tuple[int, ...]:
-    """The four integers of a sequence that is in SEQUENCES."""
+    """The plan of a sequence in SEQUENCES, four integers."""
     order = tuple("xyz".index(letter) + 1 for letter in sequence.lower())
     return (*reversed(order), 1) if sequence.isupper() else (*order, 0)
 
@@ -36,20 +36,20 @@ def third_axis(i, j):
 
 @inlined
 def about_axis(axis, angle):
-    """The quaternion of a turn about a coordinate axis (1, 2, 3)."""
+    """Quaternion of a rotation about a coordinate axis (1, 2, 3)."""
     s = sin(0.5 * angle)
     return (cos(0.5 * angle), s if axis == 1 else 0.0, s if axis == 2 else 0.0, s if axis == 3 else 0.0)
 
 
 @inlined
 def swapped(a, plan):
-    """The three numbers in the other order where the sequence is intrinsic; its own inverse."""
+    """The three numbers, reversed if the sequence is intrinsic; its own inverse."""
     return (a[2], a[1], a[0]) if plan[3] == 1 else (a[0], a[1], a[2])
 
 
 @inlined
 def wrapped(angle):
-    """The angle in (-pi, pi], from anywhere within three half turns."""
+    """The angle in (-pi, pi], from an angle between -3 pi and 3 pi."""
     if angle > pi:
         return angle - 2.0 * pi
     if angle <= -pi:
@@ -69,9 +69,9 @@ def from_quaternion(q, plan):
     """Euler angles of a quaternion, which need not be normalised; first and third in (-pi, pi].
 
     The half sum and the half difference of first and third angle are the arguments of two complex numbers a + ib and
-    c + id, and half the middle angle is that of their moduli. At a singular middle angle one of the moduli vanishes and
-    its argument is free: the third angle is then set to 0. Just beside it the argument is uncertain by as much as it
-    no longer matters, so the attitude always comes back to round-off.
+    c + id, and the ratio of their moduli gives half the middle angle. At a singular middle angle one of the moduli
+    vanishes and its argument is undetermined: the third angle is then set to 0. Near it the argument is uncertain in
+    proportion to how little it matters, so converting back always reproduces the attitude to round-off.
     """
     i, j, k = plan[0], plan[1], plan[2]
     l, sign = third_axis(i, j)
@@ -105,7 +105,7 @@ def components(a, i, j, k):
 
 @inlined
 def spun(a, axis, angle):
-    """The vector a turned about a coordinate axis."""
+    """The vector a rotated about a coordinate axis (1, 2, 3)."""
     s, c = sin(angle), cos(angle)
     if axis == 1:
         return (a[0], c * a[1] - s * a[2], s * a[1] + c * a[2])
@@ -116,18 +116,18 @@ def spun(a, axis, angle):
 
 @inlined
 def rates(angles, omega, plan):
-    """Time derivatives of the Euler angles of a body that turns with the body-frame angular velocity omega.
+    """Time derivatives of the Euler angles of a body with the body-frame angular velocity omega.
 
-    Singular where the middle angle is: 0 or pi when the sequence returns to its first axis, else pi/2 or -pi/2.
+    Singular at a middle angle of 0 or pi if the sequence repeats its first axis, else of pi/2 or -pi/2.
     """
     return damped_rates(angles, omega, plan, 0.0)
 
 
 @inlined
 def damped_rates(angles, omega, plan, damping):
-    """The same with x/damping^2 in the place of 1/x where x < damping, x what vanishes at the singular value.
+    """The same with 1/x replaced by x/damping^2 where |x| < damping, for the x that vanishes at the singularity.
 
-    Finite everywhere, at most omega/damping, and wrong that near to the singular value.
+    Finite everywhere, at most about omega/damping, and wrong within that distance of the singularity.
     """
     a = swapped(angles, plan)
     first, second, last = plan[2], plan[1], plan[0]

@@ -1,22 +1,22 @@
-"""The motion of a point attracted by a centre with the potential -mu/r, for any orbit and any time, without steps.
+"""Kepler propagation: two-body motion in the potential -mu/r over any time, for any orbit, in universal variables.
 
-The time is replaced by the universal anomaly s, ds = dt/r, in which the motion is linear [battin1999, ch. 4]: with the
-universal functions G1, G2, G3 of s (sine, versine, and s minus sine where the orbit is an ellipse),
+The time is replaced by the universal anomaly s, ds = dt/r, in which the motion is linear [battin1999, ch. 4]. With the
+universal functions G1, G2, G3 of s (for an ellipse: sine, versine, and s minus sine, scaled),
 
     t = r0 s + eta G2 + zeta G3,    r = r0 + eta G1 + zeta G2                                           [wisdom2015]
     r1 = r0 + f r0 + g v0,          v1 = v0 + fdot r0 + gdot v0
     f = -mu G2/r0,    g = r0 G1 + eta G2,    fdot = -mu G1/(r r0),    gdot = -mu G2/r
 
-where f and gdot are what textbooks call f - 1 and gdot - 1, so that small steps lose nothing. All four come from s
-alone: what is left of an error of s moves the point along its orbit, not off it. They are formed with twice the digits
-(numbers in pairs: ``x`` and what rounding left out of it, ``dx``): their errors would be nearly the same in every step
-of a long run and add up in energy and angular momentum, where those of the last sum are a random walk.
+where f and gdot are what textbooks call f - 1 and gdot - 1, so that small steps lose no accuracy. All four are
+functions of s alone: a remaining error of s moves the point along its orbit, not off it. They are computed in
+double-double arithmetic (pairs of a value ``x`` and its rounding error ``dx``), since their errors would be nearly the
+same in every step and accumulate in energy and angular momentum, while those of the final sum are a random walk.
 
-The equation for the time cancels where a far point falls towards the centre on a thin or open orbit; there the orbit is
-laid out from its periapsis instead (``around``), where every term is positive.
+The time equation suffers cancellation where a distant point falls towards the centre on a nearly rectilinear or open
+orbit; there the motion is computed from the periapsis instead (``around``), where all terms are positive.
 
-Whole periods are taken off first, with their length to twice the digits. A motion backwards is that of the reversed
-velocity. A straight fall turns back at the centre, as the thinnest orbits do.
+Whole periods are subtracted first, with a double-double period. A motion backwards in time is the motion with reversed
+velocity. A rectilinear fall turns back at the centre, as the limit of e -> 1 does.
 
 Legend: ``b`` = beta = 2 mu/r - v^2, mu over the semi-major axis; ``eta`` = r . v; ``zeta`` = mu - b r; ``s`` universal
 anomaly; ``q, e, h`` periapsis distance, eccentricity, angular momentum; ``m, p`` mass and momentum.
@@ -32,30 +32,30 @@ from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, inlined, python_of
 
 TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
-"""2 pi to twice the digits."""
+"""2 pi in double-double."""
 
 MOST_ITERATIONS = 60
 
 SETTLED = 3e-6
-"""Relative correction of s that ends the iteration: what the next one would change is its cube."""
+"""Relative correction of s that ends the iteration: the next correction would be of the order of its cube."""
 
 THIN = 0.9999
-"""Squared eccentricity from which long steps are laid out from the periapsis; round-off of the energy then grows
-faster than a random walk: largest of 16 points after 1e5 steps 2e-11 for e = 0.99999, 2e-10 for 0.999999."""
+"""Squared eccentricity from which long steps are computed from the periapsis; the energy error then grows faster than
+a random walk: largest of 16 points after 1e5 steps 2e-11 for e = 0.99999, 2e-10 for 0.999999."""
 
 APART = 4.0
-"""Ratio of both distances from which the point's new position and momentum are summed with twice the digits."""
+"""Ratio of old and new distance from which position and momentum are summed in double-double."""
 
 MOST_PERIODS = 1e15
-"""Beyond this a double holds nothing of the phase."""
+"""Largest number of periods; beyond it the phase is lost to rounding."""
 
 
-# Twice the digits.
+# Double-double arithmetic.
 
 
 @inlined
 def two_sum(x, y):
-    """x + y and what rounding left out."""
+    """x + y and its rounding error."""
     s = x + y
     z = s - x
     return s, (x - (s - z)) + (y - z)
@@ -63,7 +63,7 @@ def two_sum(x, y):
 
 @inlined
 def two_product(x, y):
-    """x y and what rounding left out [dekker1971]."""
+    """x y and its rounding error [dekker1971]."""
     p = x * y
     a, b = 134217729.0 * x, 134217729.0 * y
     a, b = a - (a - x), b - (b - y)
@@ -73,7 +73,7 @@ def two_product(x, y):
 
 @inlined
 def two_dot(a, b):
-    """a . b to twice the digits."""
+    """a . b in double-double."""
     x, dx = two_product(a[0], b[0])
     y, dy = two_product(a[1], b[1])
     z, dz = two_product(a[2], b[2])
@@ -84,21 +84,21 @@ def two_dot(a, b):
 
 @inlined
 def two_times(x, dx, y, dy):
-    """x y of numbers with twice the digits."""
+    """x y of double-double numbers."""
     p, dp = two_product(x, y)
     return p, dp + (x * dy + y * dx)
 
 
 @inlined
 def two_add(x, dx, y, dy):
-    """x + y of numbers with twice the digits."""
+    """x + y of double-double numbers."""
     s, ds = two_sum(x, y)
     return two_sum(s, ds + (dx + dy))
 
 
 @inlined
 def two_root(x, dx):
-    """Square root to twice the digits."""
+    """Square root in double-double."""
     s = sqrt(x)
     u, du = two_product(s, s)
     return s, ((x - u) - du + dx) / (2.0 * s)
@@ -106,7 +106,7 @@ def two_root(x, dx):
 
 @inlined
 def two_ratio(x, dx, y, dy):
-    """x / y to twice the digits."""
+    """x / y in double-double."""
     w = x / y
     u, du = two_product(w, y)
     return w, ((x - u) - du + dx - w * dy) / y
@@ -114,7 +114,7 @@ def two_ratio(x, dx, y, dy):
 
 @inlined
 def summed_one(x, a, y, b, tail):
-    """x a + y b + tail to a rounding of the sum, the tail being small."""
+    """x a + y b + tail, accurate to one rounding of the sum, for a small tail."""
     p, dp = two_product(x, a)
     q, dq = two_product(y, b)
     s, ds = two_sum(p, q)
@@ -123,7 +123,7 @@ def summed_one(x, a, y, b, tail):
 
 @helper
 def summed(x, a, y, b, tail):
-    """x a + y b + tail of vectors, to a rounding of the sum."""
+    """x a + y b + tail of vectors, accurate to one rounding of the sum."""
     return (
         summed_one(x, a[0], y, b[0], tail[0]),
         summed_one(x, a[1], y, b[1], tail[1]),
@@ -133,7 +133,7 @@ def summed(x, a, y, b, tail):
 
 @helper
 def cross_exact(a, b):
-    """a x b, each component to its own rounding: of a fall towards the centre, all depends on it."""
+    """a x b, each component accurate to one rounding; a nearly rectilinear orbit depends on it."""
     return (
         summed_one(a[1], b[2], -a[2], b[1], 0.0),
         summed_one(a[2], b[0], -a[0], b[2], 0.0),
@@ -143,7 +143,7 @@ def cross_exact(a, b):
 
 @inlined
 def energy_constant(mu, square, speed):
-    """|r| and beta, both to twice the digits, from r . r and v . v."""
+    """|r| and beta, both in double-double, from r . r and v . v."""
     d, dd = two_root(*square)
     x, dx = two_ratio(2.0 * mu, 0.0, d, dd)
     b, db = two_add(x, dx, -speed[0], -speed[1])
@@ -152,14 +152,14 @@ def energy_constant(mu, square, speed):
 
 @helper
 def period_of(mu, b, db):
-    """Period of an ellipse, to twice the digits."""
+    """Period of an ellipse, in double-double."""
     x, dx = two_times(mu, 0.0, TWO_PI, TWO_PI_TAIL)
     return two_ratio(x, dx, *two_times(b, db, *two_root(b, db)))
 
 
 @helper
 def within_period(mu, b, db, t):
-    """The time without whole periods, between plus and minus half of one; nan where the phase is lost."""
+    """The time modulo the period, within plus or minus half a period; nan where the phase is lost."""
     period, tail = period_of(mu, b, db)
     n = floor(t / period + 0.5)
     if not abs(n) < MOST_PERIODS:
@@ -168,12 +168,12 @@ def within_period(mu, b, db, t):
     return (t - z) - (dz + n * tail)
 
 
-# The universal functions, and the time.
+# The universal functions, and the time equation.
 
 
 @inlined
 def universal(b, s):
-    """G1, G2 and G3 of the anomaly s: in proportion to s, s^2/2, s^3/6 where b s^2 is small. Error: 2 units each."""
+    """G1, G2 and G3 of the anomaly s: s, s^2/2 and s^3/6 for small b s^2. Accurate to 2 ulp each."""
     x = b * s * s
     if abs(x) < SWITCH:
         h = s * polynomial(SINE, x)
@@ -192,10 +192,10 @@ def universal(b, s):
 
 @inlined
 def anomaly(b, r0, eta, zeta, t, s):
-    """G1 and G2 at the time t > 0, from a guess of the anomaly; G2 = -1 where the iteration does not end.
+    """G1 and G2 at the time t > 0, from a guess of the anomaly; G2 = -1 if the iteration does not converge.
 
-    Laguerre's method of degree 5 [conway1986], kept between the anomalies known to be too small and too large. The last
-    correction, too small for a new evaluation, enters by the functions' Taylor series.
+    Laguerre's method of degree 5 [conway1986], bracketed by the anomalies known to be too small and too large. The last
+    correction is applied by the Taylor series of the functions, without a new evaluation.
     """
     low, high = 0.0, inf
     for _ in range(MOST_ITERATIONS):
@@ -223,12 +223,12 @@ def anomaly(b, r0, eta, zeta, t, s):
     return 0.0, -1.0
 
 
-# Guesses.
+# Initial guesses.
 
 
 @inlined
 def guess_ellipse(mu, b, eta, zeta, t):
-    """Anomaly of a step on an ellipse that is not thin, after Danby [danby1987]."""
+    """Guess of the anomaly for an ellipse that is not nearly rectilinear, after Danby [danby1987]."""
     w = sqrt(b)
     x, y = zeta / mu, eta * w / mu
     a = t * b * w / mu - y
@@ -239,7 +239,7 @@ def guess_ellipse(mu, b, eta, zeta, t):
 
 @inlined
 def guess_outward(b, r0, eta, zeta, t):
-    """Anomaly of a step away from the centre of an orbit that never returns: about the least that one term allows."""
+    """Guess of the anomaly for outward motion on an open orbit: about the least of the bounds from single terms."""
     s = min(t / r0, (6.0 * t / zeta) ** (1.0 / 3.0))
     if 2.0 * t < eta * s * s:
         s = sqrt(2.0 * t / eta)
@@ -251,7 +251,7 @@ def guess_outward(b, r0, eta, zeta, t):
 
 @inlined
 def guess_around(mu, b, q, zeta, t):
-    """Anomaly from the periapsis at the time t > 0 from it, of a thin ellipse or an orbit that never returns."""
+    """Guess of the anomaly at the time t > 0 after periapsis, for a nearly rectilinear ellipse or an open orbit."""
     P, Q = 2.0 * q / zeta, 3.0 * t / zeta
     w = (Q + sqrt(Q * Q + P * P * P)) ** (1.0 / 3.0)
     s = 2.0 * Q / (w * w + P + (P / w) * (P / w))
@@ -267,7 +267,7 @@ def guess_around(mu, b, q, zeta, t):
 
 @helper
 def around(mu, r, v, t, r0, b, eta, zeta):
-    """Status, position and velocity at the time t > 0 by way of the periapsis, for e^2 > THIN."""
+    """Status, position and velocity at the time t > 0, computed from the periapsis, for e^2 > THIN."""
     failed = (0.0, 0.0, 0.0)
     h = cross_exact(r, v)
     hh = dot(h, h)
@@ -306,13 +306,13 @@ def around(mu, r, v, t, r0, b, eta, zeta):
 
 @inlined
 def joined(x, dx):
-    """Position or momentum, and its change."""
+    """Position or momentum plus its change."""
     return add(x, dx)
 
 
 @inlined
 def joined_carrying(x, dx):
-    """The same of numbers with their carries, three and three: compensated sums."""
+    """The same by compensated summation: three values, then their three compensations."""
     a, da = two_sum(x[0], x[3] + dx[0])
     b, db = two_sum(x[1], x[4] + dx[1])
     c, dc = two_sum(x[2], x[5] + dx[2])
@@ -321,19 +321,19 @@ def joined_carrying(x, dx):
 
 @inlined
 def whole(x):
-    """A position or momentum that is no sum with the one before."""
+    """A position or momentum that is not the previous one plus a change."""
     return x
 
 
 @inlined
 def whole_carrying(x):
-    """The same, with carries."""
+    """The same, with zero compensation."""
     return (x[0], x[1], x[2], 0.0, 0.0, 0.0)
 
 
 @helper
 def kepler_motion(mu, m, r, p, t):
-    """Where a mass m with position r and momentum p is at the time t: status, position, momentum.
+    """Propagate a mass m with position r and momentum p by the time t: status, position, momentum.
 
     Parameters
     ----------
@@ -349,16 +349,16 @@ def kepler_motion(mu, m, r, p, t):
     Returns
     -------
     status : int
-        OK; NOT_FINITE where the point is in the centre at the beginning or at the end, or a number is not finite;
-        NOT_CONVERGED where the time is more than 1e15 periods, or Kepler's equation was not solved (never seen).
+        OK; NOT_FINITE if the point is at the centre before or after, or a number is not finite; NOT_CONVERGED if the
+        time is more than 1e15 periods, or Kepler's equation was not solved (never observed).
     position, momentum : tuple of 3 floats
-        What was given, where the status is not OK.
+        Unchanged if the status is not OK.
 
     Notes
     -----
-    Errors are about those that rounding of r, p, t and mu would cause, and do not grow with the number of periods. In
-    many steps, those of energy and angular momentum add up like a random walk, to between 1e-13 and 1e-12 in a
-    million steps on orbits with e up to 0.97. m = 1 makes velocities of momenta.
+    Errors are about those caused by rounding r, p, t and mu, and do not grow with the number of periods. Over many
+    steps, errors of energy and angular momentum grow like a random walk, to between 1e-13 and 1e-12 in a million steps
+    on orbits with e up to 0.97. With m = 1 momenta are velocities.
     """
     v = (p[0] / m, p[1] / m, p[2] / m)
     dv = (0.0, 0.0, 0.0)
@@ -399,14 +399,14 @@ def kepler_motion(mu, m, r, p, t):
     G1, G2 = anomaly(b, r0, eta, zeta, t, s)
     if G2 < 0.0:
         return L.NOT_CONVERGED, r, p
-    # G1^2 + b G2^2 = 2 G2 to twice the digits: what keeps the energy from drifting.
+    # Correct G1, G2 so that G1^2 + b G2^2 = 2 G2 in double-double, which keeps the energy from drifting.
     x, dx = two_times(b, db, G2, 0.0)
     x, dx = two_times(*two_add(x, dx, -2.0, 0.0), G2, 0.0)
     x, dx = two_add(x, dx, *two_product(G1, G1))
     dG1 = dG2 = 0.0
     if b <= 0.0:
         dG1 = -0.5 * (x + dx) / G1
-    elif G2 > 0.0:  # else the step is too small to tell
+    elif G2 > 0.0:  # else the step is too small for a correction
         x = 0.5 * (x + dx) / G2
         dG1, dG2 = -x * G1, -x * G2
     x, dx = two_add(*two_times(eta, deta, G1, dG1), *two_times(zeta, dzeta, G2, dG2))
@@ -433,9 +433,9 @@ def kepler_motion(mu, m, r, p, t):
 
 
 kepler_motion_carrying = helper(bind(python_of(kepler_motion), joined=joined_carrying, whole=whole_carrying))
-"""``kepler_motion`` of numbers with carries: r and p are six numbers each, those of a compensated sum (value, carry).
+"""``kepler_motion`` with compensated summation: r and p are six numbers each, three values and their compensations.
 
-Carries do not follow the motion. What that leaves out is a carry times the part of a period that the step takes.
+The compensations are not propagated. The error this leaves is a compensation times the step as a fraction of a period.
 """
 
 

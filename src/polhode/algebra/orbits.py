@@ -1,10 +1,10 @@
-"""Two-body orbits over arrays: motion, elements and anomalies, as ``polhode.kepler``.
+"""Two-body orbits of arrays: propagation, orbital elements and anomalies, as ``polhode.kepler``.
 
-A point moves in the acceleration -mu r/|r|^3 of a centre at the origin; ``mu`` is positive, units are any consistent
-set, angles are radians. Every function takes array_like with leading axes that broadcast, positions and velocities with
-a last axis of length 3, and returns float64. What has no meaning raises ``polhode.errors.InvalidInput``.
+A point has the acceleration -mu r/|r|^3 towards the origin; ``mu`` is positive, units are any consistent set, angles
+are radians. Every function takes array_like with leading axes that broadcast, positions and velocities with a last axis
+of length 3, and returns float64. Invalid arguments raise ``polhode.errors.InvalidInput``.
 
-Three sets of elements, each a named tuple that goes back to a state as ``state_from_...(*elements, mu)``:
+Three sets of elements, each a named tuple, converted back to a state by ``state_from_...(*elements, mu)``:
 
 ===================== ========================================= ====================================================
 set                   elements                                  undefined for
@@ -14,8 +14,8 @@ modified equinoctial  p, f, g, h, k, L [walker1985]             i = pi; with ``r
 equinoctial           a, h, k, p, q, lambda [broucke1972]       the same; parabolas and hyperbolas
 ===================== ========================================= ====================================================
 
-Each classical angle loses digits near circles or near the equator; their sum does not, and neither do the other sets.
-A straight orbit has no plane and no elements at all: keep its position and velocity.
+The classical angles lose digits on nearly circular or equatorial orbits; their sum does not, nor do the other sets. A
+rectilinear orbit has no plane and no elements: keep its position and velocity.
 
 Legend: ``p`` semi-latus rectum, ``a`` semi-major axis, ``e`` eccentricity, ``i`` inclination, ``nu`` true anomaly;
 ``L`` true longitude, ``lambda`` mean longitude; ``u`` argument of latitude; in kernels ``h, H`` angular momentum and
@@ -88,30 +88,30 @@ __all__ = [
 ]
 
 STRAIGHT = 1e-13
-"""Distance of the periapsis over that of the point below which nothing is left of the elements' digits."""
+"""Ratio of periapsis distance to distance below which an orbit counts as rectilinear: its elements have no digits."""
 
 GRAVITY = "m**3 / s**2"
 
 LONGEST = 1e12
-"""Largest mean anomaly, and largest eccentric one: beyond, double precision has lost the phase."""
+"""Largest mean and eccentric anomaly: beyond, double precision loses the phase."""
 
 WIDEST = 700.0
 """Largest hyperbolic anomaly: beyond, its hyperbolic sine overflows."""
 
 
-# Kernels: each takes the numbers of row i of an array.
+# Kernels: each takes its arguments from row i of an array.
 
 
 @inlined
 def triple(a, i, k):
-    """The vector in row i that begins in column k."""
+    """The vector in columns k to k + 2 of row i."""
     return (a[i, k], a[i, k + 1], a[i, k + 2])
 
 
 def propagate_row(a, i):
     """Position, velocity and status from position, velocity, t, mu.
 
-    Units of 2^k for lengths and 2^j for times, in which nothing overflows, change no digit.
+    Lengths are scaled by 2^k and times by 2^j to prevent overflow, which changes no digit.
     """
     r, mu = triple(a, i, 0), a[i, 7]
     k = frexp(abs(r[0]) + abs(r[1]) + abs(r[2]))[1]
@@ -161,7 +161,7 @@ def apsides_row(a, i):
 
 
 def classical_row(a, i):
-    """Classical elements; p is nan where the orbit is straight."""
+    """Classical elements; p is nan where the orbit is rectilinear."""
     r, v, mu = triple(a, i, 0), triple(a, i, 3), a[i, 6]
     h, H, d, p, x, y, e = shape(mu, r, v)
     if not p > STRAIGHT * (1.0 + e) * d:
@@ -206,7 +206,7 @@ def frame(h, k, I):
 
 @inlined
 def modified(mu, r, v, I):
-    """Modified equinoctial elements; p is nan where the orbit is straight, h where the plane has none."""
+    """Modified equinoctial elements; p is nan where the orbit is rectilinear, h where they are singular."""
     w, H, d, p, _, _, e = shape(mu, r, v)
     if not p > STRAIGHT * (1.0 + e) * d:
         return nan, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -247,7 +247,7 @@ def from_modified_row(a, i):
 def equinoctial_row(a, i):
     """Equinoctial elements from position, velocity, mu, I; a is infinite where the orbit is open.
 
-    nu - E = 2 atan2(e sin E, 1 + sqrt(1 - e^2) - e cos E), which has no singular place.
+    Uses nu - E = 2 atan2(e sin E, 1 + sqrt(1 - e^2) - e cos E), which has no singularity.
     """
     r, v, mu = triple(a, i, 0), triple(a, i, 3), a[i, 6]
     p, f, g, h, k, L = modified(mu, r, v, a[i, 7])
@@ -271,8 +271,8 @@ def from_equinoctial_row(a, i):
 
 
 @inlined
-def turns(x):
-    """Whole turns in an angle, and what is left of it between -pi and pi."""
+def split_revolutions(x):
+    """Number of full revolutions in an angle, and the remainder between -pi and pi."""
     n = floor(x / TWO_PI + 0.5)
     z, dz = two_product(n, TWO_PI)
     return n, (x - z) - (dz + n * TWO_PI_TAIL)
@@ -280,15 +280,15 @@ def turns(x):
 
 @helper
 def eccentric_anomaly(M, e):
-    """Solve Kepler's equation E - e sin E = M, 0 <= e < 1, for any M."""
-    n, M = turns(M)
+    """Solve Kepler's equation E - e sin E = M for E, 0 <= e < 1, any M."""
+    n, M = split_revolutions(M)
     t = abs(M)
     if t == 0.0 or e == 0.0:
         return n * TWO_PI + M
     s = guess_ellipse(1.0, 1.0, 0.0, e, t) if e < 0.95 else guess_around(1.0, 1.0, 1.0 - e, e, t)
     s = min(s, t / (1.0 - e))
     G1, G2 = anomaly(1.0, 1.0 - e, 0.0, e, t, s)
-    E = G1 if G2 < 1e-18 else 2.0 * atan2(G2, G1)  # sine and versine; the latter may have become 0
+    E = G1 if G2 < 1e-18 else 2.0 * atan2(G2, G1)  # sine and versine; the latter may have underflowed
     return n * TWO_PI + copysign(E, M)
 
 
@@ -311,7 +311,7 @@ def mean_row(a, i):
     x, e, b = a[i, 0], a[i, 1], a[i, 2]
     n = 0.0
     if b > 0.0:
-        n, x = turns(x)
+        n, x = split_revolutions(x)
     _, _, G3 = universal(b, x)
     return (n * TWO_PI + (b * (1.0 - e) * x + e * G3),)
 
@@ -320,7 +320,7 @@ def mean_row(a, i):
 
 
 def formula(a, i):  # replaced by bind
-    """Stand-in for the bound kernel; calling it unbound is a mistake."""
+    """Placeholder that ``jit.bind`` replaces by a kernel."""
     raise RuntimeError("a loop runs only with a kernel bound into it")
 
 
@@ -332,14 +332,14 @@ def each(a, out):
 
 @functools.cache
 def loop_for(kernel):
-    """The compiled loop of a kernel."""
+    """Compile the loop of a kernel over rows."""
     return jit.compile_kernel(jit.bind(each, formula=kernel, write_all=write_all), "void(f8[:, ::1], f8[:, ::1])")
 
 
 def _apply(kernel, gives: int, **operands: Array) -> Array:
-    """Run a kernel over operands whose leading axes broadcast; the result has them and a last axis.
+    """Apply a kernel to operands; the result has their broadcast leading axes and a last axis of length ``gives``.
 
-    Of the operands, ``position`` and ``velocity`` have a last axis, too.
+    Of the operands, ``position`` and ``velocity`` have a last axis of length 3.
     """
     widths = {name: 3 if name in ("position", "velocity") else 1 for name in operands}
     leading = {name: a.shape[:-1] if widths[name] == 3 else a.shape for name, a in operands.items()}
@@ -367,18 +367,18 @@ def _column(out: Array, k: int) -> Array:
     return column
 
 
-# Input.
+# Checks of arguments.
 
 
 def _refuse(wrong, name: str, sentence: str) -> None:
-    """Raise where anything is wrong, with the name and, of several entries, the place of the first wrong one."""
+    """Raise if any entry is wrong, with the name and, of an array, the index of the first wrong entry."""
     if np.any(wrong):
         index_text = ", ".join(str(int(k)) for k in np.argwhere(wrong)[0]) if np.ndim(wrong) else ""
         raise InvalidInput(f"{name}[{index_text}] {sentence}" if index_text else f"{name} {sentence}")
 
 
 def _within(wrong) -> None:
-    """Refuse what has left the range of numbers on the way."""
+    """Raise if a result has overflowed."""
     _refuse(wrong, "position", "gives numbers beyond 1e308 with this velocity and mu; choose other units")
 
 
@@ -416,16 +416,16 @@ def _sized(value: ArrayLike, name: str, largest: float, unit: str = "") -> Array
     return a
 
 
-# Motion.
+# Propagation and integrals of motion.
 
 
 def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayLike) -> tuple[Array, Array]:
-    """Where a point is after a time, on any orbit and for any time, by universal variables.
+    """Propagate a Kepler orbit of any kind over any time, in universal variables.
 
     Parameters
     ----------
     position, velocity : array_like (..., 3)
-        State at time 0, the centre at the origin.
+        State at time 0, relative to the centre.
     t : array_like (...)
         Time, of either sign.
     mu : array_like (...)
@@ -434,15 +434,15 @@ def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayL
     Returns
     -------
     position, velocity : arrays (..., 3)
-        Each to about what rounding of the arguments would change: at most 2.2 times that on 16,000 draws (every conic,
-        ellipses as thin as numbers allow, hyperbolas of e up to 100, falls towards the centre, 1e-12 to 1e4 periods);
-        for exact arguments, no worse after many periods than after one. A straight fall turns back at the centre, as
-        the limit of thinner and thinner orbits does.
+        State at time t. Errors are about those from rounding the arguments: at most 2.2 times that in 16,000 random
+        cases (every conic, ellipses up to the largest representable e, hyperbolas with e up to 100, falls towards the
+        centre, 1e-12 to 1e4 periods); for exact arguments, no worse after many periods than after one. A rectilinear
+        fall turns back at the centre, as the limit of e -> 1 does.
 
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, mu not positive; a point that starts or ends in the centre; more than 1e15 periods.
+        Wrong shapes, not finite, mu not positive; a point that starts or ends at the centre; more than 1e15 periods.
 
     Examples
     --------
@@ -460,7 +460,7 @@ def propagate(position: ArrayLike, velocity: ArrayLike, t: ArrayLike, mu: ArrayL
 
 
 def specific_energy(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
-    """Energy of a unit mass, v^2/2 - mu/r.
+    """Specific orbital energy v^2/2 - mu/r, per unit mass.
 
     Parameters
     ----------
@@ -472,16 +472,16 @@ def specific_energy(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> 
     Returns
     -------
     array (...)
-        Negative for ellipses. Relative error 1e-16, also where kinetic and potential energy cancel.
+        Negative for ellipses. Relative error 1e-16, even where kinetic and potential energy nearly cancel.
 
     Raises
     ------
     InvalidInput
         Wrong shapes, not finite, mu not positive, a point at the centre.
     """
-    found = _column(_apply(energy_row, 2, **_state(position, velocity, mu)), 0)
-    _within(~np.isfinite(found))
-    return found
+    energy = _column(_apply(energy_row, 2, **_state(position, velocity, mu)), 0)
+    _within(~np.isfinite(energy))
+    return energy
 
 
 def period(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
@@ -502,14 +502,14 @@ def period(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
     InvalidInput
         As ``specific_energy``; a parabola or hyperbola, which has no period.
     """
-    found = _apply(energy_row, 2, **_state(position, velocity, mu))
-    _refuse(found[..., 0] >= 0.0, "velocity", "is that of escape or above: the orbit is open and has no period")
-    _within(~np.isfinite(found).all(axis=-1))
-    return _column(found, 1)
+    values = _apply(energy_row, 2, **_state(position, velocity, mu))
+    _refuse(values[..., 0] >= 0.0, "velocity", "is that of escape or above: the orbit is open and has no period")
+    _within(~np.isfinite(values).all(axis=-1))
+    return _column(values, 1)
 
 
 def angular_momentum(position: ArrayLike, velocity: ArrayLike) -> Array:
-    """Angular momentum of a unit mass, r x v.
+    """Specific angular momentum r x v, per unit mass.
 
     Parameters
     ----------
@@ -519,7 +519,7 @@ def angular_momentum(position: ArrayLike, velocity: ArrayLike) -> Array:
     Returns
     -------
     array (..., 3)
-        Each component to its own last digit, also where position and velocity are nearly parallel.
+        Each component accurate to its own last digit, even where position and velocity are nearly parallel.
 
     Raises
     ------
@@ -530,7 +530,7 @@ def angular_momentum(position: ArrayLike, velocity: ArrayLike) -> Array:
 
 
 def eccentricity_vector(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> Array:
-    """The vector v x (r x v)/mu - r/|r|, from the centre towards the periapsis; its length is the eccentricity.
+    """Eccentricity vector v x (r x v)/mu - r/|r|, pointing from the centre to the periapsis, with length e.
 
     Parameters
     ----------
@@ -540,21 +540,21 @@ def eccentricity_vector(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike)
     Returns
     -------
     array (..., 3)
-        Error a few 1e-16 times 1 + e; so a circle has a vector of rounding errors, which points nowhere. That of a
-        straight orbit is -r/|r|.
+        Error a few 1e-16 times 1 + e, so for a circle the direction is meaningless. For a rectilinear orbit it is
+        -r/|r|.
 
     Raises
     ------
     InvalidInput
         As ``specific_energy``.
     """
-    found = _apply(vector_row, 3, **_state(position, velocity, mu))
-    _within(~np.isfinite(found).all(axis=-1))
-    return found
+    vector = _apply(vector_row, 3, **_state(position, velocity, mu))
+    _within(~np.isfinite(vector).all(axis=-1))
+    return vector
 
 
 def apsides(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> tuple[Array, Array]:
-    """Smallest and largest distance from the centre on the orbit.
+    """Periapsis and apoapsis distance.
 
     Parameters
     ----------
@@ -564,24 +564,24 @@ def apsides(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> tuple[Ar
     Returns
     -------
     periapsis, apoapsis : arrays (...)
-        Distances; 0 for the periapsis of a straight orbit, infinity for the apoapsis of a parabola or hyperbola. Their
-        directions are those of ``eccentricity_vector`` and of its negative.
+        Distances from the centre; 0 for the periapsis of a rectilinear orbit, infinity for the apoapsis of a parabola
+        or hyperbola. Their directions are those of ``eccentricity_vector`` and of its negative.
 
     Raises
     ------
     InvalidInput
         As ``specific_energy``.
     """
-    found = _apply(apsides_row, 2, **_state(position, velocity, mu))
-    _within(~np.isfinite(found[..., 0]) | np.isnan(found[..., 1]))
-    return _column(found, 0), _column(found, 1)
+    distances = _apply(apsides_row, 2, **_state(position, velocity, mu))
+    _within(~np.isfinite(distances[..., 0]) | np.isnan(distances[..., 1]))
+    return _column(distances, 0), _column(distances, 1)
 
 
 # Elements.
 
 
 class ClassicalElements(NamedTuple):
-    """Classical elements, in the order in which ``state_from_classical`` takes them."""
+    """Classical elements, in the order of ``state_from_classical``."""
 
     semi_latus_rectum: Array
     eccentricity: Array
@@ -599,7 +599,7 @@ class ClassicalElements(NamedTuple):
 
 
 class ModifiedEquinoctialElements(NamedTuple):
-    """p, f, g, h, k, L of [walker1985], in the order in which ``state_from_modified_equinoctial`` takes them."""
+    """p, f, g, h, k, L of [walker1985], in the order of ``state_from_modified_equinoctial``."""
 
     p: Array
     f: Array
@@ -610,7 +610,7 @@ class ModifiedEquinoctialElements(NamedTuple):
 
 
 class EquinoctialElements(NamedTuple):
-    """a, h, k, p, q, mean longitude of [broucke1972], in the order in which ``state_from_equinoctial`` takes them."""
+    """a, h, k, p, q, mean longitude of [broucke1972], in the order of ``state_from_equinoctial``."""
 
     a: Array
     h: Array
@@ -639,7 +639,7 @@ def _back(kernel, columns: dict[str, Array], mu: ArrayLike, **more: Array) -> tu
 
 
 def classical_elements(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) -> ClassicalElements:
-    """Semi-latus rectum, eccentricity, inclination, node, argument of periapsis, true anomaly.
+    """Classical elements: semi-latus rectum, eccentricity, inclination, node, argument of periapsis, true anomaly.
 
     Parameters
     ----------
@@ -653,15 +653,15 @@ def classical_elements(position: ArrayLike, velocity: ArrayLike, mu: ArrayLike) 
     ClassicalElements
         Of arrays (...): ``semi_latus_rectum``, ``eccentricity``, ``inclination`` from 0 to pi, ``node`` and
         ``argument_of_periapsis`` from 0 to 2 pi, ``true_anomaly`` from -pi to pi.
-        Where the orbit lies in the xy-plane, the node is set to 0 and angles are measured from the x-axis in the
-        direction of motion. On an exact circle the argument of periapsis is set to 0 and the true anomaly is measured
-        from the node. Near these cases single angles lose digits (errors 1e-16/sin i and 1e-16/e) but the state comes
-        back: their errors cancel.
+        If the orbit lies in the xy-plane, the node is 0 and angles are measured from the x-axis in the direction of
+        motion. On an exact circle the argument of periapsis is 0 and the true anomaly is measured from the node. Near
+        these cases single angles lose digits (errors 1e-16/sin i and 1e-16/e), but the errors cancel when they are
+        converted back to a state.
 
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, mu not positive, a point at the centre; a straight orbit, or one whose periapsis is
+        Wrong shapes, not finite, mu not positive, a point at the centre; a rectilinear orbit, or one whose periapsis is
         below 1e-13 of the distance.
     """
     return ClassicalElements(*_elements(classical_row, position, velocity, mu))
@@ -681,21 +681,22 @@ def state_from_classical(
     Parameters
     ----------
     semi_latus_rectum, eccentricity, inclination, node, argument_of_periapsis, true_anomaly : array_like (...)
-        Any angles in radians, the inclination from 0 to pi. Of a semi-major axis, the function ``semi_latus_rectum``
-        makes the first of them.
+        Any angles in radians, the inclination from 0 to pi. The function ``semi_latus_rectum`` computes the first of
+        them from a semi-major axis.
     mu : array_like (...)
         Gravity parameter, positive.
 
     Returns
     -------
     position, velocity : arrays (..., 3)
-        Error a few 1e-16 times that of the angles; near the asymptote or the far end of a thin orbit, times r/p.
+        Relative error a few 1e-16 plus that of the angles; near the asymptote or the apoapsis of a nearly rectilinear
+        orbit, times r/p.
 
     Raises
     ------
     InvalidInput
-        Shapes, not finite; p or mu not positive, e negative, an inclination outside 0 to pi; a true anomaly that a
-        hyperbola does not reach.
+        Wrong shapes, not finite; p or mu not positive, e negative, an inclination outside 0 to pi; a true anomaly
+        beyond the asymptote of a hyperbola.
     """
     columns = {
         "semi_latus_rectum": _size(semi_latus_rectum, "semi_latus_rectum"),
@@ -723,7 +724,7 @@ def state(
     true_anomaly: ArrayLike | None = None,
     mean_anomaly: ArrayLike | None = None,
 ) -> tuple[Array, Array]:
-    """Position and velocity from classical elements by name, in the forms in which people have them.
+    """Position and velocity from classical elements by name, with a choice of size and of anomaly.
 
     Parameters
     ----------
@@ -735,7 +736,7 @@ def state(
     eccentricity, inclination, node, argument_of_periapsis : array_like (...)
         Zero by default; angles in radians, as for ``state_from_classical``.
     true_anomaly, mean_anomaly : array_like (...)
-        Place on the orbit, one of the two; by default the periapsis. The mean anomaly of a parabola is
+        Position on the orbit, one of the two; by default the periapsis. The mean anomaly of a parabola is
         2 sqrt(mu/p^3) t.
 
     Returns
@@ -793,8 +794,8 @@ def modified_equinoctial_elements(
     """Modified equinoctial elements p, f, g, h, k, L [walker1985], for every conic.
 
     With w the argument of periapsis and O the node, f and g are e times cosine and sine of w + O, h and k are tan(i/2)
-    times cosine and sine of O, and L = w + O + nu. With ``retrograde`` O changes its sign in w + O, and tan(i/2)
-    becomes its inverse.
+    times cosine and sine of O, and L = w + O + nu. With ``retrograde``, w - O replaces w + O, and cot(i/2) replaces
+    tan(i/2).
 
     Parameters
     ----------
@@ -803,21 +804,21 @@ def modified_equinoctial_elements(
     mu : array_like (...)
         Gravity parameter, positive.
     retrograde : bool
-        Take the set that is not defined for i = 0 but for i = pi.
+        Use the retrograde set, singular at i = 0 instead of i = pi.
 
     Returns
     -------
     ModifiedEquinoctialElements
-        Of arrays (...), L from 0 to 2 pi. Circular and equatorial orbits are no special cases.
+        Of arrays (...), L from 0 to 2 pi. Circular and equatorial orbits are not special cases.
 
     Raises
     ------
     InvalidInput
         As ``classical_elements``; an inclination of pi, with ``retrograde`` of 0.
     """
-    found = _elements(modified_row, position, velocity, mu, factor=_factor(retrograde))
-    _no_frame(found[3], retrograde)
-    return ModifiedEquinoctialElements(*found)
+    elements = _elements(modified_row, position, velocity, mu, factor=_factor(retrograde))
+    _no_frame(elements[3], retrograde)
+    return ModifiedEquinoctialElements(*elements)
 
 
 def state_from_modified_equinoctial(
@@ -848,7 +849,7 @@ def state_from_modified_equinoctial(
     Raises
     ------
     InvalidInput
-        Shapes, not finite; p or mu not positive; a longitude that a hyperbola does not reach.
+        Wrong shapes, not finite; p or mu not positive; a longitude beyond the asymptote of a hyperbola.
     """
     values = {"f": f, "g": g, "h": h, "k": k}
     columns = {"p": _size(p, "p")} | {name: array(value, name) for name, value in values.items()}
@@ -861,8 +862,8 @@ def equinoctial_elements(
 ) -> EquinoctialElements:
     """Equinoctial elements a, h, k, p, q and mean longitude [broucke1972], for ellipses.
 
-    h and k are e times sine and cosine of w + O, p and q are tan(i/2) times sine and cosine of O, and the longitude is
-    w + O + M: the letters are not those of the modified set. ``retrograde`` as for that one.
+    h and k are e times sine and cosine of w + O, p and q are tan(i/2) times sine and cosine of O, and the mean
+    longitude is w + O + M. The letters differ from those of the modified set.
 
     Parameters
     ----------
@@ -872,17 +873,17 @@ def equinoctial_elements(
     Returns
     -------
     EquinoctialElements
-        Of arrays (...), the mean longitude from 0 to 2 pi. Circular and equatorial orbits are no special cases.
+        Of arrays (...), the mean longitude from 0 to 2 pi. Circular and equatorial orbits are not special cases.
 
     Raises
     ------
     InvalidInput
         As ``modified_equinoctial_elements``; a parabola or hyperbola, which has no mean longitude.
     """
-    found = _elements(equinoctial_row, position, velocity, mu, factor=_factor(retrograde))
-    _refuse(np.isinf(found[0]), "velocity", "is that of escape or above; use modified_equinoctial_elements")
-    _no_frame(found[3], retrograde)
-    return EquinoctialElements(*found)
+    elements = _elements(equinoctial_row, position, velocity, mu, factor=_factor(retrograde))
+    _refuse(np.isinf(elements[0]), "velocity", "is that of escape or above; use modified_equinoctial_elements")
+    _no_frame(elements[3], retrograde)
+    return EquinoctialElements(*elements)
 
 
 def state_from_equinoctial(
@@ -913,7 +914,7 @@ def state_from_equinoctial(
     Raises
     ------
     InvalidInput
-        Shapes, not finite; a or mu not positive; h^2 + k^2 not below 1.
+        Wrong shapes, not finite; a or mu not positive; h^2 + k^2 not below 1.
     """
     columns = {"a": _size(a, "a")}
     columns |= {name: array(value, name) for name, value in {"h": h, "k": k, "p": p, "q": q}.items()}
@@ -921,13 +922,13 @@ def state_from_equinoctial(
     try:
         e = np.hypot(columns["h"], columns["k"])
     except ValueError:
-        e = np.zeros(())  # they do not broadcast, which is said better elsewhere
+        e = np.zeros(())  # they do not broadcast: _back raises a better message
     _refuse(e >= 1.0, "h", "and k are those of a parabola or hyperbola; use modified equinoctial elements")
     return _back(from_equinoctial_row, columns, mu, factor=_factor(retrograde))
 
 
 def semi_latus_rectum(semi_major_axis: ArrayLike, eccentricity: ArrayLike) -> Array:
-    """p = a (1 - e^2).
+    """Semi-latus rectum p = a (1 - e^2).
 
     Parameters
     ----------
@@ -943,7 +944,7 @@ def semi_latus_rectum(semi_major_axis: ArrayLike, eccentricity: ArrayLike) -> Ar
     Raises
     ------
     InvalidInput
-        Not finite, shapes that do not broadcast, an eccentricity of 1, or the sign of another conic.
+        Not finite, shapes that do not broadcast, an eccentricity of 1, or a semi-major axis of the wrong sign.
     """
     e, a = _eccentricity(eccentricity, "any"), array(semi_major_axis, "semi_major_axis", "m")
     _refuse(e == 1.0, "eccentricity", "is 1: a parabola has no semi-major axis; give its semi-latus rectum")
@@ -952,7 +953,7 @@ def semi_latus_rectum(semi_major_axis: ArrayLike, eccentricity: ArrayLike) -> Ar
     return p[()]
 
 
-_parameter = semi_latus_rectum  # under a name that no argument hides
+_parameter = semi_latus_rectum  # an alias, since arguments shadow the name
 
 
 def _size(value: ArrayLike, name: str) -> Array:
@@ -975,7 +976,7 @@ def _together(function, **operands: Array) -> Array:
 
 
 def mean_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
-    """Mean anomaly E - e sin E of an ellipse, through any number of turns.
+    """Mean anomaly E - e sin E of an ellipse, over any number of revolutions.
 
     Parameters
     ----------
@@ -987,7 +988,7 @@ def mean_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
     Returns
     -------
     array (...)
-        M = sqrt(mu/a^3) t, of full relative accuracy within a turn also for e near 1.
+        M = sqrt(mu/a^3) t, to full relative accuracy within a revolution, including e near 1.
 
     Raises
     ------
@@ -1011,7 +1012,7 @@ def eccentric_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
     Returns
     -------
     array (...)
-        In the same turn; relative error a few 1e-16 of what rounding of M and e changes.
+        Eccentric anomaly in the same revolution; relative error a few 1e-16, plus that from rounding M and e.
 
     Raises
     ------
@@ -1023,25 +1024,25 @@ def eccentric_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
 
 
 def true_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
-    """True anomaly, tan(nu/2) = sqrt((1 + e)/(1 - e)) tan(E/2), in the same turn; see ``mean_from_eccentric``."""
+    """True anomaly, tan(nu/2) = sqrt((1 + e)/(1 - e)) tan(E/2), in the same revolution; see ``mean_from_eccentric``."""
     E = _sized(eccentric, "eccentric", LONGEST, "rad")
     return _together(_half_angles(1.0), E=E, e=_eccentricity(eccentricity, "ellipse"))
 
 
 def eccentric_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
-    """Eccentric anomaly of a true anomaly, at most 1e12, in the same turn; the inverse of ``true_from_eccentric``."""
+    """Eccentric anomaly of a true anomaly up to 1e12, in the same revolution; inverse of ``true_from_eccentric``."""
     nu = _sized(true, "true", LONGEST, "rad")
     return _together(_half_angles(-1.0), nu=nu, e=_eccentricity(eccentricity, "ellipse"))
 
 
 def _half_angles(sign):
-    def turned(x, e):
+    def convert(x, e):
         whole = np.floor(x / TWO_PI + 0.5)
         rest = (x - whole * TWO_PI) - whole * TWO_PI_TAIL
         y = np.sqrt(1.0 + sign * e) * np.sin(0.5 * rest)
         return whole * TWO_PI + 2.0 * np.arctan2(y, np.sqrt(1.0 - sign * e) * np.cos(0.5 * rest))
 
-    return turned
+    return convert
 
 
 def mean_from_hyperbolic(hyperbolic: ArrayLike, eccentricity: ArrayLike) -> Array:
@@ -1057,7 +1058,7 @@ def mean_from_hyperbolic(hyperbolic: ArrayLike, eccentricity: ArrayLike) -> Arra
     Returns
     -------
     array (...)
-        M = sqrt(mu/|a|^3) t, of full relative accuracy also for e near 1.
+        M = sqrt(mu/|a|^3) t, to full relative accuracy, including e near 1.
 
     Raises
     ------
@@ -1087,7 +1088,7 @@ def hyperbolic_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
     Parameters
     ----------
     true : array_like (...)
-        True anomaly, below arccos(-1/e) in size: there is the asymptote.
+        True anomaly, of size below that of the asymptote, arccos(-1/e).
     eccentricity : array_like (...)
         Above 1.
 
@@ -1107,7 +1108,7 @@ def hyperbolic_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
 
 
 def mean_from_parabolic(parabolic: ArrayLike) -> Array:
-    """Mean anomaly of a parabola, D + D^3/3 = 2 sqrt(mu/p^3) t, Barker's equation.
+    """Mean anomaly of a parabola, Barker's equation D + D^3/3 = 2 sqrt(mu/p^3) t.
 
     Parameters
     ----------
@@ -1133,12 +1134,12 @@ def parabolic_from_mean(mean: ArrayLike) -> Array:
 
 
 def true_from_parabolic(parabolic: ArrayLike) -> Array:
-    """True anomaly 2 arctan D on a parabola."""
+    """True anomaly 2 arctan D of a parabola."""
     return 2.0 * np.arctan(array(parabolic, "parabolic"))
 
 
 def parabolic_from_true(true: ArrayLike) -> Array:
-    """D = tan(nu/2) of a true anomaly below pi in size, which a parabola does not reach."""
+    """D = tan(nu/2) of a true anomaly between -pi and pi (exclusive), on a parabola."""
     nu = array(true, "true", "rad")
     _refuse(abs(nu) >= pi, "true", "is not between -pi and pi, where a parabola ends")
     return np.tan(0.5 * nu)
@@ -1151,10 +1152,10 @@ KINDS = (
 
 
 def _by_conic(first: int, value: Array, e: Array, parabola) -> Array:
-    """One anomaly from another by way of each conic's own; ``first`` says where in KINDS the two functions are."""
+    """Convert an anomaly through each conic's own anomaly; ``first`` is the index in KINDS of the first function."""
     out = np.array(parabola(np.where(e == 1.0, value, 0.0)))
-    for belongs, *functions in KINDS:
-        k = belongs(e)
+    for applies, *functions in KINDS:
+        k = applies(e)
         if k.any():
             middle, last = functions[first], functions[first + 1]
             out[k] = last(middle(value[k], e[k]), e[k])
@@ -1174,7 +1175,7 @@ def true_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
     Returns
     -------
     array (...)
-        On an ellipse in the same turn.
+        True anomaly; on an ellipse in the same revolution.
 
     Raises
     ------
@@ -1193,7 +1194,7 @@ def mean_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
     Parameters
     ----------
     true : array_like (...)
-        True anomaly; on parabolas and hyperbolas short of the asymptote.
+        True anomaly; on parabolas and hyperbolas below that of the asymptote.
     eccentricity : array_like (...)
         Not negative.
 

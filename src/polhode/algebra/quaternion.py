@@ -1,6 +1,6 @@
 """Tuple kernels of quaternions: scalar first (w, x, y, z), Hamilton product, body to space.
 
-Kernels that turn a vector or make a matrix expect a unit quaternion; ``normalize`` makes one.
+Kernels that rotate a vector or return a matrix expect a unit quaternion, see ``normalize``.
 """
 
 from math import atan2, sqrt
@@ -21,11 +21,11 @@ def multiply(a, b):
 
 @inlined
 def bounded(r):
-    """A product of unit quaternions, brought back to unit length when it has drifted by more than 1e-14.
+    """Renormalize a product of unit quaternions if its length has drifted by more than 1e-14.
 
-    The same increment rounds the same way in every step, so the length drifts by up to an ulp a step (3.5e-9 after 3e7
-    steps measured). Correcting it in every step would cost more than it gains: the correction itself rounds to an ulp
-    of each component, which turns the attitude, and steadily so (3.5e-11 rad after 1e7 steps, against 1e-13).
+    The same increment rounds the same way in every step, so the length drifts by up to an ulp per step (measured:
+    3.5e-9 after 3e7 steps). Correcting it in every step would be worse: the correction rounds each component, which
+    rotates the attitude systematically (3.5e-11 rad after 1e7 steps, against 1e-13).
     """
     n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]
     if abs(n - 1.0) > 2e-14:
@@ -61,7 +61,7 @@ def normalize(q):
 
 @inlined
 def canonical(q):
-    """Of q and -q, which are the same attitude, the one whose first component that is not zero is positive."""
+    """Of q and -q, which are the same attitude, the one whose first nonzero component is positive."""
     if q[0] < 0.0 or (q[0] == 0.0 and (q[1] < 0.0 or (q[1] == 0.0 and (q[2] < 0.0 or (q[2] == 0.0 and q[3] < 0.0))))):
         return (-q[0], -q[1], -q[2], -q[3])
     return (q[0], q[1], q[2], q[3])
@@ -104,8 +104,8 @@ def to_matrix(q):
 def from_matrix(m):
     """Unit quaternion of a rotation matrix (9 numbers in row order), in its ``canonical`` sign.
 
-    Starts from the largest of the four components (Shepperd's choice), so that nothing cancels at any attitude. A
-    matrix that is orthogonal only to some small e gives a rotation that differs from it by O(e).
+    Starts from the largest of the four components (Shepperd's method), so there is no cancellation at any attitude. A
+    matrix that is orthogonal only to a small error e gives a rotation that differs from it by O(e).
     """
     trace = m[0] + m[4] + m[8]
     if trace >= m[0] and trace >= m[4] and trace >= m[8]:
@@ -121,10 +121,10 @@ def from_matrix(m):
 
 @inlined
 def angle_between(a, b):
-    """Angle in 0 ... pi of the turn from attitude a to attitude b, which need not be normalised.
+    """Angle, 0 ... pi, of the rotation from attitude a to attitude b, which need not be normalised.
 
-    The vector part of conjugate(a) b is taken of conjugate(a) (b - a), the same in exact arithmetic: so it is exact
-    where a and b nearly agree, and zero where they do.
+    The vector part of conjugate(a) b is computed as that of conjugate(a) (b - a), the same in exact arithmetic, so it
+    is accurate where a and b nearly agree, and zero where they are equal.
     """
     c = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
     if c < 0.0:

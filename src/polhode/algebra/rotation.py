@@ -1,16 +1,15 @@
-"""Rotations over arrays: the public border of the algebra, as ``polhode.rotation``.
+"""Rotations of arrays: the public interface of the algebra, as ``polhode.rotation``.
 
 Every function takes array_like with any leading axes, which broadcast against each other, and returns float64 arrays
 with the same leading axes; a vector is the last axis of length 3, a quaternion the last axis of length 4 (w, x, y, z),
-a matrix the last two axes of length 3. Angles are radians. Attitudes turn body into space, ``x_space = R(q) x_body``.
+a matrix the last two axes of length 3. Angles are radians. Attitudes are body to space, ``x_space = R(q) x_body``.
 
-Where a quaternion stands for an attitude it need not be normalised, and q and -q are the same. Input that has the wrong
-shape, is not finite, or cannot mean a rotation raises ``polhode.errors.InvalidInput``.
+An attitude quaternion need not be normalised, and q and -q are the same attitude. Input that has the wrong shape, is
+not finite, or does not describe a rotation raises ``polhode.errors.InvalidInput``.
 
 The formulas are the tuple kernels of ``quaternion``, ``so3``, ``euler`` and ``charts``; this file loops them over
-arrays. A loop is compiled when it is first called, and kept on disk for the next process. Rotation vectors become
-quaternions and come back with ``exp_quaternion`` and ``log_quaternion``, matrices with ``exp_matrix`` and
-``log_matrix``.
+arrays. A loop is compiled on its first call and cached on disk. Rotation vectors are converted to quaternions and back
+by ``exp_quaternion`` and ``log_quaternion``, to matrices and back by ``exp_matrix`` and ``log_matrix``.
 """
 
 from __future__ import annotations
@@ -73,16 +72,16 @@ __all__ = [
 ]
 
 LARGEST = 1e100
-"""Numbers beyond this would overflow when squared."""
+"""Largest entry accepted; much larger ones would overflow when squared."""
 
 UNIT_TOLERANCE = 1e-6
-"""How far the length of a quaternion that means an attitude may be from 1."""
+"""Largest deviation from 1 of the norm of a quaternion that should be a unit quaternion."""
 
 MATRIX_TOLERANCE = 1e-6
-"""How far a matrix may be from orthogonal (any entry of R R^T - 1), or from skew relative to its largest entry."""
+"""Largest deviation from orthogonal (any entry of R R^T - 1), or from skew (relative to the largest entry)."""
 
 HALF_TURN = 1e-15
-"""|w| of a unit quaternion below which it is a half turn, which has no Cayley vector."""
+"""|w| of a unit quaternion below which it counts as a half turn (rotation by pi), which has no Cayley vector."""
 
 
 # Loops: each template is compiled once for every kernel bound into it.
@@ -104,18 +103,18 @@ def read9(a, i):
 
 
 def write1(out, i, r):
-    """One number into row i."""
+    """Write one number to row i."""
     out[i, 0] = r
 
 
 def write_all(out, i, r):
-    """As many numbers as there are into row i."""
+    """Write the tuple ``r`` to row i."""
     for k in range(len(r)):
         out[i, k] = r[k]
 
 
 def formula(*numbers):  # replaced by bind
-    """Stand-in for the bound kernel; calling it unbound is a mistake."""
+    """Placeholder that ``jit.bind`` replaces by a kernel."""
     raise RuntimeError("a loop runs only with a kernel bound into it")
 
 
@@ -149,14 +148,14 @@ def each_pair_planned(a, b, order, out):
 
 
 def follow(q, out):
-    """Rows of out after the first: each from the row before, by the formula of a chart, at the attitude q."""
+    """Fill the rows of out after the first, each with the triple of attitude q[i] that continues the row before."""
     for i in range(1, out.shape[0]):
         old = get3(out[i - 1], 0)
         put3(out[i], 0, formula(old, charts.between(read(old), get4(q[i], 0))))
 
 
 def follow_planned(q, order, out):
-    """As ``follow`` for Euler angles, whose formula gives the change."""
+    """As ``follow`` for Euler angles, whose formula returns the change."""
     plan = (order[0], order[1], order[2], order[3])
     for i in range(1, out.shape[0]):
         old = get3(out[i - 1], 0)
@@ -169,7 +168,7 @@ READERS = {3: read3, 4: read4, 9: read9}
 
 @functools.cache
 def loop_for(kernel, takes, gives, planned):
-    """The compiled loop of a kernel that takes tuples of the lengths ``takes`` and gives one of length ``gives``."""
+    """Compile the loop of a kernel whose arguments have lengths ``takes`` and whose result has length ``gives``."""
     values = {"formula": kernel, "write": write1 if gives == 1 else write_all}
     values.update(zip(("read", "read_second"), (READERS[length] for length in takes), strict=False))
     rows = ["f8[:, ::1]"] * len(takes)
@@ -180,7 +179,7 @@ def loop_for(kernel, takes, gives, planned):
 
 @functools.cache
 def loop_along(attitude_of, kernel, planned):
-    """The compiled loop that follows attitudes from row to row in a chart, whose attitudes ``attitude_of`` gives."""
+    """Compile the loop that follows a chart from row to row; ``attitude_of`` converts its triples to quaternions."""
     template, order = (follow_planned, "i8[::1], ") if planned else (follow, "")
     return jit.compile_kernel(
         jit.bind(template, formula=kernel, read=attitude_of), f"void(f8[:, ::1], {order}f8[:, ::1])"
@@ -188,14 +187,14 @@ def loop_along(attitude_of, kernel, planned):
 
 
 def _rows(a: Array, leading: tuple[int, ...], count: int) -> Array:
-    """The operand as contiguous rows, repeated along the leading axes it lacks."""
+    """The operand broadcast to the leading axes, as contiguous rows."""
     if a.shape[:-1] != leading:
         a = np.broadcast_to(a, leading + a.shape[-1:])
     return np.require(a.reshape(count, a.shape[-1]), requirements=("C", "A", "W"))
 
 
 def _apply(kernel, gives: tuple[int, ...], *operands: Array, plan: tuple[int, ...] | None = None) -> Array:
-    """Run a kernel over operands (…, k); the result has their broadcast leading axes and then the shape ``gives``."""
+    """Apply a kernel to operands (…, k); the result has their broadcast leading axes, then the shape ``gives``."""
     try:
         leading = np.broadcast_shapes(*(a.shape[:-1] for a in operands))
     except ValueError:
@@ -214,7 +213,7 @@ def _apply(kernel, gives: tuple[int, ...], *operands: Array, plan: tuple[int, ..
     return result
 
 
-# Input.
+# Checks of arguments.
 
 
 def _vectors(value: ArrayLike, name: str, unit: str = "") -> Array:
@@ -234,7 +233,7 @@ def _quaternions(value: ArrayLike, name: str) -> Array:
 
 
 def _attitudes(value: ArrayLike, name: str) -> Array:
-    """Quaternions that stand for attitudes: not zero, and scaled by a power of two so that squares do not overflow."""
+    """Attitude quaternions: not zero, and scaled by a power of two where squares would overflow or underflow."""
     a = _quaternions(value, name)
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("...i,...i->...", a, a)
@@ -259,7 +258,7 @@ def _flat(a: Array) -> Array:
 
 
 def _rotations(value: ArrayLike, name: str) -> Array:
-    """Rotation matrices as rows of 9."""
+    """Rotation matrices, checked, as rows of 9."""
     a = _matrices(value, name)
     if a.size:
         if np.abs(a).max() > 2.0:
@@ -287,7 +286,7 @@ VECTOR_BRANCHES = {
 ANGLE_BRANCHES = {"principal": charts.euler_principal, "continuous": charts.euler_continuous}
 
 
-def _chosen(what: str, name: str, table):
+def _lookup(what: str, name: str, table):
     return table[choice(name, what, table)]
 
 
@@ -326,7 +325,7 @@ def vee(matrix: ArrayLike) -> Array:
     Returns
     -------
     array (..., 3)
-        Vectors; exact where the matrix is exactly skew, else those of its skew part.
+        Vectors of the skew part; exact where the matrix is exactly skew.
 
     Raises
     ------
@@ -379,8 +378,8 @@ def exp_quaternion(v: ArrayLike) -> Array:
     Returns
     -------
     array (..., 4)
-        Unit quaternions (w, x, y, z), each component to 3e-16 up to the angle pi; beyond, the error grows as that of
-        the angle itself, 1e-16 times the angle. No loss of accuracy near the angle 0.
+        Unit quaternions (w, x, y, z), each component accurate to 3e-16 up to the angle pi; beyond, to 1e-16 times the
+        angle, the rounding of the angle itself. No loss of accuracy near the angle 0.
 
     Raises
     ------
@@ -428,7 +427,7 @@ def log_quaternion(q: ArrayLike) -> Array:
     -------
     array (..., 3)
         Rotation vectors of length at most pi, to 1e-15. Near the angle 0 they keep the relative accuracy of x, y, z.
-        At exactly a half turn, where v and -v are the same attitude, the first component that is not zero is positive.
+        At exactly the angle pi, where v and -v are the same attitude, the first nonzero component is positive.
 
     Raises
     ------
@@ -449,7 +448,7 @@ def log_matrix(matrix: ArrayLike) -> Array:
     Returns
     -------
     array (..., 3)
-        Rotation vectors of length at most pi, to 2e-15 at every angle, near 0 and pi too. At a half turn, within
+        Rotation vectors of length at most pi, to 2e-15 at every angle, including near 0 and pi. At the angle pi, within
         round-off, v and -v are the same attitude and either may be returned.
 
     Raises
@@ -461,7 +460,7 @@ def log_matrix(matrix: ArrayLike) -> Array:
 
 
 def cay_quaternion(v: ArrayLike) -> Array:
-    """Unit quaternion of a Cayley vector: cay(hat v) = (1 - hat v/2)^-1 (1 + hat v/2), a turn by ``2 atan(|v|/2)``.
+    """Unit quaternion of a Cayley vector: cay(hat v) = (1 - hat v/2)^-1 (1 + hat v/2), of angle ``2 atan(|v|/2)``.
 
     Parameters
     ----------
@@ -518,7 +517,7 @@ def cayinv_quaternion(q: ArrayLike) -> Array:
     Returns
     -------
     array (..., 3)
-        Cayley vectors, to 2 ulp of the quotient; near the half turn they grow without bound, and a relative error of
+        Cayley vectors, to 2 ulp of the quotient; near the angle pi they grow without bound, and a relative error of
         the angle is magnified by ``|v|``.
 
     Raises
@@ -542,7 +541,7 @@ def cayinv_matrix(matrix: ArrayLike) -> Array:
     Returns
     -------
     array (..., 3)
-        Cayley vectors, to ``2e-15 (1 + |v|^2/4)``; near the half turn they grow without bound.
+        Cayley vectors, to ``2e-15 (1 + |v|^2/4)``; near the angle pi they grow without bound.
 
     Raises
     ------
@@ -567,8 +566,8 @@ def _tangent(on_vector, as_matrix, v: ArrayLike, w: ArrayLike | None, unit: str)
 def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     """Tangent operator of the exponential map: d/dt exp(hat v) = hat(dexp_v v') exp(hat v) [krysl2006, eq. 9].
 
-    ``dexp_v w = w + (1 - cos t)/t^2 v x w + (t - sin t)/t^3 v x (v x w)`` with ``t = |v|``. Where exp(hat v) is an
-    attitude, ``dexp(v, dv/dt)`` is its angular velocity in space and ``dexp(-v, dv/dt)`` that in the body.
+    ``dexp_v w = w + (1 - cos t)/t^2 v x w + (t - sin t)/t^3 v x (v x w)`` with ``t = |v|``. If exp(hat v) is an
+    attitude, ``dexp(v, dv/dt)`` is its angular velocity in the space frame, ``dexp(-v, dv/dt)`` in the body frame.
 
     Parameters
     ----------
@@ -581,7 +580,7 @@ def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     -------
     array (..., 3) or (..., 3, 3)
         The operator applied to ``w``, or its matrix when ``w`` is not given; entries to 1e-15 of the largest,
-        near v = 0 too. The operator is singular where ``|v|`` is a multiple of 2 pi.
+        including near v = 0. The operator is singular where ``|v|`` is a nonzero multiple of 2 pi.
 
     Raises
     ------
@@ -594,8 +593,8 @@ def dexp(v: ArrayLike, w: ArrayLike | None = None) -> Array:
 def dexpinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     """Inverse of the tangent operator of the exponential map [iserles2000].
 
-    ``dexp_v^-1 w = w - v x w / 2 + (1 - (t/2) cot(t/2))/t^2 v x (v x w)`` with ``t = |v|``: the rate of a rotation
-    vector at the space-frame angular velocity w; ``dexpinv(-v, w)`` is that at the body-frame one.
+    ``dexp_v^-1 w = w - v x w / 2 + (1 - (t/2) cot(t/2))/t^2 v x (v x w)`` with ``t = |v|``: the time derivative of the
+    rotation vector for the space-frame angular velocity w; ``dexpinv(-v, w)`` for the body-frame one.
 
     Parameters
     ----------
@@ -608,7 +607,7 @@ def dexpinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
     -------
     array (..., 3) or (..., 3, 3)
         The operator applied to ``w``, or its matrix when ``w`` is not given; entries to 1e-15 of the largest up to
-        ``|v|`` = pi, near v = 0 too. It has a pole at ``|v|`` = 2 pi and loses accuracy as ``1/|2 pi - t|`` before.
+        ``|v|`` = pi, including near v = 0. It has a pole at ``|v|`` = 2 pi; errors grow as ``1/|2 pi - t|`` near it.
 
     Raises
     ------
@@ -672,7 +671,7 @@ def dcayinv(v: ArrayLike, w: ArrayLike | None = None) -> Array:
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
-    """Hamilton product of quaternions: first the turn ``b``, then the turn ``a``, R(a b) = R(a) R(b).
+    """Hamilton product of quaternions: rotation ``b`` followed by rotation ``a``, R(a b) = R(a) R(b).
 
     Parameters
     ----------
@@ -692,7 +691,7 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def conjugate(q: ArrayLike) -> Array:
-    """Conjugate quaternion (w, -x, -y, -z): the inverse turn, for a unit quaternion.
+    """Conjugate quaternion (w, -x, -y, -z); for a unit quaternion the inverse rotation.
 
     Parameters
     ----------
@@ -745,7 +744,7 @@ def _to_matrix(q):
 
 
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:
-    """Turn vectors from the body frame into space, R(q) v.
+    """Transform vectors from the body frame to the space frame, R(q) v.
 
     Parameters
     ----------
@@ -768,7 +767,7 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
-    """Turn vectors from space into the body frame, R(q)^T v.
+    """Transform vectors from the space frame to the body frame, R(q)^T v.
 
     Parameters
     ----------
@@ -791,7 +790,7 @@ def rotate_inverse(q: ArrayLike, v: ArrayLike) -> Array:
 
 
 def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
-    """Angle of the turn that leads from one attitude to the other, between 0 and pi.
+    """Angle of the rotation between two attitudes, from 0 to pi.
 
     Parameters
     ----------
@@ -801,8 +800,8 @@ def angle_between(q1: ArrayLike, q2: ArrayLike) -> Array:
     Returns
     -------
     array (...)
-        Angles in radians, to 1e-15. For attitudes that nearly agree the difference of the given numbers is resolved
-        exactly: angles of 1e-15 and below keep several digits, and equal quaternions give 0.
+        Angles in radians, to 1e-15. Nearly equal attitudes are compared without cancellation: angles of 1e-15 and below
+        keep several digits, and equal quaternions give 0.
 
     Raises
     ------
@@ -847,8 +846,8 @@ def quaternion_from_matrix(matrix: ArrayLike) -> Array:
     Returns
     -------
     array (..., 4)
-        Unit quaternions (w, x, y, z) to 1e-15 at every attitude; the first component that is not zero is positive. For
-        a matrix that is not quite orthogonal the rotation differs from it by as much as it fails to be.
+        Unit quaternions (w, x, y, z) to 1e-15 at every attitude; the first nonzero component is positive. If the matrix
+        is not exactly orthogonal, the rotation differs from it by an amount of the order of the defect.
 
     Raises
     ------
@@ -859,7 +858,7 @@ def quaternion_from_matrix(matrix: ArrayLike) -> Array:
 
 
 def quaternion_from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
-    """Attitude quaternion of a turn about an axis.
+    """Attitude quaternion of a rotation about an axis.
 
     Parameters
     ----------
@@ -913,8 +912,8 @@ def axis_angle_from_quaternion(q: ArrayLike) -> tuple[Array, Array]:
     InvalidInput
         Wrong shape, not finite, or a zero quaternion.
     """
-    split = _apply(so3.axis_angle, (4,), log_quaternion(q))
-    return split[..., :3], split[..., 3][()]
+    axis_and_angle = _apply(so3.axis_angle, (4,), log_quaternion(q))
+    return axis_and_angle[..., :3], axis_and_angle[..., 3][()]
 
 
 def quaternion_from_euler(angles: ArrayLike, sequence: str = "XYZ") -> Array:
@@ -925,8 +924,8 @@ def quaternion_from_euler(angles: ArrayLike, sequence: str = "XYZ") -> Array:
     angles : array_like (..., 3)
         Angles in radians, in the order of the letters of ``sequence``.
     sequence : str
-        Axes of the three turns, neighbours different: upper case about the axes of the turning body (intrinsic,
-        ``"ZXZ"``), lower case about those of space (extrinsic, ``"zxz"``); the same names as SciPy's.
+        Axes of the three rotations, as in SciPy: upper case about the rotating body axes (intrinsic, ``"ZXZ"``), lower
+        case about the space axes (extrinsic, ``"zxz"``); consecutive axes differ.
 
     Returns
     -------
@@ -942,23 +941,23 @@ def quaternion_from_euler(angles: ArrayLike, sequence: str = "XYZ") -> Array:
 
 
 def euler_from_quaternion(q: ArrayLike, sequence: str = "XYZ") -> Array:
-    """Euler angles of an attitude quaternion, read off half angles [bernardes2022].
+    """Euler angles of an attitude quaternion, computed from half angles [bernardes2022].
 
     Parameters
     ----------
     q : array_like (..., 4)
         Attitudes (w, x, y, z) of any sign and norm but zero.
     sequence : str
-        Axes of the three turns, see ``quaternion_from_euler``.
+        Axes of the three rotations, see ``quaternion_from_euler``.
 
     Returns
     -------
     array (..., 3)
-        Angles in radians: the first and third in (-pi, pi], the second in [0, pi] where the sequence returns to its
-        first axis and in [-pi/2, pi/2] where it does not. At the ends of that range (gimbal lock) only the sum or the
-        difference of first and third angle is determined: the third is 0 there, by choice, and nothing is warned.
-        Close to it both are uncertain by 1e-16 divided by the distance, but the attitude they stand for is not: it
-        comes back to 2e-15 at every distance.
+        Angles in radians: the first and third in (-pi, pi], the second in [0, pi] where the sequence repeats its first
+        axis and in [-pi/2, pi/2] where it does not. At the ends of that range (gimbal lock) only the sum or the
+        difference of first and third angle is determined: the third is then set to 0, without a warning. Close to
+        gimbal lock both are uncertain by 1e-16 divided by the distance, but converting back reproduces the attitude to
+        2e-15 at every distance.
 
     Raises
     ------
@@ -969,7 +968,7 @@ def euler_from_quaternion(q: ArrayLike, sequence: str = "XYZ") -> Array:
 
 
 def _refuse_lock(angles: Array, sequence: str) -> None:
-    """Refuse middle angles at which the rates of Euler angles have a pole."""
+    """Raise if the rates of Euler angles have a pole at a middle angle."""
     middle = angles[..., 1]
     pole = np.sin(middle) if sequence[0] == sequence[2] else np.cos(middle)
     locked = np.abs(pole) < HALF_TURN
@@ -984,7 +983,7 @@ def _refuse_lock(angles: Array, sequence: str) -> None:
 
 
 def euler_rates(angles: ArrayLike, angular_velocity: ArrayLike, sequence: str = "XYZ") -> Array:
-    """Time derivatives of the Euler angles of a turning body.
+    """Time derivatives of the Euler angles of a rotating body.
 
     Parameters
     ----------
@@ -993,13 +992,13 @@ def euler_rates(angles: ArrayLike, angular_velocity: ArrayLike, sequence: str = 
     angular_velocity : array_like (..., 3)
         Angular velocity in the body frame, radians per unit of time.
     sequence : str
-        Axes of the three turns.
+        Axes of the three rotations.
 
     Returns
     -------
     array (..., 3)
-        Rates of the angles, radians per unit of time. They grow as the inverse of the distance of the middle angle from
-        its singular values, and lose relative accuracy as it does.
+        Rates of the angles, radians per unit of time. The rates and their relative errors grow as the inverse of the
+        distance of the middle angle from its singular values.
 
     Raises
     ------
@@ -1022,7 +1021,7 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, seque
     rates : array_like (..., 3)
         Their time derivatives, radians per unit of time.
     sequence : str
-        Axes of the three turns.
+        Axes of the three rotations.
 
     Returns
     -------
@@ -1040,42 +1039,42 @@ def angular_velocity_from_euler_rates(angles: ArrayLike, rates: ArrayLike, seque
     )
 
 
-# Three numbers after a turn.
+# Updates of three-number attitudes by a rotation.
 
 
-def _turn(increment: ArrayLike, map: str) -> Array:
-    """The quaternion of an increment, a rotation vector or a Cayley vector."""
-    kernel = _chosen("map", map, MAPS)
+def _increment_quaternion(increment: ArrayLike, map: str) -> Array:
+    """Quaternion of an increment, a rotation vector or a Cayley vector."""
+    kernel = _lookup("map", map, MAPS)
     return _apply(kernel, (4,), _vectors(increment, "increment", "rad" if map == "exp" else ""))
 
 
 def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = "tracked") -> Array:
-    """Rotation vector after a further turn of the body, at every vector [holzinger2021, eq. 26].
+    """Rotation vector after a further rotation of the body, valid for every vector [holzinger2021, eq. 26].
 
-    The published update divides by the sine of half the angle and fails beside a full turn. This one reads the same
-    vector off the quaternion ``exp_quaternion(v) exp_quaternion(increment)``, where nothing is divided by.
+    The published update divides by the sine of half the angle and fails near the angle 2 pi. This one computes the same
+    vector from the quaternion ``exp_quaternion(v) exp_quaternion(increment)``, without a division.
 
     Parameters
     ----------
     v : array_like (..., 3)
         Rotation vectors, radians.
     increment : array_like (..., 3)
-        The turn, a vector in the body frame: R_new = R(v) R(increment).
+        The rotation, a vector in the body frame: R_new = R(v) R(increment).
     map : str
-        What makes a rotation of the increment: ``"exp"`` (a rotation vector, radians) or ``"cayley"`` (a Cayley
-        vector, see ``cay_quaternion``).
+        Meaning of the increment: ``"exp"`` a rotation vector (radians), ``"cayley"`` a Cayley vector, see
+        ``cay_quaternion``.
     branch : str
-        Which of the vectors of the new attitude, that differ by whole turns: ``"tracked"`` the published choice, which
-        follows the sign of the quaternion: its length is 0 ... 2 pi, and it jumps to the opposite side at 2 pi;
-        ``"principal"`` the one no longer than pi; ``"continuous"`` the one that continues ``v``, of any length, which
-        changes by pi at most: increments should turn by less.
+        Which of the vectors of the new attitude, which differ by full revolutions: ``"tracked"`` the published choice,
+        which follows the sign of the quaternion, with length 0 ... 2 pi and a jump to the opposite side at 2 pi;
+        ``"principal"`` the one no longer than pi; ``"continuous"`` the one nearest to ``v``, of any length; it changes
+        by at most pi, so increments should be smaller.
 
     Returns
     -------
     array (..., 3)
-        Rotation vectors, radians. Their attitude is right to 2e-15 up to the length 2 pi, at every distance from it,
-        and to 4e-16 times the length beyond. Where the new attitude is the identity, the axis of a vector of whole
-        turns is free: the axis of ``v`` is kept. Beside it the axis is uncertain by 1e-16 divided by the distance.
+        Rotation vectors, radians. Their attitude is accurate to 2e-15 up to the length 2 pi and to 4e-16 times the
+        length beyond. Where the new attitude is the identity, the axis of a vector of full revolutions is arbitrary:
+        the axis of ``v`` is kept. Near it the axis is uncertain by 1e-16 divided by the distance.
 
     Raises
     ------
@@ -1092,9 +1091,9 @@ def compose(v: ArrayLike, increment: ArrayLike, map: str = "exp", branch: str = 
     >>> float(v[1].round(12)), float((w[1] + 4 * np.pi).round(12))
     (7.5, 7.5)
     """
-    old, turn = _vectors(v, "v", "rad"), _turn(increment, map)
-    kernel = _chosen("branch", branch, VECTOR_BRANCHES)
-    return _apply(kernel, (3,), old, turn)
+    old, rotation = _vectors(v, "v", "rad"), _increment_quaternion(increment, map)
+    kernel = _lookup("branch", branch, VECTOR_BRANCHES)
+    return _apply(kernel, (3,), old, rotation)
 
 
 def euler_increment(
@@ -1104,33 +1103,33 @@ def euler_increment(
     map: str = "exp",
     branch: str = "principal",
 ) -> Array:
-    """Change of Euler angles by a further turn of the body, at every middle angle [holzinger2021, eq. 45].
+    """Change of Euler angles under a further rotation of the body, at every middle angle [holzinger2021, eq. 45].
 
-    The changes come from the half sum and the half difference of the outer angles, of which one at a time can be
-    undetermined; so the attitude survives gimbal lock, which it does not where the angles are taken one by one.
+    The changes are computed from the half sum and the half difference of the outer angles, of which only one can be
+    undetermined; so the attitude stays accurate through gimbal lock, as it does not if each angle is computed alone.
 
     Parameters
     ----------
     angles : array_like (..., 3)
-        Euler angles before the turn, radians, see ``quaternion_from_euler``; of any size.
+        Euler angles before the rotation, radians, see ``quaternion_from_euler``; of any size.
     increment : array_like (..., 3)
-        The turn, a vector in the body frame: R_new = R(angles) R(increment).
+        The rotation, a vector in the body frame: R_new = R(angles) R(increment).
     sequence : str
-        Axes of the three turns.
+        Axes of the three rotations.
     map : str
-        What makes a rotation of the increment: ``"exp"`` (a rotation vector, radians) or ``"cayley"`` (a Cayley
-        vector, see ``cay_quaternion``).
+        Meaning of the increment: ``"exp"`` a rotation vector (radians), ``"cayley"`` a Cayley vector, see
+        ``cay_quaternion``.
     branch : str
-        Which of the angles of the new attitude: ``"principal"``, the published choice, those whose middle angle is in
-        the range of ``euler_from_quaternion``, so that the outer ones jump by pi where it turns back;
-        ``"continuous"`` the nearest, so that the middle angle may leave its range.
+        Which of the angles of the new attitude: ``"principal"``, the published choice, those with the middle angle in
+        the range of ``euler_from_quaternion``, where the outer angles jump by pi when the middle one reaches its bound;
+        ``"continuous"`` the nearest, whose middle angle may leave that range.
 
     Returns
     -------
     array (..., 3)
-        What to add to ``angles``, radians. The attitude of the sum is right to 2e-15 at every distance from gimbal
+        Increments of ``angles``, radians. The attitude of the sum is accurate to 2e-15 at every distance from gimbal
         lock, for angles up to pi; beyond, to round-off of the angles. In gimbal lock, where only the sum or the
-        difference of the outer angles is determined, the other one stays as it is. Close to it both outer angles are
+        difference of the outer angles is determined, the other one is unchanged. Close to it both outer angles are
         uncertain by 1e-16 divided by the distance.
 
     Raises
@@ -1140,7 +1139,7 @@ def euler_increment(
 
     Examples
     --------
-    A steady turn through gimbal lock, at a middle angle of pi/2:
+    A steady rotation through gimbal lock, at a middle angle of pi/2:
 
     >>> angles = np.array((0.3, 1.5, 0.0))
     >>> (angles + euler_increment(angles, (0.0, 0.2, 0.0), branch="continuous")).round(12).tolist()
@@ -1150,22 +1149,22 @@ def euler_increment(
     0.0
     """
     plan = _plan(sequence)
-    old, turn = _vectors(angles, "angles", "rad"), _turn(increment, map)
-    kernel = _chosen("branch", branch, ANGLE_BRANCHES)
-    return _apply(kernel, (3,), old, turn, plan=plan)
+    old, rotation = _vectors(angles, "angles", "rad"), _increment_quaternion(increment, map)
+    kernel = _lookup("branch", branch, ANGLE_BRANCHES)
+    return _apply(kernel, (3,), old, rotation, plan=plan)
 
 
 def vectors_along(q: Array, first: Array, branch: str) -> Array:
-    """Rotation vectors of attitudes in a row, each of the branch that goes on from the one before.
+    """Rotation vectors of a sequence of attitudes, each on the branch that continues the previous one.
 
-    Every row is the vector of its own attitude: errors do not add up.
+    Each row is computed from its own attitude, so errors do not accumulate.
 
     Parameters
     ----------
     q : array (n, 4)
-        Unit quaternions, neighbours less than half a turn apart.
+        Unit quaternions, consecutive ones less than a rotation by pi apart.
     first : array (3,)
-        The rotation vector of the first, which says where the branch begins.
+        Rotation vector of the first attitude, where the branch starts.
     branch : str
         As for ``compose``.
 
@@ -1180,7 +1179,7 @@ def vectors_along(q: Array, first: Array, branch: str) -> Array:
 
 
 def angles_along(q: Array, first: Array, sequence: str) -> Array:
-    """Euler angles of attitudes in a row, each the nearest to those before, as ``vectors_along``."""
+    """Euler angles (n, 3) of a sequence of attitudes, each nearest to the previous ones, as ``vectors_along``."""
     out, order = np.empty((len(q), 3)), np.array(_plan(sequence), dtype=np.int64)
     out[:1] = first
     rows = np.require(q, requirements=("C", "A", "W"))
@@ -1188,31 +1187,30 @@ def angles_along(q: Array, first: Array, sequence: str) -> Array:
     return out
 
 
-# Borders to other libraries.
+# Conversion from and to other libraries.
 
 
 def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Array:
-    """Attitude quaternions from any of the forms in which people have attitudes.
+    """Attitude quaternions from quaternions, rotation matrices or a SciPy ``Rotation``.
 
     Parameters
     ----------
     attitude : array_like (..., 4) or (..., 3, 3), or scipy.spatial.transform.Rotation
-        Unit quaternions (w, x, y, z) of either sign, rotation matrices, or a SciPy ``Rotation``: each turns body into
-        space.
+        Unit quaternions (w, x, y, z) of either sign, rotation matrices, or a SciPy ``Rotation``; all body to space.
     name : str
-        What messages call it.
+        Name of the argument in error messages.
 
     Returns
     -------
     array (..., 4)
-        Unit quaternions to one rounding, each divided by its length; of a matrix as ``quaternion_from_matrix``, of a
-        ``Rotation`` with the sign SciPy keeps.
+        Quaternions divided by their length, accurate to one rounding; of a matrix as ``quaternion_from_matrix``, of a
+        ``Rotation`` with SciPy's sign.
 
     Raises
     ------
     InvalidInput
-        Another shape, not finite, a quaternion whose length is not 1 within 1e-6, or a matrix that is no rotation
-        within 1e-6; the sentence names the first that is wrong.
+        Another shape, not finite, a quaternion whose length is not 1 within 1e-6, or a matrix that is not a rotation
+        within 1e-6; the message names the first wrong one.
 
     Examples
     --------
@@ -1231,7 +1229,7 @@ def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Arr
             "Rotation"
         )
     with np.errstate(over="ignore"):
-        # Rounds as the norm of each alone does, whatever the number of attitudes.
+        # Rounds like the norm of a single quaternion, whatever the number of attitudes.
         length = np.sqrt(np.matmul(a[..., None, :], a[..., :, None])[..., 0, 0])
     wrong = np.argwhere(np.abs(length - 1.0) > UNIT_TOLERANCE)
     if len(wrong):
@@ -1244,7 +1242,7 @@ def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Arr
 
 
 def from_xyzw(q: ArrayLike) -> Array:
-    """Quaternions of a library that puts the scalar last (SciPy, ROS, Eigen's storage) in polhode's order.
+    """Convert scalar-last quaternions (SciPy, ROS, Eigen's storage) to polhode's order.
 
     Parameters
     ----------
@@ -1265,7 +1263,7 @@ def from_xyzw(q: ArrayLike) -> Array:
 
 
 def to_xyzw(q: ArrayLike) -> Array:
-    """Quaternions in polhode's order for a library that puts the scalar last (SciPy, ROS, Eigen's storage).
+    """Convert quaternions to scalar-last order (SciPy, ROS, Eigen's storage).
 
     Parameters
     ----------
@@ -1286,7 +1284,7 @@ def to_xyzw(q: ArrayLike) -> Array:
 
 
 def from_scipy(rotation: Rotation) -> Array:
-    """Attitude quaternions of a SciPy ``Rotation``, which is taken to turn body into space.
+    """Attitude quaternions of a SciPy ``Rotation``, taken as body to space.
 
     Parameters
     ----------
@@ -1296,7 +1294,7 @@ def from_scipy(rotation: Rotation) -> Array:
     Returns
     -------
     array (..., 4)
-        Unit quaternions (w, x, y, z), with the sign SciPy keeps.
+        Unit quaternions (w, x, y, z), with SciPy's sign.
 
     Raises
     ------
@@ -1323,7 +1321,7 @@ def to_scipy(q: ArrayLike) -> Rotation:
     Returns
     -------
     scipy.spatial.transform.Rotation
-        Turns body into space.
+        Rotations from body to space.
 
     Raises
     ------

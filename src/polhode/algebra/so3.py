@@ -125,7 +125,7 @@ def axis_angle(v):
 
 @inlined
 def cay_quaternion(v):
-    """cay(hat v) = (1 - hat v/2)^-1 (1 + hat v/2) as a unit quaternion: a turn by 2 atan(|v|/2) about v."""
+    """cay(hat v) = (1 - hat v/2)^-1 (1 + hat v/2) as a unit quaternion: a rotation by 2 atan(|v|/2) about v."""
     c = 1.0 / sqrt(1.0 + 0.25 * dot(v, v))
     s = 0.5 * c
     return (c, s * v[0], s * v[1], s * v[2])
@@ -139,7 +139,7 @@ def cay_matrix(v):
 
 @inlined
 def cayinv_quaternion(q):
-    """The vector v with cay(hat v) = R(q), 2 (x, y, z)/w: q need not be normalised; w = 0, a half turn, has none."""
+    """The vector v with cay(hat v) = R(q), 2 (x, y, z)/w; q need not be normalised, but w = 0 (angle pi) has none."""
     s = 2.0 / q[0]
     return (s * q[1], s * q[2], s * q[3])
 

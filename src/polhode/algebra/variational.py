@@ -1,10 +1,10 @@
-"""Discrete mechanics over arrays, as ``polhode.variational``: discrete Lagrangians, their equations, their momenta.
+"""Discrete mechanics of arrays, as ``polhode.variational``: discrete Lagrangians, their equations and momenta.
 
-A discrete Lagrangian L_d(q0, q1) stands for the action of a step of size h from q0 to q1. Here it is the symmetric one,
+A discrete Lagrangian L_d(q0, q1) approximates the action of a step h from q0 to q1. Here it is the symmetric one,
 
     L_d = (h/2) [L(x, v) + L(y, v)],   x = (1 - a) q0 + a q1,   y = a q0 + (1 - a) q1,   v = (q1 - q0)/h,
 
-with a = ``alpha`` from 0 to 1 [carson2005, eq. 14]; a force F(t, q, v) is looked at in the same places, x at the time
+with a = ``alpha`` from 0 to 1 [carson2005, eq. 14]; a force F(t, q, v) is evaluated at the same points, x at the time
 t + a h and y at t + (1 - a) h. Three points of a motion satisfy the discrete Euler-Lagrange equations,
 
     D2 L_d(q0, q1) + F+(q0, q1) + D1 L_d(q1, q2) + F-(q1, q2) = 0                       [carson2005, eq. 12, 28]
@@ -15,10 +15,10 @@ and the momenta at both ends of a step are the discrete Legendre transforms [mar
 
 The methods "variational" and "variational_midpoint" solve these equations; the functions here are for any L and any
 number n of coordinates. ``L(q, v)`` takes arrays (..., n) and returns (...,); ``gradient(q, v)``, where given, returns
-its derivatives by q and by v, each (..., n); without one they are central differences of order 8, which lose some three
-digits. ``F(t, q, v)`` returns (..., n). Points have shape (..., n) with leading axes that broadcast; units are any
-consistent set. Two more functions tell, and undo, by how much the midpoint rule errs in the energy of an ellipse.
-What has no meaning raises ``polhode.errors.InvalidInput``.
+its derivatives with respect to q and v, each (..., n); the default is central differences of order 8, which lose about
+three digits. ``F(t, q, v)`` returns (..., n). Points have shape (..., n) with leading axes that broadcast; units are
+any consistent set. Two more functions compute and compensate the energy offset of the midpoint rule on an ellipse.
+Invalid arguments raise ``polhode.errors.InvalidInput``.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ Gradient = Callable[[Any, Any], tuple[Any, Any]]
 Force = Callable[[Any, Any, Any], Any]
 
 WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
-"""Of central differences of order 8."""
+"""Coefficients of central differences of order 8."""
 LARGEST = 1e100
-"""Numbers beyond this would overflow when squared, and steps below its inverse."""
+"""Largest number and inverse step accepted; much larger ones would overflow when squared."""
 SHIFT = 5e-3
-"""Their smallest shift relative to the size of the argument, or to 1 where this is 0."""
+"""Smallest shift of the differences, relative to the size of the argument, or absolute if that is 0."""
 
 
-def _places(q0: ArrayLike, q1: ArrayLike, h: Any, alpha: float) -> tuple[Array, Array, Array, float, float]:
-    """x, y and v of a step, with h and alpha as floats."""
+def _quadrature_points(q0: ArrayLike, q1: ArrayLike, h: Any, alpha: float) -> tuple[Array, Array, Array, float, float]:
+    """The points x and y and the velocity v of a step, with h and alpha as floats."""
     start, end = array(q0, "q0", UNKNOWN), array(q1, "q1", UNKNOWN)
     step, share = number(h, "h", UNKNOWN), number(alpha, "alpha")
     try:
@@ -82,21 +82,21 @@ def discrete_lagrangian(L: Lagrangian, q0: ArrayLike, q1: ArrayLike, h: float, a
     Parameters
     ----------
     L : function
-        ``L(q, v)``, see the head of this module.
+        ``L(q, v)``, see the docstring of this module.
     q0, q1 : array_like (..., n)
-        Where the step begins and ends.
+        Start and end of the step.
     h : float
-        Its size, not zero.
+        Step size, not zero.
     alpha : float
-        From 0 to 1; 1/2 is the midpoint rule, 0 and 1 Stoermer and Verlet's.
+        From 0 to 1; 1/2 is the midpoint rule, 0 and 1 the Stoermer-Verlet method.
 
     Raises
     ------
     InvalidInput
-        Shapes that do not fit, h = 0, alpha out of its range, numbers beyond 1e100, a function that gives another
-        shape.
+        Shapes that do not broadcast, h = 0, alpha out of range, numbers beyond 1e100, a function that returns the
+        wrong shape.
     UserFunctionError
-        L failed; ``__cause__`` is its own exception.
+        L failed; ``__cause__`` is the exception it raised.
 
     Examples
     --------
@@ -104,48 +104,48 @@ def discrete_lagrangian(L: Lagrangian, q0: ArrayLike, q1: ArrayLike, h: float, a
     >>> float(discrete_lagrangian(L, [1.0], [1.5], 0.5))
     -0.140625
     """
-    x, y, v, step, _ = _places(q0, q1, h, alpha)
-    return 0.5 * step * (_given(L, "L", x.shape[:-1], x, v) + _given(L, "L", x.shape[:-1], y, v))
+    x, y, v, step, _ = _quadrature_points(q0, q1, h, alpha)
+    return 0.5 * step * (_checked_call(L, "L", x.shape[:-1], x, v) + _checked_call(L, "L", x.shape[:-1], y, v))
 
 
-def _called(made: Any, name: str, *at: Any) -> Any:
-    """What a function of the user's gives."""
+def _call(user_function: Any, name: str, *at: Any) -> Any:
+    """Call a user function; its exceptions become UserFunctionError."""
     try:
-        return function(made, name)(*at)
+        return function(user_function, name)(*at)
     except InvalidInput:
         raise
     except Exception as failed:
         raise UserFunctionError(f"{name} failed: {type(failed).__name__}: {shown(str(failed))}") from failed
 
 
-def _given(made: Any, name: str, shape: tuple[int, ...], *at: Any) -> Array:
-    """The numbers that a function of the user's gives, checked."""
-    found = array(_called(made, name, *at), f"what {name} gives", UNKNOWN)
-    if found.shape != shape:
-        raise InvalidInput(f"what {name} gives has the shape {found.shape}; it must be {shape}, that of its arguments")
-    return found
+def _checked_call(user_function: Any, name: str, shape: tuple[int, ...], *at: Any) -> Array:
+    """Call a user function and check the shape of the result."""
+    result = array(_call(user_function, name, *at), f"what {name} gives", UNKNOWN)
+    if result.shape != shape:
+        raise InvalidInput(f"what {name} gives has the shape {result.shape}; it must be {shape}, that of its arguments")
+    return result
 
 
 def _differences(function: Callable[[Array], Any], at: Array) -> Array:
     """Derivatives of a function (..., n) -> (...,) by central differences of order 8, (..., n)."""
     size = np.abs(at).max(axis=-1)
     shift = SHIFT * np.where(size > 0.0, size, 1.0)
-    found = np.empty_like(at)
+    derivatives = np.empty_like(at)
     for k in range(at.shape[-1]):
         total: Any = 0.0
         for n, weight in enumerate(WEIGHTS, 1):
-            moved = at.copy()
-            moved[..., k] = at[..., k] + n * shift
-            ahead = np.asarray(function(moved))
-            moved = at.copy()
-            moved[..., k] = at[..., k] - n * shift
-            total = total + weight * (ahead - np.asarray(function(moved)))
-        found[..., k] = total / shift
-    return found
+            shifted = at.copy()
+            shifted[..., k] = at[..., k] + n * shift
+            ahead = np.asarray(function(shifted))
+            shifted = at.copy()
+            shifted[..., k] = at[..., k] - n * shift
+            total = total + weight * (ahead - np.asarray(function(shifted)))
+        derivatives[..., k] = total / shift
+    return derivatives
 
 
 def _gradient_of(L: Lagrangian) -> Gradient:
-    """Both derivatives of L by differences."""
+    """Both derivatives of L by central differences."""
 
     def gradient(q: Array, v: Array) -> tuple[Array, Array]:
         return _differences(lambda x: L(x, v), q), _differences(lambda u: L(q, u), v)
@@ -161,7 +161,7 @@ def slot_derivatives(
     alpha: float = 0.5,
     gradient: Gradient | None = None,
 ) -> tuple[Array, Array]:
-    """Derivatives D1 L_d and D2 L_d of the discrete Lagrangian by its two places, each (..., n).
+    """Derivatives D1 L_d and D2 L_d of the discrete Lagrangian with respect to q0 and q1, each (..., n).
 
     For alpha = 1/2 they are [carson2005, eq. 16, 17].
 
@@ -172,18 +172,20 @@ def slot_derivatives(
     q0, q1, h, alpha
         As for ``discrete_lagrangian``.
     gradient : function, optional
-        ``gradient(q, v) -> (dL/dq, dL/dv)``; otherwise differences of L.
+        ``gradient(q, v) -> (dL/dq, dL/dv)``; default central differences of L.
 
     Raises
     ------
     InvalidInput
-        As there, or neither L nor its gradient.
+        As ``discrete_lagrangian``, or neither L nor its gradient given.
+    UserFunctionError
+        L or its gradient failed.
     """
-    x, y, v, step, a = _places(q0, q1, h, alpha)
+    x, y, v, step, a = _quadrature_points(q0, q1, h, alpha)
     if gradient is None:
         if L is None:
             raise InvalidInput("give the Lagrangian L(q, v) or its gradient")
-        discrete_lagrangian(L, q0, q1, h, alpha)  # what is wrong with it
+        discrete_lagrangian(L, q0, q1, h, alpha)  # checks L
         gradient = _gradient_of(L)
     (by_x, at_x), (by_y, at_y) = (_pair(gradient, x.shape, point, v) for point in (x, y))
     momentum = 0.5 * (at_x + at_y)
@@ -192,11 +194,11 @@ def slot_derivatives(
 
 
 def _pair(gradient: Any, shape: tuple[int, ...], *at: Any) -> tuple[Array, Array]:
-    """The two derivatives that a gradient gives, checked."""
-    both = _called(gradient, "gradient", *at)
+    """The two derivatives that a gradient function returns, checked."""
+    both = _call(gradient, "gradient", *at)
     if not isinstance(both, tuple | list) or len(both) != 2:
         raise InvalidInput("what gradient gives must be two arrays, the derivatives by q and by v")
-    return _given(lambda: both[0], "gradient", shape), _given(lambda: both[1], "gradient", shape)
+    return _checked_call(lambda: both[0], "gradient", shape), _checked_call(lambda: both[1], "gradient", shape)
 
 
 def discrete_forces(
@@ -204,18 +206,20 @@ def discrete_forces(
 ) -> tuple[Array, Array]:
     """The symmetric discrete forces F-(q0, q1) and F+(q0, q1) of a step that begins at t, each (..., n).
 
-    Their virtual work on a path of points stands for that of ``F(t, q, v)`` [marsden2001, 3.2]; an F that is the
-    derivative of a potential by q gives the derivatives of its part of the discrete Lagrangian.
+    Their virtual work on a sequence of points approximates that of ``F(t, q, v)`` [marsden2001, 3.2]. For F = -dV/dq
+    they are the derivatives of the part of the discrete Lagrangian that comes from -V.
 
     Raises
     ------
     InvalidInput
         As for ``discrete_lagrangian``.
+    UserFunctionError
+        F failed.
     """
-    x, y, v, step, a = _places(q0, q1, h, alpha)
+    x, y, v, step, a = _quadrature_points(q0, q1, h, alpha)
     start: Any = array(t, "t", UNKNOWN)[()]
-    at_x = _given(F, "F", x.shape, start + a * step, x, v)
-    at_y = _given(F, "F", x.shape, start + (1.0 - a) * step, y, v)
+    at_x = _checked_call(F, "F", x.shape, start + a * step, x, v)
+    at_y = _checked_call(F, "F", x.shape, start + (1.0 - a) * step, y, v)
     return 0.5 * step * ((1.0 - a) * at_x + a * at_y), 0.5 * step * (a * at_x + (1.0 - a) * at_y)
 
 
@@ -237,8 +241,8 @@ def legendre_minus(
 ) -> Array:  # fmt: skip
     """The momentum p0 = -D1 L_d - F- at the start of a step from q0 to q1 that begins at t, (..., n).
 
-    Arguments as for ``slot_derivatives`` and ``discrete_forces``. Without a force it is the discrete Legendre transform
-    F^- L_d [carson2005, eq. 18], with one that of [marsden2001, 3.2.3].
+    Arguments as for ``slot_derivatives`` and ``discrete_forces``. Without a force this is the discrete Legendre
+    transform F^- L_d [carson2005, eq. 18], with a force that of [marsden2001, 3.2.3].
     """
     return -_ends(L, q0, q1, h, alpha, gradient, F, t)[0]
 
@@ -258,17 +262,17 @@ def discrete_euler_lagrange(
     L: Lagrangian | None, q0: ArrayLike, q1: ArrayLike, q2: ArrayLike, h: float, alpha: float = 0.5, *,
     gradient: Gradient | None = None, F: Force | None = None, t: float = 0.0,
 ) -> Array:  # fmt: skip
-    """What is left of the discrete Euler-Lagrange equations at q1, (..., n): zero along a motion.
+    """Residual of the discrete Euler-Lagrange equations at q1, (..., n): zero along a motion.
 
-    D2 L_d(q0, q1) + D1 L_d(q1, q2), with both discrete forces where there is a force [carson2005, eq. 12, 28]. It has
-    the unit of a momentum.
+    D2 L_d(q0, q1) + D1 L_d(q1, q2), plus both discrete forces where there is a force [carson2005, eq. 12, 28]. It has
+    the unit of momentum.
 
     Parameters
     ----------
     L, gradient
         As for ``slot_derivatives``.
     q0, q1, q2 : array_like (..., n)
-        Three points, a step of h apart; the first at time t.
+        Three points at times t, t + h, t + 2 h.
     h, alpha
         As for ``discrete_lagrangian``.
     F : function, optional
@@ -278,7 +282,7 @@ def discrete_euler_lagrange(
 
     Raises
     ------
-    InvalidInput
+    InvalidInput, UserFunctionError
         As for ``slot_derivatives``.
     """
     end = legendre_plus(L, q0, q1, h, alpha, gradient=gradient, F=F, t=t)
@@ -286,29 +290,29 @@ def discrete_euler_lagrange(
     return end - legendre_minus(L, q1, q2, h, alpha, gradient=gradient, F=F, t=later)
 
 
-# ------------------------------------------------------------------ the energy of the midpoint rule on an ellipse
+# ------------------------------------------------------------------ energy of the midpoint rule on an ellipse
 def midpoint_energy_offset(position: ArrayLike, velocity: ArrayLike, h: float, mu: float) -> Array:
-    """By how much the energy of an elliptic orbit is wrong on average when the midpoint rule (alpha = 1/2) follows it.
+    """Mean energy offset of the midpoint rule (alpha = 1/2) on an elliptic orbit.
 
     The rule conserves H - (h^2/24) H''(z', z') to O(h^4) [hairer2006, IX.3], and with a unit mass and V = -mu/r
 
         H''(z', z') = d/dt (v . grad V) + 2 mu^2/r^4,   mean of 1/r^4 = (1 + e^2/2) / (a^4 (1 - e^2)^(5/2)),
 
-    so that the offset is (h^2/24) times the mean of this less its value at the start.
+    so the offset is h^2/24 times the mean of this expression minus its initial value.
 
     Parameters
     ----------
     position, velocity : array_like (..., 3)
-        Start of the orbit, seen from the centre.
+        Initial state, relative to the centre.
     h : float
-        Size of the steps.
+        Step size.
     mu : float
         Gravity parameter, positive.
 
     Returns
     -------
     array (...)
-        Mean energy less that of the start, for a unit mass, to O(h^4).
+        Mean energy minus initial energy, per unit mass, to O(h^4).
 
     Raises
     ------
@@ -345,16 +349,16 @@ def midpoint_energy_offset(position: ArrayLike, velocity: ArrayLike, h: float, m
 
 
 def midpoint_shifted_velocity(position: ArrayLike, velocity: ArrayLike, h: float, mu: float) -> Array:
-    """The velocity to start the midpoint rule with, so that its energy swings about that of the given orbit, (..., 3).
+    """Initial velocity for which the energy of the midpoint rule oscillates about that of the given orbit, (..., 3).
 
-    The given one, longer or shorter by what undoes ``midpoint_energy_offset``; what is left is of order h^4. This moves
-    the mean and nothing else: the phase still errs by O(h^2). The method "variational_midpoint4" removes both, and for
-    all loads that depend on time and configuration.
+    The given velocity, rescaled to cancel ``midpoint_energy_offset`` up to O(h^4). This corrects the mean energy only;
+    the phase error remains O(h^2). The method "variational_midpoint4" removes both, for all loads that depend on time
+    and configuration.
 
     Raises
     ------
     InvalidInput
-        As there, or a step so large that no velocity has that energy.
+        As ``midpoint_energy_offset``, or a step so large that no velocity has that energy.
     """
     v = array(velocity, "velocity", "m / s")
     square = 1.0 - 2.0 * midpoint_energy_offset(position, v, h, mu) / (v * v).sum(-1)

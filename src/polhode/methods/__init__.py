@@ -1,6 +1,6 @@
 """The table of methods: each a row of data that names its step function, independent of any system.
 
-One file per family: ``krysl`` (trapezoid and midpoint on SO(3) as pairs of Euler steps, and their rivals),
+One file per family: ``krysl`` (trapezoid and midpoint on SO(3) as pairs of Euler steps, and others),
 ``munthe_kaas`` (any Runge-Kutta tableau on the rotation group) and ``rotation_parameters`` (the same with rotation
 vectors, Euler angles and others), both over ``stages`` and the coefficients in ``tableaux``; ``splitting`` (kicks
 between free motions; coefficients in ``splitting_tables``, free rotations in ``free_flows``), ``thermostats``

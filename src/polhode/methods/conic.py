@@ -1,9 +1,9 @@
-"""The exact orbit: motion about a centre of attraction as a step of any size.
+"""The exact orbit: Kepler motion about a centre of attraction in steps of any size.
 
-    "kepler"             for a system with a centre and nothing else, such as orbit(mu)
+    "kepler"             for a system with a central attraction and no other load, such as orbit(mu)
 
-What ``flows.kepler`` is between the kicks of a splitting ("v2/kepler"), this is alone: the conic by universal
-variables, whatever its kind, with no loads evaluated and nothing that accumulates but round-off.
+A step follows the conic of any kind by universal variables (``flows.kepler``, which "v2/kepler" uses between kicks). It
+evaluates no loads, and its only error is round-off.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from polhode.methods.record import UNGUARDED, CompiledMethod, Method, Promises
 
 
 def kepler_step(t, h, p):
-    """Move every body along its conic; the gravity parameter is the system's first number."""
+    """Move every body along its conic; the system's first parameter is the gravity parameter mu."""
     for k in range(p.B):
         status = kepler_drift(p.blocks[2 * k], h, p.parameters[0], p)
         if status != L.OK:

@@ -1,4 +1,4 @@
-"""Free rotations by the names that stand after a slash in a method string: rows of data over the maps in ``flows``."""
+"""The free rotations that a splitting can use, by the names that follow the slash in a method string."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from polhode.methods.record import Option, number_option
 
 @dataclass(frozen=True)
 class FreeFlow:
-    """A map of the free rotation.
+    """A map that approximates, or is, the free rotation of a body.
 
     Attributes
     ----------
     name, description, cite : str
         What a user types, one line, key in ``references.bib``.
     build : function
-        ``build(**options) -> rotate_free``, with ``rotate_free(i, h, workspace) -> status``.
+        ``build(**options) -> rotate_free``, with ``rotate_free(i, h, workspace) -> status`` for body i.
     order : int or inf
         Order of accuracy; infinite where exact to round-off.
     keeps_energy, keeps_axial : bool
-        Whether the kinetic energy, and of a symmetric body the angular momentum about its axis, stay constant to
+        Whether the kinetic energy, and for a symmetric body the angular momentum about its axis, stay constant to
         round-off. All flows keep the spatial angular momentum.
     symmetric, symplectic : bool
-        A step back undoes a step; the symplectic form of T*SO(3) is preserved.
+        A step with -h undoes a step with h; the symplectic form of T*SO(3) is preserved.
     axis_order_dependent : bool
         The result depends on the numbering of the axes, within the error of the flow.
     range : float
-        Largest rotation in one application, rad, beyond which it cannot represent the motion.
+        Largest rotation that one application can represent, rad.
     options : mapping of str to Option
         Its options.
     largest : function or None
-        ``largest(momentum, inverse_moments, **options) -> step``, of flows that refuse larger ones.
+        ``largest(momentum, inverse_moments, **options) -> step``: the largest step that the flow accepts, if limited.
     refuses : function or None
-        ``refuses(moments) -> str``: why the flow cannot turn a body with these principal moments (infinite where it
-        does not turn), in words that follow the method's name; empty where it can.
+        ``refuses(moments) -> str``: why the flow cannot rotate a body with these principal moments (infinite where it
+        does not rotate), as words that follow the method's name; empty where it can.
     """
 
     name: str
@@ -159,12 +159,12 @@ FLOW_NAMES = (
     *_FIXED, "mr", "mr4", "mr6", "mr8", "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "semiexact6", "semiexact8",
     "semiexact10", "hermite4",
 )  # fmt: skip
-"""Every flow by name. Of ``semiexact`` any other even order works too, with ``_matrix`` in matrix form; ``hermite`` has
-orders 4, 6 and 8."""
+"""The free rotations that are listed. ``semiexact`` also takes other even orders, to 60, and ``_matrix`` for the matrix
+form; ``mr`` also has order 10, ``hermite`` 6 and 8."""
 
 
 ALIASES = {"no_squish": "three_rotation"}
-"""Names under which other fields know a flow."""
+"""Synonyms from other fields."""
 
 
 @cache
@@ -174,9 +174,9 @@ def find(name: str) -> FreeFlow | None:
     if name in _FIXED:
         return _FIXED[name]
     for pattern, build, exists in _FAMILIES:
-        found = re.fullmatch(pattern, name)
-        if found and exists(int(found[1] or 0)):
-            return build(int(found[1] or 0))
+        match = re.fullmatch(pattern, name)
+        if match and exists(int(match[1] or 0)):
+            return build(int(match[1] or 0))
     return None
 
 
@@ -188,7 +188,7 @@ def free_flow(name: str) -> FreeFlow:
     InvalidInput
         Unknown name; the message names the closest ones.
     """
-    found = find(name)
-    if found is None:
+    flow = find(name)
+    if flow is None:
         raise unknown_name("free flow", name, (*FLOW_NAMES, "kepler"))
-    return found
+    return flow

@@ -1,4 +1,4 @@
-"""Krysl 2006: midpoint and trapezoid on SO(3) as compositions of Euler steps, and their rivals.
+"""Krysl 2006: midpoint and trapezoid on SO(3) as compositions of Euler steps, and methods compared with them.
 
 Every implicit map here solves for the new body angular momentum ``x`` of one body. A *rule* defines it by three
 functions:
@@ -54,6 +54,7 @@ class Block(NamedTuple):
 
 @inlined
 def trial_loads(t, p):
+    """Evaluate all loads of ``stage_state`` at time t into ``load``."""
     loads_at(L.ALL, t, p.stage_state, p.load, p)
 
 
@@ -84,6 +85,7 @@ def rate_balance(x, e, T, d):
 
 @inlined
 def rate_slope(x, d):
+    """Jacobian of ``rate_balance``."""
     return cross_jacobian(d.h, x, times(d.j, x), d.j, 1.0)
 
 
@@ -95,6 +97,7 @@ def turned_balance(x, e, T, d):
 
 @inlined
 def turned_slope(x, d):
+    """Jacobian of ``turned_balance``."""
     psi = scale(d.h, times(d.j, x))
     return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, d.h, d.j)
 
@@ -121,6 +124,7 @@ def swc1_balance(x, e, T, d):
 
 @inlined
 def mean_slope(x, d):
+    """Jacobian of ``swc1_balance`` and ``bbtrap_balance``, without terms of the torque."""
     psi = mean_turn(x, d)
     return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
 
@@ -154,6 +158,7 @@ def akw_balance(x, e, T, d):
 
 @inlined
 def akw_slope(x, d):
+    """Jacobian of ``akw_balance``."""
     mean = scale(0.5, axpy(1.0, d.m, x))
     return cross_jacobian(d.h, mean, times(d.j, mean), d.j, 0.5)
 
@@ -404,16 +409,19 @@ def coast(h, p):
 
 @inlined
 def resting_stage(x, d):
+    """Load at the attitude at the start of the step and the new angular momentum."""
     return (1.0, 0.0, 0.0, 0.0), x
 
 
 @inlined
 def kick_balance(x, e, T, d):
+    """x - m - h T."""
     return axpy(-d.h, T, axpy(-1.0, d.m, x))
 
 
 @inlined
 def kick_slope(x, d):
+    """Jacobian of ``kick_balance``: the identity."""
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -480,12 +488,14 @@ def _row(
     name, step, description, cite, order, *, free=(), top=(), symmetric=False, symplectic=False, implicit=True, loads=1,
     angle=pi,
 ):  # fmt: skip
+    """A row of this family; ``free`` and ``top``: invariants, ``loads``: evaluations in a step, ``angle``: range."""
     promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
     prepared = CompiledMethod(step, lambda bodies, blocks: 4 * L.LOAD * bodies, auxiliary_work=1)
     return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
 
 def _pair(first, second):
+    """Two half steps, the first by ``first``, the second by ``second``."""
     return bind(one_after_the_other, first=first, second=second)
 
 

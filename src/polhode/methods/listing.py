@@ -1,6 +1,6 @@
-"""The methods as a reader sees them: groups of rows with the columns that matter there, and one row in full.
+"""The methods formatted for reading: a table for each kind with suitable columns, and all properties of one method.
 
-The command line, ``method_table`` and the pages of the documentation print what this file puts into words.
+Used by the command line, ``method_table`` and the documentation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from polhode.methods.splitting import COUNTS, FREE, WIDTH
 
 NONE = "-"
 SIBLINGS = 4
-"""So many rows, numbered one after the other, become one line where the list is to be short."""
+"""In brief tables, at least so many consecutively numbered rows are merged into one line."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,26 @@ class Listing:
     members: tuple[tuple[str, ...], ...]
 
     def text(self) -> str:
-        """The table in letters of one width."""
+        """The table as text with aligned columns."""
         lines = (self.head, *self.rows)
         widths = [max(len(line[k]) for line in lines) for k in range(len(self.head))]
         table = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
         return "\n".join([self.title, self.about, "", *(line.rstrip() for line in table)])
 
 
-# ------------------------------------------------------------------ words for one thing
+# ------------------------------------------------------------------ text of one property
 def words(names: Iterable[str]) -> str:
-    """Names of what is kept."""
+    """The names, such as those of invariants, as text."""
     return ", ".join(names).replace("_", " ") or NONE
 
 
 def order_words(order: float) -> str:
-    """An order of accuracy."""
+    """An order of accuracy; ``exact`` where infinite."""
     return f"{order:g}" if isfinite(order) else "exact"
 
 
 def both_orders(p: Promises) -> str:
-    """An order, and in brackets that where loads depend on velocities if it is lower."""
+    """The order, followed by that under velocity-dependent loads in brackets if it differs."""
     return str(p.order) if p.order_velocity == p.order else f"{p.order} ({p.order_velocity})"
 
 
@@ -74,7 +74,7 @@ def generalised_words(orders: tuple[int, ...]) -> str:
 
 
 def kicks(prepared: CompiledMethod) -> list[float]:
-    """Of a splitting, the coefficient of the commutator load in every kick of a step."""
+    """For a splitting, the coefficient of the commutator load in every kick of a step."""
     stages = range(prepared.int_coefficients[0])
     return [
         float(prepared.coefficients[WIDTH * s + 1]) for s in stages if prepared.int_coefficients[COUNTS + s] != FREE
@@ -82,16 +82,16 @@ def kicks(prepared: CompiledMethod) -> list[float]:
 
 
 def commutator_loads(chosen: MethodSpec) -> int:
-    """Evaluations of commutator loads in a step; what the end of a step shares with the next start counts once."""
+    """Evaluations of commutator loads in a step; those at its end serve the next step too and count once."""
     if chosen.method.family != "splitting":
         return 0
-    found = kicks(chosen.prepare())
-    kick_at_both_ends = len(found) > chosen.promises.evaluations
-    return sum(c != 0.0 for c in found) - (kick_at_both_ends and found[0] != 0.0)
+    factors = kicks(chosen.prepare())
+    kick_at_both_ends = len(factors) > chosen.promises.evaluations
+    return sum(c != 0.0 for c in factors) - (kick_at_both_ends and factors[0] != 0.0)
 
 
 def loads_words(chosen: MethodSpec) -> str:
-    """Cost of a step in load evaluations."""
+    """Cost of a step in load evaluations; ``c``: commutator loads."""
     p = chosen.promises
     if p.implicit:
         return f"{p.evaluations} an iteration"
@@ -116,12 +116,12 @@ def range_words(method: Method) -> str:
 
 
 def limit_of(method: Method) -> Any:
-    """The function that tells the largest step a free rotation takes, or None."""
+    """The method's function ``largest``, which returns the largest step it accepts, or None."""
     return method.prepare(**method.resolve_options()).largest
 
 
 def flow_of(method: Method) -> str | None:
-    """Name of the free rotation in a row, None where there is none."""
+    """Name of a method's free rotation, None where it has none."""
     if method.family not in ("splitting", "thermostats"):
         return None
     base, _, flows = method.name.partition("/")
@@ -182,11 +182,11 @@ def _bath(chosen: MethodSpec) -> tuple[str, ...]:
 
 
 def _chart(chosen: MethodSpec) -> tuple[str, ...]:
-    p, row, own = chosen.promises, chosen.method, chosen.prepare().coordinates
-    kept = "-" if own is None else f"{own.name.replace('_', ' ')} ({own.size} numbers)"
-    chosen_by = next((name for name in ("branch", "form") if name in row.options), None)
-    choices = " | ".join(row.options[chosen_by].choices()) if chosen_by else NONE
-    return (chosen.label, str(p.order), kept, choices, row.description, row.cite)
+    p, row, chart = chosen.promises, chosen.method, chosen.prepare().coordinates
+    kept_as = "-" if chart is None else f"{chart.name.replace('_', ' ')} ({chart.size} numbers)"
+    option = next((name for name in ("branch", "form") if name in row.options), None)
+    choices = " | ".join(row.options[option].choices()) if option else NONE
+    return (chosen.label, str(p.order), kept_as, choices, row.description, row.cite)
 
 
 _ONE_STEP = ("method", "order", "kept, free body", "kept, heavy top", "traits", "loads", "cite")
@@ -260,11 +260,11 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[MethodSpec], tuple[s
         "dmv10 is v2/dmv10.", _FLOW, _flow,
     ),
 }  # fmt: skip
-"""Title, remark, columns and cells of every kind of method, in the order in which they are shown."""
+"""Title, remark, column names and function that makes the cells, by kind of method, in the order of display."""
 
 
 def kind_of(chosen: MethodSpec) -> str:
-    """In which table a method stands: a key of ``KINDS``, or the name of a family of the user's."""
+    """The table that lists a method: a key of ``KINDS``, or the family's name for a method of the user's."""
     method, p = chosen.method, chosen.promises
     if method.family != "splitting":
         return method.family
@@ -276,37 +276,37 @@ def kind_of(chosen: MethodSpec) -> str:
 
 
 def _siblings(chosen: list[MethodSpec]) -> Iterator[list[MethodSpec]]:
-    """Runs of rows whose names differ in a number that counts up by 1, otherwise alike; each row else alone."""
+    """Group consecutive rows that differ only in a number counting up by 1; other rows form groups of one."""
 
     def run(numbered_row: tuple[int, MethodSpec]) -> tuple[Any, ...]:
         at, row = numbered_row
         stem, number = re.fullmatch(r"(.*?)(\d*)", row.label).groups()  # type: ignore[union-attr]
         return stem, int(number or 0) - at, row.promises.order, row.method.cite
 
-    for _, found in groupby(enumerate(chosen), run):
-        rows = [row for _, row in found]
+    for _, group in groupby(enumerate(chosen), run):
+        rows = [row for _, row in group]
         yield from [rows] if len(rows) >= SIBLINGS else ([row] for row in rows)
 
 
 def _merged(cells: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """One line for several: what differs is given of the first and the last."""
+    """Merge lines into one: cells that differ become ``first ... last``."""
     return tuple(a if a == b else f"{a} ... {b}" for a, b in zip(cells[0], cells[-1], strict=True))
 
 
 def listings(rows: Iterable[MethodSpec], brief: bool = True) -> list[Listing]:
-    """Tables of methods, a table a kind.
+    """Tables of methods, one for each kind.
 
     Parameters
     ----------
     rows : iterable of MethodSpec
         The methods.
     brief : bool
-        Whether numbered families, such as saba1 to saba10, take one line.
+        Whether numbered families, such as saba1 to saba10, are merged into one line.
     """
     by_kind: dict[str, list[MethodSpec]] = {kind: [] for kind in KINDS}
     for row in rows:
         by_kind.setdefault(kind_of(row), []).append(row)
-    found = []
+    tables = []
     for kind, chosen in by_kind.items():
         if not chosen:
             continue
@@ -314,13 +314,13 @@ def listings(rows: Iterable[MethodSpec], brief: bool = True) -> list[Listing]:
         groups = list(_siblings(chosen)) if brief and kind != "flow" else [[row] for row in chosen]
         lines = tuple(_merged([cells(row) for row in group]) for group in groups)
         members = tuple(tuple(row.method.name for row in group) for group in groups)
-        found.append(Listing(title, about, head, lines, members))
-    return found
+        tables.append(Listing(title, about, head, lines, members))
+    return tables
 
 
 # ------------------------------------------------------------------ one row
 def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
-    """Everything a row promises, as pairs of a heading and words."""
+    """All properties of a method, as pairs of a heading and text."""
     method, p = chosen.method, chosen.promises
     prepared = chosen.prepare()
     order = [order_words(p.order) + ", of averages" * p.thermal]
@@ -328,41 +328,41 @@ def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
         order.append(f"{'exact' if not isfinite(p.order_free) else f'order {p.order_free:g}'} for a free body")
     if p.order_velocity != p.order:
         order.append(f"order {p.order_velocity} where loads depend on velocities")
-    found = [("order", "; ".join(order))]
+    pairs = [("order", "; ".join(order))]
     if chosen.label in OTHER_NAMES:
-        found.insert(0, ("also called", ", ".join(OTHER_NAMES[chosen.label])))
+        pairs.insert(0, ("also called", ", ".join(OTHER_NAMES[chosen.label])))
     if p.kept_by:
-        found.append(("with such loads", f"{p.kept_by} keeps order {p.order}"))
+        pairs.append(("with such loads", f"{p.kept_by} keeps order {p.order}"))
     if p.generalised:
-        found.append(("generalised order", f"{generalised_words(p.generalised)}, for loads that are small"))
+        pairs.append(("generalised order", f"{generalised_words(p.generalised)}, for loads that are small"))
     flow = flow_of(method)
     if flow is not None or p.requires:
-        found.append(("needs", p.requires or "nothing of the loads"))
+        pairs.append(("needs", p.requires or "nothing of the loads"))
     if flow is not None:
-        found.append(("free rotation", free_flow(flow).description))
+        pairs.append(("free rotation", free_flow(flow).description))
     if prepared.attracted:
-        found.append(("motion through space", "about the centre of attraction, exactly; kicks by all other loads"))
-    found += [
+        pairs.append(("motion through space", "about the centre of attraction, exactly; kicks by all other loads"))
+    pairs += [
         ("kept, free body", words(p.keeps_free)),
         ("kept, symmetric heavy top", words(p.keeps_top)),
         ("time-symmetric", _yes(p.time_symmetric)),
         ("symplectic", _yes(p.symplectic)),
     ]
     if flow is not None:
-        found.append(("processed", _yes(prepared.processed)))
-    found += [
+        pairs.append(("processed", _yes(prepared.processed)))
+    pairs += [
         ("solves equations", "yes, by Newton's method to round-off" if p.implicit else "no, explicit in the loads"),
         ("load evaluations in a step", loads_words(chosen)),
         ("largest rotation in a step", range_words(method)),
     ]
     if prepared.coordinates is not None:
-        own = prepared.coordinates
-        found.append(("attitude kept as", f"{own.name.replace('_', ' ')}, {own.size} numbers"))
+        chart = prepared.coordinates
+        pairs.append(("attitude kept as", f"{chart.name.replace('_', ' ')}, {chart.size} numbers"))
     if p.axis_order_dependent:
-        found.append(("depends on", "the numbering of the body's axes, within its error"))
+        pairs.append(("depends on", "the numbering of the body's axes, within its error"))
     if p.frame_dependent:
-        found.append(("depends on", "the body frame the inertia is given in, within its error"))
-    return found
+        pairs.append(("depends on", "the body frame the inertia is given in, within its error"))
+    return pairs
 
 
 def _yes(value: bool) -> str:
@@ -374,9 +374,9 @@ def step_in_words(chosen: MethodSpec) -> str:
     if chosen.method.family != "splitting":
         return ""
     prepared = chosen.prepare()
-    found = []
+    stages = []
     for s in range(prepared.int_coefficients[0]):
         fraction, factor = prepared.coefficients[WIDTH * s], prepared.coefficients[WIDTH * s + 1]
         kick = prepared.int_coefficients[COUNTS + s] != FREE
-        found.append(f"{'kick' if kick else 'turn'} {fraction:.6g}" + (f" (c {factor:.6g})" if factor else ""))
-    return ", ".join(found)
+        stages.append(f"{'kick' if kick else 'turn'} {fraction:.6g}" + (f" (c {factor:.6g})" if factor else ""))
+    return ", ".join(stages)

@@ -1,7 +1,7 @@
-"""Names under which other fields and other programs know a method, and what it is called here.
+"""Synonyms of methods from other fields and programs.
 
-A row of this table is understood wherever a method is named, in letters of either case; what a run records is the name
-here. The names of free rotations have a table of their own (``free_flows``).
+They are accepted wherever a method is named, in upper or lower case; a run records polhode's name. Synonyms of free
+rotations are in ``free_flows``.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "mkrk:dp8": ("dop853",),
     "mkrk:midpoint": ("midpoint",),
 }
-"""Of a method string, the other names. RK45 and DOP853 are SciPy's; the midpoint rule is the implicit one."""
+"""Synonyms by method string. RK45 and DOP853 are SciPy's names; ``midpoint`` is the implicit midpoint rule."""
 
 METHOD_OF = {name: method for method, names in OTHER_NAMES.items() for name in names}
 CLOCK_WORDS = ("reversible", "logarithmic", "loads", "distance")
-"""What may stand before the name of a method."""
+"""Words of a time transformation, which may stand before the name of a method."""
 
 
 def as_here(text: str) -> str:
-    """A method string with the name of the method as it is here.
+    """A method string with polhode's name in place of a synonym.
 
     Examples
     --------

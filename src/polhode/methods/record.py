@@ -25,7 +25,7 @@ class Coordinates:
     name : str
         Name of their variable in a Dataset.
     size : int
-        Coordinates of one body; in the state they follow the 13 N numbers of the bodies and the system's own S.
+        Coordinates of one body; in the state they follow the bodies' 13 N numbers and the S auxiliary variables.
     attributes : mapping
         What makes them unambiguous, as attributes of that variable: ``branch``, ``sequence``.
     attitude, coordinates : function

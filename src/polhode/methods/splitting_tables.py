@@ -1,7 +1,7 @@
-r"""Splitting and composition methods as data: the coefficients of every scheme, and what follows from them.
+r"""Coefficients of splitting and composition methods.
 
-The vector field is split, H = A + B. ``A`` is the flow that is known exactly (free body, drift), ``B`` the kick by the
-loads. A scheme lists what to do in one step of size h, in the order in which it is done:
+The Hamiltonian is split, H = A + B: ``A`` is free motion (free rotation, drift), ``B`` the loads, whose flow is a kick.
+A scheme lists the flows of one step of size h in the order in which they are applied:
 
 =================  ===========================================================================================
 ``("A", a)``       run the flow of A for the time a h
@@ -11,11 +11,11 @@ loads. A scheme lists what to do in one step of size h, in the order in which it
 The commutator load belongs to [B,[A,B]]. For T = p^2/2 and the force F it is grad(\|F\|^2); for a rigid body and a
 potential of the attitude it is the torque of the potential -tau . I^-1 tau, tau being the torque.
 
-A **processed** scheme changes variables: run `pre` once, then the stages n times, then `post`, the inverse of `pre`.
-To look at the state in between, apply `post` to a copy; to change the step size, apply `post` with the old one, then
-`pre` with the new one.
+A **processed** scheme advances transformed variables: apply `pre` once, then the stages n times, then `post`, the
+inverse of `pre`. To output a state in between, apply `post` to a copy; to change the step size, apply `post` with the
+old one, then `pre` with the new one.
 
-What a scheme asks of the problem (`requires`)
+What a scheme requires of the problem (`requires`)
 
 ==============  ===================================================================================================
 ``"any"``       nothing: any A and B
@@ -24,13 +24,13 @@ What a scheme asks of the problem (`requires`)
 ``"near"``      nothing, but it pays off only when B is small, H = A + eps B
 ==============  ===================================================================================================
 
-The symmetric ``"nystrom"`` schemes of order 4 keep their order where the bracket does not vanish, but not the small
-error they were made for. The order of a ``"near"`` scheme is the one for eps = 1. Its `generalised` order, written
-(8,6,4), says more: errors of first order in eps are O(h^8), of second order O(h^6), all others O(h^4).
+The symmetric ``"nystrom"`` schemes of order 4 keep their order where the bracket does not vanish, but lose their small
+error constants. The order of a ``"near"`` scheme is the one for eps = 1. Its `generalised` order, written (8,6,4), says
+more: errors of first order in eps are O(h^8), of second order O(h^6), all others O(h^4).
 
-Coefficients are written as decimals or fractions with the digits of the papers, refined to 30 digits where Newton's
-method on the order conditions could do so; of a symmetric scheme only the outer half is written, and the innermost
-coefficients, which close the sums, are computed. All arithmetic is decimal: numbers are rounded to doubles once.
+Coefficients are decimals or fractions as published, refined to 30 digits where Newton's method on the order conditions
+could do so. For symmetric schemes only the outer half is given; the innermost coefficients follow from the sums and are
+computed. All arithmetic is decimal; numbers are rounded to doubles once.
 
 Sources: [hairer2006, II.4 and V.3], and the key in each row.
 """
@@ -55,15 +55,15 @@ from polhode.methods.tableaux import nodes_and_weights
 
 REQUIREMENTS = ("any", "nystrom", "gradient", "near")
 
-# Digits of the decimal arithmetic behind the coefficients.
+# Digits of the decimal arithmetic for coefficients.
 _DIGITS = 60
 
-# Larger coefficients are slips of the pen.
+# Larger coefficients are taken for typing errors.
 _LARGEST_COEFFICIENT = 1e3
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
-# Decimal before rounding, float after; ("A", a) or ("B", b, c).
+# ("A", a) or ("B", b, c); numbers are Decimal before rounding, float after.
 Step = tuple[Any, ...]
 Steps = tuple[Step, ...]
 
@@ -84,22 +84,22 @@ class Scheme:
     cite : str
         Key of the source in the bibliography, or empty.
     order : int
-        Order of accuracy on the problems `requires` admits; of a processed scheme, of the whole.
+        Order of accuracy for problems that fulfil `requires`; of a processed scheme, with its processor.
     stages : sequence of steps
         ``("A", a)``, ``("B", b)`` or ``("B", b, c)`` in the order in which they are run; numbers, or text such as
         ``"1/24"``. Stored as tuples of doubles, kicks always with their c.
     pre : sequence of steps
         The processor, in the same form; empty where there is none.
     requires : {"any", "nystrom", "gradient", "near"}
-        What the scheme asks of the problem.
+        What the scheme requires of the problem, see the module docstring.
     generalised : tuple of int
-        Orders in h of the errors of first, second, ... order in B; the last one holds for all that follow. Empty where
-        the scheme is not made for a small B.
+        Orders in h of the errors of first, second, ... order in B; the last one holds for all higher orders too. Empty
+        where the scheme is not made for a small B.
 
     Attributes
     ----------
     exact_stages, exact_pre : tuple of steps
-        The same steps in decimals, before rounding.
+        The same steps as decimals, before rounding.
 
     Raises
     ------
@@ -147,11 +147,11 @@ class Scheme:
             raise InvalidInput(f"scheme {self.name!r} says requires='gradient' but has no coefficient c")
 
     def _checked(self, what: str, steps: Any) -> Steps:
-        """The steps in decimals."""
+        """The steps as decimals, checked."""
         form = f'scheme {self.name!r}: {what} must be a list of ("A", a), ("B", b) or ("B", b, c)'
         if isinstance(steps, str) or not isinstance(steps, Iterable):
             raise InvalidInput(form)
-        found = []
+        exact = []
         for step in steps:
             if not isinstance(step, tuple | list) or (step[:1] or [""])[0] not in ("A", "B"):
                 raise InvalidInput(f"{form}; {step!r} is none of them")
@@ -168,35 +168,35 @@ class Scheme:
                     f"scheme {self.name!r}: the coefficients of {step!r} in {what} must be real numbers smaller than "
                     f"{_LARGEST_COEFFICIENT:g}"
                 )
-            found.append((letter, *values, *[Decimal(0)] * (letter == "B" and len(values) == 1)))
-        return tuple(found)
+            exact.append((letter, *values, *[Decimal(0)] * (letter == "B" and len(values) == 1)))
+        return tuple(exact)
 
     @property
     def post(self) -> Steps:
-        """The inverse of `pre`: the same flows in reversed order, for the negative times."""
+        """The inverse of `pre`: the same flows in reverse order with opposite signs."""
         return tuple((step[0], *(-x for x in step[1:])) for step in reversed(self.pre))
 
     @property
     def symmetric(self) -> bool:
-        """The step of -h undoes the step of h: the stages read the same backwards and there is no processor."""
+        """Whether a step with -h undoes one with h: the stages read the same backwards, and there is no processor."""
         return not self.pre and self.stages == self.stages[::-1]
 
 
 def stages_of(scheme: Scheme) -> int:
     """Load evaluations in a step, without the processor.
 
-    A kick at the end of a step and the one at the start of the next see the same configuration and count once.
+    A kick at the end of a step and the one at the start of the next use the same loads and count once.
     """
     kicks = sum(step[0] == "B" for step in scheme.stages)
     shared = kicks > 1 and scheme.stages[0][0] == scheme.stages[-1][0] == "B"
     return kicks - shared
 
 
-# --- from the numbers of a paper to steps -----------------------------------------------------------------------------
+# --- from published coefficients to steps -----------------------------------------------------------------------------
 
 
 def _number(x: Any) -> Decimal:
-    """The decimal of a number, of its text, or of a fraction such as 7/24."""
+    """A number, its text, or a fraction such as "7/24" as a decimal."""
     if isinstance(x, str):
         x = Fraction(x) if "/" in x else Decimal(x)
     if isinstance(x, Fraction):
@@ -210,7 +210,7 @@ def _numbers(given: str | Sequence[Decimal]) -> list[Decimal]:
 
 
 def _merged(steps: Iterable[Step]) -> Steps:
-    """Neighbours of one letter become one step; steps of no length are dropped."""
+    """Merge adjacent steps of the same letter; drop steps of length zero."""
     merged: list[Step] = []
     for letter, *numbers in steps:
         if merged and merged[-1][0] == letter:
@@ -221,7 +221,7 @@ def _merged(steps: Iterable[Step]) -> Steps:
 
 
 def _steps(first: str, a: Sequence[Decimal], b: Sequence[Decimal], c: Sequence[Decimal] = ()) -> Steps:
-    """The letters in turn."""
+    """Alternating steps of A and B, starting with the letter ``first``."""
     c = c or [Decimal(0)] * len(b)
     flows = [("A", x) for x in a]
     kicks = [("B", x, y) for x, y in zip(b, c, strict=True)]
@@ -232,21 +232,21 @@ def _steps(first: str, a: Sequence[Decimal], b: Sequence[Decimal], c: Sequence[D
 
 
 def _listed(text: str) -> Steps:
-    """Steps one a line: the letter and its numbers; a kick may leave out its c."""
+    """Steps from text, one a line: the letter and its numbers; a kick may leave out its c."""
     lines = [line.split() for line in text.strip().splitlines()]
     return tuple((letter, *map(_number, (numbers + ["0"])[: 1 + (letter == "B")])) for letter, *numbers in lines)
 
 
 def _alternating(first: str, a: str, b: str) -> Steps:
-    """A scheme without symmetry: all coefficients of A and of B."""
+    """A scheme without symmetry from all coefficients of A and of B."""
     return _steps(first, _numbers(a), _numbers(b))
 
 
 def _palindrome(first: str, a: str | Sequence[Decimal] = "", b: str | Sequence[Decimal] = "", c: str = "") -> Steps:
-    """A symmetric scheme from the outer coefficients a1, a2, ... and b1, b2, ...; the innermost close the sums.
+    """A symmetric scheme from the outer coefficients a1, a2, ... and b1, b2, ...; the innermost follow from the sums.
 
-    The letter in the middle closes with 1 - 2 sum, the other with 1/2 - sum. Of c, which has no sum to close, the
-    innermost is given too.
+    That of the letter in the middle is 1 - 2 sum, that of the other 1/2 - sum. As the coefficients c have no prescribed
+    sum, the innermost c is given too.
     """
     outer = {"A": _numbers(a), "B": _numbers(b)}
     second = "B" if first == "A" else "A"
@@ -263,13 +263,13 @@ def _palindrome(first: str, a: str | Sequence[Decimal] = "", b: str | Sequence[D
 
 
 def _kick_flow_kick(lengths: Iterable[Decimal]) -> Steps:
-    """Steps of v2 of these lengths, one after the other; the kicks between them merge."""
+    """Consecutive steps of v2 of these lengths; adjacent kicks are merged."""
     zero = Decimal(0)
     return _merged(step for g in lengths for step in (("B", g / 2, zero), ("A", g), ("B", g / 2, zero)))
 
 
 def _composition(outer: str) -> Steps:
-    """A symmetric composition of v2 from the outer step lengths; the innermost closes the sum."""
+    """A symmetric composition of v2 from the outer step lengths; the innermost makes the sum 1."""
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
         lengths = _numbers(outer)
         return _kick_flow_kick([*lengths, 1 - 2 * sum(lengths, Decimal(0)), *reversed(lengths)])
@@ -300,7 +300,7 @@ def _corrector(sign: int, weights: str | Sequence[Decimal], square: Decimal = De
 
 @cache
 def _nodes_and_weights(first: str, kicks: int) -> tuple[list[Decimal], list[Decimal]]:
-    """Times of the kicks of SABA or SBAB, and their weights."""
+    """Times (in steps) and weights of the kicks of SABA or SBAB."""
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
         return nodes_and_weights(kicks, 0) if first == "A" else nodes_and_weights(kicks + 1, 2)
 
@@ -388,7 +388,7 @@ _ROWS = [
              0.432666402578173597527667974620
         """),
     ),
-    # Nystroem: T quadratic in the momenta, V of the configuration only. A and B cannot change places.
+    # Nystroem: T quadratic in the momenta, V of the configuration only. A and B cannot be swapped.
     Scheme(
         "mclachlan_sb3a4", "McLachlan SB3A, m = 4", "mclachlan1995", 4,
         _palindrome("A", a="""
@@ -1003,7 +1003,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType({row.name: row for row in _ROWS
 
 
 def scheme(name: str | Scheme) -> Scheme:
-    """The scheme of that name; a scheme is returned as it is.
+    """The scheme of this name; a scheme is returned unchanged.
 
     Raises
     ------
@@ -1018,10 +1018,10 @@ def scheme(name: str | Scheme) -> Scheme:
 # --- a corrector for any row ------------------------------------------------------------------------------------------
 
 PAIRS, SQUARE = 6, Decimal("0.09")
-"""Of a corrector: how many weights, and the square of the time s between them, in steps. It removes errors of first
-order in B up to twice the power of the step that there are weights."""
+"""Number of weights of a corrector, and the square of the time s between them, in steps. The corrector removes errors
+of first order in B up to h^(2 PAIRS)."""
 HIGHEST = 6
-"""Largest order of a row whose error is larger than what a corrector adds, see ``corrected``."""
+"""Largest order of a scheme whose own error exceeds what a corrector adds, see ``corrected``."""
 
 
 @cache
@@ -1029,16 +1029,16 @@ def corrected(rule: Scheme, pairs: int = PAIRS, square: Decimal = SQUARE) -> Sch
     """A symmetric scheme with Wisdom's symplectic corrector as its processor, computed from its own coefficients.
 
     At first order in B, a step with kicks b_i at the times c_i from its middle, x = h [A, .], has the perturbation
-    G(x) B in the place of B,
+    G(x) B instead of B,
 
         G(x) = sum_i b_i exp(c_i x) x / (2 sinh(x/2)) = 1 + g_2 x^2 + ...,
 
-    and ``_corrector`` changes it by -4 x sum_i w_i sinh(t_i x), t_i = i s [wisdom1996]: weights follow from the linear
-    equations 4 sum_i w_i t_i^k / k! = g_(k+1) for k = 1, 3, .... The errors left are of order 2 (pairs + 1) in the step
-    where they are of first order in B. The blocks of the corrector come in a symmetric order and cancel one another at
-    second order. Of third order are left brackets of five letters and, where [B,[B,[B,A]]] is not 0, of four: rows of
-    order 4 keep it, others keep 5, or 4, but with the cubes of their small weights before these errors (s6_10 5e-10 and
-    4e-9, where its own are 1e-5).
+    and ``_corrector`` changes it by -4 x sum_i w_i sinh(t_i x), t_i = i s [wisdom1996]: the weights solve the linear
+    equations 4 sum_i w_i t_i^k / k! = g_(k+1) for k = 1, 3, .... Of the errors of first order in B those of order
+    2 (pairs + 1) in h remain. The blocks of the corrector are arranged symmetrically, so the errors it adds at second
+    order in B cancel. At third order there remain brackets of five letters and, unless [B,[B,[B,A]]] = 0, of four:
+    schemes of order 4 keep their order; those of higher order fall to 5 or 4, but these errors have the cubes of the
+    small weights as factors (s6_10: 5e-10 and 4e-9, its own being 1e-5).
     """
     last = 2 * pairs
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):

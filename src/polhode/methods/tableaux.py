@@ -1,8 +1,8 @@
-r"""Runge-Kutta tableaux as data: the numbers A, b, c of a method, and what follows from them.
+r"""Runge-Kutta tableaux: the coefficients A, b, c of each method, and properties derived from them.
 
-A row is a :class:`Tableau`: a name, the numbers, whom to cite. Nothing else is declared: the number of stages, whether
-the method is explicit, its order, whether it is symmetric or symplectic are derived from the numbers when they
-are asked for. The same row serves a Munthe-Kaas method on a group and a Runge-Kutta method on a vector space.
+A :class:`Tableau` has a name, the coefficients and a citation. Everything else (number of stages, explicit or implicit,
+order, symmetric, symplectic) is computed from the coefficients on request. The same tableau serves a Munthe-Kaas method
+on a group and a Runge-Kutta method on a vector space.
 
 One step of size h of y' = f(t, y) is
 
@@ -33,9 +33,9 @@ name                   stages  order  remark
 ``sdirk3``             2       3      diagonally implicit
 =====================  ======  =====  ===================================================
 
-An embedded row also has what a step of chosen size needs. With the slopes K_1 ... K_s of the stages and K_(s+1), the
-slope at the end of the step, its error estimates are h times the weights ``errors`` of these slopes; its dense output,
-with further stages where it needs them, is
+An embedded method also has an error estimate and dense output, for adaptive steps. With the slopes K_1 ... K_s of the
+stages and K_(s+1), the slope at the end of the step, the error estimates are h times the sum of these slopes weighted
+by ``errors``; the dense output, with further stages where it needs them, is
 
 .. math::
 
@@ -64,7 +64,7 @@ name                 orders p      stages     kept
 The families are computed in decimal arithmetic of at least 50 digits and rounded once, so that every entry is the
 double nearest to the true number.
 
-Pure Python and numpy; sources: [butcher2016], [hairer1993, II], [hairer1996, IV.5 and IV.6], [hairer2006, II.1].
+Sources: [butcher2016], [hairer1993, II], [hairer1996, IV.5 and IV.6], [hairer2006, II.1].
 """
 
 from __future__ import annotations
@@ -100,17 +100,17 @@ __all__ = [
     "tableau_names",
 ]
 
-# An identity between coefficients counts as true when it holds to this, relative to the sum of the absolute values of
-# its terms: far above what rounding to doubles leaves (1e-15), far below what a wrong digit in print does (1e-10).
+# Tolerance of identities between coefficients, relative to the sum of the absolute values of the terms: far above the
+# error of rounding to doubles (1e-15), far below that of a misprinted digit (1e-10).
 TOLERANCE = 1e-12
 
 # Order conditions are evaluated tree by tree up to this order (1205 trees).
 LARGEST_TREE_ORDER = 10
 
-# A guard against typing errors such as gauss4000, which would compute for hours; not a limit of the arithmetic.
+# Guards against typing errors such as gauss4000, which would compute for hours; not a limit of the arithmetic.
 LARGEST_FAMILY_ORDER = 100
 
-# Larger coefficients are slips of the pen, and their products in the order conditions would overflow.
+# Larger coefficients are taken for typing errors; their products in the order conditions would overflow.
 _LARGEST_ENTRY = 1e6
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
@@ -131,23 +131,24 @@ class Tableau:
     name : str
         Lower-case name; letters, digits and underscores.
     A : array_like, shape (s, s)
-        Stage coefficients. An explicit method may be given as it is printed, by its rows below the diagonal only
-        (row i has i entries, the first row is ``()``).
+        Stage coefficients. For an explicit method the rows may end before the diagonal, as printed (row i, counted
+        from 0, has i entries; the first row is ``()``).
     b : array_like, shape (s,)
         Weights; their sum is 1.
     c : array_like, shape (s,), optional
-        Nodes; must be the row sums of `A`, from which they are derived where not given.
+        Nodes; must be the row sums of `A`, which is the default.
     cite : str, optional
         Key of the source in the bibliography.
     description : str, optional
         One line for tables of methods.
     errors : sequence of one or two array_like, shape (s + 1,), optional
-        The error of a step is estimated by h times these weights of the s slopes and of the slope at the end of the
-        step: b minus the weights of an embedded method of another order. Two estimates E_1 and E_2 are combined in
-        their norms to ``E_1^2 / sqrt(E_1^2 + 0.01 E_2^2)`` [hairer1993, II.10].
+        The error of a step is estimated by h times the s slopes and the slope at the end of the step with these
+        weights: b minus the weights of an embedded method of another order. The norms E_1 and E_2 of two estimates are
+        combined to ``E_1^2 / sqrt(E_1^2 + 0.01 E_2^2)`` [hairer1993, II.10].
     dense : pair (extra, P), optional
-        Dense output: rows of A of stages for it alone, row k with s + 1 + k entries, over the slopes, the end slope and
-        the stages before; and the coefficients of theta, theta^2, ... for each slope, shape (s + 1 + extra, degree).
+        Dense output. ``extra``: rows of A of additional stages, row k (from 0) with s + 1 + k entries: for the s
+        stages, the end of the step, the additional stages before. ``P``: coefficients of theta, theta^2, ... for each
+        slope, shape (s + 1 + number of additional stages, degree).
 
     Attributes
     ----------
@@ -162,12 +163,12 @@ class Tableau:
     ------
     InvalidInput
         The shapes do not fit, an entry is not a finite real number, the weights do not sum to 1, or a node is not the
-        sum of its row; the weights of an error do not sum to 0; dense output does not end where the step does, or is
-        not even of order 1. Sums are compared to 1e-12, relative to the absolute values summed.
+        sum of its row; the weights of an error estimate do not sum to 0; dense output does not end at the result of
+        the step, or is not even of order 1. Sums are compared to 1e-12, relative to the absolute values summed.
 
     Notes
     -----
-    Two tableaux are equal when name, numbers, citation and description are; they can be used as keys of a dictionary.
+    Two tableaux are equal when name, coefficients, citation and description are; tableaux are hashable.
     """
 
     name: str
@@ -209,7 +210,7 @@ class Tableau:
             object.__setattr__(self, "dense", (tuple(map(_locked, dense[0])), _locked(dense[1])))
 
     def _checked_vector(self, what: str, values: Any) -> np.ndarray:
-        """One row of finite floats from whatever was given."""
+        """The values as a one-dimensional array of finite floats, checked."""
         row = array(values, f"tableau {self.name!r}: {what}")
         if row.ndim != 1:
             raise InvalidInput(f"tableau {self.name!r}: {what} must be a plain list of real numbers")
@@ -241,7 +242,7 @@ class Tableau:
         return A
 
     def _checked_rows(self, what: str, rows: Any, lengths: Sequence[int], counted: str) -> list[np.ndarray]:
-        """Rows of the given lengths, ``counted`` saying in words what their entries belong to."""
+        """The rows as arrays, their lengths checked; ``counted`` explains the lengths in the error message."""
         given = [self._checked_vector(f"{what} {i + 1}", row) for i, row in enumerate(rows)]
         for i, (row, length) in enumerate(zip(given, lengths, strict=True)):
             if row.size != length:
@@ -251,7 +252,7 @@ class Tableau:
         return given
 
     def _checked_errors(self, stages: int) -> list[np.ndarray]:
-        """The error rows, each a difference of two rows of weights."""
+        """The error rows, checked: each is a difference of two rows of weights and sums to 0."""
         if not _is_list(self.errors) or len(self.errors) > 2 or not all(map(_is_list, self.errors)):
             raise InvalidInput(f"tableau {self.name!r}: errors must be a list of one or two rows of real numbers")
         lengths = [stages + 1] * len(self.errors)
@@ -267,7 +268,7 @@ class Tableau:
         return rows
 
     def _checked_dense(self, b: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-        """The stages and polynomials of dense output."""
+        """The additional stages and the polynomials of dense output, checked."""
         if not _is_list(self.dense) or len(self.dense) != 2 or not all(map(_is_list, self.dense)):
             raise InvalidInput(f"tableau {self.name!r}: dense must be a pair: rows of further stages, and polynomials")
         rows, polynomials = self.dense
@@ -314,7 +315,7 @@ class Tableau:
         return hash(self._key())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, so that a pickled copy is checked and read-only as well.
+        # By way of the constructor, so that a pickled copy is checked and read-only too.
         return (Tableau, (self.name, self.A, self.b, self.c, self.cite, self.description, self.errors, self.dense))
 
     def __repr__(self) -> str:
@@ -328,12 +329,12 @@ class Tableau:
 
     @cached_property
     def explicit(self) -> bool:
-        """Every stage needs earlier stages only: A is strictly lower triangular."""
+        """Whether every stage needs earlier stages only: A is strictly lower triangular."""
         return not np.triu(self.A).any()
 
     @cached_property
     def diagonally_implicit(self) -> bool:
-        """Implicit, but each stage can be solved on its own: A is lower triangular with a diagonal that is not zero."""
+        """Whether implicit with stages that can be solved one by one: A is lower triangular, its diagonal not zero."""
         return not self.explicit and not np.triu(self.A, 1).any()
 
     @cached_property
@@ -341,9 +342,9 @@ class Tableau:
         """Order of convergence on smooth problems, derived from the order conditions.
 
         It is at most the order of the quadrature b, c, and at least what the simplifying assumptions guarantee
-        (:func:`simplifying_assumptions`). Where the two meet, as in all the implicit families, that is the order;
-        between them the conditions of the rooted trees decide, up to order 10. A method of higher order whose
-        simplifying assumptions do not show it is reported with order 10.
+        (:func:`simplifying_assumptions`). Where the two agree, as for all implicit families, that is the order;
+        otherwise the conditions of the rooted trees decide, up to order 10. A method of higher order that the
+        simplifying assumptions do not prove is reported with order 10.
         """
         known = simplifying_assumptions(self)
         order = known.guaranteed_order
@@ -353,15 +354,15 @@ class Tableau:
 
     @property
     def embedded(self) -> bool:
-        """Whether the row estimates the error of its steps."""
+        """Whether the method has an error estimate."""
         return bool(self.errors)
 
     @cached_property
     def estimate(self) -> int:
-        """Order q of the error estimate, which falls with h^(q + 1); 0 where there is none.
+        """Order q of the error estimate, which is O(h^(q + 1)); 0 where there is none.
 
-        Of one estimate, the lower of the orders of the two methods that it compares; of two, what their combination
-        ``E_1^2 / sqrt(E_1^2 + 0.01 E_2^2)`` has.
+        With one estimate, the lower order of the two methods compared; with two, that of the combination
+        ``E_1^2 / sqrt(E_1^2 + 0.01 E_2^2)``.
         """
         if not self.errors:
             return 0
@@ -374,7 +375,7 @@ class Tableau:
     def dense_order(self) -> int:
         """Order p of the dense output: y(t_0 + theta h) has the error O(h^(p + 1)) for every theta; 0 without one.
 
-        Found from the conditions Phi(tree)(theta) = theta^|tree| / gamma(tree), coefficient by coefficient.
+        Computed from the conditions Phi(tree)(theta) = theta^|tree| / gamma(tree), coefficient by coefficient.
         """
         if self.dense is None:
             return 0
@@ -394,7 +395,7 @@ class Tableau:
 
     @cached_property
     def symmetric(self) -> bool:
-        """The step of -h undoes the step of h: b_i = b_(s+1-i) and a_(s+1-i, s+1-j) + a_ij = b_j.
+        """Whether a step with -h undoes one with h: b_i = b_(s+1-i) and a_(s+1-i, s+1-j) + a_ij = b_j.
 
         Sufficient for every method, and necessary for those whose stages are distinct and in the order of their nodes
         [hairer2006, V.2].
@@ -404,7 +405,7 @@ class Tableau:
 
     @cached_property
     def symplectic(self) -> bool:
-        """Quadratic invariants are kept: b_i a_ij + b_j a_ji = b_i b_j [hairer2006, IV.2 and VI.4].
+        """Whether quadratic invariants are kept: b_i a_ij + b_j a_ji = b_i b_j [hairer2006, IV.2 and VI.4].
 
         Sufficient for every method, and necessary for those whose stages are distinct.
         """
@@ -413,12 +414,12 @@ class Tableau:
 
     @cached_property
     def stiffly_accurate(self) -> bool:
-        """The last stage is the result: the last row of A is b [hairer1996, IV.3]."""
+        """Whether the last stage is the result: the last row of A is b [hairer1996, IV.3]."""
         return _vanishes(self.A[-1] - self.b, self.b)
 
 
 def _locked(numbers: np.ndarray) -> np.ndarray:
-    """A copy that cannot be written to, in which -0.0 became 0.0."""
+    """A read-only copy with 0.0 for -0.0."""
     copy = numbers + 0.0
     copy.flags.writeable = False
     return copy
@@ -429,6 +430,7 @@ def _is_list(given: object) -> bool:
 
 
 def _vanishes(residual: np.ndarray, scale: np.ndarray) -> bool:
+    """Whether a residual is round-off, relative to ``scale`` or 1."""
     return bool(np.abs(residual).max() <= TOLERANCE * max(1.0, np.abs(scale).max()))
 
 
@@ -447,21 +449,21 @@ def rooted_trees(order: int) -> tuple[Tree, ...]:
     Returns
     -------
     tuple of trees
-        A tree is the tuple of the trees that hang from its root; ``()`` is the single vertex. There are
+        A tree is the tuple of the trees attached to its root; ``()`` is the single vertex. There are
         1, 1, 2, 4, 9, 20, 48, 115, 286, 719 of orders 1 to 10.
     """
     smaller = [(tree, size) for size in range(1, order) for tree in rooted_trees(size)]
 
     def forests(vertices: int, last: int) -> list[Tree]:
-        # Multisets with that many vertices in all, taken from smaller[: last + 1]; falling index keeps them distinct.
+        # Multisets of smaller[: last + 1] with that many vertices in total; the falling index keeps them distinct.
         if vertices == 0:
             return [()]
-        found = []
+        multisets = []
         for index in range(last, -1, -1):
             tree, size = smaller[index]
             if size <= vertices:
-                found += [(tree, *rest) for rest in forests(vertices - size, index)]
-        return found
+                multisets += [(tree, *rest) for rest in forests(vertices - size, index)]
+        return multisets
 
     return tuple(forests(order - 1, len(smaller) - 1))
 
@@ -478,7 +480,7 @@ def _density(tree: Tree) -> int:
 
 
 def _stage_weights(A: np.ndarray, order: int) -> list[np.ndarray]:
-    """g(tree) = product over the branches of A g(branch), one number per stage; for each tree."""
+    """For each tree of an order, g(tree) = product over its branches of A g(branch), shape (s,)."""
     raised: dict[Tree, np.ndarray] = {}
 
     def branch(tree: Tree) -> np.ndarray:
@@ -496,12 +498,12 @@ def _stage_weights(A: np.ndarray, order: int) -> list[np.ndarray]:
 
 
 def _elementary_weights(A: np.ndarray, b: np.ndarray, order: int) -> np.ndarray:
-    """Phi(tree) = b . g(tree); one number per tree."""
+    """Phi(tree) = b . g(tree) for each tree of an order."""
     return np.array([b @ weights for weights in _stage_weights(A, order)])
 
 
 def order_residuals(method: Tableau, order: int) -> np.ndarray:
-    """How far the order conditions of one order are from being satisfied.
+    """Residuals of the order conditions of one order.
 
     Parameters
     ----------
@@ -520,11 +522,13 @@ def order_residuals(method: Tableau, order: int) -> np.ndarray:
 
 
 def _conditions_hold(method: Tableau, order: int) -> bool:
+    """Whether the conditions of one order hold to round-off."""
     scale = _elementary_weights(np.abs(method.A), np.abs(method.b), order)
     return bool((np.abs(order_residuals(method, order)) <= TOLERANCE * np.maximum(scale, 1.0)).all())
 
 
 def _dense_conditions_hold(A: np.ndarray, P: np.ndarray, order: int) -> bool:
+    """Whether the conditions of one order hold for dense output, for every theta."""
     g = np.array(_stage_weights(A, order))
     wrong = g @ P
     wrong[:, order - 1] -= [1.0 / _density(tree) for tree in rooted_trees(order)]
@@ -535,9 +539,9 @@ def _dense_conditions_hold(A: np.ndarray, P: np.ndarray, order: int) -> bool:
 
 
 class Assumptions(NamedTuple):
-    """How far Butcher's simplifying assumptions B(p), C(eta), D(zeta) hold; C and D are counted up to s.
+    """The largest p, eta, zeta of Butcher's simplifying assumptions B(p), C(eta), D(zeta); eta and zeta at most s.
 
-    B is the order of the quadrature formula b, c and bounds the order of the method from above.
+    B is the order of the quadrature formula b, c and an upper bound of the order of the method.
     """
 
     B: int
@@ -571,7 +575,7 @@ def simplifying_assumptions(method: Tableau) -> Assumptions:
     Returns
     -------
     Assumptions
-        B, at most 2 s, and C and D, counted up to the number of stages s.
+        B, at most 2 s, and C and D, at most s, the number of stages.
     """
     A, b, c, s = method.A, method.b, method.c, method.stages
     P = legendre.legvander(2.0 * c - 1.0, 2 * s + 1).T  # P[k, i] = P_k(2 c_i - 1)
@@ -601,12 +605,12 @@ def simplifying_assumptions(method: Tableau) -> Assumptions:
 
 
 def _legendre_coefficients(n: int) -> list[int]:
-    """The Legendre polynomial of [0, 1]: integer coefficients of x^0 ... x^n (Rodrigues' formula)."""
+    """Integer coefficients of x^0 ... x^n of the Legendre polynomial P_n on [0, 1] (Rodrigues' formula)."""
     return [(-1) ** (n + k) * comb(n, k) * comb(n + k, k) for k in range(n + 1)]
 
 
 def _value(coefficients: Sequence[Any], x: Decimal) -> Decimal:
-    """Horner's rule, constant term first."""
+    """Value of a polynomial at x by Horner's rule; constant term first."""
     total = Decimal(0)
     for a in reversed(coefficients):
         total = total * x + a
@@ -614,9 +618,9 @@ def _value(coefficients: Sequence[Any], x: Decimal) -> Decimal:
 
 
 def _nodes(stages: int, below: int) -> list[Decimal]:
-    """The zeros of P_s (below = 0: Gauss) or of P_s - P_(s - below) on [0, 1] (1: right Radau; 2: Lobatto), rising.
+    """The zeros of P_s (below = 0: Gauss) or P_s - P_(s - below) (1: right Radau; 2: Lobatto) on [0, 1], ascending.
 
-    Eigenvalues give them to about 13 digits, Newton's method on the exact integer coefficients gives the rest.
+    Eigenvalues give about 13 digits, Newton's method with the exact integer coefficients the rest.
     """
     series = np.eye(stages + 1)[stages]
     p = _legendre_coefficients(stages)
@@ -635,7 +639,7 @@ def _nodes(stages: int, below: int) -> list[Decimal]:
 
 
 def _lagrange_basis(nodes: Sequence[Decimal]) -> list[list[Decimal]]:
-    """The polynomials that are 1 at one node and 0 at the others, constant term first."""
+    """The Lagrange polynomials, 1 at one node and 0 at the others; constant term first."""
     master = [Decimal(1)]
     for x in nodes:
         master = [low - x * high for low, high in zip([Decimal(0), *master], [*master, Decimal(0)], strict=True)]
@@ -666,20 +670,23 @@ def _collocation(nodes: list[Decimal]) -> Numbers:
 
 
 def nodes_and_weights(stages: int, below: int) -> tuple[list[Decimal], list[Decimal]]:
-    """Of the quadrature of Gauss (below = 0) or Lobatto (2)."""
+    """Nodes and weights of the Gauss (below = 0) or Lobatto (2) quadrature on [0, 1]."""
     nodes = _nodes(stages, below)
     return nodes, [_integral(p, Decimal(1)) for p in _lagrange_basis(nodes)]
 
 
 def gauss_numbers(stages: int) -> Numbers:
+    """A, b, c of Gauss collocation, in decimals."""
     return _collocation(_nodes(stages, 0))
 
 
 def _radau_iia(stages: int) -> Numbers:
+    """A, b, c of Radau IIA collocation, in decimals."""
     return _collocation(_nodes(stages, 1))
 
 
 def lobatto_numbers(stages: int) -> Numbers:
+    """A, b, c of Lobatto collocation (IIIA), in decimals."""
     return _collocation(_nodes(stages, 2))
 
 
@@ -746,14 +753,14 @@ _FAMILIES: Mapping[str, _Family] = MappingProxyType(
 
 
 def _rounded(x: Decimal) -> float:
-    """Nearest double; what is zero but for the last digits of the decimal arithmetic is zero."""
+    """The nearest double; 0.0 for round-off of the decimal arithmetic."""
     return 0.0 if abs(x) < Decimal("1e-35") else float(x)
 
 
 @cache
 def _family_numbers(stem: str, stages: int, digits: int = 50) -> tuple[Any, Any, Any]:
-    """A, b, c of one member, rounded once from `digits` correct digits."""
-    # Powers of x cancel: up to 0.8 digits per stage, twice.
+    """A, b, c of one member of a family, rounded once from `digits` correct digits."""
+    # Cancellation of powers of x loses up to 0.8 digits per stage, twice.
     with decimal.localcontext(decimal.Context(prec=digits + 3 * stages)):
         A, b, c = _FAMILIES[stem].numbers(stages)
         return tuple(tuple(map(_rounded, row)) for row in A), tuple(map(_rounded, b)), tuple(map(_rounded, c))
@@ -767,7 +774,13 @@ def _family_member(stem: str, order: int) -> Tableau:
 
 
 def _in_family(name: str) -> Tableau | None:
-    """The member of a family that a name means, None where it means no family; a nonsense number is an error."""
+    """The member of a family by name, None for other names.
+
+    Raises
+    ------
+    InvalidInput
+        The family has no member with this number.
+    """
     parts = _FAMILY_NAME.fullmatch(name)
     if parts is None or parts[1] not in _FAMILIES:
         return None
@@ -787,17 +800,17 @@ def _in_family(name: str) -> Tableau | None:
 _rows: dict[str, Tableau] = {}
 
 TABLEAUX: Mapping[str, Tableau] = MappingProxyType(_rows)
-"""The rows with a name of their own, those added by users included; read-only. Families: see :func:`tableau`."""
+"""All named tableaux except the families (see :func:`tableau`), including those added by users; read-only."""
 
 
 def tableau(name: str | Tableau) -> Tableau:
-    """The tableau of a name.
+    """The tableau of this name.
 
     Parameters
     ----------
     name : str or Tableau
         A name of :func:`tableau_names`, or a family with any order that it has, such as ``"gauss14"``.
-        A tableau is returned as it is.
+        A tableau is returned unchanged.
 
     Returns
     -------
@@ -819,35 +832,35 @@ def tableau(name: str | Tableau) -> Tableau:
         return name
     if not isinstance(name, str):
         raise InvalidInput(f"a tableau is named by text such as 'gauss4', not {shown(name)}")
-    found = _rows.get(name) or _in_family(name)
-    if found is None:
+    row = _rows.get(name) or _in_family(name)
+    if row is None:
         raise unknown_name("tableau", name, tableau_names())
-    return found
+    return row
 
 
 def is_tableau(name: str) -> bool:
-    """True where a name means a tableau.
+    """Whether there is a tableau of this name.
 
     Raises
     ------
     InvalidInput
-        For a family with an order it does not have, such as ``gauss3``: nothing else can be meant.
+        A family with an order that it does not have, such as ``gauss3``.
     """
     return name in _rows or _in_family(name) is not None
 
 
 def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
-    """All names that :func:`tableau` knows.
+    """The names that :func:`tableau` knows.
 
     Parameters
     ----------
     largest_order : int, optional
-        The families are listed up to this order; they go on beyond it.
+        Largest order of the families to list; :func:`tableau` knows higher ones.
 
     Returns
     -------
     tuple of str
-        First the rows with a name of their own, in the order in which they were added, then the families.
+        First the named tableaux in the order in which they were added, then the families.
     """
     return tuple(_rows) + tuple(
         f"{stem}{order}"
@@ -859,7 +872,7 @@ def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
 def add_tableau(
     name: str, A: Any, b: Any, c: Any = None, cite: str = "", description: str = "", errors: Any = (), dense: Any = None
 ) -> Tableau:
-    """Add a Runge-Kutta method under a name, from then on valid wherever a tableau is named.
+    """Add a Runge-Kutta method to the table; its name is then valid wherever a tableau is named.
 
     Parameters
     ----------
@@ -873,8 +886,8 @@ def add_tableau(
     Raises
     ------
     InvalidInput
-        The numbers are not a tableau, or the name already belongs to a different one. Adding the same row twice does
-        nothing.
+        The coefficients are not a tableau, or the name already belongs to a different one. Adding the same tableau
+        twice does nothing.
 
     Examples
     --------
@@ -952,26 +965,26 @@ add_tableau(
 
 
 def _interpolation(b: Sequence[Any], further: Sequence[Sequence[Any]] = ()) -> list[list[float]]:
-    """Polynomials of the dense output that is nested about the ends of the step, in exact arithmetic, rounded once.
+    """Polynomials of a dense output in nested Hermite form, computed in exact arithmetic and rounded once.
 
     y_0 + theta (F_0 + (1 - theta) (F_1 + theta (F_2 + (1 - theta) (F_3 + ...)))), where F_0 is the change of y, F_1 and
     F_2 make the cubic Hermite polynomial, and ``further`` has the weights of all slopes in F_3, F_4, ...; the first
-    slope must be that of the start [hairer1993, II.6].
+    stage must be the start of the step [hairer1993, II.6].
     """
     count = len(further[0]) if further else len(b) + 1
     change = [*b, *[0] * (count - len(b))]
     first, last = ([int(j == k) for j in range(count)] for k in (0, len(b)))
     rows: list[Any] = [change, [f - d for f, d in zip(first, change, strict=True)]]
     rows += [[2 * d - f - g for d, f, g in zip(change, first, last, strict=True)], *further]
-    found = []
+    polynomials = []
     for weights in zip(*rows, strict=True):
         p: list[Any] = [0]  # constant term first
         for k in range(len(weights) - 1, -1, -1):
             p[0] += weights[k]
             raised = [0, *p]
             p = raised if k % 2 == 0 else [low - high for low, high in zip([*p, 0], raised, strict=True)]
-        found.append([float(x) for x in p[1:]])
-    return found
+        polynomials.append([float(x) for x in p[1:]])
+    return polynomials
 
 
 _BOGACKI_SHAMPINE_B = [Fraction(2, 9), Fraction(1, 3), Fraction(4, 9)]
@@ -997,7 +1010,7 @@ _DORMAND_PRINCE_DENSE = [
     Fraction(-1453857185, 822651844),
     Fraction(69997945, 29380423),
 ]
-"""Of the fourth order dense output of the code DOPRI5 [hairer1993, II.6]."""
+"""Weights of F_3 in the dense output of order 4 of the code DOPRI5 [hairer1993, II.6]."""
 
 add_tableau(
     "dp5",
@@ -1077,13 +1090,13 @@ _DOP853_B3 = {
     0: "0.244094488188976377952755905512", 8: "0.733846688281611857341361741547",
     11: "0.0220588235294117647058823529412",
 }  # fmt: skip
-"""Weights of a method of order 3 within the same stages."""
+"""Weights b of the embedded method of order 3, by stage."""
 _DOP853_E5 = {
     0: "0.01312004499419488073250102996", 5: "-1.225156446376204440720569753", 6: "-0.4957589496572501915214079952",
     7: "1.664377182454986536961530415", 8: "-0.3503288487499736816886487290", 9: "0.3341791187130174790297318841",
     10: "0.08192320648511571246570742613", 11: "-0.02235530786388629525884427845",
 }  # fmt: skip
-"""Difference of the weights and those of a method of order 5."""
+"""Weights b minus those of the embedded method of order 5, by stage."""
 _DOP853_EXTRA = (
     {
         0: "0.0561675022830479523392909219681", 6: "0.253500210216624811088794765333",
@@ -1136,11 +1149,11 @@ _DOP853_DENSE = (
         15: "-149.72683625798562581422125276",
     },
 )  # fmt: skip
-"""F_3 to F_6 of the dense output."""
+"""Weights of F_3 to F_6 of the dense output, by slope."""
 
 
 def _full(length: int, entries: Mapping[int, str]) -> list[Decimal]:
-    """A row from its entries that are not 0."""
+    """A row of this length from its entries that are not 0."""
     return [Decimal(entries.get(j, "0")) for j in range(length)]
 
 
@@ -1165,7 +1178,7 @@ add_tableau(
 
 
 def _surds(root: int, entries: Sequence[tuple[int, int, int]]) -> list[float]:
-    """(p + q sqrt(root)) / r of each (p, q, r), rounded once."""
+    """(p + q sqrt(root)) / r for each (p, q, r), rounded once."""
     with decimal.localcontext(decimal.Context(prec=50)):
         return [float((p + q * Decimal(root).sqrt()) / r) for p, q, r in entries]
 

@@ -2,9 +2,9 @@
 
     "taylor16"           order 16; any order from 2 to 30
 
-A step sums the Taylor series of momentum and vertical [jorba2005] and turns the body by ``flows.taylor``. There is no
-memory between steps and no choice of step or order. The coefficients of the torque come from the system, one after the
-other, which together count as one evaluation of the loads.
+A step sums the Taylor series of angular momentum and of the vertical in the body frame [jorba2005] and rotates the
+body by ``flows.taylor``. The user fixes step and order; a step depends on the state alone. The system provides the
+Taylor coefficients of the torque one after the other, which together count as one evaluation of the loads.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from polhode.methods.record import CompiledMethod, Method, Promises
 
 SMALLEST_ORDER = 2
 SHOWN = (8, 12, 16, 20)
+"""Orders that are listed."""
 
-rotate_free = None  # what bind puts in
+rotate_free = None  # replaced by bind
 
 
 def taylor_step(t, h, p):
-    """Turn each body by its series; bodies that move through space drift, for no force acts on them."""
+    """Rotate each body by its Taylor series; positions drift, as no force acts on them."""
     for k in range(p.B):
         i = p.blocks[2 * k]
         if p.blocks[2 * k + 1] == L.ROTATION:
@@ -45,13 +46,15 @@ def taylor_step(t, h, p):
 
 
 def safe_step(m: Any, j: Any) -> float:
-    """A step in which the vertical moves in the body by pi at most, as the body turns by that."""
+    """The step in which a body rotates by pi, and so the vertical in it at most; m: body angular momentum, j: inverse
+    principal moments."""
     speed = float(np.linalg.norm(np.multiply(m, j)))
     return pi / speed if speed > 0.0 else inf
 
 
 @cache
 def _step(order: int, fours: int) -> Any:
+    """The compiled step of an order, with 4 ``fours`` quadrature nodes."""
     polynomials = inlined(bind(taylor.polynomials, ORDER=order))
     turning = bind(taylor.rotate_free, ORDER=order, NODE_LANES=fours, polynomials=polynomials)
     return bind(taylor_step, rotate_free=helper(turning))
@@ -59,8 +62,8 @@ def _step(order: int, fours: int) -> Any:
 
 @cache
 def row(order: int) -> Method:
-    """The method of this order."""
-    fours = (order + 7) // 8  # enough nodes for the order, which takes order/2
+    """The row of the method of this order."""
+    fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed
 
     def prepare() -> CompiledMethod:
         coefficients = np.zeros(taylor.TABLE)
@@ -85,20 +88,20 @@ def row(order: int) -> Method:
 
 
 def find(name: str) -> Method | None:
-    """The method of this name if it is one of the family, else None.
+    """The method ``taylorN`` of this name, else None.
 
     Raises
     ------
     InvalidInput
         An order that is not offered.
     """
-    found = re.fullmatch(r"taylor(\d+)", name)
-    if found is None:
+    match = re.fullmatch(r"taylor(\d+)", name)
+    if match is None:
         return None
-    if not SMALLEST_ORDER <= int(found[1]) <= taylor.LARGEST_ORDER:
+    if not SMALLEST_ORDER <= int(match[1]) <= taylor.LARGEST_ORDER:
         raise InvalidInput(f"{name!r} is not offered; the order is {SMALLEST_ORDER} to {taylor.LARGEST_ORDER}")
-    return row(int(found[1]))
+    return row(int(match[1]))
 
 
 ROWS = tuple(map(row, SHOWN))
-"""Some of the family."""
+"""The orders that are listed; ``find`` makes others."""

@@ -1,33 +1,33 @@
-"""Thermostats: a heat bath of a given temperature beside the kicks and free motions of a splitting.
+"""Thermostats: splittings with a heat bath of given temperature, Langevin or Nose-Hoover.
 
     "baoab:temperature=300:friction=5:seed=1"        Langevin dynamics, exact free rotations
     "baoab/mr:temperature=1:friction=0.5"            the same with any other free rotation
     "nose_hoover:temperature=300:tau=0.5"            Nose-Hoover chain, deterministic
 
-B is a kick by the loads, A free motion (drift and free rotation), O the bath, which changes momenta only. So the free
-rotation is what it was without a bath, and one evaluation of the loads in a step suffices. In every row a step is a
-palindrome of these letters; letters that occur twice take half a step each.
+B is a kick by the loads, A free motion (drift and free rotation), O the bath, which changes momenta only, so the free
+rotation is the same as without a bath. A step evaluates the loads once. It is a palindrome of these letters; those that
+occur twice take half a step each.
 
 Langevin: O is the exact Ornstein-Uhlenbeck process of every component, [leimkuhler2013; davidchack2015, Langevin A]
 
     p <- c p + sqrt((1 - c^2) m kT) x,     m_k <- c' m_k + sqrt((1 - c'^2) I_k kT) x',     c = exp(-gamma h),
 
-m_k being the angular momentum about the body's principal axis k, x normal numbers by counting (``kernel.random``): key:
-the seed; counter: draws so far, body, what moves, component. Backwards in time the bath damps as well, as the process
-reversed in time does.
+m_k being the angular momentum about the body's principal axis k, x standard normal numbers of a counter-based
+generator (``kernel.random``): the key is the seed, the counter the draws so far, the body, translation or rotation, and
+the component. With h < 0 the bath damps too (c uses |h|), as in the time-reversed process.
 
 Nose-Hoover: with K = twice the kinetic energy of g degrees of freedom and M links v_j, eta_j of a chain, [martyna1996]
 
     p' = ... - (v_1/tau) p,     v_1' = (K/(g kT) - 1)/tau - v_1 v_2/tau,     v_2' = (g v_1^2 - 1)/tau - v_2 v_3/tau,
     v_j' = (v_{j-1}^2 - 1)/tau - v_j v_{j+1}/tau,     eta_j' = v_j/tau.
 
-These are the rates times tau of links of masses Q_1 = g kT tau^2 and Q_j = kT tau^2, so that tau may be infinite, which
-is no bath. O is split further as in that paper, with Suzuki and Yoshida's weights of order 4; it is time-symmetric.
-Where the system keeps its total momentum the bath acts on momenta relative to the centre of mass, 3 N - 3 degrees of
-freedom: the total momentum then stays what it is. A Langevin bath changes it; all 3 N have the temperature.
+v_j is tau times the rate of a link of mass Q_1 = g kT tau^2 or Q_j = kT tau^2; tau may be infinite, which means no
+bath. O is split further as in that paper, with Suzuki and Yoshida's weights of order 4; it is time-symmetric. Where the
+system conserves its total momentum, this bath acts on momenta relative to the centre of mass, 3 N - 3 degrees of
+freedom, and leaves the total momentum unchanged. A Langevin bath changes it and thermalises all 3 N.
 
-The bath's numbers follow those of the system in the state. The energy of bodies and bath together is kept up to the
-error of the splitting, and recorded: of Langevin dynamics, H less the heat taken from the bath [bussi2007]; else
+The bath's variables follow those of the system in the state. The total energy of bodies and bath is kept up to the
+error of the splitting, and recorded: for Langevin dynamics H minus the heat taken from the bath [bussi2007], else
 
     H + kT (g v_1^2/2 + sum_{j>1} v_j^2/2 + g eta_1 + sum_{j>1} eta_j).
 """
@@ -53,19 +53,20 @@ from polhode.methods.record import Bath, CompiledMethod, Method, Option, Promise
 from polhode.methods.splitting import BATH, FREE, KICK, LAST_KICK, WIDTH, compose_step, splitting, stages, uniform
 
 ONE_NODE = (0.5, 1.0, 0.5, 1.0)
-"""The two rules for kicks that follow the stages in a table (see ``flows.kick``), both of one node."""
+"""The two Gauss rules for kicks that follow the stages in the coefficients (see ``flows.kick``), with one node each."""
 AFTER = len(ONE_NODE)
-"""The bath's own numbers follow the stages and these."""
+"""Their length; the bath's coefficients follow."""
 
 # ------------------------------------------------------------------ Langevin
 KT, FRICTION, FRICTION_ROTATION, KEY = 0, 1, 2, 3
-"""In the table: temperature as an energy, rates of friction, the seed's two words."""
+"""Slots of the bath's coefficients: k T (energy), friction of translation and of rotation (1/time), the seed's two
+words."""
 DRAWS, HEAT = 0, 1
-"""In the state: random draws so far, energy given to the bath."""
+"""Slots of the bath's variables in the state: random draws so far, energy given to the bath."""
 
 
 def ornstein_uhlenbeck(h, p):
-    """The Ornstein-Uhlenbeck process of all momenta for a time h."""
+    """Advance all momenta by the Ornstein-Uhlenbeck process for a time |h|; returns a status."""
     T, S = WIDTH * p.int_coefficients[0] + AFTER, L.BODY * p.N + p.S
     kT, low, high = p.coefficients[T + KT], int(p.coefficients[T + KEY]), int(p.coefficients[T + KEY + 1])
     draw = int(p.y[S + DRAWS])
@@ -93,29 +94,29 @@ def ornstein_uhlenbeck(h, p):
 
 
 def langevin_bath(settled: Mapping[str, str]) -> Bath:
-    """Numbers of a Langevin bath."""
+    """The Langevin bath with the resolved options."""
     seed = int(settled["seed"])
     gamma = float(settled["friction"] or 0)
-    turning = float(settled["friction_rotation"] or gamma)
+    gamma_rotation = float(settled["friction_rotation"] or gamma)
 
     def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
-        return np.array([float(settled["temperature"]) * boltzmann, gamma, turning, seed & WORD, seed >> 32])
+        return np.array([float(settled["temperature"]) * boltzmann, gamma, gamma_rotation, seed & WORD, seed >> 32])
 
     return Bath(np.zeros(2), coefficients, lambda numbers, coefficients: numbers[:, HEAT])
 
 
 # ------------------------------------------------------------------ Nose-Hoover
 RATE, RELATIVE, CHAINS, LINKS, FREEDOMS = 1, 2, 3, 4, 5
-"""In the table, after KT: 1/tau, whether the bath sees momenta relative to the centre of mass only, numbers of chains
-and of their links, the degrees of freedom of each. In the state: of each chain all v, then all eta."""
+"""Slots of the bath's coefficients after KT: 1/tau, 1 where the bath acts on momenta relative to the centre of mass,
+number of chains, links of each, then degrees of freedom of each. In the state: for each chain all v, then all eta."""
 THIRD = 2.0 ** (1.0 / 3.0)
 WEIGHTS = (1.0 / (2.0 - THIRD), -THIRD / (2.0 - THIRD), 1.0 / (2.0 - THIRD))
-"""Of order 4 [yoshida1990]."""
+"""Weights of a composition of order 4 [yoshida1990]."""
 
 
 @helper
 def push_link(j, d, g, ratio, at, links, f, p):
-    """Link j of a chain for a time d: damped by the next one for d/2, pushed, damped; ``ratio`` is K/(g kT)."""
+    """Advance v_j of a chain by d: damped by link j + 1 for d/2, driven for d, damped for d/2; ``ratio``: K/(g kT)."""
     damping = exp(-0.5 * d * f * p.y[at + j + 1]) if j + 1 < links else 1.0
     before = 0.0 if j == 0 else p.y[at + j - 1]
     gain = ratio if j == 0 else (g if j == 1 else 1.0) * before * before
@@ -124,7 +125,7 @@ def push_link(j, d, g, ratio, at, links, f, p):
 
 @helper
 def chain_factor(K, g, h, at, T, p):
-    """Advance the chain at ``y[at:]`` by h; returns by what it multiplies the momenta, of which K is of g degrees."""
+    """Advance the chain at ``y[at:]`` by h; returns the factor for the momenta, whose g degrees of freedom have K."""
     f, links = p.coefficients[T + RATE], int(p.coefficients[T + LINKS])
     factor = 1.0
     if g == 0.0:
@@ -145,55 +146,55 @@ def chain_factor(K, g, h, at, T, p):
 
 
 def nose_hoover_chains(h, p):
-    """The chains and what they do to all momenta for a time h."""
+    """Advance the chains by h and scale all momenta accordingly; returns a status."""
     T, S = WIDTH * p.int_coefficients[0] + AFTER, L.BODY * p.N + p.S
-    moving = turning = mass = px = py = pz = 0.0
+    K_translation = K_rotation = mass = px = py = pz = 0.0
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         b = L.CONSTANTS * i
         if kind == L.ROTATION:
             for n in range(3):
                 m = p.y[L.BODY * i + L.ANGULAR + n]
-                turning += p.bodies[b + L.INVERSE_INERTIA + n] * m * m
+                K_rotation += p.bodies[b + L.INVERSE_INERTIA + n] * m * m
         else:
             P = get3(p.y, L.BODY * i + L.MOMENTUM)
-            moving += p.bodies[b + L.INVERSE_MASS] * (P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
+            K_translation += p.bodies[b + L.INVERSE_MASS] * (P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
             mass += p.bodies[b + L.MASS]
             px, py, pz = px + P[0], py + P[1], pz + P[2]
     vx = vy = vz = 0.0
     if p.coefficients[T + RELATIVE] != 0.0:
         vx, vy, vz = px / mass, py / mass, pz / mass
-        moving -= (px * px + py * py + pz * pz) / mass
+        K_translation -= (px * px + py * py + pz * pz) / mass
     if p.coefficients[T + CHAINS] == 1.0:
-        slower = slowed = chain_factor(moving + turning, p.coefficients[T + FREEDOMS], h, S, T, p)
+        factor = factor_rotation = chain_factor(K_translation + K_rotation, p.coefficients[T + FREEDOMS], h, S, T, p)
     else:
         at = S + 2 * int(p.coefficients[T + LINKS])
-        slower = chain_factor(moving, p.coefficients[T + FREEDOMS], h, S, T, p)
-        slowed = chain_factor(turning, p.coefficients[T + FREEDOMS + 1], h, at, T, p)
+        factor = chain_factor(K_translation, p.coefficients[T + FREEDOMS], h, S, T, p)
+        factor_rotation = chain_factor(K_rotation, p.coefficients[T + FREEDOMS + 1], h, at, T, p)
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         if kind == L.ROTATION:
             m = get3(p.y, L.BODY * i + L.ANGULAR)
-            put3(p.y, L.BODY * i + L.ANGULAR, (slowed * m[0], slowed * m[1], slowed * m[2]))
+            put3(p.y, L.BODY * i + L.ANGULAR, (factor_rotation * m[0], factor_rotation * m[1], factor_rotation * m[2]))
         else:
             P = get3(p.y, L.BODY * i + L.MOMENTUM)
-            rest = (1.0 - slower) * p.bodies[L.CONSTANTS * i + L.MASS]
+            rest = (1.0 - factor) * p.bodies[L.CONSTANTS * i + L.MASS]
             put3(
                 p.y,
                 L.BODY * i + L.MOMENTUM,
-                (slower * P[0] + rest * vx, slower * P[1] + rest * vy, slower * P[2] + rest * vz),
+                (factor * P[0] + rest * vx, factor * P[1] + rest * vy, factor * P[2] + rest * vz),
             )
     return L.OK
 
 
 def nose_hoover_bath(settled: Mapping[str, str]) -> Bath:
-    """Numbers of one or two Nose-Hoover chains."""
+    """The bath of one or two Nose-Hoover chains with the resolved options."""
     links = int(settled["chain"])
     chains = 2 if settled["baths"] == "separate" else 1
 
     def coefficients(boltzmann: float, translation: int, rotation: int, free: bool) -> Any:
-        moving = translation - 3 if free else translation
-        freedoms = [moving, rotation] if chains == 2 else [moving + rotation]
+        relative = translation - 3 if free else translation
+        freedoms = [relative, rotation] if chains == 2 else [relative + rotation]
         kT = float(settled["temperature"]) * boltzmann
         return np.array([kT, 1.0 / float(settled["tau"]), float(free), chains, links, *freedoms])
 
@@ -211,7 +212,7 @@ def nose_hoover_bath(settled: Mapping[str, str]) -> Bath:
 
 # ------------------------------------------------------------------ the rows
 def numbers_of(letters: str) -> tuple[Any, Any]:
-    """Table and layout of the stages named by letters, as ``splitting.stages`` reads them."""
+    """Float and integer coefficients of the stages named by letters, as ``splitting.stages`` reads them."""
     rows, kinds, time_fraction = [], [], 0.0
     for k, letter in enumerate(letters):
         fraction = 1.0 / letters.count(letter)
@@ -258,7 +259,8 @@ KINDS: dict[str, _Kind] = {
     "nose_hoover": ("OBABO", "Nose-Hoover chains, half of them at each end", "martyna1996",
                     nose_hoover_chains, nose_hoover_bath, NOSE_HOOVER, lambda tau="", **_: tau == "inf"),
 }  # fmt: skip
-"""Letters of a step, what it is, whom to cite, the bath's map, its numbers, its options, and when it is none."""
+"""By name: letters of a step, description, citation, map of the bath, function that makes its ``Bath``, options, and
+the test for options that switch the bath off."""
 
 
 def thermostat(name: str, flow: str = "exact") -> Method:
@@ -267,7 +269,7 @@ def thermostat(name: str, flow: str = "exact") -> Method:
     Raises
     ------
     InvalidInput
-        Unknown free rotation; motion about a centre, which these do not follow.
+        Unknown free rotation, or Kepler motion, which thermostats do not support.
     """
     letters, title, cite, bathe, bath, own, is_none = KINDS[name]
     if flow.partition("+")[0] == "kepler":
@@ -275,18 +277,19 @@ def thermostat(name: str, flow: str = "exact") -> Method:
             f"method '{name}/{flow}' would follow the motion about a centre, which heat baths do not; write {name!r}, "
             f"or name a free rotation after the slash, such as '{name}/mr'"
         )
-    turning = free_flow(flow)
+    rotation = free_flow(flow)
     coefficients, int_coefficients = numbers_of(letters)
     longest = 1.0 / letters.count("A")
-    plain = splitting("v2_dkd" if letters.replace("O", "")[0] == "A" else "v2", turning)
-    largest = turning.largest
+    plain = splitting("v2_dkd" if letters.replace("O", "")[0] == "A" else "v2", rotation)
+    largest = rotation.largest
 
     def prepare(**options: str) -> CompiledMethod:
-        its = {key: options[key] for key in turning.options}
+        of_flow = {key: options[key] for key in rotation.options}
         return CompiledMethod(
-            step_of(turning.build(**its), bathe), lambda bodies, blocks: 3 * L.LOAD * bodies, coefficients,
+            step_of(rotation.build(**of_flow), bathe), lambda bodies, blocks: 3 * L.LOAD * bodies, coefficients,
             int_coefficients,
-            largest=None if largest is None else lambda m, j: largest(m, j, **its) / longest, refuses=turning.refuses,
+            largest=None if largest is None else lambda m, j: largest(m, j, **of_flow) / longest,
+            refuses=rotation.refuses,
             auxiliary_work=2, bath=bath(options),
         )  # fmt: skip
 
@@ -299,11 +302,11 @@ def thermostat(name: str, flow: str = "exact") -> Method:
             axis_order_dependent=without.axis_order_dependent or "seed" in own,
         )  # fmt: skip
 
-    described = title if flow == "exact" else f"{title}; {turning.description}"
-    label = name if flow == "exact" else f"{name}/{turning.name}"
+    description = title if flow == "exact" else f"{title}; {rotation.description}"
+    label = name if flow == "exact" else f"{name}/{rotation.name}"
     return Method(
-        label, "thermostats", described, cite, prepare, promised, {**own, **turning.options},
-        range=turning.range / longest, with_flow=lambda other: thermostat(name, other),
+        label, "thermostats", description, cite, prepare, promised, {**own, **rotation.options},
+        range=rotation.range / longest, with_flow=lambda other: thermostat(name, other),
     )  # fmt: skip
 
 

@@ -1,27 +1,27 @@
-"""Methods with a clock of their own: steps that follow the motion, and keep what steps of one size keep.
+"""Time transformations: methods whose step size follows the motion without losing the structure that equal steps keep.
 
     "reversible:s6_10"            any time-symmetric method; its steps follow the loads and the speeds
-    "reversible:distance:v2"      they follow the distance from the origin to the power 3/2, as the free fall does
+    "reversible:distance:v2"      steps proportional to the distance from the origin to the power 3/2, as fall times are
     "logarithmic:kl8"             a splitting of the logarithmic Hamiltonian, for orbits of any eccentricity
 
-The step one gives is nominal: the size of the first one. Its ratio to the size of a step is the density z, a number of
-the state like the time, and both are advanced by maps that a step of opposite sign undoes.
+The step that a user gives is nominal: the size s of the first one. The step density z is nominal step over step; it is
+part of the state, like the time, and both are advanced by maps that a step of opposite sign undoes.
 
-**Reversible.** With R(y) the density wanted and G = d/dt log R along the motion [hairer2005],
+**Reversible.** With R(y) the desired density and G = d/dt log R along the motion [hairer2005],
 
     z' = z + (s/2) G(y),     step of size h = s/z',     z = z' + (s/2) G(y)
 
-Densities, sums over bodies being understood:
+Densities (sums over bodies implied; J inertia, T torque, w angular velocity, a acceleration, r position, v velocity):
 
     loads       R^4 = |J^-1 T|^2 + |w|^4 + |a|^2 / r^2 + |v|^4 / r^4          2 more evaluations of the loads in a step
     distance    R^2 = r^-3
 
 **Logarithmic.** Time-transformed leapfrog: between kicks all bodies move freely for the time s/W; a kick acts for the
-time s/Omega(r), Omega = 1/|r|, and changes W, which follows Omega, by dOmega/dt at the mean velocity [mikkola2002,
-sec. 2]. Both are exact flows, so that every splitting of two arbitrary parts keeps its order. In a Kepler field W is
-the kinetic energy but for a constant, and the method is that of the logarithmic Hamiltonian, log(T - E) - log(-U): its
-points lie on the exact conic, and all its error is one of time [mikkola1999; preto1999]. Other loads, of any kind, are
-part of the kicks.
+time s/Omega(r), Omega = 1/|r|, and changes W, which approximates Omega, by dOmega/dt at the mean velocity
+[mikkola2002, sec. 2]. Both are exact flows, so every splitting for two arbitrary parts keeps its order. In a Kepler
+field W is the kinetic energy up to a constant, and the method is that of the logarithmic Hamiltonian,
+log(T - E) - log(-U): its points lie on the exact conic, and the only error is in time [mikkola1999; preto1999]. Other
+loads, of any kind, are part of the kicks.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from polhode.methods.splitting import COUNTS, FREE, NODES, WIDTH, free, splittin
 from polhode.methods.splitting_tables import Scheme, scheme, stages_of
 
 NEARBY = 1e-4
-"""Displacement of the differences that tell how loads change, in radians or relative to the distance."""
+"""Displacement (rad, or relative to the distance) of the difference quotients for the rate of the loads."""
 
 
 @inlined
 def later(t, carry, h):
-    """Time t + carry + h, as what a double holds and what is cut off."""
+    """Compensated sum t + carry + h of times: the rounded sum and the new compensation."""
     h += carry
     after = t + h
     part = after - t
@@ -60,7 +60,7 @@ def later(t, carry, h):
 
 # ------------------------------------------------------------------ densities
 def distance_rate(t, p):
-    """Rate of the logarithm of the density |r|^(-3/2)."""
+    """d/dt log R of the density |r|^(-3/2)."""
     total = change = 0.0
     for k in range(p.B):
         if p.blocks[2 * k + 1] != L.ROTATION:
@@ -87,7 +87,7 @@ def displaced(s, p):
 
 
 def load_rate(t, p):
-    """Rate of the logarithm of the density of the loads, their change by a central difference along the motion.
+    """d/dt log R of the density ``loads``; the rate of the loads by a central difference along the motion.
 
     Uses the first 2 (6 N + S) numbers of ``work``: loads after and before.
     """
@@ -105,30 +105,30 @@ def load_rate(t, p):
     s = NEARBY / rate_of_change
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
-    here = L.LOAD * p.N + p.S
+    size = L.LOAD * p.N + p.S
     for n in range(2):
-        way = -s if n == 0 else s
-        displaced(way, p)
-        for k in range(here * n):
-            p.work[here + k] = p.work[k]
-        p.loads(L.ALL, t + way, p.N, p.stage_state, p.bodies, p.parameters, p.work)
+        offset = -s if n == 0 else s
+        displaced(offset, p)
+        for k in range(size * n):
+            p.work[size + k] = p.work[k]
+        p.loads(L.ALL, t + offset, p.N, p.stage_state, p.bodies, p.parameters, p.work)
     p.step_info[L.EVALUATIONS] += 2.0
-    p.step_info[L.LOADED] = min(p.step_info[L.LOADED], 1.0)  # loads of a commutator were in ``work``
+    p.step_info[L.LOADED] = min(p.step_info[L.LOADED], 1.0)  # overwrites commutator loads in ``work``
     total = change = 0.0
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         at = L.LOAD * i + 3 * kind
-        after, before = get3(p.work, at), get3(p.work, here + at)
+        after, before = get3(p.work, at), get3(p.work, size + at)
         f = scale(0.5, add(before, after))
         rise = scale(0.5 / s, axpy(-1.0, before, after))
         if kind == L.ROTATION:
-            m, light = get3(p.y, L.BODY * i + L.ANGULAR), get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
-            v, f, rise = times(light, m), times(light, f), times(light, rise)
-            gain = add(f, times(light, cross(m, v)))
+            m, j = get3(p.y, L.BODY * i + L.ANGULAR), get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA)
+            v, f, rise = times(j, m), times(j, f), times(j, rise)
+            gain = add(f, times(j, cross(m, v)))
             e, e1 = 1.0, 0.0
         else:
-            r, lighter = get3(p.y, L.BODY * i + L.POSITION), p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
-            v, f, rise = scale(lighter, get3(p.y, L.BODY * i + L.MOMENTUM)), scale(lighter, f), scale(lighter, rise)
+            r, w = get3(p.y, L.BODY * i + L.POSITION), p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
+            v, f, rise = scale(w, get3(p.y, L.BODY * i + L.MOMENTUM)), scale(w, f), scale(w, rise)
             gain = f
             e = 1.0 / dot(r, r)
             e1 = -2.0 * e * e * dot(r, v)
@@ -139,22 +139,22 @@ def load_rate(t, p):
 
 
 DENSITIES = {"loads": helper(load_rate), "distance": helper(distance_rate)}
-"""Rates of the logarithms of densities of steps."""
+"""d/dt log R of the step densities, by name."""
 
 
 # ------------------------------------------------------------------ any method, reversible steps
 def rate(t, p):  # replaced by bind
-    """Stand-in for the rate of the density."""
+    """Placeholder for d/dt log R of the step density."""
     raise RuntimeError("a controlled step runs only with a density bound into it")
 
 
 def inner_step(t, h, p):  # replaced by bind
-    """Stand-in for the step of the method."""
+    """Placeholder for the step of the method."""
     raise RuntimeError("a controlled step runs only with a method bound into it")
 
 
 def controlled_step(_, s, p):
-    """One step of nominal size s."""
+    """One reversible step of nominal size s; returns a status, STOPPED where the density is not positive."""
     time_at = int(p.step_info[L.TIME_AT])
     t, carry, z, g = get4(p.y, time_at)
     if z == 0.0:
@@ -176,7 +176,7 @@ def controlled_step(_, s, p):
 
 @cache
 def controlled(step: Any, step_density: str) -> Any:
-    """The controlled step around a step, by a density."""
+    """The reversible step that wraps a step, with a step density of ``DENSITIES``."""
     return bind(controlled_step, inner_step=helper(step), rate=DENSITIES[step_density])
 
 
@@ -186,7 +186,7 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
     Raises
     ------
     InvalidInput
-        The method is unknown, not time-symmetric, or processed.
+        The method is unknown, not time-symmetric, processed, or has a time transformation already.
     """
     word, _, rest = text.partition(":")
     step_density = word if word in DENSITIES else "loads"
@@ -207,22 +207,22 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
     extra = 2 if step_density == "loads" else 0
 
     def prepare(**chosen: str) -> CompiledMethod:
-        made = row.prepare(**chosen)
+        base = row.prepare(**chosen)
         return replace(
-            made, step=controlled(made.step, step_density), step_density=step_density, estimate=0, dense=None,
+            base, step=controlled(base.step, step_density), step_density=step_density, estimate=0, dense=None,
             converter=None, compensated=None,
-            work=lambda bodies, blocks: max(made.work(bodies, blocks), 2 * L.LOAD * bodies),
-            auxiliary_work=None if made.auxiliary_work is None else max(2, made.auxiliary_work),
+            work=lambda bodies, blocks: max(base.work(bodies, blocks), 2 * L.LOAD * bodies),
+            auxiliary_work=None if base.auxiliary_work is None else max(2, base.auxiliary_work),
         )  # fmt: skip
 
     def promised(**chosen: str) -> Promises:
-        made = row.promises(**chosen)
-        return replace(made, symplectic=False, evaluations=made.evaluations + extra, generalised=())
+        base = row.promises(**chosen)
+        return replace(base, symplectic=False, evaluations=base.evaluations + extra, generalised=())
 
     name = ":".join(["reversible", *["distance"] * (step_density == "distance"), row.name])
-    described = f"{row.description}; reversible steps that follow the {step_density}"
+    description = f"{row.description}; reversible steps that follow the {step_density}"
     return MethodSpec(
-        Method(name, "time_transformed", described, "hairer2005", prepare, promised, row.options, row.range),
+        Method(name, "time_transformed", description, "hairer2005", prepare, promised, row.options, row.range),
         inner.options,
     )
 
@@ -230,7 +230,7 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
 # ------------------------------------------------------------------ logarithmic Hamiltonian
 @inlined
 def weight(p):
-    """Sum of 1/|r| of all bodies that move through space, and its rate."""
+    """Sum of 1/|r| over all bodies that translate, and its time derivative."""
     total = change = 0.0
     for k in range(p.B):
         if p.blocks[2 * k + 1] != L.ROTATION:
@@ -243,7 +243,7 @@ def weight(p):
 
 
 def transformed_stages(_, s, p):
-    """One step of nominal size s: the stages of a splitting, in transformed time."""
+    """One step of nominal size s: the stages of a splitting in transformed time; returns a status."""
     time_at = int(p.step_info[L.TIME_AT])
     t, carry, W, unit = get4(p.y, time_at)
     if W == 0.0:
@@ -282,7 +282,7 @@ def transformed(rotate_free: Any) -> Any:
 
 
 def flow_first(rule: Scheme) -> Scheme:
-    """The scheme with the parts exchanged where it is for any two and begins with a kick."""
+    """The scheme with A and B exchanged if it is for arbitrary parts and begins with a kick; else the scheme."""
     if rule.requires != "any" or rule.stages[0][0] == "A":
         return rule
     stages = tuple(("B" if step[0] == "A" else "A", step[1]) for step in rule.exact_stages)
@@ -290,9 +290,9 @@ def flow_first(rule: Scheme) -> Scheme:
 
 
 def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> MethodSpec:
-    """The splitting ``scheme[/flow]`` of the logarithmic Hamiltonian, leapfrog without one.
+    """The splitting ``scheme[/flow]`` of the logarithmic Hamiltonian; by default leapfrog, ``"v2"``.
 
-    It begins with the flow, which keeps compositions of leapfrogs on the conic of a Kepler field.
+    It begins with the free motion, which keeps compositions of leapfrogs on the conic of a Kepler field.
 
     Raises
     ------
@@ -309,12 +309,12 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
         )
     if flow.partition("+")[0] == "kepler":
         raise unknown_name("free rotation", flow, ["exact"])
-    plain, turning = splitting(rule, flow or "exact"), free_flow(flow or "exact")
+    plain, rotation = splitting(rule, flow or "exact"), free_flow(flow or "exact")
     nodes = (int(plain.promises().order_velocity) + 1) // 2
     coefficients, int_coefficients = tables(flow_first(rule), nodes)
 
     def prepare(**chosen: str) -> CompiledMethod:
-        step = transformed(turning.build(**chosen))
+        step = transformed(rotation.build(**chosen))
         return CompiledMethod(
             step,
             lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies,
@@ -325,8 +325,8 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
         )
 
     def promised(**chosen: str) -> Promises:
-        made = plain.promises(**chosen)
-        return replace(made, symplectic=False, generalised=(), requires="", evaluations=stages_of(rule))
+        base = plain.promises(**chosen)
+        return replace(base, symplectic=False, generalised=(), requires="", evaluations=stages_of(rule))
 
     row = Method(
         f"logarithmic:{plain.name}", "time_transformed", f"logarithmic Hamiltonian, {plain.description}",
@@ -336,4 +336,4 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
 
 
 CLOCKS: dict[str, Callable[..., MethodSpec]] = {"reversible": reversible, "logarithmic": logarithmic}
-"""What may stand before a method and gives it a clock."""
+"""Time transformations, by the word that stands before a method."""

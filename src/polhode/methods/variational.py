@@ -1,45 +1,46 @@
-"""Variational integrators of bodies that move through space: forced discrete Euler-Lagrange equations, solved.
+"""Variational integrators for translation: forced discrete Euler-Lagrange equations.
 
     "variational"        the symmetric discrete Lagrangian of [carson2005, eq. 14] with alpha = 1/2
-    "variational:0.25"   with another alpha from 0 to 1; alpha and 1 - alpha are the same, 0 is Stoermer and Verlet's
+    "variational:0.25"   with another alpha from 0 to 1; alpha and 1 - alpha are the same, 0 is Stoermer-Verlet
     "variational_midpoint"
-                         alpha = 1/2 by Newton's method with the Jacobian of every step, which tells a singular step
+                         alpha = 1/2, with the Jacobian of every step, which detects singular steps
     "variational_midpoint4"
-                         the same with its energy corrected, which makes it a processed method of order 4
+                         the same with its energy corrected: a processed method of order 4
     "galerkin6"          polynomials of degree s - 1 through Lobatto's s nodes, order 2 s - 2 = 6; any even order
 
 A discrete Lagrangian approximates the action of a step; its discrete Legendre transforms are the momenta at the ends
-[marsden2001, 1.5], and forces enter by Lagrange and d'Alembert's principle [carson2005, eq. 28]. All of the family are
-one step with other numbers. The unknowns are velocities V_l, n for each body that moves; loads are looked at in m nodes
+[marsden2001, 1.5], and forces enter by the Lagrange-d'Alembert principle [carson2005, eq. 28]. All methods of the
+family share one step and differ in coefficients. The unknowns are velocities V_l, n for each body that moves; loads are
+evaluated at m nodes:
 
     Q_j = q0 + h sum_l A_jl V_l,   U_j = V_(of j),   F_j = F(t + c_j h, Q_j, U_j)                 the nodes
     M V_i = p0 + h sum_j E_ij F_j                                                                to be solved
     q1 = q0 + h sum_l b_l V_l,   p1 = p0 + h sum_j e_j F_j                                        the end
 
-with F all loads, whether they have a potential or not: discrete forces that are symmetric like the Lagrangian itself
-look at the same nodes. Any alpha is of order 2; of Galerkin's A is Lobatto IIIA, E is IIIB, and b = e [marsden2001,
-2.6]. All are time-symmetric, and symplectic without velocities in the loads.
+where F are all loads, conservative or not: discrete forces as symmetric as the Lagrangian are evaluated at the same
+nodes. Any alpha has order 2. For ``galerkin`` A is Lobatto IIIA, E is IIIB, and b = e [marsden2001, 2.6]. All are
+time-symmetric, and symplectic unless loads depend on velocities.
 
-Velocities are found to round-off: the first iterations take the loads for constant, and where corrections shrink slowly
-Newton's method with differences of the loads takes over. The matrix of the midpoint rule,
+Velocities are solved to round-off: the first iterations neglect the change of the loads, and where corrections shrink
+slowly Newton's method with difference quotients of the loads takes over. The matrix of the midpoint rule,
 
     I - (h/2)^2 M^-1 dF/dq,
 
-is what remains of the Cayley factor I - A, A = (h/2) J Hess H [carson2005, eq. 6], without the momenta; both are
-singular together. ``variational_midpoint`` returns SINGULAR where it is, or nearly, or where its determinant is
-negative: then a shorter step has been singular and the solution is not the one that belongs to this step. It looks for
-that shorter step by bisection, so that the report can name it; so it does where the solution cannot be followed.
+is the Cayley factor I - A, A = (h/2) J Hess H [carson2005, eq. 6], with the momenta eliminated; both are singular
+together. ``variational_midpoint`` returns SINGULAR where the matrix is singular or nearly so, or where its determinant
+is negative: then a shorter step was singular, and the solution is not the one connected to a vanishing step. It finds
+that shorter step by bisection, for the error message; likewise where the solution cannot be followed.
 
-The midpoint rule follows, to O(h^4), the motion of H - (h^2/24) H''(z', z') [hairer2006, IX.3], and
+To O(h^4), the midpoint rule follows the motion of H - (h^2/24) H''(z', z') [hairer2006, IX.3], and
 
     H''(z', z') = d/dt (v . grad V) + 2 W,   W = grad V . M^-1 grad V,
 
-so that its energy swings about a value other than the exact one. ``variational_midpoint4`` takes away both terms: W by
-adding (h^2/12) W to the potential, whose force is the commutator load of the system; the derivative in time by working
-on states that are shifted by the flow of -(h^2/24) v . grad V, a processor [blanes1999] made of kicks and drifts.
+so its energy oscillates about a value other than the exact one. ``variational_midpoint4`` removes both terms: W by
+adding (h^2/12) W to the potential, whose force is the system's commutator load; the time derivative by advancing states
+shifted by the flow of -(h^2/24) v . grad V, a processor [blanes1999] made of kicks and drifts.
 
 Work: V (n d) | F (m d) | residual (n d) | scales (2 d) | dF/dQ (m d d) | dF/dU (m d d) | matrix (n d)^2 | pivots (n d)
-| V of shorter steps (2 n d) | forces (2 d), with d = 3 numbers for each body that moves.
+| V of shorter steps (2 n d) | forces (2 d), where d = 3 times the bodies that move.
 """
 
 from __future__ import annotations
@@ -66,22 +67,25 @@ from polhode.methods.tableaux import tableau as find_tableau
 
 MOST_ITERATIONS = 50
 RATES = L.ALL & ~L.ATTRACTION
-"""Parts of the loads behind which stand all rates of the system's own numbers."""
+"""The parts of the loads that include all rates of auxiliary variables."""
 DIFFERENCE = 1.5e-8
+"""Relative displacement of difference quotients."""
 SLOW = 0.1
-"""Corrections that shrink by less than this factor ask for a Jacobian."""
+"""Ratio of successive corrections above which a Jacobian is computed."""
 NEAR = 1e-4
 """Reciprocal condition number below which a matrix counts as nearly singular: four digits of a step are lost."""
 STEEP, BISECTIONS = 0.05, 40
-"""The same of the longest step for which Newton's method converges, to tell why; in how many trials it is found."""
+"""The same limit at the longest solvable step, below which a failure is attributed to a singular step; trials to find
+that step."""
 
 VELOCITIES, NODES, NEWTON, OF = 0, 1, 2, 3
-"""Of the layout: n; m; 1 where the first iteration has a Jacobian already; then, for each node, whose velocity."""
+"""Slots of the integer coefficients: n; m; 1 to use a Jacobian from the first iteration; then, for each node, the index
+of its velocity."""
 
 
-# table: A by rows (m n) | E by rows (n m) | b (n) | e (m) | c (m) | factor of h^2 times the commutator load
+# coefficients: A by rows (m n) | E by rows (n m) | b (n) | e (m) | c (m) | factor of h^2 times the commutator load
 def _numbers(A: Any, E: Any, b: Any, e: Any, c: Any, newton: bool = False, factor: float = 0.0) -> tuple[Any, Any]:
-    """Table and layout as the step reads them."""
+    """Float and integer coefficients as the step reads them."""
     A, E = np.atleast_2d(A), np.atleast_2d(E)
     m, n = A.shape
     coefficients = np.concatenate([np.ravel(part) for part in (A, E, b, e, c, factor)])
@@ -89,19 +93,20 @@ def _numbers(A: Any, E: Any, b: Any, e: Any, c: Any, newton: bool = False, facto
 
 
 def _work(n: int, m: int, blocks: int) -> int:
+    """Length of the scratch array, see the module docstring."""
     d = 3 * blocks
     return 5 * n * d + m * d + 4 * d + 2 * m * d * d + (n * d) ** 2
 
 
 @inlined
 def velocity_of(j, p):
-    """Where the velocities stand in ``work`` that belong to node j."""
+    """Index in ``work`` of the velocities U_j of node j."""
     return 3 * p.B * p.int_coefficients[OF + j]
 
 
 @inlined
 def time_of(j, t, h, p):
-    """Time of node j; the end of the step is what the next step will see."""
+    """Time of node j; at the end of the step exactly the time of the next step."""
     n, m = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES]
     c = p.coefficients[2 * n * m + n + m + j]
     return p.step_info[L.NEXT_TIME] if c == 1.0 else t + c * h
@@ -109,7 +114,7 @@ def time_of(j, t, h, p):
 
 @inlined
 def is_start(j, p):
-    """Whether node j lies at the start of the step, whatever the velocities."""
+    """Whether Q_j = q0, whatever the velocities."""
     n = p.int_coefficients[VELOCITIES]
     weight = 0.0
     for k in range(n):
@@ -119,7 +124,7 @@ def is_start(j, p):
 
 @inlined
 def is_solved(j, p):
-    """Whether the loads of node j enter the equations."""
+    """Whether the loads of node j enter the equations to be solved."""
     n, m = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES]
     weight = 0.0
     for i in range(n):
@@ -129,7 +134,7 @@ def is_solved(j, p):
 
 @helper
 def go_to(j, h, p):
-    """Put the places and momenta of node j into ``stage_state``."""
+    """Put the positions and momenta of node j into ``stage_state``."""
     n, d, v = p.int_coefficients[VELOCITIES], 3 * p.B, velocity_of(j, p)
     for k in range(p.B):
         i = p.blocks[2 * k]
@@ -144,26 +149,26 @@ def go_to(j, h, p):
 
 @inlined
 def keep_loads(to, p):
-    """Copy the forces on what moves from ``load`` to ``work[to:]``."""
+    """Copy the forces on the moving bodies from ``load`` to ``work[to:]``."""
     for k in range(p.B):
         put3(p.work, to + 3 * k, get3(p.load, L.LOAD * p.blocks[2 * k]))
 
 
 @helper
 def shift(s, forces, p):
-    """Move the places in ``stage_state`` by s times what forces in ``work[forces:]`` do to a body at rest."""
+    """Displace the positions in ``stage_state`` by s M^-1 F, with the forces F in ``work[forces:]``."""
     for k in range(p.B):
         i = p.blocks[2 * k]
-        light = s * p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
-        put3(p.stage_state, L.BODY * i, axpy(light, get3(p.work, forces + 3 * k), get3(p.stage_state, L.BODY * i)))
+        mobility = s * p.bodies[L.CONSTANTS * i + L.INVERSE_MASS]
+        put3(p.stage_state, L.BODY * i, axpy(mobility, get3(p.work, forces + 3 * k), get3(p.stage_state, L.BODY * i)))
 
 
 @helper
 def loads_of_trial(t, h, p):
-    """All loads of the state in ``stage_state`` into ``load``, modified where the method says so.
+    """Evaluate all loads of ``stage_state`` into ``load``, plus the commutator load where the method adds it.
 
-    The commutator load, twice the derivative of the forces along M^-1 F, is the system's, or made by differences of
-    order 4.
+    The commutator load, twice the derivative of the forces along M^-1 F, is the system's, or else a difference quotient
+    of order 4.
     """
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     factor = p.coefficients[2 * n * m + n + 2 * m] * h * h
@@ -211,14 +216,14 @@ def is_divided(p):
 
 @inlined
 def resting(p):
-    """Where the forces on what moves that do not depend on velocities stand in ``work``, at the start or end."""
+    """Index in ``work`` of the forces at the start of the step that do not depend on velocities."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     return 5 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
 
 
 @helper
 def evaluate_loads(j, t, h, p):
-    """Evaluate the loads at node j; at the start of the step those only that may have changed."""
+    """Evaluate the loads at node j; at the start of the step only the part that depends on velocities, if separable."""
     n, d = p.int_coefficients[VELOCITIES], 3 * p.B
     to = n * d + j * d
     go_to(j, h, p)
@@ -234,7 +239,7 @@ def evaluate_loads(j, t, h, p):
 
 @helper
 def slopes_of(j, t, h, p):
-    """Derivatives of the forces at node j by place and, where they depend on them, by velocity: forward differences."""
+    """Derivatives of the forces at node j by position and, if needed, by velocity, from forward differences."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces, residual = n * d + j * d, n * d + m * d
     scales = residual + n * d
@@ -245,11 +250,11 @@ def slopes_of(j, t, h, p):
             i = p.blocks[2 * (c // 3)]
             at = L.BODY * i + (L.MOMENTUM if kind == 1 else L.POSITION) + c % 3
             mass = p.bodies[L.CONSTANTS * i + L.MASS] if kind == 1 else 1.0
-            kept = p.stage_state[at]
-            p.stage_state[at] = kept + mass * DIFFERENCE * p.work[scales + kind * d + c]
-            step = (p.stage_state[at] - kept) / mass
+            value = p.stage_state[at]
+            p.stage_state[at] = value + mass * DIFFERENCE * p.work[scales + kind * d + c]
+            step = (p.stage_state[at] - value) / mass
             loads_of_trial(time_of(j, t, h, p), h, p)
-            p.stage_state[at] = kept
+            p.stage_state[at] = value
             for k in range(p.B):
                 F = get3(p.load, L.LOAD * p.blocks[2 * k])
                 for r in range(3):
@@ -258,17 +263,17 @@ def slopes_of(j, t, h, p):
 
 @helper
 def build(t, h, p):
-    """The matrix of Newton's method and its factors; False where it is singular or not finite."""
+    """Compute the matrix of Newton's method into ``work``; False where it is not finite."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
-    by_place = n * d + m * d + n * d + 2 * d
-    by_velocity = by_place + m * d * d
+    by_position = n * d + m * d + n * d + 2 * d
+    by_velocity = by_position + m * d * d
     matrix = by_velocity + m * d * d
     for j in range(m):
         if is_solved(j, p) and (p.step_info[L.VELOCITY_DEPENDENT] == 1.0 or not is_start(j, p)):
             slopes_of(j, t, h, p)
         else:
             for k in range(d * d):
-                p.work[by_place + j * d * d + k] = p.work[by_velocity + j * d * d + k] = 0.0
+                p.work[by_position + j * d * d + k] = p.work[by_velocity + j * d * d + k] = 0.0
     for i in range(n):
         for r in range(d):
             factor_of_row = -h * p.bodies[L.CONSTANTS * p.blocks[2 * (r // 3)] + L.INVERSE_MASS]
@@ -278,7 +283,7 @@ def build(t, h, p):
                     for j in range(m):
                         weight = p.coefficients[n * m + i * m + j]
                         if weight != 0.0:
-                            x += weight * h * p.coefficients[j * n + l] * p.work[by_place + j * d * d + r * d + c]
+                            x += weight * h * p.coefficients[j * n + l] * p.work[by_position + j * d * d + r * d + c]
                             if p.step_info[L.VELOCITY_DEPENDENT] == 1.0 and p.int_coefficients[OF + j] == l:
                                 x += weight * p.work[by_velocity + j * d * d + r * d + c]
                     entry = factor_of_row * x
@@ -292,7 +297,8 @@ def build(t, h, p):
 
 @helper
 def conditioned(p):
-    """Factorise the matrix; its reciprocal condition number (1-norm), negative where its determinant is."""
+    """Factorise the matrix; returns its reciprocal condition number (1-norm) with the sign of its determinant, 0 where
+    it is singular."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     size = n * d
     residual = size + m * d
@@ -321,19 +327,19 @@ def conditioned(p):
 
 @helper
 def carry(h, p):
-    """Change the forces as the last correction of the velocities, in the place of the residual, makes them change."""
+    """Update the forces to first order by the last correction of the velocities, which stands where residuals do."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces = n * d
     residual = forces + m * d
-    by_place = residual + n * d + 2 * d
-    by_velocity = by_place + m * d * d
+    by_position = residual + n * d + 2 * d
+    by_velocity = by_position + m * d * d
     for j in range(m):
         for c in range(d):
             shift = 0.0
             for l in range(n):
                 shift += h * p.coefficients[j * n + l] * p.work[residual + l * d + c]
             for r in range(d):
-                p.work[forces + j * d + r] += p.work[by_place + j * d * d + r * d + c] * shift
+                p.work[forces + j * d + r] += p.work[by_position + j * d * d + r * d + c] * shift
                 if p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
                     change = p.work[residual + velocity_of(j, p) + c]
                     p.work[forces + j * d + r] += p.work[by_velocity + j * d * d + r * d + c] * change
@@ -341,7 +347,7 @@ def carry(h, p):
 
 @inlined
 def settled(grain, h, residual, scales, p):
-    """Whether corrections that no longer shrink are round-off: of the velocities, or of loads that cancel."""
+    """Whether corrections that no longer shrink are at round-off level: of the velocities, or of loads that cancel."""
     d = 3 * p.B
     for k in range(p.int_coefficients[VELOCITIES] * d):
         c = k % d
@@ -353,15 +359,18 @@ def settled(grain, h, residual, scales, p):
 
 @helper
 def find_velocities(t, h, full, p):
-    """Solve for the velocities, to round-off, from those in ``work``; a status. With ``full``, by Newton's method."""
+    """Solve for the velocities, to round-off, from those in ``work``; returns a status.
+
+    With ``full``, a Jacobian is used from the first iteration on.
+    """
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
     forces = n * d
     residual = forces + m * d
     scales = residual + n * d
     matrix = scales + 2 * d + 2 * m * d * d
     pivots = matrix + n * d * n * d
-    judged = p.int_coefficients[NEWTON] == 1
-    wanted, full = judged or full, False
+    checked = p.int_coefficients[NEWTON] == 1
+    renew, full = checked or full, False
     jacobians = 0
     before, shrunk = inf, 1.0
     for iteration in range(MOST_ITERATIONS):
@@ -370,26 +379,26 @@ def find_velocities(t, h, full, p):
                 evaluate_loads(j, t, h, p)
         if before == inf:
             for k in range(p.B):
-                light = p.bodies[L.CONSTANTS * p.blocks[2 * k] + L.INVERSE_MASS]
+                inverse_mass = p.bodies[L.CONSTANTS * p.blocks[2 * k] + L.INVERSE_MASS]
                 speed, load = norm3(get3(p.work, 3 * k)), norm3(get3(p.work, forces + 3 * k))
                 offset = norm3(get3(p.y, L.BODY * p.blocks[2 * k] + L.POSITION)) + abs(h) * speed
-                speed += abs(h) * light * load
+                speed += abs(h) * inverse_mass * load
                 if not offset + speed < inf:
                     return L.NOT_FINITE
                 for c in range(3):
                     p.work[scales + 3 * k + c] = offset if offset > 0.0 else 1.0
                     p.work[scales + d + 3 * k + c] = speed if speed > 0.0 else 1.0
-        renewed = wanted
-        if wanted:
+        renewed = renew
+        if renew:
             if not build(t, h, p):
                 return L.NOT_CONVERGED if jacobians > 0 else L.NOT_FINITE
-            if judged:
+            if checked:
                 p.step_info[L.ERROR] = conditioned(p)
                 if p.step_info[L.ERROR] == 0.0:
                     return L.SINGULAR
             elif not factor(p.work, matrix, n * d, pivots) or not is_positive(p.work, matrix, n * d, pivots):
                 return L.NOT_CONVERGED
-            wanted, full = False, True
+            renew, full = False, True
             jacobians += 1
         for i in range(n):
             for k in range(d):
@@ -397,9 +406,9 @@ def find_velocities(t, h, full, p):
                 x = 0.0
                 for j in range(m):
                     x += p.coefficients[n * m + i * m + j] * p.work[forces + j * d + k]
-                light = p.bodies[L.CONSTANTS * b + L.INVERSE_MASS]
+                inverse_mass = p.bodies[L.CONSTANTS * b + L.INVERSE_MASS]
                 momentum = p.y[L.BODY * b + L.MOMENTUM + k % 3]
-                p.work[residual + i * d + k] = light * (momentum + h * x) - p.work[i * d + k]
+                p.work[residual + i * d + k] = inverse_mass * (momentum + h * x) - p.work[i * d + k]
         if full:
             substitute(p.work, matrix, n * d, pivots, residual)
         correction = 0.0
@@ -411,20 +420,20 @@ def find_velocities(t, h, full, p):
             correction = max(correction, abs(e) / (p.work[scales + d + k % d] + abs(p.work[k])))
         p.step_info[L.ITERATIONS] += 1.0
         p.step_info[L.RESIDUAL] = correction
-        # The next correction is judged by how the last two shrank: one alone may be small by chance.
+        # The next correction is predicted from the last two ratios: one alone may be small by chance.
         shrinking = correction / before
         done = correction <= 2e-16 or (before < 1e-3 and correction * max(shrinking, shrunk) <= 2e-17)
-        # With a Jacobian of this very iterate, what does not shrink is round-off of the loads, however much it became.
+        # With a Jacobian of this very iterate, corrections that do not shrink are round-off of the loads, amplified.
         grain = 1e-11 if renewed else 4e-15
         stuck = correction >= (NEAR_ENOUGH if iteration == 1 else 0.5) * before
         if done or (stuck and settled(grain, h, residual, scales, p)):
             if full:
                 carry(h, p)
-            return L.SINGULAR if judged and p.step_info[L.GUARDED] != 0.0 and p.step_info[L.ERROR] < NEAR else L.OK
+            return L.SINGULAR if checked and p.step_info[L.GUARDED] != 0.0 and p.step_info[L.ERROR] < NEAR else L.OK
         if iteration == 1 and correction > NEAR_ENOUGH * before:
             return L.NOT_CONVERGED
         if correction > SLOW * before:
-            wanted = True
+            renew = True
         if before < inf:
             shrunk = shrinking
         before = correction
@@ -433,7 +442,7 @@ def find_velocities(t, h, full, p):
 
 @helper
 def restart(p):
-    """Velocities of the start of the step."""
+    """Set all velocities to those at the start of the step."""
     n, d = p.int_coefficients[VELOCITIES], 3 * p.B
     for k in range(p.B):
         i = p.blocks[2 * k]
@@ -443,28 +452,29 @@ def restart(p):
 
 
 def diagnose_failure_template(t, h, status, p):
-    """The status of a step that cannot be solved: SINGULAR where the longest step that can be is nearly singular.
+    """The status of a step that cannot be solved: SINGULAR where the longest solvable step is nearly singular.
 
-    ERROR says how far the solution was followed, and ``work`` still holds it.
+    On entry ERROR is the longest step reached so far and ``work`` holds its solution; the longest one is bracketed by
+    bisection and left in ERROR, and RESIDUAL gets its reciprocal condition number if SINGULAR.
     """
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
-    kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    followed = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
     iterations, residual = p.step_info[L.ITERATIONS], p.step_info[L.RESIDUAL]
-    solved, unsolved, health = p.step_info[L.ERROR] if h > 0.0 else -p.step_info[L.ERROR], h, 1.0
+    solved, unsolved, condition = p.step_info[L.ERROR] if h > 0.0 else -p.step_info[L.ERROR], h, 1.0
     for _trial in range(BISECTIONS):
         middle = 0.5 * (solved + unsolved)
         restart(p)
         if solved != 0.0:
             for k in range(n * d):
-                p.work[k] = p.work[kept + k]
+                p.work[k] = p.work[followed + k]
         if find_velocities(t, middle, False, p) == L.OK:
-            solved, health = middle, p.step_info[L.ERROR]
+            solved, condition = middle, p.step_info[L.ERROR]
             for k in range(n * d):
-                p.work[kept + k] = p.work[k]
+                p.work[followed + k] = p.work[k]
         else:
             unsolved = middle
-    singular = solved != 0.0 and health < STEEP
-    p.step_info[L.ITERATIONS], p.step_info[L.RESIDUAL] = iterations, health if singular else residual
+    singular = solved != 0.0 and condition < STEEP
+    p.step_info[L.ITERATIONS], p.step_info[L.RESIDUAL] = iterations, condition if singular else residual
     p.step_info[L.ERROR] = abs(solved)
     return L.SINGULAR if singular else status if status != L.SINGULAR else L.NOT_CONVERGED
 
@@ -476,7 +486,7 @@ reach = helper(bind(follow, solve=find_velocities))
 def variational_step(t, h, p):
     """One step (q0, p0) -> (q1, p1)."""
     n, m, d = p.int_coefficients[VELOCITIES], p.int_coefficients[NODES], 3 * p.B
-    sloped = p.step_info[L.VELOCITY_DEPENDENT] == 1.0
+    velocity_dependent = p.step_info[L.VELOCITY_DEPENDENT] == 1.0
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
     restart(p)
@@ -485,13 +495,13 @@ def variational_step(t, h, p):
             if p.step_info[L.LOADED] == 0.0:
                 loads_at(L.ALL & ~L.MOVING, time_of(0, t, h, p), p.stage_state, p.load, p)
             keep_loads(resting(p), p)
-        elif not sloped:
+        elif not velocity_dependent:
             if p.step_info[L.LOADED] != 0.0:
                 keep_loads(n * d, p)
             else:
                 evaluate_loads(0, t, h, p)
-    kept = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
-    status = reach(n * d, 0, kept, 1, t, h, p)
+    followed = 3 * n * d + m * d + 2 * d + 2 * m * d * d + n * d * n * d
+    status = reach(n * d, 0, followed, 1, t, h, p)
     if status != L.OK:
         return (
             diagnose_failure(t, h, status, p) if p.int_coefficients[NEWTON] == 1 and status != L.NOT_FINITE else status
@@ -514,7 +524,7 @@ def variational_step(t, h, p):
                     p.work[n * d + j * d + k] += p.load[L.LOAD * p.blocks[2 * (k // 3)] + k % 3]
             else:
                 evaluate_loads(j, t, h, p)
-            if (is_divided(p) or not sloped) and p.coefficients[2 * n * m + n + m + j] == 1.0:
+            if (is_divided(p) or not velocity_dependent) and p.coefficients[2 * n * m + n + m + j] == 1.0:
                 p.step_info[L.LOADED] = 1.0  # the last node is the end of the step
     for k in range(d):
         a = L.BODY * p.blocks[2 * (k // 3)] + k % 3
@@ -529,13 +539,13 @@ def variational_step(t, h, p):
 
 
 # ------------------------------------------------------------------ the corrected energy
-# Kicks and drifts whose commutators add up to what is wanted, those of the third order in h cancelling.
+# Kicks and drifts whose commutators sum to the generator of this flow; those of third order in h cancel.
 KICKS = tuple(sign / 48.0**0.5 for sign in (1.0, -1.0, -1.0, 1.0))
 DRIFTS = KICKS
 
 
 def convert_state(task, t, h, p):
-    """Shift the state by the flow of -(h^2/24) v . grad V, to O(h^4), or back again."""
+    """Shift the state by the flow of -(h^2/24) v . grad V, to O(h^4); back again unless ``task`` is PREPARING."""
     time = t
     for s in range(4):
         k = s if task == L.PREPARING else 3 - s
@@ -552,13 +562,13 @@ def convert_state(task, t, h, p):
 
 @inlined
 def always(p):
-    """Methods with this converter are processed."""
+    """Whether the method is processed: always, with this converter."""
     return True
 
 
 # ------------------------------------------------------------------ the rows
 def discrete_lagrangian(alpha: float, newton: bool = False) -> tuple[Any, Any]:
-    """Table and layout of the symmetric discrete Lagrangian [carson2005, eq. 14, 28]; alpha and 1 - alpha are one."""
+    """Coefficients of the symmetric discrete Lagrangian [carson2005, eq. 14, 28]; alpha and 1 - alpha are the same."""
     a = min(alpha, 1.0 - alpha)
     if a == 0.5:
         return _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton)
@@ -566,11 +576,12 @@ def discrete_lagrangian(alpha: float, newton: bool = False) -> tuple[Any, Any]:
 
 
 def lobatto_pair(order: int) -> tuple[Tableau, Tableau]:
-    """Lobatto IIIA for places and IIIB for momenta."""
+    """Lobatto IIIA for positions and IIIB for momenta."""
     return find_tableau(f"lobatto_iiia{order}"), find_tableau(f"lobatto_iiib{order}")
 
 
 def _prepared(numbers: tuple[Any, Any]) -> CompiledMethod:
+    """The compiled method of these float and integer coefficients."""
     n, m = int(numbers[1][VELOCITIES]), int(numbers[1][NODES])
     return CompiledMethod(
         variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, points=True, auxiliary_work=0
@@ -589,16 +600,19 @@ def _promises(order: int, evaluations: int, implicit: bool = True) -> Promises:
 
 
 def _of_alpha(alpha: str = "0.5") -> Promises:
+    """Promises of ``variational``; alpha of 0 or 1 is explicit."""
     a = min(float(alpha), 1.0 - float(alpha))
     return _promises(2, 1 if a in (0.0, 0.5) else 2, implicit=a != 0.0)
 
 
 def _corrected() -> CompiledMethod:
+    """The compiled method of ``variational_midpoint4``."""
     numbers = _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton=True, factor=-1.0 / 12.0)
     return replace(_prepared(numbers), converter=(always, convert_state), processed=True)
 
 
 def _of_corrected() -> Promises:
+    """Promises of ``variational_midpoint4``."""
     return Promises(
         order=4, order_velocity=2, kept_by="galerkin4", symplectic=True, implicit=True, evaluations=1,
         requires="loads that depend on time and configuration only, and their commutator load",
@@ -607,10 +621,11 @@ def _of_corrected() -> Promises:
 
 SMALLEST_ORDER = 4
 SHOWN = (4, 6, 8)
+"""Orders of ``galerkin`` that are listed."""
 
 
 def galerkin(order: int) -> Method:
-    """The row of the Galerkin integrator of this order, an even number from 4 on."""
+    """The row of the Galerkin integrator of an even order, 4 or more."""
     A, B = lobatto_pair(order)
     return Method(
         f"galerkin{order}", "variational",
@@ -627,10 +642,10 @@ def find(name: str) -> Method | None:
     InvalidInput
         An order that is not offered.
     """
-    found = re.fullmatch(r"galerkin(\d+)", name)
-    if found is None:
+    match = re.fullmatch(r"galerkin(\d+)", name)
+    if match is None:
         return None
-    order = int(found[1])
+    order = int(match[1])
     if order % 2 or not SMALLEST_ORDER <= order <= LARGEST_FAMILY_ORDER:
         raise InvalidInput(
             f"{name!r} is not offered; the order is an even number from {SMALLEST_ORDER} to {LARGEST_FAMILY_ORDER}"

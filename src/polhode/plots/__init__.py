@@ -1,11 +1,10 @@
-"""Pictures of Datasets. Nothing is shown on a screen: a Figure is returned and, where asked, a PNG written whole.
+"""Plots of Datasets: functions that return a Figure and, on request, write a PNG; nothing is shown on a screen.
 
-``dashboard`` draws one run: energy error, momentum errors, attitude, the polhode on its sphere. ``work_precision``
-draws what ``polhode.compare`` found: error against step and against wall time. ``style`` holds
-colours, labels and the atomic writer. matplotlib is imported when the first picture is drawn, through its object
-interface: pyplot and its state are never touched.
+``dashboard`` plots one run: energy error, momentum errors, attitude, the polhode on its sphere. ``work_precision``
+plots the result of ``polhode.compare``: error against step and against wall time. ``style`` holds colours, labels and
+the atomic writer. matplotlib is imported when the first figure is drawn, through its object interface, without pyplot.
 
-Here may not live: systems, methods, runs. A picture knows only what a Dataset carries.
+Systems, methods and runs do not belong here: a plot uses only the contents of a Dataset.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The picture of a run: what should stay constant, the attitude, and the polhode on its sphere."""
+"""The dashboard of a run: errors of the conserved quantities, the attitude, and the polhode on its sphere."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BINS = 1000
-"""Columns into which a long time series is gathered; a panel is about 550 pixels wide."""
+"""Bins of a long time series; a panel is about 550 pixels wide."""
 POINTS = 6000
 """Most points of a curve on a sphere or in space."""
 EXTREMA = 60
-"""Oscillating curves are drawn over their first so many turning points: more would be a solid block."""
+"""Oscillating curves are drawn up to this many extrema: more would be a solid block."""
 CHARTS = ("euler_angles", "rotation_vector", "modified_rodrigues", "gibbs_rodrigues")
-"""Of what a method keeps an attitude as, what is drawn in the place of the quaternion."""
+"""Three-number attitudes, drawn instead of the quaternion where present."""
 ENERGIES = ("kinetic", "potential")
 ROUND_OFF = float(np.finfo(float).eps)
 FLOOR = ROUND_OFF / 8
 FEW = 40
-"""Up to so many rows are marked one by one."""
+"""Up to this many rows, each has a marker."""
 
 
 def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw a run: energy error, errors of the conserved momenta, attitude, and the polhode on its sphere.
+    """Plot a run: energy error, errors of the conserved momenta, attitude, and the polhode on its sphere.
 
-    Of molecules, the temperatures, the bodies with their dipoles and the distribution of distances take the places of
-    attitude, polhode and axis. For another body that moves through space its orbit is drawn too; for a point mass, the
-    position, the orbit and a phase plane take those places. Of several bodies the first is shown; energy and momenta
-    are of all. A million rows are drawn in well under a second; extremes of errors are never lost.
+    For molecules, temperatures, bodies with their dipoles and the distribution of distances replace attitude, polhode
+    and body axis. For other bodies that translate, the orbit replaces the body axis; for a point mass, position, orbit
+    and phase plane replace all three. Of several bodies the first is shown; energy and momenta are of all. A million
+    rows are drawn in well under a second, without losing extremes of the errors.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        From ``polhode.integrate`` or read from disk; the ``trajectory`` of a failed run is as good.
+        From ``polhode.integrate`` or a file, or the ``trajectory`` of a failed run.
     path : path, optional
-        Also write a PNG of 1200 x 900 pixels here; it appears whole or not at all.
+        Also write a PNG of 1200 x 900 pixels to this file, atomically.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Not known to pyplot; a notebook shows it, ``savefig`` writes it.
+        Independent of pyplot; a notebook displays it, ``savefig`` writes it.
 
     Raises
     ------
     InvalidInput
-        The Dataset is no trajectory or has no rows, or ``path`` does not end in ``.png``.
+        The Dataset is not a trajectory or has no rows, or ``path`` does not end in ``.png``.
     FileProblem
         The file cannot be written.
     """
@@ -100,36 +100,36 @@ def dashboard(ds: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Fig
 
 # ------------------------------------------------------------------ rows to draw
 def extremes(values: Any, bins: int = BINS) -> Any:
-    """Rows to draw of a long series so that nothing seen is lost: the smallest and the largest of each bin.
+    """Thin out a long series for drawing: the rows of the smallest and the largest value of each bin.
 
     Parameters
     ----------
     values : array (n,)
-        The series; what is not finite is never chosen unless a bin has nothing else.
+        The series; values that are not finite are chosen only if a bin has no others.
     bins : int
-        Number of bins; at most ``2 bins + 2`` rows are kept.
+        Number of bins; at most ``2 bins + 2`` rows are returned.
 
     Returns
     -------
     array of int
-        Increasing row numbers, the first and the last row among them; all rows where there are few.
+        Increasing row numbers, including the first and the last; all rows of a series of up to ``4 bins`` rows.
     """
     n = len(values)
     if n <= 4 * bins:
         return np.arange(n)
     size = -(-n // bins)
     whole = n // size
-    kept = [np.array([0, n - 1])]
+    parts = [np.array([0, n - 1])]
     for worst, pick in ((np.inf, np.argmin), (-np.inf, np.argmax)):
         safe = np.where(np.isfinite(values), values, worst)
-        kept.append(np.arange(whole) * size + pick(safe[: whole * size].reshape(whole, size), axis=1))
+        parts.append(np.arange(whole) * size + pick(safe[: whole * size].reshape(whole, size), axis=1))
         if whole * size < n:
-            kept.append(np.array([whole * size + int(pick(safe[whole * size :]))]))
-    return np.unique(np.concatenate(kept))
+            parts.append(np.array([whole * size + int(pick(safe[whole * size :]))]))
+    return np.unique(np.concatenate(parts))
 
 
 def scattered(n: int, most: int = POINTS) -> Any:
-    """At most ``most`` of ``n`` rows, spread evenly but at no fixed stride, so that no period is aliased."""
+    """At most ``most`` of ``n`` rows, evenly spread but without a fixed stride, which prevents aliasing."""
     if n <= most:
         return np.arange(n)
     k = np.arange(most)
@@ -140,9 +140,9 @@ def scattered(n: int, most: int = POINTS) -> Any:
 
 
 def opening(curves: Any, most: int = EXTREMA) -> int:
-    """Number of rows after which the busiest of the curves (n, k) has turned ``most`` times; ``n`` when it never does.
+    """Rows in which the fastest of the curves (n, k) has ``most`` extrema; ``n`` unless one has over twice as many.
 
-    Curves that hardly move beside the others do not count, so that round-off is not taken for motion.
+    Curves whose range is negligible compared with the others do not count, so round-off is not taken for motion.
     """
     n = len(curves)
     if n < 4:
@@ -158,7 +158,7 @@ def opening(curves: Any, most: int = EXTREMA) -> int:
 
 
 def _rows(ds: xr.Dataset, name: str) -> Any:
-    """Values of a variable in the order of increasing time; of the first body where there are several."""
+    """Values of a variable in order of increasing time, of the first body if there are several."""
     variable = ds[name]
     if "body" in variable.dims:
         variable = variable.isel(body=0)
@@ -179,14 +179,14 @@ def _whose(ds: xr.Dataset) -> str:
     return f", body 1 of {ds.sizes['body']}" if "body" in ds.dims else ""
 
 
-# ------------------------------------------------------------------ words
+# ------------------------------------------------------------------ heading and axes
 def _heading(figure: Any, ds: xr.Dataset) -> None:
     attrs = ds.attrs
     method = str(attrs.get("method", ""))
     described = str(attrs.get("method_description", ""))
     steps_taken = f"rtol {_number(attrs['rtol'])}" if "rtol" in attrs else f"step {_number(attrs.get('step'))}"
     what = f"{attrs.get('system', 'trajectory')}  ·  {method}  ·  {steps_taken}"
-    titled = "scenario" in attrs and attrs.get("title")  # a person's own words go first
+    titled = "scenario" in attrs and attrs.get("title")  # a title given by the user goes first
     head = textwrap.shorten(str(attrs["title"]), 90, placeholder=" ...") if titled else what
     figure.text(0.022, 0.968, head, fontsize=15, fontweight="bold", va="center")
     times = ds["time"].values
@@ -230,7 +230,7 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
     if bath:
         values = _rows(ds, "conserved_energy") - float(ds["conserved_energy"].values[0])
         values = values / (float(ds["kinetic_energy"].mean()) or 1.0)
-    kept = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
+    energy_conserved = "energy" in str(ds.attrs.get("conserves", "")).split(", ")
     units = ds["energy_change"].attrs.get("units", "") if "energy_change" in ds else ""
     if bath:
         title = "Energy with the bath's: change / kinetic energy"
@@ -240,10 +240,10 @@ def _energy(axes: Any, ds: xr.Dataset) -> None:
     elif start == 0.0:
         title = style.with_units("Energy change, H − H₀", units)
     else:
-        title = f"Relative energy {'error' if kept else 'change'}, (H − H₀) / |H₀|"
+        title = f"Relative energy {'error' if energy_conserved else 'change'}, (H − H₀) / |H₀|"
     finite = values[np.isfinite(values)]
     size = float(np.abs(finite).max()) if finite.size else 0.0
-    notes = [] if kept or "work" in ds else ["not conserved"]
+    notes = [] if energy_conserved or "work" in ds else ["not conserved"]
     if "note" in ds["energy_error"].attrs:
         only = str(ds["energy_error"].attrs["note"]).startswith("kinetic")
         notes = [] if bath else ["kinetic energy only" if only else "some work is not recorded"]
@@ -277,19 +277,19 @@ def _above(axes: Any) -> Any:
 
 
 def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
-    """Errors of the momenta the exact motion keeps.
+    """Errors of the conserved momenta.
 
     Returns
     -------
     dict of str to (array (n,), bool)
-        By a short name: the norm of the change since the first row, and whether it is relative to the initial size
-        (of a component that starts at zero, to the size of its vector; of a total that starts at zero, to the sum of
-        the sizes of all bodies; absolute where that is zero too). Bodies are summed.
+        By a short name: the norm of the change since the first row, and whether it is relative. It is relative to the
+        initial size; for a component that starts at zero, to the size of its vector; for a total that starts at zero,
+        to the sum of the sizes of all bodies; absolute if that is zero too. Bodies are summed.
     """
-    kept = str(ds.attrs.get("conserves", "")).split(", ")
+    conserved = str(ds.attrs.get("conserves", "")).split(", ")
     spatial = _total(ds, "angular_momentum_space") if "angular_momentum_space" in ds else None
     length = float(np.linalg.norm(spatial[0])) if spatial is not None else 0.0
-    found = {}
+    errors = {}
     for name, short in (
         ("angular_momentum_space", "spatial"),
         ("vertical_angular_momentum", "vertical"),
@@ -298,18 +298,18 @@ def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
         ("total_momentum", "total linear"),
         ("total_angular_momentum", "total spatial"),
     ):
-        if name not in ds or name not in kept:
+        if name not in ds or name not in conserved:
             continue
         values = _total(ds, name)
-        own = float(np.linalg.norm(values[0]))
+        initial = float(np.linalg.norm(values[0]))
         if name.startswith("total_"):
             parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
             length = float(np.linalg.norm(parts, axis=-1).sum())
-        size = own if own > 1e-12 * length or name == "momentum" else length
+        size = initial if initial > 1e-12 * length or name == "momentum" else length
         change = values - values[0]
         error = np.abs(change) if change.ndim == 1 else np.sqrt(np.einsum("ij,ij->i", change, change))
-        found[short] = (error / (size or 1.0), size > 0.0)
-    return found
+        errors[short] = (error / (size or 1.0), size > 0.0)
+    return errors
 
 
 def _total(ds: xr.Dataset, name: str) -> Any:
@@ -329,9 +329,9 @@ def _momenta(axes: Any, ds: xr.Dataset) -> None:
         _changing_momentum(axes, ds, times)
         return
     relative = all(flag for _, flag in errors.values())
-    seen = np.concatenate([error[np.isfinite(error)] for error, _ in errors.values()])
-    largest = float(seen.max()) if seen.size else 0.0
-    usual = float(np.quantile(seen[seen > 0.0], 0.02)) if largest > 0.0 else 0.0
+    finite_errors = np.concatenate([error[np.isfinite(error)] for error, _ in errors.values()])
+    largest = float(finite_errors.max()) if finite_errors.size else 0.0
+    usual = float(np.quantile(finite_errors[finite_errors > 0.0], 0.02)) if largest > 0.0 else 0.0
     floor = usual / 10 if usual > 1e4 * ROUND_OFF else FLOOR
     ends = [] if floor > ROUND_OFF else [(ROUND_OFF, "round-off", GREY)]
     for name, (error, _) in errors.items():
@@ -371,8 +371,7 @@ def _band(times: Any, values: Any, bins: int) -> tuple[Any, Any, Any]:
 
 
 def _changing_momentum(axes: Any, ds: xr.Dataset, times: Any) -> None:
-    """No momentum is conserved: show the spatial angular momentum itself, or in a periodic box, where it means little,
-    the energies."""
+    """If no momentum is conserved, plot the spatial angular momentum itself, or in a periodic box the energies."""
     if "box" in ds and "potential_energy" in ds:
         values = np.column_stack([_rows(ds, f"{name}_energy") for name in ENERGIES]) / ds.sizes.get("body", 1)
         _components(axes, ds, times, values, ENERGIES, (VERMILION, BLUE), whole=True)
@@ -386,7 +385,7 @@ def _changing_momentum(axes: Any, ds: xr.Dataset, times: Any) -> None:
 
 
 def pretty_of(ds: xr.Dataset, name: str) -> str:
-    """The units of a variable for an axis; the plain word where there are none."""
+    """Units of a variable for an axis label, or its name if it has none."""
     units = ds[name].attrs.get("units", "")
     return style.pretty_units(units) if units not in ("", "1") else name.replace("_", " ")
 
@@ -406,21 +405,21 @@ def _components(
     whole: bool = False,
     limit: float | None = None,
 ) -> int:
-    """Curves of the components with their names at the right end; returns how many rows are shown."""
-    shown = len(values) if whole else opening(values)
+    """Plot the components, labelled at the right end; returns the number of rows shown."""
+    rows_shown = len(values) if whole else opening(values)
     for k in range(values.shape[1]):
-        chosen = extremes(values[:shown, k])
-        _line(axes, times[chosen], values[chosen, k], colours[k], shown)
-    _time_axis(axes, ds, times[:shown])
-    low, high = float(np.nanmin(values[:shown])), float(np.nanmax(values[:shown]))
+        chosen = extremes(values[:rows_shown, k])
+        _line(axes, times[chosen], values[chosen, k], colours[k], rows_shown)
+    _time_axis(axes, ds, times[:rows_shown])
+    low, high = float(np.nanmin(values[:rows_shown])), float(np.nanmax(values[:rows_shown]))
     room = 0.06 * (high - low) or max(1e-3, 0.05 * abs(high))
     axes.set_ylim(*((low - room, high + room) if limit is None else (-limit, limit)))
-    style.label_ends(axes, [(float(values[shown - 1, k]), names[k], colours[k]) for k in range(values.shape[1])])
-    return shown
+    style.label_ends(axes, [(float(values[rows_shown - 1, k]), names[k], colours[k]) for k in range(values.shape[1])])
+    return rows_shown
 
 
 def _motion(axes: Any, ds: xr.Dataset) -> None:
-    """Attitude, in the numbers it is kept as; or the position of a point."""
+    """Plot the attitude (quaternion or chart); temperatures of molecules; position or distance of a point mass."""
     times = _times(ds)
     chart = next((name for name in CHARTS if name in ds), None)
     if "temperature" in ds:
@@ -432,32 +431,32 @@ def _motion(axes: Any, ds: xr.Dataset) -> None:
     if chart is not None:
         values, about = _rows(ds, chart), ds[chart].attrs
         names = tuple(map(str, ds[ds[chart].dims[-1]].values))
-        shown = _components(axes, ds, times, values, names, (BLUE, VERMILION, GREEN))
+        rows_shown = _components(axes, ds, times, values, names, (BLUE, VERMILION, GREEN))
         words = ", ".join(str(about[key]) for key in ("sequence", "branch") if key in about)
         title = chart.replace("_", " ").capitalize() + (f" ({words})" if words else "") + _whose(ds)
         axes.set_ylabel(pretty_of(ds, chart))
     elif "attitude" in ds:
         values = _rows(ds, "attitude")
-        shown = _components(axes, ds, times, values, "wxyz", (INK, BLUE, VERMILION, GREEN), limit=1.08)
+        rows_shown = _components(axes, ds, times, values, "wxyz", (INK, BLUE, VERMILION, GREEN), limit=1.08)
         title = f"Attitude quaternion, body to space{_whose(ds)}"
         axes.set_ylabel("component")
     elif ds.attrs.get("system") == "orbit":
         values = np.linalg.norm(_rows(ds, "position"), axis=-1, keepdims=True)
-        shown = _components(axes, ds, times, values, "r", (BLUE,))
+        rows_shown = _components(axes, ds, times, values, "r", (BLUE,))
         title = f"Distance from the centre{_whose(ds)}"
         axes.set_ylabel(pretty_of(ds, "position"))
     else:
         values = _rows(ds, "position")
-        shown = _components(axes, ds, times, values, "xyz", (BLUE, VERMILION, GREEN))
+        rows_shown = _components(axes, ds, times, values, "xyz", (BLUE, VERMILION, GREEN))
         title = f"Position in space{_whose(ds)}"
         axes.set_ylabel(pretty_of(ds, "position"))
-    note = "" if shown == len(values) else f"the beginning, to t = {times[shown - 1]:.3g} of {times[-1]:.6g}"
+    note = "" if rows_shown == len(values) else f"the beginning, to t = {times[rows_shown - 1]:.3g} of {times[-1]:.6g}"
     _title(axes, title, note)
 
 
 # ------------------------------------------------------------------ spheres
 def _camera(directions: Any) -> Any:
-    """Rows right, up and towards the viewer, so that the curve is seen from near its middle and z points up."""
+    """Camera matrix with rows right, up and towards the viewer: seen from near the mean direction, z pointing up."""
     middle = directions.mean(axis=0)
     length = float(np.linalg.norm(middle))
     flat = float(np.hypot(middle[0], middle[1]))
@@ -475,19 +474,19 @@ def _camera(directions: Any) -> Any:
 
 
 def _draw(axes: Any, camera: Any, points: Any, colour: str, width: float, far: float, zorder: float = 2.0) -> None:
-    """A curve on the unit sphere: its near side in full, its far side faint (``far`` is the strength)."""
-    seen = points @ camera.T
-    near = seen[:, 2] >= 0.0
+    """Draw a curve on the unit sphere: its near side opaque, its far side with opacity ``far``."""
+    projected = points @ camera.T
+    near = projected[:, 2] >= 0.0
     for side, strength in ((near, 1.0), (~near, far)):
         if side.any() and strength > 0.0:
             grown = side.copy()
             grown[1:] |= side[:-1]
-            x, y = np.where(grown, seen[:, 0], np.nan), np.where(grown, seen[:, 1], np.nan)
+            x, y = np.where(grown, projected[:, 0], np.nan), np.where(grown, projected[:, 1], np.nan)
             axes.plot(x, y, color=colour, linewidth=width, alpha=strength, zorder=zorder if strength == 1.0 else 1.5)
 
 
 def _sphere(axes: Any, camera: Any, names: str) -> None:
-    """The ball, its circles of latitude and longitude, and its axes."""
+    """Draw the sphere, its circles of latitude and longitude, and its axes."""
     from matplotlib.patches import Circle
 
     box = axes.get_position()
@@ -524,15 +523,15 @@ def _sphere(axes: Any, camera: Any, names: str) -> None:
 
 
 def _joined(points: Any, rows: int, size: float) -> bool:
-    """Whether to join the points: they follow each other closely, whether they are all rows or picked from more."""
+    """Whether to join the points by lines: consecutive ones are close, be they all rows or selected ones."""
     if rows <= FEW:
         return True
     jumps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     return bool(np.quantile(jumps, 0.9) <= (0.3 if rows <= 4 * POINTS else 0.03) * size)
 
 
-def _closer(axes: Any, camera: Any, directions: Any, colour: str) -> None:
-    """A path that is a dot on the sphere, enlarged beside it."""
+def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> None:
+    """Draw an enlarged inset of a path that is too small to see on the sphere."""
     middle = directions.mean(axis=0)
     if len(directions) < 3 or float(np.linalg.norm(middle)) < 0.9 or float(middle @ camera[2]) <= 0.0:
         return
@@ -565,24 +564,24 @@ def _closer(axes: Any, camera: Any, directions: Any, colour: str) -> None:
 
 
 def _curve(axes: Any, camera: Any, directions: Any, colour: str) -> None:
-    """The path on the sphere: a line where rows are close, points where they are not; start and end marked."""
+    """Draw the path on the sphere: a line if rows are close, else points; start and end are marked."""
     n = len(directions)
     chosen = scattered(n)
     points = directions[chosen]
     if not _joined(points, n, 1.0):
-        seen = points @ camera.T
-        near = seen[:, 2] >= 0.0
+        projected = points @ camera.T
+        near = projected[:, 2] >= 0.0
         size = 4.0 if n <= 400 else 1.6
-        axes.plot(*seen[near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, zorder=3)
-        axes.plot(*seen[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
+        axes.plot(*projected[near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, zorder=3)
+        axes.plot(*projected[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
     else:
         _draw(axes, camera, points, colour, 1.5 if n < 3000 else 1.0, 0.3, 3.0)
     _ends(axes, (directions[[0, -1]] @ camera.T)[:, :2])
-    _closer(axes, camera, directions, colour)
+    _enlarged_inset(axes, camera, directions, colour)
 
 
 def _ends(axes: Any, ends: Any) -> None:
-    """Mark start and end; the words are set apart from the points and from each other."""
+    """Mark start and end, with labels that overlap neither the points nor each other."""
     same = float(np.linalg.norm(ends[0] - ends[1])) < 0.02
     axes.plot(*ends[0], marker="o", color="white", markeredgecolor=INK, markeredgewidth=1.4, markersize=7, zorder=6)
     axes.plot(*ends[1], marker="o", color=INK, markersize=4.0 if same else 6.0, zorder=7)
@@ -598,7 +597,7 @@ def _ends(axes: Any, ends: Any) -> None:
 
 
 def inverse_inertia(momentum: Any, velocity: Any) -> Any:
-    """The symmetric matrix J with ``velocity = J momentum``, from rows of both; None where they do not determine it."""
+    """Symmetric matrix J with ``velocity = J momentum``, fitted to rows of both; None if they do not determine it."""
     moving = np.isfinite(momentum).all(axis=1)
     m, w = momentum[moving], velocity[moving]
     if len(m) > 2000:
@@ -614,14 +613,14 @@ def inverse_inertia(momentum: Any, velocity: Any) -> Any:
 
 
 def level_curves(J: Any, levels: int = 3) -> list[Any]:
-    """Curves of equal kinetic energy on the unit sphere of momentum directions: ``n . J n`` constant.
+    """Curves of constant kinetic energy on the unit sphere of momentum directions: ``n . J n`` constant.
 
     Parameters
     ----------
     J : array (3, 3)
         Inverse inertia, body frame.
     levels : int
-        Curves between an extreme and the separatrix.
+        Number of energy levels between each extreme and the separatrix.
 
     Returns
     -------
@@ -660,7 +659,7 @@ def _directions(vectors: Any) -> Any:
 
 
 def _polhode(axes: Any, ds: xr.Dataset) -> None:
-    """Direction of the angular momentum in the body frame."""
+    """Plot the direction of the angular momentum in the body frame."""
     m = _in_order(ds, "angular_momentum")
     directions = _directions(m)
     title = f"Polhode: angular momentum, body frame{_whose(ds)}"
@@ -680,13 +679,13 @@ def _polhode(axes: Any, ds: xr.Dataset) -> None:
 
 
 def _in_order(ds: xr.Dataset, name: str) -> Any:
-    """Rows of the first body in the order of the run."""
+    """Rows of the first body, in the order of the run."""
     values = _rows(ds, name)
     return values[::-1] if _backwards(ds) else values
 
 
 def _axis_in_space(axes: Any, ds: xr.Dataset) -> None:
-    """Where the body's z axis points in space."""
+    """Plot the path of the body's z axis in space."""
     w, x, y, z = _in_order(ds, "attitude").T
     tips = np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z])
     directions = _directions(tips)
@@ -696,9 +695,9 @@ def _axis_in_space(axes: Any, ds: xr.Dataset) -> None:
     axes.set_title(f"Path of the body's z axis in space{_whose(ds)}")
 
 
-# ------------------------------------------------------------------ things that move
+# ------------------------------------------------------------------ translation
 def _orbit(figure: Any, box: tuple[float, float, float, float], ds: xr.Dataset) -> None:
-    """The path in space, on equal scales where the ranges allow."""
+    """Plot the path in space, with equal scales where the ranges allow."""
     axes = figure.add_axes(box, projection="3d")
     r = _in_order(ds, "position")
     r = r[np.isfinite(r).all(axis=1)]
@@ -733,7 +732,7 @@ def _orbit(figure: Any, box: tuple[float, float, float, float], ds: xr.Dataset) 
 
 
 def _phase(axes: Any, ds: xr.Dataset) -> None:
-    """Momentum against position of the component that moves most."""
+    """Plot momentum against position, for the component with the largest range."""
     r, p = _in_order(ds, "position"), _in_order(ds, "momentum")
     k = int(np.argmax(np.ptp(np.nan_to_num(r), axis=0)))
     name = "xyz"[k]

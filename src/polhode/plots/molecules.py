@@ -1,4 +1,4 @@
-"""Panels of a run of many molecules: temperatures, where the dipoles point, how far the bodies are apart."""
+"""Dashboard panels for molecules: temperatures, bodies with their dipoles, radial distribution function."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MOST_ROWS = 60
-"""Rows of which distances are averaged."""
+"""Most rows over which distances are averaged."""
 MOST_BODIES = 4000
-"""Bodies drawn one by one."""
+"""Most bodies drawn."""
 SHELLS = 120
 ARROW = 0.45
-"""Length of a dipole's arrow in units of the mean distance of neighbours."""
+"""Length of a dipole's arrow in units of the mean distance between neighbours."""
 
 
 def draw_temperatures(axes: Any, ds: xr.Dataset, times: Any) -> str:
-    """Temperatures of translation and of rotation; returns what to say of them."""
-    shown = {
+    """Plot the temperatures of translation and rotation; returns a note with their means over the second half."""
+    curves = {
         "translation": (ds.temperature_translational, BLUE),
         "rotation": (ds.temperature_rotational, VERMILION),
         "both": (ds.temperature, INK),
     }
-    for _, (values, colour) in shown.items():
+    for _, (values, colour) in curves.items():
         axes.plot(times, values.values, color=colour, linewidth=0.9 if colour != INK else 1.4)
     latter = slice(len(times) // 2, None)
-    ends = [(float(np.mean(values.values[latter])), name, colour) for name, (values, colour) in shown.items()]
+    ends = [(float(np.mean(values.values[latter])), name, colour) for name, (values, colour) in curves.items()]
     style.label_ends(axes, ends)
-    means = [np.mean(values.values[latter]) for values, _ in list(shown.values())[:2]]
+    means = [np.mean(values.values[latter]) for values, _ in list(curves.values())[:2]]
     return f"second half: translation {means[0]:.4g}, rotation {means[1]:.4g}"
 
 
 def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
-    """The last row in space: a dot for each body, an arrow along its dipole, coloured by where it points."""
+    """Plot the last row in space: a dot for each body, an arrow along its dipole, coloured by its z component."""
     last = ds.isel(time=-1)
     r = np.array(last.position.values)[:MOST_BODIES]
     box = ds["box"].values if "box" in ds else None
@@ -73,19 +73,19 @@ def draw_bodies(axes: Any, ds: xr.Dataset) -> None:
 
 
 def draw_distances(axes: Any, ds: xr.Dataset) -> None:
-    """Radial distribution function of the second half of the run; in free space the density of distances."""
+    """Plot the radial distribution function of the second half of the run; in free space the pair-distance density."""
     from polhode.trajectory.observables import radial_distribution
 
     n = ds.sizes["time"]
     rows = slice(n // 2, None, max(1, (n - n // 2) // MOST_ROWS))
-    found = radial_distribution(ds, SHELLS, rows=rows)
-    name = "g" if "g" in found else "pair_density"
-    axes.plot(found.r, found[name], color=GREEN)
+    distribution = radial_distribution(ds, SHELLS, rows=rows)
+    name = "g" if "g" in distribution else "pair_density"
+    axes.plot(distribution.r, distribution[name], color=GREEN)
     if name == "g":
         axes.axhline(1.0, color=GREY, linewidth=0.8, zorder=1)
         axes.set_title("Radial distribution function, second half")
     else:
         axes.set_title("Density of the distances of pairs, second half")
-    axes.set_xlabel(style.with_units("r", str(found.r.attrs.get("units", ""))))
-    axes.set_xlim(0.0, float(found.r[-1]))
+    axes.set_xlabel(style.with_units("r", str(distribution.r.attrs.get("units", ""))))
+    axes.set_xlim(0.0, float(distribution.r[-1]))
     axes.set_ylim(bottom=0.0)

@@ -1,4 +1,4 @@
-"""The figure that every picture is; imported where one is made, since matplotlib takes its time."""
+"""The Figure class of all plots; imported only when a plot is drawn, since importing matplotlib is slow."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from polhode.plots import style
 
 
 class Picture(Figure):
-    """A figure that notebooks show, without pyplot."""
+    """A Figure that notebooks display without pyplot."""
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
-        made = BytesIO()
+        """PNG for display in a notebook."""
+        buffer = BytesIO()
         with matplotlib.rc_context(style.RC):
-            self.savefig(made, format="png", dpi=style.DPI)
-        return made.getvalue()
+            self.savefig(buffer, format="png", dpi=style.DPI)
+        return buffer.getvalue()

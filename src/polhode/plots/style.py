@@ -1,4 +1,4 @@
-"""How every picture looks, and how it reaches the disk: colours, sizes, direct labels, atomic PNG files."""
+"""Style of all plots and the PNG writer: colours, sizes, direct labels, atomic files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GREY = "#8a8a8a"
 FAINT = "#d9d9d9"
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072b2", "#d55e00", "#009e73", "#aa4a8a", "#e69f00", "#56b4e9"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, INK)
-"""Okabe and Ito's palette (the purple darkened), told apart by colour-blind readers; yellow is left out."""
+"""Okabe and Ito's palette, distinguishable by colour-blind readers (purple darkened, yellow left out)."""
 MARKERS = "osD^vPX"
 DPI = 100
 
@@ -53,23 +53,23 @@ RC: Any = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
 }
-"""Matplotlib settings in force while a picture is made."""
+"""Matplotlib settings used while a plot is drawn."""
 
 _POWER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def pretty_units(units: str) -> str:
-    """Units as a person writes them: ``kg m2 s-1`` becomes ``kg m² s⁻¹``."""
-    return re.sub(r"(?<=[A-Za-z])-?\d+", lambda found: found.group().translate(_POWER), units)
+    """Units with superscripts: ``kg m2 s-1`` becomes ``kg m² s⁻¹``."""
+    return re.sub(r"(?<=[A-Za-z])-?\d+", lambda match: match.group().translate(_POWER), units)
 
 
 def with_units(words: str, units: str) -> str:
-    """An axis label: the words, with the units behind where there are any to tell."""
+    """An axis label: the words, followed by the units in parentheses if there are any."""
     return words if units in ("", "1", words) else f"{words} ({pretty_units(units)})"
 
 
 def scientific(value: float, digits: int = 2) -> str:
-    """A number in short form for a person: ``3.2e-04`` as ``3.2×10⁻⁴``."""
+    """A number in short form: ``3.2e-04`` becomes ``3.2×10⁻⁴``."""
     if value == 0.0 or 1e-2 <= abs(value) < 1e4 or not isfinite(value):
         return f"{value:.3g}".replace("-", "−")
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -79,27 +79,27 @@ def scientific(value: float, digits: int = 2) -> str:
 
 
 def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]], gap: float = 0.085) -> None:
-    """Write each curve's name beside its right end, in its colour, moved apart where they would overlap.
+    """Label each curve at its right end, in its colour; labels are moved apart where they would overlap.
 
     Parameters
     ----------
     axes : Axes
-        With its limits settled.
+        The axes, with final limits.
     ends : sequence of (y, text, colour)
-        Height of each end in data coordinates.
+        Height of each end in data coordinates, its label and colour.
     gap : float
-        Least distance between two labels as a fraction of the height.
+        Smallest distance between two labels as a fraction of the height.
     """
     low, high = axes.get_ylim()
     box = axes.transData.transform
     bottom, top = box((0, low))[1], box((0, high))[1]
-    wanted = sorted(((box((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
-    for height, (_, text, colour) in zip(spread([entry[0] for entry in wanted], gap), wanted, strict=True):
+    requested = sorted(((box((0, y))[1] - bottom) / (top - bottom), text, colour) for y, text, colour in ends)
+    for height, (_, text, colour) in zip(spread([entry[0] for entry in requested], gap), requested, strict=True):
         axes.text(1.012, height, text, color=colour, transform=axes.transAxes, va="center", ha="left", fontsize=9)
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Increasing heights between 0 and 1, moved as little as possible so that neighbours are ``gap`` apart."""
+    """Increasing heights moved as little as possible so that they are in [0, 1] and at least ``gap`` apart."""
     groups: list[list[float]] = []
     for k, height in enumerate(heights):
         groups.append([min(max(height, 0.0), 1.0) - k * gap, 1.0])
@@ -115,7 +115,7 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def png_path(path: str | os.PathLike[str]) -> Path:
-    """``path`` checked to name a PNG.
+    """Return the path of a PNG file, checked.
 
     Raises
     ------
@@ -129,12 +129,12 @@ def png_path(path: str | os.PathLike[str]) -> Path:
 
 
 def write(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a picture; the file appears whole or not at all, its folder is made when missing.
+    """Write a figure to a PNG file atomically; its folder is created if missing.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        The picture.
+        The figure.
     path : path
         Ends in ``.png``.
 

@@ -1,4 +1,4 @@
-"""The picture of a comparison: errors against the step and against the wall time."""
+"""The work-precision plot of a comparison: errors against step and wall time."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ PANELS = (
     ("position_error", "Position error"),
     ("momentum_error", "Momentum error"),
 )
-"""The errors that are drawn, the first two of those present."""
+"""Errors that can be plotted; the first two that are present are."""
 
 
 def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw a comparison: the errors at the end of the run against the step and against the wall time.
+    """Plot a comparison of methods: errors at the end of the run against step and against wall time.
 
-    Hollow points are upper bounds (the reference tells no more); the grey area is below the reference. Runs that
-    failed are crosses on the upper edge, at their step.
+    Hollow points are upper bounds, limited by the accuracy of the reference, below which the area is grey. Failed runs
+    are crosses at the upper edge, at their step.
 
     Parameters
     ----------
     table : xarray.Dataset
         From ``polhode.compare``.
     path : path, optional
-        Also write a PNG of 1200 x 900 pixels here; it appears whole or not at all.
+        Also write a PNG of 1200 x 900 pixels to this file, atomically.
 
     Returns
     -------
@@ -46,13 +46,13 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
     Raises
     ------
     InvalidInput
-        The Dataset is no comparison, or ``path`` does not end in ``.png``.
+        The Dataset is not a comparison, or ``path`` does not end in ``.png``.
     FileProblem
         The file cannot be written.
     """
     trajectory(table)
-    shown = [(name, words) for name, words in PANELS if name in table][:2]
-    if not shown or "status" not in table:
+    panels = [(name, words) for name, words in PANELS if name in table][:2]
+    if not panels or "status" not in table:
         raise InvalidInput("this Dataset is no comparison: it has no errors of methods by step; see polhode.compare")
     if path is not None:
         style.png_path(path)
@@ -68,9 +68,9 @@ def work_precision(table: xr.Dataset, path: str | os.PathLike[str] | None = None
         note = f"reference {table.attrs.get('reference', '')}"
         figure.text(0.022, 0.938, note, fontsize=10, color="#5a5a5a", va="center")
         grid = figure.add_gridspec(
-            len(shown), 2, left=0.075, right=0.86, top=0.87, bottom=0.075, hspace=0.34, wspace=0.2
+            len(panels), 2, left=0.075, right=0.86, top=0.87, bottom=0.075, hspace=0.34, wspace=0.2
         )
-        for row, (name, words) in enumerate(shown):
+        for row, (name, words) in enumerate(panels):
             left, right = figure.add_subplot(grid[row, 0]), figure.add_subplot(grid[row, 1])
             right.sharey(left)
             _panel(left, table, name, "step")
@@ -94,7 +94,7 @@ def _panel(axes: Any, table: xr.Dataset, name: str, against: str) -> None:
         with np.errstate(invalid="ignore"):
             drawn = np.isfinite(y) & (y > 0.0) & np.isfinite(x)
         order = np.argsort(table["step"].values[drawn])
-        colour, marker = _look(i)
+        colour, marker = _colour_and_marker(i)
         axes.plot(x[drawn][order], y[drawn][order], color=colour, linewidth=1.2, linestyle=_dash(i))
         for hollow in (False, True):
             at = drawn & (bound == hollow)
@@ -104,7 +104,7 @@ def _panel(axes: Any, table: xr.Dataset, name: str, against: str) -> None:
             )  # fmt: skip
 
 
-def _look(i: int) -> tuple[str, str]:
+def _colour_and_marker(i: int) -> tuple[str, str]:
     return COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
 
 
@@ -113,7 +113,7 @@ def _dash(i: int) -> Any:
 
 
 def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
-    """Limits, the reference, failures, an order to compare with, and the names of the methods."""
+    """Set limits; add the reference accuracy, failures, guides of the orders and the names of the methods."""
     values = table[name].values
     good = values[np.isfinite(values) & (values > 0.0)]
     steps = np.sort(table["step"].values)
@@ -134,7 +134,7 @@ def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
             nudge = 1.0 + 0.025 * (i - table.sizes["integrator"] / 2)
             left.plot(
                 failed * nudge, np.full(len(failed), high * 2.8), linestyle="", marker="x", markersize=6,
-                markeredgewidth=1.6, color=_look(i)[0],
+                markeredgewidth=1.6, color=_colour_and_marker(i)[0],
             )  # fmt: skip
     if (~np.isin(table["status"].values, ("ok", "not run"))).any():
         left.text(0.01, 0.985, "×  failed", color=GREY, fontsize=8.5, transform=left.transAxes, va="top")
@@ -147,8 +147,8 @@ def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
         y, x = values[i], table["seconds"].values[i]
         drawn = np.flatnonzero(np.isfinite(y) & (y > 0.0) & np.isfinite(x))
         order = f"{name}_order"
-        seen = float(table[order].values[i]) if order in table else float("nan")
-        text = f"{label}  {seen:.1f}" if np.isfinite(seen) else str(label)
+        observed = float(table[order].values[i]) if order in table else float("nan")
+        text = f"{label}  {observed:.1f}" if np.isfinite(observed) else str(label)
         if drawn.size:
             ends.append((float(np.log10(y[drawn[np.argmax(x[drawn])]])), text, i))
         else:
@@ -157,12 +157,12 @@ def _finish(left: Any, right: Any, table: xr.Dataset, name: str) -> None:
 
 
 def _names(axes: Any, ends: list[tuple[float, str, int]]) -> None:
-    """Each method with its observed order at the height of its most expensive run."""
+    """Label each method with its observed order at the height of its most expensive run."""
     low, high = np.log10(axes.get_ylim())
     ends = sorted(ends)
     placed = style.spread([(height - low) / (high - low) for height, _, _ in ends], 0.062)
     for height, (_, text, i) in zip(placed, ends, strict=True):
-        colour, marker = _look(i)
+        colour, marker = _colour_and_marker(i)
         axes.plot(
             [1.025], [height], marker=marker, color=colour, markersize=5.5, transform=axes.transAxes, clip_on=False
         )
@@ -171,7 +171,7 @@ def _names(axes: Any, ends: list[tuple[float, str, int]]) -> None:
 
 
 def _slopes(axes: Any, table: xr.Dataset, name: str, steps: Any) -> None:
-    """A short guide of each promised order."""
+    """Draw a short guide line for each nominal order."""
     if len(steps) < 2 or "order" not in table:
         return
     values = table[name].values

@@ -1,9 +1,9 @@
-"""Systems: bodies with mass and inertia, the loads on them, and what they conserve. They know no method and no step.
+"""Systems: bodies with mass and inertia, the loads on them and what they conserve, independent of method and step.
 
-One file each; the docstring of a file is its page in the documentation: equations of motion, invariants, parameters
-with units, source. ``inertia`` builds and checks inertia tensors, ``user`` turns plain Python functions into loads,
-``problems`` holds the ready-made problems of the papers, ``record`` says what a system is; ``forces`` are those
-that act on an ``orbit``, ``planets`` constants for it.
+One file per system, whose docstring is its page in the documentation: equations of motion, conserved quantities,
+parameters with units, source. Beside them, ``inertia`` builds and checks inertia tensors, ``user`` turns plain Python
+functions into loads, ``problems`` holds the ready-made problems of the papers, ``record`` defines ``System``,
+``forces`` holds the forces of ``orbit`` and ``spacecraft``, and ``planets`` constants for them.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ SYSTEMS: dict[str, Callable[..., System]] = {
         dipoles, rigid_water,
     )
 }  # fmt: skip
-"""Every system by the name of the function that builds it."""
+"""The systems by the name of the function that builds them."""
 
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:
-    """A system again from its name and its arguments as it records them, with the user's functions by keyword."""
+    """Rebuild a system from its name, its recorded arguments and the user's functions by keyword."""
     return SYSTEMS[name](**{**arguments, **functions})

@@ -1,12 +1,13 @@
-r"""The rigid body as a constrained Hamiltonian system in matrices, and the maps to and from momentum and attitude.
+r"""The rigid body as a constrained Hamiltonian system of matrices: maps to and from attitude and angular momentum.
 
-RATTLE and its relatives move the attitude Q and the conjugate matrix P = Q' J, where J is the integral of x x^T dm,
-diag(d_1, d_2, d_3) in principal axes [vilmart2013, eq. 7]. With y the body angular momentum and w the angular velocity,
+RATTLE and related methods integrate the attitude Q and the conjugate matrix P = Q' J, where J is the integral of
+x x^T dm, diag(d_1, d_2, d_3) in principal axes [vilmart2013, eq. 7]. With y the angular momentum and w the angular
+velocity, both in the body frame,
 
 .. math::  P = Q \hat w J, \qquad \hat y = Q^T P - P^T Q, \qquad Q^T P J^{-1} + J^{-1} P^T Q = 0.
 
-The last equation, the hidden constraint, is that P belongs to a motion of the body; it is written here without J^-1, so
-that flat and linear bodies, whose J is singular, are bodies as any other. The cotangent bundle of SO(3) has another
+The last equation, the hidden constraint, says that P belongs to a motion of the body; the code here does not use
+J^-1, so that flat and linear bodies, whose J is singular, are covered. The cotangent bundle of SO(3) has a different
 matrix for the same state, with the constraint Q^T P + P^T Q = 0,
 
 .. math::  \bar P = P - Q (Q^T P + P^T Q) / 2 = Q \hat y / 2,
@@ -36,40 +37,40 @@ def to_constrained(inertia: ArrayLike, attitude: ArrayLike, angular_momentum: Ar
     inertia : array_like (3,) or (3, 3)
         Moments in any order or full tensor, body frame, in mass length^2.
     attitude : array_like (..., 4)
-        Quaternions, body to space; they need not be normalised.
+        Quaternions, body to space; normalised on input.
     angular_momentum : array_like (..., 3)
         Body frame, in mass length^2 per time.
 
     Returns
     -------
     P : array (..., 3, 3)
-        Q hat(w) J, in mass length^2 per time; each entry to round-off of the largest.
+        Q hat(w) J, in mass length^2 per time; accurate to round-off of the largest entry.
     Q : array (..., 3, 3)
         Rotation matrices.
 
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, a zero quaternion, or an inertia that no body has.
+        Wrong shapes, not finite, a zero quaternion, or an inertia that is physically impossible.
     """
     Q = rotation.matrix_from_quaternion(attitude)
     return _conjugate(inertia, _read(angular_momentum, "angular_momentum", (3,)), Q), Q
 
 
 def from_constrained(P: ArrayLike, Q: ArrayLike) -> tuple[Array, Array]:
-    """Attitude and body angular momentum of the matrices (P, Q), whatever the body.
+    """Attitude and body angular momentum from the matrices (P, Q), for any inertia.
 
     Parameters
     ----------
     P : array_like (..., 3, 3)
-        Conjugate to Q: of the constrained system, or of the cotangent bundle, as y is the same for both.
+        Conjugate to Q, of the constrained system or of the cotangent bundle: y is the same for both.
     Q : array_like (..., 3, 3)
         Rotation matrices, body to space.
 
     Returns
     -------
     attitude : array (..., 4)
-        Unit quaternions, the first component that is not zero positive.
+        Unit quaternions, with the first nonzero component positive.
     angular_momentum : array (..., 3)
         y with hat(y) = Q^T P - P^T Q, body frame.
 
@@ -83,7 +84,7 @@ def from_constrained(P: ArrayLike, Q: ArrayLike) -> tuple[Array, Array]:
 
 
 def to_cotangent(P: ArrayLike, Q: ArrayLike) -> Array:
-    """The matrix P-bar of T*SO(3) for P of the constrained system; the change is symplectic.
+    """The matrix P-bar of T*SO(3) from P of the constrained system; the map is symplectic.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def to_cotangent(P: ArrayLike, Q: ArrayLike) -> Array:
     Returns
     -------
     array (..., 3, 3)
-        P - Q (Q^T P + P^T Q)/2, which fulfils Q^T P-bar + P-bar^T Q = 0.
+        P - Q (Q^T P + P^T Q)/2, which satisfies Q^T P-bar + P-bar^T Q = 0.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def to_cotangent(P: ArrayLike, Q: ArrayLike) -> Array:
 
 
 def from_cotangent(inertia: ArrayLike, P_bar: ArrayLike, Q: ArrayLike) -> Array:
-    """The matrix P of the constrained system for P-bar of T*SO(3), the inverse of ``to_cotangent``.
+    """The matrix P of the constrained system from P-bar of T*SO(3), the inverse of ``to_cotangent``.
 
     Parameters
     ----------
@@ -123,7 +124,7 @@ def from_cotangent(inertia: ArrayLike, P_bar: ArrayLike, Q: ArrayLike) -> Array:
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, Q is not a rotation within 1e-6, or an inertia that no body has.
+        Wrong shapes, not finite, Q is not a rotation within 1e-6, or an inertia that is physically impossible.
     """
     P_bar, Q = _read(P_bar, "P_bar", (3, 3)), _read(Q, "Q", (3, 3))
     _attitude(Q)
@@ -140,9 +141,9 @@ def _read(value: ArrayLike, name: str, last: tuple[int, ...]) -> Array:
 
 
 def _conjugate(inertia: ArrayLike, y: Array, Q: Array) -> Array:
-    """Q hat(w) J, formed in principal axes."""
+    """Q hat(w) J, computed in principal axes."""
     moments, frame = principal(inertia)
-    # [vilmart2013, eq. 2], the difference of the large ones first: the small d_k of a thin body keep their digits.
+    # [vilmart2013, eq. 2], the largest moments subtracted first: the small d_k of a thin body keep their digits.
     others = np.array([moments[[1, 2]], moments[[2, 0]], moments[[0, 1]]])
     d = 0.5 * ((others.max(axis=1) - moments) + others.min(axis=1))
     F = rotation.matrix_from_quaternion(frame)

@@ -1,45 +1,45 @@
-"""Soft spheres with dipoles: many rigid bodies that act on each other in pairs.
+"""Soft spheres with dipoles: many rigid bodies with pair interactions.
 
     V = sum over i < j of  4 epsilon ((sigma/r)^12 - a (sigma/r)^6)
                            + mu_i . mu_j / r^3 - 3 (mu_i . d)(mu_j . d) / r^5         [celledoni2008, eqs. 3.10-3.12]
 
-d = q_i - q_j, r = |d|, mu_i = R(q_i) mubar_i. As printed there is no attraction (a = 0), and all pairs act through free
-space. Force on i, field at i and torque in its body frame:
+d = q_i - q_j, r = |d|, mu_i = R(q_i) mubar_i. In the paper there is no attraction (a = 0), and all pairs interact in
+free space. Force on i, field at i and torque in its body frame:
 
     F_i = (48 epsilon (sigma/r)^12 / r^2 + 3 mu_i.mu_j / r^5 - 15 (mu_i.d)(mu_j.d) / r^7) d
               + 3 / r^5 ((mu_j.d) mu_i + (mu_i.d) mu_j)
     E_i = -mu_j / r^3 + 3 (mu_j.d) d / r^5,     T_i = mubar_i x R^T E_i
 
-With ``cutoff`` a pair's whole energy is multiplied by S(r), which falls from 1 at ``switch`` to 0 at the cut-off with
-four continuous derivatives. With ``box`` the nearest images act. With ``reaction_field`` the medium beyond the cut-off,
-of that relative permittivity e, answers to the dipoles within it [barker1973]:
+With ``cutoff`` the energy of a pair is multiplied by S(r), which falls from 1 at ``switch`` to 0 at the cut-off with
+four continuous derivatives. With ``box`` the nearest images interact. With ``reaction_field`` the medium beyond the
+cut-off, of relative permittivity e, is polarised by the dipoles within it [barker1973]:
 
     V_ij -= 2 (e - 1) / (2 e + 1) mu_i . mu_j / cutoff^3                    e = infinity: a conductor
 
-without the constant energy of each dipole in its own field.
+The constant energy of each dipole in its own reaction field is left out.
 
 Conserved: energy, total momentum; in free space the total angular momentum about the origin.
 
 ============== ==================================================================== =================================
 parameter      meaning                                                              unit
 ============== ==================================================================== =================================
-n              how many bodies, two or more
-mass           of each, or of all                                                   mass
-inertia        moments or tensor of each, or of all; a planar body may have the sum mass length^2
-               of two moments equal to the third
-dipole         in the body frame, of each or of all                                 with charges such that two unit
+n              number of bodies, two or more
+mass           of each body, or the same for all                                    mass
+inertia        moments or tensor of each body, or the same for all; for a planar    mass length^2
+               body two moments may add up to the third
+dipole         in the body frame, of each body, or the same for all                 with charges such that two unit
                                                                                     dipoles have the energy 1/r^3
 sigma          diameter of the spheres, positive                                    length
 epsilon        strength of their repulsion, not negative                            energy
 attraction     factor a of the attraction, True for 1 (Lennard-Jones spheres:       1
                Stockmayer fluid)
-cutoff         distance beyond which pairs do not act                               length
+cutoff         distance beyond which pairs do not interact                          length
 switch         where the switching begins; by default 0.9 of the cut-off            length
-skin           by which lists of neighbours go beyond the cut-off; by default 0.12  length
-               of it. It changes the speed, no number
-box            edges of the periodic box, or its edge; needs a cut-off of at most   length
-               half the smallest edge
-reaction_field relative permittivity of what is beyond the cut-off, 1 or more       1
+skin           margin of the neighbour lists beyond the cut-off; by default 0.12    length
+               of it. It affects the speed, not the results
+box            edges of the periodic box, or one for a cube; needs a cut-off of at  length
+               most half the smallest edge
+reaction_field relative permittivity of the medium beyond the cut-off, 1 or more    1
 ============== ==================================================================== =================================
 """
 
@@ -75,21 +75,21 @@ from polhode.systems.record import System, plain
 
 STRENGTH, SQUARE, ATTRACTED, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2, OWN_NUMBERS + 3
 DIPOLES = OWN_NUMBERS + 4
-"""4 epsilon; sigma^2; a; factor of the reaction field; dipoles in the principal frames."""
+"""Slots of the parameters: 4 epsilon; sigma^2; a; factor of the reaction field; dipoles in the principal frames."""
 DATA = 8
-"""Numbers of a body's data: position, nothing, dipole in space, nothing."""
+"""Numbers per body in the pair data: position, padding, dipole in space, padding."""
 
 
 @inlined
 def pack_dipole(i, at, y, c):
-    """Position and dipole of body i, in space."""
+    """Write position and dipole of body i, in space, to its pair data."""
     put3(c, at, get3(y, L.BODY * i + L.POSITION))
     put3(c, at + 4, rotate(get4(y, L.BODY * i + L.ATTITUDE), get3(c, DIPOLES + 3 * i)))
 
 
 @inlined
 def dipole_pair(a, b0, b1, b2, b3, c):
-    """Force and potential, field and virial, field at the others."""
+    """Force on a and energy; field at a and virial; field at the other four."""
     x, y, z = apart(a, b0, b1, b2, b3, c)
     u, v, w, _ = transposed(load4(c, b0 + 4), load4(c, b1 + 4), load4(c, b2 + 4), load4(c, b3 + 4))
     p, q, s = c[a + 4], c[a + 5], c[a + 6]
@@ -125,7 +125,7 @@ def dipole_pair(a, b0, b1, b2, b3, c):
 
 @inlined
 def dipole_turned(i, at, sums, y, c):
-    """Torque of the field on the dipole."""
+    """Torque of the field on the dipole of body i, body frame."""
     E = rotate_inverse(get4(y, L.BODY * i + L.ATTITUDE), get3(c, sums))
     return cross(get3(c, DIPOLES + 3 * i), E)
 
@@ -151,27 +151,27 @@ def dipoles(
     Parameters
     ----------
     n : int
-        How many bodies, two or more.
+        Number of bodies, two or more.
     mass : float or array_like (n,), optional
-        Positive; that of the body where ``inertia`` comes from ``polhode.inertia``, else 1.
+        Positive; by default that of ``inertia`` if it comes from ``polhode.inertia``, else 1.
     inertia : array_like (3,), (3, 3), (n, 3) or (n, 3, 3)
-        Moments or tensor about the centre of mass, of all bodies or of each; three bodies of their own take tensors.
+        Moments or tensor about the centre of mass, for all bodies or one for each; a (3, 3) array is one tensor.
     dipole : array_like (3,) or (n, 3)
-        In the body frame.
+        Dipole in the body frame, for all bodies or one for each.
     sigma, epsilon : float
         Diameter of the spheres, positive; strength of their repulsion, not negative.
     attraction : float or bool
         Factor of the attraction in -4 epsilon (sigma/r)^6, True for 1.
     cutoff : float, optional
-        Distance beyond which pairs do not act; without one all pairs do.
+        Distance beyond which pairs do not interact; without it all pairs do.
     switch : float, optional
-        Where the energy begins to fall to zero at the cut-off; by default 0.9 of it.
+        Distance at which the pair energy begins to be switched off; by default 0.9 of the cut-off.
     skin : float, optional
-        By which lists of neighbours go beyond the cut-off; by default 0.12 of it. No result depends on it.
+        Margin of the neighbour lists beyond the cut-off; by default 0.12 of it. No result depends on it.
     box : float or array_like (3,), optional
-        Edges of the periodic box, each at least twice the cut-off.
+        Edges of the periodic box, each at least twice the cut-off; free space without it.
     reaction_field : float, optional
-        Relative permittivity of what is beyond the cut-off, 1 or more; infinite for a conductor.
+        Relative permittivity of the medium beyond the cut-off, 1 or more; infinite for a conductor.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def dipoles(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong. A run refuses a start at which bodies overlap.
+        Names the invalid argument. A run refuses an initial state in which bodies overlap.
 
     Examples
     --------

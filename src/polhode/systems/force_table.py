@@ -1,11 +1,12 @@
-"""The table of forces in the parameters of a system that a centre attracts, and the compiled ways along it.
+"""The table of forces in the parameters of ``orbit`` and ``spacecraft``, and the compiled functions that evaluate it.
 
-Parameters: mu; number of forces; place of the system's own numbers; rows of code, place of its numbers, the part it
-belongs to, which of the numbers of the system in the state is its work or -1, and the place of the burns where it acts
-on a mass that falls, else 0; the numbers; the burns; the system's own numbers.
+Layout of the parameters: mu; number of forces; index of the system's own parameters; one row per force; the numbers of
+the forces; the burns; the system's own parameters. A row is: code of the force, index of its numbers, the part of the
+loads it belongs to, index of the auxiliary variable that is its work or -1, and index of the burns if its acceleration
+depends on the falling mass, else 0.
 
-A system may put further rows behind the counted ones, for what is no force on its centre of mass (the air that plates
-meet). An impulse has a row of no part: its work does not grow but jumps.
+A system may add rows behind the counted ones, for what is not a force on its centre of mass (the air that meets the
+plates). The row of an impulse belongs to no part, as its work is added at once.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 COUNT, AUXILIARY, ROWS, ROW = 1, 2, 3, 5
 
 
-# ------------------------------------------------------------------ along the table
+# ------------------------------------------------------------------ evaluation
 @helper
 def acceleration(part, p, t, r, v, mass, out, work_at):
-    """Of a point by the centre and the forces of the table, or the parts of them that are asked for.
+    """Acceleration of a point by the centre and the forces of the table, or by the requested parts of them.
 
-    Adds to ``out[work_at:]`` the rates of the works of a mass: power of a force, or the partial derivative of a
-    potential in time.
+    Adds to ``out[work_at:]`` the rates of work on the mass: the power of a force, or the partial time derivative of a
+    potential.
     """
     mu = p[0]
     a = (0.0, 0.0, 0.0)
@@ -63,13 +64,13 @@ def acceleration(part, p, t, r, v, mass, out, work_at):
         row = ROWS + ROW * k
         code, at, kind = int(p[row]), int(p[row + 1]), int(p[row + 2])
         auxiliary, burns = int(p[row + 3]), int(p[row + 4])
-        wanted = part & kind != 0
+        requested = part & kind != 0
         working = auxiliary >= 0 and part & (L.POTENTIAL_PART if kind == L.POTENTIAL_PART else L.MOVING) != 0
-        if wanted or (working and kind == L.RESTING):
+        if requested or (working and kind == L.RESTING):
             b = acceleration_of(code, p, at, mu, t, r, v)
             if burns > 0:
                 b = scale(1.0 / mass_share(p, burns, t), b)
-            if wanted:
+            if requested:
                 a = add(a, b)
             if working:
                 rate = potential_rate_of(code, p, at, mu, t, r) if kind == L.POTENTIAL_PART else dot(b, v)
@@ -79,7 +80,7 @@ def acceleration(part, p, t, r, v, mass, out, work_at):
 
 @helper
 def level(p, t, r):
-    """Potential of a unit of mass under the centre and the forces that have one."""
+    """Potential per unit mass of the centre and of the forces that have one."""
     mu = p[0]
     total = -mu / np.sqrt(dot(r, r))
     for k in range(int(p[COUNT])):
@@ -89,20 +90,20 @@ def level(p, t, r):
     return total
 
 
-# ------------------------------------------------------------------ how it is made
+# ------------------------------------------------------------------ construction
 @dataclass(frozen=True)
 class ForceTable:
-    """What a list of forces is to a system.
+    """What a list of forces contributes to a system.
 
     Attributes
     ----------
     forces : tuple of Force
         The forces.
     parameters : array
-        The table, and the system's own numbers from ``parameters[AUXILIARY]`` on.
+        The table, then the system's own parameters from ``parameters[AUXILIARY]`` on.
     places : tuple of int
-        Where the numbers of the further rows begin.
-    own, switches, impulses, watches, mass_at
+        Where the numbers of the rows of ``beside`` begin.
+    auxiliary, switches, impulses, watches, mass_at
         As of ``System``.
     """
 
@@ -117,7 +118,7 @@ class ForceTable:
 
     @property
     def axial(self) -> bool:
-        """Whether all forces keep the angular momentum about z."""
+        """Whether all forces conserve the angular momentum about z."""
         return all(force.axial for force in self.forces)
 
     @property
@@ -134,23 +135,23 @@ def force_table(
     Parameters
     ----------
     mu : float
-        Of the centre.
+        Gravitational constant times mass of the centre.
     mass : array (N,)
-        Of the points.
+        Masses of the points.
     forces : sequence of Force
-        Or of mappings that make one.
+        The forces, or mappings of their arguments.
     beside : sequence of Force
-        Further rows.
+        Further rows, behind the counted ones.
     numbers : sequence of float
-        The system's own.
+        The system's own parameters.
     surface : float, optional
-        Radius of the centre.
+        Radius of the central body.
 
     Raises
     ------
     InvalidInput
-        Naming the force by its number; burns that would use up all of the mass; what needs one body where there are
-        several.
+        Names the force by its number; burns that would use up all of the mass; several bodies with a force or surface
+        that allows only one.
     """
     made = forces_of(forces)
     members = [*made, *beside]
@@ -219,20 +220,20 @@ def force_table(
 
 
 def _check_known(force: Force, name: str, parameters: Any, row: int) -> None:
-    """Refuse a force whose code ends none of the chains that the compiled loads go along for it."""
+    """Refuse a force whose code the compiled loads do not handle."""
     code, at, part = (int(x) for x in parameters[row : row + 3])
-    here = (parameters, at, parameters[0], 0.0, np.array((0.8, 0.5, 0.3)))
+    arguments = (parameters, at, parameters[0], 0.0, np.array((0.8, 0.5, 0.3)))
     with np.errstate(all="ignore"):
-        lacking = python_of(acceleration_of)(code, *here, here[-1]) is NOWHERE
+        lacking = python_of(acceleration_of)(code, *arguments, arguments[-1]) is NOWHERE
         if part == L.POTENTIAL_PART:
-            lacking |= python_of(potential_of)(code, *here) is NO_LEVEL
-            lacking |= not force.autonomous and python_of(potential_rate_of)(code, *here) is NO_LEVEL
+            lacking |= python_of(potential_of)(code, *arguments) is NO_LEVEL
+            lacking |= not force.autonomous and python_of(potential_rate_of)(code, *arguments) is NO_LEVEL
     if lacking:
         raise InvalidInput(f"{name}: the compiled loads know no force of the kind {force.kind!r}")
 
 
 def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
-    """Works of the forces of a table, of devices, and of a function of the user where there is one."""
+    """Auxiliary variables: work of the forces of a table, of devices, and of a user's function if there is one."""
     return (*table.auxiliary, *(AuxiliaryVariable("work", label) for label in (*devices, *[work] * bool(work))))
 
 
@@ -247,7 +248,7 @@ def masses_of(mass: Any) -> Any:
 
 
 def forces_of(forces: Any) -> list[Force]:
-    """The forces as records; what is wrong with one is told with its number."""
+    """The forces as records; errors name the force by its number."""
     if isinstance(forces, Force):
         return [forces]
     if not isinstance(forces, Sequence) or isinstance(forces, str):
@@ -262,7 +263,7 @@ def forces_of(forces: Any) -> list[Force]:
 
 
 def _burns(made: Sequence[Force], mass: float) -> list[tuple[float, float, float]]:
-    """Begin, end and share of the mass used up in a unit of time of every burn."""
+    """Begin, end and fraction of the mass used per unit time, of every burn."""
     burns = [
         (force.arguments["start"], force.arguments["stop"], force.flow / mass) for force in made if force.flow > 0.0
     ]
@@ -283,7 +284,7 @@ def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -
 
 
 def _edges(force: Force, at: int) -> list[Watch]:
-    """Where the light of a force whose numbers begin at ``at`` jumps, or its derivatives do."""
+    """Shadow edges, where the light of a force with numbers from ``at`` on jumps or its derivatives do."""
     shadow, radius, sun = int(force.numbers[2]), force.numbers[3], force.numbers[4]
     path = force.numbers[6:]
     if shadow == SHADOWS["cylinder"]:

@@ -658,11 +658,11 @@ def radiation_pressure(
     shadow = choice(shadow, "shadow", SHADOWS)
     given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
     sizes = {name: number(value, name, "m", positive=True) for name, value in given.items() if value is not None}
-    for name, asked in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
-        if asked and name not in sizes:
+    for name, needed in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
+        if needed and name not in sizes:
             raise InvalidInput(f"{name} is missing; a shadow of the kind {shadow!r} needs it"
                                + (" and a place of the Sun" if name == "sun_radius" else ""))  # fmt: skip
-        if not asked and name in sizes:
+        if not needed and name in sizes:
             raise InvalidInput(f"{name} is given, but shadow is {shadow!r}; leave it out or choose another shadow")
     numbers = (
         strength, sizes.get("distance", 0.0), float(SHADOWS[shadow]), sizes.get("radius", 0.0),
@@ -939,14 +939,14 @@ def _path(
     if times is None or positions is None:
         missing = "times" if times is None else "positions"
         raise InvalidInput(f"{missing} is missing; a table needs times and positions")
-    places = _rows(positions, "positions", 3, 4, "m")
-    moments = numbers(times, "times", "s")
-    if len(moments) != len(places):
-        raise InvalidInput(f"times has {len(moments)} entries, but positions {len(places)}; give one place for each")
-    if not (np.diff(moments) > 0).all():
+    points = _rows(positions, "positions", 3, 4, "m")
+    epochs = numbers(times, "times", "s")
+    if len(epochs) != len(points):
+        raise InvalidInput(f"times has {len(epochs)} entries, but positions {len(points)}; give one place for each")
+    if not (np.diff(epochs) > 0).all():
         raise InvalidInput("times must rise from row to row; sort the table")
-    rows = np.column_stack([moments, places, spline_slopes(moments, places)])
-    return {"times": moments.tolist(), "positions": places.tolist()}, (
+    rows = np.column_stack([epochs, points, spline_slopes(epochs, points)])
+    return {"times": epochs.tolist(), "positions": points.tolist()}, (
         float(TABLE), float(len(rows)), *rows.ravel().tolist(),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A rigid body without torque.
+"""A rigid body without torque (Euler's free rigid body).
 
 Equations of motion, in the body frame, with angular momentum ``m``, moments ``I`` and attitude ``R`` (body to space):
 
@@ -27,7 +27,7 @@ from polhode.systems.record import System, no_loads, no_series, plain
 
 @answering
 def free_body(inertia: Any) -> System:
-    """A rigid body turning freely.
+    """A rigid body that rotates freely.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def free_body(inertia: Any) -> System:
     Raises
     ------
     InvalidInput
-        The inertia is not that of a body; the message names the entry.
+        The inertia is invalid or physically impossible; the message names the entry.
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)

@@ -2,19 +2,19 @@
 
     p_i' = G sum_j m_i m_j (r_j - r_i) / |r_j - r_i|^3,     r_i' = p_i / m_i,     mu_i = G m_i
 
-Conserved: energy, total momentum, total angular momentum about the origin; so the centre of mass moves uniformly. Each
-pair's force is evaluated once and given to both with opposite signs.
+Conserved: energy, total momentum (so the centre of mass moves uniformly), total angular momentum about the origin. The
+force of each pair is evaluated once and applied to both with opposite signs.
 
 ========= =================================================================== =====================================
 parameter meaning                                                             unit
 ========= =================================================================== =====================================
-mu        gravity constant times mass of each of N >= 2 bodies, positive      m^3 / s^2 in SI; length^3 / time^2
-mass      of each, in the place of mu                                         mass
-G         gravity constant; the masses are mu / G                             length^3 / (mass time^2)
+mu        gravitational constant times mass of N >= 2 bodies, positive        m^3 / s^2 in SI; length^3 / time^2
+mass      masses of the bodies, instead of mu                                 mass
+G         gravitational constant; the masses are mu / G                       length^3 / (mass time^2)
 ========= =================================================================== =====================================
 
-Where two bodies meet the loads are not finite, and a run stops there with ``NotFinite``; near such a meeting steps of
-one size lose their accuracy.
+At a collision the loads are not finite, and the run stops with ``NotFinite``; in close encounters fixed steps lose
+accuracy.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from polhode.systems.record import IDENTITY, System, plain
 
 
 def gravity_loads(part, t, N, y, bodies, parameters, out):
-    """Forces of all pairs; or the commutator, 2 mu_i m_j D(d) (a_j - a_i) of a pair, D being the derivative of
+    """Forces of all pairs; under COMMUTATOR the pair sums of 2 mu_i m_j D(d) (a_j - a_i), with D the derivative of
     d / |d|^3."""
     for i in range(N):
         put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
@@ -47,7 +47,7 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
             put3(out, L.LOAD * i, add(get3(out, L.LOAD * i), F))
             put3(out, L.LOAD * j, axpy(-1.0, F, get3(out, L.LOAD * j)))
     if part == L.COMMUTATOR:
-        # The accelerations stand in the place of the torques until the pairs are done.
+        # The slots of the torques hold the accelerations until the pairs are done.
         for i in range(N):
             put3(out, L.LOAD * i + 3, scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i)))
             put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
@@ -65,7 +65,7 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
 
 
 def gravity_potential(t, N, y, bodies, parameters):
-    """-G m_i m_j / |d| of all pairs."""
+    """Sum of -G m_i m_j / |d| over all pairs."""
     total = 0.0
     for i in range(N):
         for j in range(i):
@@ -81,12 +81,12 @@ def gravitating_bodies(mu: Any = None, mass: Any = None, G: float | None = None)
     Parameters
     ----------
     mu : array_like (N,), optional
-        Gravity constant times mass of each body, N >= 2, positive; or else
+        Gravitational constant times mass of each body, N >= 2, positive; or
     mass : array_like (N,), optional
-        their masses.
+        the masses.
     G : float
-        Gravity constant, positive, by default 1; the paths depend on ``mu`` only. With quantities it must be given, in
-        SI or as a quantity.
+        Gravitational constant, positive, by default 1; the paths depend only on ``mu``. If the others are astropy
+        quantities it must be given, in SI or as a quantity.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def gravitating_bodies(mu: Any = None, mass: Any = None, G: float | None = None)
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong.
+        Names the invalid argument.
 
     Examples
     --------

@@ -3,8 +3,8 @@
     m' = m x I^-1 m + 3 mu / radius^3 u x I u,     u = R^T e3                             [celledoni2008, eq. 3.9]
 
 with ``e3 = (0, 0, 1)`` in space, the direction to the centre. Potential ``U = 3 mu / (2 radius^3) u . I u``
-[celledoni2008, eq. 3.8]. Only the attitude moves: distance and direction of the centre stay as they are, which leaves
-out that the direction turns along an orbit, by ``sqrt(mu / radius^3)`` radians in the unit of time.
+[celledoni2008, eq. 3.8]. Only the attitude moves: distance and direction of the centre are fixed, which neglects
+the orbital motion, ``sqrt(mu / radius^3)`` radians per unit time.
 
 Conserved: energy; the vertical component of the spatial angular momentum; for a body with two equal moments, also the
 angular momentum about its axis of symmetry.
@@ -13,7 +13,7 @@ angular momentum about its axis of symmetry.
 parameter meaning                                              unit
 ========= ==================================================== =======================================================
 inertia   moments or tensor about the centre of mass           kg m^2 in SI; mass length^2 in any consistent set
-mu        gravity constant times mass of the centre, positive  m^3 / s^2 in SI; length^3 / time^2
+mu        gravitational constant times mass of the centre      m^3 / s^2 in SI; length^3 / time^2
 radius    distance of the centre, positive                     m in SI; length
 ========= ==================================================== =======================================================
 """
@@ -33,8 +33,8 @@ from polhode.kernel.access import get3, get4, put3
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, plain
 
-# parameters: k = 3 mu / radius^3. In the principal frame u x I u is made of differences of moments, which are exact
-# for a nearly spherical body too.
+# parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are
+# exact for a nearly spherical body too.
 
 
 def gradient_loads(part, t, N, y, bodies, parameters, out):
@@ -63,7 +63,7 @@ def gradient_commutator(part, t, N, y, bodies, parameters, out):
 
 
 def gradient_series(part, t, k, u, bodies, parameters, out):
-    """Coefficient of the torque: three products of series, symmetric in their factors' places."""
+    """Taylor coefficient of the torque: products u_y u_z, u_z u_x, u_x u_y of series."""
     I = get3(bodies, L.INERTIA)
     x = y = z = 0.0
     for n in range(k + 1):
@@ -82,7 +82,7 @@ def gradient_potential(t, N, y, bodies, parameters):
 
 
 def axis_of_symmetry(moments: Any, frame: Any) -> Any:
-    """The body axis (user's frame) across which both moments are equal, or None."""
+    """The principal axis (user's body frame) whose two other moments are equal within 1e-14, or None."""
     for k in range(3):
         if abs(moments[k - 1] - moments[k - 2]) <= 1e-14 * max(moments):
             return np.array(rotate(tuple(frame), tuple(np.eye(3)[k])))
@@ -91,16 +91,16 @@ def axis_of_symmetry(moments: Any, frame: Any) -> Any:
 
 @answering
 def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
-    """A body whose attitude feels the gravity gradient of a distant centre.
+    """The attitude of a rigid body in the gravity gradient of a distant centre.
 
     Parameters
     ----------
     inertia : array_like (3,) or (3, 3)
         Principal moments in any order or full tensor, about the centre of mass, in the user's body frame.
     mu : float
-        Gravity constant times the mass of the centre, positive.
+        Gravitational constant times mass of the centre, positive.
     radius : float
-        Distance of the centre, positive; it lies along z in space.
+        Distance of the centre, positive; its direction is z in space.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
     Raises
     ------
     InvalidInput
-        Naming the argument and entry that is wrong.
+        Names the invalid argument and entry.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)
     mu, radius = number(mu, "mu", "m**3 / s**2", positive=True), number(radius, "radius", "m", positive=True)
-    # Divided three times, because a cube may leave the range of numbers where the quotient does not.
+    # Divided three times, because the cube may overflow where the quotient does not.
     strength = number(3.0 * mu / radius / radius / radius, "3 mu / radius^3", positive=True)
     axis = axis_of_symmetry(moments, frame)
     return System(

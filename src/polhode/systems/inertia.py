@@ -1,15 +1,15 @@
-r"""Mass and inertia: from what a user knows about a body to the three moments and the frame that polhode computes in.
+r"""Mass and inertia: mass properties of bodies, principal moments and principal frames.
 
-Nothing here moves. ``principal`` turns three moments or a full tensor into principal moments and a unit quaternion;
-the constructors (``point_masses``, ``box``, ``ellipsoid``, ``sphere``, ``cylinder``, ``thin_rod``, ``disk``, ``mesh``)
-return a ``MassProperties``, which can be turned, moved and added to others. With positions x measured from the centre
-of mass,
+``principal`` converts three moments or a full tensor to principal moments and a unit quaternion; the constructors
+(``point_masses``, ``box``, ``ellipsoid``, ``sphere``, ``cylinder``, ``thin_rod``, ``disk``, ``mesh``) return a
+``MassProperties``, which can be rotated, translated and added to others. With positions x relative to the centre of
+mass,
 
 .. math::  J = \int x x^T dm, \qquad I = \mathrm{tr}(J)\,1 - J, \qquad J = \tfrac12 \mathrm{tr}(I)\,1 - I.
 
 In principal axes J is the diagonal matrix of Vilmart's d_k and I_1 = d_2 + d_3 (cyclic) [vilmart2013, eq. 2]. A tensor
-belongs to some body exactly when J has no negative eigenvalue; in moments this is the triangle inequality
-I_i <= I_j + I_k. All units are any consistent set; quaternions are scalar first (w, x, y, z).
+is physically possible exactly if J has no negative eigenvalue; for the moments this is the triangle inequality
+I_i <= I_j + I_k. Any consistent set of units; quaternions are scalar first (w, x, y, z).
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from polhode.errors import InvalidInput, answering
 Array = NDArray[np.float64]
 
 RELATIVE_TOLERANCE = 1e-9
-"""How far, relative to its size, an input may miss a law (symmetry, triangle inequality, unit norm) and be accepted."""
+"""Largest relative violation of symmetry, triangle inequality or unit norm that is accepted in inputs."""
 
 KG_M2 = "kg * m**2"
 
 LARGEST = 1e100
-"""Masses and lengths beyond this would overflow in products."""
+"""Largest mass or length, so that products do not overflow."""
 
 _EPSILON = float(np.finfo(float).eps)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Reading what was given
+# Checks of arguments
 
 
 def _bounded(given: Array | float, name: str, largest: float = LARGEST) -> None:
@@ -67,7 +67,7 @@ def _place(value: ArrayLike, name: str) -> Array:
 
 
 def _inertia(value: ArrayLike, name: str) -> Array:
-    """Three moments or a 3x3 tensor -> exactly symmetric (3, 3) tensor."""
+    """An exactly symmetric (3, 3) tensor from three moments or a 3x3 tensor."""
     given = array(value, name, KG_M2)
     if given.shape == (3,):
         return np.diag(given)
@@ -107,12 +107,12 @@ def _check_triangle(moments: Sequence[float], labels: Sequence[str], remedy: str
 
 
 class Principal(NamedTuple):
-    """Principal moments of inertia and the frame they hold in.
+    """Principal moments of inertia and their frame.
 
     Attributes
     ----------
     moments : ndarray, shape (3,)
-        Principal moments, all positive.
+        Principal moments, positive; zero only about the axis of a linear body.
     frame : ndarray, shape (4,)
         Unit quaternion (w, x, y, z), w >= 0, from principal-frame to user's body-frame components:
         ``v_user = R(frame) v_principal`` and ``inertia = R(frame) diag(moments) R(frame)^T``.
@@ -129,34 +129,34 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     ----------
     inertia : array_like, shape (3,) or (3, 3)
         Three principal moments in any order, or the full tensor in the user's body frame. Moments and an exactly
-        diagonal tensor keep their order and get the identity frame.
+        diagonal tensor keep their order and have the identity frame.
     triangle : bool
-        Whether to refuse moments of which one exceeds the sum of the other two by more than 1e-9 relative. The exact
-        free motion, which is defined for any positive moments, switches this off.
+        Whether to refuse moments of which one exceeds the sum of the other two by more than 1e-9 relative. Switched off
+        by the exact free motion, which is defined for any positive moments.
     name : str
-        What error messages call the inertia (a scenario key, or which body it is).
+        Name of the inertia in error messages (a scenario key, or the body).
 
     Returns
     -------
     Principal
-        ``moments`` (3,) and ``frame`` (4,). The moments of a full tensor are not sorted: axes are numbered as the
-        diagonalisation leaves them, so that a nearly diagonal tensor has a frame near the identity unless some of its
-        moments are nearly equal.
+        ``moments`` (3,) and ``frame`` (4,). The moments of a full tensor are not sorted: the axes are in the order of
+        the diagonalisation, so that a nearly diagonal tensor has a frame near the identity unless some of its moments
+        are nearly equal.
 
     Raises
     ------
     InvalidInput
-        Wrong shape, not finite, not symmetric beyond 1e-9 of the largest entry, not positive, or (see ``triangle``)
-        not the inertia of any body. Small positive moments are accepted, however small; a moment of a full tensor
-        that its round-off drowns is not. A moment of zero is that of a body without thickness (``thin_rod``, a
-        molecule of two atoms) about its axis: the two others must be equal, within 1e-9, and are made so.
+        Wrong shape, not finite, not symmetric within 1e-9 of the largest entry, not positive, or (see ``triangle``)
+        physically impossible. Any positive moment is accepted, however small, unless it is below the round-off of a
+        full tensor. A moment of zero is that of a linear body (``thin_rod``, a diatomic molecule) about its axis: the
+        two others must be equal within 1e-9, and are replaced by their mean.
 
     Notes
     -----
     Cyclic Jacobi rotations with the relative stopping rule of [demmel1992]. Each rotation is applied to a quaternion,
-    so the frame is a proper rotation by construction, whatever the tensor's degeneracies. Measured on 20,000
-    tensors: |q| - 1 within 3e-16, R diag R^T - I within 1.3e-15 of the largest moment; the
-    moments of a graded tensor (1, 1e-6, 1e-12) keep the relative accuracy of its entries.
+    so the frame is a proper rotation even if moments are equal. Measured on 20,000 tensors: |q| - 1 within 3e-16,
+    R diag R^T - I within 1.3e-15 of the largest moment; the moments of a graded tensor (1, 1e-6, 1e-12) keep the
+    relative accuracy of its entries.
     """
     given = array(inertia, text(name, "name", LONGEST_WORD), KG_M2)
     triangle = truth(triangle, "triangle")
@@ -189,22 +189,22 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
     Parameters
     ----------
     inertia : array_like, shape (3,), (3, 3), (n, 3) or (n, 3, 3)
-        Moments or a tensor, the same for all bodies, or those of each. Where n is 3, an array (3, 3) is one tensor.
-        A planar body, one moment of which is the sum of the others, is welcome.
+        Moments or a tensor, the same for all bodies or one for each. With n = 3, an array (3, 3) is one tensor. Planar
+        bodies, one moment of which is the sum of the others, are allowed.
     n : int
         Number of bodies, 1 or more.
     triangle, name
-        As of ``principal``.
+        As for ``principal``.
 
     Returns
     -------
     Principal
-        ``moments`` (n, 3) and ``frame`` (n, 4), each row with the numbers that ``principal`` gives.
+        ``moments`` (n, 3) and ``frame`` (n, 4), each row as from ``principal``.
 
     Raises
     ------
     InvalidInput
-        As of ``principal``, naming the body, counted from 0.
+        As for ``principal``, naming the body, counted from 0.
     """
     given = array(inertia, text(name, "name", LONGEST_WORD), KG_M2)
     n = whole(n, "n", 1)
@@ -224,7 +224,7 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
             f"{name} must be 3 principal moments or a 3x3 tensor, or those of each of {n} bodies, but its shape is "
             f"{given.shape}"
         )
-    # Bodies of one kind are looked at once.
+    # Bodies with equal inertia are treated once.
     kinds, first, which = np.unique(given.reshape(n, -1), axis=0, return_index=True, return_inverse=True)
     moments, frames = np.empty((len(kinds), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(kinds), 1))
     plain = np.zeros(len(kinds), dtype=bool)
@@ -232,14 +232,14 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
         largest, total = kinds.max(axis=1), kinds.sum(axis=1)
         plain = (kinds > 0.0).all(axis=1) & np.logical_or(not triangle, 2.0 * largest <= total)
         moments[plain] = kinds[plain]
-    for k in sorted(np.flatnonzero(~plain), key=lambda k: first[k]):  # the first body that is wrong is told
+    for k in sorted(np.flatnonzero(~plain), key=lambda k: first[k]):  # errors name the first body
         i = int(first[k])
         moments[k], frames[k] = principal(given[i], triangle=triangle, name=f"{name} of body {i}")
     return Principal(moments[which.reshape(-1)], frames[which.reshape(-1)])
 
 
 def _without_thickness(tensor: Array) -> Principal | None:
-    """Principal moments and frame of a body on a line, one of whose moments is zero; None of any other body."""
+    """Principal moments and frame of a linear body, one of whose moments is zero; None for any other body."""
     largest = float(np.max(np.abs(tensor)))
     if not largest > 0.0:
         return None
@@ -258,31 +258,31 @@ def _without_thickness(tensor: Array) -> Principal | None:
     k = int(np.argmax(np.abs(axes[:, 0])))
     axis = axes[:, 0] * np.copysign(1.0, axes[k, 0])
     frame = np.concatenate([[1.0 + axis[k]], np.cross(np.eye(3)[k], axis)])
-    found = np.full(3, 0.5 * (moments[1] + moments[2]))
-    found[k] = 0.0
-    return Principal(found, frame / np.linalg.norm(frame) + 0.0)
+    equal = np.full(3, 0.5 * (moments[1] + moments[2]))
+    equal[k] = 0.0
+    return Principal(equal, frame / np.linalg.norm(frame) + 0.0)
 
 
 def turning(moments: Array) -> Array:
-    """Principal moments (..., 3) with infinite ones in the place of zeros: a body does not turn about these axes."""
+    """Principal moments (..., 3) with zeros replaced by infinity: a body does not rotate about these axes."""
     return np.where(moments == 0.0, np.inf, moments)
 
 
 def _jacobi(tensor: Array) -> tuple[list[float], Array]:
     """Eigenvalues of a positive definite tensor, and the quaternion of its eigenvectors."""
     exponent = math.frexp(float(np.max(np.abs(tensor))))[1]
-    a = np.ldexp(tensor, -exponent).tolist()  # an exact scaling, so that no product over- or underflows
+    a = np.ldexp(tensor, -exponent).tolist()  # exact scaling against over- and underflow
     q = (1.0, 0.0, 0.0, 0.0)
     rotated = True
-    while rotated:  # converges quadratically for 3x3: at most 6 sweeps are seen
+    while rotated:  # converges quadratically: at most 6 sweeps observed
         rotated = False
         for axis in range(3):
             i, j = (axis + 1) % 3, (axis + 2) % 3
             if abs(a[i][j]) <= 0.25 * _EPSILON * math.sqrt(a[i][i]) * math.sqrt(a[j][j]):
                 continue
             rotated = True
-            slope = (a[i][i] - a[j][j]) / (2.0 * a[i][j])  # the tangent of the smaller of the two angles that solve it
-            t = math.copysign(1.0, slope) / (abs(slope) + math.hypot(slope, 1.0))
+            slope = (a[i][i] - a[j][j]) / (2.0 * a[i][j])
+            t = math.copysign(1.0, slope) / (abs(slope) + math.hypot(slope, 1.0))  # tangent of the smaller solution
             c = 1.0 / math.hypot(t, 1.0)
             s = t * c
             a[i][i], a[j][j] = a[i][i] + t * a[i][j], a[j][j] - t * a[i][j]
@@ -310,10 +310,10 @@ def _turned_about(
 
 
 def _check_definite(tensor: Array, name: str) -> None:
-    """Refuse a tensor with a moment that is negative, zero, or drowned in the round-off of the entries.
+    """Refuse a tensor with a moment that is negative, zero, or below the round-off of the entries.
 
-    A relative error of one epsilon in the entries moves each eigenvalue by at most epsilon divided by the smallest
-    eigenvalue of the tensor scaled to unit diagonal, relatively [demmel1992].
+    A relative error epsilon in the entries changes each eigenvalue relatively by at most epsilon divided by the
+    smallest eigenvalue of the tensor scaled to unit diagonal [demmel1992].
     """
     size = np.sqrt(np.diag(tensor))
     for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -333,11 +333,11 @@ def _check_definite(tensor: Array, name: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Second moments, and the parallel axis
+# Second moments and the parallel-axis theorem
 
 
 def second_moments_from_inertia(inertia: ArrayLike) -> Array:
-    """Second moments of mass J = tr(I)/2 - I of an inertia I about the same point.
+    """Second moments of mass J = tr(I)/2 - I from an inertia I about the same point.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def second_moments_from_inertia(inertia: ArrayLike) -> Array:
 
 
 def inertia_from_second_moments(second_moments: ArrayLike) -> Array:
-    """Inertia tensor I = tr(J) - J of the second moments of mass J = integral of x x^T dm, shape (3, 3).
+    """Inertia tensor I = tr(J) - J from the second moments of mass J = integral of x x^T dm, shape (3, 3).
 
     The inverse of ``second_moments_from_inertia``; same units, axes and errors.
     """
@@ -383,7 +383,7 @@ def d_from_inertia(moments: ArrayLike) -> Array:
     -------
     ndarray, shape (3,)
         d, with I_1 = d_2 + d_3 and so on [vilmart2013, eq. 2]; absolute error one unit of round-off of the largest
-        moment. A d_k of zero (flat body) may come out as small and negative as the tolerance of 1e-9 allows.
+        moment. A d_k of zero (flat body) may come out negative within the tolerance of 1e-9.
 
     Raises
     ------
@@ -408,7 +408,7 @@ def inertia_from_d(d: ArrayLike) -> Array:
     Returns
     -------
     ndarray, shape (3,)
-        Principal moments, exact to one rounding each.
+        Principal moments, each with one rounding error.
 
     Raises
     ------
@@ -426,7 +426,7 @@ def inertia_from_d(d: ArrayLike) -> Array:
 
 
 def _point_inertia(mass: float, offset: Array) -> Array:
-    """Inertia m (|x|^2 - x x^T) of a point mass about a point ``offset`` away from it."""
+    """Inertia m (|x|^2 - x x^T) of a point mass about a point at distance vector ``offset``."""
     x, y, z = offset
     squares = np.diag([y * y + z * z, z * z + x * x, x * x + y * y])
     products = np.outer(offset, offset)
@@ -461,9 +461,9 @@ def parallel_axis(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
 def parallel_axis_inverse(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
     """Inertia about the centre of mass from that about a point: I - m (|c|^2 - c c^T) [goldstein2002, ch. 5].
 
-    Parameters, errors and result as in ``parallel_axis``, with the meanings of the two tensors exchanged; the result
-    carries the round-off of the larger of them. A result that no body could have (beyond 1e-9 of ``inertia``) is
-    refused, since then ``inertia`` was not about that point.
+    Parameters, errors and result as in ``parallel_axis`` with the two tensors exchanged; the result has the round-off
+    of the larger one. A physically impossible result (beyond 1e-9 of ``inertia``) is refused, since then ``inertia``
+    was not about that point.
     """
     given = _inertia(inertia, "inertia")
     central = given - _point_inertia(_mass(mass, "mass"), _place(offset, "offset"))
@@ -484,7 +484,7 @@ def parallel_axis_inverse(inertia: ArrayLike, mass: float, offset: ArrayLike) ->
 class MassProperties:
     """Mass, centre of mass and inertia of a body, in some axes.
 
-    ``+`` puts two bodies together into one (also ``sum(parts)``): masses add, the centre of mass is the mean, and the
+    ``+`` joins two bodies into one (also ``sum(parts)``): masses add, the centre of mass is the weighted mean, and the
     tensors add with the parallel-axis term of the reduced mass, m_1 m_2 / (m_1 + m_2).
 
     Attributes
@@ -492,16 +492,16 @@ class MassProperties:
     mass : float
         Mass, positive.
     center_of_mass : ndarray, shape (3,)
-        Centre of mass from the origin of the axes.
+        Centre of mass, from the origin of the axes.
     inertia : ndarray, shape (3, 3)
         Inertia tensor **about the centre of mass**, along the axes, in mass length^2; may be given as three moments.
-        Zero moments (a point, a rod) are allowed here, since parts may have them; ``principal`` takes a rod.
+        Zero moments (a point, a rod) are allowed for parts of a body; ``principal`` accepts a rod, but not a point.
 
     Raises
     ------
     InvalidInput
-        On construction: wrong shape, not finite, not symmetric, a mass that is not positive, or a tensor that no body
-        has (a moment negative, or above the sum of the other two, by more than 1e-9 relative).
+        On construction: wrong shape, not finite, not symmetric, a mass that is not positive, or a tensor that is
+        physically impossible (a moment negative, or above the sum of the other two, by more than 1e-9 relative).
     """
 
     mass: float
@@ -529,7 +529,7 @@ class MassProperties:
         self.inertia.setflags(write=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """The inertia tensor about the centre of mass: what these are where an inertia is asked for."""
+        """The inertia tensor about the centre of mass, so that a body can be passed as an inertia."""
         return np.array(self.inertia, dtype=dtype)
 
     def about(self, point: ArrayLike) -> Array:
@@ -537,9 +537,9 @@ class MassProperties:
         return parallel_axis(self.inertia, self.mass, _place(point, "point") - self.center_of_mass)
 
     def rotated(self, q: ArrayLike) -> MassProperties:
-        """The body turned by R(q) about the origin of the axes: centre R c, inertia R I R^T.
+        """The body rotated by R(q) about the origin of the axes: centre R c, inertia R I R^T.
 
-        To see an unmoved body from other axes, use the inverse: if ``q`` takes new components to old ones, pass its
+        To express a fixed body in other axes, use the inverse: if ``q`` maps new components to old ones, pass its
         conjugate. ``q`` is (w, x, y, z); a norm off by more than 1e-9 raises InvalidInput.
         """
         quaternion = array(q, "q")
@@ -552,7 +552,7 @@ class MassProperties:
         return MassProperties(self.mass, rotation @ self.center_of_mass, rotation @ self.inertia @ rotation.T)
 
     def translated(self, v: ArrayLike) -> MassProperties:
-        """The body moved by ``v`` (3,): the centre of mass moves, the inertia about it stays."""
+        """The body translated by ``v`` (3,): the centre of mass moves, the inertia about it stays."""
         return MassProperties(self.mass, self.center_of_mass + _place(v, "v"), self.inertia)
 
     def __add__(self, other: object) -> MassProperties:
@@ -568,52 +568,52 @@ class MassProperties:
         )
 
     def __radd__(self, other: object) -> MassProperties:
-        """``0 + body``, which is how ``sum`` begins."""
+        """``0 + body``, the first addition of ``sum``."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
 
 def mass_of(inertia: Any, mass: Any, usual: Any = None) -> Any:
-    """The mass that goes with an inertia: what is given, else that of the body whose inertia it is, else the usual one.
+    """The mass that belongs to an inertia: the given one, else that of ``MassProperties``, else the default.
 
     Parameters
     ----------
     inertia : MassProperties, sequence of them, or any inertia
-        What the user gives as an inertia; numbers have no mass.
+        The user's inertia; only ``MassProperties`` have a mass.
     mass : float, array_like or None
-        What the user gives as a mass.
+        The user's mass.
     usual : anything
-        The mass where neither says one.
+        Default, if neither gives a mass.
 
     Raises
     ------
     InvalidInput
-        A mass other than that of the body.
+        A mass that differs from that of the body.
     """
     bodies = list(inertia) if isinstance(inertia, list | tuple) else [inertia]
     if not bodies or not all(isinstance(body, MassProperties) for body in bodies):
         return usual if mass is None else mass
-    own = [body.mass for body in bodies]
-    if mass is not None and np.any(array(mass, "mass", "kg") != np.array(own)):
-        of = own[0] if len(own) == 1 else own
+    masses = [body.mass for body in bodies]
+    if mass is not None and np.any(array(mass, "mass", "kg") != np.array(masses)):
+        of = masses[0] if len(masses) == 1 else masses
         raise InvalidInput(f"mass is {mass!r}, but inertia is that of a body of mass {of!r}; leave mass out")
     if mass is not None:
         return mass
-    return own[0] if isinstance(inertia, MassProperties) else own
+    return masses[0] if isinstance(inertia, MassProperties) else masses
 
 
 def _symmetric_body(mass: float, d: ArrayLike) -> MassProperties:
-    """A body with mass symmetric about the coordinate planes and second moments ``mass * d``."""
+    """A body symmetric about the coordinate planes, with second moments ``mass * d``."""
     return MassProperties(mass, np.zeros(3), _mass(mass, "mass") * inertia_from_d(d))
 
 
 @answering
 def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
-    """Rigidly connected point masses (the atoms of a molecule).
+    """Rigidly connected point masses, such as the atoms of a molecule.
 
     Parameters
     ----------
     masses : array_like, shape (n,)
-        Masses, zero or positive (a zero marks a site without mass), not all zero.
+        Masses, zero (a massless site) or positive, not all zero.
     positions : array_like, shape (n, 3)
         Positions in any axes.
 
@@ -625,7 +625,7 @@ def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
     Raises
     ------
     InvalidInput
-        Shapes that do not fit, an entry that is not finite, or masses negative or all zero.
+        Shapes that do not match, an entry that is not finite, or masses negative or all zero.
     """
     m, x = array(masses, "masses", "kg"), array(positions, "positions", "m")
     _bounded(m, "masses")
@@ -641,7 +641,7 @@ def point_masses(masses: ArrayLike, positions: ArrayLike) -> MassProperties:
         raise InvalidInput("masses are all zero or there are none; at least one must be positive")
     total = float(np.sum(m))
     center = m @ x / total
-    center = center + m @ (x - center) / total  # a second pass takes away the round-off of a far origin
+    center = center + m @ (x - center) / total  # a second pass removes the round-off of a far origin
     from_center = x - center
     second_moments = from_center.T @ (m[:, None] * from_center)
     return MassProperties(total, center, inertia_from_second_moments(second_moments))
@@ -656,7 +656,7 @@ def box(mass: float, sides: ArrayLike) -> MassProperties:
     mass : float
         Mass, positive.
     sides : array_like, shape (3,)
-        Full edge lengths a_k along x, y, z; one of them may be zero, which makes a plate.
+        Full edge lengths a_k along x, y, z; one of them may be zero (a thin plate).
 
     Returns
     -------
@@ -678,14 +678,14 @@ def box(mass: float, sides: ArrayLike) -> MassProperties:
 
 @answering
 def ellipsoid(mass: float, semi_axes: ArrayLike) -> MassProperties:
-    """Solid homogeneous ellipsoid centred at the origin, axes along the axes: d_k = m a_k^2 / 5.
+    """Solid homogeneous ellipsoid centred at the origin, aligned with the axes: d_k = m a_k^2 / 5.
 
     Parameters
     ----------
     mass : float
         Mass, positive.
     semi_axes : array_like, shape (3,)
-        Half lengths a_k along x, y, z, positive.
+        Semi-axes a_k along x, y, z, positive.
 
     Returns
     -------
@@ -719,12 +719,12 @@ def sphere(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProp
     mass : float
         Mass, positive.
     radius, inner_radius : float
-        Outer radius R, positive, and that of the hollow, r <= R; equal radii make a thin shell.
+        Outer radius R, positive, and inner radius r <= R; equal radii make a thin shell.
 
     Returns
     -------
     MassProperties
-        All moments 2/5 m (R^5 - r^5) / (R^3 - r^3), computed without the cancellation at r near R.
+        All moments 2/5 m (R^5 - r^5) / (R^3 - r^3), computed without cancellation for r near R.
 
     Raises
     ------
@@ -774,7 +774,7 @@ def disk(mass: float, radius: float, *, inner_radius: float = 0.0) -> MassProper
     mass : float
         Mass, positive.
     radius, inner_radius : float
-        Outer radius R, positive, and that of the hole, r <= R; equal radii make a hoop.
+        Outer radius R, positive, and inner radius r <= R; equal radii make a hoop.
 
     Returns
     -------
@@ -803,8 +803,8 @@ def thin_rod(mass: float, length: float) -> MassProperties:
     Returns
     -------
     MassProperties
-        I_x = I_y = m L^2 / 12 and I_z = 0: alone it is a body that does not turn about its axis, and feels no torque
-        about it.
+        I_x = I_y = m L^2 / 12 and I_z = 0: on its own the rod does not rotate about its axis and feels no torque about
+        it.
 
     Raises
     ------
@@ -827,10 +827,10 @@ def mesh(
     Parameters
     ----------
     vertices : array_like, shape (n, 3)
-        Positions. Vertices at exactly the same place are one vertex, so a list of loose triangles is welcome.
+        Positions. Vertices at exactly the same position are merged, so a list of separate triangles is allowed.
     faces : array_like of int, shape (m, 3)
-        Indices of the corners of each triangle, counted from 0, all outward or all inward. A cavity is a closed
-        surface oriented the other way. Triangles with coinciding corners are skipped.
+        Indices of the corners of each triangle, counted from 0, all oriented outward or all inward. A cavity is a
+        closed surface of opposite orientation. Triangles with coinciding corners are skipped.
     density, mass : float
         One of the two, positive: mass per volume, or the total mass.
 
@@ -847,10 +847,10 @@ def mesh(
 
     Notes
     -----
-    Exact for the polyhedron: each triangle (a, b, c) spans with a common apex at the origin a tetrahedron of signed
+    Exact for the polyhedron: each triangle (a, b, c) forms with an apex at the origin a tetrahedron of signed
     volume V = det(a, b, c) / 6, first moment V (a + b + c) / 4 and second moments
     V ((a + b + c)(a + b + c)^T + a a^T + b b^T + c c^T) / 20 [zhang2001]. The apex is put in the middle of the
-    vertices, and the sums are moved to the centre of mass at the end. Self-intersections are not looked for.
+    vertices, and the sums are shifted to the centre of mass at the end. Self-intersections are not detected.
     """
     if density is not None and mass is None:
         given, name = density, "density"
@@ -871,7 +871,7 @@ def mesh(
     volume = math.fsum(six_volumes) / 6.0
     if abs(volume) <= 64.0 * _EPSILON * math.fsum(np.abs(six_volumes)):
         raise InvalidInput("faces enclose no volume; check that the surface is not flat and not folded onto itself")
-    weights = six_volumes / (6.0 * volume)  # of total 1 with either orientation
+    weights = six_volumes / (6.0 * volume)  # their sum is 1 for either orientation
     total = amount * abs(volume) if name == "density" else amount
     summed = a + b + c
     center = weights @ summed / 4.0
@@ -886,7 +886,7 @@ def _closed_faces(points: Array, faces: ArrayLike) -> NDArray[np.intp]:
         given = np.asarray(in_unit(faces, "", "faces"))
     except InvalidInput:
         raise
-    except Exception:  # whatever an object does when it is asked to be an array
+    except Exception:  # an object may raise anything on conversion to an array
         given = np.empty(0)
     if given.ndim != 2 or given.shape[1] != 3 or len(given) == 0 or given.dtype.kind not in "iu":
         raise InvalidInput(
@@ -916,7 +916,7 @@ def _closed_faces(points: Array, faces: ArrayLike) -> NDArray[np.intp]:
 
 
 def _check_edges(welded: NDArray[np.intp], numbers: NDArray[np.intp]) -> None:
-    """Every edge must be walked as often one way as the other: then the surface has no rim."""
+    """Check that every edge is traversed equally often in both directions: the surface is closed and oriented."""
     start, end = welded.reshape(-1), np.roll(welded, -1, axis=1).reshape(-1)
     forward = np.where(start < end, 1, -1)
     edges, which = np.unique(np.sort(np.stack([start, end], axis=1), axis=1), axis=0, return_inverse=True)
@@ -931,11 +931,11 @@ def _check_edges(welded: NDArray[np.intp], numbers: NDArray[np.intp]) -> None:
             f"({edges[odd[0], 0]}, {edges[odd[0], 1]}) of face {face}; close the holes, and merge vertices that nearly "
             "coincide"
         )
-    turned = np.flatnonzero(balance)
-    if len(turned):
-        same_way = (which == turned[0]) & (forward == np.sign(balance[turned[0]]))
+    uneven = np.flatnonzero(balance)
+    if len(uneven):
+        same_way = (which == uneven[0]) & (forward == np.sign(balance[uneven[0]]))
         at = numbers[np.flatnonzero(same_way)[:2] // 3]
         raise InvalidInput(
             f"the mesh is inconsistently oriented: faces {at[0]} and {at[1]} walk their common edge "
-            f"({edges[turned[0], 0]}, {edges[turned[0], 1]}) the same way; reverse the order of the corners of one"
+            f"({edges[uneven[0], 0]}, {edges[uneven[0], 1]}) the same way; reverse the order of the corners of one"
         )

@@ -1,18 +1,17 @@
-"""Initial states of many bodies: where they are, how they are turned, and how they move.
+"""Initial states of many bodies: lattices, random attitudes, thermal momenta, a given total energy.
 
     system = ph.gravitating_bodies(mass=np.ones(64))
     state, box = ph.initial.cubic(4, spacing=2.0, noise=0.01, seed=1)
     state |= ph.initial.thermal(system, temperature=0.5, seed=1)
     ds = ph.integrate(system, "rkn6_14a", step=0.01, steps=100, **state)
 
-Functions return mappings with keys of ``polhode.integrate``: ``position`` (N, 3) and ``momentum`` (N, 3) in space,
-``attitude`` (N, 4) scalar first, body to space, ``angular_momentum`` (N, 3) in the body frame. They are joined by
-``|``, the right one having the last word, and handed on by ``**``.
+The functions return mappings with keys of ``polhode.integrate``: ``position`` (N, 3) and ``momentum`` (N, 3) in space,
+``attitude`` (N, 4) scalar first, body to space, ``angular_momentum`` (N, 3) in the body frame. Join them with ``|``
+(the right one overrides) and pass them on with ``**``.
 
-What is random is so by ``numpy.random``: the same seed, 0 unless given, gives the same numbers. The seed of each
-function stands for a stream of its own, ``default_rng([seed, k])`` with the k that its page tells, so that one seed may
-serve for all of them and places, attitudes and momenta do not depend on each other. A ``numpy.random.Generator`` is
-used as it is.
+Random numbers come from ``numpy.random``: the same seed (default 0) gives the same numbers. Each function draws from a
+stream of its own, ``default_rng([seed, k])`` with the k given in its description, so that one seed can be used for all
+of them and positions, attitudes and momenta are independent. A ``numpy.random.Generator`` is used as it is.
 
 Lengths, energies and temperatures are in the units of the system, whose Boltzmann constant is ``system.boltzmann``.
 """
@@ -37,7 +36,7 @@ __all__ = ["Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "rand
 NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
 """Numbers of the streams of random numbers."""
 WIDTHS = {"position": 3, "attitude": 4, "momentum": 3, "angular_momentum": 3}
-"""Keys of a state, and how many numbers of each a body has."""
+"""Keys of a state, and how many numbers each has per body."""
 
 
 class Lattice(NamedTuple):
@@ -48,27 +47,27 @@ class Lattice(NamedTuple):
     state : dict
         With the key ``position``, (n, 3).
     box : array (3,)
-        Edges of the box that repeats the lattice without a seam, for a system that is periodic.
+        Edges of the box in which the lattice is periodic.
     """
 
     state: dict[str, Any]
     box: Any
 
 
-# ------------------------------------------------------------------ places and attitudes
+# ------------------------------------------------------------------ positions and attitudes
 @answering
 def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str, Any]:
-    """Bodies at rest at normally distributed places, turned at random [celledoni2008, section 3.4].
+    """Bodies at rest at normally distributed positions with random attitudes [celledoni2008, section 3.4].
 
-    Of ``g = numpy.random.default_rng(seed)``, first the positions ``scale * g.standard_normal((n, 3))``, then the
-    attitudes ``g.standard_normal((n, 4))``, divided by their lengths.
+    With ``g = numpy.random.default_rng(seed)``: first the positions ``scale * g.standard_normal((n, 3))``, then the
+    attitudes ``g.standard_normal((n, 4))``, normalised.
 
     Parameters
     ----------
     n : int
         Number of bodies.
     seed : int or numpy.random.Generator
-        Where random numbers come from.
+        Source of the random numbers.
     scale : float, optional
         Standard deviation of a coordinate; n unless given, as in the paper.
 
@@ -80,7 +79,7 @@ def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str
     Raises
     ------
     InvalidInput
-        ``n`` below 1, a scale that is not positive, a seed that is none.
+        ``n`` below 1, a scale that is not positive, an invalid seed.
 
     Examples
     --------
@@ -104,14 +103,14 @@ def gaussian_draw(n: int, seed: Any = 0, scale: float | None = None) -> dict[str
 
 @answering
 def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
-    """Attitudes spread uniformly over all rotations: normal quaternions divided by their lengths; stream 2.
+    """Attitudes distributed uniformly over all rotations: normal quaternions, normalised; stream 2.
 
     Parameters
     ----------
     n : int
         Number of bodies.
     seed : int or numpy.random.Generator
-        Where random numbers come from.
+        Source of the random numbers.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        ``n`` below 1, a seed that is none.
+        ``n`` below 1, an invalid seed.
     """
     n = whole(n, "n", 1)
     room_for(20.0 * n, "n")
@@ -130,10 +129,10 @@ def random_rotations(n: int, seed: Any = 0) -> dict[str, Any]:
 
 @answering
 def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
-    """Simple cubic lattice, one body a cell, at spacing times (1, 1, 1), (1, 1, 2), ... (cells, cells, cells).
+    """Simple cubic lattice, one body per cell, at spacing times (1, 1, 1), (1, 1, 2), ... (cells, cells, cells).
 
-    With ``noise``, normal numbers of that standard deviation, in units of the spacing, are added to every coordinate;
-    stream 1. ``cubic(5, noise=0.01, seed=1)`` are places as in [celledoni2008, fig. 3.9].
+    With ``noise``, normal random numbers of that standard deviation (in units of the spacing) are added to every
+    coordinate; stream 1. ``cubic(5, noise=0.01, seed=1)`` gives positions as in [celledoni2008, fig. 3.9].
 
     Parameters
     ----------
@@ -142,20 +141,20 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -
     spacing : float
         Edge of a cell.
     noise : float
-        Zero or positive.
+        Standard deviation over spacing, zero or positive.
     seed : int or numpy.random.Generator
-        Where the noise comes from.
+        Source of the noise.
 
     Returns
     -------
     Lattice
-        ``state`` with the key ``position``, and ``box``, which is cells times spacing. The sites begin at one spacing
-        from the origin; in a periodic box that makes no difference.
+        ``state`` with the key ``position``, and ``box``, cells times spacing. The sites begin one spacing from the
+        origin, which makes no difference in a periodic box.
 
     Raises
     ------
     InvalidInput
-        Cells below 1, a spacing that is not positive, noise that is negative, a seed that is none.
+        Cells below 1, a spacing that is not positive, negative noise, an invalid seed.
 
     Examples
     --------
@@ -168,13 +167,13 @@ def cubic(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -
 
 @answering
 def bcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
-    """Body-centred cubic lattice, two bodies a cell: its corner and its centre. Otherwise as ``cubic``."""
+    """Body-centred cubic lattice, two bodies per cell: its corner and its centre. Otherwise as ``cubic``."""
     return _lattice(((0.0, 0.0, 0.0), (0.5, 0.5, 0.5)), cells, spacing, noise, seed)
 
 
 @answering
 def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> Lattice:
-    """Face-centred cubic lattice, four bodies a cell: its corner and the centres of three faces.
+    """Face-centred cubic lattice, four bodies per cell: its corner and the centres of three faces.
 
     Otherwise as ``cubic``. The nearest neighbours are spacing / sqrt(2) apart.
     """
@@ -182,7 +181,7 @@ def fcc(cells: Any, spacing: float = 1.0, noise: float = 0.0, seed: Any = 0) -> 
 
 
 LATTICES: dict[str, Callable[..., Lattice]] = {made.__name__: made for made in (cubic, bcc, fcc)}
-"""Every lattice by name."""
+"""The lattices by name."""
 
 
 def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: Any, seed: Any) -> Lattice:
@@ -206,11 +205,11 @@ def _lattice(sites: Sequence[Sequence[float]], cells: Any, spacing: Any, noise: 
 def thermal(
     system: System, temperature: float, seed: Any = 0, *, zero_total_momentum: bool = True, exact: bool = False
 ) -> dict[str, Any]:
-    """Momenta of the Maxwell-Boltzmann distribution, of places and of attitudes.
+    """Momenta and angular momenta from the Maxwell-Boltzmann distribution.
 
     Every component of a momentum has the variance m k T, every component of an angular momentum along a principal axis
-    the variance I k T. Normal numbers (N, 3) for the momenta, then (N, 3) for the angular momenta; stream 3. What has
-    infinite mass or moment stays at rest, and so does a turn about an axis without moment, as of a linear molecule.
+    the variance I k T. Normal numbers (N, 3) for the momenta, then (N, 3) for the angular momenta; stream 3. Components
+    with infinite mass or moment are zero, and so is the rotation of a linear molecule about its axis.
 
     Parameters
     ----------
@@ -219,23 +218,23 @@ def thermal(
     temperature : float
         T, zero or positive, in the units of k.
     seed : int or numpy.random.Generator
-        Where random numbers come from.
+        Source of the random numbers.
     zero_total_momentum : bool
-        Take the velocity of the centre of mass from all bodies that move through space.
+        Subtract the velocity of the centre of mass from all bodies that translate.
     exact : bool
-        Scale the momenta, and the angular momenta, so that sum p^2/m is (3 n - 3) k T, or 3 n k T where the total
-        momentum stays, and sum L^2/I is k T times the number of axes about which bodies turn.
+        Scale the momenta and the angular momenta so that sum p^2/m is (3 n - 3) k T, or 3 n k T if the total momentum
+        is not zeroed, and sum L^2/I is k T times the number of rotational degrees of freedom.
 
     Returns
     -------
     dict
-        ``momentum`` where bodies move through space, ``angular_momentum`` where they turn.
+        ``momentum`` if bodies translate, ``angular_momentum`` if they rotate.
 
     Raises
     ------
     InvalidInput
-        A temperature that is negative; ``exact`` where nothing is left that could move, for a single body has no
-        momentum once the total is zero; a seed that is none.
+        A negative temperature; ``exact`` with a single body, which has no momentum once the total is zero; an invalid
+        seed.
     """
     _system(system)
     unit = "K" if system.units == "molecular" else UNKNOWN
@@ -244,11 +243,11 @@ def thermal(
     if heat < 0.0:
         raise InvalidInput(f"temperature is {temperature:g}; it must be zero or positive")
     draws = _stream(seed, THERMAL)
-    places, turns = draws.standard_normal((2, system.N, 3))
+    linear, angular = draws.standard_normal((2, system.N, 3))
     state: dict[str, Any] = {}
     if system.translates:
         mass = _finite(system.mass)[:, None]
-        momentum = np.sqrt(mass * heat) * places
+        momentum = np.sqrt(mass * heat) * linear
         if zero_total_momentum:
             _stop(momentum, mass)
         if exact and heat > 0.0:
@@ -262,7 +261,7 @@ def thermal(
         state["momentum"] = momentum
     if system.rotates:
         moments = _finite(system.moments)
-        inside = np.sqrt(moments * heat) * turns
+        inside = np.sqrt(moments * heat) * angular
         if exact and heat > 0.0:
             inside *= np.sqrt(np.count_nonzero(moments) * heat / np.sum(inside**2 * _inverse(moments)))
         state["angular_momentum"] = np.stack(rotate(_columns(system.frames), _columns(inside)), axis=1)
@@ -273,36 +272,36 @@ def thermal(
 def at_energy(
     system: System, state: Mapping[str, Any], energy: float, seed: Any = 0, *, bodies: Sequence[int] | None = None
 ) -> dict[str, Any]:
-    """The state with linear momenta that make up a total energy.
+    """The state with linear momenta scaled to a given total energy.
 
-    The momenta of the state are all scaled alike; where they are zero, they are drawn from the Maxwell distribution,
-    with zero total (normal numbers (n, 3) for the n bodies concerned; stream 4), and then scaled. With
-    ``bodies=(0, -1)`` only the first and the last body are concerned, as in [celledoni2008, section 3.4].
+    All momenta are scaled by one factor; if they are zero, they are first drawn from the Maxwell distribution with zero
+    total (normal numbers (n, 3) for the n bodies; stream 4). With ``bodies=(0, -1)`` only the first and the last body
+    are affected, as in [celledoni2008, section 3.4].
 
     Parameters
     ----------
     system : System
-        Whose loads state a potential, or that has no loads.
+        Its loads must state a potential, or be zero.
     state : mapping
-        ``position``, ``attitude``, ``momentum``, ``angular_momentum``, each of one body or of each; what is left out
-        is as for ``integrate``.
+        ``position``, ``attitude``, ``momentum``, ``angular_momentum``, each for all bodies or one for each; defaults as
+        for ``integrate``.
     energy : float
-        The total energy at time 0, as a trajectory has it in its first row, to round-off of its largest part.
+        Total energy at time 0, as in the first row of a trajectory; met to the round-off of its largest term.
     seed : int or numpy.random.Generator
-        Where momenta come from if they are drawn.
+        Source of the random numbers, if momenta are drawn.
     bodies : sequence of int, optional
-        Whose momenta may change; those of all unless given. Negative numbers count from the end.
+        Bodies whose momenta may change, by default all. Negative numbers count from the end.
 
     Returns
     -------
     dict
-        The state with another ``momentum``, (N, 3).
+        The state with the new ``momentum``, (N, 3).
 
     Raises
     ------
     InvalidInput
-        The potential energy, with the kinetic energy that stays, exceeds the target; bodies that do not move through
-        space, or a single one at rest, for which momenta cannot be drawn with zero total; loads without potential.
+        Potential energy plus the kinetic energy that is not scaled exceeds the target; bodies that do not translate, or
+        a single one at rest, for which no momentum with zero total can be drawn; loads without potential.
     """
     _system(system)
     target = number(energy, "energy", UNKNOWN if system.units else "J")
@@ -325,9 +324,9 @@ def at_energy(
     stays = 0.5 * (np.sum(m**2 * _inverse(moments)) + np.sum(np.delete(moving, chosen, axis=0)))
     left = target - potential - stays
     if left < 0.0:
-        kept = f" and {stays:.6g} of motion that stays" if stays else ""
+        kinetic = f" and {stays:.6g} of motion that stays" if stays else ""
         raise InvalidInput(
-            f"energy is {target:.6g}, but the state has {potential:.6g} of potential energy{kept}, which momenta "
+            f"energy is {target:.6g}, but the state has {potential:.6g} of potential energy{kinetic}, which momenta "
             "cannot lower; ask for more, or move the bodies apart"
         )
     if not momentum[chosen].any() and left > 0.0:
@@ -347,7 +346,7 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
     Raises
     ------
     InvalidInput
-        The system states none, or it is not finite.
+        The system has none, or it is not finite.
     """
     y = np.zeros(L.BODY * system.N)
     rows = y.reshape(system.N, L.BODY)
@@ -358,29 +357,29 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
     if (np.abs(lengths - 1.0) > 1e-6).any():
         i = int(np.argmax(np.abs(lengths - 1.0)))
         raise InvalidInput(f"attitude of body {i} has length {lengths[i]:g}; give a unit quaternion (w, x, y, z)")
-    turned = multiply(_columns(q / lengths[:, None]), _columns(system.frames))
-    rows[:, L.ATTITUDE : L.ATTITUDE + 4] = np.stack(turned, axis=1)
+    principal = multiply(_columns(q / lengths[:, None]), _columns(system.frames))
+    rows[:, L.ATTITUDE : L.ATTITUDE + 4] = np.stack(principal, axis=1)
     y = np.concatenate([y, np.zeros(len(system.auxiliary))])
     potential = system.compiled_potential(0.0, y)
     if potential is None:
         if system.loads is no_loads:
             return 0.0
         raise InvalidInput(f"the loads of {system.name!r} state no potential, so its energy is not known")
-    parameters, found = system.with_memory, np.zeros(1)
+    parameters, energy = system.with_memory, np.zeros(1)
     system.set_switches(parameters, 0.0)
     try:
         with np.errstate(all="ignore"):
-            drive.energy_loop()(np.zeros(1), y[None], system.bodies, parameters, potential, found)
-    except ZeroDivisionError:  # plain Python, where compiled loops give infinity
-        found[0] = np.inf
-    if not np.isfinite(found[0]):
+            drive.energy_loop()(np.zeros(1), y[None], system.bodies, parameters, potential, energy)
+    except ZeroDivisionError:  # in plain Python; compiled loops give infinity
+        energy[0] = np.inf
+    if not np.isfinite(energy[0]):
         raise InvalidInput("the potential energy of the state is not finite; look for bodies at the same place")
-    return float(found[0])
+    return float(energy[0])
 
 
-# ------------------------------------------------------------------ small things
+# ------------------------------------------------------------------ helpers
 def _stream(seed: Any, stream: int | None = None) -> np.random.Generator:
-    """Random numbers of a seed; those of a stream do not depend on those of another with the same seed."""
+    """Random generator of a seed; streams with the same seed are independent."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, NO_WHOLE) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -398,29 +397,29 @@ def _unit(rows: Any) -> Any:
 
 
 def _finite(inertia: Any) -> Any:
-    """Masses or moments, with zero for those that are infinite: what has them does not move."""
+    """Masses or moments, with the infinite ones (fixed degrees of freedom) replaced by zero."""
     array = np.asarray(inertia, dtype=float)
     return np.where(np.isfinite(array), array, 0.0)
 
 
 def _inverse(inertia: Any) -> Any:
-    """Inverse masses or moments, zero for those that are zero."""
+    """Inverse masses or moments; zero stays zero."""
     return np.divide(1.0, inertia, out=np.zeros_like(inertia), where=inertia > 0.0)
 
 
 def _columns(rows: Any) -> Any:
-    """Rows as the kernels of tuples take them."""
+    """Rows transposed to columns, as kernels on tuples take them."""
     return np.ascontiguousarray(np.asarray(rows, dtype=float).T)
 
 
 def _stop(momentum: Any, mass: Any) -> None:
-    """Take the velocity of the centre of mass from momenta (n, 3) of masses (n, 1), in place."""
-    for _ in range(2):  # the second time takes away the round-off of the first
+    """Remove the velocity of the centre of mass from momenta (n, 3) of masses (n, 1), in place."""
+    for _ in range(2):  # the second pass removes the round-off of the first
         momentum -= mass / mass.sum() * momentum.sum(axis=0)
 
 
 def _chosen(bodies: Any, mass: Any, name: str) -> Any:
-    """Numbers of the bodies whose momenta may change."""
+    """Indices of the bodies whose momenta may change."""
     free = np.flatnonzero(mass[:, 0])
     if not free.size:
         raise InvalidInput(f"the bodies of {name!r} do not move through space, so momenta cannot change their energy")
@@ -441,11 +440,11 @@ def _chosen(bodies: Any, mass: Any, name: str) -> Any:
 
 
 STATE_UNITS = {"position": "m", "attitude": "", "momentum": "kg * m / s", "angular_momentum": "kg * m**2 / s"}
-"""SI units of the parts of a state."""
+"""SI units of the entries of a state."""
 
 
 def _rows(value: Any, name: str, N: int, width: int) -> Any:
-    """Numbers (N, width) from those of one body or of each."""
+    """An array (N, width) from one row for all bodies or one for each."""
     given = array(value, name, STATE_UNITS[name])
     if given.shape not in ((width,), (N, width)):
         raise InvalidInput(f"{name} must be {width} numbers for each of {N} bodies, but has shape {given.shape}")

@@ -1,9 +1,10 @@
-"""What systems of many rigid molecules have in common: checked arguments, overlaps, temperatures, pressure.
+"""Shared by the systems of many rigid molecules: checks of arguments and overlaps, temperatures, pressure.
 
 Temperatures are those of the motion relative to the centre of mass, k_B T = 2 K / f: of translation with f = 3 N - 3,
-of rotation with f the number of axes about which bodies turn, and of both together. The pressure in a periodic box is
-p V = 2 K_t / 3 + sum over pairs of d . F / 3 with the kinetic energy K_t of that motion, centres d apart and the force
-F on the first: minus the derivative of the energy by the volume, centres being scaled and molecules rigid.
+of rotation with f the number of rotational degrees of freedom, and of both together. The pressure in a periodic box is
+p V = 2 K_t / 3 + sum over pairs of d . F / 3, with the translational kinetic energy K_t of that motion, the vector d
+between centres and the force F on the first: minus the derivative of the energy by the volume as centres are scaled and
+molecules stay rigid.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from polhode.kernel.signatures import A1, POTENTIAL
 from polhode.systems.record import System
 
 OVERLAP = 0.2
-"""Distance in units of the diameter below which bodies overlap: their repulsion is then 1e9 of its strength."""
+"""Distance over diameter below which bodies overlap: their repulsion is then about 1e9 epsilon."""
 SWITCH, SKIN = 0.9, 0.12
-"""Where switching begins, and the skin of lists, in units of the cut-off, unless given."""
+"""Default start of switching and default skin of the neighbour lists, over the cut-off."""
 
 
 A_BODY = 100
-"""Numbers of a body, with those of its state, the loads and lists of neighbours; more or less."""
+"""Approximate storage per body, in numbers: state, loads and neighbour lists."""
 
 
 def count(value: Any, name: str = "n", least: int = 2) -> int:
-    """A number of bodies.
+    """A checked number of bodies.
 
     Raises
     ------
@@ -58,7 +59,7 @@ def numbers_in(value: Any, name: str) -> Any:
 
 
 def of_each(value: Any, n: int, name: str) -> Any:
-    """Vectors of n bodies, (n, 3), from one for all or one for each.
+    """Vectors of n bodies, (n, 3), from one for all bodies or one for each.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def of_each(value: Any, n: int, name: str) -> Any:
 
 
 def masses_of(value: Any, n: int) -> Any:
-    """Positive masses (n,) from one for all or one for each.
+    """Positive masses (n,) from one for all bodies or one for each.
 
     Raises
     ------
@@ -90,7 +91,7 @@ def masses_of(value: Any, n: int) -> Any:
 
 
 def edges_of(box: Any) -> Any:
-    """Edges (3,) of a box that is given by three or by one; None in free space.
+    """Edges (3,) of a box from three numbers or one; None in free space.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def edges_of(box: Any) -> Any:
 
 
 def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float, float, float]:
-    """Cut-off (0 without one), where switching begins, and skin, checked, in a box with these edges or in free space.
+    """Cut-off (0 without one), start of switching and skin, checked for a box with these edges or free space.
 
     Raises
     ------
@@ -137,7 +138,7 @@ def surroundings(cutoff: Any, switch: Any, skin: Any, edges: Any) -> tuple[float
 
 
 def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
-    """The function that tells which bodies overlap in a state, in words; nothing where none do."""
+    """The ``check`` of a system: a function that names two overlapping bodies of a state, or returns an empty text."""
 
     def check(y: Any) -> str:
         from scipy.spatial import cKDTree
@@ -148,7 +149,7 @@ def overlapping(sigma: float, box: Any) -> Callable[[Any], str]:
         inside = r
         if box is not None:
             inside = np.mod(r, box)
-            inside = np.where(inside < box, inside, 0.0)  # rounded up from just below zero
+            inside = np.where(inside < box, inside, 0.0)  # np.mod rounds up just below zero
         tree = cKDTree(inside, boxsize=None if box is None else box)
         apart, other = tree.query(inside, k=2)
         i = int(np.argmin(apart[:, 1]))
@@ -173,7 +174,7 @@ def _virial_loop() -> Any:
 def constants_of(
     mass: Any, moments: Any, frames: Any, dipole: Any, boltzmann: float = 1.0, coulomb: float = 1.0
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Constants of molecules and of their units for the trajectory; moments where they are those of the user's axes."""
+    """Constants of molecules and units for the trajectory; moments only if the user's axes are principal axes."""
     found: dict[str, tuple[tuple[str, ...], Any]] = {"mass": (("body",), mass), "dipole": (("body", "axis"), dipole)}
     found |= {"boltzmann": ((), boltzmann), "coulomb": ((), coulomb)}
     if (np.abs(frames[:, 0]) == 1.0).all():
@@ -182,8 +183,8 @@ def constants_of(
 
 
 def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[str, Any]]:
-    """The function of a system's ``quantities``: temperatures, pressure in a box, the sum of these dipoles (N, 3),
-    which are given in the users' body frames."""
+    """The ``quantities`` of a system: temperatures, pressure in a box, and the sum of these dipoles (N, 3; user's body
+    frames)."""
 
     def quantities(body: Any) -> Mapping[str, Any]:
         n, N = len(body), own.N
@@ -191,12 +192,12 @@ def thermodynamics(own: System, dipoles: Any = None) -> Callable[[Any], Mapping[
         total = p.sum(axis=1)
         moving = (p * p).sum(axis=2) @ (1.0 / own.mass) - (total * total).sum(axis=1) / own.mass.sum()
         turning = (m * m / own.moments).sum(axis=(1, 2))
-        freedom, turns = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
+        translational, rotational = 3.0 * N - 3.0, float(np.isfinite(own.moments).sum())
         k = own.boltzmann
         found = {
-            "temperature": (moving + turning) / (k * (freedom + turns)),
-            "temperature_translational": moving / (k * freedom),
-            "temperature_rotational": turning / (k * turns),
+            "temperature": (moving + turning) / (k * (translational + rotational)),
+            "temperature_translational": moving / (k * translational),
+            "temperature_rotational": turning / (k * rotational),
         }
         if dipoles is not None:
             q = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(own.frames))

@@ -2,22 +2,22 @@
 
     p' = F(t, r, v),       r' = p / mass                                                  [krysl2006, eq. 1]
 
-``F`` is the sum of a spring to the origin, ``-stiffness r``, a uniform ``gravity`` (acceleration), and the user's own
-force or the derivative of the user's potential. The methods of bodies act on it as their vector-space forms.
+``F`` is a spring to the origin, ``-stiffness r``, plus the weight in a uniform ``gravity`` (acceleration); or the
+user's force; or minus the gradient of the user's potential. Methods for rigid bodies reduce to their vector-space form.
 
 Conserved: energy, unless a force is given, or a potential that reads the time; the angular momentum about the origin
-with one stiffness and no gravity; the momentum of a free particle. The work of a force is recorded beside the energy;
-beside a potential a force is taken for that of the potential, and has none.
+for an isotropic spring without gravity; the momentum of a free particle. The work of a force is recorded beside the
+energy; a force given with a potential is taken to derive from it, and its work is not recorded.
 
 ========== ============================================================= ================================
 parameter  meaning                                                       unit
 ========== ============================================================= ================================
 mass       of the particle                                               mass, any consistent set
-stiffness  of the spring, one number or one for each axis                force / length
+stiffness  of the spring, one number or one per axis                     force / length
 gravity    uniform acceleration, 3 numbers                               length / time^2
 force      function (t, position, velocity, parameters) -> (x, y, z)     force
 potential  function (t, position, parameters) -> number                  energy
-parameters numbers handed to the functions                               -
+parameters numbers passed to the functions                               -
 work       whether the work of a force is recorded                       -
 ========== ============================================================= ================================
 """
@@ -44,7 +44,7 @@ from polhode.systems.user import (
     position_potential,
 )
 
-# parameters of the built-in field: stiffness (3), weight (3)
+# parameters of the built-in loads: stiffness (3), weight (3)
 
 
 def field_loads(part, t, N, y, bodies, parameters, out):
@@ -64,7 +64,7 @@ def field_commutator(part, t, N, y, bodies, parameters, out):
 
 
 def field_potential(t, N, y, bodies, parameters):
-    """Potential of spring and weight."""
+    """Potential energy of spring and weight."""
     total = 0.0
     for k in range(3):
         total += (0.5 * parameters[k] * y[L.POSITION + k] - parameters[3 + k]) * y[L.POSITION + k]
@@ -86,20 +86,20 @@ def particle(
     Parameters
     ----------
     mass : float
-        Mass.
+        Mass, positive.
     stiffness : float or array_like (3,), optional
-        Spring to the origin.
+        Stiffness of the spring to the origin, the same for all axes or one per axis.
     gravity : array_like (3,), optional
         Uniform acceleration.
     force : function, optional
-        ``force(t, position, velocity, parameters) -> (x, y, z)``; instead of stiffness and gravity.
+        ``force(t, position, velocity, parameters) -> (x, y, z)``, instead of stiffness and gravity.
     potential : function, optional
-        ``potential(t, position, parameters) -> float``; without a force, the force is its derivative by central
-        differences of order 6 (relative error about 1e-13).
+        ``potential(t, position, parameters) -> float``; without ``force``, the force is its negative gradient by
+        central differences of order 6 (relative error about 1e-13).
     parameters : sequence of float, optional
-        Handed to the functions as an array.
+        Passed to the functions as an array.
     work : bool
-        Record the work of a force, as ``rigid_body`` does.
+        Record the work of ``force``, as for ``rigid_body``.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def particle(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong.
+        Names the invalid argument.
     """
     mass = number(mass, "mass", "kg", positive=True)
     stiffness, gravity = in_unit(stiffness, "N / m", "stiffness"), in_unit(gravity, "m / s**2", "gravity")

@@ -1,25 +1,25 @@
-"""Constants of a few bodies, in metres and seconds, each with its source.
+"""Constants of planets, moons and the Sun in metres and seconds, with sources.
 
     earth = planets.EARTH
     ph.orbit(earth.mu, forces=[forces.zonal(**earth.zonal), forces.drag(..., rotation=earth.rotation)])
 
-The zonal coefficients are unnormalised, J_n = -sqrt(2n + 1) C_n0 of a gravity field with normalised ones. They belong
-to the ``mu`` and ``radius`` given with them, as their source prints them; how far the surface is from the centre is
-``mean_radius``. They are constants of the body about its own axis of rotation, which the force takes along z unless
-told otherwise. What is not listed is not zero but not known to us well enough.
+The zonal coefficients are unnormalised, J_n = -sqrt(2n + 1) C_n0 with the normalised C_n0 of a gravity field. They
+belong to the ``mu`` and ``radius`` given with them, as printed in the source; ``mean_radius`` is the mean radius of the
+surface. They refer to the body's axis of rotation, by default z in ``polhode.forces.zonal``. Coefficients that are not
+listed are not zero, but not known well enough.
 
 ====== ====================================================================================================
 body   source of mu, radius and coefficients
 ====== ====================================================================================================
 EARTH  EGM96 [lemoine1998]; tide-free
-MOON   JPL ephemeris DE430 [folkner2014], which has them from GRAIL; without the tidal part of J2
-MARS   MRO110B2, of Mars without its moons [konopliv2011]; without the tidal part of J2
-EUROPA Galileo [anderson1998]: mu +- 2e10, J2 +- 8.2e-6; not spherical about its axis (C22 = 1.3e-4)
+MOON   JPL ephemeris DE430 [folkner2014], from GRAIL; without the tidal part of J2
+MARS   MRO110B2, Mars without its moons [konopliv2011]; without the tidal part of J2
+EUROPA Galileo [anderson1998]: mu +- 2e10, J2 +- 8.2e-6; not axially symmetric (C22 = 1.3e-4)
 SUN    JPL ephemeris DE430 [folkner2014]
 ====== ====================================================================================================
 
-Rates of rotation and mean radii are those of the IAU working group [archinal2011], but the Earth's rate [petit2010] and
-the Sun's radius [prsa2016].
+Rotation rates and mean radii are those of the IAU working group [archinal2011], except the Earth's rate [petit2010]
+and the Sun's radius [prsa2016].
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ASTRONOMICAL_UNIT = 149597870700.0
 """Metres, by definition (IAU 2012, resolution B2)."""
 
 SOLAR_PRESSURE = 1361.0 / 299792458.0
-"""Pressure of sunlight on what absorbs it at one astronomical unit, N / m^2: the nominal solar irradiance [prsa2016]
+"""Pressure of sunlight on an absorbing surface at one astronomical unit, N / m^2: nominal solar irradiance [prsa2016]
 over the speed of light. Times reflectivity and area over mass it is the ``acceleration`` of
 ``polhode.forces.radiation_pressure`` with ``distance=ASTRONOMICAL_UNIT``."""
 
@@ -46,15 +46,15 @@ class Planet:
     Attributes
     ----------
     mu : float
-        Gravity constant times mass, m^3 / s^2.
+        Gravitational constant times mass, m^3 / s^2.
     radius : float
         Reference radius of the coefficients, m.
     mean_radius : float
-        Mean distance of the surface from the centre, m.
+        Mean radius of the surface, m.
     rotation : float
         Rate of rotation, rad / s.
     J : mapping
-        Zonal coefficients that are known, ``J2`` and so on.
+        Known zonal coefficients, ``J2`` and so on.
     """
 
     mu: float

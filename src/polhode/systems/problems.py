@@ -1,4 +1,4 @@
-"""Ready-made problems: a system with the initial state, step and span of a paper."""
+"""Ready-made problems from papers: a system with its initial state, step and end time."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from polhode.systems.soft_wall import soft_wall
 
 @dataclass(frozen=True)
 class ReadyMade:
-    """A problem as printed in a paper.
+    """A problem from a paper, as printed there.
 
     Attributes
     ----------
     description, cite : str
-        One line, and the key in ``references.bib``.
+        One-line description; key in ``references.bib``.
     build : function
         Builds the system.
     initial : mapping
-        Initial state: of what turns, ``rotation_vector`` (rad) and ``angular_velocity`` or ``angular_momentum`` (body
-        frame); of what moves, ``position`` and ``velocity`` or ``momentum`` (space frame).
+        Initial state: of a rotating body, ``rotation_vector`` (rad) and ``angular_velocity`` or ``angular_momentum``
+        (body frame); of a translating body, ``position`` and ``velocity`` or ``momentum`` (space frame).
     step, t_end : float
-        A step that suits it, and the span of the paper.
+        A suitable step, and the end time of the paper.
     """
 
     description: str
@@ -86,7 +86,7 @@ PROBLEMS: dict[str, ReadyMade] = {
         lambda: gravity_gradient((1.7e4, 3.7e4, 5.4e4), mu=3.986e14, radius=1.5e5),  # as printed: within the Earth
         {"angular_velocity": (15.0, -15.0, 15.0)}, 0.1, 400.0,
     ),
-    # The paper averages over random bodies with I1 = 1, momenta of kinetic energy 1, and its seeds are not printed.
+    # The paper averages over random bodies with I1 = 1 and kinetic energy 1, and does not print its seeds.
     "celledoni_perturbed_body": ReadyMade(
         "Body in gravity too weak to matter, one instance of the paper's random ones", "celledoni2008",
         lambda: heavy_top((1.0, 1.6, 2.1), (0.0, 0.0, 1.0), 1e-3),
@@ -115,7 +115,7 @@ PROBLEMS: dict[str, ReadyMade] = {
         ),
         {"angular_velocity": (0.0, 150.0, -4.61538)}, 1e-3, 1.0,
     ),
-    # The paper gives no step; its figures come out with this one.
+    # The paper gives no step; this one reproduces its figures.
     "carson_circular": ReadyMade(
         "Circular orbit, clockwise, in km and s", "carson2005", _carson,
         {"position": (0.0, 1664.029, 0.0), "momentum": (1.386955, 0.0, 0.0)}, 10.0, 86400.0,
@@ -125,7 +125,7 @@ PROBLEMS: dict[str, ReadyMade] = {
         {"position": (0.0, 1664.029, 0.0), "momentum": (1.550663, 0.0, 0.0)}, 10.0, 86400.0,
     ),
 }  # fmt: skip
-"""Every ready-made problem by its name."""
+"""The ready-made problems by name."""
 
 
 def problem(name: str) -> ReadyMade:
@@ -134,6 +134,6 @@ def problem(name: str) -> ReadyMade:
     Raises
     ------
     InvalidInput
-        Unknown name; the message names the closest.
+        Unknown name; the message suggests the closest.
     """
     return PROBLEMS[choice(name, "problem", PROBLEMS)]

@@ -97,7 +97,7 @@ plain_loads = commutator_loads = series_loads = None  # filled in by jit.bind
 
 
 def felt_loads(part, t, N, y, bodies, parameters, out):
-    """The loads, with zero torque about every axis that a body does not turn about."""
+    """The loads, with zero torque about every axis that a body does not rotate about."""
     plain_loads(part, t, N, y, bodies, parameters, out)
     if part == L.SERIES:
         put3(out, 0, felt(get3(out, 0), bodies, 0))
@@ -373,8 +373,8 @@ class System:
     @property
     def without_thickness(self) -> Any:
         """Whether each body (N,) rotates, but not about all of its axes (a linear body)."""
-        turns = np.isfinite(self.moments)
-        return turns.any(axis=1) & ~turns.all(axis=1)
+        rotates = np.isfinite(self.moments)
+        return rotates.any(axis=1) & ~rotates.all(axis=1)
 
     @property
     def translates(self) -> bool:

@@ -3,10 +3,10 @@
     V = sum over i < j of S(R_ij) ( 4 epsilon ((sigma/r_OO)^12 - (sigma/r_OO)^6)
                                     + k sum over sites a of i, b of j of q_a q_b (1/r_ab + r_ab^2 c) )
 
-R_ij is the distance of the centres of mass, by which whole molecules are cut off: being neutral, they then act on each
-other little beyond the cut-off. S falls from 1 at ``switch`` to 0 at the cut-off with four continuous derivatives;
-without a cut-off it is 1. The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of the
-relative permittivity e beyond the cut-off [barker1973, tironi1995]; e is infinite, a conductor, unless given.
+R_ij is the distance of the centres of mass: whole, neutral molecules are cut off, whose interaction beyond the cut-off
+is weak. S falls from 1 at ``switch`` to 0 at the cut-off with four continuous derivatives; without a cut-off it is 1.
+The last term, c = (e - 1) / ((2 e + 1) cutoff^3), is the reaction field of a medium of relative permittivity e beyond
+the cut-off [barker1973, tironi1995]; by default e is infinite (a conductor).
 
 Units: nm, ps, atomic mass units u, elementary charges e. So energies are in u nm^2 / ps^2 = kJ / mol, temperatures in K
 with k_B = 0.00831446261815324 kJ / (mol K), pressures in kJ / (mol nm^3) = 1.66053907 MPa, and k is 138.935457644
@@ -20,25 +20,25 @@ tip3p        0.09572 104.52    0.417       0.315061  0.636386          on the ox
 tip4p/2005   0.09572 104.52    0.5564      0.31589   0.774907          0.01546 nm from it    [abascal2005]
 ============ ======= ========= =========== ========= ================= ===================== ========================
 
-The origin of the body frame is the centre of mass, z points from the oxygen between the hydrogens, which lie in the
-plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
+The origin of the body frame is the centre of mass; z points from the oxygen to the midpoint of the hydrogens, which lie
+in the plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
 
 Conserved: energy, total momentum; in free space the total angular momentum about the origin.
 
 ============== ==================================================================== =================================
 parameter      meaning                                                              unit
 ============== ==================================================================== =================================
-n              how many molecules, two or more
-model          a name of the table above
-box            edges of the periodic box, or its edge                               nm
-density        in the place of ``box``: of the liquid in a cube                     kg / m^3
-cutoff         distance of centres beyond which molecules do not act; at most half  nm
-               the smallest edge. In a box 0.9 or that half, else none, unless
-               given
+n              number of molecules, two or more
+model          a name from the table above
+box            edges of the periodic box, or one for a cube                         nm
+density        instead of ``box``: density of the liquid in a cube                  kg / m^3
+cutoff         distance of centres beyond which molecules do not interact; at most  nm
+               half the smallest edge. By default 0.9 or that half in a box, else
+               none
 switch         where the switching begins; by default 0.9 of the cut-off            nm
-skin           by which lists of neighbours go beyond the cut-off; by default 0.12  nm
-               of it. It changes the speed, no number
-reaction_field relative permittivity of what is beyond the cut-off, 1 or more       1
+skin           margin of the neighbour lists beyond the cut-off; by default 0.12    nm
+               of it. It affects the speed, not the results
+reaction_field relative permittivity of the medium beyond the cut-off, 1 or more    1
 ============== ==================================================================== =================================
 """
 
@@ -66,18 +66,18 @@ from polhode.systems.record import System, plain
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
 BOLTZMANN = 0.00831446261815324
-"""In kJ / (mol K)."""
+"""Boltzmann's constant in kJ / (mol K)."""
 DALTON = 1.66053906660
-"""Of kg / m^3 in u / nm^3: 1 u is 1.66053906660e-27 kg."""
+"""kg / m^3 per u / nm^3: 1 u is 1.66053906660e-27 kg."""
 OXYGEN, HYDROGEN = 15.9994, 1.008
 """Masses in u."""
 CUTOFF, SHORTEST = 0.9, 0.5
-"""The cut-off unless given, and the shortest that is chosen where a box is small; nm."""
+"""The default cut-off, and the shortest one chosen for a small box; nm."""
 
 
 class Model(NamedTuple):
-    """A row of the table: lengths in nm, angle in degrees, charge of a hydrogen, energy in kJ / mol, distance of the
-    negative charge from the oxygen, key of the source."""
+    """A row of the table: lengths in nm, angle in degrees, charge of a hydrogen in e, energy in kJ / mol, distance of
+    the negative charge from the oxygen, key of the source."""
 
     bond: float
     angle: float
@@ -96,15 +96,15 @@ MODELS = {
 
 STRENGTH, SQUARE, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2
 CHARGES, SITES = OWN_NUMBERS + 3, OWN_NUMBERS + 6
-"""4 epsilon; sigma^2; twice the factor c of the reaction field; square root of k times the three charges; places of the
-oxygen and of the three charges in the body frame."""
+"""Slots of the parameters: 4 epsilon; sigma^2; twice the factor c of the reaction field; the three charges times the
+square root of k; positions of the oxygen and of the three charges in the body frame."""
 DATA = 20
-"""Numbers of a molecule's data: centre of mass, then oxygen and charges relative to it; each with a number unused."""
+"""Numbers per molecule in the pair data: centre of mass, then oxygen and charges relative to it; each padded to 4."""
 
 
 @inlined
 def pack_water(i, at, y, c):
-    """Centre of molecule i and its sites in space."""
+    """Write the centre of molecule i and its sites, in space, to its pair data."""
     q = get4(y, L.BODY * i + L.ATTITUDE)
     put3(c, at, get3(y, L.BODY * i + L.POSITION))
     put3(c, at + 4, rotate(q, get3(c, SITES)))
@@ -115,14 +115,14 @@ def pack_water(i, at, y, c):
 
 @inlined
 def site(k, b0, b1, b2, b3, c):
-    """Places of a site of four molecules, relative to their centres."""
+    """Positions of one site of four molecules, relative to their centres."""
     x, y, z, _ = transposed(load4(c, b0 + k), load4(c, b1 + k), load4(c, b2 + k), load4(c, b3 + k))
     return x, y, z
 
 
 @inlined
 def charges(product, x, y, z, c):
-    """Potential of two charges with this product, and their force on the first divided by (x, y, z)."""
+    """Energy of two charges with this product, and force on the first divided by the distance vector (x, y, z)."""
     square = x * x + y * y + z * z
     inverse = 1.0 / roots(square)
     u = product * inverse
@@ -131,7 +131,7 @@ def charges(product, x, y, z, c):
 
 @inlined
 def against(k, a, x, y, z, p, q, s, c):
-    """The charge k of one molecule against the three of others: potential, force on it, forces divided by distances."""
+    """Charge k of one molecule with the charges of others: energy, force on it, and the three parts of that force."""
     first = c[CHARGES + k]
     at = a + 8 + 4 * k
     mx, my, mz = c[at], c[at + 1], c[at + 2]
@@ -163,7 +163,7 @@ def turning(r, F, T):
 
 @inlined
 def water_pair(a, b0, b1, b2, b3, c):
-    """Force and potential, torque and virial, torques on the others; all in space."""
+    """Force on a and energy; torque on a and virial; torques on the other four; all in space."""
     x, y, z = apart(a, b0, b1, b2, b3, c)
     square = x * x + y * y + z * z
     r = roots(square)
@@ -184,7 +184,7 @@ def water_pair(a, b0, b1, b2, b3, c):
     potential = core - well + u0 + u1 + u2
     nothing = (0.0 * x, 0.0 * x, 0.0 * x)
     mine = turning(R, F2, turning(Q, F1, turning(P, F0, turning(O, F, nothing))))
-    # The opposite forces on the others: arms and forces change places.
+    # The forces on the others are opposite: r x (-F) = F x r, so arms and forces are exchanged.
     theirs = turning(plus3(A0, A1, A2), p, turning(plus3(B0, B1, B2), q, nothing))
     theirs = turning(plus3(C0, C1, C2), s, turning(F, o, theirs))
     g = slope * potential
@@ -200,22 +200,22 @@ def water_pair(a, b0, b1, b2, b3, c):
 
 @inlined
 def water_turned(i, at, sums, y, c):
-    """The torque in the body frame."""
+    """The torque on molecule i, from space to its body frame."""
     return rotate_inverse(get4(y, L.BODY * i + L.ATTITUDE), get3(c, sums))
 
 
 def geometry(model: Model) -> tuple[Any, Any, Any]:
-    """Places of oxygen, first hydrogen, second hydrogen and negative charge in the body frame, (4, 3); the charges of
-    these four; the principal moments."""
+    """Positions of oxygen, first hydrogen, second hydrogen and negative charge in the body frame, (4, 3), nm; charges
+    of these four, e; principal moments, u nm^2."""
     half = radians(0.5 * model.angle)
     x, z = model.bond * sin(half), model.bond * cos(half)
-    places = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
+    sites = np.array([(0.0, 0.0, 0.0), (x, 0.0, z), (-x, 0.0, z), (0.0, 0.0, model.apart)])
     masses = np.array([OXYGEN, HYDROGEN, HYDROGEN])
-    places[:, 2] -= masses @ places[:3, 2] / masses.sum()
-    about = [float(masses @ (places[:3, k] ** 2)) for k in range(3)]
+    sites[:, 2] -= masses @ sites[:3, 2] / masses.sum()
+    about = [float(masses @ (sites[:3, k] ** 2)) for k in range(3)]
     moments = np.array([about[2], 0.0, about[0]])
     moments[1] = moments[0] + moments[2]
-    return places, np.array([0.0, model.charge, model.charge, -2.0 * model.charge]), moments
+    return sites, np.array([0.0, model.charge, model.charge, -2.0 * model.charge]), moments
 
 
 @answering
@@ -235,22 +235,22 @@ def rigid_water(
     Parameters
     ----------
     n : int
-        How many molecules, two or more.
+        Number of molecules, two or more.
     model : {"spc/e", "tip3p", "tip4p/2005"}
         Geometry, charges and Lennard-Jones site.
     box : float or array_like (3,), optional
         Edges of the periodic box, nm, each at least twice the cut-off; free space without it.
     density : float, optional
-        In the place of ``box``: density of the liquid, kg / m^3, in a cube.
+        Instead of ``box``: density of the liquid in a cube, kg / m^3.
     cutoff : float, optional
-        Distance of centres beyond which molecules do not act, nm; in a box 0.9, or half its smallest edge where that
-        is less, 0.5 at least; else none.
+        Distance of centres beyond which molecules do not interact, nm. In a box by default 0.9, or half its smallest
+        edge if that is less (at least 0.5); in free space none.
     switch : float, optional
-        Where the energy begins to fall to zero at the cut-off, nm; by default 0.9 of it.
+        Distance at which the pair energy begins to be switched off, nm; by default 0.9 of the cut-off.
     skin : float, optional
-        By which lists of neighbours go beyond the cut-off, nm; by default 0.12 of it. No result depends on it.
+        Margin of the neighbour lists beyond the cut-off, nm; by default 0.12 of it. No result depends on it.
     reaction_field : float, optional
-        Relative permittivity of what is beyond the cut-off, 1 or more; infinite, a conductor, unless given.
+        Relative permittivity of the medium beyond the cut-off, 1 or more; by default infinite (a conductor).
 
     Returns
     -------
@@ -261,7 +261,7 @@ def rigid_water(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong. A run refuses a start at which molecules overlap.
+        Names the invalid argument. A run refuses an initial state in which molecules overlap.
 
     Examples
     --------
@@ -289,21 +289,21 @@ def rigid_water(
         )
     rc, on, wide = surroundings(usual, switch, skin, edges)
     beyond = inf if reaction_field is None and rc else reaction_field
-    places, charge, moments = geometry(row)
+    sites, charge, moments = geometry(row)
     first = 3 if row.apart else 0
     charged = [first, 1, 2]
     strengths = np.sqrt(COULOMB) * np.array([charge[3], charge[1], charge[2]])
-    own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *places[0], *places[charged].ravel()]
+    own = [4.0 * row.epsilon, row.sigma**2, reaction(beyond, rc), *strengths, *sites[0], *sites[charged].ravel()]
     parameters, memory = parameters_of(N, DATA, own, rc, wide, edges, on, row.sigma)
     loads, potential, serve = bound(pack_water, water_pair, water_turned)
     names = ["O", "H1", "H2", "X"] if row.apart else ["O", "H1", "H2"]
-    shown = places[: len(names)]
+    site_positions = sites[: len(names)]
     carried = np.array([0.0, charge[1], charge[2], charge[3]]) if row.apart else charge[[3, 1, 2]]
     arguments = {
         "n": N, "model": model, "box": plain(box), "density": plain(density), "cutoff": plain(cutoff),
         "switch": plain(switch), "skin": plain(skin), "reaction_field": plain(reaction_field),
     }  # fmt: skip
-    moment = np.tile(carried @ shown, (N, 1))
+    moment = np.tile(carried @ site_positions, (N, 1))
     mass, inertia, frames = np.full(N, weight), np.tile(moments, (N, 1)), np.tile((1.0, 0.0, 0.0, 0.0), (N, 1))
     bare = System(
         name="rigid_water",
@@ -324,7 +324,7 @@ def rigid_water(
         constants={
             **constants_of(mass, inertia, frames, moment, BOLTZMANN, COULOMB),
             "site": (("site",), np.array(names)),
-            "site_position": (("site", "axis"), shown),
+            "site_position": (("site", "axis"), site_positions),
             "site_charge": (("site",), carried),
             "site_mass": (("site",), np.array([OXYGEN, HYDROGEN, HYDROGEN, 0.0])[: len(names)]),
         },

@@ -1,13 +1,13 @@
 """A pinned body in a Coulomb potential with a soft wall.
 
-The body's third axis carries the force; with ``d = 1.1 + R33`` and ``s = +1`` (``sign="printed"``) or ``-1``
+The force acts along the body's third axis; with ``d = 1.1 + R33`` and ``s = +1`` (``sign="printed"``) or ``-1``
 (``"physical"``),
 
     V = s (1/d - 0.001/d^10),     spatial torque  V'(R33) (-R23, R13, 0)                   [krysl2006, 5.4]
 
-The paper's text speaks of an attractive Coulomb force and a repelling wall, which is ``"physical"``; its printed torque
-has the opposite sign, and it is the printed sign that gives the published figures at a step of 0.5. The wall of the
-physical problem needs steps of 0.05 and less.
+The text of the paper describes an attractive Coulomb force and a repelling wall, which is ``"physical"``; its printed
+torque has the opposite sign, and the printed sign reproduces the published figures at a step of 0.5. The wall of the
+physical problem needs steps of 0.05 or less.
 
 Conserved: energy, and the vertical component of the spatial angular momentum.
 
@@ -40,7 +40,7 @@ SIGNS = {"printed": 1.0, "physical": -1.0}
 
 
 def wall_loads(part, t, N, y, bodies, parameters, out):
-    """Torque V'(R33) u x e3 in the body frame, u the vertical seen from the body."""
+    """Torque V'(R33) u x e3 in the body frame, with u the vertical in the body frame."""
     e = get3(parameters, 1)
     u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
     d = 1.1 + dot(u, e)
@@ -63,11 +63,11 @@ def wall_commutator(part, t, N, y, bodies, parameters, out):
 
 
 D, A, B = L.SERIES_AUXILIARY, L.SERIES_AUXILIARY + L.SERIES_ROW, L.SERIES_AUXILIARY + 2 * L.SERIES_ROW
-"""Series that ``wall_series`` keeps: d, and 0.01 d^-11 and d^-2."""
+"""Slots of the series that ``wall_series`` keeps between calls: d, 0.01 d^-11 and d^-2."""
 
 
 def wall_series(part, t, k, u, bodies, parameters, out):
-    """Coefficient of the torque; powers of a series by d v' = power v d' for v = d^power."""
+    """Taylor coefficient of the torque; a power v = d^p of a series follows from d v' = p v d'."""
     e = get3(parameters, 1)
     u[D + k] = dot(get3(u, 3 * k), e)
     if k == 0:
@@ -86,21 +86,21 @@ def wall_series(part, t, k, u, bodies, parameters, out):
 
 
 def wall_potential(t, N, y, bodies, parameters):
-    """Coulomb potential and wall."""
+    """Potential energy of Coulomb force and wall."""
     d = 1.1 + rotate(get4(y, L.ATTITUDE), get3(parameters, 1))[2]
     return parameters[0] * (1.0 / d - 0.001 * d**-10)
 
 
 @answering
 def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
-    """The body with soft wall contact of Krysl's section 5.4.
+    """The rigid body with soft wall contact of Krysl's section 5.4.
 
     Parameters
     ----------
     inertia : array_like (3,) or (3, 3)
         Principal moments or tensor.
     sign : {"printed", "physical"}
-        Sign of the potential, see the head of this page.
+        Sign of the potential, see above.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
     Raises
     ------
     InvalidInput
-        Wrong inertia or unknown sign.
+        Invalid inertia or unknown sign.
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)

@@ -1,55 +1,55 @@
-r"""A rigid body that orbits a centre and turns while it does: gravity gradient, thrusters, plates in air and light.
+r"""A spacecraft: coupled orbit and attitude of a rigid body, with gravity gradient, thrusters, drag and sunlight.
 
     p' = -mu mass r / |r|^3 + R F + mass sum a_i(t, r, v),     r' = v = p / mass
     m' = m x I^-1 m + T,                                       R' = R hat(I^-1 m)
 
-Place and attitude are one state. Gravity gradient acts on both, force F and torque T coming from one potential
+Position and attitude are one state. The gravity gradient acts on both, with force F and torque T from one potential
 [hughes1986, ch. 8],
 
     V = -mu / (2 r^3) (tr I - 3 n . I n)
     F = -3 mu / (2 r^4) ((tr I - 5 n . I n) n + 2 I n),        T = 3 mu / r^3 n x I n
 
-the first terms of the expansion in size over distance: what is left out is smaller by that ratio. With
-``gravity_gradient=False`` place and attitude are coupled by thrusters, plates and functions only. The accelerations a_i
-of ``polhode.forces`` act on the centre of mass, as on an ``orbit``; they turn nothing.
+the leading terms in size over distance: the neglected ones are smaller by that ratio. With ``gravity_gradient=False``
+orbit and attitude are coupled only by thrusters, plates and functions. The accelerations a_i of ``polhode.forces`` act
+on the centre of mass, as for ``orbit``, and exert no torque.
 
-Thrusters and plates are fixed in the body, their directions and places are in the user's body axes, places from the
-centre of mass. A plate shows one side, along its normal e; nothing casts a shadow on it but the centre. With the
-direction u of the motion through the air, the direction s to the Sun and positive cosines c of both with e,
+Thrusters and plates are fixed in the body; directions and positions are in the user's body axes, positions relative to
+the centre of mass. A plate has one active side, along its normal e; only the central body casts a shadow on it. With
+the direction u of the motion through the air, the direction s to the Sun and positive cosines c of either with e,
 
     F_air = -(1/2) rho |v_air|^2 C_D A c u,      F_light = -P A c ((1 - s_s) s + 2 (s_s c + s_d / 3) e)
 
-s_s and s_d being the specular and diffuse shares [wertz1978, ch. 17]. Where the air or the light passes the edge of a
-plate the load bends, which limits methods to order 2 there.
+with specular and diffuse fractions s_s and s_d [wertz1978, ch. 17]. Where air or light comes edge-on to a plate the
+load has a kink, which limits methods to order 2 there.
 
-Conserved: energy, unless something without a potential or dependent on time acts; total angular momentum about the
-centre (orbit and spin, in space), where no forces, thrusters, plates or functions act, else its vertical component
-where all forces are symmetric about z; for a single body with two equal moments, the angular momentum about its axis.
+Conserved: energy, unless a load without potential or dependent on time acts; total angular momentum about the centre
+(orbit and spin, in space) if no forces, thrusters, plates or functions act, or only its vertical component if there are
+forces, all symmetric about z; for a single body with two equal moments, the angular momentum about its axis.
 
 ================ ============================================================== =======================================
 parameter        meaning                                                        unit
 ================ ============================================================== =======================================
 inertia          moments or tensor about the centre of mass                     mass length^2
-mu               gravity constant times mass of the centre, positive            length^3 / time^2
-mass             of the body; its path depends on it only through the gradient  mass
-gravity_gradient whether it acts                                                -
-forces           list of what ``polhode.forces`` makes                          -
-thrusters        list of what ``thruster`` makes                                -
-plates           list of what ``plate`` makes                                   -
-atmosphere       what ``forces.drag`` takes, for the plates                     mass / length^3, length, rad / time
-sunlight         what ``forces.radiation_pressure`` takes, for the plates,      mass / (length time^2), length
-                 with ``pressure`` in the place of ``acceleration``
+mu               gravitational constant times mass of the centre, positive      length^3 / time^2
+mass             of the body; affects the path only by gradient and devices     mass
+gravity_gradient whether the gravity gradient acts                              -
+forces           list of forces from ``polhode.forces``                         -
+thrusters        list of thrusters from ``thruster``                            -
+plates           list of plates from ``plate``                                  -
+atmosphere       arguments of ``forces.drag``, for the plates                   mass / length^3, length, rad / time
+sunlight         arguments of ``forces.radiation_pressure``, for the plates,    mass / (length time^2), length
+                 with ``pressure`` instead of ``acceleration``
 torque           function (t, q, omega, parameters) -> (x, y, z), body frame    mass length^2 / time^2
 force            function (t, position, velocity, parameters), space frame      mass length / time^2
 load             function (t, position, velocity, q, omega, parameters)         force (space), torque (body)
                  -> (force, torque)
 potential        function (t, position, q, parameters) -> number                mass length^2 / time^2
-parameters       numbers handed to the functions                                -
-surface          radius of the centre, where a run ends                         length
+parameters       numbers passed to the functions                                -
+surface          radius of the central body; a run ends there                   length
 ================ ============================================================== =======================================
 
-Several spacecraft, independent of each other, are one system: give N masses and inertias. Forces, thrusters and plates
-are then the same for all, each in its own body axes.
+Give N masses and inertias for several independent spacecraft. Forces, thrusters and plates are then the same for all,
+each in its own body axes.
 """
 
 from __future__ import annotations
@@ -99,20 +99,20 @@ from polhode.systems.user import (
 __all__ = ["plate", "spacecraft", "thruster"]
 
 GRADIENT, AIR, LIGHT, THRUSTERS, PLATES, WORKS, DEVICES = range(7)
-"""Of the system's own parameters: 1 where gravity gradient acts; 1 where air and light meet plates, which stand in this
-order behind the counted rows of the table; thrusters and plates of each body; which of the numbers in the state is the
-first work of theirs (thrusters, air, light); the first of their numbers."""
+"""Slots of the system's own parameters: whether the gravity gradient acts; whether air and light act on plates (their
+rows follow the counted ones of the table, in this order); number of thrusters and of plates of each body; index of the
+auxiliary variable that is the first work of devices (thrusters, air, light); start of the devices' numbers."""
 THRUSTER, ON = 7, 6
-"""Force, torque, and 1 while it is on, which the run says."""
+"""Numbers of a thruster: force, torque, and at ON the switch, 1 while it fires, set by the run."""
 PLATE = 10
-"""Normal, place, area times drag coefficient, and the area's factors of absorbed and diffuse, specular and diffuse
-light: A (1 - s_s), 2 A s_s, 2 A s_d / 3."""
+"""Numbers of a plate: normal, position, area times drag coefficient, and the coefficients of sunlight A (1 - s_s),
+2 A s_s and 2 A s_d / 3."""
 
 
 # ------------------------------------------------------------------ gravity gradient
 @inlined
 def shape(I):
-    """Inertia less its third moment, which pulls as a sphere does: so a nearly spherical body loses no digits."""
+    """Moments minus the third (a sphere, which has no gradient), so that a nearly spherical body loses no digits."""
     return (I[0] - I[2], I[1] - I[2], 0.0)
 
 
@@ -143,54 +143,54 @@ def thrust_of(p, at, count):
     """Force and torque of the thrusters whose numbers begin at ``p[at]``, in the body frame."""
     F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for k in range(count):
-        here = at + THRUSTER * k
-        if p[here + ON] != 0.0:
-            F, T = add(F, get3(p, here)), add(T, get3(p, here + 3))
+        slot = at + THRUSTER * k
+        if p[slot + ON] != 0.0:
+            F, T = add(F, get3(p, slot)), add(T, get3(p, slot + 3))
     return F, T
 
 
 @helper
 def air_on_plates(p, at, count, stream):
-    """Force and torque of a stream, (1/2) rho |v|^2 against the motion, in the body frame."""
+    """Force and torque of the air with dynamic pressure vector ``stream`` (against the motion), in the body frame."""
     F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     size = np.sqrt(dot(stream, stream))
     if size > 0.0:
         for k in range(count):
-            here = at + PLATE * k
-            c = -dot(get3(p, here), stream) / size
+            slot = at + PLATE * k
+            c = -dot(get3(p, slot), stream) / size
             if c > 0.0:
-                f = scale(p[here + 6] * c, stream)
-                F, T = add(F, f), add(T, cross(get3(p, here + 3), f))
+                f = scale(p[slot + 6] * c, stream)
+                F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
     return F, T
 
 
 @helper
 def light_on_plates(p, at, count, beam):
-    """Force and torque of light whose pressure is the length of the beam, away from the Sun, in the body frame."""
+    """Force and torque of light with pressure vector ``beam`` (away from the Sun), in the body frame."""
     F, T = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     size = np.sqrt(dot(beam, beam))
     if size > 0.0:
         for k in range(count):
-            here = at + PLATE * k
-            e = get3(p, here)
+            slot = at + PLATE * k
+            e = get3(p, slot)
             c = -dot(e, beam) / size
             if c > 0.0:
-                f = axpy(p[here + 7] * c, beam, scale(-size * c * (p[here + 8] * c + p[here + 9]), e))
-                F, T = add(F, f), add(T, cross(get3(p, here + 3), f))
+                f = axpy(p[slot + 7] * c, beam, scale(-size * c * (p[slot + 8] * c + p[slot + 9]), e))
+                F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
     return F, T
 
 
 @inlined
-def taken(wanted, F, T, f, g):
-    """Force and torque with further ones, where these are wanted."""
-    return (add(F, f), add(T, g)) if wanted else (F, T)
+def taken(requested, F, T, f, g):
+    """(F + f, T + g) if requested, else (F, T)."""
+    return (add(F, f), add(T, g)) if requested else (F, T)
 
 
 @helper
 def devices(part, p, i, t, r, v, q, w, out, work_at):
-    """Force and torque of the thrusters and plates of body i, in the body frame, or the parts that are asked for.
+    """Force and torque of the thrusters and plates of body i, or the requested parts of them, in the body frame.
 
-    Thrust and light do not depend on velocities, air does. Adds the powers to ``out[work_at:]``.
+    Thrust and light do not depend on velocities, air does. Adds their power to ``out[work_at:]``.
     """
     own = int(p[AUXILIARY])
     thrusters, plates = int(p[own + THRUSTERS]), int(p[own + PLATES])
@@ -230,9 +230,9 @@ def devices(part, p, i, t, r, v, q, w, out, work_at):
 
 # ------------------------------------------------------------------ roles
 def spacecraft_loads(part, t, N, y, bodies, parameters, out):
-    """Mass times acceleration of each centre of mass, gravity gradient, thrusters and plates; or parts of them.
+    """Forces and torques of gravity, further forces, gravity gradient, thrusters and plates; or the requested parts.
 
-    Behind the loads, the rates of the works.
+    Behind the loads, the rates of work.
     """
     own = int(parameters[AUXILIARY])
     work_at = L.LOAD * N
@@ -260,9 +260,9 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
 def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
     """Gradient of F . F / mass + T . I^-1 T, of point gravity and its gradient only.
 
-    In body axes both are functions of the place x alone, T being -x x F; the derivative of F is that of the gradient's
-    part where the central part cancels. What is along x is summed apart: the torque is the cross product of x with the
-    rest, which is smaller by some 14 powers of ten.
+    In body axes both depend only on the position x, with T = -x x F; where the central part of F cancels, only the
+    derivative of the gradient's part is used. Components along x are summed separately, as the torque is the cross
+    product of x with the others, which are smaller by about 14 orders of magnitude.
     """
     mu = parameters[0]
     on = parameters[int(parameters[AUXILIARY]) + GRADIENT]
@@ -295,7 +295,7 @@ def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
 
 
 def spacecraft_potential(t, N, y, bodies, parameters):
-    """Potential of the centre, of the forces that have one, and of the gravity gradient."""
+    """Potential energy of the centre, of the forces that have one, and of the gravity gradient."""
     total = 0.0
     on = parameters[int(parameters[AUXILIARY]) + GRADIENT]
     for i in range(N):
@@ -307,7 +307,7 @@ def spacecraft_potential(t, N, y, bodies, parameters):
     return total
 
 
-# ------------------------------------------------------------------ what is fixed in the body
+# ------------------------------------------------------------------ devices fixed in the body
 @dataclass(frozen=True)
 class Device:
     """A thruster or a plate.
@@ -315,9 +315,9 @@ class Device:
     Attributes
     ----------
     arguments : mapping
-        What it was made from, in JSON's types.
+        Its arguments in JSON types.
     vectors : tuple of 3-tuples
-        Its vectors, user's body frame: force and torque of a thruster; normal and place of a plate.
+        Its vectors, user's body frame: force and torque of a thruster; normal and position of a plate.
     numbers : tuple of float
         Its other numbers.
     """
@@ -331,18 +331,18 @@ class Device:
 def thruster(
     force: Any, *, direction: Any = None, position: Any = (0.0, 0.0, 0.0), start: Any = None, stop: Any = None
 ) -> Device:
-    """A thruster fixed in the body, on for start <= t < stop; steps are cut at both.
+    """A thruster fixed in the body, firing for start <= t < stop; steps are cut at both times.
 
     Parameters
     ----------
     force : float or array_like (3,)
-        Size of the force on the body, with ``direction``; or the force itself, in body axes.
+        Magnitude of the force on the body, with ``direction``; or the force vector, in body axes.
     direction : array_like (3,), optional
-        Of the force on the body, in body axes; of any length.
+        Direction of the force on the body, in body axes; any length.
     position : array_like (3,)
-        Where it acts, from the centre of mass, in body axes; the torque is position x force.
+        Point of action relative to the centre of mass, in body axes; the torque is position x force.
     start, stop : float, optional
-        Times of ignition and of cut-off; without them, always on.
+        Times of ignition and cut-off; always on without them.
 
     Returns
     -------
@@ -351,7 +351,7 @@ def thruster(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong.
+        Names the invalid argument.
     """
     force, direction = in_unit(force, "N", "force"), in_unit(direction, UNKNOWN, "direction")
     if not isinstance(force, list | tuple | np.ndarray) or np.ndim(array(force, "force")) == 0:
@@ -386,21 +386,21 @@ def plate(
     diffuse: float | None = None,
     absorbed: float | None = None,
 ) -> Device:
-    """A flat plate fixed in the body, one side of which meets air and sunlight.
+    """A flat plate fixed in the body, with one side exposed to air and sunlight.
 
     Parameters
     ----------
     area : float
-        Length^2.
+        Area, length^2.
     normal : array_like (3,)
-        Of the side that counts, outwards, in body axes; of any length. For both sides give two plates.
+        Outward normal of the exposed side, in body axes; any length. For both sides give two plates.
     position : array_like (3,)
-        Centre of the plate from the centre of mass, in body axes.
+        Centre of the plate relative to the centre of mass, in body axes.
     drag_coefficient : float, optional
-        Of the air; without it the air passes.
+        Drag coefficient; without it the plate has no drag.
     specular, diffuse, absorbed : float, optional
-        Shares of the light that is mirrored, scattered and absorbed, at least two of them, of sum 1; without them the
-        light passes.
+        Fractions of the light that are reflected specularly, reflected diffusely and absorbed; give at least two, of
+        sum 1. Without them light exerts no force.
 
     Returns
     -------
@@ -409,7 +409,7 @@ def plate(
     Raises
     ------
     InvalidInput
-        Naming the argument that is wrong.
+        Names the invalid argument.
     """
     size, e = number(area, "area", "m**2", positive=True), _unit(normal, "normal")
     x = vector(position, "position", unit="m")
@@ -444,7 +444,7 @@ def _unit(value: Any, name: str) -> Any:
 
 
 def _devices(given: Any, make: Callable[..., Device], name: str) -> list[Device]:
-    """Devices as records; what is wrong with one is told with its number."""
+    """Devices as records; errors name the device by its number."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise InvalidInput(f"{name} must be a list of what polhode.{make.__name__} makes, not {shown(given)}")
     made = []
@@ -463,7 +463,7 @@ def _called(make: Callable[..., Device], arguments: Any) -> Device:
 
 
 def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> tuple[list[Force], dict[str, Any]]:
-    """What plates meet, as members of the table of forces whose accelerations are pressures, and as it was given."""
+    """Air and sunlight on plates, as rows of the force table with pressures as accelerations; and their record."""
     made: list[Force] = []
     arguments: dict[str, Any] = {}
     for name, given, build, own, what, meets in (
@@ -532,55 +532,55 @@ def spacecraft(
     parameters: Any = None,
     surface: float | None = None,
 ) -> System:
-    """A rigid body that orbits a centre at the origin and turns, orbit and attitude in one state.
+    """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 
     Parameters
     ----------
     inertia : array_like (3,), (3, 3), or (N, 3), (N, 3, 3)
-        Principal moments in any order or full tensor, about the centre of mass, in the user's body frame. Of N
-        spacecraft where ``mass`` has N entries.
+        Principal moments in any order or full tensor, about the centre of mass, in the user's body frame. One for each
+        spacecraft if ``mass`` has N entries.
     mu : float
-        Gravity constant times mass of the centre, positive.
+        Gravitational constant times mass of the centre, positive.
     mass : float or array_like (N,), optional
-        That of the body where ``inertia`` comes from ``polhode.inertia``, else 1.
-        Of the spacecraft, or of N that do not act on each other.
+        Mass of the spacecraft, or of N that do not act on each other; by default that of ``inertia`` if it comes from
+        ``polhode.inertia``, else 1.
     gravity_gradient : bool
-        Whether the gravity gradient acts on orbit and attitude; without it the centre attracts a point.
+        Whether the gravity gradient acts on orbit and attitude; without it the centre attracts a point mass.
     forces : sequence of Force
-        From ``polhode.forces``, or their arguments as mappings with a ``kind``; they act on the centre of mass.
+        From ``polhode.forces``, or mappings of their arguments with a ``kind``; they act on the centre of mass.
     thrusters : sequence
         From ``polhode.thruster``, or mappings of its arguments.
     plates : sequence
         From ``polhode.plate``, or mappings of its arguments.
     atmosphere : mapping, optional
-        For plates with a drag coefficient: arguments of ``forces.drag`` that tell of the air (``density``, ``radius``,
+        For plates with a drag coefficient: arguments of ``forces.drag`` that describe the air (``density``, ``radius``,
         ``scale`` or ``table``, ``rotation``, ``axis``).
     sunlight : mapping, optional
-        For plates with shares of light: the ``pressure`` and the other arguments of ``forces.radiation_pressure``.
+        For plates that reflect or absorb light: ``pressure`` and the other arguments of ``forces.radiation_pressure``.
     torque, force, load : function, optional
-        One of them, added to all else: ``torque(t, q, omega, parameters)`` in the user's body frame,
+        At most one, added to the other loads: ``torque(t, q, omega, parameters)`` in the user's body frame,
         ``force(t, position, velocity, parameters)`` in space, or ``load(t, position, velocity, q, omega, parameters) ->
         (force, torque)``.
     potential : function, optional
         ``potential(t, position, q, parameters) -> float``, added to the others. Given alone, force and torque are its
-        derivatives by central differences of order 6 (relative error about 1e-13); beside a load it only enters the
-        reported energy.
+        negative gradient by central differences of order 6 (relative error about 1e-13); beside one of the functions
+        above it only enters the reported energy.
     parameters : sequence of float, optional
-        Handed to the functions as an array.
+        Passed to the functions as an array.
     surface : float, optional
-        Radius of the centre; a run that comes down to it ends there, with the event "impact".
+        Radius of the central body; a run ends where the spacecraft descends to it, with the event "impact".
 
     Returns
     -------
     System
-        Its trajectories have, beside the usual, ``spin`` (angular momentum about the centre of mass, space frame),
-        ``attitude_energy`` (of rotation and gravity gradient) and ``orbital_energy`` (of the osculating conic):
-        at the scale of a real satellite the attitude's share of the total energy is below its round-off.
+        Its trajectories also have ``spin`` (angular momentum about the centre of mass, space frame),
+        ``attitude_energy`` (of rotation and gravity gradient) and ``orbital_energy`` (of the osculating conic): for a
+        real satellite the attitude's part of the total energy is below its round-off.
 
     Raises
     ------
     InvalidInput
-        Naming the argument, and the force, thruster or plate by its number, that is wrong.
+        Names the invalid argument, and a force, thruster or plate by its number.
 
     Examples
     --------
@@ -670,7 +670,7 @@ def spacecraft(
 
 
 def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
-    """Moments (N, 3) and frames (N, 4)."""
+    """Principal moments (N, 3) and frames (N, 4)."""
     if isinstance(inertia, np.ndarray) and inertia.ndim:
         inertia = list(array(inertia, "inertia"))
     if not isinstance(inertia, list | tuple) or not inertia:
@@ -691,7 +691,7 @@ def _in_principal(frame: Any, one: Device) -> list[float]:
 
 @dataclass(frozen=True)
 class _Energies:
-    """Spin and energies of attitude and orbit on their own, from recorded states."""
+    """Spin, attitude energy and orbital energy from recorded states."""
 
     mu: float
     mass: Any

@@ -159,7 +159,7 @@ def user_rate(y, bodies, turned):
 
 @inlined
 def felt(T, bodies, i):
-    """A torque on body i (principal frame), zero about every axis that the body does not turn about."""
+    """A torque on body i (principal frame), zero about every axis that the body does not rotate about."""
     j = get3(bodies, slots.CONSTANTS * i + slots.INVERSE_INERTIA)
     return (T[0] if j[0] > 0.0 else 0.0, T[1] if j[1] > 0.0 else 0.0, T[2] if j[2] > 0.0 else 0.0)
 
