@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:cv8")
 """Methods compared by default, one of each kind: implicit in rate and in momentum form, explicit, splittings of order
 2, 4 and 6, one with commutator loads, Runge-Kutta of order 4 and the default method."""
-SLOPED_METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
+VELOCITY_METHODS = ("imid", "trapm", "liemid_ea", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
 """The same under loads that depend on velocities: methods that keep their order."""
 POINT_METHODS = ("trap", "imid", "v2", "rkn6_14a", "pmlf6", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
 """The same for point masses, for which several of the methods above coincide."""
-SLOPED_POINT_METHODS = ("trap", "imid", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
+VELOCITY_POINT_METHODS = ("trap", "imid", "v2", "s4_6", "s6_10", "mkrk:rk4", "mkrk:gauss4", "mkrk:cv8")
 """The same for point masses under loads that depend on velocities."""
 ERRORS = {
     "attitude_error": "attitude",
@@ -128,8 +128,8 @@ def command(
 def usual_methods(system: System) -> tuple[str, ...]:
     """Methods compared by default for this system."""
     if not system.rotates:
-        return SLOPED_POINT_METHODS if system.velocity_dependent else POINT_METHODS
-    return SLOPED_METHODS if system.velocity_dependent else METHODS
+        return VELOCITY_POINT_METHODS if system.velocity_dependent else POINT_METHODS
+    return VELOCITY_METHODS if system.velocity_dependent else METHODS
 
 
 def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:

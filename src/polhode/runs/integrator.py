@@ -37,7 +37,7 @@ def extended(
         Numbers of the bath; those it starts with unless given.
     """
     y = np.array(y, dtype=float)
-    of_run, N, S = prepared.coordinates, system.N, len(system.auxiliary)
+    chart, N, S = prepared.coordinates, system.N, len(system.auxiliary)
     time_variables = np.zeros(L.TIME_VARIABLES if prepared.step_density else 0)
     if y.size == L.BODY * N:
         y = np.concatenate([y, np.zeros(S)])
@@ -48,14 +48,14 @@ def extended(
         return np.concatenate([y, left, np.zeros(S)])
     if prepared.bath is not None:
         time_variables = np.concatenate([prepared.bath.numbers if bath is None else bath, time_variables])
-    if of_run is None:
+    if chart is None:
         return np.concatenate([y, time_variables])
-    numbers = np.zeros((N, of_run.size))
+    numbers = np.zeros((N, chart.size))
     for i, frame in enumerate(system.frames):
         at = slice(L.BODY * i + L.ATTITUDE, L.BODY * i + L.ATTITUDE + 4)
         q = multiply(y[at], (frame[0], -frame[1], -frame[2], -frame[3]))
-        numbers[i] = of_run.coordinates(q) if given is None else given[i]
-        y[at] = multiply(of_run.attitude(tuple(numbers[i])), frame)
+        numbers[i] = chart.coordinates(q) if given is None else given[i]
+        y[at] = multiply(chart.attitude(tuple(numbers[i])), frame)
     return np.concatenate([y, numbers.ravel(), time_variables])
 
 
@@ -172,7 +172,7 @@ class Integrator:
                 f"may act in {system.name!r}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol"
             )
         if system.auxiliary and self.prepared.auxiliary_work is None:
-            kept = " and ".join(dict.fromkeys(of_run.quantity for of_run in system.auxiliary))
+            kept = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
             raise InvalidInput(
                 f"method {chosen.label!r} does not advance numbers of the system's own, but {system.name!r} has some "
                 f"({kept}); take 'mkrk:cv8'"
@@ -208,7 +208,7 @@ class Integrator:
             if self.y[time_variables + 2] == 0.0:
                 self.y[time_variables] = t
         self.step_info[L.GUARDED] = float(limit is not None)
-        powers = any(of_run.by_velocity for of_run in system.auxiliary)
+        powers = any(variable.by_velocity for variable in system.auxiliary)
         self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
         self.step_info[L.AUXILIARY], self.step_info[L.SPLIT_LOADS] = len(system.auxiliary), float(system.divided)
         self.step_info[L.HAS_COMMUTATOR] = float(system.commutates)

@@ -125,8 +125,7 @@ def radial_distribution(ds: xr.Dataset, bins: int = 100, r_max: float | None = N
 
 
 def dipole_correlations(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
-dipole: Any = None,
-                        blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+                        dipole: Any = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
     """Orientational correlation of the dipoles of two bodies at a distance r.
 
     ``h110`` is the average of u_i . u_j and ``h112`` that of 3 (u_i . e)(u_j . e) - u_i . u_j over the pairs of a
@@ -171,9 +170,8 @@ dipole: Any = None,
     return xr.Dataset(variables, coordinates, {"rows": len(count), "bodies": position.shape[1]})
 
 
-def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *, dipole:
-Any = None,
-                    blocks: int | None = None) -> xr.Dataset:  # fmt: skip
+def kirkwood_factor(ds: xr.Dataset, bins: int = 100, r_max: float | None = None, rows: slice | None = None, *,
+                    dipole: Any = None, blocks: int | None = None) -> xr.Dataset:  # fmt: skip
     """Kirkwood factor g_K(r) = 1 + <sum_j u_i . u_j>, the sum over all neighbours of a body within r [kirkwood1939].
 
     Parameters

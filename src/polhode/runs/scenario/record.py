@@ -151,7 +151,7 @@ class Scenario:
         if time_transformed:
             del keep["since"]
             if "clock" in last:
-                keep["clock"] = last.step_density.values.tolist()
+                keep["clock"] = last.clock.values.tolist()
         if "rtol" in keep and "step" in last and float(last.step) > 0.0:
             keep["first_step"] = float(last.step)
         if "t_eval" in keep:
