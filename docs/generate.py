@@ -491,7 +491,7 @@ def home_of_data(home: str, name: str) -> str:
 def api_page() -> str:
     """Every public name, grouped by its module."""
     groups: dict[str, list[str]] = {heading: [] for heading in ROOMS.values()}
-    for name, home in polhode._HOMES.items():
+    for name, home in polhode._homes().items():
         if home == "errors":
             continue
         try:
@@ -505,7 +505,7 @@ def api_page() -> str:
             text += f"\n## {heading}\n\n" + rst("\n".join(parts))
     text += "\n## Pictures\n\n" + rst(".. autofunction:: polhode.plots.dashboard")
     text += "\n## Exceptions\n\nWhen each is raised: [Errors and exit codes](../errors.md).\n\n"
-    text += rst("\n".join(public(home, name) for name, home in polhode._HOMES.items() if home == "errors"))
+    text += rst("\n".join(public(home, name) for name, home in polhode._homes().items() if home == "errors"))
     return text
 
 

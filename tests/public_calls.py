@@ -193,6 +193,7 @@ CALLS = {
     # methods
     "method_table": [{}],
     "add_method": [{"row": lambda: ph.METHODS["trapm"]}],
+    "add_system": [{"build": lambda: ph.SYSTEMS["free_body"]}],
     "add_tableau": [{"name": "border_euler", "A": [[0.0]], "b": [1.0], "c": [0.0], "cite": "", "description": "x",
                      "errors": (), "dense": None}],
     "tableau": [{"name": "rk4"}],

@@ -19,7 +19,7 @@ from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.scenario import read_scenario
-from polhode.runs.scenario.systems import Orbit
+from polhode.runs.scenario.signatures import system_table
 from polhode.runs.scenario.values import models_in
 from polhode.runs.single import start_state
 from polhode.systems.events import compiled_events, table_of
@@ -540,7 +540,7 @@ def read(tmp_path):
 def test_tables_of_forces_are_those_of_python():
     tables = {
         table.model_fields["kind"].annotation.__args__[0]: set(table.model_fields) - {"kind"}
-        for table in models_in(Orbit.model_fields["forces"].annotation)
+        for table in models_in(system_table("orbit").model_fields["forces"].annotation)
     }
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in FORCES.items()}
 

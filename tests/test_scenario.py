@@ -14,7 +14,7 @@ import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.runs import scenario as scenarios
 from polhode.runs.scenario import initial_state, key_lines, read_scenario
-from polhode.runs.scenario.schema import Initial, ScenarioFile
+from polhode.runs.scenario.schema import Initial, scenario_file
 from polhode.runs.scenario.values import models_in
 from polhode.systems import SYSTEMS
 
@@ -45,7 +45,7 @@ def read(tmp_path):
 def test_systems_of_scenarios_are_those_of_python():
     tables = {
         table.model_fields["type"].annotation.__args__[0]: set(table.model_fields) - {"type"}
-        for table in models_in(ScenarioFile.model_fields["system"].annotation)
+        for table in models_in(scenario_file().model_fields["system"].annotation)
     }
     assert tables == {name: set(inspect.signature(build).parameters) for name, build in SYSTEMS.items()}
 

@@ -18,7 +18,7 @@ from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.runs.display import duration
 from polhode.runs.scenario import schema
-from polhode.runs.scenario.systems import RigidBody
+from polhode.runs.scenario.signatures import system_table
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
 START = {"angular_velocity": (0.3, 1.0, 0.5)}
@@ -263,7 +263,7 @@ def test_integrate_and_scenarios_take_the_same_words():
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
-    assert of_the_system <= set(RigidBody.model_fields)
+    assert of_the_system <= set(system_table("rigid_body").model_fields)
     assert keys - in_python - of_functions == drawn
     assert whole_file - {"store"} <= set(schema.ScenarioFile.model_fields) and "store" in schema.Output.model_fields
 

@@ -16,11 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 _HOMES = {
-    "free_body": "systems", "heavy_top": "systems", "particle": "systems", "rigid_body": "systems",
-    "gravity_gradient": "systems", "soft_wall": "systems", "orbit": "systems", "problem": "systems",
-    "spacecraft": "systems", "thruster": "systems", "plate": "systems", "gravitating_bodies": "systems",
-    "dipoles": "systems", "rigid_water": "systems",
-    "System": "systems", "SYSTEMS": "systems", "PROBLEMS": "systems",
+    "System": "systems", "SYSTEMS": "systems", "add_system": "systems", "problem": "systems", "PROBLEMS": "systems",
+    "thruster": "systems", "plate": "systems",
     "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
     "Method": "methods", "tableau": "methods", "Scheme": "methods", "splitting": "methods",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "Progress": "runs.display",
@@ -52,19 +49,26 @@ try:
 except PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
 
-__all__ = ["__version__", *_HOMES, *_MODULES]
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return ["__version__", *_homes(), *_MODULES]
     if name in _MODULES:
         value = importlib.import_module(f"polhode.{_MODULES[name]}")
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
+    elif not name.startswith("_") and name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
+        return systems[name]
     else:
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
     globals()[name] = value
     return value
 
 
+def _homes() -> dict[str, str]:
+    """The module of every public name: of those above and of all systems."""
+    return dict.fromkeys(importlib.import_module("polhode.systems").SYSTEMS, "systems") | _HOMES
+
+
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(["__version__", *_homes(), *_MODULES])

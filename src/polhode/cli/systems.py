@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from typing import Any
 
@@ -57,17 +56,20 @@ def command(as_json: bool) -> None:
 def facts() -> dict[str, list[dict[str, Any]]]:
     """Systems and problems in JSON's types."""
     from polhode.systems import PROBLEMS, SYSTEMS
+    from polhode.systems.words import arguments_of, summary
 
     systems = [
         {
             "name": name,
-            "description": (inspect.getdoc(build) or "").split("\n")[0],
+            "description": summary(build),
             "arguments": {
                 argument.name: {
-                    "required": argument.default is argument.empty,
-                    "default": None if argument.default is argument.empty else argument.default,
+                    "required": argument.required,
+                    "default": argument.default,
+                    "unit": argument.unit,
+                    "description": argument.description,
                 }
-                for argument in inspect.signature(build).parameters.values()
+                for argument in arguments_of(build).values()
             },
         }
         for name, build in SYSTEMS.items()

@@ -3,7 +3,9 @@
 One file per system, whose docstring is its page in the documentation: equations of motion, conserved quantities,
 parameters with units, source. Beside them, ``inertia`` builds and checks inertia tensors, ``user`` turns plain Python
 functions into loads, ``problems`` holds the ready-made problems of the papers, ``record`` defines ``System``,
-``forces`` holds the forces of ``orbit`` and ``spacecraft``, and ``planets`` constants for them.
+``forces`` holds the forces of ``orbit`` and ``spacecraft``, and ``planets`` constants for them. ``words`` are the
+annotations from which scenarios, their schema and listings know the arguments of a system: a further one is a file with
+such a function, and a row below (or ``add_system``).
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from polhode.errors import InvalidInput, shown
 from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
@@ -24,12 +27,14 @@ from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
+from polhode.systems.words import arguments_of
 
 __all__ = [
     "PROBLEMS",
     "SYSTEMS",
     "ReadyMade",
     "System",
+    "add_system",
     "built",
     "dipoles",
     "free_body",
@@ -55,6 +60,43 @@ SYSTEMS: dict[str, Callable[..., System]] = {
     )
 }  # fmt: skip
 """The systems by the name of the function that builds them."""
+
+
+def add_system(build: Callable[..., System]) -> Callable[..., System]:
+    """Add a system of one's own under the name of the function that builds it; returns the function.
+
+    From then on scenarios, their schema, ``polhode systems`` and ``rerun`` know it, and ``polhode.<name>`` is the
+    function. Adding the same function twice does nothing.
+
+    Parameters
+    ----------
+    build : function
+        Its arguments are annotated with words of ``polhode.systems.words`` and described in the section Parameters of
+        its docstring. The ``System`` it returns has its name, and the arguments from which it builds the same again.
+
+    Raises
+    ------
+    InvalidInput
+        Not a function, a name that another system has, or an argument whose annotation says nothing to a scenario.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from polhode.systems.words import Acceleration, Mass
+    >>> def falling(mass: Mass, gravity: Acceleration = 9.81) -> System:
+    ...     made = particle(mass, gravity=(0.0, 0.0, -gravity))
+    ...     return replace(made, name="falling", arguments={"mass": mass, "gravity": gravity})
+    >>> add_system(falling)(2.0).conserves  # doctest: +SKIP
+    ('energy',)
+    """
+    name = getattr(build, "__name__", "")
+    if not callable(build) or not name.isidentifier():
+        raise InvalidInput(f"build must be a function that returns a System, not {shown(build)}")
+    if SYSTEMS.get(name, build) is not build:
+        raise InvalidInput(f"there is already a system {name!r}; give the function another name")
+    arguments_of(build)
+    SYSTEMS[name] = build
+    return build
 
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
@@ -72,6 +72,7 @@ from polhode.systems.molecules import (
     thermodynamics,
 )
 from polhode.systems.record import System, plain
+from polhode.systems.words import Form, Inertia, NumberOrNumbers, Permittivity, VectorOrVectors
 
 STRENGTH, SQUARE, ATTRACTED, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2, OWN_NUMBERS + 3
 DIPOLES = OWN_NUMBERS + 4
@@ -133,18 +134,18 @@ def dipole_turned(i, at, sums, y, c):
 @answering
 def dipoles(
     n: int,
-    mass: Any = None,
-    inertia: Any = (1.0, 1.88, 2.88),
-    dipole: Any = (0.0, 1.0, 1.0),
+    mass: NumberOrNumbers | None = None,
+    inertia: Inertia = (1.0, 1.88, 2.88),
+    dipole: VectorOrVectors = (0.0, 1.0, 1.0),
     sigma: float = 1.0,
     epsilon: float = 1.0,
     *,
-    attraction: float | bool = False,
+    attraction: Annotated[float | bool, Form.NUMBER] = False,
     cutoff: float | None = None,
     switch: float | None = None,
     skin: float | None = None,
-    box: Any = None,
-    reaction_field: float | None = None,
+    box: NumberOrNumbers | None = None,
+    reaction_field: Permittivity | None = None,
 ) -> System:
     """Soft spheres with dipoles; by default those of [celledoni2008, section 3.4], in free space.
 
@@ -158,8 +159,10 @@ def dipoles(
         Moments or tensor about the centre of mass, for all bodies or one for each; a (3, 3) array is one tensor.
     dipole : array_like (3,) or (n, 3)
         Dipole in the body frame, for all bodies or one for each.
-    sigma, epsilon : float
-        Diameter of the spheres, positive; strength of their repulsion, not negative.
+    sigma : float
+        Diameter of the spheres, positive.
+    epsilon : float
+        Strength of their repulsion, not negative.
     attraction : float or bool
         Factor of the attraction in -4 epsilon (sigma/r)^6, True for 1.
     cutoff : float, optional

@@ -15,18 +15,17 @@ inertia   3 principal moments in any order, or 3 x 3 mass length^2, any consiste
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from polhode.arguments import in_unit
 from polhode.errors import answering
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, no_loads, no_series, plain
+from polhode.systems.words import Inertia
 
 
 @answering
-def free_body(inertia: Any) -> System:
+def free_body(inertia: Inertia) -> System:
     """A rigid body that rotates freely.
 
     Parameters

@@ -19,8 +19,6 @@ accuracy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from polhode.algebra.so3 import add, axpy, dot, scale
@@ -29,6 +27,7 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.systems.record import IDENTITY, System, plain
+from polhode.systems.words import Numbers
 
 # parameters: mu of each body
 
@@ -75,15 +74,15 @@ def gravity_potential(t, N, y, bodies, parameters):
 
 
 @answering
-def gravitating_bodies(mu: Any = None, mass: Any = None, G: float | None = None) -> System:
+def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G: float | None = None) -> System:
     """Point masses that attract each other.
 
     Parameters
     ----------
     mu : array_like (N,), optional
-        Gravitational constant times mass of each body, N >= 2, positive; or
+        Gravitational constant times mass of each body, N >= 2, positive. Give this or ``mass``.
     mass : array_like (N,), optional
-        the masses.
+        Mass of each body, N >= 2, positive.
     G : float
         Gravitational constant, positive, by default 1; the paths depend only on ``mu``. If the others are astropy
         quantities it must be given, in SI or as a quantity.

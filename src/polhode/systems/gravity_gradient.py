@@ -32,6 +32,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, plain
+from polhode.systems.words import GravitationalParameter, Inertia, Length
 
 # parameters: k = 3 mu / radius^3. In the principal frame u x I u has differences of moments as factors, which are
 # exact for a nearly spherical body too.
@@ -90,7 +91,7 @@ def axis_of_symmetry(moments: Any, frame: Any) -> Any:
 
 
 @answering
-def gravity_gradient(inertia: Any, mu: float, radius: float) -> System:
+def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Length) -> System:
     """The attitude of a rigid body in the gravity gradient of a distant centre.
 
     Parameters

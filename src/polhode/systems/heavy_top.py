@@ -25,7 +25,7 @@ inertia_about  reference point of ``inertia``: "fixed_point" (default) or       
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from polhode.systems.inertia import (
     principal,
 )
 from polhode.systems.record import System, plain
+from polhode.systems.words import Acceleration, Inertia, Mass, Newtons, Position
 
 STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
@@ -98,13 +99,13 @@ def symmetry_axis(inertia: Any, center: Any) -> Any:
 
 @answering
 def heavy_top(
-    inertia: Any,
-    center_of_mass: Any,
-    weight: float | None = None,
+    inertia: Inertia,
+    center_of_mass: Position,
+    weight: Newtons | None = None,
     *,
-    mass: float | None = None,
-    gravity: float = STANDARD_GRAVITY,
-    inertia_about: str = "fixed_point",
+    mass: Mass | None = None,
+    gravity: Acceleration = STANDARD_GRAVITY,
+    inertia_about: Literal["fixed_point", "center_of_mass"] = "fixed_point",
 ) -> System:
     """A rigid body that rotates about a fixed point under its weight.
 
@@ -148,7 +149,7 @@ def heavy_top(
         own = mass_of(inertia, mass)
         mass = own if weight is None else mass
         inertia, inertia_about = parallel_axis(inertia.inertia, own, center), "fixed_point"
-    inertia_about = choice(inertia_about, "inertia_about", POINTS)
+    choice(inertia_about, "inertia_about", POINTS)
     if mass is None:
         if weight is None:
             raise InvalidInput("neither weight nor mass is given; give the weight, or the mass (and gravity)")

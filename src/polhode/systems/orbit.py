@@ -38,7 +38,6 @@ with ``NotFinite``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +50,7 @@ from polhode.kernel.access import get3, put3
 from polhode.systems.force_table import COUNT, ROW, ROWS, acceleration, force_table, level, masses_of, own_numbers
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
+from polhode.systems.words import Forces, Function, GravitationalParameter, Length, Masses, Numbers
 
 
 def orbit_loads(part, t, N, y, bodies, parameters, out):
@@ -83,13 +83,13 @@ def orbit_potential(t, N, y, bodies, parameters):
 
 @answering
 def orbit(
-    mu: float,
-    mass: Any = 1.0,
-    forces: Sequence[Any] = (),
-    surface: float | None = None,
-    force: Callable[..., Any] | None = None,
-    potential: Callable[..., Any] | None = None,
-    parameters: Any = None,
+    mu: GravitationalParameter,
+    mass: Masses = 1.0,
+    forces: Forces = (),
+    surface: Length | None = None,
+    force: Function | None = None,
+    potential: Function | None = None,
+    parameters: Numbers | None = None,
 ) -> System:
     """A point mass, or several, that orbit a centre at the origin.
 

@@ -24,7 +24,6 @@ work       whether the work of a force is recorded                       -
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,7 @@ from polhode.systems.user import (
     position_gradient_loads,
     position_potential,
 )
+from polhode.systems.words import Function, Mass, NumberOrVector, Numbers, Vector
 
 # parameters of the built-in loads: stiffness (3), weight (3)
 
@@ -73,12 +73,12 @@ def field_potential(t, N, y, bodies, parameters):
 
 @answering
 def particle(
-    mass: float = 1.0,
-    stiffness: Any = None,
-    gravity: Any = None,
-    force: Callable[..., Any] | None = None,
-    potential: Callable[..., Any] | None = None,
-    parameters: Any = None,
+    mass: Mass = 1.0,
+    stiffness: NumberOrVector | None = None,
+    gravity: Vector | None = None,
+    force: Function | None = None,
+    potential: Function | None = None,
+    parameters: Numbers | None = None,
     work: bool = True,
 ) -> System:
     """A point mass.

@@ -22,7 +22,6 @@ work       whether the work of a torque or load is recorded                   -
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,16 +40,17 @@ from polhode.systems.user import (
     general_loads,
     torque_loads,
 )
+from polhode.systems.words import Function, Inertia, Mass, Numbers
 
 
 @answering
 def rigid_body(
-    inertia: Any,
-    torque: Callable[..., Any] | None = None,
-    potential: Callable[..., Any] | None = None,
-    parameters: Any = None,
-    mass: float | None = None,
-    load: Callable[..., Any] | None = None,
+    inertia: Inertia,
+    torque: Function | None = None,
+    potential: Function | None = None,
+    parameters: Numbers | None = None,
+    mass: Mass | None = None,
+    load: Function | None = None,
     work: bool = True,
 ) -> System:
     """A rigid body with loads written by the user in plain Python.

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import cos, inf, radians, sin
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,7 @@ from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.dipoles import reaction
 from polhode.systems.molecules import constants_of, count, edges_of, overlapping, surroundings, thermodynamics
 from polhode.systems.record import System, plain
+from polhode.systems.words import NumberOrNumbers, Permittivity
 
 COULOMB = 138.935457644
 """1 / (4 pi epsilon_0) in kJ nm / (mol e^2)."""
@@ -221,14 +222,14 @@ def geometry(model: Model) -> tuple[Any, Any, Any]:
 @answering
 def rigid_water(
     n: int,
-    model: str = "spc/e",
+    model: Literal["spc/e", "tip3p", "tip4p/2005"] = "spc/e",
     *,
-    box: Any = None,
+    box: NumberOrNumbers | None = None,
     density: float | None = None,
     cutoff: float | None = None,
     switch: float | None = None,
     skin: float | None = None,
-    reaction_field: float | None = None,
+    reaction_field: Permittivity | None = None,
 ) -> System:
     """Rigid water molecules, in nm, ps, u and kJ / mol.
 
@@ -269,7 +270,7 @@ def rigid_water(
     [3.1074, 3.1074, 3.1074]
     """
     N = count(n)
-    model = choice(model, "model", MODELS)
+    choice(model, "model", MODELS)
     box, cutoff = in_unit(box, "nm", "box"), in_unit(cutoff, "nm", "cutoff")
     switch, skin = in_unit(switch, "nm", "switch"), in_unit(skin, "nm", "skin")
     if box is not None and density is not None:

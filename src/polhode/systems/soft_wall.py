@@ -21,7 +21,7 @@ sign      "printed" or "physical"                       -
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.systems.inertia import KG_M2, principal
 from polhode.systems.record import System, plain
+from polhode.systems.words import Inertia
 
 SIGNS = {"printed": 1.0, "physical": -1.0}
 
@@ -92,7 +93,7 @@ def wall_potential(t, N, y, bodies, parameters):
 
 
 @answering
-def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
+def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "physical"] = "printed") -> System:
     """The rigid body with soft wall contact of Krysl's section 5.4.
 
     Parameters
@@ -113,7 +114,7 @@ def soft_wall(inertia: Any = (2.0, 3.0, 4.5), sign: str = "printed") -> System:
     """
     inertia = in_unit(inertia, KG_M2, "inertia")
     moments, frame = principal(inertia)
-    sign = choice(sign, "sign", SIGNS)
+    choice(sign, "sign", SIGNS)
     third = np.array(rotate_inverse(tuple(frame), (0.0, 0.0, 1.0)))
     return System(
         name="soft_wall",

@@ -58,7 +58,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -94,6 +94,20 @@ from polhode.systems.user import (
     place_potential_added,
     read_only,
     torque_added,
+)
+from polhode.systems.words import (
+    Forces,
+    Form,
+    Function,
+    GravitationalParameter,
+    Inertia,
+    Length,
+    ListOf,
+    Numbers,
+    Position,
+    Time,
+    Unit,
+    Vector,
 )
 
 __all__ = ["plate", "spacecraft", "thruster"]
@@ -329,7 +343,12 @@ class Device:
 
 @answering
 def thruster(
-    force: Any, *, direction: Any = None, position: Any = (0.0, 0.0, 0.0), start: Any = None, stop: Any = None
+    force: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("N")],
+    *,
+    direction: Vector | None = None,
+    position: Position = (0.0, 0.0, 0.0),
+    start: Time | None = None,
+    stop: Time | None = None,
 ) -> Device:
     """A thruster fixed in the body, firing for start <= t < stop; steps are cut at both times.
 
@@ -377,10 +396,10 @@ def thruster(
 
 @answering
 def plate(
-    area: float,
-    normal: Any,
+    area: Annotated[float, Unit("m2")],
+    normal: Vector,
     *,
-    position: Any = (0.0, 0.0, 0.0),
+    position: Position = (0.0, 0.0, 0.0),
     drag_coefficient: float | None = None,
     specular: float | None = None,
     diffuse: float | None = None,
@@ -516,21 +535,21 @@ def _surroundings(atmosphere: Any, sunlight: Any, plates: Sequence[Device]) -> t
 # ------------------------------------------------------------------ the system
 @answering
 def spacecraft(
-    inertia: Any,
-    mu: float,
-    mass: Any = None,
+    inertia: Inertia,
+    mu: GravitationalParameter,
+    mass: Annotated[Any, Form.NUMBER, Unit("kg")] | None = None,
     gravity_gradient: bool = True,
-    forces: Sequence[Any] = (),
-    thrusters: Sequence[Any] = (),
-    plates: Sequence[Any] = (),
-    atmosphere: Mapping[str, Any] | None = None,
-    sunlight: Mapping[str, Any] | None = None,
-    torque: Callable[..., Any] | None = None,
-    force: Callable[..., Any] | None = None,
-    load: Callable[..., Any] | None = None,
-    potential: Callable[..., Any] | None = None,
-    parameters: Any = None,
-    surface: float | None = None,
+    forces: Forces = (),
+    thrusters: Annotated[Sequence[Any], ListOf(thruster)] = (),
+    plates: Annotated[Sequence[Any], ListOf(plate)] = (),
+    atmosphere: Annotated[Mapping[str, Any], Form.ATMOSPHERE] | None = None,
+    sunlight: Annotated[Mapping[str, Any], Form.SUNLIGHT] | None = None,
+    torque: Function | None = None,
+    force: Function | None = None,
+    load: Function | None = None,
+    potential: Function | None = None,
+    parameters: Numbers | None = None,
+    surface: Length | None = None,
 ) -> System:
     """A rigid body that orbits a centre at the origin, with orbit and attitude in one state.
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from polhode.errors import closest
-from polhode.runs.scenario.schema import Initial, Output, Run, ScenarioFile
+from polhode.runs.scenario.schema import Initial, Output, Run, ScenarioFile, scenario_file
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import models_in, tags_of
@@ -107,7 +107,7 @@ def as_toml(value: Any) -> str:
 
 def tables_at(loc: Iterable[str | int]) -> list[type[BaseModel]]:
     """The models a table may have, found by walking them along a pydantic location."""
-    models: list[type[BaseModel]] = [ScenarioFile]
+    models: list[type[BaseModel]] = [scenario_file()]
     for part in loc:
         if isinstance(part, int):
             continue

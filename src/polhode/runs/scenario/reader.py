@@ -36,8 +36,7 @@ from polhode.runs.scenario.initial_state import (
 )
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
-from polhode.runs.scenario.schema import Elements, Initial, MethodTable, Output, Run, ScenarioFile
-from polhode.runs.scenario.systems import Atmosphere, Sunlight
+from polhode.runs.scenario.schema import Elements, Initial, MethodTable, Output, Run, ScenarioFile, scenario_file
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
@@ -45,6 +44,7 @@ from polhode.runs.single import ADAPTIVE, Progress, check_moving, checked_breaks
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
+from polhode.systems.words import Form, arguments_of
 from polhode.trajectory import suffix_of
 from polhode.trajectory.epochs import epoch_of
 
@@ -257,7 +257,7 @@ class _Reader:
     # -------------------------------------------------------------- shape
     def parsed(self) -> ScenarioFile:
         """The file as tables; sections with mistakes are left out after noting them."""
-        self.raw = self.in_si(self.bounded(self.raw), [ScenarioFile], (), ())
+        self.raw = self.in_si(self.bounded(self.raw), [scenario_file()], (), ())
         run = self.raw.get("run")
         if self.si is not None and isinstance(run, dict | None):
             name = dotted(self.si)
@@ -310,35 +310,35 @@ class _Reader:
 
     # -------------------------------------------------------------- meaning
     def system(self, table: Any) -> System | None:
-        """Build the system of the [system] table."""
-        arguments: dict[str, Any] = {}
-        before = len(self.problems)
-        for name in type(table).model_fields:
-            value = getattr(table, name)
-            if name == "type" or value is None:
-                continue
-            if isinstance(value, Body):
-                value = self.body(value)
-            elif name in ("torque", "force", "potential", "load"):
-                value = self.function(("system", name), value)
-            elif name == "forces":
-                value = [self.force(("system", "forces", k), force) for k, force in enumerate(value)]
-            elif name in ("thrusters", "plates"):
-                value = [one.model_dump(exclude_none=True) for one in value]
-            elif isinstance(value, Atmosphere | Sunlight):
-                value = value.model_dump(exclude_none=True)
-            arguments[name] = value
+        """Build the system of the [system] table from the keys it has."""
+        before, build = len(self.problems), SYSTEMS[table.type]
+        arguments = {
+            name: self.argument(argument.type, ("system", name), getattr(table, name))
+            for name, argument in arguments_of(build).items()
+            if name in table.model_fields_set
+        }
         if len(self.problems) > before:
             return None
         try:
-            return SYSTEMS[table.type](**arguments)
+            return build(**arguments)
         except InvalidInput as refused:
             self.refused(("system",), refused)
             return None
 
-    def body(self, table: Body) -> Any:
+    def argument(self, kind: Any, key: Key, value: Any) -> Any:
+        """What a key means as an argument of a function."""
+        if kind is Form.FUNCTION:
+            return self.function(key, value)
+        if kind is Form.FORCES:
+            return [self.force((*key, k), force) for k, force in enumerate(value)]
+        if isinstance(value, Body):
+            return self.body(key, value)
+        if isinstance(value, list):
+            return [self.argument(None, (*key, k), part) for k, part in enumerate(value)]
+        return value.model_dump(exclude_unset=True) if isinstance(value, BaseModel) else value
+
+    def body(self, at: Key, table: Body) -> Any:
         """The inertia tensor of a shape."""
-        at: Key = ("system", "inertia")
         shapes = [name for name in Body.model_fields if name != "about"]
         given = [name for name in shapes if getattr(table, name) is not None]
         if len(given) != 1:
@@ -563,4 +563,4 @@ def _deepest(text: str) -> int:
 
 # ------------------------------------------------------------------ mistakes in words
 def _validated(raw: Mapping[str, Any]) -> ScenarioFile:
-    return ScenarioFile.model_validate_json(json.dumps(raw, default=str), strict=True)
+    return scenario_file().model_validate_json(json.dumps(raw, default=str), strict=True)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+from functools import lru_cache, reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from polhode.runs.scenario.systems import (
-    AnyEvent,
-    Dipoles,
-    FreeBody,
-    GravitatingBodies,
-    GravityGradient,
-    HeavyTop,
-    Orbit,
-    Particle,
-    RigidBody,
-    RigidWater,
-    SoftWall,
-    Spacecraft,
-)
-from polhode.runs.scenario.units import Unit, unit_keys
+from polhode.runs.scenario.forces_and_events import AnyEvent
+from polhode.runs.scenario.signatures import system_tables
+from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import (
     Angle,
     BodyVectors,
@@ -38,6 +29,7 @@ from polhode.runs.scenario.values import (
     tables_of,
 )
 from polhode.systems import initial
+from polhode.systems.words import Unit
 from polhode.trajectory import UNITS
 
 
@@ -192,23 +184,8 @@ class ScenarioFile(MethodOptions):
 
     title: str | None = None
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
-    system: (
-        Annotated[
-            Particle
-            | FreeBody
-            | RigidBody
-            | HeavyTop
-            | GravityGradient
-            | SoftWall
-            | Orbit
-            | Spacecraft
-            | GravitatingBodies
-            | Dipoles
-            | RigidWater,
-            Field(discriminator="type"),
-        ]
-        | None
-    ) = None
+    system: Any = None
+    """One of ``system_tables``; see ``scenario_file``."""
     initial: Initial = Field(default_factory=Initial)
     elements: Elements | None = None
     method: (
@@ -234,6 +211,18 @@ class ScenarioFile(MethodOptions):
     output: Output = Field(default_factory=Output)
 
 
+def scenario_file() -> type[ScenarioFile]:
+    """The model of a whole file, with the systems that are registered now."""
+    return _file_with(system_tables())
+
+
+@lru_cache(maxsize=2)
+def _file_with(tables: tuple[type[Table], ...]) -> type[ScenarioFile]:
+    one = Annotated[reduce(or_, tables), Field(discriminator="type")]  # type: ignore[arg-type]
+    about = inspect.getdoc(ScenarioFile)
+    return create_model("ScenarioFile", __base__=ScenarioFile, __doc__=about, system=(one | None, None))
+
+
 class _Schema(GenerateJsonSchema):
     """TOML has no null: what may be left out is not null."""
 
@@ -247,9 +236,10 @@ class _Schema(GenerateJsonSchema):
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema of scenario files."""
-    made = ScenarioFile.model_json_schema(schema_generator=_Schema)
-    for model in tables_of(ScenarioFile):
-        table = made if model is ScenarioFile else made["$defs"].get(model.__name__)
+    file = scenario_file()
+    made = file.model_json_schema(schema_generator=_Schema)
+    for model in tables_of(file):
+        table = made if model is file else made["$defs"].get(model.__name__)
         known = unit_keys(model)
         if table is None or not known:
             continue

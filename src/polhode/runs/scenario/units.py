@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from math import pi
 from types import UnionType
@@ -11,13 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-
-@dataclass(frozen=True)
-class Unit:
-    """Mark of a key that has a unit: which of IN_SI."""
-
-    name: str
-
+from polhode.systems.words import Unit
 
 IN_SI: dict[str, dict[str, Decimal | float]] = {
     "m": {"m": Decimal(1), "km": Decimal(1000)},

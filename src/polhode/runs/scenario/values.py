@@ -8,17 +8,15 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from polhode.runs.scenario.units import Unit
+from polhode.systems.words import Unit
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Vector = Annotated[list[Number], Field(min_length=3, max_length=3)]
 Matrix = Annotated[list[Vector], Field(min_length=3, max_length=3)]
 Quaternion = Annotated[list[Number], Field(min_length=4, max_length=4)]
 FUNCTION = r"^[^:]+\.py:[A-Za-z_]\w*$"
-Function = Annotated[
-    str, Field(pattern=FUNCTION, description="Python function as 'file.py:function', the file beside the scenario")
-]
-Numbers = Annotated[list[Number], Field(description="numbers handed to the functions")]
+Function = Annotated[str, Field(pattern=FUNCTION)]
+Numbers = list[Number]
 Length = Annotated[Number, Unit("m")]
 Place = Annotated[Vector, Unit("m")]
 Velocity = Annotated[Vector, Unit("m_s")]
@@ -36,16 +34,13 @@ class Table(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-Masses = Annotated[
-    Annotated[Number, Tag("<number>")] | Annotated[list[Number], Tag("<list>")],
-    Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
-    Field(description="one number, or one for each of several"),
-]
-
-
 NumberOrList = Annotated[
     Annotated[Number, Tag("<number>")] | Annotated[list[Number], Tag("<list>")],
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
+]
+NumberOrVector = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[Vector, Tag("<vector>")],
+    Discriminator(lambda value: "<vector>" if isinstance(value, list) else "<number>"),
 ]
 VectorOrList = Annotated[
     Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
@@ -178,8 +173,6 @@ def _kind_of_inertia(value: Any) -> str:
 Inertia = Annotated[
     Annotated[Vector, Tag("<moments>")] | Annotated[Matrix, Tag("<tensor>")] | Annotated[Body, Tag("<body>")],
     Discriminator(_kind_of_inertia),
-    Field(description="3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"),
-    Unit("kg_m2"),
 ]
 
 

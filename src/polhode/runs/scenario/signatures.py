@@ -1,0 +1,75 @@
+"""Tables of a scenario made from the annotated signatures of what they call: one for each system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from polhode.runs.scenario.forces_and_events import AnyForce, Atmosphere, CirclePath, Sunlight
+from polhode.runs.scenario.values import (
+    Function,
+    Inertia,
+    Number,
+    NumberOrList,
+    NumberOrVector,
+    Numbers,
+    Table,
+    Vector,
+    VectorOrList,
+)
+from polhode.systems import SYSTEMS
+from polhode.systems.words import Argument, Form, ListOf, Unit, arguments_of, summary
+
+TYPES: dict[Any, Any] = {
+    float: Number, Form.NUMBER: Number, Form.NUMBER_OR_INFINITY: float, Form.NUMBERS: Numbers,
+    Form.NUMBER_OR_NUMBERS: NumberOrList, Form.ROWS: list[Numbers], Form.VECTOR: Vector,
+    Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
+    Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.CIRCLE: CirclePath, Form.ATMOSPHERE: Atmosphere,
+    Form.SUNLIGHT: Sunlight, Form.FORCES: list[AnyForce],
+}  # fmt: skip
+"""What checks a value, for each word of ``polhode.systems.words`` that is no plain type."""
+SPELLED = {
+    Form.INERTIA: "or a shape such as { box = { mass, sides } }",
+    Form.FUNCTION: "written 'file.py:function', a Python file beside the scenario",
+}
+"""What follows the description of an argument, which speaks of Python."""
+
+
+def system_tables() -> tuple[type[Table], ...]:
+    """The tables ``[system]`` may be, one for each system that is registered now."""
+    return tuple(table_of(build, "type") for build in SYSTEMS.values())
+
+
+def system_table(name: str) -> type[Table]:
+    """The table ``[system]`` with ``type = name``."""
+    return table_of(SYSTEMS[name], "type")
+
+
+@cache
+def table_of(build: Callable[..., Any], word: str | None = None) -> type[Table]:
+    """The table of the arguments of a function; the key ``word`` has its name."""
+    name = build.__name__
+    fields: dict[str, Any] = {word: (Literal[name], ...)} if word else {}
+    fields |= {argument.name: field_of(argument) for argument in arguments_of(build).values()}
+    title = "".join(part.capitalize() for part in name.split("_"))
+    made: type[Table] = create_model(title, __base__=Table, __doc__=summary(build), __module__=__name__, **fields)
+    return made
+
+
+def field_of(argument: Argument) -> tuple[Any, Any]:
+    """Type and default of the key of an argument; only keys that a file has are given to the function."""
+    kind = argument.type
+    checked = list[table_of(kind.build)] if isinstance(kind, ListOf) else TYPES.get(kind, kind)  # type: ignore[misc]
+    words = [part for part in (argument.description, SPELLED.get(kind, "")) if part]
+    marks: list[Any] = [Field(description="; ".join(words))] if words else []
+    marks += [Unit(argument.unit)] if argument.unit else []
+    if marks:
+        checked = Annotated[checked, *marks]
+    if argument.required:
+        return checked, ...
+    if not isinstance(argument.default, float | int | str):
+        return checked | None, None
+    return checked, float(argument.default) if TYPES.get(kind) is Number else argument.default
