@@ -68,6 +68,7 @@ steps = 3
 def added():
     yield ph.add_system(bob)
     del SYSTEMS["bob"]
+    vars(ph).pop("bob", None)
 
 
 @pytest.fixture

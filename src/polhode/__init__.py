@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
     elif not name.startswith("_") and name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
-        return systems[name]
+        value = systems[name]
     else:
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
     globals()[name] = value
