@@ -110,7 +110,7 @@ def with_polhode(label: str, n: int, oblate: bool = False, every: int = 0, days:
     from polhode.kernel import layout as L
     from polhode.methods import method
     from polhode.runs.integrator import Integrator
-    from polhode.runs.single import start_state
+    from polhode.runs.request import start_state
 
     system, start = orbit(oblate)
     y, h = start_state(system, **start), DAY * days / n
@@ -144,7 +144,7 @@ def with_tolerance(label: str, rtol: float, oblate: bool = False) -> Run:
     from polhode.kernel import layout as L
     from polhode.methods import method
     from polhode.runs.integrator import Integrator
-    from polhode.runs.single import start_state
+    from polhode.runs.request import start_state
 
     system, start = orbit(oblate)
     y = start_state(system, **start)

@@ -42,7 +42,7 @@ from polhode.kernel import layout as slots
 from polhode.methods import method
 from polhode.methods.free_flows import free_flow
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems import System, problem
 
 METHODS = (

@@ -45,7 +45,7 @@ from polhode.methods import rotation_parameters as rows
 from polhode.methods.record import CompiledMethod, MethodSpec
 from polhode.methods.stages import UNKNOWNS, origin, steps_of
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems import System
 
 MOMENTS, CENTER, WEIGHT, SPEED = (15.234375, 0.46875, 15.234375), (0.0, 1.0, 0.0), 15.0 * 9.81, (0.0, 150.0, -4.61538)

@@ -19,8 +19,9 @@ import numpy as np
 import polhode as ph
 from polhode.kernel import layout as L
 from polhode.methods import method
+from polhode.runs.integrate import integrate
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import integrate, start_state
+from polhode.runs.request import start_state
 from polhode.systems import problem
 
 METHODS = (

@@ -44,6 +44,7 @@ CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
 ROOMS = {
     "runs.integrate": "Running",
     "runs.display": "Running",
+    "runs.request": "Running",
     "runs.resume": "Running",
     "systems": "Systems",
     "methods": "Methods",

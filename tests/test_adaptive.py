@@ -12,7 +12,7 @@ from polhode.kernel import layout as L
 from polhode.methods import method, tableau
 from polhode.runs import stepping
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 
 PAIRS = ("mkrk:bs3", "mkrk:dp5", "mkrk:dp8")
 CHARTS = ("rotation_vector:dp5", "euler:dp8")  # whose states are longer
@@ -131,8 +131,8 @@ def test_first_step_knows_no_unit_of_time():
     sizes = []
     for unit in (1.0, 1e3):
         ds = ph.integrate(
-            ph.particle(stiffness=1.0 / unit**2), "mkrk:dp5", rtol=1e-6, atol=1e-300, t_end=unit, position=(2, 0, 0),
-            velocity=(0, 1.0 / unit, 0),
+            ph.particle(stiffness=1.0 / unit**2), "mkrk:dp5", steps=ph.Tolerance(1e-6, 1e-300), t_end=unit,
+            position=(2, 0, 0), velocity=(0, 1.0 / unit, 0),
         )  # fmt: skip
         sizes.append(ds.step[1].item() / unit)
     assert sizes[0] == pytest.approx(sizes[1], rel=1e-9)
@@ -141,7 +141,7 @@ def test_first_step_knows_no_unit_of_time():
 def test_atol_is_the_tolerance_of_what_is_near_zero(body):
     at_rest = {"attitude": START["attitude"], "angular_velocity": (0, 0, 0)}
     steps = [
-        ph.integrate(body, "mkrk:dp5", rtol=1e-6, atol=atol, t_end=0.1, **at_rest).attrs["steps"]
+        ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-6, atol), t_end=0.1, **at_rest).attrs["steps"]
         for atol in (1e-6, 1e-14)
     ]
     assert steps[0] < steps[1]
@@ -250,7 +250,12 @@ def test_samples_have_the_order_of_the_dense_output(body, truth, name):
     errors = []
     for size in (0.2, 0.1):
         ds = ph.integrate(
-            body, name, rtol=0.99, first_step=size, t_end=size, t_eval=size * np.linspace(0.05, 0.95, 19), **START
+            body,
+            name,
+            steps=ph.Tolerance(0.99, first_step=size),
+            t_end=size,
+            t_eval=size * np.linspace(0.05, 0.95, 19),
+            **START,
         )
         assert ds.attrs["steps_accepted"] == 1
         errors.append(error(ds, truth))
@@ -282,7 +287,7 @@ def test_backwards_returns_to_the_start(body):
 
 
 def test_what_is_written_into_the_dataset(bump):
-    ds = ph.integrate(bump, "mkrk:dp5", rtol=1e-7, atol=1e-9, t_end=2.0, **START)
+    ds = ph.integrate(bump, "mkrk:dp5", steps=ph.Tolerance(1e-7, 1e-9), t_end=2.0, **START)
     accepted, rejected = ds.attrs["steps_accepted"], ds.attrs["steps_rejected"]
     assert ds.sizes["time"] == accepted + 1 and rejected > 0 and ds.attrs["steps"] == accepted
     np.testing.assert_array_equal(ds.step[1:], np.diff(ds.time))
@@ -291,7 +296,7 @@ def test_what_is_written_into_the_dataset(bump):
     assert (ds.attrs["rtol"], ds.attrs["atol"]) == (1e-7, 1e-9) and "rtol 1e-07" in ds.attrs["title"]
     assert ds.attrs["load_evaluations"] == 7 * (accepted + rejected) + 2
     assert "step" not in ds.attrs
-    sparse = ph.integrate(bump, "mkrk:dp5", rtol=1e-7, atol=1e-9, t_end=2.0, every=10, **START)
+    sparse = ph.integrate(bump, "mkrk:dp5", steps=ph.Tolerance(1e-7, 1e-9), t_end=2.0, every=10, **START)
     numbers = [*range(0, accepted, 10), accepted]
     np.testing.assert_array_equal(sparse.time, ds.time[numbers])
     np.testing.assert_array_equal(state(sparse), state(ds, numbers))
@@ -300,8 +305,9 @@ def test_what_is_written_into_the_dataset(bump):
 
 
 def test_rerun_is_the_same_bit_for_bit(bump):
-    for more in ({}, {"every": 4, "max_step": 0.02, "first_step": 1e-3}, {"t_eval": [0.0, 0.7, 1.1]}):
-        ds = ph.integrate(bump, "mkrk:dp5", rtol=1e-7, t_end=2.0, **more, **START)
+    small = ph.Tolerance(1e-7, max_step=0.02, first_step=1e-3)
+    for more in ({"rtol": 1e-7}, {"every": 4, "steps": small}, {"rtol": 1e-7, "t_eval": [0.0, 0.7, 1.1]}):
+        ds = ph.integrate(bump, "mkrk:dp5", t_end=2.0, **more, **START)
         assert ph.rerun(ds, torque=stiff_at_one).identical(ds)
     for name in (None, *CHARTS):
         back = ph.integrate(ph.free_body((1, 2, 2.5)), name, rtol=1e-9, t0=1.0, t_end=0.0, **START)
@@ -359,7 +365,7 @@ def test_a_step_too_small_gives_the_run_so_far():
 
 def test_steps_that_fail_are_tried_smaller(body, truth):
     """A step that leaves the chart in its stages, and a load that is no number from some time on."""
-    ds = ph.integrate(body, "mkrk:dp5", rtol=1e-8, first_step=4.0, t_end=4.0, guard=False, **START)
+    ds = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8, first_step=4.0), t_end=4.0, guard=False, **START)
     assert ds.attrs["steps_rejected"] >= 1 and error(ds, truth) < 1e-5
 
     def ends(t, q, omega, parameters):
@@ -385,7 +391,7 @@ def test_the_loop_tells_a_step_too_small(body):
 
 def test_too_many_steps(body):
     with pytest.raises(ph.StepFailed, match=r"20 steps were tried .* of 4; raise max_steps") as caught:
-        ph.integrate(body, rtol=1e-9, t_end=4.0, max_steps=20, **START)
+        ph.integrate(body, steps=ph.Tolerance(1e-9, max_steps=20), t_end=4.0, **START)
     attrs = caught.value.trajectory.attrs
     assert attrs["steps_accepted"] + attrs["steps_rejected"] == 20
 
@@ -413,17 +419,17 @@ def test_a_users_error_carries_the_run_so_far(compiled):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"rtol": 1e-6, "step": 0.1}, "give either step, the size of all steps, or rtol"),
-        ({"step": None}, "give either step, the size of all steps, or rtol"),
-        ({"step": 0.1, "atol": 1e-6}, "atol is given without rtol"),
-        ({"step": 0.1, "max_step": 1.0}, "max_step is given without rtol"),
+        ({"rtol": 1e-6, "step": 0.1}, "give either step, the size of all steps, or a tolerance"),
+        ({"step": None}, "give either step, the size of all steps, or a tolerance"),
+        ({"step": 0.1, "atol": 1e-6}, "atol belongs to a tolerance: write steps=polhode.Tolerance(rtol, atol=...)"),
+        ({"rtol": 1e-6, "max_step": 1.0}, "max_step belongs to a tolerance: write steps=polhode.Tolerance("),
+        ({"clock": [0.0] * 4}, "clock belongs to a start: write start={'clock': ...}"),
+        ({"rtol": 1e-6, "steps": ph.Tolerance(1e-6)}, "give either step, the size of all steps, or a tolerance"),
+        ({"steps": ph.Tolerance(1e-6), "t_end": None}, "give t_end"),
         ({"rtol": 0.0}, "rtol is 0; it must be at least 1e-14"),
         ({"rtol": 2.0}, "rtol is 2; it must be at least 1e-14, where round-off begins, and below 1"),
         ({"rtol": float("nan")}, "rtol is nan"),
         ({"rtol": "small"}, "rtol must be a number"),
-        ({"rtol": 1e-6, "atol": 0.0}, "atol is 0; it must be positive"),
-        ({"rtol": 1e-6, "first_step": -1.0}, "first_step is -1; it must be positive"),
-        ({"rtol": 1e-6, "max_steps": 0}, "max_steps is 0"),
         ({"rtol": 1e-6, "steps": 10}, "give t_end and no steps"),
         ({"rtol": 1e-6, "t_end": None}, "give t_end and no steps"),
         ({"rtol": 1e-6, "every": 2, "t_eval": [0.5]}, "every and t_eval are both given"),
@@ -434,6 +440,30 @@ def test_wrong_arguments_are_refused(body, more, told):
     with pytest.raises(ph.InvalidInput) as caught:
         ph.integrate(body, "mkrk:dp5", **({"t_end": 1.0} | more), **START)
     assert told in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"atol": 0.0}, "atol is 0; it must be positive"),
+        ({"first_step": -1.0}, "first_step is -1; it must be positive"),
+        ({"max_steps": 0}, "max_steps is 0"),
+    ],
+)
+def test_a_wrong_tolerance_is_refused_where_it_is_made(more, told):
+    with pytest.raises(ph.InvalidInput, match=told):
+        ph.Tolerance(1e-6, **more)
+
+
+def test_chosen_steps_go_on_from_a_dataset(body):
+    """By the tolerance of the run before, beginning with its last step."""
+    part = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-9, max_step=0.1), t_end=2.0, units="SI", **START)
+    rest = ph.integrate(body, start=part, t_end=4.0)
+    kept = {"steps": ph.Tolerance(1e-9, max_step=0.1, first_step=float(part.step[-1])), "units": "SI"}
+    last = part.isel(time=-1)
+    state = {name: last[name].values for name in ("attitude", "angular_momentum")}
+    same = ph.integrate(body, "mkrk:dp5", t0=2.0, t_end=4.0, **kept, start=state | {"since": 0.0})
+    assert rest.identical(same) and rest.attrs["method"] == "mkrk:dp5"
 
 
 @pytest.mark.parametrize("name", ["trapm", "mkrk", "mkrk:cv8", "s6_10/mr6"])

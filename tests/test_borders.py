@@ -276,8 +276,8 @@ UNITS = (
     "km", "min", "deg", "g", "km / s", "km / s**2", "km**3 / s**2", "deg / s", "g * cm**2", "g * cm**2 / s", "kN",
     "kN / m", "km**2", "1 / km", "cm**2 / g", "g / cm**3", "g * km / s", "", "kJ", "km**3 / (kg * s**2)", "mK", "kPa",
 )  # fmt: skip
-PLAIN = {"faces", "rows"}
-"""Indices and slices."""
+PLAIN = {"faces", "rows", "max_step", "first_step"}
+"""Indices and slices; steps of a Tolerance, which become numbers in the units of a run."""
 
 
 def same(a, b):

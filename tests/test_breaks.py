@@ -185,7 +185,7 @@ def test_the_rest_of_a_run_does_not_fire_again():
     system = ph.orbit(1.0, forces=[shot, burn])
     whole = ph.integrate(system, "rkn6_14a", step=0.05, t_end=2.0, **START)
     half = whole.sel(time=1.0, method="nearest")
-    rest = ph.integrate(system, "rkn6_14a", step=0.05, t0=1.0, t_end=2.0, since=0.0,
+    rest = ph.integrate(system, "rkn6_14a", step=0.05, t0=1.0, t_end=2.0, start={"since": 0.0},
                         position=half.position, velocity=half.velocity)  # fmt: skip
     np.testing.assert_allclose(rest.position[-1], whole.position[-1], rtol=0, atol=1e-14)
     assert rest.sizes["event"] == 0

@@ -87,7 +87,7 @@ def test_a_run_goes_on_from_the_carries(method):
     last = ph.integrate(system, method, steps=64, **START, **how).isel(time=-1)
     state = {name: last[name].values for name in ("position", "momentum")}
     carries = [*last.position_carry.values, *last.momentum_carry.values]
-    on = ph.integrate(system, method, t0=1024.0, steps=64, carries=carries, **state, **how)
+    on = ph.integrate(system, method, t0=1024.0, steps=64, start={"compensation": carries}, **state, **how)
     anew = ph.integrate(system, method, t0=1024.0, steps=64, **state, **how)
     for name in PAIR:
         assert (on[name].values[-1] == whole[name].values[-1]).all()
@@ -96,7 +96,7 @@ def test_a_run_goes_on_from_the_carries(method):
 
 def test_chosen_steps_and_rows_between_them():
     """Dense output has carries of its own, and rejected steps leave none behind."""
-    how = {"rtol": 1e-12, "t_end": 12000.0, "first_step": 9000.0, **START}
+    how = {"steps": ph.Tolerance(1e-12, first_step=9000.0), "t_end": 12000.0, **START}
     times = np.linspace(0.0, 12000.0, 41)
     carried = ph.integrate(ORBIT, "mkrk:dp8", compensated=True, t_eval=times, **how)
     plain = ph.integrate(ORBIT, "mkrk:dp8", t_eval=times, **how)
@@ -130,10 +130,10 @@ def test_methods_without_say_which_have_them(method):
 def test_where_nothing_is_summed():
     with pytest.raises(InvalidInput, match="do not move through space"):
         ph.integrate(ph.free_body([1.0, 2.0, 3.0]), "s6_10", step=0.1, steps=1, compensated=True)
-    with pytest.raises(InvalidInput, match="carries are given without compensated=True"):
-        ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, carries=[0.0] * 6, **START)
-    with pytest.raises(InvalidInput, match="carries must be"):
-        ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, carries=[0.0] * 3, compensated=True, **START)
+    with pytest.raises(InvalidInput, match="compensation is given without compensated=True"):
+        ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, start={"compensation": [0.0] * 6}, **START)
+    with pytest.raises(InvalidInput, match="compensation must be"):
+        ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, start={"compensation": [0.0] * 3}, compensated=True, **START)
 
 
 def test_scenarios_and_their_rest(tmp_path):

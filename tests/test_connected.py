@@ -9,7 +9,7 @@ import polhode as ph
 from continuation import connected, krysl_step, stages, stages_end
 from polhode.checks import stepper
 from polhode.errors import ConvergenceError, StepFailed
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 
 INERTIA = np.array([2.0, 3.0, 4.5])
 WALL = ph.soft_wall(INERTIA, sign="printed")

@@ -13,7 +13,7 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import layout as slots
 from polhode.methods.splitting_tables import SCHEMES
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.trajectory import schema
 
 

@@ -117,7 +117,7 @@ def straight(**more):
     [
         ("v2", {"step": 0.25}),
         ("pmlf4", {"step": 0.25}),
-        ("mkrk:dp8", {"rtol": 1e-8, "first_step": 0.25, "max_step": 0.25}),
+        ("mkrk:dp8", {"steps": ph.Tolerance(1e-8, first_step=0.25, max_step=0.25)}),
     ],
 )
 @pytest.mark.parametrize("end", [1.0, 2.0])
@@ -150,7 +150,7 @@ def test_several_events_in_a_step_are_told_in_order():
     def at(x):
         return events.user(lambda t, position, velocity, q, omega, parameters: position[0] - x, name=f"at {x}")
 
-    for pace in ({"step": 5.0}, {"rtol": 1e-6, "first_step": 5.0}):
+    for pace in ({"step": 5.0}, {"steps": ph.Tolerance(1e-6, first_step=5.0)}):
         ds = ph.integrate(system, "mkrk:dp8", t_end=5.0, events=[at(x) for x in places], **pace, **straight())
         assert list(ds.event_kind.values) == [f"at {x}" for x in sorted(places)]
         np.testing.assert_allclose(ds.event_time, 1 + np.sort(places), rtol=1e-15)

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import polhode as ph
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems.user import repeated
 
 MASSES = (1.0, 2.0, 0.5, 1.5, 0.7)

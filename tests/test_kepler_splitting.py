@@ -7,7 +7,7 @@ import polhode as ph
 from polhode.checks import slicing_defect, symmetry_defect
 from polhode.errors import InvalidInput
 from polhode.methods import method
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.trajectory.convergence import observed_order
 
 MU, R0 = 3200.9998, 1664.029  # Carson's moon, km and s

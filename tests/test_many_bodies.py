@@ -11,7 +11,7 @@ from polhode.methods import METHODS, method
 from polhode.plots import dashboard
 from polhode.plots.dashboard import conserved_errors
 from polhode.runs.integrator import MOST_WORK
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems.record import System, no_loads
 
 MOMENTS = (1.0, 1.88, 2.88)

@@ -6,6 +6,7 @@ from scipy.integrate import RK45
 
 import polhode as ph
 from polhode.errors import InvalidInput
+from polhode.runs.request import grouped
 
 MU = 3200.9998
 
@@ -51,12 +52,12 @@ def field(t, z):
 
 @pytest.mark.parametrize("name, tolerances", [
     ("carson_circular", {}), ("carson_elliptic", {}), ("carson_elliptic", {"rtol": 1e-5}),
-    ("carson_elliptic", {"rtol": 1e-6, "atol": 1e-4}), ("carson_elliptic", {"atol": 10.0}),
+    ("carson_elliptic", {"rtol": 1e-6, "atol": 1e-4}), ("carson_elliptic", {"rtol": 1e-3, "atol": 10.0}),
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore::polhode.errors.EnergyWarning")  # atol = 10 km loses a fifth of all energies
 def test_step_for_step(name, tolerances):
     ready = ph.problem(name)
-    ds = ph.integrate(ready.build(), "ode45", t_end=20000.0, **tolerances, **ready.initial)
+    ds = ph.integrate(ready.build(), "ode45", **grouped({"t_end": 20000.0} | tolerances), **ready.initial)
     y = np.concatenate([ready.initial["position"], ready.initial["momentum"]])
     times, states, tried = ode45(field, y, 0.0, 20000.0, **tolerances)
     assert ds.attrs["steps_accepted"] + ds.attrs["steps_rejected"] == tried

@@ -18,10 +18,10 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.runs.request import start_state
 from polhode.runs.scenario import read_scenario
 from polhode.runs.scenario.signatures import system_table
 from polhode.runs.scenario.values import models_in
-from polhode.runs.single import start_state
 from polhode.systems.events import compiled_events, table_of
 from polhode.systems.force_table import ROWS
 from polhode.systems.forces import FORCES

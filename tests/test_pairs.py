@@ -14,7 +14,7 @@ from polhode.checks import load_caller
 from polhode.errors import NotFinite
 from polhode.kernel import neighbours
 from polhode.runs import stepping
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 
 
 def uniform(n, box, seed=0, apart=0.7):

@@ -13,7 +13,7 @@ from polhode.kernel import drive
 from polhode.kernel.neighbours import BUILDS, NOW_AT
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 
 COULOMB = 138.935457644
 DEBYE = 48.0320427

@@ -58,7 +58,7 @@ def test_full_order_through_a_vanishing_rotation_vector(tableau, eps):
     end = final(BOX, "exact", 0.5, 0.5, **exact)
     steps = np.array([2.0**-k for k in range(first, last + 1)])
     label = f"rotation_vector:{tableau}"
-    errors = np.array([angle(final(BOX, label, h, 0.5, guard=False, **start), end) for h in steps])
+    errors = np.array([angle(final(BOX, label, h, 0.5, guard=False, start=start), end) for h in steps])
     if eps == 0.0:  # a steady turn is exact in exponential coordinates
         assert errors.max() < 4e-14
     elif eps == 1.0:
@@ -207,7 +207,7 @@ def test_the_dataset_carries_the_chart():
 @pytest.mark.parametrize("branch, largest", [("tracked", 2 * np.pi), ("principal", np.pi), ("continuous", 30.0)])
 def test_branches_of_the_rotation_vector(branch, largest):
     ds = ph.integrate(
-        BOX, "rotation_vector", branch=branch, step=0.01, t_end=4.0, coordinates=(0.0, 1.5 * np.pi, 0.0),
+        BOX, "rotation_vector", branch=branch, step=0.01, t_end=4.0, start={"coordinates": (0.0, 1.5 * np.pi, 0.0)},
         angular_velocity=(0.0, 2 * np.pi, 0.0),
     )  # fmt: skip
     size = np.linalg.norm(ds.rotation_vector.values[1:], axis=1)
@@ -291,11 +291,12 @@ def test_singular_rows_are_named():
 
 # ------------------------------------------------------------------ forms that fail, where they are said to
 def test_printed_update_fails_at_a_whole_turn():
-    start = {"coordinates": (0.0, 1.5 * np.pi, 0.0), "step": 1 / 128, "t_end": 0.5}
+    turn = (0.0, 1.5 * np.pi, 0.0)
+    start = {"start": {"coordinates": turn}, "step": 1 / 128, "t_end": 0.5}
     turning = {"angular_velocity": (0.0, 2 * np.pi, 0.0)}
     printed = ph.integrate(BOX, "rotation_vector_as_printed", **start, **turning).isel(time=-1)
     proposed = ph.integrate(BOX, "rotation_vector", **start, **turning).isel(time=-1)
-    exact = ph.integrate(BOX, "exact", attitude=ph.rotation.exp_quaternion(start["coordinates"]), step=0.5, t_end=0.5,
+    exact = ph.integrate(BOX, "exact", attitude=ph.rotation.exp_quaternion(turn), step=0.5, t_end=0.5,
                          **turning).isel(time=-1)  # fmt: skip
     assert angle(printed, exact) > 1e-3
     assert angle(proposed, exact) < 2e-14
@@ -377,11 +378,11 @@ def test_wrong_words():
     with pytest.raises(InvalidInput, match="continuous"):
         ph.integrate(BOX, "rotation_vector", branch="contiguous", step=0.1, steps=1)
     with pytest.raises(InvalidInput, match="no coordinates"):
-        ph.integrate(BOX, "exact", coordinates=(0, 0, 0), step=0.1, steps=1)
+        ph.integrate(BOX, "exact", start={"coordinates": (0, 0, 0)}, step=0.1, steps=1)
     with pytest.raises(InvalidInput, match="both given"):
-        ph.integrate(BOX, "euler", coordinates=(0, 0, 0), attitude=(1, 0, 0, 0), step=0.1, steps=1)
+        ph.integrate(BOX, "euler", start={"coordinates": (0, 0, 0)}, attitude=(1, 0, 0, 0), step=0.1, steps=1)
     with pytest.raises(InvalidInput, match=r"coordinates\[1\] is nan"):
-        ph.integrate(BOX, "euler", coordinates=(0, np.nan, 0), step=0.1, steps=1)
+        ph.integrate(BOX, "euler", start={"coordinates": (0, np.nan, 0)}, step=0.1, steps=1)
 
 
 def test_a_stage_that_turns_too_far_is_refused():
@@ -392,7 +393,7 @@ def test_a_stage_that_turns_too_far_is_refused():
 
 
 def test_the_recipe_keeps_the_chart():
-    ds = ph.integrate(BOX, "euler:rk4:exp:ZYX:continuous", step=0.1, steps=3, coordinates=(9.0, 0.2, -8.0))
+    ds = ph.integrate(BOX, "euler:rk4:exp:ZYX:continuous", step=0.1, steps=3, start={"coordinates": (9.0, 0.2, -8.0)})
     assert len(json.loads(ds.attrs["run"])["state"]) == 16
     assert ds.attrs["method"] == "euler:rk4:exp:ZYX:continuous"
     assert ds.euler_angles.values[0] == pytest.approx((9.0, 0.2, -8.0))

@@ -415,3 +415,35 @@ def test_units_of_molecules_are_those_of_molecules():
             ph.integrate(ph.dipoles(2), "v2", step=0.01, steps=1, position=[(0, 0, 0), (2, 0, 0)], units=units)
     with pytest.raises(ph.InvalidInput, match="units is 'molecular', but free_body has no such units of its own"):
         ph.integrate(ph.free_body((1, 2, 3)), "v2", step=0.01, steps=1, units="molecular")
+
+
+def test_a_run_goes_on_from_a_dataset():
+    """With its method, step, units and time; from the words of a mapping it is the same bit for bit."""
+    top = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+    part = ph.integrate(top, "s4_6", step=0.01, steps=30, units="SI", angular_velocity=(0.3, 0, 9))
+    rest = ph.integrate(top, start=part, t_end=0.5)
+    last = part.isel(time=-1)
+    words = {"attitude": last.attitude.values, "angular_momentum": last.angular_momentum.values, "time": 0.3}
+    same = ph.integrate(top, "s4_6", step=0.01, t_end=0.5, units="SI", start=words | {"since": 0.0})
+    assert rest.identical(same) and rest.time[0] == part.time[-1] and json.loads(rest.attrs["run"])["since"] == 0.0
+    anew = ph.integrate(top, start=part, t0=0.0, steps=20)
+    assert anew.time[0] == 0.0 and "since" not in json.loads(anew.attrs["run"])
+    whole = ph.integrate(top, "s4_6", step=0.01, t_end=0.5, angular_velocity=(0.3, 0, 9))
+    assert abs(rest.attitude.values - whole.attitude.values[30:]).max() < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        (7, "start must be a mapping"),
+        ({"attitud": 1}, "attitud"),
+        ({"angular_velocity": (0, 0, 2)}, "angular_velocity is given, and start has it too"),
+        ({"clock": [0.0, 0.0, 1.0, 0.0]}, "has no clock of its own"),
+        (lambda: ph.integrate(ph.free_body((1, 2, 3)), step=0.1, steps=1), "start is a trajectory of 'free_body'"),
+    ],
+)
+def test_a_wrong_start_is_refused(start, told):
+    start = start() if callable(start) else start
+    with pytest.raises(ph.InvalidInput, match=told):
+        ph.integrate(ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), step=0.1, steps=1, start=start,
+                     angular_velocity=(0, 0, 1))  # fmt: skip

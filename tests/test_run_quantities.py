@@ -11,9 +11,14 @@ import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
-from polhode.runs.single import TIMES
+from polhode.runs.request import TIMES, grouped
 
 u = pytest.importorskip("astropy.units")
+
+
+def integrate(system, method=None, **words):
+    """A run, with the words of a tolerance and of a start flat."""
+    return ph.integrate(system, method, **grouped(words))
 
 
 # ------------------------------------------------------------------ two packages
@@ -135,7 +140,7 @@ def arguments_of(name):
         calls |= {"first_step": chosen | {"first_step": h}, "max_step": chosen | {"max_step": 0.5 * h}}
     if system.rotates:
         rest = {key: value for key, value in base.items() if key != "angular_velocity"}
-        ds = ph.integrate(system, **base | {"t_end": h}, units="consistent").isel(time=0)
+        ds = integrate(system, **base | {"t_end": h}, units="consistent").isel(time=0)
         m, omega = ds.angular_momentum.values, ds.angular_velocity.values
         q = ds.attitude.values
         calls["angular_velocity"] = rest | {"angular_velocity": omega.tolist()}
@@ -159,10 +164,8 @@ def test_every_system_is_in_the_table():
 def test_a_quantity_for_one_argument_is_the_plain_number_in_the_units_of_the_system(name, package):
     system, calls = arguments_of(name)
     for argument, call in calls.items():
-        expected = ph.integrate(system, **call)
-        found = ph.integrate(
-            system, **call | {argument: with_unit(PACKAGES[package], system, argument, call[argument])}
-        )
+        expected = integrate(system, **call)
+        found = integrate(system, **call | {argument: with_unit(PACKAGES[package], system, argument, call[argument])})
         assert same(found, expected), argument
         assert found.attrs["units"] == (system.units or "SI"), argument
 
@@ -172,12 +175,12 @@ def test_a_quantity_for_one_argument_is_the_plain_number_in_the_units_of_the_sys
 def test_all_arguments_may_be_quantities(name, package):
     system, calls = arguments_of(name)
     call = dict(calls["step"])
-    plain = ph.integrate(system, **call)
+    plain = integrate(system, **call)
     for key in set(call) & {"step", "t_end", "position", "velocity", "angular_velocity"}:
         call[key] = with_unit(PACKAGES[package], system, key, call[key])
-    assert same(ph.integrate(system, **call), plain)
-    assert ph.rerun(ph.integrate(system, **call), **({"torque": damping} if name == "rigid_body" else {})).equals(
-        ph.integrate(system, **call)
+    assert same(integrate(system, **call), plain)
+    assert ph.rerun(integrate(system, **call), **({"torque": damping} if name == "rigid_body" else {})).equals(
+        integrate(system, **call)
     )
 
 
@@ -190,7 +193,7 @@ def test_a_quantity_of_another_kind_is_refused_by_name(name, package):
         with pytest.raises(
             InvalidInput, match=rf"^{argument}\b.* is a quantity in V, which does not turn into"
         ) as told:
-            ph.integrate(system, **call | {argument: value})
+            integrate(system, **call | {argument: value})
         assert "\n" not in str(told.value)
 
 
@@ -202,14 +205,14 @@ def test_reduced_units_take_no_quantities(package):
         "attitude": ph.initial.random_rotations(8, 3)["attitude"],
     }
     call = {"method": "v2/mr", "step": 1e-3, "t_end": 2e-3, **start}
-    ph.integrate(system, **call)
+    integrate(system, **call)
     for argument, value in (call | {"t0": 0.0, "velocity": np.zeros((8, 3)), "angular_velocity": np.zeros((8, 3)),
                                     "angular_velocity_space": np.zeros((8, 3)), "since": 0.0}).items():  # fmt: skip
         if argument in ("method", "attitude"):
             continue
         given = PACKAGES[package](np.asarray(value).tolist(), u.Unit(KILO[kind(argument)]))
         with pytest.raises(InvalidInput, match=r"^dipoles is in units of its own, which a quantity cannot be turned"):
-            ph.integrate(system, **call | {argument: given})
+            integrate(system, **call | {argument: given})
 
 
 # ------------------------------------------------------------------ attitudes
@@ -219,12 +222,12 @@ def test_reduced_units_take_no_quantities(package):
 def test_angles_are_turned_into_radians(name, unit, package):
     body, angles = ph.free_body(INERTIA), np.array([0.3, -0.7, 1.1])
     call = {"method": "v2/mr", "step": 0.05, "steps": 4, "angular_velocity": [0.3, -0.2, 1.1]}
-    expected = ph.integrate(body, **call, **{name: angles})
+    expected = integrate(body, **call, **{name: angles})
     given = PACKAGES[package](angles * u.rad.to(unit), u.Unit(unit))
-    found = ph.integrate(body, **call, **{name: given})
+    found = integrate(body, **call, **{name: given})
     assert same(found, expected) and found.attrs["units"] == "consistent"
     with pytest.raises(InvalidInput, match=rf"^{'angles|euler_angles' if 'euler' in name else 'v|rotation_vector'}"):
-        ph.integrate(body, **call, **{name: PACKAGES[package](angles, u.m)})
+        integrate(body, **call, **{name: PACKAGES[package](angles, u.m)})
 
 
 def test_an_attitude_in_space_turns_quantities_with_it():
@@ -240,8 +243,8 @@ def test_an_attitude_in_space_turns_quantities_with_it():
         "position": WATER["position"],
         "attitude": Rotation.from_quat(x),
     }
-    expected = ph.integrate(water, **call, angular_velocity_space=omega)
-    found = ph.integrate(water, **call, angular_velocity_space=omega * 1e12 * u.rad / u.s)
+    expected = integrate(water, **call, angular_velocity_space=omega)
+    found = integrate(water, **call, angular_velocity_space=omega * 1e12 * u.rad / u.s)
     assert same(found, expected) and found.attrs["units"] == "molecular"
 
 
@@ -250,7 +253,7 @@ def test_an_attitude_in_space_turns_quantities_with_it():
 def test_degrees_by_name_are_plain_numbers(unit, package):
     given = PACKAGES[package]([10.0, 20.0, 30.0], u.Unit(unit))
     with pytest.raises(InvalidInput, match=r"^euler_angles_deg is a quantity; give it as euler_angles"):
-        ph.integrate(ph.free_body(INERTIA), "v2/mr", step=0.05, steps=4, euler_angles_deg=given)
+        integrate(ph.free_body(INERTIA), "v2/mr", step=0.05, steps=4, euler_angles_deg=given)
 
 
 # ------------------------------------------------------------------ what takes no unit
@@ -262,7 +265,7 @@ REFUSED = {
     "max_steps": (CHOSEN, 100, ""), "rtol": (CHOSEN, 1e-6, "m"), "atol": (CHOSEN, 1e-9, "rad / s"),
     "guard": (CIRCLING, 1, ""), "compensated": (CIRCLING, 1, ""), "epoch": (CIRCLING, 0.0, "s"),
     "attitude": (TUMBLING, Q, "m"), "coordinates": (TUMBLING | {"method": "rotation_vector"}, [0.1, 0.2, 0.3], "deg"),
-    "carries": (CIRCLING | {"compensated": True}, [0.0] * 6, "m"),
+    "compensation": (CIRCLING | {"compensated": True}, [0.0] * 6, "m"),
     "clock": (CIRCLING | {"method": "reversible:v2"}, [0.0, 0.0, 1.0, 0.0], "s"),
     "temperature": (TUMBLING | {"method": "baoab", "friction": 1.0, "seed": 1}, 300.0, "K"),
     "friction": (TUMBLING | {"method": "baoab", "temperature": 1.0, "seed": 1}, 1.0, "1 / s"),
@@ -279,7 +282,7 @@ def test_what_has_no_unit_that_polhode_knows_is_refused(argument, package):
     call, value, unit = REFUSED[argument]
     call = {key: kept for key, kept in call.items() if kept is not None and key != argument}
     with pytest.raises(InvalidInput) as told:
-        ph.integrate(**call, **{argument: PACKAGES[package](value, u.Unit(unit))})
+        integrate(**call, **{argument: PACKAGES[package](value, u.Unit(unit))})
     words = str(told.value)
     assert argument in words and "\n" not in words and len(words) < 400, words
 
@@ -287,32 +290,32 @@ def test_what_has_no_unit_that_polhode_knows_is_refused(argument, package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_seconds_between_checkpoints_may_be_minutes(package, tmp_path):
     path = tmp_path / "run.zarr"
-    ds = ph.integrate(**CIRCLING, store=path, checkpoint_seconds=PACKAGES[package](0.5, u.min))
+    ds = integrate(**CIRCLING, store=path, checkpoint_seconds=PACKAGES[package](0.5, u.min))
     assert ph.load(path).equals(ds)
     with pytest.raises(InvalidInput, match=r"^checkpoint_seconds is a quantity in m, which does not turn into s"):
-        ph.integrate(**CIRCLING, store=tmp_path / "b.zarr", checkpoint_seconds=PACKAGES[package](0.5, u.m))
+        integrate(**CIRCLING, store=tmp_path / "b.zarr", checkpoint_seconds=PACKAGES[package](0.5, u.m))
 
 
 def test_parameters_by_name_are_quantities_as_where_the_system_is_built():
     top = ph.heavy_top(INERTIA, [0, 0, 1.0], 20.0)
     call = {"method": "v2", "step": 0.05, "steps": 4, **TURN}
-    expected = ph.integrate(top, **call, parameters={"weight": 10.0})
+    expected = integrate(top, **call, parameters={"weight": 10.0})
     for make in (u.Quantity, Pint):
-        assert same(ph.integrate(top, **call, parameters={"weight": make(0.01, u.kN)}), expected)
+        assert same(integrate(top, **call, parameters={"weight": make(0.01, u.kN)}), expected)
         with pytest.raises(InvalidInput, match=r"^weight is a quantity in m, which does not turn into N"):
-            ph.integrate(top, **call, parameters={"weight": make(0.01, u.m)})
+            integrate(top, **call, parameters={"weight": make(0.01, u.m)})
 
 
 def test_units_of_another_name_are_told_before_anything_is_turned():
     water = ph.rigid_water(8, box=BOX, cutoff=1.0)
     call = {"method": "v2/mr", "steps": 2, "position": WATER["position"], "attitude": WATER["attitude"]}
     with pytest.raises(InvalidInput, match="rigid_water is in molecular units"):
-        ph.integrate(water, **call, step=1 * u.fs, units="SI")
+        integrate(water, **call, step=1 * u.fs, units="SI")
     for units in ("imperial", ["SI"], None, {}):
         with pytest.raises(InvalidInput, match="units"):
-            ph.integrate(water, **call, step=1 * u.fs, units=units)
+            integrate(water, **call, step=1 * u.fs, units=units)
         with pytest.raises(InvalidInput, match="units"):
-            ph.integrate(water, **call, step=1e-3, units=units)
+            integrate(water, **call, step=1e-3, units=units)
 
 
 # ------------------------------------------------------------------ masses and the constant of gravity
@@ -331,7 +334,7 @@ def test_masses_with_units_need_a_constant_of_gravity_in_si():
 def test_comparisons_take_quantities_as_runs_do(make):
     water = ph.rigid_water(8, box=BOX, cutoff=1.0)
     start = {"position": WATER["position"], "attitude": WATER["attitude"]}
-    end = ph.integrate(water, "v2/mr", step=5e-4, steps=8, **start).isel(time=-1)
+    end = integrate(water, "v2/mr", step=5e-4, steps=8, **start).isel(time=-1)
     plain = ph.compare(water, ["v2/mr"], [1e-3, 2e-3], t_end=4e-3, reference={"position": end.position.values}, **start)
     found = ph.compare(
         water, ["v2/mr"], make([1.0, 2.0], u.fs), t_end=make(4.0, u.fs), t0=make(0.0, u.fs),

@@ -323,7 +323,7 @@ def test_a_tolerance_in_the_place_of_the_step(read):
     ready = ph.problem("krysl_slow_top")
     start = dict(ready.initial)
     start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
-    same = ph.integrate(ready.build(), rtol=1e-7, atol=1e-9, t_end=0.3, max_step=0.05, max_steps=500, **start)
+    same = ph.integrate(ready.build(), steps=ph.Tolerance(1e-7, 1e-9, max_step=0.05, max_steps=500), t_end=0.3, **start)
     assert ds.equals(same) and ds.attrs["scenario"] == text and ds.attrs["rtol"] == 1e-7
     fixed = read(text, method="trapm", step=0.025)
     assert fixed.arguments["step"] == 0.025 and not {"rtol", "atol", "max_step", "max_steps"} & set(fixed.arguments)

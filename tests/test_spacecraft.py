@@ -15,7 +15,7 @@ from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import POTENTIAL
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems.user import repeated
 
 MU, MASS = 2.0, 3.0

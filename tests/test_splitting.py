@@ -12,7 +12,7 @@ from polhode.checks import exact_state, state_distance, stepper, trial_problem
 from polhode.methods import method
 from polhode.methods.splitting_tables import SCHEMES
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems import System
 
 TOP = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)

@@ -313,7 +313,7 @@ def test_going_on_from_a_row(name):
     whole = ph.integrate(ring(), name, step=0.0625, steps=80, **begin)
     row = whole.isel(time=32)
     rest = ph.integrate(ring(), name, step=0.0625, t0=2.0, t_end=5.0, position=row.position, momentum=row.momentum,
-                        thermostat=row.thermostat)  # fmt: skip
+                        start={"thermostat": row.thermostat})  # fmt: skip
     same(rest, whole.isel(time=slice(32, None)), ("position", "momentum", "thermostat", "conserved_energy", "time"))
     fresh = ph.integrate(ring(), name, step=0.0625, t0=2.0, t_end=5.0, position=row.position, momentum=row.momentum)
     assert np.abs(fresh.position[-1] - whole.position[-1]).max() > 1e-3
@@ -417,7 +417,7 @@ def test_chains_are_reversible():
     how = {"step": 0.05, "temperature": 0.7, "tau": 0.5}
     there = ph.integrate(wells(3), "nose_hoover", t_end=5.0, **how, **start(3)).isel(time=-1)
     state = {name: there[name] for name in ("position", "momentum", "attitude", "angular_momentum", "thermostat")}
-    back = ph.integrate(wells(3), "nose_hoover", t0=5.0, t_end=0.0, **how, **state).isel(time=-1)
+    back = ph.integrate(wells(3), "nose_hoover", t0=5.0, t_end=0.0, **how, start=state).isel(time=-1)
     for name, value in start(3).items():
         np.testing.assert_allclose(back[name], value, rtol=0, atol=1e-11)
     np.testing.assert_allclose(back.thermostat, 0, rtol=0, atol=1e-11)
@@ -503,9 +503,9 @@ def test_what_is_wrong_is_said_in_a_sentence(text, said):
 
 def test_numbers_of_a_bath_belong_to_a_bath():
     with pytest.raises(ph.InvalidInput, match="has no heat bath; leave thermostat out"):
-        ph.integrate(wells(), "v2", step=0.1, steps=1, thermostat=(1, 2))
+        ph.integrate(wells(), "v2", step=0.1, steps=1, start={"thermostat": (1, 2)})
     with pytest.raises(ph.InvalidInput, match="thermostat must be 2 numbers"):
-        ph.integrate(wells(), "baoab:temperature=1:friction=1", step=0.1, steps=1, thermostat=(1, 2, 3))
+        ph.integrate(wells(), "baoab:temperature=1:friction=1", step=0.1, steps=1, start={"thermostat": (1, 2, 3)})
     with pytest.raises(ph.InvalidInput, match="has a heat bath"):
         ph.compare(wells(), ["v2", "baoab:temperature=1:friction=1"], [0.1], t_end=1.0)
 

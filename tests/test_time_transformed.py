@@ -11,7 +11,7 @@ import polhode as ph
 from polhode.errors import Interrupted, InvalidInput, StepFailed, StepTooLarge, UserFunctionError
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 
 ROUND = 2.0 * pi
 KEPLER = ph.orbit(1.0)
@@ -263,11 +263,14 @@ def test_going_on_with_the_clock(name):
     last = first.isel(time=-1)
     rest = ph.integrate(
         KEPLER, name, step=5e-3, steps=100, t0=float(last.time), position=last.position.values,
-        momentum=last.momentum.values, clock=last.clock.values,
+        momentum=last.momentum.values, start={"clock": last.clock.values},
     )  # fmt: skip
     assert (rest.time.values == whole.time.values[70:]).all()
     assert (rest.position.values == whole.position.values[70:]).all()
     assert ph.rerun(rest).identical(rest)
+    again = ph.integrate(KEPLER, start=first, steps=100)
+    assert again.variables.keys() == rest.variables.keys()
+    assert all((again[key].values == rest[key].values).all() for key in ("time", "position", "momentum", "clock"))
 
 
 def test_a_scenario_goes_on(tmp_path):
@@ -331,7 +334,7 @@ def test_refusals():
     with pytest.raises(InvalidInput, match="about a centre of attraction and nothing else"):
         ph.integrate(drag, "kepler", step=0.01, t_end=1.0, position=(1, 0, 0), velocity=(0, 1, 0))
     with pytest.raises(InvalidInput, match="no clock"):
-        ph.integrate(WALL, "v2", step=0.1, t_end=1.0, clock=(0, 0, 1, 0), **SPIN)
+        ph.integrate(WALL, "v2", step=0.1, t_end=1.0, start={"clock": (0, 0, 1, 0)}, **SPIN)
     with pytest.raises(InvalidInput, match="estimate"):
         ph.integrate(WALL, "reversible:v2", rtol=1e-6, t_end=1.0, **SPIN)
     for text in ("reversible:v2/mr6", "reversible:distance:rkn6_14a", "logarithmic:kl8", "reversible:imid"):

@@ -78,7 +78,9 @@ def test_a_pulse_that_chosen_steps_leap_over():
     assert float(found.position[-1, 0]) == pytest.approx(blow, rel=1e-4)
     assert set(short) <= set(found.time.values)
     wide = (2.2, 2.3)
-    seen = ph.integrate(pushed(wide, size=1e3), "mkrk:dp5", max_step=0.05, **pace)
+    seen = ph.integrate(
+        pushed(wide, size=1e3), "mkrk:dp5", steps=ph.Tolerance(1e-6, max_step=0.05), t_end=T_END, **START
+    )
     assert float(seen.position[-1, 0]) == pytest.approx(closed_form(wide, 1e3), rel=1e-4)
 
 

@@ -10,7 +10,7 @@ from polhode import variational as discrete
 from polhode.checks import exact_state, measure_order, stepper
 from polhode.errors import ConvergenceError, InvalidInput
 from polhode.methods.tableaux import tableau
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems.problems import problem
 
 MU, R0, P0 = 3200.9998, np.array([0.0, 1664.029, 0.0]), np.array([1.550663, 0.0, 0.0])

@@ -59,7 +59,7 @@ def test_an_energy_error_that_does_not_explode_is_a_warning():
 
 def test_chosen_steps_are_told_to_be_finer():
     start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.2, 0.0)}
-    told, _ = said(lambda: ph.integrate(ph.orbit(1.0), "mkrk:dp5", rtol=0.3, atol=0.3, t_end=300.0, **start))
+    told, _ = said(lambda: ph.integrate(ph.orbit(1.0), "mkrk:dp5", steps=ph.Tolerance(0.3, 0.3), t_end=300.0, **start))
     assert [kind for kind, _ in told] == [ph.EnergyWarning]
     assert "tighten rtol = 0.3 and atol = 0.3" in told[0][1]
 

@@ -17,7 +17,7 @@ from polhode.kernel.access import get3, get4, put3
 from polhode.methods import METHODS, method
 from polhode.methods.splitting import KEEPERS
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.trajectory.convergence import observed_order
 from test_orbit import MU, R0, SAMPLES, R, V

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.kernel import layout as L
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems import problem
 
 DATA = json.loads((Path(__file__).parent.parent / "data" / "krysl2006.json").read_text())

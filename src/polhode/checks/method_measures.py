@@ -18,7 +18,7 @@ from polhode.checks.problems import ORDER_SPAN, START, SWITCHES, suitable_loads,
 from polhode.checks.steps import DIFFERENCE_WEIGHTS, recorded_states, shifted, state_distance, stepper, trial_form
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems import System, heavy_top
 from polhode.systems.inertia import principal
 

@@ -137,13 +137,15 @@ def _span(given: dict[str, Any]) -> tuple[dict[str, Any], float, float]:
     elsewhere = (
         "every", "t_eval", "events", "progress", "rtol", "atol", "first_step", "max_step", "max_steps", "epoch",
     )  # fmt: skip
+    from polhode.runs.request import grouped
+
     arguments = {name: value for name, value in given.items() if name not in elsewhere}
     step = float(arguments.pop("step", "nan"))
     count = arguments.pop("steps", None)
     t_end = arguments.pop("t_end", None)
     if t_end is None:
         t_end = arguments.get("t0", 0.0) + step * count
-    return arguments, step, float(t_end)
+    return grouped(arguments), step, float(t_end)
 
 
 def _words(text: str, option: str) -> list[str]:

@@ -31,8 +31,8 @@ from polhode.runs.display import duration
 if TYPE_CHECKING:
     import xarray as xr
 
+    from polhode.runs.display import Progress
     from polhode.runs.scenario import Scenario
-    from polhode.runs.single import Progress
 
 SPOKEN = {
     "angular_momentum_space": "spatial momentum",

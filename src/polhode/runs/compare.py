@@ -22,7 +22,10 @@ from polhode.errors import (
 )
 from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
-from polhode.runs.single import in_units_of, integrate, release, span, teller
+from polhode.runs.display import teller
+from polhode.runs.integrate import integrate
+from polhode.runs.request import in_units_of, span
+from polhode.runs.result import release
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 from polhode.trajectory.schema import CONVENTIONS
@@ -53,7 +56,7 @@ ENERGY_FLOOR = 1e-12
 STATE = ("attitude", "angular_momentum", "position", "momentum")
 ERRORS = ("angular_momentum_error", "attitude_error", "attitude_angle", "position_error", "momentum_error")
 _NOT_HERE = (
-    "step", "rtol", "atol", "first_step", "max_step", "every", "t_eval", "progress", "coordinates", "carries",
+    "step", "rtol", "atol", "first_step", "max_step", "every", "t_eval", "progress", "coordinates", "compensation",
     "tableau", "map", "sequence", "branch", "center", "form",
 )  # fmt: skip
 
@@ -146,7 +149,7 @@ def compare(
     if not names or not given:
         raise InvalidInput("give at least one method and one step to compare")
     for name in _NOT_HERE:
-        if name in arguments:
+        if name in arguments or name in (arguments.get("start") or ()):
             raise InvalidInput(f"{name} has no place in a comparison; leave it out")
     chosen = [find_method(name) for name in names]
     for row in chosen:

@@ -29,7 +29,7 @@ from polhode.runs import stepping
 from polhode.runs.display import Display, Progress, teller
 from polhode.runs.energy_guard import blown_up, first_blown
 from polhode.runs.event_detection import Ended
-from polhode.runs.request import MOST_STEPS, FixedStep, Request, TimeTransformed, Tolerance, requested
+from polhode.runs.request import FixedStep, Request, TimeTransformed, Tolerance, requested
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
 from polhode.runs.stepping import AdaptiveRun, Record, Run
@@ -52,16 +52,13 @@ def integrate(
     method: str | Method | None = None,
     *,
     step: float | None = None,
+    steps: int | Tolerance | None = None,
     rtol: float | None = None,
-    atol: float | None = None,
     t_end: float | None = None,
-    steps: int | None = None,
-    t0: float = 0.0,
-    first_step: float | None = None,
-    max_step: float | None = None,
-    max_steps: int = MOST_STEPS,
+    t0: float | None = None,
     every: int = 1,
     t_eval: Any = None,
+    start: Any = None,
     attitude: Any = None,
     rotation_vector: Any = None,
     euler_angles: Any = None,
@@ -74,14 +71,9 @@ def integrate(
     position: Any = None,
     velocity: Any = None,
     momentum: Any = None,
-    coordinates: Any = None,
     events: Any = (),
     breaks: Any = (),
-    since: float | None = None,
-    clock: Any = None,
-    thermostat: Any = None,
     compensated: bool = False,
-    compensation: Any = None,
     guard: bool = True,
     units: str = "consistent",
     epoch: Any = None,
@@ -101,34 +93,38 @@ def integrate(
     method : str or Method, optional
         Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``, also by a name that others use (``"leapfrog"``, ``"RK45"``), or
         a row; without one, what the measured tables recommend for the
-        system (the attribute ``method`` of the result says which); with ``rtol`` it is ``"mkrk:dp8"``.
+        system (the attribute ``method`` of the result says which); with a tolerance it is ``"mkrk:dp8"``.
     step : float
         Step size, positive; every consistent unit of time. Of a method with a clock (``"reversible:v2"``) that of the
         first step; the others follow the motion, and the last one ends at ``t_end`` exactly, whatever that is.
+    steps : int or Tolerance
+        The number of steps, or in the place of ``step`` a ``polhode.Tolerance`` by which they are chosen: the estimated
+        error of each, of attitudes in rad, of angular velocities and the motion through space relative to their size,
+        is at most this. Errors of steps add up: expect a multiple of it at the end. Methods with an embedded tableau
+        estimate their error (``"mkrk:dp5"``).
     rtol : float
-        In the place of ``step``: steps are chosen so that the estimated error of each is at most this, of attitudes in
-        rad, of angular velocities and the motion through space relative to their size. Errors of steps add up: expect a
-        multiple of it at the end. Methods with an embedded tableau estimate their error (``"mkrk:dp5"``).
-    atol : float, optional
-        Absolute part of the tolerance of angular velocities, positions and velocities, in their units; it counts where
-        they are near zero. By default ``1e-3 * rtol``. The tolerance of a number x is ``atol + rtol |x|``.
-    t_end, steps : float, int
-        End time, a whole number of steps from ``t0`` (before ``t0``: the run goes backwards), or the number of steps.
-        With ``rtol`` any end time; the last step ends there exactly.
+        Short for ``steps=polhode.Tolerance(rtol)``.
+    t_end : float
+        End time, a whole number of steps from ``t0`` (before ``t0``: the run goes backwards). With a tolerance any end
+        time; the last step ends there exactly.
     t0 : float
-        Start time.
-    first_step, max_step : float, optional
-        With ``rtol``: the first step to try, else chosen from the loads; the largest step allowed. Steps that are long
-        where nothing happens may leap over a load that acts for a short time only: a ``max_step`` below that time finds
-        it, ``breaks`` at its beginning and end resolve it.
-    max_steps : int
-        With ``rtol``: most steps to try.
+        Start time; 0, or the time of ``start``, unless given.
     every : int
         Record every this many steps; the start and the end are always recorded.
     t_eval : array_like, optional
         Record at exactly these times instead, in the order of the run. Times off the grid are reached by a side step
-        from the last grid state, with ``rtol`` by the dense output of the method: so the step sequence is that of a run
-        without them.
+        from the last grid state, with a tolerance by the dense output of the method: so the step sequence is that of a
+        run without them.
+    start : xarray.Dataset or mapping, optional
+        Where to start. A Dataset of an earlier run goes on from its last row, with all that a continued run needs: the
+        state, the time, the numbers that the method keeps beside the state, and unless given the method, its step or
+        tolerance, units and epoch. A mapping has any of the arguments from ``attitude`` to ``momentum``, ``time``, and
+        for runs that go on: ``since``, when the first run began (what is switched or fired between then and ``t0``
+        is past, and so is an impulse at ``t0``); ``coordinates``, of a method that keeps attitudes as numbers of its
+        own (rotation vector, Euler angles of its sequence), in the place of ``attitude``, also longer than principal
+        ones; ``clock`` (4) of a method with a time transformation and ``thermostat`` of one with a heat bath, the last
+        rows of the variables of these names; ``compensation`` (6), with ``compensated``: ``position_carry`` and
+        ``momentum_carry`` of the run before.
     attitude : array_like (4,) or (3, 3), or scipy.spatial.transform.Rotation
         Unit quaternion (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space. Identity by default.
     rotation_vector, euler_angles, euler_angles_deg : array_like (3,)
@@ -143,9 +139,6 @@ def integrate(
     position, velocity, momentum : array_like (3,)
         In the space frame. Zero by default, but about a centre of attraction a position and a velocity (or momentum)
         must be given; ``velocity=0`` is a release from rest.
-    coordinates : array_like (3,)
-        Of a method that keeps attitudes as numbers of its own (rotation vector, Euler angles of its sequence): these,
-        in the place of ``attitude``, also where they are longer than principal ones.
     events : sequence
         What to look for, from ``polhode.events`` or words such as ``"periapsis"``; found to round-off, listed in the
         variables ``event_time``, ``event_kind`` and so on. Events that are ``terminal`` end the run.
@@ -153,20 +146,9 @@ def integrate(
         Times at which loads of the user's jump or bend (a pulse begins, a table has a kink): steps are cut there, and
         go on after. A load sees no time at or beyond the breaks on either side of a step, so that ``if t < t1`` and
         ``if t <= t1`` mean the same, and methods keep their order. Switches of ``polhode.forces`` need none.
-    since : float, optional
-        Of a run that is the rest of another: where that began, from ``t0`` on which it goes. What is switched or fired
-        between the two times is past, and so is an impulse at ``t0``.
-    step_density : array_like (4,), optional
-        Of a method with a clock, to go on with the steps of another run: the last row of its variable ``step_density``.
-    thermostat : array_like, optional
-        Of a method with a heat bath (``"baoab"``, ``"nose_hoover"``), to go on from another run: the last row of its
-        variable ``thermostat``.
     compensated : bool
         Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
         and for small forces on ``/kepler`` methods. The Dataset then has ``position_carry`` and ``momentum_carry``.
-    compensation : array_like (6,)
-        With ``compensated``, of a run that goes on from another: ``position_carry`` and ``momentum_carry`` of that one.
-        Zero by default.
     guard : bool
         Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
         of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
@@ -204,7 +186,8 @@ def integrate(
     InvalidInput
         An argument is wrong; the sentence names it.
     ConvergenceError, StepTooLarge, NotFinite, StepTooSmall
-        A step failed, with ``rtol`` at every size tried; ``.trajectory`` holds the run so far and the state before it.
+        A step failed, with a tolerance at every size tried; ``.trajectory`` holds the run so far and the state before
+        it.
     UserFunctionError
         A function of the user failed; ``__cause__`` is its own exception, ``.trajectory`` the run so far.
     Interrupted

@@ -30,7 +30,7 @@ from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import A1, A2, LOADS, types  # type: ignore[attr-defined]
 from polhode.runs.parameters import with_parameters
-from polhode.runs.single import rebuild
+from polhode.runs.request import rebuild
 from polhode.systems import SYSTEMS, System
 from polhode.systems.events import compiled_events, table_of
 from polhode.systems.record import IDENTITY
@@ -79,7 +79,7 @@ def point_motion(
     --------
     The tip of a rod that turns steadily about z, at one turn a second:
 
-    >>> from polhode.runs.single import integrate
+    >>> from polhode.runs.integrate import integrate
     >>> from polhode.systems import free_body
     >>> ds = integrate(free_body((1, 1, 2)), "exact", step=0.25, steps=4, angular_velocity=(0, 0, 2 * np.pi))
     >>> point_motion(ds, (1, 0, 0)).acceleration[0].values.round(9) + 0.0

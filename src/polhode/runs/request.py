@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
-from polhode.arguments import UNKNOWN, array, choice, has_quantity, in_unit, number, numbers, truth, vector
+from polhode.arguments import UNKNOWN, array, choice, has_quantity, in_unit, mapping, number, numbers, truth, vector
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput, PolhodeError, shown, unknown_name
 from polhode.flows.sums import COMPENSATION
@@ -32,6 +32,7 @@ from polhode.systems.inertia import RELATIVE_TOLERANCE
 from polhode.systems.record import plain
 from polhode.trajectory import UNITS
 from polhode.trajectory.epochs import epoch_of
+from polhode.trajectory.schema import trajectory
 
 LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
@@ -47,6 +48,9 @@ MOST = 2**62
 """Largest number of steps: what is counted has 64 bits."""
 ADAPTIVE = "mkrk:dp8"
 """The method of a run with rtol that names none."""
+TOLERANCE = ("rtol", "atol", "first_step", "max_step", "max_steps")
+CONTINUED = ("since", "clock", "thermostat", "compensation", "coordinates")
+"""Words of a scenario that are one argument of a run, ``steps`` and ``start``."""
 TIMES = ("step", "t_end", "t0", "first_step", "max_step", "t_eval", "since", "breaks")
 GIVEN_IN = {
     "SI": {"time": "s", "position": "m", "velocity": "m / s", "momentum": "kg * m / s", "angular_velocity": "rad / s",
@@ -125,9 +129,12 @@ class Tolerance:
     rtol : float
         Relative part, from 1e-14 to 1; of attitudes in rad.
     atol : float, optional
-        Absolute part for angular velocities, positions and velocities, in their units; ``1e-3 * rtol`` by default.
+        Absolute part for angular velocities, positions and velocities, in their units; it counts where they are near
+        zero. By default ``1e-3 * rtol``.
     max_step, first_step : float, optional
-        Largest step allowed, and the first one to try, which is chosen from the loads unless given.
+        Largest step allowed, and the first one to try, which is chosen from the loads unless given. Steps that are long
+        where nothing happens may leap over a load that acts for a short time only: a ``max_step`` below that time finds
+        it, ``breaks`` at its beginning and end resolve it.
     max_steps : int
         Most steps to try.
 
@@ -149,13 +156,16 @@ class Tolerance:
             raise InvalidInput(
                 f"rtol is {rtol:g}; it must be at least {TIGHTEST:g}, where round-off begins, and below 1"
             )
-        _keep(self, rtol=rtol, atol=rtol * FLOOR if self.atol is None else self.atol)
-        for name in ("atol", "first_step", "max_step"):
+        _keep(self, rtol=rtol)
+        for name, unit in (("atol", ""), ("first_step", "s"), ("max_step", "s")):
             value = getattr(self, name)
-            if value is not None and not has_quantity(value):  # quantities become numbers where units are known
-                _keep(self, **{name: number(value, name)})
-                if not getattr(self, name) > 0.0:
-                    raise InvalidInput(f"{name} is {getattr(self, name):g}; it must be positive")
+            if value is None:
+                continue
+            size = number(value, name, unit)
+            if not size > 0.0:
+                raise InvalidInput(f"{name} is {size:g}; it must be positive")
+            if not has_quantity(value):  # a quantity becomes a number where the units of the run are known
+                _keep(self, **{name: size})
         _keep(self, max_steps=whole_number(self.max_steps, "max_steps", 1))
 
     def final(self, t0: float, t_end: float | None) -> float:
@@ -179,11 +189,11 @@ def _keep(record: Any, **values: Any) -> None:
         object.__setattr__(record, name, value)
 
 
-def _counted(steps: Any) -> int | None:
+def _counted(given: Any) -> int | None:
     """A number of steps, checked; none where they are not counted."""
-    if steps is None:
+    if given is None:
         return None
-    steps = whole_number(steps, "steps", -(2**53))
+    steps = int(whole_number(given, "steps", -(2**53)))
     if steps < 0:
         raise InvalidInput(f"steps is {steps}; it must not be negative (to run backwards, give t_end before t0)")
     if steps > MOST:
@@ -226,7 +236,7 @@ def planned(given: Mapping[str, Any], time_transformed: bool) -> tuple[Steps, fl
     Parameters
     ----------
     given : mapping
-        ``step`` or ``rtol`` and what else of the arguments of ``polhode.integrate`` tells of steps and the span.
+        ``step``, ``steps``, ``t_end`` and ``t0`` as of ``polhode.integrate``.
     time_transformed : bool
         Whether the method has a time transformation.
 
@@ -237,12 +247,10 @@ def planned(given: Mapping[str, Any], time_transformed: bool) -> tuple[Steps, fl
     """
     step, t_end, steps, t0 = (given.get(name) for name in ("step", "t_end", "steps", "t0"))
     t0 = 0.0 if t0 is None else t0
-    if given.get("rtol") is not None:
-        names = ("rtol", "atol", "first_step", "max_step", "max_steps")
-        rule = Tolerance(**{name: given[name] for name in names if given.get(name) is not None})
-        if steps is not None or t_end is None:
-            raise InvalidInput("with rtol the steps are not counted beforehand; give t_end and no steps")
-        return rule, number(t0, "t0"), number(t_end, "t_end")
+    if isinstance(steps, Tolerance):
+        if t_end is None:
+            raise InvalidInput("with a tolerance the steps are not counted beforehand; give t_end")
+        return steps, number(t0, "t0"), number(t_end, "t_end")
     if not time_transformed:
         h, n, start = span(step, t_end, steps, t0)
         return FixedStep(abs(h), n, h < 0), start, None
@@ -252,6 +260,29 @@ def planned(given: Mapping[str, Any], time_transformed: bool) -> tuple[Steps, fl
     h, _, start = span(step, None, 0, t0)
     end = number(t_end, "t_end")
     return TimeTransformed(h, None, end < start), start, end
+
+
+def grouped(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of ``polhode.integrate`` from the flat words of a scenario or of a record: those of a tolerance become
+    ``steps``, those of a run that goes on from another become ``start``.
+
+    Raises
+    ------
+    InvalidInput
+        Words that do not go together.
+    """
+    found = dict(words)
+    told = {name: found.pop(name) for name in TOLERANCE if found.get(name) is not None}
+    if told:
+        if "rtol" not in told:
+            raise InvalidInput(f"{next(iter(told))} is given without rtol, to which it belongs; leave it out")
+        if found.get("step") is not None:
+            raise InvalidInput("rtol and step are both given; keep one of them")
+        if found.get("steps") is not None or found.get("t_end") is None:
+            raise InvalidInput("with rtol the steps are not counted beforehand; give t_end and no steps")
+        found["steps"] = Tolerance(**told)
+    start = {name: found.pop(name) for name in CONTINUED if found.get(name) is not None}
+    return found | ({"start": start} if start else {})
 
 
 def grid(steps: Steps, t0: float, t_end: float | None) -> tuple[float, int]:
@@ -699,9 +730,9 @@ class Request:
         """The request of a record whose system, method and events are made."""
         time_transformed = bool(chosen.prepare().step_density)
         equal = "rtol" not in kept and not time_transformed
-        steps, t0, t_end = planned(
-            {**kept, "t_end": None if equal else kept["t_end"], "t0": kept["t0"]}, time_transformed
-        )
+        words = {name: kept.get(name) for name in ("step", "steps", *TOLERANCE)}
+        words |= {"t0": kept["t0"], "t_end": None if equal else kept["t_end"]}
+        steps, t0, t_end = planned(grouped(words), time_transformed)
         if isinstance(steps, FixedStep) and equal:
             steps = replace(steps, backwards=truth(kept["backwards"], "backwards"))
         recording = Recording.of(kept["every"], kept["t_eval"], t0, *grid(steps, t0, t_end))
@@ -737,25 +768,41 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         system = with_parameters(system, parameters)
         by_name = isinstance(parameters, Mapping)
         parameters = {k: system.arguments[k] for k in parameters} if by_name else plain(parameters)
-    named = (system.recommended if given.get("rtol") is None else ADAPTIVE) if method is None else method
-    row = find_method(named).method
+    start, kept = given.get("start"), _record(given.get("start"))
+    if all(given.get(name) is None for name in ("step", "rtol")) and not isinstance(given.get("steps"), Tolerance):
+        given |= {name: kept[name] for name in ("step",) if name in kept}
+        if "rtol" in kept:
+            given["steps"] = Tolerance(kept["rtol"], kept.get("atol"), kept.get("max_step"))
+    adaptive = given.get("rtol") is not None or isinstance(given.get("steps"), Tolerance)
+    if method is None:
+        method = kept.get("method") or (ADAPTIVE if adaptive else system.recommended)
+        given["compensated"] = given.get("compensated") or kept.get("compensated", False)
+    row = find_method(method).method
     for name in options:
+        if name in CONTINUED:
+            raise InvalidInput(f"{name} belongs to a start: write start={{{name!r}: ...}}, or start= the earlier run")
+        if name in TOLERANCE:
+            raise InvalidInput(f"{name} belongs to a tolerance: write steps=polhode.Tolerance(rtol, {name}=...)")
         if name not in row.options:
             raise unknown_name(f"argument of integrate or option of method {row.name!r}", name, [*given, *row.options])
-    turns = {name: given.get(name) for name in FORMS}
-    if turns["sequence"] is not None and "sequence" in row.options:
-        options["sequence"] = turns["sequence"]
-        if not any(turns[name] is not None for name in ANGLES):
-            turns["sequence"] = None
-    units, measured = in_units_of(
-        system, given.get("units", "consistent"), {name: given.get(name) for name in MEASURED}
-    )
+    if given.get("sequence") is not None and "sequence" in row.options:
+        options["sequence"] = given["sequence"]
+        if not any(given.get(name) is not None for name in ANGLES):
+            given["sequence"] = None
+    chosen = replace(find_method(method, **options), compensated=truth(given.get("compensated", False), "compensated"))
+    given = _started(start, kept, given, system, chosen)
+    asked = given.get("steps") if isinstance(given.get("steps"), Tolerance) else None
+    given |= {name: getattr(asked, name, None) for name in ("first_step", "max_step")}
+    measured = {name: given.get(name) for name in MEASURED}
+    units, measured = in_units_of(system, given.get("units", "consistent"), measured)
     given |= measured | {"coordinates": in_unit(given.get("coordinates"), UNKNOWN, "coordinates")}
-    given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept(turns | {name: measured[name] for name in TURNING})
-    chosen = replace(find_method(named, **options), compensated=truth(given.get("compensated", False), "compensated"))
+    given |= dict.fromkeys(STATE_WORDS[:3]) | as_kept({name: given.get(name) for name in FORMS})
+    if asked is not None:
+        given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
     steps, t0, t_end = _steps_of(chosen, given)
     final = steps.final(t0, t_end)
-    first = t0 if given["since"] is None else number(given["since"], "since")
+    elsewhere = given.get("time") is not None and given["time"] != t0  # than where start ends: nothing is past
+    first = t0 if given["since"] is None or elsewhere else number(given["since"], "since")
     check_span(system, first, final)
     events, breaks = events_of(given.get("events", ()), system), checked_breaks(given["breaks"], first, final)
     if system.units:
@@ -784,24 +831,102 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     )  # fmt: skip
 
 
+KEPT_STATE = ("attitude", "angular_momentum", "position", "momentum")
 MEASURED = (*TIMES, *TURNING, "position", "velocity", "momentum")
 
 
 def _steps_of(chosen: MethodSpec, given: Mapping[str, Any]) -> tuple[Steps, float, float | None]:
     """The steps of a call, where the method may have a tolerance of its own."""
     own, given = chosen.method.tolerances, dict(given)
-    if own is not None and given["step"] is None:
-        for name, value in zip(("rtol", "atol"), own, strict=True):
-            given[name] = value if given.get(name) is None else given[name]
-    if (given["step"] is None) == (given.get("rtol") is None):
-        raise InvalidInput("give either step, the size of all steps, or rtol, the tolerance by which they are chosen")
-    if given.get("rtol") is not None:
+    steps, rtol, atol = given.get("steps"), given.get("rtol"), None
+    if own is not None and given["step"] is None and not isinstance(steps, Tolerance):
+        rtol, atol = own[0] if rtol is None else rtol, own[1]
+    if sum((given["step"] is not None, rtol is not None, isinstance(steps, Tolerance))) != 1:
+        raise InvalidInput(
+            "give either step, the size of all steps, or a tolerance by which they are chosen: rtol, or "
+            "steps=polhode.Tolerance(...)"
+        )
+    if rtol is not None:
+        if steps is not None or given["t_end"] is None:
+            raise InvalidInput("with rtol the steps are not counted beforehand; give t_end and no steps")
+        steps = given["steps"] = Tolerance(rtol, atol)
+    if isinstance(steps, Tolerance):
         check_estimate(chosen)
-    else:
-        for name in ("atol", "first_step", "max_step"):
-            if given.get(name) is not None:
-                raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
+        if steps.atol is None:
+            given["steps"] = replace(steps, atol=own[1] if own is not None else steps.rtol * FLOOR)
     return planned(given, bool(chosen.prepare().step_density))
+
+
+def _record(start: Any) -> dict[str, Any]:
+    """What a start records of its run, where it is a Dataset that does."""
+    attributes = start.attrs if hasattr(type(start), "isel") else {}
+    try:
+        kept = json.loads(attributes.get("run", "{}"))
+    except Exception:  # of whatever kind the text is
+        kept = None
+    if not isinstance(kept, dict):
+        raise InvalidInput(
+            "the record of the run in start is not one that polhode wrote; give a mapping of its last row"
+        )
+    return kept
+
+
+def _started(
+    start: Any, kept: Mapping[str, Any], given: Mapping[str, Any], system: System, chosen: MethodSpec
+) -> dict[str, Any]:
+    """The words of a call with those of its start.
+
+    Raises
+    ------
+    InvalidInput
+        No start; one of another system; a word it does not know, or that is given twice.
+    """
+    if start is None:
+        return dict(given)
+    if hasattr(type(start), "isel"):
+        words = _last_row(start, kept, system, chosen)
+    else:
+        words = {name: value for name, value in mapping(start, "start").items() if value is not None}
+    known = (*FORMS, *STATE_WORDS[3:], *CONTINUED, "time")
+    for name in words:
+        if name not in known:
+            raise unknown_name("name in start", name, known)
+        if given.get(name) is not None:
+            raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
+    found = {**given, **words}
+    if given.get("t0") is None:
+        found["t0"] = found.pop("time", None)
+    if hasattr(type(start), "isel"):
+        if found.get("units", "consistent") == "consistent":
+            found["units"] = kept.get("units", "consistent")
+        found["epoch"] = kept.get("epoch") if found.get("epoch") is None else found["epoch"]
+        steps, last = found.get("steps"), start.isel(time=-1)
+        if isinstance(steps, Tolerance) and steps.first_step is None and "step" in last and float(last.step) > 0.0:
+            found["steps"] = replace(steps, first_step=float(last.step))
+    return found
+
+
+def _last_row(ds: Any, kept: Mapping[str, Any], system: System, chosen: MethodSpec) -> dict[str, Any]:
+    """All that a run by this method can go on with of the last row of a trajectory."""
+    trajectory(ds)
+    if ds.attrs.get("system") != system.name:
+        raise InvalidInput(f"start is a trajectory of {ds.attrs.get('system')!r}, but the run is of {system.name!r}")
+    if not ds.sizes["time"]:
+        raise InvalidInput("start has no rows; give a trajectory that has some")
+    last, prepared = ds.isel(time=-1), chosen.prepare()
+    found = {name: last[name].values for name in KEPT_STATE if name in last}
+    own = prepared.coordinates
+    if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
+        del found["attitude"]
+        found["coordinates"] = last[own.name].values
+    if prepared.bath is not None and "thermostat" in last:
+        found["thermostat"] = last["thermostat"].values
+    if prepared.compensation and "position_carry" in last:
+        found["compensation"] = np.concatenate([last["position_carry"], last["momentum_carry"]], axis=-1)
+    if prepared.step_density and "clock" in last:
+        found["clock"] = last["clock"].values
+    begun = kept.get("since", kept.get("t0"))
+    return found | {"time": float(last["time"]), "since": float(ds["time"][0]) if begun is None else begun}
 
 
 # ------------------------------------------------------------------ reading a record

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from polhode.errors import StepFailed, unwarned
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies.study import Tell
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order

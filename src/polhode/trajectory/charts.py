@@ -81,7 +81,7 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
     Examples
     --------
     >>> from polhode.systems import free_body
-    >>> from polhode.runs.single import integrate
+    >>> from polhode.runs.integrate import integrate
     >>> ds = integrate(free_body((1, 2, 3)), "exact", step=0.5, steps=10, angular_velocity=(0, 0, 1))
     >>> float(with_chart(ds, "euler_angles", branch="continuous").euler_angles[-1, 2].round(12))
     5.0

@@ -11,7 +11,7 @@ from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.runs import turning
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.systems import System, initial
 
 ATTITUDES = (*turning.ATTITUDES, "coordinates", "rotations", "draw")

@@ -24,6 +24,7 @@ from polhode.arguments import truth
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
 from polhode.runs.integrator import check_estimate
+from polhode.runs.request import ADAPTIVE, check_moving, checked_breaks, grouped, requested, sample_times, start_state
 from polhode.runs.scenario.initial_state import (
     AS_GIVEN,
     ATTITUDES,
@@ -40,7 +41,7 @@ from polhode.runs.scenario.schema import Elements, Initial, MethodTable, Output,
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
-from polhode.runs.single import ADAPTIVE, Progress, check_moving, checked_breaks, integrate, sample_times, start_state
+from polhode.runs.stepping import Record
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
@@ -94,10 +95,6 @@ def read_scenario(
 DEEPEST = 16
 """Levels of lists and tables in each other; no key of a scenario is deeper than half of that."""
 WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number as large as that"
-
-
-class _Begun(Exception):
-    """A run has begun: its arguments are in order."""
 
 
 class _Reader:
@@ -240,14 +237,8 @@ class _Reader:
 
     def tried(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
-
-        def stop(_: Progress) -> None:
-            raise _Begun
-
         try:
-            integrate(system, label, progress=stop, **arguments)
-        except _Begun:
-            pass
+            Record.of(requested(system, label, grouped(arguments), {}))
         except InvalidInput as refused:
             words = re.findall(r"\w+", str(refused))
             sections = ["initial", "system", "run"]

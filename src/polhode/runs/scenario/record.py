@@ -14,15 +14,9 @@ import xarray as xr
 
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import method as find_method
-from polhode.runs.single import (
-    MOST_STEPS,
-    Progress,
-    integrate,
-    span,
-    time_transformed_span,
-    tolerances,
-    whole,
-)
+from polhode.runs.display import Progress
+from polhode.runs.integrate import integrate
+from polhode.runs.request import grid, grouped, planned
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.systems import System
 
@@ -53,7 +47,7 @@ class Scenario:
     method : str
         Method string; the recommended one where the file names none.
     arguments : dict
-        Keyword arguments of ``polhode.integrate`` besides system and method.
+        Arguments of ``polhode.integrate`` besides system and method, with the words of a tolerance and of a start flat.
     output : Files
         Where results go.
     changes : dict
@@ -90,9 +84,8 @@ class Scenario:
             live = None
             if store is not None:
                 live = LiveStore(store, checkpoint_seconds, self.labels, os.fspath(self.path.resolve()))
-            return self._label(
-                integrate(self.system, self.method, progress=progress, store=live, threads=threads, **self.arguments)
-            )
+            asked: dict[str, Any] = {"progress": progress, "store": live, "threads": threads}
+            return self._label(integrate(self.system, self.method, **asked, **grouped(self.arguments)))
         except PolhodeError as failed:
             if failed.trajectory is not None:
                 self._label(failed.trajectory)
@@ -196,16 +189,5 @@ def span_of(times: Mapping[str, Any], time_transformed: bool = False) -> tuple[f
     InvalidInput
         As ``integrate``.
     """
-    given = {"t0": 0.0, "t_end": None, "steps": None} | dict(times)
-    if "step" in given and "rtol" in given:
-        raise InvalidInput("rtol and step are both given; keep one of them")
-    if "rtol" in given:
-        names = ("rtol", "atol", "t_end", "steps", "t0", "first_step", "max_step")
-        asked = {name: given.get(name) for name in names}
-        return whole(tolerances(**asked, max_steps=given.get("max_steps", MOST_STEPS)))
-    for name in ("atol", "first_step", "max_step", "max_steps"):
-        if name in given:
-            raise InvalidInput(f"{name} is given without rtol, to which it belongs; leave it out")
-    if time_transformed:
-        return whole(time_transformed_span(given["step"], given["t_end"], given["steps"], given["t0"]))
-    return span(given["step"], given["t_end"], given["steps"], given["t0"])
+    steps, t0, t_end = planned(grouped(times), time_transformed)
+    return (*grid(steps, t0, t_end), t0)

@@ -18,7 +18,8 @@ from matplotlib.ticker import FormatStrFormatter, NullFormatter
 from polhode import kepler
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
+from polhode.runs.request import Tolerance
 from polhode.studies import drawing
 from polhode.studies.criteria import order_is
 from polhode.studies.measure import whole
@@ -28,7 +29,7 @@ from polhode.systems.problems import PROBLEMS
 
 MU, R0 = 3200.9998, 1664.029  # km^3/s^2, km [carson2005, table 1]
 DAY, STEP = 86_400.0, 10.0  # s
-DEFAULTS: dict[str, Any] = {"rtol": 1e-3, "atol": 1e-6}  # tolerances of MATLAB's ode45
+DEFAULTS = Tolerance(1e-3, 1e-6)  # tolerances of MATLAB's ode45
 
 CIRCULAR, ELLIPTIC = "circular", "elliptic"
 STARTS: dict[str, dict[str, Any]] = {
@@ -65,7 +66,7 @@ COLOUR = {
 def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mapping[str, Any] | None = None,
         **step_settings: Any) -> xr.Dataset:  # fmt: skip
     """Run the method of this label (or method string) from the initial state of an orbit, by default for a day."""
-    step_settings = {"t_end": DAY} | ({} if "rtol" in step_settings else {"step": STEP}) | step_settings
+    step_settings = {"t_end": DAY} | ({} if {"rtol", "steps"} & set(step_settings) else {"step": STEP}) | step_settings
     return integrate(
         orbit(MU, forces=list(forces)), METHODS.get(label, label), **step_settings, **(start or STARTS[orbit_name])
     )
@@ -108,8 +109,8 @@ def day(orbit_name: str) -> xr.Dataset:
     labels = [SYMPLECTIC, RK45, RK4, *(RK2 if orbit_name == ELLIPTIC else ()), CONIC]
     times = STEP * np.arange(whole(DAY, STEP) + 1)
     runs = {label: run(label, orbit_name) for label in labels if label != RK45}
-    runs[RK45] = run(RK45, orbit_name, t_eval=times, **DEFAULTS)
-    steps = run(RK45, orbit_name, **DEFAULTS)
+    runs[RK45] = run(RK45, orbit_name, t_eval=times, steps=DEFAULTS)
+    steps = run(RK45, orbit_name, steps=DEFAULTS)
     positions = np.array([runs[label].position.values for label in labels])
     over = ("method", "time")
     return xr.Dataset(
@@ -124,7 +125,7 @@ def day(orbit_name: str) -> xr.Dataset:
         {"method": labels, "time": times, "axis": ["x", "y", "z"], "chosen": steps.time.values},
         {
             "steps": f"{STEP:g} s; the paper does not tell it",
-            "RK45": f"tolerances {DEFAULTS['rtol']:g} and {DEFAULTS['atol']:g} (MATLAB's defaults), "
+            "RK45": f"tolerances {DEFAULTS.rtol:g} and {DEFAULTS.atol:g} (MATLAB's defaults), "
             f"{steps.attrs['steps_accepted']} steps, {steps.attrs['steps_rejected']} rejected",
         },
     )

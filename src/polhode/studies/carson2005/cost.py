@@ -55,9 +55,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
                 if label in CHOSEN:
                     method = "mkrk:dp8" if label == DP8 else label
                     rtol = CHOSEN[label][k]
-                    end = run(method, ELLIPTIC, rtol=rtol, atol=1e-3 * rtol, t_end=days * DAY, every=100_000).isel(
-                        time=-1
-                    )
+                    end = run(method, ELLIPTIC, rtol=rtol, t_end=days * DAY, every=100_000).isel(time=-1)
                 else:
                     h = STEPS[label][k]
                     assert whole(days * DAY, h)

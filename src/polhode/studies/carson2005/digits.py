@@ -15,7 +15,8 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
+from polhode.runs.request import Tolerance
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (
     CIRCULAR,
@@ -46,7 +47,7 @@ GAUSS, TIGHT, EXACT = "Gauss 16, 64 s", "RK45, rtol 1e-13", "exact flow"
 PAPERS = (SYMPLECTIC, HEUN, RK4, TIGHT)
 OURS = ("rkn6_14a, 10 s", "the same, compensated", GAUSS, "Gauss 16, compensated", EXACT)
 COMPENSATED = (OURS[1], OURS[3])
-TIGHTEST: dict[str, Any] = {"rtol": 1e-13, "atol": 1e-13}
+TIGHTEST = Tolerance(1e-13, 1e-13)
 
 
 @unwarned()
@@ -54,7 +55,7 @@ def ends(name: str) -> dict[str, tuple[Any, float]]:
     """Position after a day (km) and step (s) by method; the step is NaN if the method chooses it."""
     n = {"rkn6_14a": 10.0, "mkrk:gauss16": 64.0}
     results = {label: (last(label, name, step=STEP).position.values, STEP) for label in (SYMPLECTIC, HEUN, RK4)}
-    results[TIGHT] = (run(METHODS["RK45"], name, **TIGHTEST).position.values[-1], np.nan)
+    results[TIGHT] = (run(METHODS["RK45"], name, steps=TIGHTEST).position.values[-1], np.nan)
     rows = iter(OURS)
     for method, h in n.items():
         for compensated in (False, True):
@@ -82,7 +83,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
          "of_data": ("orbit", bound)},
         {"orbit": list(ORBITS), "method": [*PAPERS, *OURS]},
         {"truth": "Kepler's equation in 50 digits, from the initial data rounded to doubles",
-         "steps": f"{STEP:g} s for the methods of the paper, RK45 with tolerances of {TIGHTEST['rtol']:g}"},
+         "steps": f"{STEP:g} s for the methods of the paper, RK45 with tolerances of {TIGHTEST.rtol:g}"},
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, ORANGE, VERMILION
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import CIRCULAR, DAY, GAUSS, METHODS, RK4, SYMPLECTIC, keeps, of, order_of, run
 from polhode.studies.carson2005.drag import air

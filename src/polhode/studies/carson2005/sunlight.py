@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode import events, forces
 from polhode.errors import unwarned
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (
     COLOUR,

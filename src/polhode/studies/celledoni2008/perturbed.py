@@ -13,7 +13,7 @@ import xarray as xr
 from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import SEED, physical_moments
 from polhode.studies.study import Check, Finding, Tell

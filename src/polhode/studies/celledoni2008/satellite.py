@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from polhode.algebra.rotation import rotate_inverse
 from polhode.plots.style import BLUE, FAINT, GREEN, VERMILION
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies.study import Tell
 from polhode.systems.problems import problem
 

@@ -23,7 +23,7 @@ from polhode.methods import method
 from polhode.plots.style import COLOURS, MARKERS
 from polhode.runs.energy_guard import first_blown, kinetic_energy
 from polhode.runs.integrator import Integrator
-from polhode.runs.single import start_state
+from polhode.runs.request import start_state
 from polhode.studies.study import Tell
 from polhode.systems import System, dipoles
 

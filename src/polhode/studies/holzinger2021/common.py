@@ -70,7 +70,7 @@ class Motion:
         Methods that store these parameters start from them, others from the attitude they describe.
         """
         if method.startswith(METHODS_OF[self.chart]):
-            start: dict[str, Any] = {"coordinates": self.coordinates}
+            start: dict[str, Any] = {"start": {"coordinates": self.coordinates}}
         else:
             start = {"attitude": ATTITUDE_OF[self.chart](self.coordinates)}
         n = whole(self.t_end, step)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
 from polhode.errors import unwarned
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import whole
@@ -37,8 +37,8 @@ def end(method: str, step: float) -> xr.Dataset:
     """The state at t = 1 s."""
     n = whole(T_END, step)
     return integrate(
-        top.TOP, method, step=step, steps=n, every=n, coordinates=(0.0, TILT, 0.0), angular_velocity=top.OMEGA,
-        guard=False,
+        top.TOP, method, step=step, steps=n, every=n, start={"coordinates": (0.0, TILT, 0.0)},
+        angular_velocity=top.OMEGA, guard=False,
     ).isel(time=-1)  # fmt: skip
 
 

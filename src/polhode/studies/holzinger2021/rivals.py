@@ -35,7 +35,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra.quaternion import conjugate, multiply, rotate
 from polhode.algebra.rotation import angle_between
 from polhode.plots.style import GREY
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import whole

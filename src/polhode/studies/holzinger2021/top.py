@@ -24,8 +24,8 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra.rotation import matrix_from_quaternion
 from polhode.errors import unwarned
 from polhode.plots.style import COLOURS, GREY
+from polhode.runs.integrate import integrate
 from polhode.runs.point_motion import point_motion
-from polhode.runs.single import integrate
 from polhode.studies import drawing
 from polhode.studies.study import Finding, Tell
 from polhode.systems import heavy_top

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Check, Claim, Figure, Finding, Tell
 from polhode.studies.vilmart2013 import pictures, printed

@@ -9,7 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.algebra.rotation import matrix_from_quaternion
-from polhode.runs.single import integrate
+from polhode.runs.integrate import integrate
 from polhode.studies import criteria
 from polhode.studies.study import Claim, Figure, Finding, Tell
 from polhode.studies.vilmart2013 import pictures
