@@ -447,3 +447,10 @@ def test_a_wrong_start_is_refused(start, told):
     with pytest.raises(ph.InvalidInput, match=told):
         ph.integrate(ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), step=0.1, steps=1, start=start,
                      angular_velocity=(0, 0, 1))  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "order"), [("exact", "exact"), ("mr6", 6), ("trapm", 2), ("semiexact10", 10)])
+def test_the_order_recorded_is_that_of_the_motion(method, order):
+    """A free body turns with the order of the free rotation, whatever the order of the kicks that it does not have."""
+    ds = ph.integrate(ph.free_body((1, 2, 3)), method, step=0.01, steps=2, angular_velocity=(0.1, 0.2, 1.0))
+    assert ds.attrs["order"] == order

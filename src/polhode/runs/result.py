@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from polhode.methods import MethodSpec
     from polhode.systems import System
+from polhode.systems.record import no_loads
 
 
 @cache
@@ -39,8 +40,11 @@ def _order(system: System, chosen: MethodSpec) -> dict[str, Any]:
     p = chosen.promises
     if p.thermal:
         return {"order": p.order, "order_note": "order of averages: a heat bath takes part in the motion"}
-    if not isfinite(p.order):
+    order = p.order_free if system.loads is no_loads and system.rotates else p.order
+    if not isfinite(order):
         return {"order": "exact"}
+    if order != p.order:
+        return {"order": order, "order_note": f"order {order} in free motion; {p.order} under loads"}
     if p.order_velocity == p.order or not (
         system.velocity_dependent or any(own.by_velocity for own in system.auxiliary)
     ):
