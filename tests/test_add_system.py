@@ -13,7 +13,8 @@ from polhode.cli import group
 from polhode.errors import InvalidInput
 from polhode.runs.scenario import json_schema, read_scenario
 from polhode.systems import SYSTEMS, System
-from polhode.systems.words import Function, Length, Mass, Vector, arguments_of
+from polhode.systems.forces import FORCES, Force, uniform
+from polhode.systems.words import Acceleration, Function, Length, Mass, Vector, arguments_of
 
 
 def bob(
@@ -133,6 +134,24 @@ def test_schema_and_listing_know_an_added_system(added):
     assert {"required": ["length_km"]} in table["allOf"][0]["anyOf"]
     rows = json.loads(CliRunner().invoke(group, ["systems", "--json"]).stdout)["systems"]
     assert rows[-1]["name"] == "bob" and rows[-1]["arguments"]["length"]["required"]
+
+
+def test_a_force_is_one_annotated_function_too(monkeypatch, read):
+    def tilt(strength: Acceleration) -> Force:
+        """A force along z."""
+        return uniform((0.0, 0.0, strength))
+
+    monkeypatch.setitem(FORCES, "tilt", tilt)
+    text = (
+        'method = "v2/kepler"\n[system]\ntype = "orbit"\nmu = 1.0\nforces = [{ kind = "tilt", strength_m_s2 = 2.0 }]\n'
+    )
+    text += "[initial]\nposition = [1.0, 0.0, 0.0]\nvelocity = [0.0, 1.0, 0.0]\n[run]\nstep = 0.1\nsteps = 1\n"
+    assert read(text).system.arguments["forces"] == [{"kind": "uniform", "acceleration": [0.0, 0.0, 2.0]}]
+    assert "strength_km_s2" in json_schema()["$defs"]["TiltForce"]["properties"]
+    with pytest.raises(InvalidInput, match=r"5: system\.forces\[0\]\.strenght: unknown key; did you mean 'strength'"):
+        read(text.replace("strength_m_s2", "strenght"))
+    monkeypatch.undo()
+    assert "TiltForce" not in json_schema()["$defs"]
 
 
 def test_what_was_added_goes_again(read):

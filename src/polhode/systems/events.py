@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from polhode.kernel.signatures import EVENT
 from polhode.systems.forces import NO_LEVEL, path_arguments, path_at, unit_vector
 from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
+from polhode.systems.words import Circle, Function, Length, Position, Positions, Times, Vector
 
 __all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
 
@@ -125,7 +126,11 @@ class Event:
 
 
 @answering
-def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
+def apsis(
+    which: Literal["periapsis", "apoapsis"] | None = None,
+    *,
+    terminal: bool = False,
+) -> Event:
     """Where the distance from the centre is least or greatest. On a circular orbit round-off decides.
 
     Parameters
@@ -148,7 +153,12 @@ def apsis(which: str | None = None, *, terminal: bool = False) -> Event:
 
 
 @answering
-def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: bool = False) -> Event:
+def node(
+    which: Literal["ascending", "descending"] | None = None,
+    normal: Vector = (0.0, 0.0, 1.0),
+    *,
+    terminal: bool = False,
+) -> Event:
     """Where the path crosses a plane through the centre. For an orbit in that plane round-off decides.
 
     Parameters
@@ -175,13 +185,21 @@ def node(which: str | None = None, normal: Any = (0.0, 0.0, 1.0), *, terminal: b
 
 
 @answering
-def altitude(height: float, radius: float, which: str | None = None, *, terminal: bool = False) -> Event:
+def altitude(
+    height: Length,
+    radius: Length,
+    which: Literal["rising", "falling"] | None = None,
+    *,
+    terminal: bool = False,
+) -> Event:
     """Where the path crosses a height above a sphere about the centre.
 
     Parameters
     ----------
-    height, radius : float
-        Height above the sphere, and radius of the sphere.
+    height : float
+        Height above the sphere.
+    radius : float
+        Radius of the sphere.
     which : {"rising", "falling"}, optional
         Only crossings upwards, or only downwards.
     terminal : bool
@@ -205,16 +223,16 @@ def altitude(height: float, radius: float, which: str | None = None, *, terminal
 
 @answering
 def eclipse(
-    radius: float,
+    radius: Length,
     *,
-    direction: Any = None,
-    position: Any = None,
-    times: Any = None,
-    positions: Any = None,
-    circle: Any = None,
-    shadow: str = "cylinder",
-    sun_radius: float | None = None,
-    which: str | None = None,
+    direction: Vector | None = None,
+    position: Position | None = None,
+    times: Times | None = None,
+    positions: Positions | None = None,
+    circle: Circle | None = None,
+    shadow: Literal["cylinder", "cone"] = "cylinder",
+    sun_radius: Length | None = None,
+    which: Literal["entry", "exit"] | None = None,
     terminal: bool = False,
 ) -> Event:
     """Where the path enters or leaves the shadow of the centre.
@@ -244,7 +262,7 @@ def eclipse(
         Naming the argument that is wrong or missing.
     """
     R = number(radius, "radius", "m", positive=True)
-    shadow = choice(shadow, "shadow", SHADOWS)
+    choice(shadow, "shadow", SHADOWS)
     arguments, path = path_arguments(direction, position, times, positions, circle)
     if (shadow == "cone") != (sun_radius is not None):
         wrong = "missing; the cone needs it" if sun_radius is None else "given, but shadow is 'cylinder'; leave it out"
@@ -266,7 +284,12 @@ SHADOWS = {
 
 
 @answering
-def user(function: Callable[..., Any], direction: int = 0, terminal: bool = False, name: str | None = None) -> Event:
+def user(
+    function: Function,
+    direction: Literal[-1, 0, 1] = 0,
+    terminal: bool = False,
+    name: str | None = None,
+) -> Event:
     """Where a user's function changes sign.
 
     Parameters

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, pi
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -44,6 +44,23 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.systems.record import called, plain
+from polhode.systems.words import (
+    Acceleration,
+    Circle,
+    Form,
+    GravitationalParameter,
+    Length,
+    Newtons,
+    Position,
+    Positions,
+    Rate,
+    Rows,
+    Speed,
+    Time,
+    Times,
+    Unit,
+    Vector,
+)
 
 __all__ = ["Force", "Impulse", "drag", "impulse", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
 
@@ -406,13 +423,13 @@ def mass_share(p, at, t):
 @answering
 def zonal(
     *,
-    radius: float,
+    radius: Length,
     J2: float = 0.0,
     J3: float = 0.0,
     J4: float = 0.0,
     J5: float = 0.0,
     J6: float = 0.0,
-    axis: Any = (0.0, 0.0, 1.0),
+    axis: Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Zonal gravity: the field of a centre that is symmetric about an axis but not spherical.
 
@@ -455,7 +472,9 @@ def zonal(
 
 
 @answering
-def uniform(acceleration: Any) -> Force:
+def uniform(
+    acceleration: Annotated[Any, Form.VECTOR, Unit("m_s2")],
+) -> Force:
     """A constant acceleration, such as sunlight from infinity without shadow.
 
     Parameters
@@ -485,7 +504,12 @@ def uniform(acceleration: Any) -> Force:
 
 @answering
 def third_body(
-    mu: float, *, position: Any = None, times: Any = None, positions: Any = None, circle: Any = None
+    mu: GravitationalParameter,
+    *,
+    position: Position | None = None,
+    times: Times | None = None,
+    positions: Positions | None = None,
+    circle: Circle | None = None,
 ) -> Force:
     """Gravity of another body, minus its pull on the centre, the origin of the frame.
 
@@ -530,14 +554,14 @@ def third_body(
 @answering
 def drag(
     *,
-    kd: float | None = None,
-    coefficient: float | None = None,
-    density: float | None = None,
-    radius: float | None = None,
-    scale: float | None = None,
-    table: Any = None,
-    rotation: float = 0.0,
-    axis: Any = (0.0, 0.0, 1.0),
+    kd: Annotated[float, Unit("per_m")] | None = None,
+    coefficient: Annotated[float, Unit("m2_kg")] | None = None,
+    density: Annotated[float, Unit("kg_m3")] | None = None,
+    radius: Length | None = None,
+    scale: Length | None = None,
+    table: Rows | None = None,
+    rotation: Rate = 0.0,
+    axis: Vector = (0.0, 0.0, 1.0),
 ) -> Force:
     """Quadratic drag ``-(1/2) (Cd A / m) rho(r) |u| u`` in an atmosphere that may co-rotate with the body.
 
@@ -608,17 +632,17 @@ def drag(
 
 @answering
 def radiation_pressure(
-    acceleration: float,
+    acceleration: Acceleration,
     *,
-    direction: Any = None,
-    position: Any = None,
-    times: Any = None,
-    positions: Any = None,
-    circle: Any = None,
-    distance: float | None = None,
-    shadow: str = "none",
-    radius: float | None = None,
-    sun_radius: float | None = None,
+    direction: Vector | None = None,
+    position: Position | None = None,
+    times: Times | None = None,
+    positions: Positions | None = None,
+    circle: Circle | None = None,
+    distance: Length | None = None,
+    shadow: Literal["none", "cylinder", "cone"] = "none",
+    radius: Length | None = None,
+    sun_radius: Length | None = None,
 ) -> Force:
     """Pressure of sunlight, away from the Sun, with or without the shadow of the centre.
 
@@ -655,7 +679,7 @@ def radiation_pressure(
     for name, value in (("distance", distance), ("sun_radius", sun_radius)):
         if direction is not None and value is not None:
             raise InvalidInput(f"{name} needs a place of the Sun; give position instead of direction")
-    shadow = choice(shadow, "shadow", SHADOWS)
+    choice(shadow, "shadow", SHADOWS)
     given = {"distance": distance, "radius": radius, "sun_radius": sun_radius}
     sizes = {name: number(value, name, "m", positive=True) for name, value in given.items() if value is not None}
     for name, needed in (("radius", shadow != "none"), ("sun_radius", shadow == "cone")):
@@ -682,15 +706,15 @@ def radiation_pressure(
 
 @answering
 def thrust(
-    acceleration: float | None = None,
-    direction: str = "inertial",
+    acceleration: Acceleration | None = None,
+    direction: Literal["inertial", "velocity", "radial"] = "inertial",
     *,
-    vector: Any = None,
-    start: float | None = None,
-    stop: float | None = None,
-    force: float | None = None,
-    specific_impulse: float | None = None,
-    exhaust_velocity: float | None = None,
+    vector: Vector | None = None,
+    start: Time | None = None,
+    stop: Time | None = None,
+    force: Newtons | None = None,
+    specific_impulse: Time | None = None,
+    exhaust_velocity: Speed | None = None,
 ) -> Force:
     """Thrust for start <= t < stop: a constant acceleration, or a constant force that uses up mass.
 
@@ -737,7 +761,7 @@ def thrust(
             f"{next(iter(burn))} is given without force; give force instead of acceleration" if burn else
             "specific_impulse is missing; a force uses up mass: give it, or exhaust_velocity"
         )  # fmt: skip
-    direction = choice(direction, "direction", DIRECTIONS)
+    choice(direction, "direction", DIRECTIONS)
     if (direction == "inertial") != (vector is not None):
         problem = "is missing; thrust with direction 'inertial' needs it" if vector is None else (
             f"is given, but direction is {direction!r}; leave it out or choose direction 'inertial'"
@@ -827,7 +851,11 @@ def _axes(r: Any, v: Any) -> Any:
 
 
 @answering
-def impulse(time: float, delta_v: Any, frame: str = "inertial") -> Force:
+def impulse(
+    time: Time,
+    delta_v: Annotated[Any, Form.NUMBER_OR_VECTOR, Unit("m_s")],
+    frame: Literal["inertial", "rtn", "velocity"] = "inertial",
+) -> Force:
     """An instantaneous change of velocity at exactly this time, between two steps.
 
     Parameters
@@ -849,7 +877,7 @@ def impulse(time: float, delta_v: Any, frame: str = "inertial") -> Force:
     InvalidInput
         Naming the argument that is wrong.
     """
-    frame = choice(frame, "frame", FRAMES)
+    choice(frame, "frame", FRAMES)
     arguments: dict[str, Any] = {"kind": "impulse", "time": number(time, "time", "s")}
     if frame == "velocity":
         if isinstance(delta_v, list | tuple) or np.ndim(array(delta_v, "delta_v", "m / s")):

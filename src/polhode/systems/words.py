@@ -153,7 +153,7 @@ def descriptions(function: Callable[..., Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in re.finditer(r"^(\w[^\n:]*)(?: :[^\n]*)?\n((?:[ \t]+[^\n]*\n?|\n)*)", lines, re.M):
         text = " ".join(entry[2].replace("``", "").split()).removesuffix(".")
-        text = re.sub("; an astropy quantity is [a-z ]+ SI$", "", text)  # no scenario has one
+        text = re.sub("; (an astropy quantity is [a-z ]+ SI|or)$", "", text)  # what a scenario has not, or comes next
         found |= {name.strip(): text for name in entry[1].split(",")}
     return found
 

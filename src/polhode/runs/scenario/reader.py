@@ -345,7 +345,7 @@ class _Reader:
     def force(self, key: Key, table: Any) -> Any:
         """One force on an orbit."""
         try:
-            return force_of(table.model_dump(exclude_none=True))
+            return force_of(table.model_dump(exclude_unset=True))
         except InvalidInput as refused:
             self.refused(key, refused)
             return None
@@ -357,7 +357,7 @@ class _Reader:
             key: Key = ("events", k)
             given = table
             if not isinstance(table, str):
-                given = table.model_dump(exclude_none=True)
+                given = table.model_dump(exclude_unset=True)
                 if "function" in given:
                     given["function"] = self.function((*key, "function"), given["function"])
                     if given["function"] is None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from functools import lru_cache, reduce
-from operator import or_
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from polhode.runs.scenario.forces_and_events import AnyEvent
-from polhode.runs.scenario.signatures import system_tables
+from polhode.runs.scenario.signatures import event_tables, one_of, system_tables
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import (
     Angle,
@@ -195,32 +193,29 @@ class ScenarioFile(MethodOptions):
         ]
         | None
     ) = None
-    events: (
-        Annotated[
-            list[
-                Annotated[
-                    Annotated[str, Tag("<word>")] | Annotated[AnyEvent, Tag("<table>")],
-                    Discriminator(lambda value: "<word>" if isinstance(value, str) else "<table>"),
-                ]
-            ],
-            Field(description="what to look for: words such as 'periapsis', 'node', or tables with a kind"),
-        ]
-        | None
-    ) = None
+    events: Any = None
+    """Words or ``event_tables``; see ``scenario_file``."""
     run: Run = Field(default_factory=Run)
     output: Output = Field(default_factory=Output)
 
 
 def scenario_file() -> type[ScenarioFile]:
-    """The model of a whole file, with the systems that are registered now."""
-    return _file_with(system_tables())
+    """The model of a whole file, with the systems, forces and events that are registered now."""
+    return _file_with(system_tables(), event_tables())
 
 
 @lru_cache(maxsize=2)
-def _file_with(tables: tuple[type[Table], ...]) -> type[ScenarioFile]:
-    one = Annotated[reduce(or_, tables), Field(discriminator="type")]  # type: ignore[arg-type]
-    about = inspect.getdoc(ScenarioFile)
-    return create_model("ScenarioFile", __base__=ScenarioFile, __doc__=about, system=(one | None, None))
+def _file_with(systems: tuple[type[Table], ...], events: tuple[type[Table], ...]) -> type[ScenarioFile]:
+    event: Any = Annotated[
+        Annotated[str, Tag("<word>")] | Annotated[one_of(events, "kind"), Tag("<table>")],
+        Discriminator(lambda value: "<word>" if isinstance(value, str) else "<table>"),
+    ]
+    looked_for = Field(description="what to look for: words such as 'periapsis', 'node', or tables with a kind")
+    fields: dict[str, Any] = {
+        "system": (one_of(systems, "type") | None, None),
+        "events": (Annotated[list[event], looked_for] | None, None),
+    }
+    return create_model("ScenarioFile", __base__=ScenarioFile, __doc__=inspect.getdoc(ScenarioFile), **fields)
 
 
 class _Schema(GenerateJsonSchema):

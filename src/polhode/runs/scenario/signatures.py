@@ -1,14 +1,15 @@
-"""Tables of a scenario made from the annotated signatures of what they call: one for each system."""
+"""Tables of a scenario made from the annotated signatures of what they call: systems, forces and events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from polhode.runs.scenario.forces_and_events import AnyForce, Atmosphere, CirclePath, Sunlight
+from polhode.runs.scenario.surroundings import Atmosphere, CirclePath, Sunlight
 from polhode.runs.scenario.values import (
     Function,
     Inertia,
@@ -21,6 +22,8 @@ from polhode.runs.scenario.values import (
     VectorOrList,
 )
 from polhode.systems import SYSTEMS
+from polhode.systems.events import EVENTS
+from polhode.systems.forces import FORCES
 from polhode.systems.words import Argument, Form, ListOf, Unit, arguments_of, summary
 
 TYPES: dict[Any, Any] = {
@@ -28,7 +31,7 @@ TYPES: dict[Any, Any] = {
     Form.NUMBER_OR_NUMBERS: NumberOrList, Form.ROWS: list[Numbers], Form.VECTOR: Vector,
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
     Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.CIRCLE: CirclePath, Form.ATMOSPHERE: Atmosphere,
-    Form.SUNLIGHT: Sunlight, Form.FORCES: list[AnyForce],
+    Form.SUNLIGHT: Sunlight,
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.systems.words`` that is no plain type."""
 SPELLED = {
@@ -40,29 +43,45 @@ SPELLED = {
 
 def system_tables() -> tuple[type[Table], ...]:
     """The tables ``[system]`` may be, one for each system that is registered now."""
-    return tuple(table_of(build, "type") for build in SYSTEMS.values())
+    return tuple(map(system_table, SYSTEMS))
 
 
 def system_table(name: str) -> type[Table]:
     """The table ``[system]`` with ``type = name``."""
-    return table_of(SYSTEMS[name], "type")
+    return _table_of(SYSTEMS[name], "type", "", tuple(FORCES.values()))
+
+
+def event_tables() -> tuple[type[Table], ...]:
+    """The tables of events, one for each kind."""
+    return tuple(_table_of(build, "kind", "Event", ()) for build in EVENTS.values())
+
+
+def one_of(tables: tuple[type[Table], ...], word: str) -> Any:
+    """The type of one of several tables, told apart by a key."""
+    return Annotated[reduce(or_, tables), Field(discriminator=word)]  # type: ignore[arg-type]
 
 
 @cache
-def table_of(build: Callable[..., Any], word: str | None = None) -> type[Table]:
-    """The table of the arguments of a function; the key ``word`` has its name."""
+def _table_of(build: Callable[..., Any], word: str, suffix: str, forces: tuple[Any, ...]) -> type[Table]:
+    """The table of the arguments of a function; the key ``word``, if any, has its name."""
     name = build.__name__
     fields: dict[str, Any] = {word: (Literal[name], ...)} if word else {}
-    fields |= {argument.name: field_of(argument) for argument in arguments_of(build).values()}
-    title = "".join(part.capitalize() for part in name.split("_"))
+    fields |= {argument.name: field_of(argument, forces) for argument in arguments_of(build).values()}
+    title = "".join(part.capitalize() for part in name.split("_")) + suffix
     made: type[Table] = create_model(title, __base__=Table, __doc__=summary(build), __module__=__name__, **fields)
     return made
 
 
-def field_of(argument: Argument) -> tuple[Any, Any]:
+def field_of(argument: Argument, forces: tuple[Any, ...]) -> tuple[Any, Any]:
     """Type and default of the key of an argument; only keys that a file has are given to the function."""
     kind = argument.type
-    checked = list[table_of(kind.build)] if isinstance(kind, ListOf) else TYPES.get(kind, kind)  # type: ignore[misc]
+    checked: Any
+    if isinstance(kind, ListOf):
+        checked = list[_table_of(kind.build, "", "", ())]  # type: ignore[misc]
+    elif kind is Form.FORCES:
+        checked = list[one_of(tuple(_table_of(build, "kind", "Force", ()) for build in forces), "kind")]  # type: ignore[misc]
+    else:
+        checked = TYPES.get(kind, kind)
     words = [part for part in (argument.description, SPELLED.get(kind, "")) if part]
     marks: list[Any] = [Field(description="; ".join(words))] if words else []
     marks += [Unit(argument.unit)] if argument.unit else []

@@ -19,13 +19,9 @@ Function = Annotated[str, Field(pattern=FUNCTION)]
 Numbers = list[Number]
 Length = Annotated[Number, Unit("m")]
 Place = Annotated[Vector, Unit("m")]
-Velocity = Annotated[Vector, Unit("m_s")]
 Time = Annotated[Number, Unit("s")]
 Angle = Annotated[Number, Unit("rad")]
 Rate = Annotated[Number, Unit("rad_s")]
-Mass = Annotated[Number, Unit("kg")]
-Acceleration = Annotated[Number, Unit("m_s2")]
-Mu = Annotated[Number, Unit("m3_s2")]
 
 
 class Table(BaseModel):
