@@ -45,6 +45,7 @@ ROOMS = {
     "runs.integrate": "Running",
     "runs.display": "Running",
     "runs.request": "Running",
+    "runs.prepared": "Running",
     "runs.resume": "Running",
     "systems": "Systems",
     "methods": "Methods",

@@ -226,6 +226,8 @@ CALLS = {
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "rotation_vector": W},
     ],
     "Tolerance": [{"rtol": 1e-6, "atol": 1e-9, "max_step": 5.0, "first_step": 1.0, "max_steps": 1000}],
+    "prepare": [{"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "steps": 4, "every": 2,
+                 "guard": True}, {"system": lambda: ph.free_body(INERTIA), "rtol": 1e-6, "t_end": 1.0}],
     "rerun": [{"ds": turning, "threads": 1, "progress": ignore}],
     "compare": [{"system": lambda: ph.free_body(INERTIA), "methods": ["v2/mr"], "steps": [0.05, 0.1], "t_end": 1.0,
                  "t0": 0.0, "angular_velocity": W, "reference": {"attitude": Q, "angular_momentum": W},

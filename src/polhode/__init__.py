@@ -21,7 +21,7 @@ _HOMES = {
     "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
     "Method": "methods", "tableau": "methods", "Scheme": "methods", "splitting": "methods",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "Progress": "runs.display",
-    "Tolerance": "runs.request",
+    "Tolerance": "runs.request", "prepare": "runs.prepared",
     "compare": "runs.compare", "read_scenario": "runs.scenario", "check_method": "checks",
     "check_system": "checks",
     "free_motion": "runs.free_motion", "free_motion_periods": "runs.free_motion",

@@ -1,0 +1,221 @@
+"""Many short runs of one system by one method: checked and compiled once, with arrays as answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.errors import PolhodeError
+from polhode.kernel import drive
+from polhode.kernel import layout as L
+from polhode.methods import Method
+from polhode.runs.integrate import carry_out, run_of
+from polhode.runs.request import (
+    STATE_WORDS,
+    FixedStep,
+    InitialState,
+    Request,
+    Tolerance,
+    check_moving,
+    initial_state,
+    requested,
+)
+from polhode.runs.stepping import Record, Run
+from polhode.systems import System
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class Rows:
+    """The rows of a run as arrays, named and shaped as in its Dataset; each is computed when it is first asked for.
+
+    Attributes
+    ----------
+    time : array (n,)
+        Times of the rows.
+    states : array (n, 13 N + S + extra)
+        The states as kernels keep them.
+    """
+
+    def __init__(self, system: System, time: Any, states: Any, potential: Any) -> None:
+        self.system, self.time, self.states, self._potential = system, time, states, potential
+        self._body = states[:, : L.BODY * system.N].reshape(len(time), system.N, L.BODY)
+        self._frames = np.asarray(system.frames, dtype=float)
+
+    def _of(self, values: Any) -> Any:
+        """Without the axis of bodies where there is only one."""
+        return values[:, 0] if self.system.N == 1 else values
+
+    @cached_property
+    def position(self) -> Any:
+        """Of the centres of mass, in the space frame."""
+        return self._of(self._body[:, :, L.POSITION : L.POSITION + 3])
+
+    @cached_property
+    def momentum(self) -> Any:
+        """In the space frame."""
+        return self._of(self._body[:, :, L.MOMENTUM : L.MOMENTUM + 3])
+
+    @cached_property
+    def velocity(self) -> Any:
+        """In the space frame."""
+        return self._of(self._body[:, :, L.MOMENTUM : L.MOMENTUM + 3] / self.system.mass[:, None])
+
+    @cached_property
+    def attitude(self) -> Any:
+        """Unit quaternions (w, x, y, z), body to space."""
+        q = self._body[:, :, L.ATTITUDE : L.ATTITUDE + 4]
+        return self._of(rotation.multiply(q, rotation.conjugate(self._frames)))
+
+    @cached_property
+    def angular_momentum(self) -> Any:
+        """In the body frame."""
+        return self._of(rotation.rotate(self._frames, self._body[:, :, L.ANGULAR : L.ANGULAR + 3]))
+
+    @cached_property
+    def angular_velocity(self) -> Any:
+        """In the body frame."""
+        m = self._body[:, :, L.ANGULAR : L.ANGULAR + 3]
+        return self._of(rotation.rotate(self._frames, m / self.system.moments))
+
+    @cached_property
+    def energy(self) -> Any:
+        """Kinetic energy, and potential energy where the system has one."""
+        m, p = self._body[:, :, L.ANGULAR : L.ANGULAR + 3], self._body[:, :, L.MOMENTUM : L.MOMENTUM + 3]
+        energy = 0.5 * np.sum(m * (m / self.system.moments), axis=(1, 2))
+        energy += 0.5 * np.sum(p * p / self.system.mass[:, None], axis=(1, 2))
+        if self._potential is not None:
+            stored, system = np.zeros(len(self.time)), self.system
+            drive.energy_loop()(self.time, self.states, system.bodies, system.with_memory, self._potential, stored)
+            energy += stored
+        return energy
+
+
+class PreparedRuns:
+    """A system and a method, ready for runs from many starts; ``polhode.prepare`` makes it."""
+
+    def __init__(self, system: System, method: Any, words: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+        self.system, self.method, self.words, self.options = system, method, dict(words), dict(options)
+        self._first: Request | None = None
+        self._run: Run | None = None
+        self._kept: Any = None
+
+    def _request(self, start: Any, parameters: Any) -> Request:
+        """The request of one run. That of a plain state is the first one with another state."""
+        first = self._first
+        plain = first is not None and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
+        if plain and all(type(value) in PLAIN for value in start.values()):
+            assert first is not None
+            y = initial_state(first.system, first.method, start, first.t0)
+            check_moving(first.system, start.get("velocity"), start.get("momentum"))
+            if first.system.check is None or not first.system.check(y[: L.BODY * first.system.N]):
+                return replace(first, state=InitialState(y))
+        request = requested(
+            self.system, self.method, self.words | {"start": start, "parameters": parameters}, self.options
+        )
+        if first is None and parameters is None and type(start) is dict and STATE_SET.issuperset(start):
+            self._first = request
+        return request
+
+    def _ready(self, request: Request) -> Run:
+        """A run at its start: the arrays of the last one, where nothing but the state has changed."""
+        first, run = self._first, self._run
+        if first is None or request.system is not first.system or request.steps is not first.steps:
+            return run_of(request)
+        if run is None:
+            run = run_of(request)
+            alone = run.integrator.parameters.size == request.system.parameters.size and not run.event_detection
+            if (
+                alone
+                and not request.system.switches
+                and not run.breaks
+                and type(request.steps) in (FixedStep, Tolerance)
+            ):
+                self._run, self._kept = run, run.snapshot()
+            return run
+        run.request, run.start = request, request.state.values.copy()
+        run.restore(self._kept, [])
+        run.y[:], run.resumed = run.start, False
+        return run
+
+    def run(self, start: Any = None, *, parameters: Any = None) -> Rows:
+        """The rows of one run as arrays; nothing looks at energies or at whether steps resolve the motion.
+
+        Parameters
+        ----------
+        start : mapping or xarray.Dataset
+            As of ``polhode.integrate``.
+        parameters : mapping or sequence of float, optional
+            As of ``polhode.integrate``; such a run is set up anew.
+
+        Raises
+        ------
+        PolhodeError
+            As ``polhode.integrate``.
+        """
+        request = self._request(start, parameters)
+        run, record = self._ready(request), Record.of(request)
+        try:
+            run.carry_out(record, request.recording.every, request.samples, lambda: None)
+        except PolhodeError:
+            self._run = None
+            carry_out(request)  # which tells what was wrong, with the trajectory so far
+            raise
+        if not record.count or (run.now - record.times[record.count - 1]) * run.h > 0.0:
+            record.add(run.now, run.state(), 0, run.last)
+        potential = request.system.compiled_potential(run.t0, run.start)
+        return Rows(request.system, record.times[: record.count], record.states[: record.count], potential)
+
+    def dataset(self, start: Any = None, *, parameters: Any = None) -> xr.Dataset:
+        """The same run as a Dataset, as ``polhode.integrate`` makes it.
+
+        Parameters
+        ----------
+        start, parameters
+            As of ``run``.
+
+        Raises
+        ------
+        PolhodeError
+            As ``polhode.integrate``.
+        """
+        return carry_out(self._request(start, parameters))
+
+
+STATE_SET = frozenset(STATE_WORDS)
+PLAIN = (tuple, list, np.ndarray, int, float)
+
+
+def prepare(
+    system: System, method: str | Method | None = None, *, step: float | None = None,
+    steps: int | Tolerance | None = None, rtol: float | None = None, t_end: float | None = None, every: int = 1,
+    guard: bool = True, **options: Any,
+) -> PreparedRuns:  # fmt: skip
+    """A system and a method, ready for many runs: what they have in common is checked and compiled in the first one.
+
+    Parameters
+    ----------
+    system, method, step, steps, rtol, t_end, every, guard, **options
+        As of ``polhode.integrate``.
+
+    Returns
+    -------
+    PreparedRuns
+        ``prepared.run(start)`` gives arrays (``.time``, ``.position``, ``.attitude``, ``.energy``),
+        ``prepared.dataset(start)`` the Dataset.
+
+    Examples
+    --------
+    >>> from polhode.systems import free_body
+    >>> prepared = prepare(free_body((1, 2, 3)), "v2/mr", step=0.1, steps=10)
+    >>> [prepared.run({"angular_velocity": (0, 0, w)}).energy[-1].round(12).item() for w in (1, 2)]
+    [1.5, 6.0]
+    """
+    words = {"step": step, "steps": steps, "rtol": rtol, "t_end": t_end, "every": every, "guard": guard}
+    return PreparedRuns(system, method, words, options)
