@@ -30,6 +30,7 @@ from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
 from polhode.methods.time_transformed import CLOCKS
+from polhode.plugins import Registry
 
 __all__ = [
     "FLOW_NAMES",
@@ -56,11 +57,11 @@ __all__ = [
 LONGEST = 400
 """Most characters of a method string with all its options."""
 
-METHODS: dict[str, Method] = {
-    row.name: row
+METHODS: dict[str, Method] = Registry(
+    (row.name, row)
     for family in (krysl, munthe_kaas, rotation_parameters, splittings, thermostats, taylor, variational, conic)
     for row in family.ROWS
-}
+)
 """Every method by name."""
 
 

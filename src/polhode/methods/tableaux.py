@@ -85,6 +85,7 @@ from numpy.polynomial import legendre
 
 from polhode.arguments import array, text
 from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.plugins import load_plugins
 
 __all__ = [
     "LARGEST_FAMILY_ORDER",
@@ -834,6 +835,9 @@ def tableau(name: str | Tableau) -> Tableau:
         raise InvalidInput(f"a tableau is named by text such as 'gauss4', not {shown(name)}")
     row = _rows.get(name) or _in_family(name)
     if row is None:
+        load_plugins()
+        row = _rows.get(name)
+    if row is None:
         raise unknown_name("tableau", name, tableau_names())
     return row
 
@@ -846,6 +850,8 @@ def is_tableau(name: str) -> bool:
     InvalidInput
         A family with an order that it does not have, such as ``gauss3``.
     """
+    if name not in _rows and _in_family(name) is None:
+        load_plugins()
     return name in _rows or _in_family(name) is not None
 
 
@@ -862,6 +868,7 @@ def tableau_names(largest_order: int = 8) -> tuple[str, ...]:
     tuple of str
         First the named tableaux in the order in which they were added, then the families.
     """
+    load_plugins()
     return tuple(_rows) + tuple(
         f"{stem}{order}"
         for stem, family in _FAMILIES.items()

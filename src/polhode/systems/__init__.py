@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from polhode.errors import InvalidInput, shown
+from polhode.plugins import Registry
 from polhode.systems.dipoles import dipoles
 from polhode.systems.free_body import free_body
 from polhode.systems.gravitating_bodies import gravitating_bodies
@@ -52,13 +53,13 @@ __all__ = [
     "thruster",
 ]
 
-SYSTEMS: dict[str, Callable[..., System]] = {
+SYSTEMS: dict[str, Callable[..., System]] = Registry({
     build.__name__: build
     for build in (
         particle, free_body, rigid_body, heavy_top, gravity_gradient, soft_wall, orbit, spacecraft, gravitating_bodies,
         dipoles, rigid_water,
     )
-}  # fmt: skip
+})  # fmt: skip
 """The systems by the name of the function that builds them."""
 
 

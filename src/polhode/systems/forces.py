@@ -43,6 +43,7 @@ from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
+from polhode.plugins import Registry
 from polhode.systems.record import called, plain
 from polhode.systems.words import (
     Acceleration,
@@ -60,9 +61,21 @@ from polhode.systems.words import (
     Times,
     Unit,
     Vector,
+    arguments_of,
 )
 
-__all__ = ["Force", "Impulse", "drag", "impulse", "radiation_pressure", "third_body", "thrust", "uniform", "zonal"]
+__all__ = [
+    "Force",
+    "Impulse",
+    "add_force",
+    "drag",
+    "impulse",
+    "radiation_pressure",
+    "third_body",
+    "thrust",
+    "uniform",
+    "zonal",
+]
 
 ZONAL, UNIFORM, THIRD_BODY, DRAG, RADIATION, THRUST, IMPULSE = range(7)
 """Codes of the forces in the compiled loads; in the order of ``FORCES``."""
@@ -899,13 +912,38 @@ def impulse(
     )  # fmt: skip
 
 
-FORCES: dict[str, Callable[..., Force]] = {
-    build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust, impulse)
-}
+BUILT_IN = (zonal, uniform, third_body, drag, radiation_pressure, thrust, impulse)
+FORCES: dict[str, Callable[..., Force]] = Registry((build.__name__, build) for build in BUILT_IN)
 """Every kind of force by the name of the function that makes it."""
 AIR = {"kd": "1 / m", "coefficient": "m**2 / kg", "density": "kg / m**3", "radius": "m", "scale": "m"}
 """SI units of the arguments that describe the air."""
-CODES = {kind: code for code, kind in enumerate(FORCES)}
+CODES = {build.__name__: code for code, build in enumerate(BUILT_IN)}
+
+
+def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
+    """Add a kind of force under the name of the function that makes it from those above; returns the function.
+
+    From then on it is a ``kind`` of mappings and scenarios. Adding the same function twice does nothing.
+
+    Parameters
+    ----------
+    build : function
+        Returns what one of the functions above makes. Its arguments are annotated with words of
+        ``polhode.systems.words``.
+
+    Raises
+    ------
+    InvalidInput
+        Not a function, a name that another force has, or an argument whose annotation says nothing to a scenario.
+    """
+    name = getattr(build, "__name__", "")
+    if not callable(build) or not name.isidentifier():
+        raise InvalidInput(f"build must be a function that returns a Force, not {shown(build)}")
+    if FORCES.get(name, build) is not build:
+        raise InvalidInput(f"there is already a force {name!r}; give the function another name")
+    arguments_of(build)
+    FORCES[name] = build
+    return build
 
 
 def force_of(description: Any) -> Force:

@@ -1,0 +1,91 @@
+"""Systems, methods, forces and tableaux from installed packages, by the entry-point group ``polhode.plugins``.
+
+A package names a function without arguments, which adds what it has by ``polhode.add_system``, ``polhode.add_method``,
+``polhode.add_tableau`` and ``polhode.forces.add_force``:
+
+    [project.entry-points."polhode.plugins"]
+    mine = "my_package.for_polhode:add"
+
+It is called once in a process, when a name is looked for that is not polhode's own, or when all names are listed.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from polhode.errors import PolhodeWarning
+
+GROUP = "polhode.plugins"
+Row = TypeVar("Row")
+_loaded: list[bool] = []
+
+
+def load_plugins() -> None:
+    """Call every plug-in once; one that fails is skipped with a warning.
+
+    Warns
+    -----
+    PolhodeWarning
+        A plug-in that cannot be loaded, or raises.
+    """
+    if _loaded or _importing():
+        return
+    _loaded.append(True)  # first, for plug-ins look names up themselves
+    for plugin in entry_points(group=GROUP):
+        try:
+            plugin.load()()
+        except Exception as failed:
+            warnings.warn(
+                f"plug-in {plugin.name!r} ({plugin.value}) is skipped, for it raised {type(failed).__name__}: "
+                f"{failed}; mend or uninstall its package",
+                PolhodeWarning,
+                stacklevel=3,
+            )
+
+
+def _importing() -> bool:
+    """Whether the tables of polhode are being made at this moment."""
+    rooms = (sys.modules.get(f"polhode.{room}") for room in ("systems", "methods"))
+    return any(getattr(getattr(room, "__spec__", None), "_initializing", False) for room in rooms)
+
+
+class Registry(dict[str, Row]):
+    """A table by name; packages add their rows before a name is missed, or all are listed."""
+
+    def __missing__(self, name: str) -> Row:
+        load_plugins()
+        if dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        if not dict.__contains__(self, name):
+            load_plugins()
+        return dict.__contains__(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:  # type: ignore[override]
+        return dict.__getitem__(self, name) if name in self else default
+
+    def __iter__(self) -> Iterator[str]:
+        load_plugins()
+        return dict.__iter__(self)
+
+    def __len__(self) -> int:
+        load_plugins()
+        return dict.__len__(self)
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        load_plugins()
+        return dict.keys(self)
+
+    def values(self) -> ValuesView[Row]:  # type: ignore[override]
+        load_plugins()
+        return dict.values(self)
+
+    def items(self) -> ItemsView[str, Row]:  # type: ignore[override]
+        load_plugins()
+        return dict.items(self)
