@@ -56,13 +56,6 @@ class ListOf:
     build: Callable[..., Any]
 
 
-@dataclass(frozen=True)
-class About:
-    """What an argument is, where its line in the docstring is shared with others or speaks of Python only."""
-
-    text: str
-
-
 Mass = Annotated[float, Unit("kg")]
 Length = Annotated[float, Unit("m")]
 Time = Annotated[float, Unit("s")]
@@ -132,7 +125,6 @@ def arguments_of(build: Callable[..., Any]) -> dict[str, Argument]:
         kind, marks = _unwrapped(hints.get(name, Any))
         forms = [mark for mark in marks if isinstance(mark, Form | ListOf)]
         unit = next((mark.name for mark in marks if isinstance(mark, Unit)), None)
-        text = next((mark.text for mark in marks if isinstance(mark, About)), described.get(name, ""))
         if forms:
             kind = forms[0]
         elif kind not in (float, int, bool, str) and get_origin(kind) is not Literal:
@@ -142,7 +134,7 @@ def arguments_of(build: Callable[..., Any]) -> dict[str, Argument]:
                 "int, bool, str or a Literal"
             )
         needed = parameter.default is parameter.empty
-        found[name] = Argument(name, kind, unit, text, needed, None if needed else parameter.default)
+        found[name] = Argument(name, kind, unit, described.get(name, ""), needed, None if needed else parameter.default)
     return found
 
 
