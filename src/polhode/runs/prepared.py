@@ -48,6 +48,10 @@ class Rows:
         self._body = states[:, : L.BODY * system.N].reshape(len(time), system.N, L.BODY)
         self._frames = np.asarray(system.frames, dtype=float)
 
+    def __repr__(self) -> str:
+        n = len(self.time)
+        return f"<Rows of {self.system.name}: {n} from t = {self.time[0]:g} to {self.time[-1]:g}>" if n else "<no rows>"
+
     def _of(self, values: Any) -> Any:
         """Without the axis of bodies where there is only one."""
         return values[:, 0] if self.system.N == 1 else values
@@ -105,6 +109,9 @@ class PreparedRuns:
         self._first: Request | None = None
         self._run: Run | None = None
         self._kept: Any = None
+
+    def __repr__(self) -> str:
+        return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
 
     def _request(self, start: Any, parameters: Any) -> Request:
         """The request of one run. That of a plain state is the first one with another state."""
