@@ -148,8 +148,8 @@ def test_a_force_is_one_annotated_function_too(monkeypatch, read):
     text += "[initial]\nposition = [1.0, 0.0, 0.0]\nvelocity = [0.0, 1.0, 0.0]\n[run]\nstep = 0.1\nsteps = 1\n"
     assert read(text).system.arguments["forces"] == [{"kind": "uniform", "acceleration": [0.0, 0.0, 2.0]}]
     assert "strength_km_s2" in json_schema()["$defs"]["TiltForce"]["properties"]
-    with pytest.raises(InvalidInput, match=r"5: system\.forces\[0\]\.strenght: unknown key; did you mean 'strength'"):
-        read(text.replace("strength_m_s2", "strenght"))
+    with pytest.raises(InvalidInput, match=r"5: system\.forces\[0\]\.strangth: unknown key; did you mean 'strength'"):
+        read(text.replace("strength_m_s2", "strangth"))
     monkeypatch.undo()
     assert "TiltForce" not in json_schema()["$defs"]
 
