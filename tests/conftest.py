@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -21,6 +22,10 @@ def pytest_collection_modifyitems(config, items):
             if item.get_closest_marker("full"):
                 item.add_marker(pytest.mark.skip(reason="the long form, on demand: -m full"))
 
+
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and so would their children.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before polhode is imported, for this process, its children and every xdist worker. One folder for all of them, kept
 # between sessions: kernels are named by all that they reach, so an old one is never taken for a new one.
