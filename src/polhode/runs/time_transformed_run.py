@@ -40,7 +40,7 @@ class TimeTransformedRun(Run):
             )
         self.start = self.y.copy()
         self.end = self.final
-        self.step_density = int(self.step_info[L.TIME_AT])
+        self.time_at = int(self.step_info[L.TIME_AT])
         self.ahead = False
         self.taken = 0.0
 
@@ -61,7 +61,7 @@ class TimeTransformedRun(Run):
 
     @property
     def now(self) -> float:
-        return float((self.integrator.kept if self.ahead else self.y)[self.step_density])
+        return float((self.integrator.kept if self.ahead else self.y)[self.time_at])
 
     @property
     def share(self) -> float:
@@ -118,7 +118,7 @@ class TimeTransformedRun(Run):
         StepFailed, UserFunctionError
             A step failed; the state is the one before it.
         """
-        integrator, y, clock = self.integrator, self.y, self.step_density
+        integrator, y, clock = self.integrator, self.y, self.time_at
         if (y[clock] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
             if not self.ahead:
                 integrator.kept[:] = y
@@ -172,7 +172,7 @@ class TimeTransformedRun(Run):
             The step failed.
         """
         clock, grid, shown, before = (
-            self.step_density,
+            self.time_at,
             self.integrator.kept.copy(),
             self.y.copy(),
             self.step_info.copy(),
@@ -213,8 +213,8 @@ class TimeTransformedRun(Run):
         return shown, most
 
     def size(self, y: Any) -> float:
-        """Size of the next step from a state, signed, as its clock stands."""
-        return float(self.h / (y[self.step_density + 2] or 1.0))
+        """Size of the next step from a state, signed, by the step density there."""
+        return float(self.h / (y[self.time_at + 2] or 1.0))
 
     def failure(
         self,
