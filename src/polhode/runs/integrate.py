@@ -96,7 +96,7 @@ def integrate(
         system (the attribute ``method`` of the result says which); with a tolerance it is ``"mkrk:dp8"``.
     step : float
         Step size, positive; every consistent unit of time. Of a method with a time transformation (``"reversible:v2"``)
-        that of the first step; the others follow the motion, and the last one ends at ``t_end`` exactly, whatever that is.
+        that of the first step; the others follow the motion, the last ends at ``t_end`` exactly, wherever that is.
     steps : int or Tolerance
         The number of steps, or in the place of ``step`` a ``polhode.Tolerance`` by which they are chosen: the estimated
         error of each, of attitudes in rad, of angular velocities and the motion through space relative to their size,
