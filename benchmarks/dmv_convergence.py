@@ -22,7 +22,7 @@ from polhode.flows.dmv import dmv
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "oracles"))
 from free_motion import angle_between, fastest, moved
 
 KINDS = ("fixed point", "Newton", "Newton, guarded")

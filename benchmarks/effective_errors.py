@@ -4,9 +4,9 @@
 
 The effective error of a scheme with s stages and order p is s |leading error|^(1/p): of two schemes of one order, the
 one with half the effective error needs half the load evaluations. It is measured in the Lyndon basis of
-tests/laws/order_conditions.py, in the quotient by [B,[B,[B,A]]] for the schemes made for it, at eps = 1 for those made
-for a small B. Of a processed scheme it is the error of the whole step, of which a part only shifts the variables and
-does not grow with time. Compare within one order and one entry of `requires` only.
+tests/oracles/order_conditions.py, in the quotient by [B,[B,[B,A]]] for the schemes made for it, at eps = 1 for those
+made for a small B. Of a processed scheme it is the error of the whole step, of which a part only shifts the variables
+and does not grow with time. Compare within one order and one entry of `requires` only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from polhode.methods.splitting_tables import SCHEMES, scheme, stages_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "laws"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "oracles"))
 
 from order_conditions import effective_error
 

@@ -2,8 +2,8 @@
 
     python benchmarks/exact_accuracy.py [draws [processes]]
 
-Draws and judge are those of ``tests/laws/free_body_draws.py``, whose docstring says what is drawn and what an error is
-divided by. 10,000 draws take about ten minutes on two cores.
+Draws and judge are those of ``tests/oracles/free_body_draws.py``, whose docstring says what is drawn and what an error
+is divided by. 10,000 draws take about ten minutes on two cores.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import multiprocessing
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "laws"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "oracles"))
 
 import free_body_draws
 

@@ -5,7 +5,7 @@
 speed   one point stepped again and again, and 4096 points one step each in turn, where no step prepares the processor's
         guesses for the next; ``kepler.c`` beside it, the same algorithm with the processor's fma. A ratio needs gcc.
 errors  draws of every conic and of falls to the centre, against the classical equations in 80 digits
-        (``tests/laws/kepler_draws.py``), in units of the change that relative changes of 2^-52 in the data make.
+        (``tests/oracles/kepler_draws.py``), in units of the change that relative changes of 2^-52 in the data make.
 energy  16 points each, steps of a fraction of the period: root mean square of the relative change of the energy and
         of the angular momentum, and the power of the number of steps with which they grow (a random walk has 0.5).
 
@@ -138,7 +138,7 @@ def speed(repeats: int) -> None:
 
 def errors(draws: int) -> None:
     """Print percentiles of the errors."""
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "laws"))
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "oracles"))
     from kepler_draws import draw, excess, fall
 
     for name, source in (("conics", draw), ("falls", fall)):

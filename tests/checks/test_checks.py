@@ -1,0 +1,79 @@
+"""The room of the checks: what it offers, how it is cut, and what a report says."""
+
+import ast
+import inspect
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import polhode as ph
+from polhode import checks
+
+FILES = sorted(Path(checks.__file__).parent.glob("*.py"))
+
+
+def test_public_checks_live_in_the_room():
+    assert ph.check_method is checks.check_method and ph.check_system is checks.check_system
+    assert ph.check_method.__module__ == "polhode.checks.method"
+    assert ph.check_system.__module__ == "polhode.checks.system"
+    for name in checks.__all__:
+        thing = getattr(checks, name)
+        assert not callable(thing) or (inspect.getdoc(thing) or "").strip(), name
+
+
+def test_files_are_short_and_say_what_they_hold():
+    names = {path.stem for path in FILES}
+    assert names >= {"loads", "method", "method_measures", "problems", "report", "steps", "system", "system_measures"}
+    room = checks.__doc__
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 400 and ast.get_docstring(ast.parse(text)), path.name
+        assert path.stem == "__init__" or f"``{path.stem}``" in room, f"the room says nothing about {path.stem}"
+
+
+def test_a_report_is_a_table_that_can_be_asked():
+    kept = checks.Line("order", True, "2", "2.01", {"order": 2.01})
+    broken = checks.Line("time symmetry", False, "a step back undoes a step", "defect 1.0e-03")
+    report = checks.Report("mine", (kept, broken))
+    assert not report.passed and report.failures == (broken,) and report["order"].numbers["order"] == 2.01
+    head, title, first, second = str(report).splitlines()
+    assert head == "mine: 1 of 2 checks passed" and title.split() == ["checked", "promised", "measured"]
+    assert first.startswith("ok    order ") and second.startswith("FAIL  time symmetry ")
+    with pytest.raises(checks.PromiseBroken, match="mine breaks its promises") as caught:
+        report.raise_for_failure()
+    assert "time symmetry" in str(caught.value) and "order" not in str(caught.value)
+    assert isinstance(caught.value, AssertionError) and isinstance(caught.value, ph.PolhodeError)
+    with pytest.raises(KeyError, match="'energy' was not checked; the lines are: order, time symmetry"):
+        report["energy"]
+    checks.Report("mine", (kept,)).raise_for_failure()
+
+
+def test_orders_come_from_a_table_of_errors():
+    system, y = checks.trial_problem("potential")
+    end = checks.exact_state(system, y, 0.0, 1.0)
+    table = checks.measure_order("mkrk:rk4", system, y, end, 0.0, 1.0)
+    assert isinstance(table, checks.ConvergenceTable) and table.steps[:4] == (2, 3, 4, 6)
+    assert len(table.errors) == len(table.steps)
+    assert table.order == pytest.approx(4, abs=0.1) and table.fitted == pytest.approx(4, abs=0.4)
+
+
+def test_the_page_of_the_checks_shows_a_pass_and_a_wrong_sign(tmp_path, capsys):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+    cells = re.findall(r"```\{code-cell\} ipython3\n(.*?)```", page, re.DOTALL)
+    file = tmp_path / "cells.py"  # a file, because functions of a user are read from it
+    file.write_text("\n".join(cells[:2]), encoding="utf-8")
+    runpy.run_path(str(file))
+    printed = capsys.readouterr().out
+    assert "ok   loads and potential" in printed and "ok   conserves energy" in printed
+    assert "loads and potential | loads are -dU | relative difference 2.0e+00" in printed
+
+
+@pytest.mark.parametrize("check, name", [(ph.check_method, "trapm"), (ph.check_system, ph.free_body((1.0, 1.5, 2.0)))])
+def test_every_line_of_a_report_is_explained(check, name):
+    said = inspect.getdoc(check)
+    for line in check(name).lines:
+        kind = re.split("[, ]", line.what)[0] if line.what.startswith(("order", "conserves")) else line.what
+        assert kind in said.replace("symplectic, ...", line.what), line.what
+    assert "When a line fails" in said
