@@ -1,0 +1,158 @@
+"""Second moments of mass, and the parallel-axis theorem."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode.arguments import array, vector
+from polhode.errors import InvalidInput
+from polhode.systems.inertia.checks import (
+    KG_M2,
+    LARGEST,
+    RELATIVE_TOLERANCE,
+    Array,
+    bounded,
+    check_triangle,
+    mass_from,
+    position_from,
+    symmetric,
+    tensor_from,
+)
+
+
+def second_moments_from_inertia(inertia: ArrayLike) -> Array:
+    """Second moments of mass J = tr(I)/2 - I from an inertia I about the same point.
+
+    Parameters
+    ----------
+    inertia : array_like, shape (3,) or (3, 3)
+        Moments or tensor, in mass length^2, in any axes.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        J = integral of x x^T dm in the same axes and units [vilmart2013, eq. 2, in any axes].
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite or not symmetric.
+    """
+    tensor = tensor_from(inertia, "inertia")
+    bounded(tensor, "inertia", LARGEST**3)
+    half_trace = 0.5 * float(np.trace(tensor))
+    return np.diag([half_trace] * 3) - tensor
+
+
+def inertia_from_second_moments(second_moments: ArrayLike) -> Array:
+    """Inertia tensor I = tr(J) - J from the second moments of mass J = integral of x x^T dm, shape (3, 3).
+
+    The inverse of ``second_moments_from_inertia``; same units, axes and errors.
+    """
+    tensor = symmetric(array(second_moments, "second_moments", KG_M2), "second_moments")
+    bounded(tensor, "second_moments", LARGEST**3)
+    xx, yy, zz = np.diag(tensor)
+    return np.diag([yy + zz, zz + xx, xx + yy]) - (tensor - np.diag([xx, yy, zz]))
+
+
+def d_from_inertia(moments: ArrayLike) -> Array:
+    """Vilmart's d_k = integral of x_k^2 dm from principal moments: d_1 = (I_2 + I_3 - I_1) / 2, cyclic.
+
+    Parameters
+    ----------
+    moments : array_like, shape (3,)
+        Principal moments, in mass length^2.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        d, with I_1 = d_2 + d_3 and so on [vilmart2013, eq. 2]; absolute error one unit of round-off of the largest
+        moment. A d_k of zero (flat body) may come out negative within the tolerance of 1e-9.
+
+    Raises
+    ------
+    InvalidInput
+        Not 3 finite numbers, or one moment exceeds the sum of the others by more than 1e-9 relative.
+    """
+    given = vector(moments, "moments", unit=KG_M2)
+    labels = [f"moments[{k}]" for k in range(3)]
+    check_triangle([float(m) for m in given], labels, "its d_k would be negative, so check the entries")
+    first, second, third = given
+    return 0.5 * np.array([(second - first) + third, (third - second) + first, (first - third) + second])
+
+
+def inertia_from_d(d: ArrayLike) -> Array:
+    """Principal moments from Vilmart's d_k: I_1 = d_2 + d_3, cyclic [vilmart2013, eq. 2].
+
+    Parameters
+    ----------
+    d : array_like, shape (3,)
+        Second moments d_k = integral of x_k^2 dm in principal axes, in mass length^2.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        Principal moments, each with one rounding error.
+
+    Raises
+    ------
+    InvalidInput
+        Not 3 finite numbers, or one is negative by more than 1e-9 of their sum.
+    """
+    given = vector(d, "d", unit=KG_M2)
+    k = int(np.argmin(given))
+    if given[k] < -RELATIVE_TOLERANCE * np.sum(given):
+        raise InvalidInput(
+            f"d[{k}] = {float(given[k])!r} is negative, but d_k is the integral of x_k^2 dm; "
+            "if these are moments of inertia, use d_from_inertia"
+        )
+    return np.array([given[1] + given[2], given[2] + given[0], given[0] + given[1]])
+
+
+def point_inertia(mass: float, offset: Array) -> Array:
+    """Inertia m (|x|^2 - x x^T) of a point mass about a point at distance vector ``offset``."""
+    return mass * inertia_from_second_moments(np.outer(offset, offset))
+
+
+def parallel_axis(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
+    """Inertia about a point away from the centre of mass: I + m (|c|^2 - c c^T) [goldstein2002, ch. 5].
+
+    Parameters
+    ----------
+    inertia : array_like, shape (3,) or (3, 3)
+        Inertia about the centre of mass, in mass length^2 (three moments mean a diagonal tensor).
+    mass : float
+        Mass, positive.
+    offset : array_like, shape (3,)
+        Vector c between the centre of mass and the point, in the axes of ``inertia``; its sign does not matter.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
+        Inertia about the point, same axes.
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shape, not finite, not symmetric, or a mass that is not positive.
+    """
+    return tensor_from(inertia, "inertia") + point_inertia(mass_from(mass, "mass"), position_from(offset, "offset"))
+
+
+def parallel_axis_inverse(inertia: ArrayLike, mass: float, offset: ArrayLike) -> Array:
+    """Inertia about the centre of mass from that about a point: I - m (|c|^2 - c c^T) [goldstein2002, ch. 5].
+
+    Parameters, errors and result as in ``parallel_axis`` with the two tensors exchanged; the result has the round-off
+    of the larger one. A physically impossible result (beyond 1e-9 of ``inertia``) is refused, since then ``inertia``
+    was not about that point.
+    """
+    given = tensor_from(inertia, "inertia")
+    central = given - point_inertia(mass_from(mass, "mass"), position_from(offset, "offset"))
+    lowest = float(np.linalg.eigvalsh(second_moments_from_inertia(central))[0])
+    if lowest < -RELATIVE_TOLERANCE * np.trace(given):
+        raise InvalidInput(
+            "inertia is too small to be about a point at that offset: taking the parallel-axis term away leaves the "
+            f"second moment {lowest:.6g}; check offset and mass, or whether inertia is about the centre of mass already"
+        )
+    return central
