@@ -13,7 +13,9 @@ from matplotlib.image import imread
 import polhode as ph
 from polhode.plots import dashboard as draw
 from polhode.plots import style, work_precision
-from polhode.plots.dashboard import conserved_errors, extremes, inverse_inertia, level_curves, opening, scattered
+from polhode.plots.rows import extremes, opening, scattered
+from polhode.plots.sphere_panels import inverse_inertia, level_curves
+from polhode.plots.time_panels import conserved_errors
 
 
 def start(name):

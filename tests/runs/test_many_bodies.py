@@ -9,7 +9,7 @@ import polhode as ph
 from polhode.cli.run import summary
 from polhode.methods import METHODS, method
 from polhode.plots import dashboard
-from polhode.plots.dashboard import conserved_errors
+from polhode.plots.time_panels import conserved_errors
 from polhode.runs.integrator import MOST_WORK
 from polhode.runs.request import start_state
 from polhode.systems.record import System, no_loads

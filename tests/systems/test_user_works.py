@@ -16,7 +16,7 @@ from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.runs.request import start_state
-from polhode.systems.user import ROOM
+from polhode.systems.user import CACHE_SIZE
 from polhode.trajectory.convergence import observed_order
 
 SPIN = {"attitude": (0.5, 0.5, -0.5, 0.5), "angular_velocity": (0.3, -0.2, 1.1)}
@@ -159,7 +159,7 @@ def test_the_motion_does_not_depend_on_the_work():
 def test_power_at_a_place_where_the_load_has_just_been():
     """What the function returned there is taken from memory, nowhere else; functions that see velocities have none."""
     system = ph.rigid_body(TENSOR, torque=swing, parameters=[0.4])
-    assert system.memory == ROOM and ph.rigid_body(TENSOR, torque=damping, parameters=[0.4]).memory == 0
+    assert system.memory == CACHE_SIZE and ph.rigid_body(TENSOR, torque=damping, parameters=[0.4]).memory == 0
     y, parameters, out = start_state(system, **SPIN), system.with_memory, np.zeros(7)
     role, bodies = system.compiled_loads(0.3, y), system.bodies
 

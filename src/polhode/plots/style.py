@@ -9,6 +9,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from polhode.arguments import path as checked_path
 from polhode.errors import InvalidInput
 from polhode.trajectory.files import appearing_whole
@@ -112,6 +114,19 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
     last = len(placed) - 1
     inside = [min(value + k * gap, 1.0 - (last - k) * gap) for k, value in enumerate(placed)]
     return [max(value, k * gap) for k, value in enumerate(inside)]
+
+
+def mark_ends(
+    axes: Any, start: Any, end: Any, sizes: tuple[float, float] = (7.0, 5.0), edge: float = 1.4,
+    zorder: float | None = None,
+) -> None:  # fmt: skip
+    """Mark the two ends of a path, points (2,) or (3,): the start by an open circle, the end, above it, by a dot."""
+    above = None if zorder is None else zorder + 1
+    axes.plot(
+        *np.reshape(start, (-1, 1)), marker="o", color="white", markeredgecolor=INK, markeredgewidth=edge,
+        markersize=sizes[0], zorder=zorder,
+    )  # fmt: skip
+    axes.plot(*np.reshape(end, (-1, 1)), marker="o", color=INK, markersize=sizes[1], zorder=above)
 
 
 def png_path(path: str | os.PathLike[str]) -> Path:

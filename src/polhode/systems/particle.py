@@ -34,9 +34,9 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, no_loads, plain
 from polhode.systems.user import (
-    BOOKED,
+    CACHE_SIZE,
     FORMS,
-    ROOM,
+    WORK_ONLY,
     UserFunction,
     force_loads,
     position_gradient_loads,
@@ -124,9 +124,9 @@ def particle(
             raise InvalidInput("stiffness and gravity cannot be combined with a function; put them into the function")
         values = numbers(parameters, "parameters")
         if force is not None:
-            booked: dict[str, Any] = BOOKED if truth(work, "work") and potential is None else {}
-            own = (AuxiliaryVariable("work", "force"),) if booked else ()
-            functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values, **booked)
+            work_slot: dict[str, Any] = WORK_ONLY if truth(work, "work") and potential is None else {}
+            own = (AuxiliaryVariable("work", "force"),) if work_slot else ()
+            functions["force"] = UserFunction(FORMS["force"], force, force_loads, IDENTITY, values, **work_slot)
         if potential is not None:
             form = FORMS["position_potential"]
             functions["potential"] = UserFunction(form, potential, position_potential, IDENTITY, values)
@@ -165,7 +165,7 @@ def particle(
         velocity_dependent=reads,
         divided=bool(own) and not reads,
         auxiliary=own,
-        memory=ROOM if own and not reads else 0,
+        memory=CACHE_SIZE if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

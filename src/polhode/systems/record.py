@@ -18,7 +18,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.systems.inertia import turning
-from polhode.systems.user import UserFunction, felt, read_only
+from polhode.systems.user import UserFunction, effective_torque, read_only
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -100,10 +100,10 @@ def felt_loads(part, t, N, y, bodies, parameters, out):
     """The loads, with zero torque about every axis that a body does not rotate about."""
     plain_loads(part, t, N, y, bodies, parameters, out)
     if part == L.SERIES:
-        put3(out, 0, felt(get3(out, 0), bodies, 0))
+        put3(out, 0, effective_torque(get3(out, 0), bodies, 0))
     else:
         for i in range(N):
-            put3(out, L.LOAD * i + 3, felt(get3(out, L.LOAD * i + 3), bodies, i))
+            put3(out, L.LOAD * i + 3, effective_torque(get3(out, L.LOAD * i + 3), bodies, i))
 
 
 def either_loads(part, t, N, y, bodies, parameters, out):

@@ -31,9 +31,9 @@ from polhode.errors import InvalidInput, answering
 from polhode.systems.inertia import KG_M2, mass_of, principal
 from polhode.systems.record import AuxiliaryVariable, System, no_loads, no_series, plain
 from polhode.systems.user import (
-    BOOKED,
+    CACHE_SIZE,
     FORMS,
-    ROOM,
+    WORK_ONLY,
     UserFunction,
     attitude_gradient_loads,
     attitude_potential,
@@ -98,13 +98,13 @@ def rigid_body(
     if load is not None and potential is not None:
         raise InvalidInput("potential and load are both given; keep the load, and leave the potential out")
     functions = {}
-    booked: dict[str, Any] = BOOKED if truth(work, "work") and potential is None else {}
+    work_slot: dict[str, Any] = WORK_ONLY if truth(work, "work") and potential is None else {}
     if torque is not None:
-        functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values, **booked)
+        functions["torque"] = UserFunction(FORMS["torque"], torque, torque_loads, inside, values, **work_slot)
     if potential is not None:
         functions["potential"] = UserFunction(FORMS["potential"], potential, attitude_potential, inside, values)
     if load is not None:
-        functions["load"] = UserFunction(FORMS["load"], load, general_loads, inside, values, **booked)
+        functions["load"] = UserFunction(FORMS["load"], load, general_loads, inside, values, **work_slot)
     loads: Any = functions.get("load") or functions.get("torque")
     if loads is None and potential is not None:
         loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
@@ -113,7 +113,7 @@ def rigid_body(
     if list(functions) == ["potential"] and loads.autonomous:
         conserves = ("energy",)
     reads = not free and loads.velocity_dependent
-    own = tuple(AuxiliaryVariable("work", name) for name in functions) if booked else ()
+    own = tuple(AuxiliaryVariable("work", name) for name in functions) if work_slot else ()
     return System(
         name="rigid_body",
         arguments={
@@ -133,7 +133,7 @@ def rigid_body(
         velocity_dependent=reads,
         divided=bool(own) and not reads,
         auxiliary=own,
-        memory=ROOM if own and not reads else 0,
+        memory=CACHE_SIZE if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

@@ -1,0 +1,146 @@
+"""Which rows of a trajectory a panel draws: extremes, evenly spread ones, the beginning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BINS = 1000
+"""Bins of a long time series; a panel is about 550 pixels wide."""
+POINTS = 6000
+"""Most points of a curve on a sphere or in space."""
+EXTREMA = 60
+"""Oscillating curves are drawn up to this many extrema: more would be a solid block."""
+FEW = 40
+"""Up to this many rows, each has a marker."""
+
+
+def extremes(values: Any, bins: int = BINS) -> Any:
+    """Thin out a long series for drawing: the rows of the smallest and the largest value of each bin.
+
+    Parameters
+    ----------
+    values : array (n,)
+        The series; values that are not finite are chosen only if a bin has no others.
+    bins : int
+        Number of bins; at most ``2 bins + 2`` rows are returned.
+
+    Returns
+    -------
+    array of int
+        Increasing row numbers, including the first and the last; all rows of a series of up to ``4 bins`` rows.
+    """
+    n = len(values)
+    if n <= 4 * bins:
+        return np.arange(n)
+    size = -(-n // bins)
+    whole = n // size
+    parts = [np.array([0, n - 1])]
+    for worst, pick in ((np.inf, np.argmin), (-np.inf, np.argmax)):
+        safe = np.where(np.isfinite(values), values, worst)
+        parts.append(np.arange(whole) * size + pick(safe[: whole * size].reshape(whole, size), axis=1))
+        if whole * size < n:
+            parts.append(np.array([whole * size + int(pick(safe[whole * size :]))]))
+    return np.unique(np.concatenate(parts))
+
+
+def scattered(n: int, most: int = POINTS) -> Any:
+    """At most ``most`` of ``n`` rows, evenly spread but without a fixed stride, which prevents aliasing."""
+    if n <= most:
+        return np.arange(n)
+    k = np.arange(most)
+    shift = (k * 0.6180339887498949) % 1.0
+    chosen = ((k + shift) * (n / most)).astype(np.int64)
+    chosen[0], chosen[-1] = 0, n - 1
+    return np.unique(chosen)
+
+
+def opening(curves: Any, most: int = EXTREMA) -> int:
+    """Rows in which the fastest of the curves (n, k) has ``most`` extrema; ``n`` unless one has over twice as many.
+
+    Curves whose range is negligible compared with the others do not count, so round-off is not taken for motion.
+    """
+    n = len(curves)
+    if n < 4:
+        return n
+    reach = np.ptp(np.nan_to_num(curves), axis=0)
+    least = n
+    for k in np.flatnonzero(reach > 1e-6 * reach.max()) if reach.max() > 0.0 else []:
+        slope = np.diff(curves[:, k])
+        turns = np.flatnonzero(slope[1:] * slope[:-1] < 0.0)
+        if len(turns) > 2 * most:
+            least = min(least, int(turns[most]) + 2)
+    return max(least, min(n, 12))
+
+
+def rows_of(ds: xr.Dataset, name: str) -> Any:
+    """Values of a variable in order of increasing time, of the first body if there are several."""
+    variable = ds[name]
+    if "body" in variable.dims:
+        variable = variable.isel(body=0)
+    values = np.asarray(variable.values, dtype=float)
+    return values[::-1] if backwards(ds) else values
+
+
+def backwards(ds: xr.Dataset) -> bool:
+    """Whether the times of a trajectory decrease."""
+    return bool(ds["time"].values[-1] < ds["time"].values[0])
+
+
+def times_of(ds: xr.Dataset) -> Any:
+    """The times of a trajectory, increasing."""
+    times = np.asarray(ds["time"].values, dtype=float)
+    return times[::-1] if backwards(ds) else times
+
+
+def body_of(ds: xr.Dataset) -> str:
+    """Ending of a title that says which body of several is drawn."""
+    return f", body 1 of {ds.sizes['body']}" if "body" in ds.dims else ""
+
+
+def directions_of(vectors: Any) -> Any:
+    """Unit vectors along the rows (n, 3) that are finite and not zero."""
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    usable = np.isfinite(length) & (length > 0.0)
+    return vectors[usable] / length[usable, None]
+
+
+def in_order(ds: xr.Dataset, name: str) -> Any:
+    """Rows of the first body, in the order of the run."""
+    values = rows_of(ds, name)
+    return values[::-1] if backwards(ds) else values
+
+
+def total_of(ds: xr.Dataset, name: str) -> Any:
+    """A variable, summed over the bodies, in the order of the run."""
+    variable = ds[name]
+    return np.asarray((variable.sum("body") if "body" in variable.dims else variable).values, dtype=float)
+
+
+def rows_of_total(ds: xr.Dataset, name: str) -> Any:
+    """A variable, summed over the bodies, in order of increasing time."""
+    values = total_of(ds, name)
+    return values[::-1] if backwards(ds) else values
+
+
+def band(times: Any, values: Any, bins: int) -> tuple[Any, Any, Any]:
+    """Time, smallest and largest value of each bin."""
+    edges = np.linspace(0, len(values), min(bins, len(values)) + 1).astype(np.int64)[:-1]
+    low = np.fmin.reduceat(values, edges)
+    high = np.fmax.reduceat(values, edges)
+    last = np.append(edges[1:], len(values)) - 1
+    centre = 0.5 * (times[edges] + times[last])
+    centre[0], centre[-1] = times[0], times[-1]
+    return centre, low, high
+
+
+def joined(points: Any, rows: int, size: float) -> bool:
+    """Whether to join the points by lines: consecutive ones are close, be they all rows or selected ones."""
+    if rows <= FEW:
+        return True
+    jumps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    return bool(np.quantile(jumps, 0.9) <= (0.3 if rows <= 4 * POINTS else 0.03) * size)

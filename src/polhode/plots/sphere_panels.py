@@ -1,0 +1,232 @@
+"""Panels of the dashboard on a unit sphere: the polhode, and the path of the body's axis in space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.plots import style
+from polhode.plots.rows import body_of, directions_of, in_order, joined, scattered
+from polhode.plots.style import BLUE, FAINT, GREY, INK, VERMILION
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def _camera(directions: Any) -> Any:
+    """Camera matrix with rows right, up and towards the viewer: seen from near the mean direction, z pointing up."""
+    middle = directions.mean(axis=0)
+    length = float(np.linalg.norm(middle))
+    flat = float(np.hypot(middle[0], middle[1]))
+    azimuth = np.arctan2(middle[1], middle[0]) + 0.45 if flat > 0.2 else 0.6
+    height = np.arcsin(np.clip(middle[2] / length, -1.0, 1.0)) if length > 0.2 else 0.4
+    elevation = float(np.clip(height, -0.95, 0.95))
+    if abs(elevation) < 0.3:
+        elevation = 0.3 if elevation >= 0.0 else -0.3
+    toward = np.array(
+        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+    )  # fmt: skip
+    up = np.array([0.0, 0.0, 1.0]) - toward[2] * toward
+    up /= np.linalg.norm(up)
+    return np.array([np.cross(up, toward), up, toward])
+
+
+def _draw(axes: Any, camera: Any, points: Any, colour: str, width: float, far: float, zorder: float = 2.0) -> None:
+    """Draw a curve on the unit sphere: its near side opaque, its far side with opacity ``far``."""
+    projected = points @ camera.T
+    near = projected[:, 2] >= 0.0
+    for side, strength in ((near, 1.0), (~near, far)):
+        if side.any() and strength > 0.0:
+            grown = side.copy()
+            grown[1:] |= side[:-1]
+            x, y = np.where(grown, projected[:, 0], np.nan), np.where(grown, projected[:, 1], np.nan)
+            axes.plot(x, y, color=colour, linewidth=width, alpha=strength, zorder=zorder if strength == 1.0 else 1.5)
+
+
+def _sphere(axes: Any, camera: Any, names: str) -> None:
+    """Draw the sphere, its circles of latitude and longitude, and its axes."""
+    from matplotlib.patches import Circle
+
+    box = axes.get_position()
+    wide, high = box.width * axes.figure.get_figwidth(), box.height * axes.figure.get_figheight()
+    axes.set_aspect("equal")
+    axes.set_xlim(-1.26 * wide / high, 1.26 * wide / high)
+    axes.set_ylim(-1.26, 1.26)
+    axes.axis("off")
+    axes.add_patch(Circle((0, 0), 1.0, facecolor="#f7f8fa", edgecolor="#b9bdc4", linewidth=1.0, zorder=0))
+    u = np.linspace(0.0, 2 * np.pi, 121)
+    for latitude in np.radians((-60, -30, 0, 30, 60)):
+        ring = np.column_stack(
+            [np.cos(latitude) * np.cos(u), np.cos(latitude) * np.sin(u), np.full_like(u, np.sin(latitude))]
+        )
+        _draw(axes, camera, ring, "#dfe2e7", 0.7, 0.35, 1.0)
+    for longitude in np.radians(np.arange(0, 180, 30)):
+        ring = np.column_stack([np.cos(u) * np.cos(longitude), np.cos(u) * np.sin(longitude), np.sin(u)])
+        _draw(axes, camera, ring, "#dfe2e7", 0.7, 0.35, 1.0)
+    for k in range(3):
+        x, y, depth = camera[:, k]
+        if np.hypot(x, y) < 0.1:
+            axes.plot([x], [y], marker="+", color=GREY, markersize=7, zorder=2)
+        else:
+            axes.annotate(
+                "", (1.16 * x, 1.16 * y), (x, y) if depth >= 0.0 else (x / np.hypot(x, y), y / np.hypot(x, y)),
+                arrowprops={"arrowstyle": "-|>", "color": GREY, "linewidth": 0.9, "mutation_scale": 9}, zorder=2,
+            )  # fmt: skip
+        out = max(np.hypot(x, y), 0.09)
+        scale = (1.16 * out + 0.07) / out if np.hypot(x, y) > 0.1 else 1.0
+        dx = 0.06 if np.hypot(x, y) <= 0.1 else 0.0
+        axes.text(
+            scale * x + dx, scale * y, names[k], ha="center", va="center", fontsize=9.5, color="#5a5a5a", zorder=9
+        )
+
+
+def _enlarged_inset(axes: Any, camera: Any, directions: Any, colour: str) -> None:
+    """Draw an enlarged inset of a path that is too small to see on the sphere."""
+    middle = directions.mean(axis=0)
+    if len(directions) < 3 or float(np.linalg.norm(middle)) < 0.9 or float(middle @ camera[2]) <= 0.0:
+        return
+    across = np.cross(camera[1], middle)
+    across /= np.linalg.norm(across)
+    upward = np.cross(middle, across) / np.linalg.norm(middle)
+    chosen = directions[scattered(len(directions))]
+    flat = (chosen - middle) @ np.column_stack([across, upward])
+    size = float(np.abs(flat).max())
+    if not 1e-9 < size < 0.1:
+        return
+    corner = axes.inset_axes((0.0, 0.0, 0.24, 0.28))
+    corner.set_xticks([])
+    corner.set_yticks([])
+    corner.grid(False)
+    for side in corner.spines.values():
+        side.set(visible=True, color=FAINT)
+    corner.set_facecolor("#f7f8fa")
+    corner.set_aspect("equal", anchor="SW")
+    corner.set_xlim(-1.2 * size, 1.2 * size)
+    corner.set_ylim(-1.2 * size, 1.2 * size)
+    if joined(chosen, len(directions), 2 * size):
+        corner.plot(*flat.T, color=colour, linewidth=1.0 if len(flat) < 1000 else 0.35)
+    else:
+        corner.plot(*flat.T, linestyle="", marker="o", markersize=1.2, mew=0, color=colour)
+    style.mark_ends(corner, flat[0], flat[-1], sizes=(5.5, 4.0), edge=1.2, zorder=6)
+    enlarged = f"{0.26 / size:.2g}"
+    corner.set_title(f"enlarged {float(enlarged):,.0f} times", fontsize=8.5, fontweight="normal", loc="center", pad=3)
+
+
+def _curve(axes: Any, camera: Any, directions: Any, colour: str) -> None:
+    """Draw the path on the sphere: a line if rows are close, else points; start and end are marked."""
+    n = len(directions)
+    chosen = scattered(n)
+    points = directions[chosen]
+    if not joined(points, n, 1.0):
+        projected = points @ camera.T
+        near = projected[:, 2] >= 0.0
+        size = 4.0 if n <= 400 else 1.6
+        axes.plot(*projected[near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, zorder=3)
+        axes.plot(*projected[~near, :2].T, linestyle="", marker="o", markersize=size, color=colour, mew=0, alpha=0.25)
+    else:
+        _draw(axes, camera, points, colour, 1.5 if n < 3000 else 1.0, 0.3, 3.0)
+    _ends(axes, (directions[[0, -1]] @ camera.T)[:, :2])
+    _enlarged_inset(axes, camera, directions, colour)
+
+
+def _ends(axes: Any, ends: Any) -> None:
+    """Mark start and end, with labels that overlap neither the points nor each other."""
+    same = float(np.linalg.norm(ends[0] - ends[1])) < 0.02
+    style.mark_ends(axes, ends[0], ends[1], sizes=(7.0, 4.0 if same else 6.0), zorder=6)
+    words = ["start, end"] if same else ["start", "end"]
+    first_above = ends[0][1] >= ends[1][1]
+    for k, word in enumerate(words):
+        above = first_above if k == 0 else not first_above
+        axes.annotate(
+            word, ends[k], (7, 7 if above else -7), textcoords="offset points", fontsize=8.5, color=INK,
+            va="bottom" if above else "top", zorder=8,
+            bbox={"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none", "alpha": 0.7},
+        )  # fmt: skip
+
+
+def inverse_inertia(momentum: Any, velocity: Any) -> Any:
+    """Symmetric matrix J with ``velocity = J momentum``, fitted to rows of both; None if they do not determine it."""
+    moving = np.isfinite(momentum).all(axis=1)
+    m, w = momentum[moving], velocity[moving]
+    if len(m) > 2000:
+        chosen = scattered(len(m), 2000)
+        m, w = m[chosen], w[chosen]
+    if len(m) < 3:
+        return None
+    singular = np.linalg.svd(m, compute_uv=False)
+    if singular[0] == 0.0 or singular[2] < 1e-5 * singular[0]:
+        return None
+    J = np.linalg.lstsq(m, w, rcond=None)[0]
+    return 0.5 * (J + J.T)
+
+
+def level_curves(J: Any, levels: int = 3) -> list[Any]:
+    """Curves of constant kinetic energy on the unit sphere of momentum directions: ``n . J n`` constant.
+
+    Parameters
+    ----------
+    J : array (3, 3)
+        Inverse inertia, body frame.
+    levels : int
+        Number of energy levels between each extreme and the separatrix.
+
+    Returns
+    -------
+    list of array (k, 3)
+        Closed curves; the separatrix comes first where the three moments differ.
+    """
+    values, axes = np.linalg.eigh(J)
+    low, mid, high = values
+    if high - low <= 1e-6 * abs(high):
+        return []
+    u = np.linspace(0.0, 2 * np.pi, 181)
+    curves = []
+    fractions = [(k / (levels + 1)) ** 2 for k in range(1, levels + 1)]
+    split = mid - low > 1e-6 * high and high - mid > 1e-6 * high
+    for pole in (0, 2):
+        gap = mid - values[pole]
+        if abs(gap) <= 1e-6 * abs(high):
+            continue
+        first, second = [k for k in range(3) if k != pole]
+        for fraction in [*([1.0] if split and pole == 0 else []), *fractions]:
+            reach = fraction * gap
+            point = np.zeros((len(u), 3))
+            point[:, first] = np.sqrt(reach / (values[first] - values[pole])) * np.cos(u)
+            point[:, second] = np.sqrt(reach / (values[second] - values[pole])) * np.sin(u)
+            rest = np.sqrt(np.maximum(0.0, 1.0 - point[:, first] ** 2 - point[:, second] ** 2))
+            for sign in (1.0, -1.0):
+                point[:, pole] = sign * rest
+                curves.append(point @ axes.T)
+    return curves
+
+
+def draw_polhode(axes: Any, ds: xr.Dataset) -> None:
+    """Plot the direction of the angular momentum in the body frame."""
+    m = in_order(ds, "angular_momentum")
+    directions = directions_of(m)
+    title = f"Polhode: angular momentum, body frame{body_of(ds)}"
+    if not len(directions):
+        _sphere(axes, _camera(np.array([[1.0, 0.5, 0.5]])), "xyz")
+        axes.text(0.0, 0.0, "no angular momentum", ha="center", va="center", fontsize=9.5, color=GREY)
+    else:
+        camera = _camera(directions[scattered(len(directions))])
+        _sphere(axes, camera, "xyz")
+        J = inverse_inertia(m, in_order(ds, "angular_velocity"))
+        for curve in [] if J is None else level_curves(J):
+            _draw(axes, camera, curve, "#b5bccb", 0.8, 0.3, 1.8)
+        _curve(axes, camera, directions, BLUE)
+        if J is not None:
+            axes.text(0.0, -1.2, "grey: equal kinetic energy", ha="center", va="center", fontsize=8.5, color="#6a6a6a")
+    axes.set_title(title)
+
+
+def draw_axis_in_space(axes: Any, ds: xr.Dataset) -> None:
+    """Plot the path of the body's z axis in space."""
+    w, x, y, z = in_order(ds, "attitude").T
+    tips = np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z])
+    directions = directions_of(tips)
+    camera = _camera(directions[scattered(len(directions))])
+    _sphere(axes, camera, "XYZ")
+    _curve(axes, camera, directions, VERMILION)
+    axes.set_title(f"Path of the body's z axis in space{body_of(ds)}")

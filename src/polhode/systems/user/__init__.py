@@ -1,0 +1,40 @@
+"""Turns the user's plain Python functions into roles that a compiled loop can call.
+
+A function is compiled with tuples as arguments; if that fails, with arrays; if that fails, it runs as Python through a
+bridge, more slowly and with one warning. It is always called in plain Python with arrays first, so that a mistake shows
+the user's own traceback. A compiled form is used only if it returns the same numbers, at the initial state and at two
+generic states (at rest, ``omega + omega`` of tuples and of arrays may agree by accident).
+"""
+
+from __future__ import annotations
+
+from polhode.systems.user.added import AddedFunctions, added_functions
+from polhode.systems.user.function import WORK_ONLY, UserFunction, read_only, repeated
+from polhode.systems.user.roles import (
+    CACHE_SIZE,
+    FORMS,
+    attitude_gradient_loads,
+    attitude_potential,
+    effective_torque,
+    event_function,
+    force_added,
+    force_loads,
+    general_loads,
+    load_added,
+    place_gradient_added,
+    place_potential_added,
+    position_gradient_added,
+    position_gradient_loads,
+    position_potential,
+    position_potential_added,
+    torque_added,
+    torque_loads,
+)
+
+__all__ = [
+    "AddedFunctions", "CACHE_SIZE", "FORMS", "UserFunction", "WORK_ONLY", "added_functions",
+    "attitude_gradient_loads", "attitude_potential", "effective_torque", "event_function", "force_added", "force_loads",
+    "general_loads", "load_added", "place_gradient_added", "place_potential_added", "position_gradient_added",
+    "position_gradient_loads", "position_potential", "position_potential_added", "read_only", "repeated",
+    "torque_added", "torque_loads",
+]  # fmt: skip

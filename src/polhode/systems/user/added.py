@@ -1,0 +1,115 @@
+"""Users' functions added to the built-in loads of a system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput
+from polhode.kernel import layout as slots
+from polhode.systems.user.function import UserFunction
+from polhode.systems.user.roles import FORMS
+
+
+@dataclass(frozen=True)
+class AddedFunctions:
+    """Roles of a system with the user's functions included, and the record of the functions.
+
+    Attributes
+    ----------
+    loads, potential : function or UserFunction
+        The roles.
+    parameters : array
+        The built-in parameters, then the user's.
+    work : str
+        The function whose work is an auxiliary variable, after the built-in ones; empty if none.
+    given : mapping of str to UserFunction
+        The functions by keyword.
+    arguments : mapping
+        Records of the functions and the user's parameters; empty without functions.
+    """
+
+    loads: Any
+    potential: Any
+    parameters: Any
+    work: str
+    given: dict[str, UserFunction]
+    arguments: dict[str, Any]
+
+    @property
+    def conservative(self) -> bool:
+        """Whether there are no functions, or only a potential that does not read the time."""
+        return not set(self.given) - {"potential"} and all(one.autonomous for one in self.given.values())
+
+    @property
+    def velocity_dependent(self) -> bool:
+        """Whether the user's function may depend on velocities."""
+        return isinstance(self.loads, UserFunction) and self.loads.velocity_dependent
+
+
+def added_functions(
+    functions: Mapping[str, tuple[Any, ...]],
+    loads: Callable[..., Any],
+    potential: Callable[..., Any],
+    numbers: Any,
+    own: int,
+    parameters: Any,
+    N: int = 1,
+    frame: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
+) -> AddedFunctions:
+    """Add the user's functions to built-in roles.
+
+    Parameters
+    ----------
+    functions : mapping
+        By keyword: the function or None, the role that adds it and, for a potential, the role of its derivative.
+    loads, potential : function
+        The built-in roles.
+    numbers : array
+        Their parameters.
+    own : int
+        Number of their auxiliary variables.
+    parameters : array, optional
+        The user's parameters.
+    N : int
+        Number of bodies.
+    frame : 4-tuple
+        Quaternion from the principal to the user's body frame.
+
+    Raises
+    ------
+    InvalidInput
+        More than one load; a function with several bodies; parameters without a function.
+    """
+    names = [name for name, (function, *_) in functions.items() if function is not None]
+    forces = [name for name in names if name != "potential"]
+    if not names:
+        if parameters is not None:
+            raise InvalidInput(f"parameters are handed to a function ({', '.join(functions)}), but none is given")
+        return AddedFunctions(loads, potential, numbers, "", {}, {})
+    if len(forces) > 1:
+        raise InvalidInput(f"{' and '.join(forces)} are given; keep one of them, a load contains force and torque")
+    if N > 1:
+        raise InvalidInput(f"{names[0]} is a function of one body, but there are {N}; build a system for each of them")
+    user_values = np.zeros(0) if parameters is None else parameters
+    every = np.concatenate([numbers, user_values])
+    work = forces[0] if forces and "potential" not in names else ""
+    work_slots = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
+    given: dict[str, UserFunction] = {}
+    roles: dict[str, Any] = {"loads": loads, "potential": potential}
+    for name in names:
+        function, role, *slope = functions[name]
+        form = FORMS[role.__name__.removesuffix("_added")]
+        built = potential if name == "potential" else loads
+        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **work_slots)
+        roles["potential" if name == "potential" else "loads"] = given[name]
+        if slope and not forces:
+            roles["loads"] = UserFunction(form, function, slope[0], frame, every, loads, len(numbers), **work_slots)
+    arguments = {name: function.record() for name, function in given.items()}
+    return AddedFunctions(
+        roles["loads"], roles["potential"], every, work, given,
+        arguments if parameters is None else {**arguments, "parameters": user_values.tolist()},
+    )  # fmt: skip

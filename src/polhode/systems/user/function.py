@@ -1,0 +1,372 @@
+"""A user's function: its checks, its compiled form, and the bridge where it runs as Python."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import functools
+import hashlib
+import inspect
+import textwrap
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply
+from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError, shown
+from polhode.kernel import jit
+from polhode.kernel import layout as slots
+from polhode.kernel.jit import bind, inlined, python_of
+from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
+from polhode.systems.user.roles import CACHE_SIZE, CALLS, POTENTIALS, Form
+
+TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
+
+
+WORK_ONLY = {"own": 0, "size": slots.LOAD + 1}
+"""Arguments of ``UserFunction`` if the function's work is the only auxiliary variable of the system."""
+
+
+def read_only(array: Any) -> Any:
+    """A read-only copy."""
+    copy = np.array(array)
+    copy.setflags(write=False)
+    return copy
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """A function given by the user, with the role that calls it.
+
+    Attributes
+    ----------
+    form : Form
+        What the function must take and return.
+    function : callable
+        The user's function, or its compiled form.
+    template : function
+        The role that calls it.
+    frame : 4-tuple
+        Quaternion from the principal to the user's body frame.
+    parameters : array
+        Parameters of the role, read-only; those from ``first`` on are passed to the function.
+    built : function or None
+        The built-in role that the function is added to.
+    first : int
+        Number of parameters of the built-in role, which precede those of the function.
+    own, size : int
+        Index of the auxiliary variable that is the function's work, or -1; how many numbers the role writes.
+    """
+
+    form: Form
+    function: Callable[..., Any]
+    template: Callable[..., Any]
+    frame: tuple[float, float, float, float]
+    parameters: Any
+    built: Callable[..., Any] | None = None
+    first: int = 0
+    own: int = -1
+    size: int = slots.LOAD
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", read_only(self.parameters))
+        try:
+            if not callable(self.function):
+                raise RuntimeError
+            inspect.signature(python_of(self.function)).bind(*self.form.arguments.split(","))
+        except TypeError:
+            raise InvalidInput(
+                f"{self.described} must take the arguments ({self.form.arguments}), in this order"
+            ) from None
+        except ValueError:  # some callables hide their signature; the first call checks it
+            pass
+        except Exception:  # not callable, or its inspection fails
+            given = shown(self.function)
+            raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {given}") from None
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return getattr(python_of(self.function), "__name__", type(self.function).__name__)
+
+    @property
+    def described(self) -> str:
+        """The function for messages, with file and line."""
+        code = getattr(python_of(self.function), "__code__", None)
+        source_text = f" ({code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno})" if code else ""
+        return f"{self.form.what} {self.name!r}{source_text}"
+
+    def record(self) -> dict[str, str]:
+        """Name, source and digest, for the record only; the source is never executed."""
+        try:
+            source = textwrap.dedent(inspect.getsource(python_of(self.function)))
+        except (OSError, TypeError):
+            source = f"(no source: {self.name})"
+        return {"function": self.name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
+
+    @property
+    def velocity_dependent(self) -> bool:
+        """Whether the function may depend on velocities; False only if it provably does not read them."""
+        names = [name.strip() for name in self.form.arguments.split(",")]
+        return any(may_read(self.function, k) for k, name in enumerate(names) if name in ("velocity", "omega"))
+
+    @property
+    def autonomous(self) -> bool:
+        """Whether the function does not depend on time; True only if it provably does not read it."""
+        return not may_read(self.function, 0)
+
+    @property
+    def _signature(self) -> Any:
+        return _signature_of(self.template)
+
+    @property
+    def memory_at(self) -> int:
+        """Index in the parameters of the role's cache, behind the user's parameters; -1 without a cache."""
+        alone = self.own >= 0 and self.built is None and not self.velocity_dependent
+        return max(1, len(self.parameters)) if alone else -1
+
+    @property
+    def made(self) -> Any:
+        """What the function compiles to at present, for comparison; the object itself if it is no plain function."""
+        function = python_of(self.function)
+        return jit.Made(function) if isinstance(function, FunctionType) else _Same(function)
+
+    def _bound(self, memory_at: int = -1) -> tuple[tuple[str, Any], ...]:
+        """What is bound to the role besides the function, by name; ``memory_at`` only if it is compiled."""
+        used = jit.global_names(python_of(self.template).__code__)
+        turned = self.frame != (1.0, 0.0, 0.0, 0.0)
+        values = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
+        values["memory_at"] = memory_at
+        if "resting" in used:
+            values["resting"] = not self.velocity_dependent
+        return tuple((name, value) for name, value in values.items() if name in used)
+
+    def checked(self, *arguments: Any) -> Any:
+        """Call the plain function with arrays and check what it returns.
+
+        Raises
+        ------
+        UserFunctionError
+            The function raised, or did not return the finite numbers it must return.
+        """
+        t = arguments[0]
+        inputs = [np.array(a, dtype=float) for a in arguments[1:]]
+        try:
+            result = python_of(self.function)(t, *inputs)
+        except Exception as problem:
+            raise UserFunctionError(
+                f"{self.described} raised {type(problem).__name__}: {problem} (at t = {t:g})", time=t
+            ) from problem
+        numbers = _numbers(result)
+        shape = {1: (), 3: (3,), 6: (2, 3)}[self.form.numbers]
+        if numbers is not None and self.form.numbers == 1 and numbers.size == 1:
+            numbers = numbers.reshape(())
+        if numbers is None or numbers.shape != shape:
+            text = repr(result)
+            text = text if len(text) < 60 else text[:57] + "..."
+            raise UserFunctionError(
+                f"{self.described} returned {text} at t = {t:g}; it must return {self.form.returns}", time=t
+            )
+        # If the state itself is not finite, the time loop reports that.
+        if not np.isfinite(numbers).all() and all(np.isfinite(a).all() for a in inputs):
+            raise UserFunctionError(
+                f"{self.described} returned {np.array2string(numbers)} at t = {t:g}; every number must be finite",
+                time=t,
+            )
+        if self.form.numbers == 1:
+            return float(numbers)
+        return tuple(float(x) for x in numbers.ravel())
+
+    def bridge(self) -> Callable[..., Any]:
+        """The role that calls the plain Python function and checks every result."""
+        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), self.built)
+        if role is None:
+            raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
+        return role
+
+    def compile(self, t: float, y: Any, bodies: Any, warn: bool = True) -> Callable[..., Any]:
+        """The role, compiled if possible; it is tried out at ``t``, ``y``, ``bodies``.
+
+        Warns
+        -----
+        SlowFunctionWarning
+            The function has to run as Python (not if ``warn`` is False: the user has been warned before).
+        """
+        trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
+        if jit.disabled():
+            return self.bridge()
+        function, reason = python_of(self.function), ""
+        if not isinstance(function, FunctionType):
+            reason = f"it is no plain function but of type {type(function).__name__!r}"
+        for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
+            role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.built)
+            reason = why or reason
+            if role is not None and self._agrees(role, trials, bodies):
+                return role
+        bridge = self.bridge()
+        self._evaluate(bridge, t, y, bodies)
+        start = time.perf_counter()
+        self._evaluate(bridge, t, y, bodies, 20)
+        each = (time.perf_counter() - start) / 20
+        reason = reason or "compiled it returned other numbers"
+        if warn:
+            warnings.warn(
+                f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
+                f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})",
+                SlowFunctionWarning,
+                stacklevel=2,
+            )
+        return bridge
+
+    def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
+        """Two generic states near the given one, with the loads from the plain function."""
+        trials = []
+        for k in (1, 2):
+            at, other = t + 0.37 * k, y.copy()
+            other[slots.POSITION : slots.POSITION + 3] += (
+                0.1 * (1.0 + abs(y[slots.POSITION : slots.POSITION + 3])) * np.cos((k, k + 1, k + 2))
+            )
+            rate = np.sin((2 * k, 3 * k, 5 * k))
+            if bodies[slots.INVERSE_MASS] > 0.0:
+                other[slots.MOMENTUM : slots.MOMENTUM + 3] += bodies[slots.MASS] * rate
+            if bodies[slots.INVERSE_INERTIA] > 0.0:
+                other[slots.ANGULAR : slots.ANGULAR + 3] += bodies[slots.INERTIA : slots.INERTIA + 3] * rate
+            turned = np.array(multiply(tuple(y[slots.ATTITUDE : slots.ATTITUDE + 4]), (1.0, *(0.2 * rate))))
+            other[slots.ATTITUDE : slots.ATTITUDE + 4] = turned / np.linalg.norm(turned)
+            # The user did not ask for these states, so warnings and errors there are ignored.
+            with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.suppress(UserFunctionError):
+                warnings.simplefilter("ignore")
+                trials.append((at, other, self._in_python(at, other, bodies)))
+        return trials
+
+    def _agrees(self, role: Callable[..., Any], trials: list[tuple[float, Any, Any]], bodies: Any) -> bool:
+        size = max(np.abs(expected).max() for _, _, expected in trials)
+        for t, y, expected in trials:
+            try:
+                result = self._evaluate(role, t, y, bodies)
+            except Exception:
+                return False
+            if not np.abs(result - expected).max() <= 1e-9 * size:
+                return False
+        return True
+
+    def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
+        """Result of the role in plain Python, nothing compiled."""
+
+        # None of these is a plain function, which bind would turn into compiled code.
+        values = dict(self._bound()) | {"call": self.checked, "view": functools.partial(_leading)}
+        if self.built is not None:
+            values["built"] = functools.partial(python_of(self.built))
+        role = bind(self.template, **values)
+        out = np.zeros(self.size)
+        if self._signature is POTENTIAL:
+            return np.array([role(t, 1, y, bodies, self.parameters)])
+        role(slots.ALL, t, 1, y, bodies, self.parameters, out)
+        return out
+
+    def _evaluate(self, role: Callable[..., Any], t: float, y: Any, bodies: Any, times: int = 1) -> Any:
+        out = np.zeros(1 if self._signature is POTENTIAL else self.size)
+        parameters = np.concatenate([self.parameters, np.zeros(1 + CACHE_SIZE)])
+        repeated(self._signature)(role, times, t, y, bodies, parameters, out)
+        return out
+
+
+# ------------------------------------------------------------------ cached roles, shared by systems
+@dataclass(frozen=True)
+class _Same:
+    """Compares and hashes an object by identity, and keeps it alive."""
+
+    value: Any
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+
+def _leading(array: Any, length: int) -> Any:
+    return array[:length]
+
+
+def _signature_of(template: Callable[..., Any]) -> Any:
+    return POTENTIAL if template in POTENTIALS else LOADS
+
+
+def _role(template: Any, calling: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Callable[..., Any]:
+    values = {"call": calling, **dict(bound)}
+    if built is not None:
+        values["built"] = jit.compile_kernel(built, _signature_of(template))
+    return bind(template, **values)
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def compiled(made: jit.Made, form: Any, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
+    """Compile a role around a user's function: (role, "") or (None, reason). Equal functions share one role."""
+    calling = bind(form, user=inlined(python_of(made.function)))
+    return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def bridged(same: _Same, form: Form, template: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Any:
+    """A role that calls a user's function as plain Python: (role, "") or (None, reason). One per function."""
+    function = UserFunction(form, same.value, template, (1.0, 0.0, 0.0, 0.0), np.zeros(0)).checked
+    plain = {
+        1: lambda t, a, p: function(t, a, p),
+        2: lambda t, a, b, p: function(t, a, b, p),
+        4: lambda t, a, b, c, d, p: function(t, a, b, c, d, p),
+    }[form.vectors]
+    calling = jit.python_bridge(plain, form.numbers)
+    return jit.compile_uncached(_role(template, calling, bound, built), _signature_of(template))
+
+
+REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"}
+"""Names through which a function can read its arguments without naming them."""
+
+
+def may_read(function: Any, position: int) -> bool:
+    """Whether a function may read its positional argument with this index; False only if its code never names it."""
+    function = python_of(function)
+    if not isinstance(function, FunctionType) or position >= function.__code__.co_argcount:
+        return True
+    code = function.__code__
+    name = code.co_varnames[position]
+    if name in code.co_cellvars or REVEALING & {*code.co_names, *code.co_freevars}:
+        return True
+    # Some versions of Python load two variables with one instruction, whose argument is a pair.
+    mentioned = (step.argval for step in dis.get_instructions(code) if "FAST" in step.opname)
+    return any(name in (value if isinstance(value, tuple) else (value,)) for value in mentioned)
+
+
+def _numbers(result: Any) -> Any:
+    """``result`` as an array of floats, or None if an entry is not a number."""
+    try:
+        array = np.asarray(result)
+        if array.dtype.kind == "O":
+            return np.array([float(x) for x in array.ravel()]).reshape(array.shape)
+        return array.astype(float) if array.dtype.kind in "biuf" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _loads_repeated(role, times, t, y, bodies, parameters, out):
+    for _ in range(times):
+        role(slots.ALL, t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+
+
+def _potential_repeated(role, times, t, y, bodies, parameters, out):
+    for _ in range(times):
+        out[0] = role(t, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters))
+
+
+@functools.cache
+def repeated(signature: Any) -> Callable[..., Any]:
+    """A compiled function that calls a role a number of times and stores the last result."""
+    if signature is POTENTIAL:
+        return jit.compile_kernel(_potential_repeated, REPEATED_POTENTIAL)
+    return jit.compile_kernel(_loads_repeated, REPEATED_LOADS)
