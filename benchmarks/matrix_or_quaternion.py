@@ -51,9 +51,7 @@ def orthogonal(A, B):
     return columns(a, b, cross(a, b))
 
 
-def product(a, b):  # replaced by bind
-    """Stand-in for the bound product."""
-    raise RuntimeError("a loop runs only with a product bound into it")
+product = jit.hole("product(a, b) -> attitude", "The product of two attitudes.")
 
 
 def quaternions(n, increments, out):

@@ -31,6 +31,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ import polhode as ph
 from polhode.algebra.quaternion import conjugate, from_matrix, multiply
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods import method
 from polhode.methods import rotation_parameters as rows
 from polhode.methods.record import CompiledMethod, MethodSpec
@@ -131,7 +132,8 @@ def steps_table(rounds: int) -> None:
 
 
 # ----------------------------------------------------------------------------------------------- where the time goes
-start = finish = None  # what bind puts in
+start = hole("start(p)", "Local coordinates of the state.")
+finish = hole("finish(at, begin, out, p)", "The state with given local coordinates.")
 SMALL = (1e-3, 0.15, -5e-3)
 
 
@@ -143,6 +145,11 @@ def nothing(at, begin, out, p):
 @helper
 def no_loads(part, t, y, out, p):
     """No evaluation."""
+
+
+WITHOUT_LOADS = FunctionType(
+    rows.local_field.__code__, vars(rows) | {"loads_at": no_loads}, "local_field_without_loads"
+)
 
 
 @inlined
@@ -182,25 +189,25 @@ class Spoiled:
 
 def spoiled(chart, branch: str) -> dict[str, Callable[..., int]]:
     """Explicit steps of a chart by what is missing."""
-    turn, tangent = rows.MAPS["exp"]
+    rotation_map, tangent = rows.MAPS["exp"]
     get, put = rows.ACCESS[chart.size]
     names = {"get": get, "put": put, "SIZE": chart.size, "attitude_of": chart.attitude}
-    move = helper(bind(rows.turned_chart, turn=turn, turned=chart.branches[branch], **names))
+    move = helper(bind(rows.turned_chart, rotation_map=rotation_map, turned=chart.branches[branch], **names))
 
     def step(field=rows.FIELDS["exp"], move=move):
-        return steps_of(rows.start_values, field, move, turn)[0]
+        return steps_of(rows.start_values, field, move, rotation_map)[0]
 
-    def field(**changed):
-        return helper(bind(rows.local_field, **{"turn": turn, "tangent": tangent, **changed}))
+    def field(template=rows.local_field, **changed):
+        return helper(bind(template, **{"rotation_map": rotation_map, "tangent": tangent, **changed}))
 
     return {
         "whole step": step(),
         "no chart update": step(move=nothing),
-        "no loads": step(field(loads_at=no_loads)),
-        "turns of stages of first order": step(field(turn=small_turn)),
+        "no loads": step(field(WITHOUT_LOADS)),
+        "turns of stages of first order": step(field(rotation_map=small_turn)),
         "no tangent map": step(field(tangent=same_rate)),
-        "neither of the two": step(field(turn=small_turn, tangent=same_rate)),
-        "nothing of all this": step(field(loads_at=no_loads, turn=small_turn, tangent=same_rate), nothing),
+        "neither of the two": step(field(rotation_map=small_turn, tangent=same_rate)),
+        "nothing of all this": step(field(WITHOUT_LOADS, rotation_map=small_turn, tangent=same_rate), nothing),
         "chart update alone": bind(update_alone, start=rows.start_values, finish=move),
     }
 

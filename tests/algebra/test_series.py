@@ -7,9 +7,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from altered import altered
 from mp_rotations import EPS, precise
 from polhode.algebra import series
-from polhode.kernel import jit
 
 
 def root(x):
@@ -115,7 +115,7 @@ def test_angle_ratio():
 def test_the_check_notices_a_spoiled_coefficient(name, table, k, change):
     good = getattr(series, table)
     spoiled = tuple(c * (1 + change) if j == k else c for j, c in enumerate(good))
-    function = jit.bind(getattr(series, name), **{table: spoiled})
+    function = altered(getattr(series, name), **{table: spoiled})
     pick = {"SINE": 0, "COSINE": 1}.get(table)
     shown = "half_cosine" if table == "COSINE" else name
     call = function if pick is None else partial(lambda x, part: function(x)[part], part=pick)
@@ -123,5 +123,5 @@ def test_the_check_notices_a_spoiled_coefficient(name, table, k, change):
 
 
 def test_the_check_notices_a_switch_too_early():
-    early = jit.bind(series.cubic, SWITCH=1e-2)
+    early = altered(series.cubic, SWITCH=1e-2)
     assert worst_error(early, "cubic", squared_angles(pi**2)) > 2 * BOUND["cubic"]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from altered import altered
 from mp_rotations import cay, dexp, distance, exp, largest, matrix_of, precise, tangent, vector
 from polhode.algebra import rotation, series, so3
-from polhode.kernel import jit
 from samples import ANGLES, BEYOND, NEAR_PI, attitudes, directions, law, rotation_vectors, unit_quaternions, vectors
 
 MODERATE = (1e-9, 1e-4, 0.3, 1.7, 3.0, pi - 1e-7, *BEYOND)
@@ -228,8 +228,8 @@ def halved_versine(x):
 @pytest.mark.parametrize(
     "spoiled",
     [
-        jit.bind(so3.dexp, cubic=spoiled_cubic),
-        jit.bind(so3.dexp, versine=halved_versine),
+        altered(so3.dexp, cubic=spoiled_cubic),
+        altered(so3.dexp, versine=halved_versine),
     ],
 )
 def test_the_check_notices_a_spoiled_tangent_operator(spoiled):

@@ -18,7 +18,7 @@ from polhode.algebra import so3
 from polhode.kernel import cache, drive, jit, solve
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import A1, f8, i8
-from polhode.methods import METHODS, CompiledMethod, Method, MethodSpec, Promises
+from polhode.methods import METHODS, CompiledMethod, Method, Promises
 
 TOP = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
 
@@ -225,52 +225,6 @@ def test_global_names_are_those_of_dis():
         told = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
         inner = [jit.global_names(part) for part in code.co_consts if hasattr(part, "co_code")]
         assert jit.global_names(code) == told.union(*inner)
-
-
-def test_bind_refuses_a_name_the_template_does_not_use():
-    with pytest.raises(TypeError, match=r"march uses no global name 'stepp'"):
-        jit.bind(drive.march, stepp=growing(2.0))
-
-
-def test_bind_refuses_what_is_an_attribute_only():
-    """``p.table`` is no global name ``table``, though the code lists both in one place."""
-
-    names = {}
-    exec("def template(p):\n    return p.table + offset", names)
-    template = names["template"]
-    assert "table" in template.__code__.co_names
-    with pytest.raises(TypeError, match=r"template uses no global name 'table'"):
-        jit.bind(template, table=1.0, offset=2.0)
-
-
-def test_bind_refuses_names_that_nothing_fills():
-    names = {"first": None, "second": None}
-    exec("def template(x):\n    return first(x) + (lambda y: second(y))(x) + abs(x)", names)
-    with pytest.raises(TypeError, match=r"template reads the global name 'second', which nothing fills; bind it too"):
-        jit.bind(names["template"], first=growing(2.0))
-    bound = jit.bind(names["template"], first=sin, second=cos)
-    assert bound(0.3) == sin(0.3) + cos(0.3) + 0.3
-    exec("def template(x):\n    return unheard_of(x)", names)
-    with pytest.raises(TypeError, match=r"reads the global name 'unheard_of'"):
-        jit.bind(names["template"])
-
-
-def test_every_template_reads_the_names_it_is_bound_by():
-    """All rows make their steps through ``bind``; none names what its template does not read, or leaves gaps."""
-    for method in METHODS.values():
-        assert callable(MethodSpec(method, method.resolve_options()).tried.prepare().step)
-
-
-def test_an_unbound_loop_says_so():
-    with pytest.raises(RuntimeError, match="bound"):
-        drive.step(0.0, 0.1, None)
-
-
-def test_bound_copies_leave_the_template_alone():
-    copy = jit.bind(drive.march, step=growing(2.0))
-    assert copy.__globals__["step"] is not drive.step
-    assert copy.__qualname__ != drive.march.__qualname__
-    assert copy.__code__ is drive.march.__code__
 
 
 def test_helpers_called_from_python_are_plain_python():

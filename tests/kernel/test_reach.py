@@ -251,8 +251,10 @@ def test_what_is_taught_is_kept():
 # ------------------------------------------------------------------ edits
 KNOWN = """
     import json
+    from polhode.algebra import elliptic
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
+    from polhode.systems.events import either_value, event_value
     from polhode.systems.gravity_gradient import gradient_loads, gradient_potential
     from polhode.systems.heavy_top import top_loads, top_potential
 
@@ -262,8 +264,8 @@ KNOWN = """
         drive.loop_for(method(name).prepare().step)
     names = dict(zip(methods, asked, strict=True))
     names |= {one.__name__: one for one in (top_loads, top_potential, gradient_loads, gradient_potential)}
-    names["bound"] = jit.bind(drive.march, step=top_potential)
-    names["lanes"] = jit.bind(drive.march, step=pairs.load4)
+    names["bound"] = jit.bind(either_value, user_event=top_potential, others=event_value, which=0)
+    names["lanes"] = jit.bind(elliptic.each_2, formula=pairs.load4, write=elliptic.write1)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))
 """
 

@@ -357,12 +357,8 @@ def am_kernel(u, mc):
 # The public functions.
 
 
-def formula(*numbers):  # replaced by bind
-    """Placeholder that ``jit.bind`` replaces by a kernel."""
-    raise RuntimeError("a loop runs only with a kernel bound into it")
-
-
-write = formula
+formula = jit.hole("formula(...) -> numbers", "A kernel.")
+write = jit.hole("write(out, i, r)", "Writes a result to row i.")
 
 
 def each_1(a, out):

@@ -29,7 +29,7 @@ from math import asinh, atan2, copysign, cos, exp, floor, inf, log, nan, pi, sin
 from polhode.algebra.series import COSINE, CUBIC, SINE, SWITCH, polynomial
 from polhode.algebra.so3 import add, axpy, cross, dot, scale
 from polhode.kernel import layout as L
-from polhode.kernel.jit import bind, helper, inlined, python_of
+from polhode.kernel.jit import bind, helper, inlined, replaceable
 
 TWO_PI, TWO_PI_TAIL = 6.283185307179586, 2.4492935982947064e-16
 """2 pi in double-double."""
@@ -304,6 +304,7 @@ def around(mu, r, v, t, r0, b, eta, zeta):
     return L.OK, position, axpy((1.0 - b * G2) / r1, across, scale(-mu * G1 / r1, axis))
 
 
+@replaceable
 @inlined
 def joined(x, dx):
     """Position or momentum plus its change."""
@@ -319,6 +320,7 @@ def joined_carrying(x, dx):
     return (a, b, c, da, db, dc)
 
 
+@replaceable
 @inlined
 def whole(x):
     """A position or momentum that is not the previous one plus a change."""
@@ -432,7 +434,7 @@ def kepler_motion(mu, m, r, p, t):
     return L.OK, position, momentum
 
 
-kepler_motion_carrying = helper(bind(python_of(kepler_motion), joined=joined_carrying, whole=whole_carrying))
+kepler_motion_carrying = helper(bind(kepler_motion, joined=joined_carrying, whole=whole_carrying))
 """``kepler_motion`` with compensated summation: r and p are six numbers each, three values and their compensations.
 
 The compensations are not propagated. The error this leaves is a compensation times the step as a fraction of a period.

@@ -319,21 +319,20 @@ def mean_row(a, i):
 # The loop over rows.
 
 
-def formula(a, i):  # replaced by bind
-    """Placeholder that ``jit.bind`` replaces by a kernel."""
-    raise RuntimeError("a loop runs only with a kernel bound into it")
+formula = jit.hole("formula(a, i) -> tuple", "A kernel.")
+write = jit.hole("write(out, i, r)", "Writes a result to row i.")
 
 
 def each(a, out):
     """out = formula(a), row by row."""
     for i in range(out.shape[0]):
-        write_all(out, i, formula(a, i))
+        write(out, i, formula(a, i))
 
 
 @functools.cache
 def loop_for(kernel):
     """Compile the loop of a kernel over rows."""
-    return jit.compile_kernel(jit.bind(each, formula=kernel, write_all=write_all), "void(f8[:, ::1], f8[:, ::1])")
+    return jit.compile_kernel(jit.bind(each, formula=kernel, write=write_all), "void(f8[:, ::1], f8[:, ::1])")
 
 
 def _apply(kernel, gives: int, **operands: Array) -> Array:

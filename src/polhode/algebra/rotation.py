@@ -113,12 +113,11 @@ def write_all(out, i, r):
         out[i, k] = r[k]
 
 
-def formula(*numbers):  # replaced by bind
-    """Placeholder that ``jit.bind`` replaces by a kernel."""
-    raise RuntimeError("a loop runs only with a kernel bound into it")
-
-
-read = read_second = write = formula
+formula = jit.hole("formula(...) -> numbers", "A kernel.")
+read = jit.hole("read(a, i) -> numbers", "Reads row i.")
+read_second = jit.hole("read_second(a, i) -> numbers", "Reads row i of the second operand.")
+write = jit.hole("write(out, i, r)", "Writes a result to row i.")
+attitude_of = jit.hole("attitude_of(...) -> quaternion", "The attitude that a triple represents.")
 
 
 def each(a, out):
@@ -151,7 +150,7 @@ def follow(q, out):
     """Fill the rows of out after the first, each with the triple of attitude q[i] that continues the row before."""
     for i in range(1, out.shape[0]):
         old = get3(out[i - 1], 0)
-        put3(out[i], 0, formula(old, charts.between(read(old), get4(q[i], 0))))
+        put3(out[i], 0, formula(old, charts.between(attitude_of(old), get4(q[i], 0))))
 
 
 def follow_planned(q, order, out):
@@ -159,7 +158,7 @@ def follow_planned(q, order, out):
     plan = (order[0], order[1], order[2], order[3])
     for i in range(1, out.shape[0]):
         old = get3(out[i - 1], 0)
-        put3(out[i], 0, so3.add(old, formula(old, charts.between(read(old, plan), get4(q[i], 0)), plan)))
+        put3(out[i], 0, so3.add(old, formula(old, charts.between(attitude_of(old, plan), get4(q[i], 0)), plan)))
 
 
 TEMPLATES = {(1, False): each, (2, False): each_pair, (1, True): each_planned, (2, True): each_pair_planned}
@@ -182,7 +181,7 @@ def loop_along(attitude_of, kernel, planned):
     """Compile the loop that follows a chart from row to row; ``attitude_of`` converts its triples to quaternions."""
     template, order = (follow_planned, "i8[::1], ") if planned else (follow, "")
     return jit.compile_kernel(
-        jit.bind(template, formula=kernel, read=attitude_of), f"void(f8[:, ::1], {order}f8[:, ::1])"
+        jit.bind(template, formula=kernel, attitude_of=attitude_of), f"void(f8[:, ::1], {order}f8[:, ::1])"
     )
 
 

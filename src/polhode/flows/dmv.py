@@ -30,7 +30,7 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.invariants import squared_speed
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.kernel.solve import solve3
 
 ORDERS = (2, 4, 6, 8, 10)
@@ -59,7 +59,7 @@ CLOSE_ROOTS = 0.1
 """Slope at the root of the quartic (1 in small steps) below which s has fewer accurate digits than the rotation, as for
 thin rods, whose roots come in close pairs."""
 
-ORDER = 2  # replaced by bind
+ORDER = hole("ORDER", "The order of the map.")
 
 
 @inlined
@@ -232,7 +232,7 @@ def fixed_point(b, u, step_info):
     return converged, (1.0, e[0], e[1], e[2])
 
 
-solve = newton  # replaced by bind
+solve = hole("solve(b, u, step_info) -> (converged, e)", "The solver of the map's equation.", default=newton)
 
 
 @inlined
@@ -247,6 +247,7 @@ def apply(m, q, e):
     return m, compose(q, (f * e[0], f * e[1], f * e[2], f * e[3]))
 
 
+@replaceable
 @inlined
 def step(h, m, q, j, guarded, step_info):
     """Status, momentum and attitude after one application of the map to a body with inverse moments j."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from polhode.flows.sums import add3, add3_carrying
+from polhode.flows import sums
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3
-from polhode.kernel.jit import bind, inlined, python_of
+from polhode.kernel.jit import bind, hole, inlined
+
+add3 = hole("add3(at, h, x, p)", "The sum into the state.", default=sums.add3)
 
 
 @inlined
@@ -16,5 +18,5 @@ def drift(i, h, p):
     add3(a + L.POSITION, speed, get3(p.y, a + L.MOMENTUM), p)
 
 
-drift_carrying = inlined(bind(python_of(drift), add3=add3_carrying))
+drift_carrying = inlined(bind(drift, add3=sums.add3_carrying))
 """``drift`` with compensated sums."""

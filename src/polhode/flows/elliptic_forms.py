@@ -272,7 +272,8 @@ def constructed(m, g1, g2):
     return (p[0] / n, p[1] / n, p[2] / n, p[3] / n)
 
 
-C0, C3 = sqrt(0.5), 0.0  # replaced by bind
+C0 = jit.hole("C0", "p0 over sqrt(1 + m3).", default=sqrt(0.5))
+C3 = jit.hole("C3", "p3 over sqrt(1 + m3).", default=0.0)
 
 
 @inlined
@@ -301,8 +302,12 @@ def any_length(o, a, G, h):
     return True
 
 
-# Steps. Replaced by bind: motion of the momentum, integral of the third kind, range check, frame, product of attitudes.
-motion, third_kind, in_range, frame, product = by_phase, by_carlson, any_length, smallest, compose
+# Steps.
+motion = jit.hole("motion(o, h) -> Arc", "The motion of the momentum.", default=by_phase)
+third_kind = jit.hole("third_kind(a, nc) -> float", "The integral of the third kind along an arc.", default=by_carlson)
+in_range = jit.hole("in_range(o, a, G, h) -> bool", "Whether a step is in range.", default=any_length)
+frame = jit.hole("frame(m) -> (quaternion, angle)", "The frame of a momentum and its term of psi.", default=smallest)
+product = jit.hole("product(q, e) -> quaternion", "The product of attitude and rotation.", default=compose)
 
 
 @inlined

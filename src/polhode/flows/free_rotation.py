@@ -35,7 +35,7 @@ from polhode.algebra.so3 import add, scale
 from polhode.flows.invariants import apart, product, restoring
 from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.kernel.simd import four, roots, sum4
 
 SHORT, PANEL = 0.2, 0.9
@@ -156,9 +156,12 @@ def change(x, y, z, s, cb, db, o):
     )
 
 
-sigma, NODES, WEIGHTS = None, (0.0,) * 4, (0.0,) * 5  # replaced by bind
+sigma = hole("sigma(tau, t, c) -> float", "sigma(tau t) from its series.")
+NODES = hole("NODES", "Positive nodes of a Gauss rule on -1 ... 1, four.")
+WEIGHTS = hole("WEIGHTS", "Weights of the middle and of these nodes.")
 
 
+@replaceable
 @inlined
 def pairs(tau, t, c, x, y, z, o):
     """Half the sum of rational(x) at the times +-2 tau t from the momentum (x, y, z), for four tau at a time."""
@@ -173,6 +176,7 @@ def pairs(tau, t, c, x, y, z, o):
     return (o.k1 * (f * d - g * g) + o.c0 * e * d) / ((d - g) * (d + g))
 
 
+@replaceable
 @helper
 def mean(t, c, x, y, z, o):
     """Mean of rational(x) over the times -2 t ... 2 t from the momentum (x, y, z)."""

@@ -25,10 +25,10 @@ from math import inf
 
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
-from polhode.flows.sums import add3, add3_carrying, enter1, enter1_carrying
+from polhode.flows import sums
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined, python_of
+from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.kernel.solve import norm3
 
 DISPLACEMENT = 1e-3
@@ -36,9 +36,10 @@ DISPLACEMENT = 1e-3
 MOST_SWEEPS = 60
 """Most sweeps over the nodes of a kick; they diverge for drag so strong that it stops a body within a kick or two."""
 
-
-part = L.ALL
-"""The part of the loads that ``impulse`` applies; WITHOUT_SOLVED is bound in where a flow solves the attraction."""
+part = hole("part", "The part of the loads that ``impulse`` applies.", default=L.ALL)
+"""WITHOUT_SOLVED is bound in where a flow solves the attraction."""
+add3 = hole("add3(at, h, x, p)", "The sum into the state.", default=sums.add3)
+enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
 
 
 @inlined
@@ -48,6 +49,7 @@ def loads_at(part, t, y, out, p):
     p.step_info[L.REPEATED if part == L.MOVING else L.EVALUATIONS] += 1.0
 
 
+@replaceable
 @inlined
 def push(h, loads, first, p):
     """Add h times the loads at ``loads[first:]`` to the momenta of all blocks."""
@@ -57,6 +59,7 @@ def push(h, loads, first, p):
         add3(at, h, get3(loads, first + L.LOAD * i + 3 * kind), p)
 
 
+@replaceable
 @inlined
 def enter(h, loads, first, p):
     """Add h times the rates behind the loads at ``loads[first:]`` to the auxiliary variables."""
@@ -137,6 +140,7 @@ def commutator_load(asked, t, p):
 
 
 # work: commutator load (6 N) | loads without velocity-dependent ones (6 N + S) | loads at the nodes (s times 6 N + S)
+@replaceable
 @helper
 def collocated(asked, t, h, g, s, rule, p):
     """Impulse by Gauss collocation, where loads or rates of auxiliary variables depend on velocities; returns a status.
@@ -251,14 +255,14 @@ def impulse(t, h, g, s, rules, p):
     return L.OK
 
 
-impulse_of_the_rest = helper(bind(python_of(impulse), part=L.WITHOUT_SOLVED))
+impulse_of_the_rest = helper(bind(impulse, part=L.WITHOUT_SOLVED))
 """``impulse`` of the part WITHOUT_SOLVED."""
 
 _sums = {
-    "push": inlined(bind(python_of(push), add3=add3_carrying)),
-    "enter": inlined(bind(python_of(enter), enter1=enter1_carrying)),
+    "push": inlined(bind(push, add3=sums.add3_carrying)),
+    "enter": inlined(bind(enter, enter1=sums.enter1_carrying)),
 }
-_sums["collocated"] = helper(bind(python_of(collocated), **_sums))
-impulse_carrying = helper(bind(python_of(impulse), **_sums))
-impulse_of_the_rest_carrying = helper(bind(python_of(impulse), part=L.WITHOUT_SOLVED, **_sums))
+_sums["collocated"] = helper(bind(collocated, **_sums))
+impulse_carrying = helper(bind(impulse, **_sums))
+impulse_of_the_rest_carrying = helper(bind(impulse, part=L.WITHOUT_SOLVED, **_sums))
 """``impulse`` and ``impulse_of_the_rest`` with compensated sums."""

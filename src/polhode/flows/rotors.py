@@ -24,7 +24,7 @@ from polhode.algebra.so3 import dot, exp_quaternion, scale, times
 from polhode.flows.invariants import squared_speed
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, inlined
+from polhode.kernel.jit import bind, hole, inlined
 from polhode.kernel.simd import fused
 
 
@@ -176,12 +176,8 @@ def never(h, m, j):
     return False
 
 
-out_of_range = too_far  # replaced by bind
-
-
-def rotate_body(m, q, h, j):  # replaced by bind
-    """Stand-in for one of the splittings above."""
-    raise RuntimeError("turn_body runs only with a splitting bound into it")
+out_of_range = hole("out_of_range(h, m, j) -> bool", "Whether a step exceeds the range.", default=too_far)
+rotate_body = hole("rotate_body(m, q, h, j) -> (m, q)", "One of the splittings above.")
 
 
 def turn_body(i, h, p):
@@ -201,12 +197,8 @@ turn_three = bind(turn_body, rotate_body=three_rotation)
 turn_mclachlan_reich = bind(turn_body, rotate_body=mclachlan_reich)
 turn_symmetric = bind(turn_body, rotate_body=symmetric_and_rotation, out_of_range=never)
 
-FRACTIONS = (1.0,)
-
-
-def rotate_free(i, h, p):  # replaced by bind
-    """Stand-in for the flow that is composed."""
-    raise RuntimeError("repeat runs only with a flow bound into it")
+FRACTIONS = hole("FRACTIONS", "Fractions of the time of a step.")
+rotate_free = hole("rotate_free(i, h, p) -> status", "The flow that is composed.")
 
 
 def repeat(i, h, p):

@@ -98,8 +98,10 @@ def by_addition(o, h):
 # The integral of the third kind along an arc.
 
 
-HALF_NODES, HALF_WEIGHTS, MID_WEIGHT = (0.0,), (0.0,), 0.0  # replaced by bind
-REDUCED = True  # replaced by bind: whether whole half turns are integrated exactly
+HALF_NODES = jit.hole("HALF_NODES", "Positive nodes of a Gauss rule on -1/2 ... 1/2.")
+HALF_WEIGHTS = jit.hole("HALF_WEIGHTS", "Weights of these nodes.")
+MID_WEIGHT = jit.hole("MID_WEIGHT", "Weight of the middle.")
+REDUCED = jit.hole("REDUCED", "Whether whole half turns are integrated exactly.", default=True)
 
 
 @inlined
@@ -126,7 +128,7 @@ def by_gauss(a, nc):
     return total if j == 0 else total + 2.0 * j * Pi_complete_kernel(nc, a.mc)
 
 
-WEIGHTS = (0.0, 0.0, 0.0, 0.0)  # replaced by bind
+WEIGHTS = jit.hole("WEIGHTS", "Weights of a Hermite rule, four.")
 
 
 @inlined
@@ -184,8 +186,9 @@ def pole_of_matrix(o, G, lam):
     return o.r / o.p, o.w / o.p, min(o.N / (G * lam), 0.5 * pi * sqrt(o.N / o.p) / G)
 
 
-pole, AT_QUARTER_TURN = pole_of_quaternion, False  # replaced by bind
-DOUBLED = 1.0  # replaced by bind: 2 * nodes + 1
+pole = jit.hole("pole(o, G, lam) -> 3-tuple", "The pole of the integrand, as ``pole_of_quaternion`` gives it.")
+AT_QUARTER_TURN = jit.hole("AT_QUARTER_TURN", "Whether the pole is above the amplitude pi/2, not 0.")
+DOUBLED = jit.hole("DOUBLED", "2 * nodes + 1.")
 
 
 @inlined
@@ -214,7 +217,8 @@ def missed_by_gauss(u, o, G, lam, mc):
     return 2.0 * pi * whole * (exp(-DOUBLED * asinh(y)) + strength * exp(-DOUBLED * asinh(z)))
 
 
-AREA, VALUES = 1.0, 2.0  # replaced by bind
+AREA = jit.hole("AREA", "Integral of (1 - x^2)^VALUES from -1 to 1.")
+VALUES = jit.hole("VALUES", "Number of derivatives, and 1.")
 
 
 @inlined
@@ -231,7 +235,9 @@ def missed_by_hermite(u, o, G, lam, mc):
     return total
 
 
-missed, CLEAR, WEAK = missed_by_gauss, 0.0, inf  # replaced by bind
+missed = jit.hole("missed(u, o, G, lam, mc) -> float", "The bound of the error.")
+CLEAR = jit.hole("CLEAR", "Largest squared ratio of step to distance of the pole that is in range.")
+WEAK = jit.hole("WEAK", "Largest factor of the branch point that is, too.", default=inf)
 
 
 @inlined

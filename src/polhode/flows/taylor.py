@@ -29,7 +29,7 @@ from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.flows.free_rotation import turned
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import inlined
+from polhode.kernel.jit import hole, inlined, replaceable
 from polhode.kernel.simd import fused, load4, spread, store4, sum4
 
 LARGEST_ORDER = 30
@@ -48,7 +48,8 @@ WEIGHTS = L.SERIES_ROW
 POWERS = WEIGHTS + NODES
 TABLE = POWERS + NODES * L.SERIES_ROW
 
-ORDER = NODE_LANES = None  # replaced by bind
+ORDER = hole("ORDER", "The order of the series.")
+NODE_LANES = hole("NODE_LANES", "A quarter of the number of nodes.")
 
 
 @inlined
@@ -80,6 +81,7 @@ def products(r, n, k, s):
     )
 
 
+@replaceable
 @inlined
 def polynomials(r, at, p, powers_at):
     """The three series at r[at:] at four nodes, summed in rising order, as the last coefficients are known last."""

@@ -44,36 +44,33 @@ RESOLVED = 16.0 * 2.0**-52
 """Smallest step relative to the time."""
 
 
-def step(t, h, p):  # replaced by bind
-    """Stand-in for the step of the method; raises if nothing was bound."""
-    raise RuntimeError("march runs only with a step bound into it")
+step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+rotate_free = jit.hole("rotate_free(i, h, p) -> status", "The flow that is repeated.")
 
 
+@jit.replaceable
 @jit.inlined
-def processed(p):  # replaced by bind
-    """Whether the method is processed, that is, steps a state converted by ``convert``; this stand-in: no."""
+def processed(p):
+    """Whether the method is processed, that is, steps a state converted by ``convert``; by default no."""
     return False
 
 
+@jit.replaceable
 @jit.inlined
-def convert(task, t, h, p):  # replaced by bind
+def convert(task, t, h, p):
     """Convert the state to the one a processed method works on (PREPARING), or back (PRESENTING)."""
     return L.OK
 
 
+@jit.replaceable
 @jit.inlined
-def dense(begin, theta, t, h, out, p):  # replaced by bind
-    """Dense output: write the state at ``t + theta h`` of the last step to ``out``; this stand-in writes nothing."""
+def dense(begin, theta, t, h, out, p):
+    """Dense output: write the state at ``t + theta h`` of the last step to ``out``; by default nothing."""
     return L.OK
 
 
 loads_at = jit.function_at(LOADS)
 event_at = jit.function_at(EVENT)
-
-
-def rotate_free(i, h, p):  # replaced by bind
-    """Stand-in for the flow; raises if nothing was bound."""
-    raise RuntimeError("sweep runs only with a flow bound into it")
 
 
 @jit.inlined
@@ -348,15 +345,18 @@ def first_step(q, t, direction, longest, spare, p):
 
 
 euler_move = jit.helper(euler_step)
-choose = jit.helper(first_step)
+choose = jit.hole("choose(q, t, direction, longest, spare, p) -> float", "The size of the first step.",
+                  default=jit.helper(first_step))  # fmt: skip
 
 
+@jit.replaceable
 @jit.inlined
 def shorter(error, q, again):
     """Next step over the rejected one; ``error`` is over the tolerance, ``again``: rejected before already."""
     return max(SHRINK, SAFETY * error ** (-1.0 / q))
 
 
+@jit.replaceable
 @jit.inlined
 def longer(error, q, before, again):
     """Next step over the accepted one; ``error`` is over the tolerance, ``before`` that of the previous step,
@@ -365,6 +365,7 @@ def longer(error, q, before, again):
     return min(max(ratio, SHRINK), 1.0 if again else GROW)
 
 
+@jit.replaceable
 @jit.inlined
 def lands(size, left):
     """Whether the step is changed to end exactly at the end, ``left`` away; and whether its size is set by the end."""

@@ -2,9 +2,9 @@
 
 Three facts shaped this file. A kernel is compiled with an explicit signature, so that numba adds no specialisations of
 its own and every process finds the same cache entry. Functions are put into kernels by *binding*: a template such as
-the time loop is copied with some of its global names replaced, which numba caches, whereas a closure would be
-recompiled in every process. And numba does not notice when a callee in another file changes, so the cache file of a
-kernel is named by a digest of all that the compiler can reach from it (``cache``, ``reach``).
+the time loop is copied with its holes filled (``holes``), which numba caches, whereas a closure would be recompiled in
+every process. And numba does not notice when a callee in another file changes, so the cache file of a kernel is named
+by a digest of all that the compiler can reach from it (``cache``, ``reach``).
 
 With ``NUMBA_DISABLE_JIT=1`` everything here returns plain Python functions, for debuggers and coverage.
 """
@@ -31,6 +31,9 @@ from numba.experimental.function_type import _get_jit_address, _get_wrapper_addr
 from numba.extending import intrinsic
 
 from polhode.kernel.cache import ROOMS, WAITING, KernelCache
+from polhode.kernel.holes import check_filled, holes_among
+from polhode.kernel.holes import hole as hole
+from polhode.kernel.holes import replaceable as replaceable
 from polhode.kernel.interrupts import held
 
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
@@ -271,7 +274,7 @@ def global_names(code: CodeType) -> frozenset[str]:
 
 
 def bind(template, /, **values):
-    """Copy ``template`` with some of its global names replaced.
+    """Copy ``template`` with some of its holes filled (see ``kernel.holes``).
 
     Plain functions among ``values`` become helpers. The name of the copy is made of the names of the template and of
     the values; it becomes part of the name of the cache file.
@@ -279,21 +282,32 @@ def bind(template, /, **values):
     Raises
     ------
     TypeError
-        The template does not read a global name among ``values``, or reads one that is None or missing and not bound.
+        The template has no such hole, a value does not fit its hole, or a hole without default stays unfilled: of the
+        template or of a function among ``values``. Those of functions that these call are found when the kernel is
+        compiled.
     """
     source = python_of(template)
-    names = global_names(source.__code__)
     label = "__".join([source.__qualname__, *(_label(value) for value in values.values())])
     if len(label) > 120:  # it becomes part of a file name
         label = label[:80] + hashlib.sha256(label.encode()).hexdigest()[:32]
-    for name in values:
-        if name not in names:
-            raise TypeError(f"{source.__qualname__} uses no global name {name!r}")
+    names, called = global_names(source.__code__), source.__qualname__
+    known = holes_among(names, source.__globals__)
+    for name, value in values.items():
+        if name not in known:
+            holes = f"its holes are {', '.join(known)}" if known else "it has none (jit.hole declares one)"
+            raise TypeError(f"{called} has no hole {name!r}; {holes}")
+        wrong = known[name].misfit(value)
+        if wrong:
+            raise TypeError(f"{name!r} cannot be bound into {called}: {wrong}")
+        function = python_of(value)
+        if isinstance(function, FunctionType):
+            check_filled(function.__qualname__, global_names(function.__code__), function.__globals__)
     bound = {name: helper(value) if isinstance(value, FunctionType) else value for name, value in values.items()}
     namespace = {**source.__globals__, **bound}
+    check_filled(called, names, namespace)
     for name in sorted(names):
-        if namespace.get(name, getattr(builtins, name, None)) is None:
-            raise TypeError(f"{source.__qualname__} reads the global name {name!r}, which nothing fills; bind it too")
+        if name not in namespace and not hasattr(builtins, name):
+            raise TypeError(f"{called} reads the global name {name!r}, which is defined nowhere")
     copy = FunctionType(source.__code__, namespace, source.__name__, source.__defaults__)
     copy.__qualname__ = label
     copy.__module__ = source.__module__

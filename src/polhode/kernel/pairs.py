@@ -23,7 +23,7 @@ from typing import Any
 from polhode.kernel import layout as L
 from polhode.kernel import work_sharing
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import bind, helper, inlined, integers
+from polhode.kernel.jit import bind, helper, hole, inlined, integers
 from polhode.kernel.neighbours import (
     BOX,
     BUILDS,
@@ -57,19 +57,17 @@ LISTING, TAKING, GIVING = 0, 1, 2
 """Jobs: build the rows of the list; sum over the pairs; write the loads of the bodies."""
 
 
-def pack(i, at, y, c):  # replaced by bind
-    """Stand-in for the system's function that writes the data of a body."""
-    raise RuntimeError("pairs are taken only with a system bound into the pass")
+pack = hole("pack(i, at, y, c)", "The system's function that writes the data of a body.")
+pair = hole("pair(a, b0, b1, b2, b3, c) -> 12 vectors", "The system's interaction of a body with four others.")
+turned = hole("turned(i, at, sums, y, c) -> 3-tuple", "The system's torque on a body.")
 
-
-def pair(a, b0, b1, b2, b3, c):  # replaced by bind
-    """Stand-in for the system's interaction of a body with four others."""
-    raise RuntimeError("pairs are taken only with a system bound into the pass")
-
-
-def turned(i, at, sums, y, c):  # replaced by bind
-    """Stand-in for the system's torque on a body."""
-    raise RuntimeError("pairs are taken only with a system bound into the pass")
+pairs_of = hole("pairs_of(i, first, count, s, N, c) -> 2 vectors", "``row`` of a system.")
+take = hole("take(s, N, c)", "``take_slice`` of a system.")
+give = hole("give(s, N, y, c, out)", "``give_slice`` of a system.")
+part = hole("part(job, s, n, N, y, c, out)", "``part_of`` of a system.")
+lead = hole("lead(count, address)", "``work_sharing.lead`` of a system.")
+all_of = hole("all_of(job, n, N, y, c, out)", "``whole`` of a system.")
+passed = hole("passed(N, y, c, out) -> bool", "``pass_of`` of a system.")
 
 
 @inlined
@@ -233,9 +231,6 @@ def whole(job, n, N, y, c, out):
     lead(slices, address)
 
 
-take, give, pairs_of, part, lead, all_of = take_slice, give_slice, row, part_of, work_sharing.lead, whole
-
-
 def pass_of(N, y, c, out):
     """Rebuild the list if necessary and sum over all pairs; False where positions are not finite."""
     nothing, now = (0, 0, 0), int(c[NOW_AT])
@@ -262,9 +257,6 @@ def pass_of(N, y, c, out):
     c[now + POTENTIAL_SUM] = potential
     c[now + VIRIAL_SUM] = virial
     return True
-
-
-passed = pass_of
 
 
 def pair_loads(part, t, N, y, bodies, parameters, out):

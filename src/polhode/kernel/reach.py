@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numba.core.types import Type
 
+from polhode.kernel.holes import Hole, check_filled
+
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath", "operator", "sys", "platform"})
 """Packages whose objects enter by name only; versions are part of the name of the cache folder."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
@@ -36,6 +38,8 @@ def digest_of(function: Any, options: dict[str, Any]) -> bytes:
     ------
     Unknown
         The function reaches an object without a rule.
+    TypeError
+        The function reaches a template with a hole that nothing fills.
     """
     walk = _Walk()
     walk.absorb("options", _options(options))
@@ -60,6 +64,7 @@ class _Walk:
     def __init__(self) -> None:
         self.total = hashlib.sha256()
         self.seen: dict[Any, tuple[int, Any]] = {}
+        self.through_modules = 0
 
     def absorb(self, *words: Any) -> None:
         text = repr(words).encode()
@@ -91,6 +96,8 @@ class _Walk:
             self.function(value)
         elif isinstance(value, ModuleType):
             self.module(value, names)
+        elif isinstance(value, Hole):
+            self.absorb(value.signature)
         elif isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
             self.absorb(value.dtype.str, value.shape, value.flags.c_contiguous, value.flags.f_contiguous)
             self.total.update(np.ascontiguousarray(value).tobytes())
@@ -114,6 +121,8 @@ class _Walk:
             return
         code, attributes = value.__code__, _attributes(value.__code__)
         code_digest, used = contents(code)
+        if not self.through_modules:
+            check_filled(value.__qualname__, used, value.__globals__)
         self.total.update(code_digest)
         self.feed(value.__defaults__)
         for name, default in sorted((value.__kwdefaults__ or {}).items()):
@@ -134,13 +143,18 @@ class _Walk:
             self.total.update(contents(taught)[0])
 
     def module(self, value: ModuleType, names: frozenset[str]) -> None:
-        """Digest those attributes of a module that may be read, since the compiler reads their values."""
+        """Digest those attributes of a module that may be read, since the compiler reads their values.
+
+        More may be read than is, so unfilled holes are allowed there.
+        """
         self.absorb(value.__name__)
         if value.__name__.partition(".")[0] in LIBRARIES or not self.is_new((id(value), names), value):
             return
+        self.through_modules += 1
         for name in sorted(names & vars(value).keys()):
             self.absorb(name)
             self.feed(vars(value)[name], names)
+        self.through_modules -= 1
 
     def type(self, value: Any) -> None:
         """Digest a class: a named tuple with its fields, library classes and exceptions by name."""

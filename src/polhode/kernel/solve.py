@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from polhode.kernel import layout as L
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import helper, hole, inlined
 
 MOST_ITERATIONS = 50
 DIFFERENCE = 1.5e-8
@@ -34,8 +34,7 @@ times itself."""
 FINEST = 1.0 / 4096.0
 """Smallest fraction of a step in ``follow``; where even that fails, the solution has ended or turned back."""
 
-
-solve = None  # replaced by bind, for ``follow``
+solve = hole("solve(t, g, full, p) -> status", "The solver of a step of size g, for ``follow``.")
 
 
 @inlined

@@ -27,7 +27,7 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-from polhode.kernel.jit import inlined
+from polhode.kernel.jit import hole, inlined
 
 TICKET, GIVEN, DONE, STOP, FIRST = 0, 8, 16, 24, 32
 """Offsets in the control block, each in a separate cache line since waiting threads read them all the time."""
@@ -113,9 +113,7 @@ def _numbers(typing, address):
     return kind(types.int64), build
 
 
-def carry_out(job, s, address):  # replaced by bind
-    """Stand-in for the function that does slice s of a job, whose arguments are at FIRST."""
-    raise RuntimeError("a team works only with a job bound into it")
+carry_out = hole("carry_out(s, address)", "Does slice s of a job, whose arguments are at FIRST.")
 
 
 @inlined

@@ -27,7 +27,7 @@ from polhode.flows.kick import enter, kick, loads_at
 from polhode.flows.midpoint_lie import rotate_free, turned_jacobian
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.kernel.solve import NEAR, ROUNDOFF, continuation_substeps, follow, newton3, norm3, square3, turning_rate
 from polhode.methods.record import CompiledMethod, Method, Promises
 
@@ -170,9 +170,20 @@ MIDDLE = (0.25, 0.25, 0.5, 0.5, 0.5, 0.0)
 MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
 REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
-# Replaced by bind:
-stage = balance = slope = path = node = squared = set_trial = residual = jacobian = move_block = enter_own = None
-first = second = None
+stage = hole("stage(x, d) -> (e, m)", "The rotation to where the torque is evaluated, and the momentum there.")
+balance = hole("balance(x, e, T, d) -> 3-tuple", "The residual.")
+slope = hole("slope(x, d) -> 9-tuple", "Its Jacobian without the derivative of the torque.")
+path = hole("path", "The rule for translation.")
+node = hole("node", "Time of the load as a fraction of the step.")
+squared = hole("squared", "Whether the rotation of the stage is applied twice.")
+set_trial = hole("set_trial(x, d) -> quaternion", "``place_block`` of a rule.")
+residual = hole("residual(x, d) -> 3-tuple", "``block_residual`` of a rule.")
+jacobian = hole("jacobian(x, d) -> 9-tuple", "``block_jacobian`` of a rule.")
+find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_blocks`` of a rule.")
+move_block = hole("move_block(k, t, h, p)", "``move_one`` of a rule.")
+enter_own = hole("enter_own(t, h, p)", "``enter_rates`` of a rule.")
+first = hole("first(t, h, p) -> status", "The step of the first half.")
+second = hole("second(t, h, p) -> status", "The step of the second half.")
 
 
 # ------------------------------------------------------------------ the implicit map
@@ -268,9 +279,6 @@ def solve_blocks(t, h, full, p):
         before = change
         p.step_info[L.RESIDUAL] = change
     return L.NOT_CONVERGED
-
-
-find = None  # replaced by bind: ``follow`` with ``solve_blocks``
 
 
 # work: loads at the start (6 N) | unknowns (6 N) | unknowns of shorter steps (12 N) | rates of auxiliary variables at

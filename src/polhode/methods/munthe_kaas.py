@@ -24,7 +24,7 @@ from polhode.algebra.so3 import cay_quaternion, dcayinv, dexpinv, dot, exp_quate
 from polhode.flows.kick import loads_at
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.stages import (
     UNKNOWNS,
@@ -42,7 +42,8 @@ from polhode.methods.tableaux import tableau as find_tableau
 FULL_TURN = 4.0 * pi * pi
 """(2 pi)^2: the chart covers |psi| < 2 pi."""
 
-rotation_map = tangent = None  # replaced by bind
+rotation_map = hole("rotation_map(psi) -> quaternion", "The coordinate map.")
+tangent = hole("tangent(psi, w) -> 3-tuple", "Its inverse tangent map.")
 
 
 def local_field(t, at, to, p):

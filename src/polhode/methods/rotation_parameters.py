@@ -31,7 +31,7 @@ from polhode.algebra.so3 import add, axpy, cay_quaternion, cross, dcayinv, dexpi
 from polhode.flows.kick import enter, loads_at
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Coordinates, Method, Option, Promises
 from polhode.methods.stages import (
     AUXILIARY,
@@ -59,9 +59,17 @@ PLAN, EXPONENTIAL, SECOND = AUXILIARY, AUXILIARY + 4, AUXILIARY + 5
 """Slots of the integer coefficients: the Euler sequence (4); 1 where the coordinate map is the exponential; the
 sequence to switch to (4)."""
 
-SIZE = KEPT = 3
-"""Coordinates of an attitude that are integrated, and that the state holds; replaced by bind."""
-rotation_map = tangent = get = put = turned = attitude_of = rates_of = finish = finished = None  # replaced by bind
+SIZE = hole("SIZE", "Coordinates of an attitude that are integrated.")
+KEPT = hole("KEPT", "Coordinates of an attitude that the state holds.")
+get = hole("get(numbers, k) -> coordinates", "Reads the coordinates of an attitude.")
+put = hole("put(numbers, k, c)", "Writes the coordinates of an attitude.")
+rotation_map = hole("rotation_map(psi) -> quaternion", "The coordinate map.")
+tangent = hole("tangent(psi, w) -> 3-tuple", "Its inverse tangent map.")
+turned = hole("turned(c, e, plan) -> c", "The coordinates after the rotation e.")
+attitude_of = hole("attitude_of(c, plan) -> quaternion", "The attitude that coordinates represent.")
+rates_of = hole("rates_of(c, w, plan) -> c'", "The rates of coordinates.")
+finish = hole("finish(at, begin, out, p)", "The state with given local coordinates.")
+finished = hole("finished(c) -> c", "The correction of coordinates at the end of a step.")
 
 
 # ------------------------------------------------------------------ the step on (Omega, angular momentum)
@@ -156,7 +164,8 @@ def semi_implicit_step(t, h, p):
 
 
 # ------------------------------------------------------------------ the charts
-kernel = meaning = None  # replaced by bind
+kernel = hole("kernel(...) -> coordinates", "The formula of a chart, by its arguments.")
+meaning = hole("meaning(c) -> quaternion", "The attitude that coordinates represent.")
 
 
 def of_turn(c, e, plan):
@@ -373,7 +382,8 @@ def active_plan(i, p):
     return plan_of(p)
 
 
-plan_at = prepare_chart = None  # replaced by bind
+plan_at = hole("plan_at(i, p) -> 4-tuple", "The Euler sequence of body i.")
+prepare_chart = hole("prepare_chart(i, p)", "What is done with the coordinates of body i before a step.")
 
 
 @inlined

@@ -38,7 +38,7 @@ from polhode.flows.drift import drift, drift_carrying
 from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
 from polhode.flows.kick import impulse, impulse_carrying, impulse_of_the_rest, impulse_of_the_rest_carrying
 from polhode.kernel import layout as L
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.methods import free_flows
 from polhode.methods.free_flows import FLOW_NAMES, FreeFlow, free_flow
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
@@ -55,18 +55,17 @@ KEEPERS = {2: "v2", 4: "s4_6", 6: "s6_10", 8: "kl8", 10: "sp10"}
 """For each order, a scheme that keeps it under velocity-dependent loads."""
 
 
-def free(i, h, p):  # replaced by bind
-    """Placeholder for the free rotation."""
-    raise RuntimeError("a splitting runs only with a free rotation bound into it")
+free = hole("free(i, h, p) -> status", "The free rotation of body i.")
+move = hole("move(i, h, p) -> status", "The motion of the centre of mass of body i.")
+push = hole("push(t, h, g, s, rules, p) -> status", "The kick.")
+run_stages = hole("run_stages(first, last, t, h, p) -> status", "``stages`` with all of these.")
 
 
+@replaceable
 @inlined
-def bathe(h, p):  # replaced by bind
-    """Placeholder for the heat bath of a thermostat (see ``thermostats``); does nothing."""
+def bathe(h, p):
+    """The heat bath of a thermostat (see ``thermostats``); by default none."""
     return L.OK
-
-
-push = impulse
 
 
 @inlined
@@ -95,7 +94,6 @@ def about_the_centre_carrying(i, h, p):
     return kepler_drift_carrying(i, h, p.parameters[0], p)
 
 
-move = uniform
 MOTIONS = {
     ("drift", False): (uniform, impulse),
     ("drift", True): (uniform_carrying, impulse_carrying),
@@ -148,9 +146,6 @@ def convert_state(task, t, h, p):
     """Apply the processor where ``task`` is PREPARING, else its inverse; returns a status."""
     first = p.int_coefficients[0] + (0 if task == L.PREPARING else p.int_coefficients[1])
     return run_stages(first, first + p.int_coefficients[1 if task == L.PREPARING else 2], t, h, p)
-
-
-run_stages = stages
 
 
 @inlined

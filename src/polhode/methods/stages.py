@@ -33,10 +33,11 @@ import numpy as np
 from polhode.algebra.kepler import two_sum
 from polhode.algebra.quaternion import multiply
 from polhode.algebra.so3 import scale, times
-from polhode.flows.sums import COMPENSATION, enter1, enter1_carrying
+from polhode.flows import sums
+from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, global_names, helper, inlined, python_of
+from polhode.kernel.jit import bind, global_names, helper, hole, inlined, python_of, replaceable
 from polhode.kernel.solve import (
     NEAR,
     ROUNDOFF,
@@ -51,7 +52,8 @@ from polhode.kernel.solve import (
 
 MOST_ITERATIONS = 50
 
-LAST, NEXT = 2e-16, 2e-17
+LAST = hole("LAST", "Last relative correction of a Newton iteration.", default=2e-16)
+NEXT = hole("NEXT", "The same of the one predicted next.", default=2e-17)
 LAST_CARRYING, NEXT_CARRYING = 2e-19, 1e-21
 """A Newton iteration ends when its relative correction is below LAST or the next one is predicted below NEXT. What is
 left is nearly the same in every step and adds up, so compensated sums use smaller limits."""
@@ -60,10 +62,17 @@ STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, AUXILIARY = 0, 1, 2, 3, 4, 5
 """Slots of the integer coefficients: stages of the tableau, error rows, stages for dense output alone, degree of dense
 output, 1 where the chart is centred on the middle of the step; from AUXILIARY the integers of the family."""
 
-ANGLES = 3
-UNKNOWNS = ANGLES + 3
+ANGLES = hole("ANGLES", "Coordinates of an attitude.", default=3)
+UNKNOWNS = hole("UNKNOWNS", "Coordinates of a block.", default=ANGLES + 3)
 
-start = field = finish = jacobian = find = solve = rotation_map = None  # replaced by bind
+start = hole("start(p)", "Local coordinates of the state.")
+field = hole("field(t, at, to, p) -> status", "Their time derivative.")
+finish = hole("finish(at, begin, out, p)", "The state with given local coordinates.")
+rotation_map = hole("rotation_map(psi) -> quaternion", "The map from coordinates of an attitude.")
+jacobian = hole("jacobian(t, base, to, scales, p) -> status", "``local_jacobian`` of a family.")
+find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_stages`` of a family.")
+solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
+enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
 
 
 # A by rows (s s) | b (s) | c (s) | error rows (s + 1) | dense rows (s + 1 + x) | dense nodes | dense polynomials
@@ -116,6 +125,7 @@ def note_rates(stage, p):
         p.work[1 + 4 * p.B + stage * p.S + k] = p.load[L.LOAD * p.N + k]
 
 
+@replaceable
 @inlined
 def enter_rates(weights, count, h, begin, out, p):
     """Auxiliary variables of ``begin`` plus h times rates, weighted by ``coefficients[weights:]``, to ``out``."""
@@ -147,6 +157,7 @@ def start_values(p):
             put3(p.work, z + 3, get3(p.y, a + L.MOMENTUM))
 
 
+@replaceable
 @inlined
 def weighted_sum(weights, count, h, slopes, to, p):
     """Start values plus h times ``count`` slopes, with weights ``coefficients[weights:]``, to ``work[to:]``."""
@@ -158,6 +169,7 @@ def weighted_sum(weights, count, h, slopes, to, p):
         p.work[to + k] = p.work[o + k] + h * z
 
 
+@replaceable
 @inlined
 def add_increment(k, x, to, begin, out, p):
     """Start value of coordinate k plus x into ``work[to + k]``."""
@@ -175,6 +187,7 @@ def add_increment_compensated(k, x, to, begin, out, p):
         p.work[to + k], out[c] = two_sum(p.work[origin(p) + k], begin[c] + x)
 
 
+@replaceable
 @inlined
 def land(weights, count, h, slopes, to, p):
     """``weighted_sum`` for the end of the step, compensated where sums are."""
@@ -186,6 +199,7 @@ def land(weights, count, h, slopes, to, p):
         add_increment(k, h * z, to, p.y, p.y, p)
 
 
+@replaceable
 @inlined
 def combined(weights, count, at, h, slopes, p):
     """h times the first ``count`` slopes, with weights ``coefficients[weights:]``, of three coordinates from ``at``."""
@@ -199,6 +213,7 @@ def combined(weights, count, at, h, slopes, p):
     return (h * x, h * y, h * z)
 
 
+@replaceable
 @inlined
 def scaled_error(weights, h, slopes, end, p):
     """Largest ratio of an estimated error to its tolerance.
@@ -257,6 +272,7 @@ def largest_component(weights, h, slopes, end, p):
     return worst
 
 
+@replaceable
 def estimate(h, slopes, end, p):
     """Ratio of the step's error to its tolerance, from one error row or two [hairer1993, II.10]."""
     s = p.int_coefficients[STAGES]
@@ -351,6 +367,7 @@ def local_jacobian(t, base, to, scales, p):
     return L.OK
 
 
+@replaceable
 @inlined
 def settled(h, corrections, scales, p):
     """Whether corrections that no longer shrink are at round-off level: of the unknowns, or of loads that cancel."""
@@ -371,12 +388,14 @@ def settled(h, corrections, scales, p):
     return True
 
 
+@replaceable
 @inlined
 def in_chart(k, p):
     """Whether an unknown is a coordinate of an attitude."""
     return k % UNKNOWNS < ANGLES and p.blocks[2 * (k // UNKNOWNS) + 1] == L.ROTATION
 
 
+@replaceable
 @inlined
 def recentre(h, p):
     """Centre the charts of attitudes on the middle of the step, estimated from the present slopes."""
@@ -535,7 +554,7 @@ def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_erro
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["rotation_map"] = rotation_map
     if compensation:
-        known["enter1"] = enter1_carrying
+        known["enter1"] = sums.enter1_carrying
         known["enter_rates"] = inlined(_with(enter_rates, known))
         known |= {"LAST": LAST_CARRYING, "NEXT": NEXT_CARRYING}
     known["add_increment"] = add_increment_compensated if compensation else add_increment
@@ -550,6 +569,6 @@ def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_erro
 
 
 def _with(template, known):
-    """Bind into the template the names of ``known`` that it uses."""
+    """Bind into the template those of ``known`` that it has holes for."""
     used = global_names(python_of(template).__code__)
     return bind(template, **{name: value for name, value in known.items() if name in used})

@@ -20,14 +20,14 @@ from polhode.errors import InvalidInput
 from polhode.flows import taylor
 from polhode.flows.drift import drift
 from polhode.kernel import layout as L
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Promises
 
 SMALLEST_ORDER = 2
 SHOWN = (8, 12, 16, 20)
 """Orders that are listed."""
 
-rotate_free = None  # replaced by bind
+rotate_free = hole("rotate_free(i, t, h, p) -> status", "Rotates body i by its Taylor series.")
 
 
 def taylor_step(t, h, p):

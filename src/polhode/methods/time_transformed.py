@@ -37,12 +37,12 @@ from polhode.errors import InvalidInput, unknown_name
 from polhode.flows.kick import impulse
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, inlined
+from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.kernel.solve import norm3
 from polhode.methods.free_flows import free_flow
 from polhode.methods.other_names import as_here
 from polhode.methods.record import CompiledMethod, Method, MethodSpec, Promises
-from polhode.methods.splitting import COUNTS, FREE, NODES, WIDTH, free, splitting, tables, uniform
+from polhode.methods.splitting import COUNTS, FREE, NODES, WIDTH, splitting, tables, uniform
 from polhode.methods.splitting_tables import Scheme, scheme, stages_of
 
 NEARBY = 1e-4
@@ -143,14 +143,8 @@ DENSITIES = {"loads": helper(load_rate), "distance": helper(distance_rate)}
 
 
 # ------------------------------------------------------------------ any method, reversible steps
-def rate(t, p):  # replaced by bind
-    """Placeholder for d/dt log R of the step density."""
-    raise RuntimeError("a controlled step runs only with a density bound into it")
-
-
-def inner_step(t, h, p):  # replaced by bind
-    """Placeholder for the step of the method."""
-    raise RuntimeError("a controlled step runs only with a method bound into it")
+rate = hole("rate(t, p) -> float", "d/dt log R of the step density.")
+inner_step = hole("inner_step(t, h, p) -> status", "The step of the method.")
 
 
 def controlled_step(_, s, p):
@@ -228,6 +222,9 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
 
 
 # ------------------------------------------------------------------ logarithmic Hamiltonian
+free = hole("free(i, h, p) -> status", "The free rotation of body i.")
+
+
 @inlined
 def weight(p):
     """Sum of 1/|r| over all bodies that translate, and its time derivative."""

@@ -91,7 +91,9 @@ def event_value(k, t, N, y, bodies, parameters, table):
     return NO_LEVEL
 
 
-user_event = others = which = None  # filled in by jit.bind
+user_event = jit.hole("user_event(t, N, y, bodies, parameters) -> float", "The user's function.")
+others = jit.hole("others(k, t, N, y, bodies, parameters, table) -> float", "The role of all other events.")
+which = jit.hole("which", "Number of the user's event.")
 
 
 def either_value(k, t, N, y, bodies, parameters, table):

@@ -93,7 +93,9 @@ def no_series(part, t, k, u, bodies, parameters, out):
     out[0] = out[1] = out[2] = 0.0
 
 
-plain_loads = commutator_loads = series_loads = None  # filled in by jit.bind
+plain_loads = jit.hole("plain_loads(part, t, N, y, bodies, parameters, out)", "The loads.")
+commutator_loads = jit.hole("commutator_loads(part, t, N, y, bodies, parameters, out)", "The commutator load.")
+series_loads = jit.hole("series_loads(part, t, k, u, bodies, parameters, out)", "A coefficient of the torque's series.")
 
 
 def felt_loads(part, t, N, y, bodies, parameters, out):
@@ -116,7 +118,8 @@ def either_loads(part, t, N, y, bodies, parameters, out):
         plain_loads(part, t, N, y, bodies, parameters, out)
 
 
-loads = at = None  # filled in by jit.bind
+loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
+at = jit.hole("at", "Index of the interval in the parameters.")
 
 
 def loads_between(part, t, N, y, bodies, parameters, out):

@@ -84,7 +84,7 @@ def by_addition(y: Any, I: Any, h: Any) -> Any:
 
 
 NAIVE = {JACOBI: by_facsimile, "addition theorems for y(t + h)": by_addition}
-formula = by_facsimile  # replaced by bind
+formula = jit.hole("formula(m, a, h) -> 3-tuple", "The momentum after a time h.")
 
 
 def momenta_only(n: Any, h: Any, I: Any, y: Any) -> None:
@@ -98,7 +98,7 @@ def momenta_only(n: Any, h: Any, I: Any, y: Any) -> None:
 
 
 # ------------------------------------------------------------------ products of attitudes, as kernels
-product = multiply  # replaced by bind
+product = jit.hole("product(a, e) -> attitude", "The product of two attitudes.")
 
 
 def quaternions(n: Any, increments: Any, q: Any) -> None:

@@ -12,12 +12,21 @@ import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, dot, scale, times
+from polhode.kernel import jit
 from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import inlined, view
+from polhode.kernel.jit import hole, inlined
 
-# Filled in by jit.bind.
-user = call = turned = resting = memory_at = count = built = first = own = None
+user = hole("user(...) -> numbers", "The user's function.")
+call = hole("call(...) -> numbers", "The adapter around the user's function.")
+built = hole("built(...)", "The built-in role that the function is added to.")
+turned = hole("turned", "Whether the user's body frame is not the principal one.")
+resting = hole("resting", "Whether the function does not read velocities.")
+memory_at = hole("memory_at", "Index in the parameters of the cache of the last result; -1 without.")
+count = hole("count", "Number of parameters.")
+first = hole("first", "Number of parameters of the built-in role.")
+own = hole("own", "Index of the auxiliary variable that is the function's work; -1 without.")
+view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
 
 
 @dataclass(frozen=True)
