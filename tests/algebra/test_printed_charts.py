@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from polhode.algebra import euler, printed_charts, rotation
+from polhode.algebra import euler, printed_charts, rotation, vectorised
 from samples import directions
 
 SEQUENCES = euler.SEQUENCES
@@ -21,7 +21,7 @@ def applied(kernel, a, e, sequence=None):
     a, e = (np.ascontiguousarray(x, dtype=float) for x in (a, e))
     order = [] if sequence is None else [np.array(euler.plan(sequence))]
     out = np.empty_like(a)
-    rotation.loop_for(kernel, (3, 4), 3, bool(order))(a, e, *order, out)
+    vectorised.loop_for(kernel, (3, 4), 3, bool(order))(a, e, *order, out)
     return out
 
 

@@ -279,8 +279,8 @@ def test_plain_python_gives_the_same_numbers(tmp_path):
 
 def test_importing_compiles_nothing_and_leaves_scipy_alone():
     code = (
-        "import sys; from polhode.algebra import rotation; "
-        "assert not rotation.loop_for.cache_info().currsize; "
+        "import sys; from polhode.algebra import rotation, vectorised; "
+        "assert not vectorised.loop_for.cache_info().currsize; "
         "assert 'scipy.spatial' not in sys.modules"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

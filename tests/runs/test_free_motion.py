@@ -291,3 +291,47 @@ def test_the_herpolhode_is_the_velocity_in_space():
 def test_examples_run():
     done = doctest.testmod(module)
     assert done.attempted > 10 and done.failed == 0
+
+
+def test_one_body_at_one_time_has_the_bits_of_a_row():
+    random = np.random.default_rng(4)
+    for k in range(120):
+        moments, m = np.exp(random.normal(size=3)), random.normal(size=3)
+        t = float(random.normal() * 10 ** random.uniform(-2, 4))
+        if k % 5 == 0:
+            A = random.normal(size=(3, 3))
+            moments = A @ A.T + 0.1 * np.eye(3)
+        q = rotation.exp_quaternion(random.normal(size=3)) if k % 2 else None
+        row = free_motion(moments, m, [t], q)
+        for of in (np.array, lambda a: a.tolist()):
+            alone = free_motion(of(moments), of(m), t, q)
+            assert alone.attitude.shape == (4,) and alone.angular_momentum.shape == (3,)
+            np.testing.assert_array_equal(alone.attitude, row.attitude[0])
+            np.testing.assert_array_equal(alone.angular_momentum, row.angular_momentum[0])
+
+
+@pytest.mark.parametrize(
+    ("inertia", "momentum", "t"),
+    [
+        ((1.0, 2.0, -3.0), (0.1, 0.2, 0.3), 1.0),
+        ((1.0, 2.0, 0.0), (0.1, 0.2, 0.3), 1.0),
+        ((1.0, 2.0, 3.0), (0.1, 0.2, np.nan), 1.0),
+        ((1.0, 2.0, 3.0), (0.1, 0.2, 0.3), np.inf),
+        ((1e-300, 2e-300, 3e-300), (1e99, 0.2, 0.3), 1e99),
+        ((1.0, 2.0, None), (0.1, 0.2, 0.3), 1.0),
+    ],
+)
+def test_one_body_is_refused_in_the_words_used_for_many(inertia, momentum, t):
+    with pytest.raises(InvalidInput) as alone:
+        free_motion(inertia, momentum, t)
+    with pytest.raises(InvalidInput) as again:
+        free_motion(inertia, [momentum], t)
+    assert str(alone.value).replace("[0,2]", "[2]") == str(again.value).replace("[0,2]", "[2]")
+
+
+def test_a_body_without_thickness_at_one_time():
+    alone, row = (
+        free_motion((0.0, 1.0, 1.0), (0.0, 0.6, 0.8), 3.0),
+        free_motion((0.0, 1.0, 1.0), (0.0, 0.6, 0.8), [3.0]),
+    )
+    np.testing.assert_array_equal(alone.attitude, row.attitude[0])

@@ -9,9 +9,10 @@ From the lowest level up:
     of three-number attitudes, without loss of accuracy and as printed in papers.
 ``kepler``
     Tuple kernels of Kepler propagation in universal variables.
+``vectorised``
+    Makes a function of arrays, with checked arguments, of a kernel.
 ``rotation``, ``orbits``, ``elliptic``
-    Public functions (``polhode.rotation``, ``polhode.kepler``, ``polhode.elliptic``): these kernels over arrays, with
-    checked arguments.
+    Public functions (``polhode.rotation``, ``polhode.kepler``, ``polhode.elliptic``): these kernels over arrays.
 ``variational``
     Public too: discrete Lagrangians, their equations and momenta, over arrays.
 

@@ -20,15 +20,14 @@ Integrals of amplitudes beyond pi/2 are continued by F(phi + j pi) = F(phi) + 2 
 from __future__ import annotations
 
 import functools
-from math import asinh, atan, atan2, copysign, cos, exp, floor, inf, nan, pi, prod, sin, sqrt, tanh
+from math import asinh, atan, atan2, copysign, cos, exp, floor, inf, nan, pi, sin, sqrt, tanh
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode.algebra.rotation import Array, write1, write_all
-from polhode.arguments import array, room_for
+from polhode.algebra.vectorised import Operand, Rows, columns, leading_axes, numbers
+from polhode.arguments import Array, array
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
 from polhode.kernel.jit import helper, inlined
 
 __all__ = ["RC", "RD", "RF", "RJ", "E", "F", "K", "Pi", "Pi_complete", "am", "cn", "dn", "jacobi", "sn"]
@@ -41,6 +40,9 @@ TINY = 1e-60
 
 LARGEST = 1e30
 """Largest complementary parameter the public functions accept."""
+
+LONGEST = 1e12
+"""Largest argument and amplitude they accept."""
 
 PI_HEAD, PI_TAIL = 3.140625, 9.676535897932384626e-4
 """pi as a sum of two parts; products of the first with integers up to 2^40 are exact."""
@@ -357,73 +359,18 @@ def am_kernel(u, mc):
 # The public functions.
 
 
-formula = jit.hole("formula(...) -> numbers", "A kernel.")
-write = jit.hole("write(out, i, r)", "Writes a result to row i.")
-
-
-def each_1(a, out):
-    """out = formula(a0), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(a[i, 0]))
-
-
-def each_2(a, out):
-    """out = formula(a0, a1), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(a[i, 0], a[i, 1]))
-
-
-def each_3(a, out):
-    """out = formula(a0, a1, a2), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(a[i, 0], a[i, 1], a[i, 2]))
-
-
-def each_4(a, out):
-    """out = formula(a0, a1, a2, a3), row by row."""
-    for i in range(out.shape[0]):
-        write(out, i, formula(a[i, 0], a[i, 1], a[i, 2], a[i, 3]))
-
-
-TEMPLATES = {1: each_1, 2: each_2, 3: each_3, 4: each_4}
-
-
-@functools.cache
-def loop_for(kernel, takes, gives):
-    """Compile the loop of a kernel over rows of ``takes`` numbers, with ``gives`` results each."""
-    bound = jit.bind(TEMPLATES[takes], formula=kernel, write=write1 if gives == 1 else write_all)
-    return jit.compile_kernel(bound, "void(f8[:, ::1], f8[:, ::1])")
-
-
-def _apply(kernel, gives, **operands):
-    """Apply a kernel to named operands that broadcast; they are checked to be finite numbers."""
-    arrays = [array(value, name) for name, value in operands.items()]
-    try:
-        shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    except ValueError:
-        shapes = ", ".join(f"{name} {a.shape}" for name, a in zip(operands, arrays, strict=True))
-        raise InvalidInput(f"shapes do not broadcast ({shapes}); give equal shapes, or single numbers") from None
-    room_for(prod(shape) * (len(arrays) + gives), "the arguments together")
-    rows = np.empty((prod(shape), len(arrays)))
-    for k, a in enumerate(arrays):
-        rows[:, k] = np.broadcast_to(a, shape).reshape(-1)
-    out = np.empty((len(rows), gives))
-    loop_for(kernel, len(arrays), gives)(rows, out)
-    return [out[:, k].reshape(shape)[()] for k in range(gives)]
-
-
-def _complementary(mc: ArrayLike) -> Array:
-    a = array(mc, "mc")
+def _read_complementary(value: ArrayLike, name: str) -> Array:
+    a = array(value, name)
     if a.size and (a.min() < 0.0 or a.max() > LARGEST):
         wrong = a.min() if a.min() < 0.0 else a.max()
         raise InvalidInput(f"mc = 1 - k^2 is not negative and at most {LARGEST:g}, got {wrong:g}")
     return a
 
 
-def _sized(value: ArrayLike, name: str, unit: str = "") -> Array:
+def _read_sized(value: ArrayLike, name: str, unit: str = "") -> Array:
     """Arguments and amplitudes, checked: at most 1e12, beyond which the phase is lost."""
     a = array(value, name, unit)
-    if a.size and np.abs(a).max() > 1e12:
+    if a.size and np.abs(a).max() > LONGEST:
         raise InvalidInput(f"{name} has entries beyond 1e12, where double precision has lost the phase")
     return a
 
@@ -436,13 +383,23 @@ def _arguments(operands: dict[str, ArrayLike], zeros: int) -> dict[str, Array]:
             raise InvalidInput(f"{name} lies between 0 and 1e60; scale the arguments first")
         if a.size and ((a > 0.0) & (a < 1e-200)).any():
             raise InvalidInput(f"{name} has entries below 1e-200; scale the arguments, or set them to 0")
-    try:
-        empty = sum((a == 0.0).astype(int) for a in arrays.values())
-    except ValueError:
-        return arrays  # they do not broadcast: _apply raises a better message
-    if np.any(empty > zeros):
+    leading_axes(**{name: a.shape for name, a in arrays.items()})
+    if np.any(sum((a == 0.0).astype(int) for a in arrays.values()) > zeros):
         raise InvalidInput(f"the integral diverges: at most {zeros} of {', '.join(arrays)} may be 0")
     return arrays
+
+
+_ANY, _MC = numbers(), Operand(0, _read_complementary, lambda mc: 0.0 <= mc <= LARGEST)
+_U = Operand(0, _read_sized, lambda u: -LONGEST <= u <= LONGEST)
+_PHI = Operand(0, functools.partial(_read_sized, unit="rad"), lambda phi: -LONGEST <= phi <= LONGEST)
+
+_JACOBI = Rows(jacobi_kernel, (4,), u=_U, mc=_MC)
+_SN, _CN, _DN, _AM = (Rows(kernel, (), u=_U, mc=_MC) for kernel in (sn_kernel, cn_kernel, dn_kernel, am_kernel))
+_K, _E = Rows(K_kernel, (), mc=_MC), Rows(E_kernel, (), mc=_MC)
+_PI_COMPLETE = Rows(Pi_complete_of, (), n=_ANY, mc=_MC)
+_F, _PI = Rows(F_kernel, (), phi=_PHI, mc=_MC), Rows(Pi_kernel, (), phi=_PHI, n=_ANY, mc=_MC)
+_RF, _RD = (Rows(kernel, (), x=_ANY, y=_ANY, z=_ANY) for kernel in (RF_kernel, RD_kernel))
+_RC, _RJ = Rows(RC_any, (), x=_ANY, y=_ANY), Rows(RJ_any, (), x=_ANY, y=_ANY, z=_ANY, p=_ANY)
 
 
 def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
@@ -472,27 +429,27 @@ def jacobi(u: ArrayLike, mc: ArrayLike) -> tuple[Array, Array, Array, Array]:
     >>> [float(x) for x in jacobi(0.0, 0.5)]
     [0.0, 1.0, 1.0, 0.0]
     """
-    return tuple(_apply(jacobi_kernel, 4, u=_sized(u, "u"), mc=_complementary(mc)))  # type: ignore[return-value]
+    return columns(_JACOBI(u, mc))
 
 
 def sn(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi elliptic function sn; see ``jacobi``."""
-    return _apply(sn_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
+    return _SN(u, mc)
 
 
 def cn(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi elliptic function cn; see ``jacobi``."""
-    return _apply(cn_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
+    return _CN(u, mc)
 
 
 def dn(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi elliptic function dn; see ``jacobi``."""
-    return _apply(dn_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
+    return _DN(u, mc)
 
 
 def am(u: ArrayLike, mc: ArrayLike) -> Array:
     """Jacobi amplitude am, which maps the real line onto itself; see ``jacobi``."""
-    return _apply(am_kernel, 1, u=_sized(u, "u"), mc=_complementary(mc))[0]
+    return _AM(u, mc)
 
 
 def K(mc: ArrayLike) -> Array:
@@ -513,12 +470,12 @@ def K(mc: ArrayLike) -> Array:
     InvalidInput
         Not finite, negative, or beyond 1e30.
     """
-    return _apply(K_kernel, 1, mc=_complementary(mc))[0]
+    return _K(mc)
 
 
 def E(mc: ArrayLike) -> Array:
     """Complete elliptic integral of the second kind; as ``K``, and E(0) = 1."""
-    return _apply(E_kernel, 1, mc=_complementary(mc))[0]
+    return _E(mc)
 
 
 def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
@@ -541,7 +498,7 @@ def Pi_complete(n: ArrayLike, mc: ArrayLike) -> Array:
     InvalidInput
         Not finite, mc outside 0 ... 1e30, shapes that do not broadcast.
     """
-    return _apply(Pi_complete_of, 1, n=n, mc=_complementary(mc))[0]
+    return _PI_COMPLETE(n, mc)
 
 
 def F(phi: ArrayLike, mc: ArrayLike) -> Array:
@@ -564,7 +521,7 @@ def F(phi: ArrayLike, mc: ArrayLike) -> Array:
     InvalidInput
         Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
     """
-    return _apply(F_kernel, 1, phi=_sized(phi, "phi", "rad"), mc=_complementary(mc))[0]
+    return _F(phi, mc)
 
 
 def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
@@ -590,7 +547,7 @@ def Pi(phi: ArrayLike, n: ArrayLike, mc: ArrayLike) -> Array:
     InvalidInput
         Not finite, mc outside 0 ... 1e30, phi beyond 1e12, shapes that do not broadcast.
     """
-    return _apply(Pi_kernel, 1, phi=_sized(phi, "phi", "rad"), n=n, mc=_complementary(mc))[0]
+    return _PI(phi, n, mc)
 
 
 def RF(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
@@ -611,14 +568,14 @@ def RF(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
     InvalidInput
         Arguments outside that range, shapes that do not broadcast.
     """
-    return _apply(RF_kernel, 1, **_arguments({"x": x, "y": y, "z": z}, 1))[0]
+    return _RF.over(*_arguments({"x": x, "y": y, "z": z}, 1).values())
 
 
 def RC(x: ArrayLike, y: ArrayLike) -> Array:
     """Carlson's RC(x, y) = RF(x, y, y), for y < 0 its principal value; x as in ``RF``, y not 0."""
     below = np.sign(array(y, "y"))
     checked = _arguments({"x": x}, 1) | _arguments({"y": np.abs(array(y, "y"))}, 0)
-    return _apply(RC_any, 1, x=checked["x"], y=below * checked["y"])[0]
+    return _RC.over(checked["x"], below * checked["y"])
 
 
 def RJ(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
@@ -643,9 +600,9 @@ def RJ(x: ArrayLike, y: ArrayLike, z: ArrayLike, p: ArrayLike) -> Array:
     """
     below = np.sign(array(p, "p"))
     checked = _arguments({"p": np.abs(array(p, "p"))}, 0)
-    return _apply(RJ_any, 1, **_arguments({"x": x, "y": y, "z": z}, 1), p=below * checked["p"])[0]
+    return _RJ.over(*_arguments({"x": x, "y": y, "z": z}, 1).values(), below * checked["p"])
 
 
 def RD(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Array:
     """Carlson's integral of the second kind, RJ(x, y, z, z); x and y as in ``RF``, z not 0."""
-    return _apply(RD_kernel, 1, **_arguments({"x": x, "y": y}, 1), **_arguments({"z": z}, 0))[0]
+    return _RD.over(*_arguments({"x": x, "y": y}, 1).values(), *_arguments({"z": z}, 0).values())

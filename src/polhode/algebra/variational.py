@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode.algebra.rotation import Array
-from polhode.arguments import UNKNOWN, array, function, number
+from polhode.arguments import UNKNOWN, Array, array, function, number
 from polhode.errors import InvalidInput, UserFunctionError, shown
 
 __all__ = [

@@ -11,6 +11,7 @@ and ``kp2`` the factor of time and the complementary parameter k'^2 of Jacobi's 
 
 from __future__ import annotations
 
+import functools
 from math import prod
 from typing import Any, NamedTuple
 
@@ -18,16 +19,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import elliptic, rotation
+from polhode.algebra.vectorised import leading_axes, plain
 from polhode.arguments import array, room_for, whole
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
 from polhode.kernel import layout as slots
+from polhode.kernel.jit import disabled
 from polhode.systems.inertia import RELATIVE_TOLERANCE, principal
 
 Array = NDArray[np.float64]
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+AT_ORIGIN = (0.0,) * slots.ATTITUDE
+"""Position and momentum of a body that only turns."""
 
 
 class FreeMotion(NamedTuple):
@@ -107,16 +112,6 @@ def _attitudes(attitude: ArrayLike | None) -> Array:
     return rotation.as_quaternion(attitude)
 
 
-def _leading(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise InvalidInput(
-            f"leading axes do not broadcast: {told}; give them the same leading axes, or one of them none"
-        ) from None
-
-
 def _turns(frames: Array) -> bool:
     return bool((frames != IDENTITY).any())
 
@@ -178,9 +173,11 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     >>> bool(np.ptp(energy) < 1e-15)
     True
     """
+    if (found := _at_one_time(inertia, momentum, t, attitude)) is not None:
+        return found
     moments, frames = _bodies(inertia)
     m, times, q = _momenta(momentum), array(t, "t", "s"), _attitudes(attitude)
-    leading = _leading(
+    leading = leading_axes(
         inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1]
     )  # fmt: skip
     room_for(prod(leading) * (slots.BODY + slots.CONSTANTS), "the arguments together")
@@ -205,6 +202,51 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     if _turns(frames):
         q = rotation.multiply(q, rotation.conjugate(frames))
     return FreeMotion(np.ascontiguousarray(q), np.ascontiguousarray(_to_user(frames, m)))
+
+
+class _Body(NamedTuple):
+    """One body, prepared: power of two that scales it, constants (1, 8), frame or None where it is the identity."""
+
+    unit: float
+    constants: Array
+    frame: Array | None
+
+
+@functools.lru_cache(256)
+def _prepared(inertia: tuple[float, ...]) -> _Body | None:
+    """A body of 3 moments or of the 9 entries of a tensor; None of one without thickness, and without a compiler."""
+    moments, frame = principal(inertia if len(inertia) == 3 else np.reshape(inertia, (3, 3)), triangle=False)
+    if not moments.all() or disabled():
+        return None
+    unit = _power_of_two(moments)
+    constants = np.array([[1.0, *(moments * unit), 1.0, *(1.0 / (moments * unit))]])
+    return _Body(float(unit[0]), constants, frame if _turns(frame) else None)
+
+
+def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any) -> FreeMotion | None:
+    """The motion of one body at one time, given as plain numbers; None where they are not, or where it overflows."""
+    m, span = plain(momentum, 3), plain(t, 0)
+    given = plain(inertia, 3)
+    if given is None and type(inertia) is np.ndarray and inertia.shape == (3, 3) and inertia.dtype == float:
+        given = inertia.ravel().tolist()
+    if m is None or span is None or given is None or (body := _prepared(tuple(given))) is None:
+        return None
+    unit, constants, frame = body
+    q: Any = IDENTITY if attitude is None else rotation.as_quaternion(attitude)
+    if attitude is not None and q.shape != (4,):
+        return None
+    if frame is not None:
+        q, m = rotation.multiply(q, frame), rotation.rotate_inverse(frame, m).tolist()
+    y = np.array([(*AT_ORIGIN, *q, m[0] * unit, m[1] * unit, m[2] * unit)])
+    status, iterations = np.empty(1, np.int64), np.empty(1, np.int64)
+    sweep = drive.sweep_of(free_rotation.rotate_free)
+    sweep(1, np.array([span], float), y, constants, np.zeros(slots.STEP_INFO), status, iterations)
+    if status[0] != slots.OK:
+        return None
+    turned, momenta = y[0, slots.ATTITUDE : slots.ANGULAR], y[0, slots.ANGULAR :] / unit
+    if frame is not None:
+        turned, momenta = rotation.multiply(turned, rotation.conjugate(frame)), rotation.rotate(frame, momenta)
+    return FreeMotion(turned, momenta)
 
 
 # ------------------------------------------------------------------ orbits
@@ -310,7 +352,7 @@ def free_motion_periods(inertia: ArrayLike, momentum: ArrayLike) -> FreeMotionPe
     """
     moments, frames = _bodies(inertia)
     m = _momenta(momentum)
-    _leading(inertia=moments.shape[:-1], momentum=m.shape[:-1])
+    leading_axes(inertia=moments.shape[:-1], momentum=m.shape[:-1])
     if not m.any(axis=-1).all():
         raise InvalidInput("momentum is zero: a body at rest has no periods")
     o = _orbit(*_solid(moments, _to_principal(frames, m)))
@@ -391,7 +433,7 @@ def polhode_curve(inertia: ArrayLike, momentum: ArrayLike, n: int = 201) -> Polh
     n = whole(n, "n", 2)
     moments, frames = _bodies(inertia)
     m = _momenta(momentum)
-    _leading(inertia=moments.shape[:-1], momentum=m.shape[:-1])
+    leading_axes(inertia=moments.shape[:-1], momentum=m.shape[:-1])
     room_for(20.0 * n * max(prod(moments.shape[:-1]), prod(m.shape[:-1])), "n")
     moments, m = _solid(moments, _to_principal(frames, m))
     points = _points(_orbit(moments, m), moments, n)

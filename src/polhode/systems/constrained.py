@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
+from polhode.algebra.vectorised import LARGEST
 from polhode.arguments import array
 from polhode.errors import InvalidInput
 from polhode.systems.inertia import principal, turning
@@ -135,8 +136,8 @@ def _read(value: ArrayLike, name: str, last: tuple[int, ...]) -> Array:
     found = array(value, name, "kg * m**2 / s" if name != "Q" else "")
     if found.shape[-len(last) :] != last:
         raise InvalidInput(f"{name} has shape {found.shape}; its last axes must be {last}")
-    if found.size and np.abs(found).max() > rotation.LARGEST:
-        raise InvalidInput(f"{name} has entries beyond {rotation.LARGEST:g}; check its units")
+    if found.size and np.abs(found).max() > LARGEST:
+        raise InvalidInput(f"{name} has entries beyond {LARGEST:g}; check its units")
     return found
 
 

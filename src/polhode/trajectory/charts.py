@@ -27,6 +27,7 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.algebra.euler import SEQUENCES
+from polhode.algebra.rotation.parameters import angles_along, vectors_along
 from polhode.arguments import choice
 from polhode.errors import InvalidInput, unknown_name
 from polhode.trajectory.schema import ANGLES, AXES, MEANING, UNITS
@@ -281,10 +282,10 @@ def _branch(chart: str, branch: str | None, q: Any, first: Any, sequence: str | 
     modified = chart == "modified_rodrigues"
     for body in range(q.shape[1]):
         if chart == "euler_angles":
-            triples[:, body] = rotation.angles_along(q[:, body], first[body], str(sequence))
+            triples[:, body] = angles_along(q[:, body], first[body], str(sequence))
         else:
             start = _vector_of_modified(first[body]) if modified else first[body]
-            v = rotation.vectors_along(q[:, body], start, str(branch))
+            v = vectors_along(q[:, body], start, str(branch))
             triples[:, body] = _modified_of_vector(v) if modified else v
     return triples
 

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.algebra import euler, printed_charts, rotation
+from polhode.algebra import euler, printed_charts, rotation, vectorised
 from polhode.plots.style import GREY, INK, VERMILION
 from polhode.studies import drawing
 from polhode.studies.holzinger2021.counting import PLAIN
@@ -44,7 +44,7 @@ def printed(kernel: Any, old: Rows, turn: Rows, sequence: str | None = None) -> 
     """Apply a kernel of ``printed_charts`` to rows of parameters (n, 3) and quaternions (n, 4)."""
     old, turn = np.ascontiguousarray(old), np.ascontiguousarray(turn)
     out, order = np.empty_like(old), () if sequence is None else (np.array(euler.plan(sequence)),)
-    rotation.loop_for(kernel, (3, 4), 3, sequence is not None)(old, turn, *order, out)
+    vectorised.loop_for(kernel, (3, 4), 3, sequence is not None)(old, turn, *order, out)
     return out
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra.rotation import Array, dexpinv, exp_quaternion, log_quaternion, multiply, rotate
+from polhode.algebra.rotation import dexpinv, exp_quaternion, log_quaternion, multiply, rotate
+from polhode.arguments import Array
 
 TREES = {3: 2, 4: 4}
 """Number of elementary differentials by order."""

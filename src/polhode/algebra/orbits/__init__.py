@@ -1,0 +1,71 @@
+"""Two-body orbits of arrays: propagation, orbital elements and anomalies, as ``polhode.kepler``.
+
+A point has the acceleration -mu r/|r|^3 towards the origin; ``mu`` is positive, units are any consistent set, angles
+are radians. Every function takes array_like with leading axes that broadcast, positions and velocities with a last axis
+of length 3, and returns float64. Invalid arguments raise ``polhode.errors.InvalidInput``.
+
+Three sets of elements, each a named tuple, converted back to a state by ``state_from_...(*elements, mu)``:
+
+===================== ========================================= ====================================================
+set                   elements                                  undefined for
+===================== ========================================= ====================================================
+classical             p, e, i, node, argument of periapsis, nu  nothing, by convention: see ``classical_elements``
+modified equinoctial  p, f, g, h, k, L [walker1985]             i = pi; with ``retrograde=True`` i = 0 instead
+equinoctial           a, h, k, p, q, lambda [broucke1972]       the same; parabolas and hyperbolas
+===================== ========================================= ====================================================
+
+The classical angles lose digits on nearly circular or equatorial orbits; their sum does not, nor do the other sets. A
+rectilinear orbit has no plane and no elements: keep its position and velocity.
+
+Legend: ``p`` semi-latus rectum, ``a`` semi-major axis, ``e`` eccentricity, ``i`` inclination, ``nu`` true anomaly;
+``L`` true longitude, ``lambda`` mean longitude; ``u`` argument of latitude; in kernels ``h, H`` angular momentum and
+its length, ``d`` distance, ``I`` = -1 for retrograde elements, else 1.
+"""
+
+from polhode.algebra.orbits.anomalies import (
+    eccentric_from_mean,
+    eccentric_from_true,
+    hyperbolic_from_mean,
+    hyperbolic_from_true,
+    mean_from_eccentric,
+    mean_from_hyperbolic,
+    mean_from_parabolic,
+    mean_from_true,
+    parabolic_from_mean,
+    parabolic_from_true,
+    true_from_eccentric,
+    true_from_hyperbolic,
+    true_from_mean,
+    true_from_parabolic,
+)
+from polhode.algebra.orbits.elements import (
+    ClassicalElements,
+    EquinoctialElements,
+    ModifiedEquinoctialElements,
+    classical_elements,
+    equinoctial_elements,
+    modified_equinoctial_elements,
+    semi_latus_rectum,
+    state,
+    state_from_classical,
+    state_from_equinoctial,
+    state_from_modified_equinoctial,
+)
+from polhode.algebra.orbits.propagation import (
+    angular_momentum,
+    apsides,
+    eccentricity_vector,
+    period,
+    propagate,
+    specific_energy,
+)
+
+__all__ = [
+    "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements", "angular_momentum", "apsides",
+    "classical_elements", "eccentric_from_mean", "eccentric_from_true", "eccentricity_vector",
+    "equinoctial_elements", "hyperbolic_from_mean", "hyperbolic_from_true", "mean_from_eccentric",
+    "mean_from_hyperbolic", "mean_from_parabolic", "mean_from_true", "modified_equinoctial_elements",
+    "parabolic_from_mean", "parabolic_from_true", "period", "propagate", "semi_latus_rectum", "specific_energy",
+    "state", "state_from_classical", "state_from_equinoctial", "state_from_modified_equinoctial",
+    "true_from_eccentric", "true_from_hyperbolic", "true_from_mean", "true_from_parabolic",
+]  # fmt: skip

@@ -1,0 +1,269 @@
+"""Anomalies: mean, eccentric, hyperbolic, parabolic and true, each from the others, on any conic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode.algebra.kepler import TWO_PI, TWO_PI_TAIL
+from polhode.algebra.orbits.kernels import eccentric_anomaly, hyperbolic_sine, mean_anomaly
+from polhode.algebra.orbits.operands import (
+    ELLIPSE,
+    HYPERBOLA,
+    LONGEST,
+    NUMBER,
+    WIDEST,
+    read_eccentricity,
+    read_sized,
+    refuse,
+    sized,
+)
+from polhode.algebra.vectorised import Rows, leading_axes
+from polhode.arguments import Array, array, room_for
+
+_MEAN_OF_ELLIPSE = Rows(mean_anomaly, (), eccentric=sized(LONGEST, "rad"), eccentricity=ELLIPSE, sign=NUMBER)
+_MEAN_OF_HYPERBOLA = Rows(mean_anomaly, (), hyperbolic=sized(WIDEST), eccentricity=HYPERBOLA, sign=NUMBER)
+_ECCENTRIC = Rows(eccentric_anomaly, (), mean=sized(LONGEST, "rad"), eccentricity=ELLIPSE)
+_HYPERBOLIC_SINE = Rows(hyperbolic_sine, (), mean=sized(1e100), eccentricity=HYPERBOLA)
+
+
+def together(function: Callable[..., Any], **operands: Array) -> Any:
+    """A function of NumPy arrays for operands that broadcast."""
+    room_for(prod(leading_axes(**{name: a.shape for name, a in operands.items()})), "the arguments together")
+    return function(*np.broadcast_arrays(*operands.values()))
+
+
+def mean_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Mean anomaly E - e sin E of an ellipse, over any number of revolutions.
+
+    Parameters
+    ----------
+    eccentric : array_like (...)
+        Eccentric anomaly, at most 1e12.
+    eccentricity : array_like (...)
+        0 <= e < 1.
+
+    Returns
+    -------
+    array (...)
+        M = sqrt(mu/a^3) t, to full relative accuracy within a revolution, including e near 1.
+
+    Raises
+    ------
+    InvalidInput
+        Not finite, out of range, shapes that do not broadcast.
+    """
+    return _MEAN_OF_ELLIPSE(eccentric, eccentricity, 1.0)
+
+
+def eccentric_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Eccentric anomaly: the solution of Kepler's equation E - e sin E = M.
+
+    Parameters
+    ----------
+    mean : array_like (...)
+        Mean anomaly, at most 1e12.
+    eccentricity : array_like (...)
+        0 <= e < 1.
+
+    Returns
+    -------
+    array (...)
+        Eccentric anomaly in the same revolution; relative error a few 1e-16, plus that from rounding M and e.
+
+    Raises
+    ------
+    InvalidInput
+        Not finite, out of range, shapes that do not broadcast.
+    """
+    return _ECCENTRIC(mean, eccentricity)
+
+
+def true_from_eccentric(eccentric: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """True anomaly, tan(nu/2) = sqrt((1 + e)/(1 - e)) tan(E/2), in the same revolution; see ``mean_from_eccentric``."""
+    E = read_sized(eccentric, "eccentric", LONGEST, "rad")
+    return together(_half_angles(1.0), E=E, e=read_eccentricity(eccentricity, kind="ellipse"))
+
+
+def eccentric_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Eccentric anomaly of a true anomaly up to 1e12, in the same revolution; inverse of ``true_from_eccentric``."""
+    nu = read_sized(true, "true", LONGEST, "rad")
+    return together(_half_angles(-1.0), nu=nu, e=read_eccentricity(eccentricity, kind="ellipse"))
+
+
+def _half_angles(sign):
+    def convert(x, e):
+        whole = np.floor(x / TWO_PI + 0.5)
+        rest = (x - whole * TWO_PI) - whole * TWO_PI_TAIL
+        y = np.sqrt(1.0 + sign * e) * np.sin(0.5 * rest)
+        return whole * TWO_PI + 2.0 * np.arctan2(y, np.sqrt(1.0 - sign * e) * np.cos(0.5 * rest))
+
+    return convert
+
+
+def mean_from_hyperbolic(hyperbolic: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Mean anomaly e sinh H - H of a hyperbola.
+
+    Parameters
+    ----------
+    hyperbolic : array_like (...)
+        Hyperbolic anomaly, at most 700.
+    eccentricity : array_like (...)
+        Above 1.
+
+    Returns
+    -------
+    array (...)
+        M = sqrt(mu/|a|^3) t, to full relative accuracy, including e near 1.
+
+    Raises
+    ------
+    InvalidInput
+        Not finite, out of range, shapes that do not broadcast.
+    """
+    return _MEAN_OF_HYPERBOLA(hyperbolic, eccentricity, -1.0)
+
+
+def hyperbolic_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Hyperbolic anomaly: the solution of e sinh H - H = M; M at most 1e100, else as ``mean_from_hyperbolic``."""
+    return np.arcsinh(_HYPERBOLIC_SINE(mean, eccentricity))
+
+
+def true_from_hyperbolic(hyperbolic: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """True anomaly, tan(nu/2) = sqrt((e + 1)/(e - 1)) tanh(H/2); arguments as ``mean_from_hyperbolic``."""
+    H = read_sized(hyperbolic, "hyperbolic", WIDEST)
+    e = read_eccentricity(eccentricity, kind="hyperbola")
+    return together(lambda H, e: 2.0 * np.arctan(np.sqrt((e + 1.0) / (e - 1.0)) * np.tanh(0.5 * H)), H=H, e=e)
+
+
+def hyperbolic_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Hyperbolic anomaly of a true anomaly, the inverse of ``true_from_hyperbolic``.
+
+    Parameters
+    ----------
+    true : array_like (...)
+        True anomaly, of size below that of the asymptote, arccos(-1/e).
+    eccentricity : array_like (...)
+        Above 1.
+
+    Returns
+    -------
+    array (...)
+
+    Raises
+    ------
+    InvalidInput
+        Not finite, out of range, at or beyond the asymptote, shapes that do not broadcast.
+    """
+    nu, e = array(true, "true", "rad"), read_eccentricity(eccentricity, kind="hyperbola")
+    ratio = np.asarray(together(lambda nu, e: np.where(abs(nu) < pi, 1.0 + e * np.cos(nu), -1.0), true=nu, e=e))
+    refuse(ratio <= 0.0, "true", "is at or beyond the asymptote, arccos(-1/e)")
+    return np.arcsinh(np.sqrt((e - 1.0) * (e + 1.0)) * np.sin(nu) / ratio)
+
+
+def mean_from_parabolic(parabolic: ArrayLike) -> Array:
+    """Mean anomaly of a parabola, Barker's equation D + D^3/3 = 2 sqrt(mu/p^3) t.
+
+    Parameters
+    ----------
+    parabolic : array_like (...)
+        D = tan(nu/2), at most 1e100.
+
+    Returns
+    -------
+    array (...)
+
+    Raises
+    ------
+    InvalidInput
+        Not finite or beyond 1e100.
+    """
+    D = read_sized(parabolic, "parabolic", 1e100)
+    return (D + D * D * D / 3.0)[()]
+
+
+def parabolic_from_mean(mean: ArrayLike) -> Array:
+    """D = tan(nu/2) of a mean anomaly up to 1e300, the inverse of ``mean_from_parabolic``, in closed form."""
+    return 2.0 * np.sinh(np.arcsinh(1.5 * read_sized(mean, "mean", 1e300)) / 3.0)
+
+
+def true_from_parabolic(parabolic: ArrayLike) -> Array:
+    """True anomaly 2 arctan D of a parabola."""
+    return 2.0 * np.arctan(array(parabolic, "parabolic"))
+
+
+def parabolic_from_true(true: ArrayLike) -> Array:
+    """D = tan(nu/2) of a true anomaly between -pi and pi (exclusive), on a parabola."""
+    nu = array(true, "true", "rad")
+    refuse(abs(nu) >= pi, "true", "is not between -pi and pi, where a parabola ends")
+    return np.tan(0.5 * nu)
+
+
+KINDS = (
+    (lambda e: e < 1.0, eccentric_from_mean, true_from_eccentric, eccentric_from_true, mean_from_eccentric),
+    (lambda e: e > 1.0, hyperbolic_from_mean, true_from_hyperbolic, hyperbolic_from_true, mean_from_hyperbolic),
+)
+
+
+def _by_conic(first: int, value: Array, e: Array, parabola) -> Array:
+    """Convert an anomaly through each conic's own anomaly; ``first`` is the index in KINDS of the first function."""
+    out = np.array(parabola(np.where(e == 1.0, value, 0.0)))
+    for applies, *functions in KINDS:
+        k = applies(e)
+        if k.any():
+            middle, last = functions[first], functions[first + 1]
+            out[k] = last(middle(value[k], e[k]), e[k])
+    return out[()]
+
+
+def true_from_mean(mean: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """True anomaly of a mean anomaly on any conic.
+
+    Parameters
+    ----------
+    mean : array_like (...)
+        Mean anomaly: sqrt(mu/|a|^3) t since the periapsis; on a parabola 2 sqrt(mu/p^3) t.
+    eccentricity : array_like (...)
+        Not negative; ellipses, parabolas (exactly 1) and hyperbolas may be mixed.
+
+    Returns
+    -------
+    array (...)
+        True anomaly; on an ellipse in the same revolution.
+
+    Raises
+    ------
+    InvalidInput
+        Not finite, out of range, shapes that do not broadcast.
+    """
+    M, e = array(mean, "mean", "rad"), read_eccentricity(eccentricity)
+    return together(lambda M, e: _by_conic(0, M, e, lambda x: true_from_parabolic(parabolic_from_mean(x))), mean=M, e=e)
+
+
+def mean_from_true(true: ArrayLike, eccentricity: ArrayLike) -> Array:
+    """Mean anomaly of a true anomaly on any conic, the inverse of ``true_from_mean``.
+
+    Parameters
+    ----------
+    true : array_like (...)
+        True anomaly; on parabolas and hyperbolas below that of the asymptote.
+    eccentricity : array_like (...)
+        Not negative.
+
+    Returns
+    -------
+    array (...)
+
+    Raises
+    ------
+    InvalidInput
+        Not finite, out of range, at or beyond the asymptote, shapes that do not broadcast.
+    """
+    nu, e = array(true, "true", "rad"), read_eccentricity(eccentricity)
+    return together(
+        lambda nu, e: _by_conic(2, nu, e, lambda x: mean_from_parabolic(parabolic_from_true(x))), true=nu, e=e
+    )
