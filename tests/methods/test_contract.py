@@ -73,6 +73,13 @@ LIMITED = {"rotation_vector_bch"}
 PAIRS = [f"{scheme}/{FLOW_NAMES[5 * k % len(FLOW_NAMES)]}" for k, scheme in enumerate(SCHEMES) if scheme != "yoshida8a"]
 """Every scheme with some free flow, every free flow with several schemes; but for the one whose substeps are so long
 that round-off grows to a turn within the largest step that is looked at."""
+TRANSFORMED = [
+    "reversible:v2", "reversible:distance:v2", "logarithmic:kl8", "reversible:v2/kepler", "reversible:kepler",
+    "reversible:mkrk:midpoint", "reversible:distance:s6_10", "logarithmic:v2/mr6",
+]  # fmt: skip
+"""Methods whose steps do not have the size asked for."""
+ORBITAL = ["v2/kepler", "rkn6_14a/kepler", "v2/kepler:corrected", "s6_10/kepler+mr6"]
+"""Methods that follow orbits about a centre between kicks by the other loads."""
 PRODUCT = [f"mkrk:{name}:{map}" for name, map in product(SHIPPED, ("exp", "cayley"))]
 
 
@@ -80,6 +87,18 @@ PRODUCT = [f"mkrk:{name}:{map}" for name, map in product(SHIPPED, ("exp", "cayle
     "label", [*(name for name in METHODS if name not in LIMITED), *TABLEAUX, *WITH_CAYLEY, *CHARTED]
 )
 def test_promises(label):
+    check_method(label).raise_for_failure()
+
+
+@pytest.mark.parametrize("label", [*TRANSFORMED[:3], *ORBITAL[:2]])
+def test_promises_of_transformed_steps_and_of_orbits_between_kicks(label):
+    """Errors are those at the time asked for, which a shortened last step reaches; a centre attracts the bodies."""
+    check_method(label).raise_for_failure()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("label", [*TRANSFORMED[3:], *ORBITAL[2:]])
+def test_promises_of_more_transformed_steps_and_orbits(label):
     check_method(label).raise_for_failure()
 
 
@@ -313,6 +332,31 @@ def test_order_sees_a_spoiled_node():
     """Only an explicitly time-dependent load sees the nodes c."""
     found = failed("mkrk:rk4", prepare=spoiled_table("mkrk:rk4", 21, 1e-2))
     assert found == set(ORDER_PROBLEMS)
+
+
+@pytest.mark.parametrize("label", ["reversible:v2", "v2/kepler"])
+def test_orders_and_symmetry_see_what_is_spoiled_in_transformed_steps_and_beside_orbits(label):
+    found = failed(label, prepare=spoiled_table(label, 0, 1e-3))
+    assert found >= {*ORDER_PROBLEMS, "time symmetry"}
+    assert "order, particle" in failed(label, order=3)
+
+
+def test_symmetry_sees_steps_that_follow_the_past_only():
+    """A step whose size is that of its beginning is not undone by a step back."""
+    prepared = method("reversible:v2").prepare()
+    inner = inlined(method("v2").prepare().step)
+
+    def hasty(_, s, p):
+        at = int(p.step_info[L.TIME_AT])
+        h = s / (1.0 + p.y[L.ANGULAR] ** 2)
+        status = inner(p.y[at], h, p)
+        p.y[at] += h
+        p.y[at + 2] = 1.0
+        p.step_info[L.NEXT_TIME] = p.y[at]
+        return status
+
+    report = check_method(row("reversible:v2", prepare=lambda: replace(prepared, step=hasty)))
+    assert "time symmetry" in {line.what for line in report.failures}
 
 
 def test_symmetry_sees_a_spoiled_coefficient():

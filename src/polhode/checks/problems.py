@@ -9,14 +9,17 @@ The loads of the trial problem, with switches c in the parameters, the vertical 
 body, position r, attitude R, and another body with attitude R':
 
     T = c_time (...)(t, u) + c_potential (u x a + s x K s) + c_rate (...)(omega) + c_place (b x R^T R' d + ...)
-    F = c_time (...)(t, r) - c_potential (S r + |r|^2 r)   + c_rate (...)(v)     + c_place (...)
+    F = c_time (...)(t, r) - c_potential (S r + |r|^2 r)   + c_rate (...)(v)     + c_place (...)     - mu m r / |r|^3
 
 With c_potential alone the energy is conserved; the potential is a . u + s . K s / 2 for the attitude and
-r . S r / 2 + |r|^4 / 4 for the position. Under "vertical" the torque is u x (a + K u), and there is no force.
+r . S r / 2 + |r|^4 / 4 for the position. Under "vertical" the torque is u x (a + K u), and there is no force. The
+attraction by the centre acts for methods that follow orbits between kicks, with all other forces reduced to a tenth, so
+that no body comes near the centre; for other methods mu is zero.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -33,17 +36,18 @@ from polhode.runs.request import start_state
 from polhode.systems import System, heavy_top, orbit
 
 # ------------------------------------------------------------------ the loads
-# Parameters: quaternion from the principal frame to the frame of the problem (4), then one switch for each term:
-# time, potential, rate, place, vertical.
+# Parameters: mu of the centre, quaternion from the principal frame to the frame of the problem (4), then one switch for
+# each term: time, potential, rate, place, vertical.
+MU, FRAME, TERMS = 0, 1, 5
 ARM, SPREAD = (0.6, -0.4, 1.4), (1.0, -0.6, 0.8)
 
 
 def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-untyped-def]
     """Loads of the trial problem; each body is also coupled to the next one."""
-    frame = get4(parameters, 0)
+    mu, frame = parameters[MU], get4(parameters, FRAME)
     back = (frame[0], -frame[1], -frame[2], -frame[3])
-    at_time, by_potential, by_rate, by_place = parameters[4], parameters[5], parameters[6], parameters[7]
-    by_vertical = parameters[8]
+    at_time, by_potential, by_rate = parameters[TERMS], parameters[TERMS + 1], parameters[TERMS + 2]
+    by_place, by_vertical = parameters[TERMS + 3], parameters[TERMS + 4]
     for i in range(N):
         k = L.BODY * i
         n = L.BODY * ((i + 1) % N)
@@ -72,6 +76,10 @@ def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
         F = axpy(
             by_place, axpy(0.6 + 0.1 * dot(apart, apart), apart, rotate(q, axpy(0.3 * by_rate, w, (0.4, -0.2, 0.3)))), F
         )
+        if mu > 0.0 and bodies[L.CONSTANTS * i + L.INVERSE_MASS] > 0.0:
+            F = scale(0.1, F)
+            if part & L.ATTRACTION != 0:
+                F = axpy(-mu * bodies[L.CONSTANTS * i + L.MASS] / dot(r, r) ** 1.5, r, F)
 
         T = axpy(by_vertical, cross(u, axpy(1.0, ARM, times(SPREAD, u))), T)
         put3(out, L.LOAD * i, F)
@@ -80,11 +88,11 @@ def trial_loads(part, t, N, y, bodies, parameters, out):  # type: ignore[no-unty
 
 def trial_series(part, t, k, u, bodies, parameters, out):  # type: ignore[no-untyped-def]
     """The k-th Taylor coefficient of the torque that depends on the vertical only."""
-    frame = get4(parameters, 0)
+    frame = get4(parameters, FRAME)
     T = cross(rotate(frame, get3(u, 3 * k)), ARM)
     for n in range(k + 1):
         T = axpy(1.0, cross(rotate(frame, get3(u, 3 * n)), times(SPREAD, rotate(frame, get3(u, 3 * (k - n))))), T)
-    put3(out, 0, scale(parameters[8], rotate_inverse(frame, T)))
+    put3(out, 0, scale(parameters[TERMS + 4], rotate_inverse(frame, T)))
 
 
 # ------------------------------------------------------------------ the problems
@@ -104,11 +112,14 @@ CONFIGURATION = ("time", "potential", "place")
 """Terms that depend on time and configuration only, not on velocities."""
 VERTICAL = "vertical"
 """The term that has a Taylor series; not combined with others."""
+PULL = 0.25
+"""mu of the centre where there is one: both bodies would move about it on bound orbits."""
 
 
 def trial_problem(
-    *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1, frame: Any = (1.0, 0.0, 0.0, 0.0)
-) -> tuple[System, Any]:
+    *loads: str, turns: bool = True, moves: bool = False, bodies: int = 1, frame: Any = (1.0, 0.0, 0.0, 0.0),
+    attracted: bool = False,
+) -> tuple[System, Any]:  # fmt: skip
     """The trial problem with these load terms, and its initial state.
 
     Parameters
@@ -124,6 +135,8 @@ def trial_problem(
     frame : array_like (4,)
         Another numbering of the body's axes: the quaternion from the principal frame of the computation to the frame
         in which the problem is stated. It must map axes to axes.
+    attracted : bool
+        A centre at the origin attracts bodies that move through space.
     """
     turned = np.array([np.abs(rotation.rotate_inverse(frame, moments)) for moments in INERTIA[:bodies]])
     system = System(
@@ -134,8 +147,9 @@ def trial_problem(
         frames=np.tile(np.asarray(frame, dtype=float), (bodies, 1)),
         loads=trial_loads,
         series=trial_series if bodies == 1 and set(loads) <= {VERTICAL} else None,
-        parameters=np.array([*frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
+        parameters=np.array([PULL * attracted, *frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
         velocity_dependent="rate" in loads,
+        attracted=attracted,
     )
     given = [name for name in START if (moves if name in ("position", "momentum") else turns)]
     start: dict[str, Any] = {name: START[name][0] if bodies == 1 else START[name][:bodies] for name in given}
@@ -144,17 +158,38 @@ def trial_problem(
     return system, start_state(system, **start)
 
 
-def top_problem() -> tuple[System, Any]:
-    """A symmetric heavy top, tilted and rotating about all three axes."""
+def top_problem(chosen: MethodSpec | None = None) -> tuple[System, Any]:
+    """A symmetric heavy top, tilted and rotating about all three axes, in a form the method can take."""
     system = heavy_top((1.5, 1.5, 0.8), (0.0, 0.0, 1.0), 1.2)
     q = rotation.exp_quaternion(START["attitude"][0])
-    return system, start_state(system, attitude=q, angular_momentum=START["angular_momentum"][0])
+    return suited(chosen, system, attitude=q, angular_momentum=START["angular_momentum"][0])
+
+
+def suited(chosen: MethodSpec | None, system: System, **start: Any) -> tuple[System, Any]:
+    """A pinned body without force, and its initial state, in a form the method can take; its rotation stays the same.
+
+    For a method that follows orbits the body counts as attracted, which acts on nothing as long as it is pinned. For
+    one whose steps follow places it is at rest in space instead.
+    """
+    if chosen is not None and chosen.prepare().attracted:
+        system = replace(system, attracted=True)
+    if chosen is not None and needs_places(chosen):
+        system = replace(system, mass=np.array(MASSES[:1]))
+        start["position"] = START["position"][0]
+    return system, start_state(system, **start)
 
 
 def orbit_problem() -> tuple[System, Any]:
     """A point attracted by a centre, on an inclined orbit of eccentricity 0.66."""
     system = orbit(1.3, MASSES[0])
     return system, start_state(system, position=START["position"][0], momentum=START["momentum"][0])
+
+
+def body_problem(chosen: MethodSpec) -> tuple[System, Any]:
+    """The free body whose constants of motion are measured, in a form the method can take."""
+    system, _ = trial_problem()
+    q = rotation.exp_quaternion(START["attitude"][0])
+    return suited(chosen, system, attitude=q, angular_momentum=START["angular_momentum"][0])
 
 
 # ------------------------------------------------------------------ the problem that suits a method
@@ -168,14 +203,20 @@ def suitable_loads(chosen: MethodSpec, *loads: str) -> tuple[str, ...]:
     return (VERTICAL,) if loads and needs_series(chosen) else loads
 
 
+def needs_places(chosen: MethodSpec) -> bool:
+    """Whether all bodies must move through space: the steps follow their distances from the origin."""
+    return chosen.prepare().step_density == "distance"
+
+
 def problem_for(chosen: MethodSpec, *loads: str, bodies: int = 1) -> tuple[System, Any]:
     """The trial problem in a form the method can take: pinned bodies, points for a method that moves points only, an
-    orbit for one that solves a central attraction only."""
+    orbit for one that solves a central attraction only, bodies in space for one that follows places."""
     prepared = chosen.prepare()
     if prepared.alone:
         return orbit_problem()
     loads = suitable_loads(chosen, *loads)
-    return trial_problem(*loads, turns=not prepared.points, moves=prepared.points, bodies=bodies)
+    turns, moves = not prepared.points, prepared.points or prepared.attracted or needs_places(chosen)
+    return trial_problem(*loads, turns=turns, moves=moves, bodies=bodies, attracted=prepared.attracted)
 
 
 # ------------------------------------------------------------------ the problems on which orders are measured
@@ -198,20 +239,24 @@ POINT_PROBLEMS = {
 }
 """Order problems for methods that move points only."""
 
+SPACE_PROBLEMS = ("order, particle", "order, body in space", "order, two coupled bodies")
+"""Order problems for methods whose steps follow places."""
+
 SERIES_PROBLEMS = ("order, pinned body", "order, body in space")
 """Order problems for methods that need the series of the torque: one body that rotates."""
 
 
 @cache
-def order_problem(what: str, *loads: str) -> tuple[System, Any, Any, float]:
+def order_problem(what: str, *loads: str, attracted: bool = False) -> tuple[System, Any, Any, float]:
     """System, initial state, exact end state and initial time of the problem of this name, under these load terms."""
     turns, moves, bodies, t = {**ORDER_PROBLEMS, **POINT_PROBLEMS}[what]
-    system, y = trial_problem(*loads, turns=turns, moves=moves, bodies=bodies)
+    system, y = trial_problem(*loads, turns=turns, moves=moves, bodies=bodies, attracted=attracted)
     return system, y, exact_state(system, y, t, ORDER_SPAN), t
 
 
 @cache
-def free_problem() -> tuple[System, Any, Any, float]:
-    """System, initial state, exact end state and initial time of two free bodies with fixed centres of mass."""
-    system, y = trial_problem(bodies=2)
+def free_problem(moves: bool = False, attracted: bool = False) -> tuple[System, Any, Any, float]:
+    """System, initial state, exact end state and initial time of two free bodies; their centres of mass are fixed, or
+    move uniformly."""
+    system, y = trial_problem(bodies=2, moves=moves, attracted=attracted)
     return system, y, exact_state(system, y, 0.0, FREE_SPAN), 0.0

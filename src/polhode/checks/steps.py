@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import DOP853
+from scipy.optimize import brentq
 
 from polhode.algebra import rotation
 from polhode.checks.loads import load_array, load_caller
@@ -44,18 +45,74 @@ def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:
     ------
     StepFailed
         Raised by ``take_steps``: a step does not converge, is too large, or its result is not finite.
+
+    Notes
+    -----
+    Of a method with a time transformation the steps are nominal, and the state returned is followed by the time
+    variables, so that a further step goes on with them; for the state at a given time see ``traveller``.
     """
     integrator = Integrator(system, trial_form(method), y)
 
     def take_steps(y: Any, t: float, h: float, n: int = 1) -> Any:
-        integrator.restart(y)
+        _restart(integrator, y, t)
         _require_ok(integrator, integrator.prepare(t, h), h, 0, t)
         _require_ok(integrator, integrator.march(0, n, n + 1, t, h), h, 0, t)
         status, end = integrator.present(t + n * h, h)
         _require_ok(integrator, status, h, 0, t)
-        return end[: L.BODY * system.N]
+        return end if integrator.prepared.step_density else end[: L.BODY * system.N]
 
     return take_steps
+
+
+def traveller(method: Any, system: System, y: Any) -> Callable[..., Any]:
+    """A function ``travel(y, t, span, n) -> state`` that gives the state a time ``span`` after t, in n equal steps.
+
+    Of a method with a time transformation the steps have the nominal size ``span / n``, as many as it takes, and the
+    last one is shortened to end at that time, as in a run. Arguments and errors as for ``stepper``.
+    """
+    integrator = Integrator(system, trial_form(method), y)
+    if not integrator.prepared.step_density:
+        take_steps = stepper(method, system, y)
+        return lambda y, t, span, n: take_steps(y, t, span / n, n)
+
+    def after(before: Any, h: float) -> Any:
+        """The state after one nominal step; ``before`` is not changed."""
+        after = before.copy()
+        status = integrator.march_time_transformed(0, 1, 2, h, inf * h, y=after, kept=before.copy())
+        _require_ok(integrator, status, h, 0, before[time_at])
+        return after
+
+    def travel(y: Any, t: float, span: float, n: int) -> Any:
+        _restart(integrator, y, t)
+        h, most = span / n, MOST_STEPS * n
+        status = integrator.march_time_transformed(0, most, most + 1, h, t + span)
+        if status != L.PASSED:
+            _require_ok(integrator, status, h, 0, t)
+            raise StepFailed(f"{most} steps of {integrator.chosen.label!r} do not last {span:g}", step=most, time=t)
+        before = integrator.kept.copy()
+
+        def late(part: float) -> float:
+            state = after(before, part * h) if part else before
+            return float((state[time_at] - (t + span)) + state[time_at + 1])
+
+        part = brentq(late, 0.0, 1.0, xtol=1e-16, rtol=4 * float(np.finfo(float).eps))
+        return (after(before, part * h) if part else before)[: L.BODY * system.N]
+
+    time_at = int(integrator.step_info[L.TIME_AT])
+    return travel
+
+
+MOST_STEPS = 1000
+"""Most steps of a time transformation, in units of those that there would be if all had the size of the first one."""
+
+
+def _restart(integrator: Integrator, y: Any, t: float) -> None:
+    """Put in a state; time variables that are not in it begin at the time t."""
+    integrator.restart(y)
+    if integrator.prepared.step_density:
+        time_at = int(integrator.step_info[L.TIME_AT])
+        if integrator.y[time_at + 2] == 0.0:
+            integrator.y[time_at] = t
 
 
 def recorded_states(method: Any, system: System, y: Any, t: float, h: float, slices: Sequence[int], every: int) -> Any:
