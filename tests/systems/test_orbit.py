@@ -23,9 +23,9 @@ from polhode.runs.scenario import read_scenario
 from polhode.runs.scenario.signatures import system_table
 from polhode.runs.scenario.values import models_in
 from polhode.systems.events import compiled_events, table_of
-from polhode.systems.force_table import ROWS
 from polhode.systems.forces import FORCES
 from polhode.systems.forces import Force as ForceRecord
+from polhode.systems.forces.sums import ROWS
 
 MU, R0 = 3200.9998, 1664.029  # km and s, table 1 of Carson (2005)
 R, V = np.array((1.1, -0.7, 0.9)), np.array((0.3, 0.8, -0.2))
@@ -145,7 +145,7 @@ def test_a_third_body_without_cancellation(far):
         near = mpmath.sqrt(sum((a - b) ** 2 for a, b in zip(s, r, strict=True)))
         away, along = mpmath.sqrt(sum(x * x for x in s)), sum(a * b for a, b in zip(s, r, strict=True))
         expected = float(-mpmath.mpf(0.7) * (1 / near - 1 / away - along / away**3))
-    assert forces.third_body_potential(force.numbers, 0, 0.0, tuple(R)) == pytest.approx(expected, rel=1e-14)
+    assert force.potential(force.numbers, 0, 1.0, 0.0, tuple(R)) == pytest.approx(expected, rel=1e-14)
     assert potential(ph.orbit(1.0, 1.0, [force])) == pytest.approx(expected - 1 / np.linalg.norm(R), rel=1e-15)
 
 
@@ -451,7 +451,7 @@ def test_a_satellite_under_everything():
         y = solve_ivp(rate, ends, y, method="DOP853", rtol=1e-13, atol=1e-8, args=(on,)).y[:, -1]
     ds = ph.integrate(system, "mkrk:gauss8", step=20.0, t_end=12000.0, every=600, **start)
     np.testing.assert_allclose(ds.position[-1], y[:3], rtol=0, atol=1e-3)
-    none = dataclasses.replace(system, parameters=np.array([earth.mu, 0.0]), auxiliary=(), switches=())
+    none = dataclasses.replace(system, parameters=np.array([earth.mu, 0.0, 0.0, 4.0]), auxiliary=(), switches=())
     lost = ph.integrate(none, "mkrk:gauss8", step=20.0, t_end=12000.0, every=600, **start)
     assert np.linalg.norm(lost.position[-1] - y[:3]) > 1e4
 
@@ -605,58 +605,6 @@ def test_constants_of_planets():
         planet = getattr(planets, name)
         assert planet.mu / planet.mean_radius**2 == pytest.approx(g, rel=3e-3)
         assert isinstance(forces.zonal(**planet.zonal), ForceRecord)
-
-
-# ------------------------------------------------------------------ codes that no compiled function knows
-def brake(strength=1.0):
-    return forces.Force("brake", "a brake", {"kind": "brake", "strength": strength}, (strength, 0.0, 0.0))
-
-
-def test_a_kind_of_force_without_compiled_loads_is_refused(monkeypatch):
-    """It was taken for thrust, and as a potential for light."""
-    monkeypatch.setitem(forces.FORCES, "brake", brake)
-    monkeypatch.setitem(forces.CODES, "brake", max(forces.CODES.values()) + 1)
-    for potential in (False, True):
-        force = dataclasses.replace(brake(), conservative=potential)
-        for build in (ph.orbit, partial(ph.spacecraft, (1, 1, 2))):
-            with pytest.raises(
-                InvalidInput, match=r"forces\[1\]: the compiled loads know no force of the kind 'brake'"
-            ):
-                build(mu=1.0, forces=[forces.uniform((0.1, 0, 0)), force])
-    with pytest.raises(InvalidInput, match=r"forces\[0\]: unknown kind of force 'push'"):
-        ph.orbit(1.0, forces=[dataclasses.replace(brake(), kind="push")])
-
-
-@pytest.mark.parametrize("name", ["acceleration_of", "potential_of", "potential_rate_of"])
-@pytest.mark.parametrize("code", sorted(set(forces.CODES.values()) - {forces.CODES["impulse"]}))
-def test_every_code_is_in_every_chain_that_it_needs(name, code):
-    """And one that is in none ends in what is no number, wherever it stands."""
-    kind = {code: kind for kind, code in forces.CODES.items()}[code]
-    made = {
-        "zonal": forces.zonal(J2=0.1, radius=1.0), "uniform": forces.uniform((0.1, 0.2, 0.3)),
-        "third_body": forces.third_body(0.1, circle={"radius": 5.0, "period": 10.0}),
-        "drag": forces.drag(kd=0.1, radius=1.0, scale=0.1),
-        "radiation_pressure": forces.radiation_pressure(0.1, circle={"radius": 5.0, "period": 10.0}),
-        "thrust": forces.thrust(0.1, vector=(1, 0, 0)),
-    }[kind]  # fmt: skip
-    numbers, r, v = np.array([1.0, *made.numbers]), np.array((1.1, 0.3, 0.2)), np.array((0.1, 0.9, 0.2))
-    function, rest = getattr(forces, name), (v,) if name == "acceleration_of" else ()
-    known = np.isfinite(function(code, numbers, 1, 1.0, 0.5, r, *rest)).all()
-    needed = {"acceleration_of": True, "potential_of": made.conservative,
-              "potential_rate_of": made.conservative and not made.autonomous}[name]  # fmt: skip
-    assert known or not needed
-    assert np.isnan(function(99, numbers, 1, 1.0, 0.5, r, *rest)).all()
-
-
-def test_a_spoiled_code_stops_a_run():
-    """Where a code is spoiled after all, the run ends in a sentence, not in the numbers of another force."""
-    system = ph.orbit(1.0, forces=[forces.uniform((0.1, 0, 0))])
-    parameters = system.parameters.copy()
-    assert parameters[ROWS] == forces.CODES["uniform"]
-    parameters[ROWS] = 99.0
-    spoiled = dataclasses.replace(system, parameters=parameters)
-    with pytest.raises(NotFinite):
-        ph.integrate(spoiled, "mkrk:rk4", step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0))
 
 
 def test_an_event_without_a_function_is_refused():

@@ -40,22 +40,24 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT
-from polhode.systems.forces import NO_LEVEL, path_arguments, path_at, unit_vector
+from polhode.systems.paths import Circle, path_to_sun, place_at, unit_vector
 from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
-from polhode.systems.words import Circle, Function, Length, Position, Positions, Times, Vector
+from polhode.systems.words import Function, Length, Position, Positions, Times, Vector
 
 __all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
 
 APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER = range(8)
 """Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
+NO_LEVEL = float("nan")
+"""What the role returns for a code it does not know; ``compiled_events`` recognises it by identity."""
 
 
 # ------------------------------------------------------------------ the functions
 @helper
 def outside_cylinder(p, at, t, r):
     """Positive in sunlight, negative in the shadow; a length."""
-    s = path_at(p, at + 2, t)
+    s = place_at(p, at + 2, t)
     s = scale(1.0 / np.sqrt(dot(s, s)), s)
     beside = cross(r, s)
     return max(dot(r, s), np.sqrt(dot(beside, beside)) - p[at])
@@ -64,7 +66,7 @@ def outside_cylinder(p, at, t, r):
 @helper
 def outside_cone(p, at, t, r, edge):
     """Angle between the centres minus that at which the discs touch, from outside (PENUMBRA) or inside; rad."""
-    d = axpy(-1.0, r, path_at(p, at + 2, t))
+    d = axpy(-1.0, r, place_at(p, at + 2, t))
     a = np.arcsin(min(1.0, p[at + 1] / np.sqrt(dot(d, d))))
     b = np.arcsin(min(1.0, p[at] / np.sqrt(dot(r, r))))
     across = cross(d, r)
@@ -265,16 +267,16 @@ def eclipse(
     """
     R = number(radius, "radius", "m", positive=True)
     choice(shadow, "shadow", SHADOWS)
-    arguments, path = path_arguments(direction, position, times, positions, circle)
+    path = path_to_sun(direction, position, times, positions, circle)
     if (shadow == "cone") != (sun_radius is not None):
         wrong = "missing; the cone needs it" if sun_radius is None else "given, but shadow is 'cylinder'; leave it out"
         raise InvalidInput(f"sun_radius is {wrong}")
     if shadow == "cone" and direction is not None:
         raise InvalidInput("the cone needs a place of the Sun; give position instead of direction")
     size = 0.0 if sun_radius is None else number(sun_radius, "sun_radius", "m", positive=True)
-    given = {"radius": R, **arguments, "shadow": shadow, "sun_radius": size or None}
+    given = {"radius": R, **path.arguments, "shadow": shadow, "sun_radius": size or None}
     given |= {"which": which, "terminal": terminal}
-    numbers = (R, size, *path)
+    numbers = (R, size, *path.numbers)
     return _made("eclipse", given, *((code, numbers, *names) for code, *names in SHADOWS[shadow]))
 
 

@@ -31,9 +31,9 @@ potential function (t, position, parameters) -> number                      mass
 
 Give N masses for several points that do not act on each other; the work is then that done on all of them.
 
-One compiled function serves every combination of forces: it reads a table in the parameters of the system, see
-``force_table``. User functions are added to it. At the centre itself the loads are not finite, and a run stops there
-with ``NotFinite``.
+The compiled loads are bound to the kinds of force that the list has, and read all numbers from a table in the
+parameters, see ``forces.sums``. User functions are added to them. At the centre itself the loads are not finite, and a
+run stops there with ``NotFinite``.
 """
 
 from __future__ import annotations
@@ -47,24 +47,25 @@ from polhode.arguments import in_unit, number, numbers
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.systems.force_table import COUNT, ROW, ROWS, acceleration, force_table, level, masses_of, own_numbers
+from polhode.systems.forces.sums import MU, WORKS, roles
+from polhode.systems.forces.table import force_table, masses_of, own_numbers
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
 from polhode.systems.words import Forces, Function, GravitationalParameter, Length, Masses, Numbers
+
+acceleration = level = None  # filled in by jit.bind, see forces.sums
 
 
 def orbit_loads(part, t, N, y, bodies, parameters, out):
     """Mass times acceleration of each point, or the requested parts of it; under COMMUTATOR, for gravity alone, the
     gradient of mu^2 mass / r^4. Behind the loads, the rates of work."""
     work_at = L.LOAD * N
-    for k in range(int(parameters[COUNT])):
-        own = int(parameters[ROWS + ROW * k + 3])
-        if own >= 0:
-            out[work_at + own] = 0.0
+    for k in range(int(parameters[WORKS])):
+        out[work_at + k] = 0.0
     for i in range(N):
         r, mass = get3(y, L.BODY * i + L.POSITION), bodies[L.CONSTANTS * i + L.MASS]
         if part == L.COMMUTATOR:
-            mu, square = parameters[0], dot(r, r)
+            mu, square = parameters[MU], dot(r, r)
             a = scale(-4.0 * mu * mu / (square * square * square), r)
         else:
             v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
@@ -136,9 +137,10 @@ def orbit(
     }  # fmt: skip
     if surface is not None:
         arguments["surface"] = number(surface, "surface")
+    loads, depth = roles(table.kinds, orbit_loads, orbit_potential)
     functions = added_functions(
         {"force": (force, force_added), "potential": (potential, position_potential_added, position_gradient_added)},
-        orbit_loads, orbit_potential, table.parameters, len(table.auxiliary),
+        loads, depth, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
     )  # fmt: skip
     own = own_numbers(table, functions.work)
@@ -146,7 +148,7 @@ def orbit(
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if table.axial and not functions.given:
         conserves += ("vertical_angular_momentum" if table.forces else "angular_momentum_space",)
-    bare = not (functions.given or any(one.kind != "impulse" for one in table.forces))
+    bare = not (functions.given or table.kinds)
     return System(
         name="orbit",
         arguments=arguments | functions.arguments,
@@ -155,7 +157,7 @@ def orbit(
         frames=np.array([IDENTITY] * len(masses)),
         loads=functions.loads,
         potential=functions.potential,
-        commutator=orbit_loads if bare else None,
+        commutator=loads if bare else None,
         velocity_dependent=table.velocity_dependent or functions.velocity_dependent,
         divided=True,
         auxiliary=own,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -36,9 +36,6 @@ class Form(Enum):
     VECTOR_OR_VECTORS = "3 numbers, or a list of vectors"
     INERTIA = "3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"
     FUNCTION = "'file.py:function', a Python file beside the scenario"
-    CIRCLE = "a table with radius, period, phase, normal"
-    ATMOSPHERE = "a table of what forces.drag takes for the air"
-    SUNLIGHT = "a table with pressure, and what forces.radiation_pressure takes for the Sun"
     FORCES = "a list of tables with a kind"
 
 
@@ -56,12 +53,20 @@ class ListOf:
     build: Callable[..., Any]
 
 
+@dataclass(frozen=True)
+class TableOf:
+    """The arguments of a function, as one mapping."""
+
+    build: Callable[..., Any]
+
+
 Mass = Annotated[float, Unit("kg")]
 Length = Annotated[float, Unit("m")]
 Time = Annotated[float, Unit("s")]
 Speed = Annotated[float, Unit("m_s")]
 Acceleration = Annotated[float, Unit("m_s2")]
 Newtons = Annotated[float, Unit("N")]
+Angle = Annotated[float, Unit("rad")]
 Rate = Annotated[float, Unit("rad_s")]
 GravitationalParameter = Annotated[float, Unit("m3_s2")]
 Permittivity = Annotated[float, Form.NUMBER_OR_INFINITY]
@@ -78,7 +83,6 @@ VectorOrVectors = Annotated[Any, Form.VECTOR_OR_VECTORS]
 Inertia = Annotated[Any, Form.INERTIA, Unit("kg_m2")]
 Function = Annotated[Callable[..., Any], Form.FUNCTION]
 Forces = Annotated[Sequence[Any], Form.FORCES]
-Circle = Annotated[Mapping[str, Any], Form.CIRCLE]
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,9 @@ class Argument:
     Attributes
     ----------
     name : str
-    type : Form, ListOf, type or typing.Literal
-        What a scenario may give: a form, a list of what a function makes, ``float``, ``int``, ``bool``, ``str``, or
-        one of some strings.
+    type : Form, ListOf, TableOf, type or typing.Literal
+        What a scenario may give: a form, a list of what a function makes, a table of its arguments, ``float``, ``int``,
+        ``bool``, ``str``, or one of some strings.
     unit : str or None
         SI unit, as in the ending of its keys.
     description : str
@@ -123,7 +127,7 @@ def arguments_of(build: Callable[..., Any]) -> dict[str, Argument]:
     found = {}
     for name, parameter in signature.parameters.items():
         kind, marks = _unwrapped(hints.get(name, Any))
-        forms = [mark for mark in marks if isinstance(mark, Form | ListOf)]
+        forms = [mark for mark in marks if isinstance(mark, Form | ListOf | TableOf)]
         unit = next((mark.name for mark in marks if isinstance(mark, Unit)), None)
         if forms:
             kind = forms[0]

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from polhode.runs.scenario.surroundings import Atmosphere, CirclePath, Sunlight
 from polhode.runs.scenario.values import (
     Function,
     Inertia,
@@ -24,14 +23,13 @@ from polhode.runs.scenario.values import (
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
 from polhode.systems.forces import FORCES
-from polhode.systems.words import Argument, Form, ListOf, Unit, arguments_of, summary
+from polhode.systems.words import Argument, Form, ListOf, TableOf, Unit, arguments_of, summary
 
 TYPES: dict[Any, Any] = {
     float: Number, Form.NUMBER: Number, Form.NUMBER_OR_INFINITY: float, Form.NUMBERS: Numbers,
     Form.NUMBER_OR_NUMBERS: NumberOrList, Form.ROWS: list[Numbers], Form.VECTOR: Vector,
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
-    Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.CIRCLE: CirclePath, Form.ATMOSPHERE: Atmosphere,
-    Form.SUNLIGHT: Sunlight,
+    Form.INERTIA: Inertia, Form.FUNCTION: Function,
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.systems.words`` that is no plain type."""
 SPELLED = {
@@ -78,6 +76,8 @@ def field_of(argument: Argument, forces: tuple[Any, ...]) -> tuple[Any, Any]:
     checked: Any
     if isinstance(kind, ListOf):
         checked = list[_table_of(kind.build, "", "", ())]  # type: ignore[misc]
+    elif isinstance(kind, TableOf):
+        checked = _table_of(kind.build, "", "", ())
     elif kind is Form.FORCES:
         checked = list[one_of(tuple(_table_of(build, "kind", "Force", ()) for build in forces), "kind")]  # type: ignore[misc]
     else:

@@ -1,0 +1,133 @@
+"""Forces of ``polhode.orbit`` and ``polhode.spacecraft``: zonal gravity, third bodies, drag, sunlight, thrust.
+
+    from polhode import forces, planets
+    ph.orbit(planets.EARTH.mu, mass=500.0, forces=[forces.zonal(**planets.EARTH.zonal), forces.thrust(1e-4)])
+
+Each function returns one ``Force``: a record with the functions that are compiled into the loads, and the numbers they
+read. A force of your own is such a function too, with an acceleration in plain Python, and a potential if there is one:
+
+    from polhode.systems.words import Rate
+
+    def friction(rate: Rate) -> forces.Force:
+        "Friction that is linear in the velocity."
+        return forces.Force("friction", "linear friction", {"rate": rate}, (rate,), slowed)
+
+    def slowed(p, at, mu, t, r, v):
+        return (-p[at] * v[0], -p[at] * v[1], -p[at] * v[2])
+
+    forces.add_force(friction)                            # now it has its table in scenarios, forces.friction(rate=...)
+
+All are accelerations, so the path does not depend on the mass of the point; the load is mass times acceleration.
+Positions are relative to the centre, in the axes of space; units are any consistent set, the same as those of
+``orbit``.
+
+Another body (a third body, the Sun) is at rest (``position``), on a ``circle``, or given by a table (``times`` and
+``positions``), interpolated by a cubic spline with "not-a-knot" end conditions. The table must cover every time at
+which the loads are evaluated (some methods evaluate slightly beyond their steps); outside it the run stops with
+``NotFinite``.
+
+Where loads jump (thrust at ``start`` and ``stop``, a ``cylinder`` shadow) or their derivatives do (the edges of a
+``cone``), and at impulses, the run cuts its steps, so that each sees one side only and every method keeps its order:
+whether a load is on is a parameter that the run switches, not a function of time. A shadow is detected if a step ends
+on its other side; one that lies within a single step is missed, so take steps shorter than the passage.
+
+====== ==================================================================
+symbol meaning
+====== ==================================================================
+r, v   position and velocity of the point
+s, d   position of another body, and the vector to it: d = s - r
+k      unit vector of the axis of symmetry or of rotation
+J_n    zonal coefficient, unnormalised; P_n Legendre's polynomial
+rho    density of the air; u velocity relative to the air
+====== ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from polhode.arguments import choice
+from polhode.errors import InvalidInput, shown
+from polhode.plugins import Registry
+from polhode.systems.forces.drag import drag
+from polhode.systems.forces.impulse import Impulse, impulse
+from polhode.systems.forces.radiation import radiation_pressure
+from polhode.systems.forces.record import Force
+from polhode.systems.forces.third_body import third_body
+from polhode.systems.forces.thrust import thrust
+from polhode.systems.forces.uniform import uniform
+from polhode.systems.forces.zonal import zonal
+from polhode.systems.record import called
+from polhode.systems.words import arguments_of
+
+__all__ = [
+    "Force",
+    "Impulse",
+    "add_force",
+    "drag",
+    "impulse",
+    "radiation_pressure",
+    "third_body",
+    "thrust",
+    "uniform",
+    "zonal",
+]
+
+FORCES: dict[str, Callable[..., Force]] = Registry({
+    build.__name__: build for build in (zonal, uniform, third_body, drag, radiation_pressure, thrust, impulse)
+})  # fmt: skip
+"""Every kind of force by the name of the function that makes it."""
+
+
+def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
+    """Add a kind of force under the name of the function that makes it; returns the function.
+
+    From then on it is a ``kind`` of mappings and scenarios, with keys and units as its signature says, and an attribute
+    of ``polhode.forces``; runs with it can be repeated from their files. Adding the same function twice does nothing.
+
+    Parameters
+    ----------
+    build : function
+        Returns a ``Force`` whose ``kind`` is the name of the function, or what another of these functions makes. Its
+        arguments are annotated with words of ``polhode.systems.words`` and described in the section Parameters of its
+        docstring.
+
+    Raises
+    ------
+    InvalidInput
+        Not a function, a name that another force has, or an argument whose annotation says nothing to a scenario.
+    """
+    name = getattr(build, "__name__", "")
+    if not callable(build) or not name.isidentifier():
+        raise InvalidInput(f"build must be a function that returns a Force, not {shown(build)}")
+    if FORCES.get(name, build) is not build:
+        raise InvalidInput(f"there is already a force {name!r}; give the function another name")
+    arguments_of(build)
+    FORCES[name] = build
+    return build
+
+
+def force_of(description: Any) -> Force:
+    """A ``Force``, or one made from its arguments as a mapping with a ``kind``.
+
+    Raises
+    ------
+    InvalidInput
+        Neither of them, or invalid arguments.
+    """
+    if isinstance(description, Force):
+        return description
+    if not isinstance(description, Mapping):
+        raise InvalidInput(f"a force must be made by polhode.forces (zonal, drag, ...), not {shown(description)}")
+    arguments = dict(description)
+    kind = arguments.pop("kind", None)
+    choice(kind, "kind of force", FORCES)
+    return called(FORCES[kind], arguments)
+
+
+def __getattr__(name: str) -> Callable[..., Force]:
+    """The functions that were added, as attributes of the module."""
+    if name.startswith("_") or name not in FORCES:
+        raise AttributeError(f"module 'polhode.forces' has no attribute {name!r}")
+    return FORCES[name]

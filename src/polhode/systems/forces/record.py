@@ -1,0 +1,188 @@
+"""``Force``: what acts on a point, with the functions that are compiled into the loads of a system."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, shown
+from polhode.kernel.jit import python_of
+from polhode.systems.record import Switch, Watch
+from polhode.systems.user import may_read
+
+if TYPE_CHECKING:
+    from polhode.systems.forces.impulse import Impulse
+
+ARGUMENTS = {
+    "acceleration": ("p", "at", "mu", "t", "r", "v"),
+    "potential": ("p", "at", "mu", "t", "r"),
+    "potential_rate": ("p", "at", "mu", "t", "r"),
+}
+"""Arguments of the functions of a force: pointer to numbers, index of the first that is the force's, gravity parameter
+of the centre, time, position, velocity."""
+TIME, VELOCITY = 3, 5
+"""Index of the time and of the velocity among these."""
+
+
+@dataclass(frozen=True)
+class Force:
+    """One force: its compiled functions, the numbers they read, and what a run switches.
+
+    The functions are plain Python that numba can compile. ``p[at]``, ``p[at + 1]``, ... are the ``numbers``; position
+    ``r`` and velocity ``v`` are tuples of 3 numbers, relative to the centre and in the axes of space; ``mu`` is the
+    gravity parameter of the centre. What they read by name (constants, other functions) must not change later.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the function that made it.
+    description : str
+        One line that describes it.
+    arguments : mapping
+        Its arguments in JSON types, from which the function makes it again; ``kind`` is added.
+    numbers : tuple of float
+        Its parameters in the compiled loads.
+    acceleration : function
+        ``acceleration(p, at, mu, t, r, v) -> (x, y, z)``; None for an impulse only.
+    potential : function or None
+        ``potential(p, at, mu, t, r) -> float``, per unit mass, of which the acceleration is the negative gradient. None
+        where there is none: the work of the force is then recorded.
+    potential_rate : function or None
+        ``potential_rate(p, at, mu, t, r) -> float``: partial time derivative of a potential that depends on time.
+    velocity_dependent : bool
+        Whether it depends on the velocity; by default whether the acceleration may read it.
+    autonomous : bool
+        Whether it does not depend explicitly on time; by default whether no function reads the time.
+    axial : bool
+        Whether it conserves the angular momentum about z.
+    flow : float
+        Mass flow rate while its switch is on; if positive, ``numbers[0]`` is a force, not an acceleration.
+    surface : bool
+        Whether it is a surface force, whose acceleration grows as the mass falls.
+    switches : tuple of Switch
+        Numbers of the force that are 1 between two times, else 0: the index is that among ``numbers``.
+    watches : tuple of Watch
+        Where its loads jump or kink, such as the edges of a shadow; a flag is an index among ``numbers``.
+    impulse : Impulse or None
+        A sudden change of velocity, instead of an acceleration.
+
+    Raises
+    ------
+    InvalidInput
+        A function that is missing or takes other arguments, or one that contradicts another.
+    """
+
+    kind: str
+    description: str
+    arguments: Mapping[str, Any]
+    numbers: tuple[float, ...] = ()
+    acceleration: Callable[..., Any] | None = None
+    potential: Callable[..., Any] | None = None
+    potential_rate: Callable[..., Any] | None = None
+    velocity_dependent: bool = None  # type: ignore[assignment]
+    autonomous: bool = None  # type: ignore[assignment]
+    axial: bool = False
+    flow: float = 0.0
+    surface: bool = False
+    switches: tuple[Switch, ...] = ()
+    watches: tuple[Watch, ...] = ()
+    impulse: Impulse | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", {"kind": self.kind, **self.arguments})
+        object.__setattr__(self, "numbers", self._checked_numbers())
+        if (self.acceleration is None) == (self.impulse is None):
+            wrong = "has no acceleration; give" if self.impulse is None else "is an impulse; leave out"
+            raise self._wrong(f"{wrong} acceleration({', '.join(ARGUMENTS['acceleration'])})")
+        for name in ARGUMENTS:
+            object.__setattr__(self, name, self._checked_function(name))
+        functions = [one for one in (self.acceleration, self.potential) if one is not None]
+        if self.velocity_dependent is None:
+            object.__setattr__(self, "velocity_dependent", any(may_read(one, VELOCITY) for one in functions[:1]))
+        if self.autonomous is None:
+            object.__setattr__(self, "autonomous", not any(may_read(one, TIME) for one in functions))
+        if self.flow > 0.0 and not (self.numbers and any(math.isfinite(one.stop - one.start) for one in self.switches)):
+            raise self._wrong("uses up mass, but no switch says from when to when; give one with both times")
+        if self.potential is not None and self.velocity_dependent:
+            raise self._wrong("has a potential, but its acceleration depends on the velocity; leave one of them out")
+        if self.potential_rate is not None and self.potential is None:
+            raise self._wrong("has a potential_rate without a potential; give both, or leave it out")
+        if self.potential is not None and not self.autonomous and self.potential_rate is None:
+            raise self._wrong("has a potential that depends on time, but no potential_rate; give "
+                              "potential_rate(p, at, mu, t, r), its partial derivative by time")  # fmt: skip
+
+    @property
+    def conservative(self) -> bool:
+        """Whether it has a potential, which may depend on time."""
+        return self.potential is not None
+
+    def _wrong(self, problem: str) -> InvalidInput:
+        return InvalidInput(f"force {self.kind!r} {problem}")
+
+    def _checked_numbers(self) -> tuple[float, ...]:
+        try:
+            made = tuple(map(float, self.numbers))
+        except (TypeError, ValueError):
+            made = (math.nan,)
+        if not all(map(math.isfinite, made)):
+            raise self._wrong(f"has the numbers {shown(self.numbers)}; they must be finite numbers, in a tuple")
+        return made
+
+    def _checked_function(self, name: str) -> Any:
+        """The plain function of this name, or None."""
+        function = python_of(getattr(self, name))
+        if function is None:
+            return None
+        if not inspect.isfunction(function):
+            raise self._wrong(f"has {shown(function)} as its {name}; it must be a plain function")
+        try:
+            inspect.signature(function).bind(*ARGUMENTS[name])
+        except TypeError:
+            raise self._wrong(f"has the {name} {function.__name__!r}, which must take the arguments "
+                              f"({', '.join(ARGUMENTS[name])}), in this order") from None  # fmt: skip
+        return function
+
+    def tried(self) -> None:
+        """Call its functions in plain Python at some place, to find mistakes before they are compiled.
+
+        Raises
+        ------
+        InvalidInput
+            A function raises (arithmetic aside, as the place is not the user's), returns no numbers, or does not find
+            its numbers behind ``p[at]``.
+        """
+        r, v = tuple(np.array((0.8, 0.5, 0.3))), tuple(np.array((0.2, 0.7, -0.4)))
+        for name, count in (("acceleration", 3), ("potential", 1), ("potential_rate", 1)):
+            function = getattr(self, name)
+            if function is not None:
+                first, other = (self._called(name, count, lead, r, v) for lead in (0, 2))
+                if first is not None and not np.array_equal(first, other, equal_nan=True):
+                    raise self._wrong(f"has the {name} {function.__name__!r}, whose result changes with at; its "
+                                      "numbers are p[at], p[at + 1], ...")  # fmt: skip
+
+    def _called(self, name: str, count: int, lead: int, r: Any, v: Any) -> Any:
+        """What a function returns with its numbers behind ``lead`` others, as an array; None after bad arithmetic."""
+        function, t, mu = getattr(self, name), np.float64(0.4), np.float64(1.3)
+        p = np.array([1.7] * lead + list(self.numbers))
+        described = f"has the {name} {function.__name__!r}, which"
+        try:
+            with np.errstate(all="ignore"):
+                result = function(p, lead, mu, t, r, v) if count == 3 else function(p, lead, mu, t, r)
+                values = np.array(result, dtype=float)
+        except (ArithmeticError, ValueError):
+            return None
+        except Exception as problem:
+            raise self._wrong(f"{described} raised {type(problem).__name__}: {problem}; mend it") from problem
+        if values.shape != ((3,) if count == 3 else ()):
+            wanted = "3 numbers (x, y, z)" if count == 3 else "one number"
+            raise self._wrong(f"{described} must return {wanted}, not {shown(result)}")
+        return values
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items() if key != "kind")
+        return f"{self.kind}({inside})"

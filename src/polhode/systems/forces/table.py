@@ -1,0 +1,197 @@
+"""The table of forces in the parameters of ``orbit`` and ``spacecraft``; its layout is that of ``sums``.
+
+A system may have numbers of further forces behind those of the rows, for what is not a force on its centre of mass (the
+air that meets the plates). An impulse has no row, as its work is added at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import array, number
+from polhode.errors import InvalidInput, shown
+from polhode.kernel import layout as L
+from polhode.systems.events import ALTITUDE
+from polhode.systems.forces import force_of
+from polhode.systems.forces.impulse import Impulse
+from polhode.systems.forces.record import Force
+from polhode.systems.forces.sums import ROW, ROWS, Kind, kinds_of
+from polhode.systems.record import AuxiliaryVariable, Switch, Watch
+
+
+# ------------------------------------------------------------------ construction
+@dataclass(frozen=True)
+class ForceTable:
+    """What a list of forces contributes to a system.
+
+    Attributes
+    ----------
+    forces : tuple of Force
+        The forces.
+    kinds : tuple of Kind
+        Their kinds, by the numbers in the rows.
+    parameters : array
+        The table, then the system's own parameters from ``parameters[OWN]`` on.
+    places : tuple of int
+        Where the numbers of the forces ``beside`` begin.
+    auxiliary, switches, impulses, watches, mass_at
+        As of ``System``.
+    """
+
+    forces: tuple[Force, ...]
+    kinds: tuple[Kind, ...]
+    parameters: Any
+    places: tuple[int, ...]
+    auxiliary: tuple[AuxiliaryVariable, ...]
+    switches: tuple[Switch, ...]
+    impulses: tuple[Impulse, ...]
+    watches: tuple[Watch, ...]
+    mass_at: Any
+
+    @property
+    def axial(self) -> bool:
+        """Whether all forces conserve the angular momentum about z."""
+        return all(force.axial for force in self.forces)
+
+    @property
+    def velocity_dependent(self) -> bool:
+        """Whether some force depends on the velocity."""
+        return any(force.velocity_dependent for force in self.forces)
+
+
+def force_table(
+    mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (), surface: Any = None
+) -> ForceTable:
+    """The table of a list of forces.
+
+    Parameters
+    ----------
+    mu : float
+        Gravitational constant times mass of the centre.
+    mass : array (N,)
+        Masses of the points.
+    forces : sequence of Force
+        The forces, or mappings of their arguments.
+    beside : sequence of Force
+        Further ones, that only have their numbers in the table.
+    numbers : sequence of float
+        The system's own parameters.
+    surface : float, optional
+        Radius of the central body.
+
+    Raises
+    ------
+    InvalidInput
+        Names the force by its number; a force whose functions are wrong; burns that would use up all of the mass;
+        several bodies with a force or surface that allows only one.
+    """
+    made = forces_of(forces)
+    if len(mass) > 1 and any(force.flow > 0.0 for force in made):
+        raise InvalidInput(
+            "thrust that uses up mass is that of one body; build a system for each of them, or give acceleration"
+        )
+    burns, kinds = _burns(made, float(mass[0])), kinds_of(made)
+    pulls = [force for force in made if force.impulse is None]
+    numbers_at = ROWS + ROW * len(pulls)
+    end = numbers_at + sum(len(force.numbers) for force in (*pulls, *beside))
+    rows: list[float] = []
+    stored: list[float] = []
+    places: list[int] = []
+    auxiliary: list[AuxiliaryVariable] = []
+    switches: list[Switch] = []
+    impulses: list[Impulse] = []
+    watches: list[Watch] = []
+    for k, force in enumerate((*made, *beside)):
+        inside, at = k < len(made), numbers_at + len(stored)
+        what = f"forces[{k}], {force.description}"
+        falls = bool(burns) and (force.surface or force.flow > 0.0)
+        part = L.MOVING if force.velocity_dependent else L.RESTING
+        if force.conservative and not falls:
+            part = L.POTENTIAL_PART
+        works = inside and (part != L.POTENTIAL_PART or not force.autonomous)
+        if force.impulse is not None:
+            impulses.append(replace(force.impulse, auxiliary=len(auxiliary), what=what))
+        else:
+            if inside:
+                number_of_kind = kinds.index(Kind.of(force))
+                rows += [number_of_kind, at, part, len(auxiliary) if works else -1, end if falls else 0]
+            else:
+                places.append(at)
+            stored += [force.numbers[0] / mass[0], *force.numbers[1:]] if force.flow > 0.0 else force.numbers
+            switches += [replace(one, index=at + one.index, what=what) for one in force.switches]
+            watches += [replace(one, flag=at + one.flag if one.flag >= 0 else -1) for one in force.watches]
+        if works:
+            alike = [n for n, other in enumerate(made) if other.kind == force.kind]
+            label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
+            auxiliary.append(AuxiliaryVariable("work", label, part != L.POTENTIAL_PART and force.impulse is None))
+    if surface is not None:
+        watches.append(
+            Watch(ALTITUDE, (number(surface, "surface", "m", positive=True),), falling="impact", terminal=True)
+        )
+    if len(mass) > 1 and watches:
+        raise InvalidInput(
+            f"{'a surface' if surface is not None else 'a shadow'} is met by one body at a time, but there are "
+            f"{len(mass)}; build a system for each of them"
+        )
+    table = [len(burns), *(x for burn in burns for x in burn)]
+    head = [mu, len(pulls), len(auxiliary), end + len(table)]
+    parameters = np.array([*head, *rows, *stored, *table, *numbers], dtype=float)
+    return ForceTable(
+        tuple(made), kinds, parameters, tuple(places), tuple(auxiliary), tuple(switches), tuple(impulses),
+        tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None,
+    )  # fmt: skip
+
+
+def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
+    """Auxiliary variables: work of the forces of a table, of devices, and of a user's function if there is one."""
+    return (*table.auxiliary, *(AuxiliaryVariable("work", label) for label in (*devices, *[work] * bool(work))))
+
+
+def masses_of(mass: Any) -> Any:
+    """One mass or several as an array (N,)."""
+    given = array(mass, "mass", "kg")
+    if given.ndim > 1 or not given.size:
+        raise InvalidInput(f"mass must be one number or a flat sequence of them, but has shape {given.shape}")
+    if not given.ndim:
+        return np.array([number(float(given), "mass", positive=True)])
+    return np.array([number(float(m), f"mass[{i}]", positive=True) for i, m in enumerate(given)])
+
+
+def forces_of(forces: Any) -> list[Force]:
+    """The forces as records; errors name the force by its number."""
+    if isinstance(forces, Force):
+        return [forces]
+    if not isinstance(forces, Sequence) or isinstance(forces, str):
+        raise InvalidInput(f"forces must be a list of what polhode.forces makes, not {shown(forces)}")
+    made = []
+    for k, force in enumerate(forces):
+        try:
+            made.append(force_of(force))
+            made[-1].tried()
+        except InvalidInput as refused:
+            raise InvalidInput(f"forces[{k}]: {refused}") from None
+    return made
+
+
+def _burns(made: Sequence[Force], mass: float) -> list[tuple[float, float, float]]:
+    """Begin, end and fraction of the mass used per unit time, of every burn."""
+    burns = [(on.start, on.stop, force.flow / mass) for force in made if force.flow > 0.0 for on in force.switches]
+    used = sum((end - begin) * share for begin, end, share in burns)
+    if not used < 1.0:
+        raise InvalidInput(
+            f"the burns would use up a mass of {used * mass:g}, but mass is {mass:g}; let them end sooner, or give a "
+            "smaller force or a larger mass"
+        )
+    return burns
+
+
+def _mass_at(mass: float, burns: Sequence[tuple[float, float, float]], t: Any) -> Any:
+    """Mass at times (n,), of shape (n, 1)."""
+    t = np.asarray(t, dtype=float)
+    used = sum((np.clip(t, begin, end) - begin) * share for begin, end, share in burns)
+    return (mass * (1.0 - used))[:, None]

@@ -1,0 +1,104 @@
+"""Gravity of another body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polhode.algebra.so3 import axpy, dot, scale
+from polhode.arguments import number
+from polhode.errors import InvalidInput, answering
+from polhode.systems.forces.record import Force
+from polhode.systems.paths import Circle, path_of, place_at, velocity_at
+from polhode.systems.words import GravitationalParameter, Position, Positions, Times
+
+# Numbers: the gravity parameter of the body, then its path.
+
+
+def third_body_acceleration(p, at, mu, t, r, v):
+    """m (d/|d|^3 - s/|s|^3) as -m/|d|^3 (r + f s), f of q = r . (r - 2 s)/s^2, without cancellation [battin1999]."""
+    s = place_at(p, at + 1, t)
+    d = axpy(-1.0, r, s)
+    q = dot(r, axpy(-2.0, s, r)) / dot(s, s)
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + (1.0 + q) * np.sqrt(1.0 + q))
+    size = np.sqrt(dot(d, d))
+    return scale(-p[at] / (size * size * size), axpy(f, s, r))
+
+
+def third_body_potential(p, at, mu, t, r):
+    """-m (1/|d| - 1/|s| - r . s/|s|^3) per unit mass, zero at the centre; also without cancellation."""
+    s = place_at(p, at + 1, t)
+    square = dot(s, s)
+    q = dot(r, axpy(-2.0, s, r)) / square
+    w = np.sqrt(1.0 + q)
+    tide = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w)) - 0.5 * dot(r, r) / square
+    return -p[at] / np.sqrt(square) * tide
+
+
+def third_body_rate(p, at, mu, t, r):
+    """Partial time derivative of ``third_body_potential``; with f of the acceleration and s' the body's velocity,
+
+        m / |s|^3 (r . s' f / (1 + f) - s . s' (f / (1 + f) + 3 r . s / s^2)),
+
+    the bracket evaluated without cancellation.
+    """
+    s, ds = place_at(p, at + 1, t), velocity_at(p, at + 1, t)
+    square = dot(s, s)
+    q = dot(r, axpy(-2.0, s, r)) / square
+    w = np.sqrt(1.0 + q)
+    cube = (1.0 + q) * w  # 1 + f
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube)
+    rest = 1.5 * q * q * (1.0 + q / 1.5 - (1.0 + q) / (1.0 + w)) / (1.0 + cube)  # f - 3 q / 2
+    bracket = (rest - 1.5 * q * f) / cube + 1.5 * dot(r, r) / square
+    return p[at] / (square * np.sqrt(square)) * (dot(r, ds) * f / cube - dot(s, ds) * bracket)
+
+
+@answering
+def third_body(
+    mu: GravitationalParameter,
+    *,
+    position: Position | None = None,
+    times: Times | None = None,
+    positions: Positions | None = None,
+    circle: Circle | None = None,
+) -> Force:
+    """Gravity of another body, minus its pull on the centre, the origin of the frame.
+
+    Near the centre the direct and the indirect term nearly cancel; their difference is computed by a formula without
+    cancellation [battin1999].
+
+    Parameters
+    ----------
+    mu : float
+        Gravity constant times mass of the body.
+    position : array_like (3,), optional
+        Its position, if at rest; or
+    times, positions : array_like (n,), (n, 3), optional
+        A table, n >= 4, interpolated by a cubic spline; or
+    circle : mapping, optional
+        A circle about the centre: ``radius``, ``period`` (negative: clockwise), and optionally ``phase`` (rad, at time
+        0, from the ascending node on the plane z = 0, or from x if the circle lies in that plane) and ``normal``.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    path = path_of(position, times, positions, circle)
+    mu = number(mu, "mu", "m**3 / s**2", positive=True)
+    if path.still and not any(path.numbers[1:]):
+        raise InvalidInput("position is zero, the place of the centre; give the place of the other body")
+    return Force(
+        "third_body",
+        f"gravity of another body {path.words}",
+        {"mu": mu, **path.arguments},
+        (mu, *path.numbers),
+        third_body_acceleration,
+        third_body_potential,
+        third_body_rate,
+        velocity_dependent=False,
+        autonomous=path.still,
+    )

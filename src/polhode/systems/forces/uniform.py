@@ -1,0 +1,55 @@
+"""A constant acceleration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from polhode.algebra.so3 import dot
+from polhode.arguments import vector
+from polhode.errors import answering
+from polhode.kernel.access import get3
+from polhode.systems.forces.record import Force
+from polhode.systems.record import plain
+from polhode.systems.words import Form, Unit
+
+
+def uniform_acceleration(p, at, mu, t, r, v):
+    """The three numbers."""
+    return get3(p, at)
+
+
+def uniform_potential(p, at, mu, t, r):
+    """-a . r, per unit mass."""
+    return -dot(get3(p, at), r)
+
+
+@answering
+def uniform(
+    acceleration: Annotated[Any, Form.VECTOR, Unit("m_s2")],
+) -> Force:
+    """A constant acceleration, such as sunlight from infinity without shadow.
+
+    Parameters
+    ----------
+    acceleration : array_like (3,)
+        Space frame, length / time^2.
+
+    Returns
+    -------
+    Force
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    a = vector(acceleration, "acceleration", unit="m / s**2")
+    return Force(
+        "uniform",
+        "uniform acceleration",
+        {"acceleration": plain(a)},
+        tuple(a.tolist()),
+        uniform_acceleration,
+        uniform_potential,
+        axial=not (a[0] or a[1]),
+    )

@@ -1,0 +1,238 @@
+"""Where another body is: at rest, on a circle about the centre, or along a table; for forces, shadows and events.
+
+A path in the compiled functions is a row of numbers that begins with its form; ``place_at`` and ``velocity_at`` read
+it. A table is interpolated by a cubic spline with "not-a-knot" end conditions, from its values and slopes at both ends
+of an interval (Hermite); outside of the table the place is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import pi
+from typing import Annotated, Any
+
+import numpy as np
+
+from polhode.algebra.so3 import add, axpy, scale
+from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
+from polhode.errors import InvalidInput, shown
+from polhode.kernel.access import get3
+from polhode.kernel.jit import helper
+from polhode.systems.record import called, plain
+from polhode.systems.words import Angle, Length, TableOf, Time, Vector
+
+AT_REST, ON_CIRCLE, TABLE = range(3)
+"""Forms of a path, its first number. Behind it: three coordinates; rate, phase and the radius times two unit vectors;
+number of rows, then the rows of time, position and slope."""
+ROW = 7
+"""Numbers of a row of a table."""
+BEYOND = 1e-9
+"""How far beyond its ends a table is read, in units of the interval there: times of stages are rounded."""
+
+
+# ------------------------------------------------------------------ compiled
+@helper
+def segment(p, at, stride, count, x):
+    """Index of the last of ``count`` rows of a table whose first number is <= x; 0 if there is none."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p[at + stride * middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@helper
+def between(p, at, t):
+    """Interval of a table at time t: index of its first row, its length, and the part passed; NaN outside the table."""
+    i = at + 2 + ROW * segment(p, at + 2, ROW, int(p[at + 1]) - 1, t)
+    h = p[i + ROW] - p[i]
+    x = (t - p[i]) / h
+    return i, h, np.nan if x < -BEYOND or x > 1.0 + BEYOND else x
+
+
+@helper
+def place_at(p, at, t):
+    """Position at time t of the body whose path begins at ``p[at]``; NaN outside its table."""
+    if p[at] == AT_REST:
+        return get3(p, at + 1)
+    if p[at] == ON_CIRCLE:
+        angle = p[at + 1] * t + p[at + 2]
+        return axpy(np.cos(angle), get3(p, at + 3), scale(np.sin(angle), get3(p, at + 6)))
+    i, h, x = between(p, at, t)
+    y = 1.0 - x
+    ends = axpy(y * y * (1.0 + 2.0 * x), get3(p, i + 1), scale(x * x * (1.0 + 2.0 * y), get3(p, i + 8)))
+    slopes = axpy(h * x * y * y, get3(p, i + 4), scale(-h * x * x * y, get3(p, i + 11)))
+    return add(ends, slopes)
+
+
+@helper
+def velocity_at(p, at, t):
+    """Velocity at time t of the body whose path begins at ``p[at]``; NaN outside its table."""
+    if p[at] == AT_REST:
+        return (0.0, 0.0, 0.0)
+    if p[at] == ON_CIRCLE:
+        angle, rate = p[at + 1] * t + p[at + 2], p[at + 1]
+        return axpy(-rate * np.sin(angle), get3(p, at + 3), scale(rate * np.cos(angle), get3(p, at + 6)))
+    i, h, x = between(p, at, t)
+    y = 1.0 - x
+    ends = scale(6.0 * x * y / h, axpy(-1.0, get3(p, i + 1), get3(p, i + 8)))
+    return add(ends, axpy(y * (y - 2.0 * x), get3(p, i + 4), scale(x * (x - 2.0 * y), get3(p, i + 11))))
+
+
+# ------------------------------------------------------------------ the record
+@dataclass(frozen=True)
+class Path:
+    """Where another body is.
+
+    Attributes
+    ----------
+    arguments : mapping
+        What it is made from, in JSON types.
+    numbers : tuple of float
+        Its form and numbers, as ``place_at`` reads them.
+    words : str
+        How it moves, for descriptions.
+    """
+
+    arguments: Mapping[str, Any]
+    numbers: tuple[float, ...]
+    words: str
+
+    @property
+    def still(self) -> bool:
+        """Whether the body is at rest."""
+        return self.numbers[0] == AT_REST
+
+
+def circle(radius: Length, period: Time, phase: Angle = 0.0, normal: Vector = (0.0, 0.0, 1.0)) -> Path:
+    """A circle about the centre.
+
+    Parameters
+    ----------
+    radius : float
+        Its radius.
+    period : float
+        Time of one turn; negative: clockwise.
+    phase : float
+        rad, at time 0, from the ascending node on z = 0, or from x.
+    normal : array_like (3,)
+        Normal of its plane, any length.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InvalidInput
+        Naming the argument that is wrong.
+    """
+    size = number(radius, "radius of circle", "m", positive=True)
+    turn = number(period, "period of circle", "s")
+    if turn == 0.0:
+        raise InvalidInput("period of circle is 0; give the time of one turn, or a position")
+    angle = number(0.0 if phase is None else phase, "phase of circle", "rad")
+    normal = (0.0, 0.0, 1.0) if normal is None else normal
+    n = np.array(unit_vector(normal, "normal of circle"))
+    node = np.array((-n[1], n[0], 0.0)) if n[0] or n[1] else np.array((1.0, 0.0, 0.0))
+    node /= np.linalg.norm(node)
+    ahead = np.cross(n, node)
+    arguments = {"radius": size, "period": turn, "phase": angle, "normal": plain(normal)}
+    return Path(
+        {"circle": arguments},
+        (float(ON_CIRCLE), 2.0 * pi / turn, angle, *(size * node).tolist(), *(size * ahead).tolist()),
+        "on a circle",
+    )
+
+
+Circle = Annotated[Mapping[str, Any], TableOf(circle)]
+
+
+def path_of(position: Any, times: Any, positions: Any, circle: Any, what: str = "the other body: ") -> Path:
+    """The path of a body from the one of its three descriptions that is given: position, table, or circle.
+
+    Raises
+    ------
+    InvalidInput
+        None of them or several, or one that is wrong; ``what`` begins the list of what may be given.
+    """
+    ways = {"position": position, "times and positions": times if positions is None else positions, "circle": circle}
+    given = [name for name, value in ways.items() if value is not None]
+    if not given:
+        raise InvalidInput(f"nothing says where the body is; give a place of {what}position, times and positions, "
+                           "or circle")  # fmt: skip
+    if len(given) > 1:
+        raise InvalidInput(f"{' and '.join(given)} are given; keep one of them")
+    if position is not None:
+        at = vector(position, "position", unit="m").tolist()
+        return Path({"position": at}, (float(AT_REST), *at), "at rest")
+    if circle is not None:
+        return _circle_of(circle)
+    if times is None or positions is None:
+        missing = "times" if times is None else "positions"
+        raise InvalidInput(f"{missing} is missing; a table needs times and positions")
+    return _table(times, positions)
+
+
+def path_to_sun(direction: Any, position: Any, times: Any, positions: Any, circle: Any) -> Path:
+    """As ``path_of``, for the Sun, which may be infinitely far away in a direction, a unit vector at rest."""
+    if direction is None:
+        return path_of(position, times, positions, circle, "the Sun: direction, ")
+    if any(value is not None for value in (position, times, positions, circle)):
+        raise InvalidInput("direction is given beside a place of the Sun; leave one of them out")
+    return Path({"direction": plain(direction)}, (float(AT_REST), *unit_vector(direction, "direction")), "at rest")
+
+
+def _circle_of(given: Any) -> Path:
+    """A circle from the mapping of its arguments."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput(f"circle must be a mapping with radius and period, not {shown(given)}")
+    for name in given:
+        choice(name, "key of circle", ("radius", "period", "phase", "normal"))
+    for name in ("radius", "period"):
+        if given.get(name) is None:
+            raise InvalidInput(f"circle has no {name}; give radius and period")
+    made: Path = called(circle, given)
+    return made
+
+
+def _table(times: Any, positions: Any) -> Path:
+    """A table of positions, with the slopes of the spline through them."""
+    from scipy.interpolate import CubicSpline  # half a second, and few paths are tables
+
+    points = table_of_rows(positions, "positions", 3, 4, "m")
+    epochs = numbers(times, "times", "s")
+    if len(epochs) != len(points):
+        raise InvalidInput(f"times has {len(epochs)} entries, but positions {len(points)}; give one place for each")
+    if not (np.diff(epochs) > 0).all():
+        raise InvalidInput("times must rise from row to row; sort the table")
+    slopes = CubicSpline(epochs, points, bc_type="not-a-knot")(epochs, 1)
+    rows = np.column_stack([epochs, points, slopes])
+    return Path(
+        {"times": epochs.tolist(), "positions": points.tolist()},
+        (float(TABLE), float(len(rows)), *rows.ravel().tolist()),
+        "along a table",
+    )
+
+
+# ------------------------------------------------------------------ arguments
+def table_of_rows(value: Any, name: str, width: int, least: int, unit: str) -> Any:
+    """A table of finite numbers with ``width`` columns and at least ``least`` rows."""
+    rows = array(value, name, unit).copy()
+    if rows.ndim != 2 or rows.shape[1] != width or len(rows) < least:
+        raise InvalidInput(f"{name} must be {least} or more rows of {width} numbers, but has shape {rows.shape}")
+    return rows
+
+
+def unit_vector(value: Any, name: str) -> tuple[float, float, float]:
+    """A vector of any length, normalised."""
+    v = vector(value, name, unit=UNKNOWN)
+    if not v.any():
+        raise InvalidInput(f"{name} is zero; give a direction")
+    v /= np.abs(v).max()  # so that the square does not overflow
+    x, y, z = (v / np.linalg.norm(v)).tolist()
+    return (x, y, z)
