@@ -227,7 +227,7 @@ def spacecraft_potential(t, N, y, bodies, parameters):
 def roles_with(kinds: tuple[Kind, ...], air: Any, light: Any) -> tuple[Any, Any]:
     """The roles LOADS and POTENTIAL with forces of these kinds, and the functions of air and light on plates."""
     on_devices = jit.bind(devices_template, air=air, light=light)
-    return roles(kinds, jit.bind(spacecraft_loads, devices=on_devices), spacecraft_potential)
+    return roles(kinds, spacecraft_loads, spacecraft_potential, devices=on_devices)
 
 
 # ------------------------------------------------------------------ the system

@@ -173,7 +173,10 @@ def sums(kinds: tuple[Kind, ...]) -> tuple[Callable[..., Any], Callable[..., Any
 
 
 @lru_cache(jit.KEPT_KERNELS)
-def roles(kinds: tuple[Kind, ...], loads: Any, potential: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The roles of a system, LOADS and POTENTIAL, with the sums over forces of these kinds in them."""
+def roles(
+    kinds: tuple[Kind, ...], loads: Any, potential: Any, **more: Any
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The roles of a system, LOADS and POTENTIAL, with the sums over forces of these kinds bound in; ``more`` goes into
+    the loads too."""
     pull, depth = sums(kinds)
-    return bind(loads, acceleration=pull), bind(potential, level=depth)
+    return bind(loads, acceleration=pull, **more), bind(potential, level=depth)
