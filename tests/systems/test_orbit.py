@@ -4,7 +4,6 @@ import dataclasses
 import inspect
 import json
 import re
-from functools import partial
 
 import mpmath
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.interpolate import CubicSpline
 import polhode as ph
 from polhode import events, forces, planets
 from polhode.checks import load_caller
-from polhode.errors import InvalidInput, NotFinite
+from polhode.errors import InvalidInput
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.request import start_state
@@ -25,7 +24,6 @@ from polhode.runs.scenario.values import models_in
 from polhode.systems.events import compiled_events, table_of
 from polhode.systems.forces import FORCES
 from polhode.systems.forces import Force as ForceRecord
-from polhode.systems.forces.sums import ROWS
 
 MU, R0 = 3200.9998, 1664.029  # km and s, table 1 of Carson (2005)
 R, V = np.array((1.1, -0.7, 0.9)), np.array((0.3, 0.8, -0.2))

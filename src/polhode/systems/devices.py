@@ -20,7 +20,7 @@ from polhode.arguments import UNKNOWN, array, in_unit, number, vector
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import helper, hole, inlined
 from polhode.systems.forces import Force, drag, radiation_pressure
 from polhode.systems.forces.sums import MU, OWN
 from polhode.systems.paths import Circle, unit_vector
@@ -37,7 +37,8 @@ PLATE = 10
 """Numbers of a plate: normal, position, area times drag coefficient, and the coefficients of sunlight A (1 - s_s),
 2 A s_s and 2 A s_d / 3."""
 
-air = light = None  # filled in by jit.bind: accelerations of forces
+air = hole("air(p, at, mu, t, r, v) -> vector", "The pressure of air, as a force has an acceleration.")
+light = hole("light(p, at, mu, t, r, v) -> vector", "The pressure of light, likewise.")
 
 
 # ------------------------------------------------------------------ thrusters and plates

@@ -47,13 +47,15 @@ from polhode.arguments import in_unit, number, numbers
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.systems.forces.sums import MU, WORKS, roles
+from polhode.kernel.jit import hole
+from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, WORKS, roles
 from polhode.systems.forces.table import force_table, masses_of, own_numbers
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
 from polhode.systems.words import Forces, Function, GravitationalParameter, Length, Masses, Numbers
 
-acceleration = level = None  # filled in by jit.bind, see forces.sums
+acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
+level = hole(LEVEL, "The sum of the potentials.")
 
 
 def orbit_loads(part, t, N, y, bodies, parameters, out):

@@ -70,7 +70,7 @@ from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import helper, hole, inlined
 from polhode.systems.devices import (
     AIR_AT,
     DEVICES,
@@ -87,7 +87,7 @@ from polhode.systems.devices import (
     thruster,
 )
 from polhode.systems.devices import devices as devices_template
-from polhode.systems.forces.sums import MU, OWN, WORKS, Kind, roles
+from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kind, roles
 from polhode.systems.forces.table import force_table, masses_of, own_numbers
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
@@ -116,7 +116,9 @@ from polhode.systems.words import (
 
 __all__ = ["plate", "spacecraft", "thruster"]
 
-acceleration = level = devices = None  # filled in by jit.bind, see roles_with
+acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
+level = hole(LEVEL, "The sum of the potentials.")
+devices = hole("devices(part, p, i, t, r, v, q, w, out, work_at) -> (force, torque)", "Thrusters and plates of a body.")
 
 
 # ------------------------------------------------------------------ gravity gradient

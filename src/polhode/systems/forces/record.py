@@ -13,7 +13,7 @@ import numpy as np
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.jit import python_of
 from polhode.systems.record import Switch, Watch
-from polhode.systems.user import may_read
+from polhode.systems.user.function import may_read
 
 if TYPE_CHECKING:
     from polhode.systems.forces.impulse import Impulse

@@ -21,59 +21,72 @@ import numpy as np
 from polhode.algebra.so3 import add, dot, scale
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.kernel.jit import bind, helper
+from polhode.kernel.jit import bind, helper, hole
 from polhode.systems.forces.record import Force
 
 MU, COUNT, WORKS, OWN, ROWS, ROW = 0, 1, 2, 3, 4, 5
 
-# Filled in by jit.bind.
-first = rest = acceleration_of = potential_of = potential_rate_of = None
+pull = hole("pull(p, at, mu, t, r, v) -> vector", "The acceleration by forces of one kind.")
+pulls = hole("pulls(kind, p, at, mu, t, r, v) -> vector", "The acceleration by a force of one of several kinds.")
+depth = hole("depth(p, at, mu, t, r) -> float", "The potential of forces of one kind, or its rate.")
+depths = hole("depths(kind, p, at, mu, t, r) -> float", "The potential of a force of one of several kinds.")
+rates = hole("rates(kind, p, at, mu, t, r) -> float", "The time derivative of such a potential.")
 
 
 # ------------------------------------------------------------------ one force
-def no_acceleration(kind, p, at, mu, t, r, v):
+def no_pull(kind, p, at, mu, t, r, v):
     """Of a system without forces, whose rows are never read."""
     return (np.nan, np.nan, np.nan)
 
 
-def only_acceleration(kind, p, at, mu, t, r, v):
+def only_pull(kind, p, at, mu, t, r, v):
     """Acceleration by a force of the one kind that is left, as floats."""
-    a = first(p, at, mu, t, r, v)
+    a = pull(p, at, mu, t, r, v)
     return (float(a[0]), float(a[1]), float(a[2]))
 
 
-def either_acceleration(kind, p, at, mu, t, r, v):
+def either_pull(kind, p, at, mu, t, r, v):
     """Acceleration by a force of the first kind, or of one of the rest."""
     if kind == 0:
-        a = first(p, at, mu, t, r, v)
+        a = pull(p, at, mu, t, r, v)
         return (float(a[0]), float(a[1]), float(a[2]))
-    return rest(kind - 1, p, at, mu, t, r, v)
+    return pulls(kind - 1, p, at, mu, t, r, v)
 
 
-def no_potential(kind, p, at, mu, t, r):
+def no_depth(kind, p, at, mu, t, r):
     """Of a system without potentials of forces, whose rows are never read."""
     return np.nan
 
 
-def only_potential(kind, p, at, mu, t, r):
-    """Potential of a force of the one kind that is left."""
-    return float(first(p, at, mu, t, r))
+def only_depth(kind, p, at, mu, t, r):
+    """Potential of a force of the one kind that is left, or its rate."""
+    return float(depth(p, at, mu, t, r))
 
 
-def either_potential(kind, p, at, mu, t, r):
-    """Potential of a force of the first kind, or of one of the rest."""
+def either_depth(kind, p, at, mu, t, r):
+    """Potential of a force of the first kind, or of one of the rest; or its rate."""
     if kind == 0:
-        return float(first(p, at, mu, t, r))
-    return rest(kind - 1, p, at, mu, t, r)
+        return float(depth(p, at, mu, t, r))
+    return depths(kind - 1, p, at, mu, t, r)
 
 
-def chain(functions: Sequence[Any], none: Any, only: Any, either: Any) -> Any:
-    """A function of the number of a kind that calls the function with this number."""
+def pulls_of(functions: Sequence[Any]) -> Any:
+    """The function of the number of a kind that calls the acceleration with this number."""
     if not functions:
-        return none
-    made = bind(only, first=functions[-1])
+        return no_pull
+    made = bind(only_pull, pull=functions[-1])
     for function in functions[-2::-1]:
-        made = bind(either, first=function, rest=made)
+        made = bind(either_pull, pull=function, pulls=made)
+    return made
+
+
+def depths_of(functions: Sequence[Any]) -> Any:
+    """Likewise for potentials, or their rates."""
+    if not functions:
+        return no_depth
+    made = bind(only_depth, depth=functions[-1])
+    for function in functions[-2::-1]:
+        made = bind(either_depth, depth=function, depths=made)
     return made
 
 
@@ -106,13 +119,13 @@ def acceleration(part, p, t, r, v, mass, out, work_at):
         requested = part & belongs != 0
         working = auxiliary >= 0 and part & (L.POTENTIAL_PART if belongs == L.POTENTIAL_PART else L.MOVING) != 0
         if requested or (working and belongs == L.RESTING):
-            b = acceleration_of(kind, p, at, mu, t, r, v)
+            b = pulls(kind, p, at, mu, t, r, v)
             if burns > 0:
                 b = scale(1.0 / mass_share(p, burns, t), b)
             if requested:
                 a = add(a, b)
             if working:
-                rate = potential_rate_of(kind, p, at, mu, t, r) if belongs == L.POTENTIAL_PART else dot(b, v)
+                rate = rates(kind, p, at, mu, t, r) if belongs == L.POTENTIAL_PART else dot(b, v)
                 out[work_at + auxiliary] += mass * rate
     return a
 
@@ -124,7 +137,7 @@ def level(p, t, r):
     for k in range(int(p[COUNT])):
         row = ROWS + ROW * k
         if p[row + 2] == L.POTENTIAL_PART:
-            total += potential_of(int(p[row]), p, int(p[row + 1]), mu, t, r)
+            total += depths(int(p[row]), p, int(p[row + 1]), mu, t, r)
     return total
 
 
@@ -159,16 +172,12 @@ def kinds_of(forces: Sequence[Force]) -> tuple[Kind, ...]:
 @lru_cache(jit.KEPT_KERNELS)
 def sums(kinds: tuple[Kind, ...]) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """``acceleration`` and ``level`` for forces of these kinds."""
-    pulls = [kind.acceleration.function for kind in kinds]
+    accelerations = [kind.acceleration.function for kind in kinds]
     potentials = [kind.potential.function for kind in kinds if kind.potential is not None]
-    rates = [kind.potential_rate.function for kind in kinds if kind.potential_rate is not None]
+    slopes = [kind.potential_rate.function for kind in kinds if kind.potential_rate is not None]
     return (
-        bind(
-            acceleration,
-            acceleration_of=chain(pulls, no_acceleration, only_acceleration, either_acceleration),
-            potential_rate_of=chain(rates, no_potential, only_potential, either_potential),
-        ),
-        bind(level, potential_of=chain(potentials, no_potential, only_potential, either_potential)),
+        bind(acceleration, pulls=pulls_of(accelerations), rates=depths_of(slopes)),
+        bind(level, depths=depths_of(potentials)),
     )
 
 
@@ -178,5 +187,10 @@ def roles(
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The roles of a system, LOADS and POTENTIAL, with the sums over forces of these kinds bound in; ``more`` goes into
     the loads too."""
-    pull, depth = sums(kinds)
-    return bind(loads, acceleration=pull, **more), bind(potential, level=depth)
+    pulling, deep = sums(kinds)
+    return bind(loads, acceleration=pulling, **more), bind(potential, level=deep)
+
+
+ACCELERATION = "acceleration(part, p, t, r, v, mass, out, work_at) -> vector"
+LEVEL = "level(p, t, r) -> float"
+"""Holes of such roles."""
