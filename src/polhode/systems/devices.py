@@ -295,7 +295,9 @@ def atmosphere(
     rotation: Rate = 0.0,
     axis: Vector = (0.0, 0.0, 1.0),
 ) -> Force:
-    """Air that plates meet, as ``forces.drag`` with a coefficient of 1.
+    """Air that plates meet.
+
+    It is that of ``forces.drag``, with a coefficient of 1.
 
     Parameters
     ----------
@@ -330,7 +332,9 @@ def sunlight(
     radius: Length | None = None,
     sun_radius: Length | None = None,
 ) -> Force:
-    """Light that plates meet, as ``forces.radiation_pressure`` with a pressure for the acceleration.
+    """Light that plates meet.
+
+    It is that of ``forces.radiation_pressure``, with a pressure for the acceleration.
 
     Parameters
     ----------
