@@ -16,6 +16,7 @@ import contextlib
 import dis
 import functools
 import hashlib
+import re
 import threading
 import warnings
 from pathlib import Path
@@ -500,6 +501,12 @@ def compile_uncached(function, signature):
             return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
     except Exception as problem:  # numba's errors, and internal ones that it lets through
         return None, _reason(problem)
+
+
+def told(problem: Exception) -> str:
+    """What numba found wrong and, where it says so, in which function."""
+    called = re.search(r"^\s*def (\w+)\(", str(problem), re.MULTILINE)
+    return _reason(problem) + (f" (in the function {called[1]!r})" if called else "")
 
 
 def _reason(problem: Exception) -> str:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from polhode.arguments import UNKNOWN, array, mapping
 from polhode.errors import InvalidInput, unknown_name
@@ -476,7 +477,11 @@ def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Ca
             )  # fmt: skip
         if signature is LOADS and system.without_thickness.any():
             role = jit.bind(felt_loads, plain_loads=role)
-        roles[key] = jit.compile_kernel(role, signature)
+        try:
+            roles[key] = jit.compile_kernel(role, signature)
+        except NumbaError as problem:
+            raise InvalidInput(f"the loads of {system.name!r} cannot be compiled: {jit.told(problem)}; use "
+                               "numbers, tuples, and functions of these there") from problem  # fmt: skip
     return roles[key]
 
 
