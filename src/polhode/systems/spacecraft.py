@@ -157,9 +157,9 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
     """
     own = int(parameters[OWN])
     work_at = L.LOAD * N
-    works = int(parameters[WORKS]) + (parameters[own + THRUSTERS] > 0.0)
-    works += (parameters[own + AIR_AT] > 0.0) + (parameters[own + LIGHT_AT] > 0.0)
-    for k in range(works):
+    count = int(parameters[WORKS]) + (parameters[own + THRUSTERS] > 0.0)
+    count += (parameters[own + AIR_AT] > 0.0) + (parameters[own + LIGHT_AT] > 0.0)
+    for k in range(count):
         out[work_at + k] = 0.0
     for i in range(N):
         r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)

@@ -155,7 +155,7 @@ class Kind(NamedTuple):
         return cls(*(None if one is None else jit.Made(one) for one in functions))  # type: ignore[arg-type]
 
     @property
-    def place(self) -> Any:
+    def rank(self) -> Any:
         """Sorts kinds, the same in every process: with a rate, with a potential, without; then by name and code."""
         function = self.acceleration.function
         return (
@@ -166,7 +166,7 @@ class Kind(NamedTuple):
 
 def kinds_of(forces: Sequence[Force]) -> tuple[Kind, ...]:
     """The kinds of these forces, each once, in an order that does not depend on theirs."""
-    return tuple(sorted({Kind.of(force) for force in forces if force.impulse is None}, key=lambda kind: kind.place))
+    return tuple(sorted({Kind.of(force) for force in forces if force.impulse is None}, key=lambda kind: kind.rank))
 
 
 @lru_cache(jit.KEPT_KERNELS)

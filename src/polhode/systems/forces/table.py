@@ -113,19 +113,19 @@ def force_table(
         part = L.MOVING if force.velocity_dependent else L.RESTING
         if force.conservative and not falls:
             part = L.POTENTIAL_PART
-        works = inside and (part != L.POTENTIAL_PART or not force.autonomous)
+        booked = inside and (part != L.POTENTIAL_PART or not force.autonomous)
         if force.impulse is not None:
             impulses.append(replace(force.impulse, auxiliary=len(auxiliary), what=what))
         else:
             if inside:
                 number_of_kind = kinds.index(Kind.of(force))
-                rows += [number_of_kind, at, part, len(auxiliary) if works else -1, end if falls else 0]
+                rows += [number_of_kind, at, part, len(auxiliary) if booked else -1, end if falls else 0]
             else:
                 places.append(at)
             stored += [force.numbers[0] / mass[0], *force.numbers[1:]] if force.flow > 0.0 else force.numbers
             switches += [replace(one, index=at + one.index, what=what) for one in force.switches]
             watches += [replace(one, flag=at + one.flag if one.flag >= 0 else -1) for one in force.watches]
-        if works:
+        if booked:
             alike = [n for n, other in enumerate(made) if other.kind == force.kind]
             label = f"{force.kind} {alike.index(k) + 1}" if len(alike) > 1 else force.kind
             auxiliary.append(AuxiliaryVariable("work", label, part != L.POTENTIAL_PART and force.impulse is None))
