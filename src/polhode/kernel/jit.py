@@ -31,6 +31,7 @@ from numba.core.registry import CPUDispatcher
 from numba.experimental.function_type import _get_jit_address, _get_wrapper_address
 from numba.extending import intrinsic
 
+from polhode.kernel import direct
 from polhode.kernel.cache import ROOMS, WAITING, KernelCache
 from polhode.kernel.holes import check_filled, holes_among
 from polhode.kernel.holes import hole as hole
@@ -46,8 +47,8 @@ _lock = threading.RLock()
 class _Helper(CPUDispatcher):  # type: ignore[misc]
     """A dispatcher that is compiled into kernels only; called from Python it runs as plain Python."""
 
-    def __call__(self, *arguments):
-        return self.py_func(*arguments)
+    def __call__(self, *arguments, **named):
+        return self.py_func(*arguments, **named)
 
 
 def helper(function, **options):
@@ -173,6 +174,9 @@ def _leading(array, length):
 def _viewed(pointer, length):
     return carray(pointer, (length,))
 
+
+if not config.DISABLE_JIT:
+    _viewed.in_kernels = "view"  # for ``translate``
 
 pointer = _same if config.DISABLE_JIT else _data_pointer
 """pointer(array) -> typed pointer, indexed like an array. It passes as one word, where an array takes seven and two
@@ -458,9 +462,10 @@ def _compiled_kernel(made: Made, signature):
     with _lock:
         with held(always=True):
             kernel = njit(nogil=True, **OPTIONS)(plain)
+            kernel._compiler = direct.Compiler(kernel)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
-                kernel._cache = KernelCache(plain, kernel.targetoptions)
+                kernel._cache = KernelCache(plain, kernel.targetoptions | {"compiler": direct.digest()})
                 compile_lock = kernel._cache.alone(signature, kernel.targetctx)
         with compile_lock, held(always=True), typeinfer.register_dispatcher(kernel):
             kernel.compile(signature)

@@ -271,6 +271,22 @@ def transposed(a, b, c, d):
     return rows[0], rows[1], rows[2], rows[3]
 
 
+IN_KERNELS = {
+    load4: lambda a, k: _load4,
+    store4: lambda a, k, x: _store4,
+    spread: lambda x: _spread,
+    four: lambda a, b, c, d: _four,
+    fused: lambda a, b, c: _fused if a is LANES else _fused_once,
+    sum4: lambda a: _sum4,
+    roots: lambda a: _roots,
+    lesser: lambda a, b: _lesser,
+    greater: lambda a, b: _greater,
+    below: lambda a, limit: _below,
+    rounded: lambda a: _rounded,
+    transposed: lambda a, b, c, d: _transposed,
+}
+"""For each function, which intrinsic it is in kernels, from the types of the arguments."""
+
 overload(load4)(lambda a, k: lambda a, k: _load4(a, k))
 overload(store4)(lambda a, k, x: lambda a, k, x: _store4(a, k, x))
 overload(spread)(lambda x: lambda x: _spread(x))

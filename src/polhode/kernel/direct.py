@@ -1,0 +1,154 @@
+"""Compiles kernels by ``translate``, about ten times as fast as numba does; LLVM and calling conventions are numba's.
+
+What ``translate`` does not know is compiled by numba as before: ``Compiler.compile`` chooses. Both write the same
+operations in the same order, so results differ at most where LLVM fuses another multiplication into an addition.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import os
+import sys
+from types import CodeType
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types, typing
+from numba.core.compiler import CompileResult, compile_result
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import Environment
+from numba.core.funcdesc import PythonFunctionDescriptor
+from numba.core.runtime import rtsys
+
+from polhode.kernel import source, translate, values
+from polhode.kernel.source import Unsupported
+from polhode.kernel.translate import NO_ERROR, Options, Unit
+from polhode.kernel.values import leaves_of
+
+FORCED = "POLHODE_COMPILER"
+"""Environment variable: ``numba`` compiles everything by numba, ``direct`` nothing (for tests and measurements)."""
+_numbers = itertools.count()
+
+
+@functools.cache
+def digest() -> str:
+    """Digest of this compiler, part of the key of the kernels on disk."""
+    total = hashlib.sha256(os.environ.get(FORCED, "").encode())
+    for module in (source, translate, values, sys.modules[__name__]):
+        code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
+        _absorb(total, code)
+    return total.hexdigest()
+
+
+def _absorb(total: Any, code: CodeType) -> None:
+    """Add code to a digest, without line numbers, and without texts that have spaces: docstrings and messages."""
+    constants = [
+        sorted(map(repr, c)) if isinstance(c, frozenset) else c
+        for c in code.co_consts
+        if not isinstance(c, CodeType) and not (isinstance(c, str) and " " in c)
+    ]
+    total.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            _absorb(total, inner)
+
+
+class Compiler:
+    """Stands before numba's compiler of one dispatcher."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self.dispatcher, self.numba = dispatcher, dispatcher._compiler
+        self.reason = ""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.numba, name)
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        """The compiled function; ``reason`` says why it was left to numba, if it was."""
+        wanted = os.environ.get(FORCED, "")
+        if wanted != "numba":
+            try:
+                return compiled(self.dispatcher, args, return_type)
+            except Unsupported as problem:
+                self.reason = str(problem)
+                if wanted == "direct":
+                    raise
+        return self.numba.compile(args, return_type)
+
+
+@global_compiler_lock
+def compiled(dispatcher: Any, arguments: Any, result: Any) -> CompileResult:
+    """Compile the function of a dispatcher for these types.
+
+    Raises
+    ------
+    Unsupported
+        The function is outside the part of Python that ``translate`` knows.
+    """
+    function, options = dispatcher.py_func, dict(dispatcher.targetoptions)
+    context = dispatcher.targetctx
+    rtsys.initialize(context)
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    label = f"{function.__qualname__}.{os.urandom(8).hex()}"
+    if result is None:
+        raise Unsupported("a result of unknown type")
+    descriptor = PythonFunctionDescriptor(
+        native=True, modname=function.__module__, qualname=function.__qualname__, unique_name=label, doc="", typemap={},
+        restype=result, calltypes={}, args=names, kws=(), argtypes=tuple(arguments), mangler=context.mangler,
+        abi_tags=(hashlib.sha256(label.encode()).hexdigest()[:16],), uid=next(_numbers),
+    )  # fmt: skip
+    library = context.codegen().create_library(function.__qualname__)
+    library.enable_object_caching()
+    module = library.create_ir_module(function.__qualname__)
+    unit = Unit(context, dispatcher.typingctx, module)
+    with context.push_code_library(library):
+        entry = write_entry(unit, function, Options(options), descriptor)
+    library.add_ir_module(entry.module)
+    environment = Environment.from_fndesc(descriptor)
+    context.create_cpython_wrapper(library, descriptor, environment, None, bool(options.get("nogil")))
+    context.create_cfunc_wrapper(library, descriptor, environment, None)
+    library.add_linking_library(rtsys.library)
+    cfunc = context.get_executable(library, descriptor, environment)
+    context.insert_user_function(cfunc, descriptor, [library])
+    return compile_result(
+        typing_context=dispatcher.typingctx, target_context=context, entry_point=cfunc, typing_error=None,
+        type_annotation="", library=library, call_helper=None, signature=typing.signature(result, *arguments),
+        objectmode=False, lifted=(), fndesc=descriptor, environment=environment, metadata={}, reload_init=[],
+    )  # fmt: skip
+
+
+def write_entry(unit: Unit, function: Any, options: Options, descriptor: Any) -> Any:
+    """Write the function that numba's wrappers call, by numba's calling convention."""
+    context, convention = unit.context, unit.context.call_conv
+    arguments, result = descriptor.argtypes, descriptor.restype
+    kind = convention.get_function_type(result, arguments)
+    entry = ir.Function(unit.module, kind, descriptor.llvm_func_name)
+    convention.decorate_function(entry, descriptor.args, arguments, noalias=False)
+    writer = unit.writer(function, options)
+    builder = writer.builder
+    writer.entry = entry.append_basic_block("entry")
+    builder.position_at_end(entry.append_basic_block("body"))
+    begin = builder.block
+    packer = convention._get_arg_packer(arguments)
+    packed = packer.from_arguments(builder, convention.get_arguments(entry))
+    values = [writer.from_numba(v, kind) for v, kind in zip(packed, arguments, strict=True)]
+    written = unit.written(function, options, values)
+    leaves = [leaf for value in values for leaf in leaves_of(value)]
+    if written.fails:
+        leaves.insert(0, convention._get_excinfo_argument(entry))
+    found = builder.call(written.function, leaves)
+    value, code = writer.taken_apart(found, written)
+    if code is not None:
+        tests = [builder.icmp_signed("!=", code, ir.Constant(code.type, n)) for n in NO_ERROR]
+        with builder.if_then(builder.and_(*tests), likely=False):
+            builder.ret(code)
+    if result == types.none:
+        made = context.get_dummy_value()
+    else:
+        made = context.get_return_value(builder, result, writer.as_numba(value, result))
+    convention.return_value(builder, made)
+    with builder.goto_block(writer.entry):
+        builder.branch(begin)
+    return entry

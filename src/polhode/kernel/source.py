@@ -1,0 +1,225 @@
+"""The syntax tree of a function's source, checked against its code."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+from types import CodeType
+
+LONGEST_TAIL = 8
+"""Lines of closing brackets that may follow the last line with an instruction."""
+GENERATOR = 0x3A0
+"""The flags of code of generators and coroutines."""
+FUTURE = 0x1FE0000
+"""The flags of code that ``from __future__ import`` sets."""
+
+
+class Unsupported(Exception):
+    """A function is outside the part of Python that ``translate`` knows; numba compiles it instead.
+
+    ``where`` is the function and the line in it.
+    """
+
+    where: str | None = None
+
+    def __str__(self) -> str:
+        return super().__str__() + (f" ({self.where})" if self.where else "")
+
+
+@functools.lru_cache(4096)
+def tree_of(code: CodeType) -> ast.FunctionDef | ast.Lambda:
+    """The syntax tree of the function with this code.
+
+    Raises
+    ------
+    Unsupported
+        No source is found that compiles to this very code (typed at a prompt without history, or edited since).
+    """
+    lines = linecache.getlines(code.co_filename)
+    first = code.co_firstlineno
+    last = max((end for _, end, _, _ in code.co_positions() if end), default=first)
+    if code.co_flags & GENERATOR or len(lines) < last:
+        raise Unsupported("no source")
+    indented = lines[first - 1][:1].isspace()
+    for tail in range(LONGEST_TAIL):
+        text = "".join(lines[first - 1 : last + tail])
+        try:
+            tree = ast.parse("if True:\n" + text if indented else text)
+        except SyntaxError:
+            continue
+        ast.increment_lineno(tree, first - 1 - indented)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef):
+                if isinstance(node, ast.FunctionDef):
+                    if node.name != code.co_name:
+                        continue
+                    node.decorator_list = []
+                if any(_same(code, _compiled(node, code, imports)) for imports in (False, True)):
+                    if isinstance(node, ast.FunctionDef):
+                        Variables(code).separate(node)
+                    return node
+    raise Unsupported("the source has changed")
+
+
+def _compiled(node: ast.FunctionDef | ast.Lambda, code: CodeType, imports: bool) -> CodeType | None:
+    """The code of a node, compiled where it finds the same variables of enclosing functions.
+
+    Calls of attributes of an imported name have other code: ``imports`` says whether all global names are imported.
+    """
+    body: list[ast.stmt] = [node if isinstance(node, ast.FunctionDef) else ast.Expr(node)]
+    if code.co_freevars:
+        names: list[ast.expr] = [ast.Name(name, ast.Store()) for name in code.co_freevars]
+        body.insert(0, ast.Assign(names, ast.Constant(None)))
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        body = [ast.FunctionDef("_", nothing, body, [])]
+    if imports and code.co_names:
+        body.insert(0, ast.Import([ast.alias(name) for name in code.co_names]))
+    module = ast.fix_missing_locations(ast.Module(body, []))
+    try:
+        outer = compile(module, "", "exec", code.co_flags & FUTURE, True, 0)
+    except (SyntaxError, ValueError):
+        return None
+    return _inner(outer, code.co_name)
+
+
+def _inner(outer: CodeType, name: str) -> CodeType | None:
+    for part in outer.co_consts:
+        if isinstance(part, CodeType):
+            found = part if part.co_name == name else _inner(part, name)
+            if found is not None:
+                return found
+    return None
+
+
+def _same(a: CodeType, b: CodeType | None) -> bool:
+    return b is not None and all(
+        getattr(a, name) == getattr(b, name) for name in ("co_code", "co_names", "co_varnames", "co_freevars")
+    ) and _plain(a) == _plain(b)  # fmt: skip
+
+
+def _plain(code: CodeType) -> list[tuple[type, str]]:
+    return [(type(value), repr(value)) for value in code.co_consts if not isinstance(value, CodeType)]
+
+
+Reaching = dict[str, frozenset[int]]
+
+
+class Variables:
+    """Gives names of their own to uses of a name that have nothing to do with each other, such as two loops' ``k``.
+
+    A use of a variable belongs together with all settings of it that can reach the use.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self.local = frozenset(code.co_varnames)
+        self.parameters = code.co_varnames[: code.co_argcount]
+        self.set: list[tuple[ast.Name, int]] = []
+        self.used: list[tuple[ast.Name, frozenset[int]]] = []
+        self.parents: dict[int, int] = {}
+        self.loops: list[tuple[list[Reaching], list[Reaching]]] = []
+
+    def separate(self, tree: ast.FunctionDef) -> None:
+        """Rename the variables in a tree; of a name that is read and set (``x += 1``), ``read`` is the name read."""
+        begin = {name: frozenset([k]) for k, name in enumerate(self.parameters)}
+        for k in range(len(self.parameters)):
+            self.parents[k] = k
+        self.body(tree.body, begin)
+        for _, reaching in self.used:
+            known = sorted(reaching)
+            for other in known[1:]:
+                self.parents[self.root(other)] = self.root(known[0])
+        labels: dict[tuple[str, int], str] = {}
+        for k, name in enumerate(self.parameters):
+            labels[name, self.root(k)] = name
+        for node, reaching in self.used:
+            node.read = self.label(labels, node.id, min(reaching)) if reaching else node.id  # type: ignore[attr-defined]
+        for node, number in self.set:
+            node.label = self.label(labels, node.id, number)  # type: ignore[attr-defined]
+        for node, _ in self.used:
+            if isinstance(node.ctx, ast.Load):
+                node.id = node.read  # type: ignore[attr-defined]
+        for node, _ in self.set:
+            node.id = node.label  # type: ignore[attr-defined]
+
+    def label(self, labels: dict[tuple[str, int], str], name: str, number: int) -> str:
+        return labels.setdefault((name, self.root(number)), f"{name} {len(labels)}")
+
+    def root(self, number: int) -> int:
+        while self.parents[number] != number:
+            number = self.parents[number]
+        return number
+
+    def reads(self, e: ast.AST | None, reaching: Reaching) -> None:
+        """Note the variables that an expression reads."""
+        for node in () if e is None else ast.walk(e):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in self.local:
+                self.used.append((node, reaching.get(node.id, frozenset())))
+
+    def sets(self, target: ast.AST, reaching: Reaching) -> None:
+        """Note the variables that a target sets."""
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                number = id(node)
+                if number not in self.parents:
+                    self.parents[number] = number
+                    self.set.append((node, number))
+                reaching[node.id] = frozenset([number])
+
+    def body(self, statements: list[ast.stmt], reaching: Reaching | None) -> Reaching | None:
+        """Which settings reach the end of statements, from those that reach the beginning; None: it is not reached."""
+        for s in statements:
+            if reaching is None:
+                break
+            reaching = self.statement(s, dict(reaching))
+        return reaching
+
+    def statement(self, s: ast.stmt, reaching: Reaching) -> Reaching | None:
+        if isinstance(s, ast.If):
+            self.reads(s.test, reaching)
+            return merged([self.body(s.body, reaching), self.body(s.orelse, reaching)])
+        if isinstance(s, ast.For | ast.While):
+            return self.loop(s, reaching)
+        if isinstance(s, ast.Break | ast.Continue):
+            if self.loops:
+                self.loops[-1][isinstance(s, ast.Continue)].append(reaching)
+            return None
+        if isinstance(s, ast.AugAssign):
+            self.reads(s.value, reaching)
+            self.reads(s.target, reaching)
+            if isinstance(s.target, ast.Name):
+                self.used.append((s.target, reaching.get(s.target.id, frozenset())))
+            self.sets(s.target, reaching)
+            return reaching
+        self.reads(s, reaching)
+        self.sets(s, reaching)
+        return None if isinstance(s, ast.Return | ast.Raise) else reaching
+
+    def loop(self, s: ast.For | ast.While, reaching: Reaching) -> Reaching | None:
+        if isinstance(s, ast.For):
+            self.reads(s.iter, reaching)
+        head = reaching
+        for _ in range(2):
+            self.loops.append(([], []))
+            inside = dict(head)
+            if isinstance(s, ast.For):
+                self.sets(s.target, inside)
+            else:
+                self.reads(s.test, inside)
+            end = self.body(s.body, inside)
+            stopped, continued = self.loops.pop()
+            head = merged([reaching, end, *continued]) or reaching
+        endless = isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and s.test.value
+        return merged([None if endless else head, *stopped])
+
+
+def merged(several: list[Reaching | None]) -> Reaching | None:
+    """The settings that reach a place from several others."""
+    found: Reaching | None = None
+    for one in several:
+        if one is not None and found is None:
+            found = dict(one)
+        elif one is not None and found is not None:
+            for name, numbers in one.items():
+                found[name] = found.get(name, frozenset()) | numbers
+    return found

@@ -1,0 +1,448 @@
+"""Values of kernels as ``translate`` writes them: numbers, pointers, tuples, arrays, and things known beforehand.
+
+Tuples exist only here: LLVM sees their numbers. Arithmetic follows numba's to the letter, so that both compilers write
+the same operations: integers of 64 bits wrap around, division does not raise.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from polhode.kernel.simd import LANES, _repeated
+from polhode.kernel.source import Unsupported
+
+F, I, BIT, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(1), ir.IntType(32)
+FLOAT, INT, BOOL = types.float64, types.int64, types.boolean
+RANKS = {BOOL: 0, INT: 1, FLOAT: 2}
+LONGEST_FOLD = 1 << 62
+
+
+class Known:
+    """Something known when the kernel is compiled: a constant, a function, a module, a type."""
+
+    __slots__ = ("it",)
+
+    def __init__(self, it: Any) -> None:
+        self.it = it
+
+
+class Scalar:
+    """A value of a numba type."""
+
+    __slots__ = ("kind", "v")
+
+    def __init__(self, kind: Any, v: Any) -> None:
+        self.kind, self.v = kind, v
+
+
+class Tup:
+    """A tuple of values; ``cls`` is the class of a named tuple."""
+
+    __slots__ = ("cls", "parts")
+
+    def __init__(self, parts: Any, cls: Any = None) -> None:
+        self.parts, self.cls = tuple(parts), cls
+
+
+class View:
+    """An array without gaps, by the address of its first number and its lengths."""
+
+    __slots__ = ("data", "dtype", "lengths")
+
+    def __init__(self, dtype: Any, data: Any, lengths: Any) -> None:
+        self.dtype, self.data, self.lengths = dtype, data, tuple(lengths)
+
+
+class Shape:
+    """What is known of a value before the kernel runs; equal for values that may be stored in the same place."""
+
+    __slots__ = ("kept", "key")
+
+    def __init__(self, key: Any, kept: Any = None) -> None:
+        self.key, self.kept = key, kept
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shape) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return str(self.key)
+
+
+Value = Known | Scalar | Tup | View
+NOTHING = Known(None)
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a constant number."""
+    return isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating)
+
+
+def settled(value: Value) -> Value:
+    """The value with its constant numbers as values of the kernel."""
+    if isinstance(value, Known):
+        it = value.it
+        if is_number(it):
+            if isinstance(it, bool | np.bool_):
+                return Scalar(BOOL, ir.Constant(BIT, int(it)))
+            if isinstance(it, int | np.integer):
+                if not -(1 << 63) <= it < 1 << 63 or isinstance(it, np.unsignedinteger):
+                    raise Unsupported("an integer of more than 64 bits")
+                return Scalar(INT, ir.Constant(I, int(it)))
+            if isinstance(it, np.floating) and not isinstance(it, np.float64):
+                raise Unsupported("a number of another precision")
+            return Scalar(FLOAT, ir.Constant(F, float(it)))
+        if isinstance(it, tuple):
+            return settled(opened(value))
+        return value
+    if isinstance(value, Tup):
+        return Tup([settled(part) for part in value.parts], value.cls)
+    return value
+
+
+def opened(value: Value) -> Value:
+    """A constant tuple as a tuple of constants; any other value itself."""
+    if isinstance(value, Known) and isinstance(value.it, tuple):
+        return Tup([Known(part) for part in value.it], type(value.it) if hasattr(value.it, "_fields") else None)
+    return value
+
+
+def shape_of(value: Value) -> Shape:
+    """The shape of a settled value."""
+    if isinstance(value, Scalar):
+        return Shape(value.kind)
+    if isinstance(value, Tup):
+        shapes = tuple(shape_of(part) for part in value.parts)
+        return Shape((value.cls, shapes), shapes)
+    if isinstance(value, View):
+        return Shape(("array", value.dtype, len(value.lengths)))
+    return Shape(("known", id(value.it)), value)
+
+
+def leaves_of(value: Value) -> list[Any]:
+    """The LLVM values of a settled value."""
+    if isinstance(value, Scalar):
+        return [value.v]
+    if isinstance(value, Tup):
+        return [leaf for part in value.parts for leaf in leaves_of(part)]
+    if isinstance(value, View):
+        return [value.data, *value.lengths]
+    return []
+
+
+def rebuilt(like: Value, leaves: Any) -> Value:
+    """A value of the shape of ``like`` from an iterator over LLVM values."""
+    if isinstance(like, Scalar):
+        return Scalar(like.kind, next(leaves))
+    if isinstance(like, Tup):
+        return Tup([rebuilt(part, leaves) for part in like.parts], like.cls)
+    if isinstance(like, View):
+        data = next(leaves)
+        return View(like.dtype, data, [next(leaves) for _ in like.lengths])
+    return like
+
+
+class Arithmetic:
+    """Writes operations on values with a builder."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.builder: Any = ir.IRBuilder()
+
+    # -------------------------------------------------------------- conversions
+    def cast(self, value: Value, kind: Any) -> Any:
+        """The LLVM value of a number, as one of this type."""
+        value = settled(value)
+        if not isinstance(value, Scalar):
+            raise Unsupported(f"no {kind}")
+        if value.kind == kind:
+            return value.v
+        b = self.builder
+        if kind == FLOAT and value.kind == INT:
+            return b.sitofp(value.v, F)
+        if kind == FLOAT and value.kind == BOOL:
+            return b.uitofp(value.v, F)
+        if kind == INT and value.kind == BOOL:
+            return b.zext(value.v, I)
+        if kind == INT and value.kind == FLOAT:
+            return b.fptosi(value.v, I)
+        if kind is LANES and value.kind in RANKS:
+            return _repeated(b, self.cast(value, FLOAT))
+        raise Unsupported(f"{value.kind} is no {kind}")
+
+    def number(self, value: Value) -> Value:
+        """A settled number, integer or boolean; lanes too."""
+        value = settled(value)
+        if isinstance(value, Scalar) and (value.kind in RANKS or value.kind is LANES):
+            return value
+        raise Unsupported("arithmetic on something else than numbers")
+
+    def common(self, a: Value, b: Value) -> Value:
+        """A settled value whose shape both can be converted to (only its shape counts)."""
+        a, b = settled(a), settled(b)
+        if isinstance(a, Scalar) and isinstance(b, Scalar):
+            if a.kind == b.kind:
+                return a
+            if a.kind in RANKS and b.kind in RANKS:
+                return a if RANKS[a.kind] > RANKS[b.kind] else b
+        elif isinstance(a, Tup) and isinstance(b, Tup) and a.cls is b.cls and len(a.parts) == len(b.parts):
+            return Tup([self.common(x, y) for x, y in zip(a.parts, b.parts, strict=True)], a.cls)
+        elif shape_of(a) == shape_of(b):
+            return a
+        raise Unsupported("a variable of two types")
+
+    def converted(self, value: Value, like: Value) -> Value:
+        """The value converted to the shape of ``like``."""
+        value = settled(value)
+        if isinstance(like, Scalar):
+            return Scalar(like.kind, self.cast(value, like.kind))
+        if isinstance(like, Tup) and isinstance(value, Tup) and len(like.parts) == len(value.parts):
+            return Tup([self.converted(x, y) for x, y in zip(value.parts, like.parts, strict=True)], like.cls)
+        if shape_of(value) == shape_of(like):
+            return value
+        raise Unsupported("a variable of two types")
+
+    def chosen(self, condition: Any, a: Value, b: Value) -> Value:
+        """The first value where the condition holds, else the second; both are computed."""
+        like = self.common(a, b)
+        x, y = leaves_of(self.converted(a, like)), leaves_of(self.converted(b, like))
+        return rebuilt(like, iter([self.builder.select(condition, p, q) for p, q in zip(x, y, strict=True)]))
+
+    # -------------------------------------------------------------- operators
+    def binary(self, name: str, x: Value, y: Value) -> Value:
+        """An operator of two operands, by the name of its syntax node."""
+        if isinstance(x, Known) and isinstance(y, Known) and is_number(x.it) and is_number(y.it):
+            folded = _folded(name, x.it, y.it)
+            if folded is not None:
+                return Known(folded)
+        if name == "Add" and isinstance(opened(x), Tup) and isinstance(opened(y), Tup):
+            return Tup(opened(x).parts + opened(y).parts)  # type: ignore[union-attr]
+        exponent = y.it if name == "Pow" and isinstance(y, Known) else None
+        a, b = self.number(x), self.number(y)
+        kinds = (a.kind, b.kind)  # type: ignore[union-attr]
+        builder = self.builder
+        if LANES in kinds:
+            if name not in ("Add", "Sub", "Mult", "Div"):
+                raise Unsupported("an operator without lanes")
+            p, q = self.cast(a, LANES), self.cast(b, LANES)
+            return Scalar(LANES, getattr(builder, FLOATS[name])(p, q, flags=("contract",)))
+        if name == "Pow":
+            return self.power(a, b, exponent)
+        if FLOAT not in kinds and name in INTS:
+            if kinds == (BOOL, BOOL) and name in ("BitAnd", "BitOr", "BitXor"):
+                return Scalar(BOOL, getattr(builder, INTS[name])(a.v, b.v))  # type: ignore[union-attr]
+            return Scalar(INT, getattr(builder, INTS[name])(self.cast(a, INT), self.cast(b, INT)))
+        if FLOAT not in kinds and name in ("FloorDiv", "Mod"):
+            return Scalar(INT, self.whole_division(self.cast(a, INT), self.cast(b, INT), name == "Mod"))
+        p, q = self.cast(a, FLOAT), self.cast(b, FLOAT)
+        if name in FLOATS:
+            return Scalar(FLOAT, getattr(builder, FLOATS[name])(p, q))
+        if name in ("FloorDiv", "Mod"):
+            return Scalar(FLOAT, self.real_division(p, q, name == "Mod"))
+        raise Unsupported(f"the operator {name}")
+
+    def power(self, a: Any, b: Any, exponent: Any) -> Value:
+        """a to the power b; with a constant whole exponent by multiplications."""
+        if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) < 0x10000:
+            if a.kind == FLOAT:
+                one, times = ir.Constant(F, 1.0), self.builder.fmul
+            elif exponent >= 0:
+                one, times = ir.Constant(I, 1), self.builder.mul
+            else:
+                raise Unsupported("a negative power of an integer")
+            result, square, n = one, self.cast(a, FLOAT if a.kind == FLOAT else INT), abs(exponent)
+            while n:
+                if n & 1:
+                    result = square if result is one else times(result, square)
+                n >>= 1
+                if n:
+                    square = times(square, square)
+            if exponent < 0:
+                result = self.builder.fdiv(one, result)
+            return Scalar(FLOAT if a.kind == FLOAT else INT, result)
+        if b.kind != FLOAT:
+            raise Unsupported("a power whose exponent is a variable integer")
+        return Scalar(FLOAT, self.intrinsic("llvm.pow.f64", self.cast(a, FLOAT), b.v))
+
+    def whole_division(self, a: Any, b: Any, remainder: bool) -> Any:
+        """Floor of the quotient of integers, or the remainder with the sign of the divisor; 0 for a divisor of 0."""
+        builder = self.builder
+        zero, one = ir.Constant(I, 0), ir.Constant(I, 1)
+        if not (isinstance(b, ir.Constant) and b.constant > 0):
+            unsafe = builder.icmp_signed("==", b, zero)
+            overflow = builder.and_(
+                builder.icmp_signed("==", a, ir.Constant(I, -(1 << 63))),
+                builder.icmp_signed("==", b, ir.Constant(I, -1)),
+            )
+            unsafe = builder.or_(unsafe, overflow)
+            found = self.whole_division_by(a, builder.select(unsafe, one, b), remainder)
+            return builder.select(unsafe, zero, found)
+        return self.whole_division_by(a, b, remainder)
+
+    def whole_division_by(self, a: Any, b: Any, remainder: bool) -> Any:
+        builder = self.builder
+        zero, one = ir.Constant(I, 0), ir.Constant(I, 1)
+        r = builder.srem(a, b)
+        differ = builder.and_(
+            builder.icmp_signed("!=", r, zero), builder.icmp_signed("<", builder.xor(b, r), zero)
+        )  # fmt: skip
+        if remainder:
+            return builder.select(differ, builder.add(r, b), r)
+        q = builder.sdiv(a, b)
+        return builder.select(differ, builder.sub(q, one), q)
+
+    def real_division(self, a: Any, b: Any, remainder: bool) -> Any:
+        """Floor of the quotient of numbers, or the remainder with the sign of the divisor, as Python computes them."""
+        builder = self.builder
+        zero, one = ir.Constant(F, 0.0), ir.Constant(F, 1.0)
+        r = builder.frem(a, b)
+        q = builder.fdiv(builder.fsub(a, r), b)
+        inexact = builder.fcmp_unordered("!=", r, zero)
+        differ = builder.xor(builder.fcmp_ordered("<", b, zero), builder.fcmp_ordered("<", r, zero))
+        differ = builder.and_(inexact, differ)
+        by_zero = builder.fcmp_ordered("==", b, zero)
+        if remainder:
+            whole = builder.select(differ, builder.fadd(r, b), r)
+            signed = builder.select(inexact, whole, self.intrinsic("llvm.copysign.f64", zero, b))
+            return builder.select(by_zero, r, signed)
+        q = builder.select(differ, builder.fsub(q, one), q)
+        floor = self.intrinsic("llvm.floor.f64", q)
+        nearer = builder.select(
+            builder.fcmp_ordered(">", builder.fsub(q, floor), ir.Constant(F, 0.5)), builder.fadd(floor, one), floor
+        )
+        small = self.intrinsic("llvm.copysign.f64", zero, builder.fdiv(a, b))
+        found = builder.select(builder.fcmp_unordered("!=", q, zero), nearer, small)
+        return builder.select(by_zero, builder.fdiv(a, b), found)
+
+    def negative(self, x: Value) -> Value:
+        """-x."""
+        if isinstance(x, Known) and is_number(x.it):
+            return Known(-x.it)
+        x = self.number(x)
+        if x.kind == FLOAT:  # type: ignore[union-attr]
+            return Scalar(FLOAT, self.builder.fsub(ir.Constant(F, -0.0), x.v))  # type: ignore[union-attr]
+        if x.kind is LANES:  # type: ignore[union-attr]
+            raise Unsupported("a sign before lanes")
+        return Scalar(INT, self.builder.neg(self.cast(x, INT)))
+
+    def compared(self, name: str, x: Value, y: Value) -> Value:
+        """A comparison, by the name of its syntax node."""
+        if name in ("Is", "IsNot"):
+            x, y = settled(x), settled(y)
+            if not (isinstance(x, Known) or isinstance(y, Known)):
+                raise Unsupported("identity of variables")
+            same = isinstance(x, Known) and isinstance(y, Known) and x.it is y.it
+            return Known(same == (name == "Is"))
+        if name not in SYMBOLS:
+            raise Unsupported(f"the comparison {name}")
+        if isinstance(x, Known) and isinstance(y, Known) and not isinstance(x.it, tuple):
+            return Known(bool(getattr(operator, SYMBOLS[name][1])(x.it, y.it)))
+        a, b = self.number(x), self.number(y)
+        kinds, symbol, builder = (a.kind, b.kind), SYMBOLS[name][0], self.builder  # type: ignore[union-attr]
+        if LANES in kinds:
+            raise Unsupported("a comparison of lanes")
+        if FLOAT in kinds:
+            test = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
+            return Scalar(BOOL, test(symbol, self.cast(a, FLOAT), self.cast(b, FLOAT)))
+        return Scalar(BOOL, builder.icmp_signed(symbol, self.cast(a, INT), self.cast(b, INT)))
+
+    def truth(self, x: Value) -> Any:
+        """Whether a value counts as true: True or False where that is known, else a bit."""
+        x = opened(x)
+        if isinstance(x, Tup):
+            return bool(x.parts)
+        if isinstance(x, Known):
+            if x.it is None or is_number(x.it):
+                return bool(x.it)
+            raise Unsupported("the truth of an object")
+        kind = self.number(x).kind  # type: ignore[union-attr]
+        if kind == BOOL:
+            return x.v  # type: ignore[union-attr]
+        if kind == INT:
+            return self.builder.icmp_signed("!=", x.v, ir.Constant(I, 0))  # type: ignore[union-attr]
+        if kind == FLOAT:
+            return self.builder.fcmp_unordered("!=", x.v, ir.Constant(F, 0.0))  # type: ignore[union-attr]
+        raise Unsupported("the truth of lanes")
+
+    # -------------------------------------------------------------- functions of numbers
+    def extern(self, name: str, *arguments: Any, pure: bool = True) -> Any:
+        """Call a function of the C library on numbers."""
+        insert = cgutils.insert_pure_function if pure else cgutils.get_or_insert_function
+        function = insert(self.builder.module, ir.FunctionType(F, [F] * len(arguments)), name)
+        return self.builder.call(function, arguments)
+
+    def intrinsic(self, name: str, *arguments: Any) -> Any:
+        """Call a function of LLVM on numbers."""
+        kind = ir.FunctionType(F, [F] * len(arguments))
+        return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, name), arguments)
+
+    def least(self, values: Any, symbol: str) -> Value:
+        """The smallest ("<") or largest (">") of several numbers; of equal ones the first, as Python chooses."""
+        best = self.number(values[0])
+        for value in values[1:]:
+            value = self.number(value)
+            like = self.common(best, value)
+            a, b = self.cast(best, like.kind), self.cast(value, like.kind)  # type: ignore[union-attr]
+            compare = self.builder.fcmp_ordered if like.kind == FLOAT else self.builder.icmp_signed  # type: ignore[union-attr]
+            best = Scalar(like.kind, self.builder.select(compare(symbol, b, a), b, a))  # type: ignore[union-attr]
+        return best
+
+    def size(self, x: Value) -> Value:
+        """abs(x)."""
+        x = self.number(x)
+        if x.kind == FLOAT:  # type: ignore[union-attr]
+            return Scalar(FLOAT, self.intrinsic("llvm.fabs.f64", x.v))  # type: ignore[union-attr]
+        v = self.cast(x, INT)
+        below = self.builder.icmp_signed("<", v, ir.Constant(I, 0))
+        return Scalar(INT, self.builder.select(below, self.builder.neg(v), v))
+
+
+INTS = {"Add": "add", "Sub": "sub", "Mult": "mul", "BitAnd": "and_", "BitOr": "or_", "BitXor": "xor",
+        "LShift": "shl", "RShift": "ashr"}  # fmt: skip
+FLOATS = {"Add": "fadd", "Sub": "fsub", "Mult": "fmul", "Div": "fdiv"}
+SYMBOLS = {"Eq": ("==", "eq"), "NotEq": ("!=", "ne"), "Lt": ("<", "lt"), "LtE": ("<=", "le"), "Gt": (">", "gt"),
+           "GtE": (">=", "ge")}  # fmt: skip
+FOLDS = {"Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "BitAnd": operator.and_,
+         "BitOr": operator.or_, "BitXor": operator.xor}  # fmt: skip
+
+
+def _folded(name: str, x: Any, y: Any) -> Any:
+    """The result of an operator on constants where Python's is that of a kernel; else None."""
+    whole = isinstance(x, int) and isinstance(y, int)
+    if not whole and not all(type(value) in (int, bool, float) for value in (x, y)):
+        return None
+    if name == "Div" and y != 0:
+        return x / y
+    if name in ("FloorDiv", "Mod") and whole and y != 0:
+        return x // y if name == "FloorDiv" else x % y
+    if (name in ("BitAnd", "BitOr", "BitXor") and not whole) or name not in FOLDS:
+        return None
+    result = FOLDS[name](x, y)
+    return result if not isinstance(result, int) or abs(result) < LONGEST_FOLD else None
+
+
+INTRINSICS = {
+    math.exp: "exp", math.log: "log", math.sin: "sin", math.cos: "cos", math.fabs: "fabs", math.log10: "log10",
+    np.exp: "exp", np.log: "log", np.sin: "sin", np.cos: "cos", np.fabs: "fabs", np.floor: "floor", np.ceil: "ceil",
+}  # fmt: skip
+"""Functions of one number that LLVM knows."""
+EXTERNS = {
+    math.sqrt: "sqrt", math.tan: "tan", math.asin: "asin", math.acos: "acos", math.atan: "atan", math.sinh: "sinh",
+    math.cosh: "cosh", math.tanh: "tanh", math.asinh: "asinh", math.acosh: "acosh", math.atanh: "atanh",
+    math.expm1: "expm1", math.log1p: "log1p", math.erf: "erf", math.erfc: "erfc", math.log2: "log2",
+    np.sqrt: "sqrt", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.sinh: "sinh",
+    np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
+    np.expm1: "expm1", np.log1p: "log1p",
+    math.atan2: "atan2", np.arctan2: "atan2",
+}  # fmt: skip
+"""Functions of the C library."""
+TO_INTEGER = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}

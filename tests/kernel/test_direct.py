@@ -1,0 +1,358 @@
+"""The compiler of kernels: each construct against plain Python and against numba, and what it leaves to numba."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from math import atan2, copysign, cos, exp, floor, frexp, hypot, inf, ldexp, nan, sqrt
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numba import njit, types
+from numba.core import sigutils
+
+import polhode
+from polhode.kernel import direct, jit, source
+from polhode.kernel.jit import helper, inlined, integers, pointer, view
+from polhode.kernel.signatures import A1, A2, EVENT, I1, f8, i8
+from polhode.methods import METHODS
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+
+X = (0.0, 1.0, -1.0, 0.3, -2.5, 7.25, 1e9)
+K = (0, 1, -1, 2, 3, -7, 12)
+TABLE = (2.0, -1.0, 0.5, 4.0)
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+def by(compiler, function, signature):
+    """The function compiled by "direct" or "numba"."""
+    arguments, result = sigutils.normalize_signature(signature)
+    dispatcher = njit(**jit.OPTIONS)(function)
+    if compiler == "direct":
+        return direct.compiled(dispatcher, arguments, result).entry_point
+    dispatcher.compile(signature)
+    return dispatcher
+
+
+# ------------------------------------------------------------------ of two numbers and an integer
+@helper
+def half(x, up=False):
+    if up:
+        return 0.5 * x + 1.0
+    return 0.5 * x
+
+
+@inlined
+def pair_of(x, y):
+    return Pair(x + y, (x, y, 1))
+
+
+@helper
+def applied(function, x):
+    return function(x) + function(2.0 * x)
+
+
+@helper
+def ackermann_of_small(m, n):
+    if m == 0:
+        return n + 1
+    if n == 0:
+        return ackermann_of_small(m - 1, 1)
+    return ackermann_of_small(m - 1, ackermann_of_small(m, n - 1))
+
+
+def arithmetic(x, y, k):
+    return x * y - (x + 2) / 3 + -k * 0.5 + x**2 - 2 * k**3 + (x + 0.5) ** -2
+
+
+def whole_numbers(x, y, k):
+    return (k // 3) * 1000 + (k % 3) * 100 + (-k // 4) + (k << 2) + (k >> 1) + (k & 5) + (k | 8) + (k ^ 3) + ~k
+
+
+def division_of_numbers(x, y, k):
+    return x // (y + 10.5) + x % (y + 10.5) + x % -2.5
+
+
+def comparisons(x, y, k):
+    a = (x < y) + 2 * (x <= y) + 4 * (x == y) + 8 * (x != k) + 16 * (k >= x) + 32 * (0.0 < x < 1.0)
+    return a + 64.0 * (k in (1, 2, 3)) + 128.0 * (k not in (1, 2))
+
+
+def conditions(x, y, k):
+    if x > 0.0 and (y > 0.0 or k > 0) and k != 2:
+        return 1.0
+    elif x < 0.0 or k:
+        z = x if y < x else y
+    else:
+        z = k
+    return z + (3 if x and y else 4)
+
+
+def widening(x, y, k):
+    total = 0
+    for n in range(3):
+        total += n * x
+    count = 1
+    if k > 1:
+        count = 2.5
+    return total + count
+
+
+def unrelated_uses(x, y, k):
+    a = 1
+    for a in range(3):
+        y += a
+    a = (x, y)
+    for c in (1.5, 2.5):
+        a = (a[1] + c, a[0])
+    c = Pair(a, k)
+    return c.first[0] - c.second + c[0][1]
+
+
+def loops(x, y, k):
+    total = 0.0
+    for i in range(10, -10, -3):
+        if i == k:
+            continue
+        if i < -6:
+            break
+        for j in range(i):
+            total += x * j
+    n = 0
+    while True:
+        n += 1
+        if n * n > 20:
+            break
+    while n > 2 and total < 1e3:
+        n, total = n - 1, total + y
+    return total + n
+
+
+def tuples(x, y, k):
+    p = pair_of(x, y)
+    a, (b, c, one) = p
+    q = (*p.second, k)
+    total = len(q) + q[-1] + one
+    for n in range(len(q)):
+        total += q[n] * TABLE[n - 1]
+    for weight in TABLE:
+        total -= weight * a
+    return total + b * c + TABLE[1:3][1] + max((*q[:2], x, 1.0))
+
+
+def helpers(x, y, k):
+    return applied(half, x) + half(y, True) + half(up=True, x=1.0) + ackermann_of_small(2, 3)
+
+
+def functions(x, y, k):
+    m, e = frexp(x + 3.25)
+    return (
+        sqrt(abs(x)) + cos(y) + atan2(x, y) + copysign(2.0, y) + hypot(x, 2.0) + floor(y) + ldexp(m, e - 2)
+        + exp(-abs(x)) + np.sin(x) + math.tanh(y) + max(x, y, 0.5) + min(x, k) + int(y) + float(k) + abs(k)
+        + 1.0 * math.isfinite(x / y if y != 0.0 else inf)
+    )  # fmt: skip
+
+
+def not_numbers(x, y, k):
+    a = nan if k == 0 else x
+    return 1.0 * (not a < 1.0) + 2.0 * (a != a) + max(a, 1.0) + min(2.0, a)
+
+
+CONSTRUCTS = (
+    arithmetic, whole_numbers, division_of_numbers, comparisons, conditions, widening, unrelated_uses, loops, tuples,
+    helpers, functions, not_numbers,
+)  # fmt: skip
+
+
+def same(a, b):
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
+@pytest.mark.parametrize("function", CONSTRUCTS, ids=lambda f: f.__name__)
+def test_each_construct_does_what_python_does(function):
+    compiled = by("direct", function, f8(f8, f8, i8))
+    for x in X:
+        for y in X:
+            for k in K:
+                wanted = float(function(x, y, k))
+                assert compiled(x, y, k) == pytest.approx(wanted, rel=1e-13, abs=1e-300, nan_ok=True), (x, y, k)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [pytest.param(f, marks=() if f in (arithmetic, conditions) else pytest.mark.full) for f in CONSTRUCTS],
+    ids=lambda f: f.__name__,
+)
+def test_both_compilers_agree_to_the_last_bit(function):
+    direct_one, numba_one = (by(compiler, function, f8(f8, f8, i8)) for compiler in ("direct", "numba"))
+    for x in X:
+        for y in X:
+            for k in K:
+                assert same(direct_one(x, y, k), numba_one(x, y, k)), (x, y, k)
+
+
+# ------------------------------------------------------------------ memory
+def memory(a, b, n, out):
+    p, q = pointer(a), integers(pointer(out))
+    rows = b[1:3] if False else b
+    for i in range(rows.shape[0]):
+        last = rows[i]
+        out[i] += last[-1] + rows[i, 0] + pointer(rows[i])[1]
+        a[i], a[i + 1] = a[i + 1], p[i]
+    n[-1] = rows.size + len(n) + out[1:].size
+    v = view(p, 3)[1:]
+    out[-1] -= v[0] + v[-1] * v.size
+    q[0] = q[0]
+
+
+def test_memory_is_read_and_written_as_in_numpy():
+    compiled = by("direct", memory, types.void(A1, A2, I1, A1))
+    arrays = [np.arange(5.0), np.arange(6.0).reshape(2, 3) ** 2, np.arange(3), np.linspace(1.0, 2.0, 4)]
+    compiled(*arrays)
+    assert arrays[0].tolist() == [1.0, 2.0, 0.0, 3.0, 4.0]
+    assert arrays[2].tolist() == [0, 1, 6 + 3 + 3]
+    assert arrays[3] == pytest.approx([1.0 + 4 + 0 + 1, 4.0 / 3 + 25 + 9 + 16, 5.0 / 3, 2.0 - 2.0])
+
+
+# ------------------------------------------------------------------ roles, and failures in them
+def times_two(k, t, N, y, bodies, parameters, table):
+    return 2.0 * t + table[k]
+
+
+def fails_above_one(k, t, N, y, bodies, parameters, table):
+    if t > 1.0:
+        raise ZeroDivisionError("t is above one")
+    return t
+
+
+def call_event(event, t, table):
+    total = 0.0
+    for k in range(2):
+        total += inner_event(event, k, t, pointer(table))
+    return total
+
+
+@helper
+def inner_event(event, k, t, table):
+    return event(k, t, 1, table, table, table, table)
+
+
+def test_roles_are_called_and_their_failures_passed_on():
+    good = jit.compile_kernel(times_two, EVENT)
+    bad = jit.compile_kernel(fails_above_one, EVENT)
+    assert good._compiler.reason == ""
+    assert "raised" in bad._compiler.reason
+    kernel = njit(nogil=True, **jit.OPTIONS)(call_event)
+    kernel._compiler = direct.Compiler(kernel)
+    kernel.compile(f8(types.FunctionType(EVENT), f8, A1))
+    kernel.disable_compile()
+    assert kernel._compiler.reason == ""
+    table = np.array([1.0, 10.0])
+    assert kernel(good, 3.0, table) == 12.0 + 11.0
+    assert kernel(bad, 0.5, table) == 1.0
+    with pytest.raises(ZeroDivisionError, match="above one"):
+        kernel(bad, 1.5, table)
+
+
+# ------------------------------------------------------------------ what is left to numba
+def allocates(x, y, k):
+    return np.zeros(3)[k] + x
+
+
+def raises(x, y, k):
+    if x < 0.0:
+        raise ValueError("negative")
+    return x
+
+
+def reads_before(x, y, k):
+    for n in range(k):
+        last = n
+    return last + x
+
+
+def lists(x, y, k):
+    return sum([x, y])
+
+
+def two_types(x, y, k):
+    a = (x, y) if k else x
+    return y if a else x
+
+
+@pytest.mark.parametrize("function", [allocates, raises, lists, two_types], ids=lambda f: f.__name__)
+def test_what_is_outside_is_refused_with_the_place(function):
+    with pytest.raises(source.Unsupported, match=rf"{function.__name__}, line \d+"):
+        by("direct", function, f8(f8, f8, i8))
+
+
+def test_refused_functions_are_compiled_by_numba():
+    kernel = jit.compile_kernel(allocates, f8(f8, f8, i8))
+    assert kernel._compiler.reason
+    assert kernel(1.5, 0.0, 2) == 1.5
+
+
+def test_source_that_has_changed_is_refused(tmp_path):
+    path = tmp_path / "laws.py"
+    path.write_text("def law(x):\n    return 2.0 * x\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    path.write_text("def law(x):\n    return 3.0 * x\n")
+    with pytest.raises(source.Unsupported, match="changed"):
+        by("direct", names["law"], f8(f8))
+    with pytest.raises(source.Unsupported, match="no source"):
+        by("direct", eval("lambda x: x"), f8(f8))
+
+
+def test_closures_and_lambdas():
+    factor = 3.0
+
+    def outer(x):
+        return factor * x
+
+    assert by("direct", outer, f8(f8))(2.0) == 6.0
+    assert by("direct", lambda x: x + factor, f8(f8))(2.0) == 5.0
+
+
+# ------------------------------------------------------------------ the kernels of this package
+ALL = """
+import sys, warnings
+sys.path[:0] = {paths!r}
+import test_quick as quick
+warnings.simplefilter("ignore")
+for name in {systems}:
+    quick.test_one_run_of_each_system_keeps_its_energy(name)
+for name in {methods}:
+    if quick.method(name).tried.prepare().points:
+        quick.end(quick.ORBIT, name, quick.FLIGHT, 2)
+    else:
+        quick.end(quick.TOP, name, quick.SPIN, 2)
+"""
+
+
+def test_every_kernel_of_a_run_is_compiled_directly(tmp_path):
+    """Where ``POLHODE_COMPILER`` forbids numba, a kernel that this compiler does not know ends the run."""
+    run(tmp_path, ["free_body", "heavy_top", "orbit"], ["v2", "mkrk:rk4"])
+
+
+@pytest.mark.full
+def test_every_kernel_of_every_system_and_family_is_compiled_directly(tmp_path):
+    run(tmp_path, list(polhode.SYSTEMS), [name for name, row in METHODS.items() if row.family != "splitting"])
+    run(tmp_path, [], [name for name, row in METHODS.items() if "/" not in name])
+
+
+def run(tmp_path, systems, methods):
+    tests = Path(__file__).resolve().parent.parent
+    paths = [str(tests), str(tests / "support"), str(tests / "oracles")]
+    environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path), "POLHODE_COMPILER": "direct"}
+    program = ALL.format(paths=paths, systems=systems, methods=methods)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
