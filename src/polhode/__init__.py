@@ -12,7 +12,6 @@ Everything is loaded when it is first used; importing polhode costs a few millis
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 _HOMES = {
@@ -45,16 +44,13 @@ _MODULES = {
     "observables": "trajectory.observables",
 }  # fmt: skip
 
-try:
-    __version__ = version("polhode")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
-
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return ["__version__", *_homes(), *_MODULES]
-    if name in _MODULES:
+    if name == "__version__":
+        value = _version()
+    elif name in _MODULES:
         value = importlib.import_module(f"polhode.{_MODULES[name]}")
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
@@ -64,6 +60,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'polhode' has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # reads the files of the installation
+
+    try:
+        return version("polhode")
+    except PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"
 
 
 def _homes() -> dict[str, str]:

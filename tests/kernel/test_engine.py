@@ -320,7 +320,8 @@ def test_integrate_is_light(python):
         import polhode as ph
         ph.integrate, ph.METHODS, ph.heavy_top, ph.save
         heavy = ("xarray", "pandas", "scipy.spatial", "scipy.integrate", "scipy.fft", "matplotlib", "pydantic", "zarr",
-                 "h5py", "h5netcdf", "click", "dask")
+                 "h5py", "h5netcdf", "click", "dask", "rich", "astropy", "numpy.ma", "email.parser", "polhode.plots",
+                 "polhode.checks", "polhode.runs.scenario")
         before = [name for name in heavy if name in sys.modules]
         from polhode.errors import InvalidInput
         from polhode.trajectory import with_chart

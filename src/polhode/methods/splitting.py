@@ -234,15 +234,18 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     limits = {"nystrom": 4 if rule.symmetric else 3, "gradient": 2}
     order_velocity = min(order, limits.get(rule.requires, order))
     nodes = (order_velocity + 1) // 2
-    coefficients, int_coefficients = tables(rule, nodes)
     longest = max(abs(step[1]) for step in (*rule.stages, *rule.pre) if step[0] == "A")
     largest = rotation.largest
     plain = rotation.name == "exact"
     correctable = motion == "kepler" and rule.symmetric and rule.order <= HIGHEST
 
+    @cache
+    def tables_of(corrector: str) -> tuple[Any, Any]:
+        return tables(corrected(rule) if corrector else rule, nodes)
+
     def compiled(options: Mapping[str, str], corrector: str, compensation: bool) -> CompiledMethod:
         step, converter = functions_of(rotation.build(**options), motion, compensation)
-        numbers, kinds = tables(corrected(rule), nodes) if corrector else (coefficients, int_coefficients)
+        numbers, kinds = tables_of(corrector)
         return CompiledMethod(
             step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,

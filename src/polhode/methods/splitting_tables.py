@@ -59,7 +59,7 @@ REQUIREMENTS = ("any", "nystrom", "gradient", "near")
 _DIGITS = 60
 
 # Larger coefficients are taken for typing errors.
-_LARGEST_COEFFICIENT = 1e3
+_LARGEST_COEFFICIENT = Decimal(1000)
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -197,6 +197,8 @@ def stages_of(scheme: Scheme) -> int:
 
 def _number(x: Any) -> Decimal:
     """A number, its text, or a fraction such as "7/24" as a decimal."""
+    if type(x) is Decimal:
+        return x
     if isinstance(x, str):
         x = Fraction(x) if "/" in x else Decimal(x)
     if isinstance(x, Fraction):
