@@ -23,6 +23,7 @@ from plain_docstrings import as_rst  # noqa: E402
 
 import polhode  # noqa: E402
 from polhode import errors  # noqa: E402
+from polhode.capabilities import CAPABILITIES, in_order  # noqa: E402
 from polhode.kernel.jit import python_of  # noqa: E402
 from polhode.methods import FLOW_NAMES, METHODS, OTHER_NAMES, MethodSpec, method, tableau  # noqa: E402
 from polhode.methods.free_flows import free_flow  # noqa: E402
@@ -37,7 +38,7 @@ from polhode.methods.listing import (  # noqa: E402
 )
 from polhode.methods.tableaux import TABLEAUX  # noqa: E402
 from polhode.studies import STUDIES  # noqa: E402
-from polhode.systems import PROBLEMS, SYSTEMS  # noqa: E402
+from polhode.systems import PROBLEMS, SYSTEMS, provided_by  # noqa: E402
 
 CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
 
@@ -315,6 +316,19 @@ def tableaux_page() -> str:
 
 
 # ------------------------------------------------------------------ systems
+def capability_rows() -> list[tuple[str, ...]]:
+    """Of every capability its meaning and the systems with it."""
+    provided = {name: provided_by(build) or frozenset() for name, build in SYSTEMS.items()}
+    return [
+        (
+            f"`{name}`",
+            one.meaning,
+            ", ".join(f"[{system}]({system}.md)" for system in SYSTEMS if name in provided[system]),
+        )
+        for name, one in CAPABILITIES.items()
+    ]
+
+
 def system_pages() -> dict[str, str]:
     """One page per system from the docstring of its file, and an overview with the ready-made problems."""
     pages, rows = {}, []
@@ -325,6 +339,8 @@ def system_pages() -> dict[str, str]:
         rows.append((f"[{name}]({name}.md)", title.rstrip("."), f"`{call(build)}`"))
         page = f"(system-{name})=\n# `{name}`\n\n{title}\n\n"
         page += rst(as_rst(rest))
+        provided = ", ".join(f"`{one}`" for one in in_order(provided_by(build) or ()))
+        page += f"\nProvides, without optional arguments ([what these are](index.md)): {provided}.\n"
         keys = citations(text)
         if keys:
             page += "\nSources: " + ", ".join(map(cited, keys)) + ".\n"
@@ -345,6 +361,10 @@ def system_pages() -> dict[str, str]:
         "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
         "scenario, `polhode.problem(name)` in Python.\n\n"
         f"{table(('problem', 'what it is', 'step', 'until', 'from'), problems)}\n"
+        "## What systems provide\n\n"
+        "`System.provides` holds names of what a system has; the `needs` of a method are such names, and a run is\n"
+        "refused where one is missing. `polhode.capabilities` defines them.\n\n"
+        f"{table(('name', 'what holds', 'systems, without their optional arguments'), capability_rows())}\n"
         "Moments of inertia from shapes, point masses and meshes: [Inertia](../inertia.md). Places, attitudes and\n"
         "momenta of many bodies: [Initial states](../initial.md). What acts on an `orbit` or a `spacecraft`:\n"
         "[Forces](../forces.md), with [constants of planets](../planets.md).\n\n"

@@ -218,13 +218,13 @@ BUILT = {
 
 def test_which_systems_have_no_commutator():
     assert set(SYSTEMS) - set(BUILT) == {"dipoles", "rigid_water"}
-    assert not SYSTEMS["dipoles"](2).commutates and not SYSTEMS["rigid_water"](2).commutates
+    assert not any("commutator" in SYSTEMS[name](2).provides for name in ("dipoles", "rigid_water"))
 
 
 @pytest.mark.parametrize("name", BUILT)
 def test_every_built_in_load_has_its_commutator(name):
     system = SYSTEMS[name](**BUILT[name])
-    assert system.commutates
+    assert "commutator" in system.provides
     start = {"attitude": (0.8, 0.4, -0.2, 0.4)} if system.rotates else {}
     if system.translates:
         start["position"] = (1, 2, 3) if system.N == 1 else [(1, 2, 3), (0, 1, 0)]
@@ -236,11 +236,11 @@ def test_users_loads_have_none():
     def torque(t, q, omega, parameters):
         return (0.0, 0.0, 1.0)
 
-    assert not ph.rigid_body((1, 2, 2.5), torque=torque).commutates
-    assert not ph.rigid_body((1, 2, 2.5), potential=lambda t, q, p: q[1]).commutates
-    assert not ph.particle(potential=lambda t, r, p: r[0]).commutates
+    assert "commutator" not in ph.rigid_body((1, 2, 2.5), torque=torque).provides
+    assert "commutator" not in ph.rigid_body((1, 2, 2.5), potential=lambda t, q, p: q[1]).provides
+    assert "commutator" not in ph.particle(potential=lambda t, r, p: r[0]).provides
     bare = System(name="bare", arguments={}, mass=np.ones(1), moments=np.full((1, 3), np.inf), frames=np.eye(4)[:1])
-    assert not bare.commutates
+    assert "commutator" not in bare.provides
     top = ph.heavy_top((1, 2, 2.5), (0, 0, 1), 1.0)
     with pytest.raises(InvalidInput, match="commutator"):
         replace(ph.rigid_body((1, 2, 2.5), torque=torque), commutator=top.commutator)

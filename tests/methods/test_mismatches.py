@@ -45,8 +45,7 @@ extra = ("v2/kepler", "reversible:v2", "reversible:distance:v2", "logarithmic:kl
 for text in (*extra, *METHODS):
     chosen = method(text).tried
     p = chosen.prepare()
-    kind = (p.step_density, p.alone, p.attracted, p.points, p.series,
-            p.auxiliary_work is None, p.bath is None, p.processed, p.controller,
+    kind = (p.step_density, p.needs, p.bath is None, p.processed, p.controller,
             p.coordinates and p.coordinates.rates, chosen.method.family)
     if kind not in kinds:
         kinds.add(kind)

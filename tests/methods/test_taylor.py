@@ -145,10 +145,18 @@ def test_systems_without_a_series_are_refused():
 
 def test_a_series_belongs_to_one_body_and_the_vertical():
     top = SYSTEMS["top"]((1.0, 1.6, 2.3))
-    with pytest.raises(InvalidInput, match="velocity_dependent"):
-        replace(top, velocity_dependent=True)
+    with pytest.raises(InvalidInput, match="velocity_independent"):
+        replace(top, provides=top.provides - {"velocity_independent"})
     with pytest.raises(InvalidInput, match="one body"):
-        System("two", {}, np.ones(2), np.ones((2, 3)), np.eye(4)[[0, 0]], series=top.series, velocity_dependent=False)
+        System(
+            "two",
+            {},
+            np.ones(2),
+            np.ones((2, 3)),
+            np.eye(4)[[0, 0]],
+            series=top.series,
+            provides={"velocity_independent"},
+        )
     with pytest.raises(InvalidInput, match="user"):
         replace(ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: (0.0, 0.0, 1.0)), series=top.series)
 

@@ -44,7 +44,8 @@ def wells(N=1, moments=MOMENTS, mass=1.0, boltzmann=1.0, stiffness=STIFFNESS, fi
     return System(
         name="wells", arguments={}, mass=np.full(N, mass), moments=np.array([moments] * N, dtype=float),
         frames=np.array([(1.0, 0.0, 0.0, 0.0)] * N), loads=wells_loads, potential=wells_potential,
-        velocity_dependent=False, parameters=np.array([stiffness, field]), conserves=("energy",), boltzmann=boltzmann,
+        provides={"velocity_independent"}, parameters=np.array([stiffness, field]), conserves=("energy",),
+        boltzmann=boltzmann,
     )  # fmt: skip
 
 
@@ -74,7 +75,7 @@ def ring(N=5):
     return System(
         name="ring", arguments={}, mass=1.0 + 0.3 * np.arange(N), moments=np.full((N, 3), np.inf),
         frames=np.array([(1.0, 0.0, 0.0, 0.0)] * N), loads=spring_loads, potential=spring_potential,
-        velocity_dependent=False, parameters=np.array([0.5]), conserves=("energy", "total_momentum"),
+        provides={"velocity_independent"}, parameters=np.array([0.5]), conserves=("energy", "total_momentum"),
     )  # fmt: skip
 
 

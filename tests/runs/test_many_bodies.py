@@ -23,7 +23,7 @@ def bodies(n, frames=None, mass=None, moments=None):
     return System(
         name="bodies", arguments={}, mass=np.ones(n) if mass is None else mass,
         moments=np.tile(MOMENTS, (n, 1)) if moments is None else moments, frames=frames, commutator=no_loads,
-        velocity_dependent=False, conserves=("energy",),
+        provides={"velocity_independent"}, conserves=("energy",),
     )  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def test_any_positive_moments_where_the_triangle_does_not_matter():
 def dense(label):
     """Whether the scratch memory of a method grows with the square of the number of bodies."""
     prepared = method(label).prepare()
-    blocks = 1 if prepared.points else 2
+    blocks = 1 if "points" in prepared.needs else 2
     return prepared.work(2000, 2000 * blocks) > 3 * prepared.work(1000, 1000 * blocks)
 
 
@@ -226,7 +226,7 @@ def test_which_methods_solve_one_dense_system():
 @pytest.mark.parametrize("label", [label for label in LABELS if dense(label)])
 def test_dense_systems_that_do_not_fit_are_refused(label):
     n = 10_000
-    points = method(label).prepare().points
+    points = "points" in method(label).prepare().needs
     moments = np.full((n, 3), np.inf) if points else None
     with pytest.raises(ph.InvalidInput, match=r"solves one dense system of equations for all 10000 bodies") as refused:
         ph.integrate(bodies(n, moments=moments), label, step=1e-3, steps=1)
@@ -244,7 +244,7 @@ def test_loads_that_depend_on_velocities_are_told_of_another_method():
     n = 10_000
     system = System(
         name="bodies", arguments={}, mass=np.ones(n), moments=np.tile(MOMENTS, (n, 1)),
-        frames=np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), velocity_dependent=True,
+        frames=np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), provides=frozenset(),
     )  # fmt: skip
     with pytest.raises(
         ph.InvalidInput, match=r"691\.2 GB of memory; take 'mkrk:cv8', whose memory grows with the number"

@@ -165,7 +165,8 @@ def leaning(part, t, N, y, bodies, parameters, out):
 def hand_made():
     return System(
         name="leaning", arguments={}, mass=np.array([np.inf]), moments=np.array([[1.0, 2.0, 2.5]]),
-        frames=np.array([(1.0, 0.0, 0.0, 0.0)]), loads=leaning, velocity_dependent=False, parameters=np.array([1.0]),
+        frames=np.array([(1.0, 0.0, 0.0, 0.0)]), loads=leaning, provides={"velocity_independent"},
+        parameters=np.array([1.0]),
     )  # fmt: skip
 
 

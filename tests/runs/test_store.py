@@ -327,7 +327,9 @@ def test_an_event_of_the_users(slices, path):
 def two_bodies(mass=1.0):
     moments = np.array([(1.0, 2.0, 3.0), (2.0, 2.0, 1.0)])
     frames = np.array([(1.0, 0, 0, 0)] * 2)
-    return System("two", {"mass": mass}, np.full(2, mass), moments, frames, loads=no_loads, velocity_dependent=False)
+    return System(
+        "two", {"mass": mass}, np.full(2, mass), moments, frames, loads=no_loads, provides={"velocity_independent"}
+    )
 
 
 def test_a_system_of_ones_own_is_handed_in_again(slices, path):

@@ -18,7 +18,7 @@ def molecules(n, mass=1.0, moments=MOMENTS, frames=IDENTITY, **more):
     return System(
         name="molecules", arguments={}, mass=np.broadcast_to(mass, n).astype(float),
         moments=np.broadcast_to(moments, (n, 3)).astype(float), frames=np.broadcast_to(frames, (n, 4)).astype(float),
-        commutator=no_loads, velocity_dependent=False, conserves=("energy",), **more,
+        commutator=no_loads, provides={"velocity_independent"}, conserves=("energy",), **more,
     )  # fmt: skip
 
 

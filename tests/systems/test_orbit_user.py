@@ -64,7 +64,7 @@ def test_the_force_of_a_potential_is_no_dissipation():
     built, added = (ph.orbit(MU, MASS, [OBLATE], **more) for more in ({}, {"potential": spring, "parameters": NUMBERS}))
     np.testing.assert_array_equal(load(added, part=L.DISSIPATIVE), 0.0)
     np.testing.assert_allclose(load(added) - load(built), -np.array(NUMBERS) * R, rtol=1e-11)
-    assert added.conserves == ("energy",) and not added.velocity_dependent and added.attracted
+    assert added.conserves == ("energy",) and not added.velocity_dependent and "central_gravity" in added.provides
 
 
 def test_a_braking_force_is_that_of_drag():

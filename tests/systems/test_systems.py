@@ -316,4 +316,4 @@ def test_a_system_that_denies_its_friction_is_found():
     top = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)
     spoiled = dataclasses.replace(top, loads=drag, commutator=None, series=None, conserves=())
     assert [line.what for line in ph.check_system(spoiled).failures] == ["loads and velocities"]
-    assert ph.check_system(dataclasses.replace(spoiled, velocity_dependent=True)).passed
+    assert ph.check_system(dataclasses.replace(spoiled, provides=spoiled.provides - {"velocity_independent"})).passed

@@ -10,6 +10,7 @@ import polhode as ph
 from polhode import forces, planets
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.capabilities import stated
 from polhode.checks import load_caller, slicing_defect, symmetry_defect
 from polhode.errors import ConvergenceError, InvalidInput
 from polhode.kernel import layout as L
@@ -65,7 +66,7 @@ def working(friction=0.4, divided=True, own=True):
     return System(
         name="working", arguments={}, mass=np.array((1.3, 0.8)), moments=np.array(((1.0, 1.6, 2.3), (0.9, 0.7, 1.1))),
         frames=np.array([IDENTITY, (0.5, 0.5, 0.5, 0.5)]), loads=working_loads,
-        velocity_dependent=friction != 0.0, divided=divided,
+        provides=stated(velocity_independent=friction == 0.0, split_loads=divided),
         parameters=np.array((friction, float(divided), float(own))),
         auxiliary=(AuxiliaryVariable("work", "friction"), AuxiliaryVariable("work", "drive")) if own else (),
     )  # fmt: skip

@@ -25,7 +25,7 @@ def free_bodies(box):
     rng = np.random.default_rng(5)
     system = System(
         name="free_bodies", arguments={}, mass=MASS, moments=np.tile(MOMENTS, (N, 1)), box=box,
-        frames=np.array([IDENTITY] * N), velocity_dependent=False, conserves=("energy", "total_momentum"),
+        frames=np.array([IDENTITY] * N), provides={"velocity_independent"}, conserves=("energy", "total_momentum"),
     )  # fmt: skip
     ds = ph.integrate(system, step=0.25, steps=12, every=2, position=rng.normal(scale=6.0, size=(N, 3)),
                       momentum=rng.normal(size=(N, 3)), angular_momentum=rng.normal(size=(N, 3)),

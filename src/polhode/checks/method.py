@@ -80,21 +80,22 @@ def _order_lines(chosen: MethodSpec) -> list[Line]:
     falls = promises.order_velocity != promises.order
     loads = suitable_loads(chosen, *(CONFIGURATION if falls else SWITCHES))
     prepared = chosen.prepare()
-    if prepared.alone:
+    if "only_central_gravity" in prepared.needs:
         system, y = orbit_problem()
         problem = system, y, exact_state(system, y, 0.0, ORDER_SPAN), 0.0
         return [_exact_line(chosen, "orbit", problem, ORDER_SPAN)]
+    points = "points" in prepared.needs
     names: Iterable[str] = ORDER_PROBLEMS
     if needs_series(chosen):
         names = SERIES_PROBLEMS
-    elif prepared.points:
+    elif points:
         names = POINT_PROBLEMS
     elif needs_places(chosen):
         names = SPACE_PROBLEMS
-    pull = {"attracted": prepared.attracted}
+    pull = {"attracted": "central_gravity" in prepared.needs}
     lines = [_order_line(chosen, what, promises.order, order_problem(what, *loads, **pull)) for what in names]
     if falls:
-        problem = order_problem("order, particle" if prepared.points else "order, body in space", *SWITCHES, **pull)
+        problem = order_problem("order, particle" if points else "order, body in space", *SWITCHES, **pull)
         lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))
     free = free_problem(needs_places(chosen), **pull)
     if promises.order_free == inf:
@@ -208,12 +209,14 @@ def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str)
 
 # ------------------------------------------------------------------ what must not influence a run
 def _slicing_line(chosen: MethodSpec) -> Line:
-    if chosen.prepare().points:
+    if "points" in chosen.prepare().needs:
         system, y = problem_for(chosen, *SWITCHES, bodies=2)
     else:
         bodies = 1 if needs_series(chosen) else 2
         loads = suitable_loads(chosen, *SWITCHES)
-        system, y = trial_problem(*loads, moves=True, bodies=bodies, attracted=chosen.prepare().attracted)
+        system, y = trial_problem(
+            *loads, moves=True, bodies=bodies, attracted="central_gravity" in chosen.prepare().needs
+        )
     defect = slicing_defect(chosen, system, y)
     return Line("slicing and recording", defect == 0.0, "no influence", f"difference {defect:.1e}", {"defect": defect})
 
@@ -293,7 +296,7 @@ def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
     slicing = _slicing_line(chosen)
     if promises.thermal:
         return Report(chosen.label, (slicing,))
-    if chosen.prepare().points:
+    if "points" in chosen.prepare().needs:
         in_potential = _symplectic_line(chosen, "symplectic, in a potential", promises.symplectic, "potential")
         return Report(chosen.label, (*_order_lines(chosen), _symmetry_line(chosen), in_potential, slicing))
     lines = [

@@ -236,7 +236,7 @@ AXIS_NUMBERINGS = ((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0.0, 0.0), (0.0, 0
 def numbering_defect(method: Any, h: float = 0.1, steps: int = 20) -> float:
     """Largest difference, in the frame of the problem, made by numbering the body's axes differently."""
     chosen = trial_form(method)
-    loads, attracted = suitable_loads(chosen, *SWITCHES), chosen.prepare().attracted
+    loads, attracted = suitable_loads(chosen, *SWITCHES), "central_gravity" in chosen.prepare().needs
     ends = []
     reference, _ = trial_problem(moves=True)
     for frame in ((1.0, 0.0, 0.0, 0.0), *AXIS_NUMBERINGS):

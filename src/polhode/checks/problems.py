@@ -28,6 +28,7 @@ import numpy as np
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import multiply, rotate, rotate_inverse
 from polhode.algebra.so3 import axpy, cross, dot, scale, times
+from polhode.capabilities import stated
 from polhode.checks.steps import exact_state
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
@@ -148,8 +149,7 @@ def trial_problem(
         loads=trial_loads,
         series=trial_series if bodies == 1 and set(loads) <= {VERTICAL} else None,
         parameters=np.array([PULL * attracted, *frame, *(float(name in loads) for name in (*SWITCHES, VERTICAL))]),
-        velocity_dependent="rate" in loads,
-        attracted=attracted,
+        provides=stated(velocity_independent="rate" not in loads, central_gravity=attracted),
     )
     given = [name for name in START if (moves if name in ("position", "momentum") else turns)]
     start: dict[str, Any] = {name: START[name][0] if bodies == 1 else START[name][:bodies] for name in given}
@@ -171,8 +171,8 @@ def suited(chosen: MethodSpec | None, system: System, **start: Any) -> tuple[Sys
     For a method that follows orbits the body counts as attracted, which acts on nothing as long as it is pinned. For
     one whose steps follow places it is at rest in space instead.
     """
-    if chosen is not None and chosen.prepare().attracted:
-        system = replace(system, attracted=True)
+    if chosen is not None and "central_gravity" in chosen.prepare().needs:
+        system = replace(system, provides=system.provides | {"central_gravity"})
     if chosen is not None and needs_places(chosen):
         system = replace(system, mass=np.array(MASSES[:1]))
         start["position"] = START["position"][0]
@@ -195,7 +195,7 @@ def body_problem(chosen: MethodSpec) -> tuple[System, Any]:
 # ------------------------------------------------------------------ the problem that suits a method
 def needs_series(chosen: MethodSpec) -> bool:
     """Whether the method sums the Taylor series of the torque."""
-    return chosen.prepare().series
+    return "series" in chosen.prepare().needs
 
 
 def suitable_loads(chosen: MethodSpec, *loads: str) -> tuple[str, ...]:
@@ -205,18 +205,19 @@ def suitable_loads(chosen: MethodSpec, *loads: str) -> tuple[str, ...]:
 
 def needs_places(chosen: MethodSpec) -> bool:
     """Whether all bodies must move through space: the steps follow their distances from the origin."""
-    return chosen.prepare().step_density == "distance"
+    return "translation" in chosen.prepare().needs
 
 
 def problem_for(chosen: MethodSpec, *loads: str, bodies: int = 1) -> tuple[System, Any]:
     """The trial problem in a form the method can take: pinned bodies, points for a method that moves points only, an
     orbit for one that solves a central attraction only, bodies in space for one that follows places."""
-    prepared = chosen.prepare()
-    if prepared.alone:
+    needs = chosen.prepare().needs
+    if "only_central_gravity" in needs:
         return orbit_problem()
     loads = suitable_loads(chosen, *loads)
-    turns, moves = not prepared.points, prepared.points or prepared.attracted or needs_places(chosen)
-    return trial_problem(*loads, turns=turns, moves=moves, bodies=bodies, attracted=prepared.attracted)
+    points, attracted = "points" in needs, "central_gravity" in needs
+    moves = points or attracted or needs_places(chosen)
+    return trial_problem(*loads, turns=not points, moves=moves, bodies=bodies, attracted=attracted)
 
 
 # ------------------------------------------------------------------ the problems on which orders are measured

@@ -110,13 +110,13 @@ def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
     if not system.velocity_dependent:
         found = everywhere(velocity_defect)
         lines.append(_defect_line("loads and velocities", "do not depend on them", found, 0.0, "relative change"))
-    if system.divided:
+    if "split_loads" in system.provides:
         promised = "add up, and depend on velocities or not"
         lines.append(_defect_line("parts of the loads", promised, everywhere(parts_defect), PARTS_BELOW))
     if system.balanced and any(own.quantity == "work" for own in system.auxiliary):
         promised = "are the change of the energy"
         lines.append(_defect_line("works", promised, everywhere(balance_defect), DERIVATIVE_BELOW))
-    if system.commutates:
+    if "commutator" in system.provides:
         lines.append(_commutator_line(system, states))
     if system.series is not None:
         promised = "sums up to the loads"
@@ -227,7 +227,8 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
 
     * Loads and potential: a difference near 2 is a wrong sign, near 1 a missing term, a small one a wrong constant. A
       torque is in the body frame, a force in the space frame.
-    * Loads and velocities: build the system with ``velocity_dependent=True``, or remove the velocity from the load.
+    * Loads and velocities: leave ``velocity_independent`` out of what the system provides, or remove the velocity from
+      the load.
     * Loads in motion: the loads dissipate or drive; do not declare the energy conserved.
     * Conserves: if loads and potential agree, the system lacks the symmetry behind this quantity. Remove its name.
     * Loads: write every number of ``out`` and nothing beyond, do not change arguments, keep no state between calls.

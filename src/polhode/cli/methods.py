@@ -106,6 +106,7 @@ def facts_of(chosen: MethodSpec) -> dict[str, Any]:
     """A method in JSON's types; None where a number would be infinite."""
     from math import isfinite
 
+    from polhode.capabilities import in_order
     from polhode.methods import FLOW_NAMES, OTHER_NAMES
     from polhode.methods.listing import commutator_loads, flow_of, kind_of
 
@@ -126,6 +127,7 @@ def facts_of(chosen: MethodSpec) -> dict[str, Any]:
         "order_kept_by": promises.kept_by,
         "generalised_order": list(promises.generalised),
         "requires": promises.requires,
+        "needs": in_order(prepared.needs),
         "keeps_free": list(promises.keeps_free),
         "keeps_top": list(promises.keeps_top),
         "time_symmetric": promises.time_symmetric,

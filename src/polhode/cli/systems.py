@@ -22,7 +22,8 @@ In Python: polhode.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight
 @click.command("systems", short_help="List the systems and ready-made problems.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables for machines.")
 def command(as_json: bool) -> None:
-    """List the systems with their arguments, and the ready-made problems of the papers.
+    """List the systems with their arguments, the ready-made problems of the papers, and what systems can provide that
+    methods may need.
 
     \b
     Examples:
@@ -50,18 +51,26 @@ def command(as_json: bool) -> None:
     for row in found["problems"]:
         table.add_row(row["name"], escape(row["description"]), f"{row['step']:g}", f"{row['t_end']:g}", row["cite"])
     show(table)
+    click.echo()
+    table = Table("capability", "what a system with it has", "systems, without their optional arguments", box=None)
+    for name, about in found["capabilities"].items():
+        table.add_row(name, escape(about["meaning"]), ", ".join(about["systems"]))
+    show(table)
     click.echo(f"\n{EXAMPLE}")
 
 
-def facts() -> dict[str, list[dict[str, Any]]]:
-    """Systems and problems in JSON's types."""
-    from polhode.systems import PROBLEMS, SYSTEMS
+def facts() -> dict[str, Any]:
+    """Systems, problems and capabilities in JSON's types."""
+    from polhode.capabilities import CAPABILITIES, in_order
+    from polhode.systems import PROBLEMS, SYSTEMS, provided_by
     from polhode.systems.words import arguments_of, summary
 
+    provided = {name: in_order(provided_by(build) or ()) for name, build in SYSTEMS.items()}
     systems = [
         {
             "name": name,
             "description": summary(build),
+            "provides": provided[name],
             "arguments": {
                 argument.name: {
                     "required": argument.required,
@@ -86,4 +95,11 @@ def facts() -> dict[str, list[dict[str, Any]]]:
         }
         for name, ready in PROBLEMS.items()
     ]
-    return {"systems": systems, "problems": problems}
+    capabilities = {
+        name: {
+            "meaning": capability.meaning,
+            "systems": [system for system, names in provided.items() if name in names],
+        }
+        for name, capability in CAPABILITIES.items()
+    }
+    return {"systems": systems, "problems": problems, "capabilities": capabilities}

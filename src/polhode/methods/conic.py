@@ -26,7 +26,9 @@ def kepler_step(t, h, p):
 
 
 def _prepare() -> CompiledMethod:
-    return CompiledMethod(kepler_step, lambda bodies, blocks: 1, attracted=True, alone=True, points=True)
+    return CompiledMethod(
+        kepler_step, lambda bodies, blocks: 1, needs={"central_gravity", "only_central_gravity", "points"}
+    )
 
 
 ROWS = (

@@ -12,6 +12,7 @@ from itertools import groupby
 from math import isfinite, pi
 from typing import Any
 
+from polhode.capabilities import CAPABILITIES, in_order
 from polhode.methods.free_flows import FLOW_NAMES, free_flow
 from polhode.methods.other_names import OTHER_NAMES
 from polhode.methods.record import CompiledMethod, Method, MethodSpec, Promises
@@ -338,9 +339,11 @@ def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
     flow = flow_of(method)
     if flow is not None or p.requires:
         pairs.append(("needs", p.requires or "nothing of the loads"))
+    for name in in_order(prepared.needs):
+        pairs.append(("needs a system with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
     if flow is not None:
         pairs.append(("free rotation", free_flow(flow).description))
-    if prepared.attracted:
+    if "central_gravity" in prepared.needs:
         pairs.append(("motion through space", "about the centre of attraction, exactly; kicks by all other loads"))
     pairs += [
         ("kept, free body", words(p.keeps_free)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from math import inf, pi
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import LONGEST_WORD, NO_WHOLE
+from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, shown, unknown_name
 
 HUGE = 1e300
@@ -89,14 +90,9 @@ class CompiledMethod:
     refuses : function, optional
         ``refuses(moments) -> str``: why the method cannot rotate a body with these principal moments (infinite where
         it does not rotate), as words that follow the method's name; empty where it can.
-    series : bool
-        Whether the step needs the loads' part SERIES (Taylor coefficients of the torque).
-    attracted : bool
-        Whether the step solves the attraction by a centre, so that the system must have one.
-    alone : bool
-        Whether it solves only that attraction, so that no other load may act.
-    points : bool
-        Whether the step handles translation only, so that no body may rotate.
+    needs : frozenset of str
+        What a system must provide, names of ``polhode.capabilities``; with those that follow from ``auxiliary_work``
+        and ``step_density``.
     coordinates : Coordinates, optional
         The attitude coordinates, unless attitudes are quaternions.
     estimate : int
@@ -127,10 +123,7 @@ class CompiledMethod:
     processed: bool = False
     largest: Callable[[Any, Any], float] | None = None
     refuses: Callable[[Any], str] | None = None
-    series: bool = False
-    attracted: bool = False
-    alone: bool = False
-    points: bool = False
+    needs: Set[str] = frozenset()
     coordinates: Coordinates | None = None
     estimate: int = 0
     dense: Callable[..., int] | None = None
@@ -140,6 +133,13 @@ class CompiledMethod:
     compensation: bool = False
     compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
+
+    def __post_init__(self) -> None:
+        follows = stated(
+            no_auxiliary=self.auxiliary_work is None, fixed_centre=bool(self.step_density),
+            translation=self.step_density == "distance",
+        )  # fmt: skip
+        object.__setattr__(self, "needs", known(self.needs) | follows)
 
 
 @dataclass(frozen=True)

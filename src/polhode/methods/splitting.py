@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import LONGEST_WORD, text
+from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows.drift import drift, drift_carrying
 from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
@@ -249,7 +250,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         return CompiledMethod(
             step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
-            attracted=motion == "kepler", auxiliary_work=1 + nodes, compensation=compensation,
+            needs=stated(central_gravity=motion == "kepler"), auxiliary_work=1 + nodes, compensation=compensation,
             compensated=None if compensation else lambda: compiled(options, corrector, True),
         )  # fmt: skip
 

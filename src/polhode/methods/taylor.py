@@ -73,7 +73,7 @@ def row(order: int) -> Method:
         powers = coefficients[taylor.POWERS :].reshape(-1, taylor.NODES)
         powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
         return CompiledMethod(
-            _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, series=True
+            _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, needs={"series"}
         )  # fmt: skip
 
     promises = Promises(

@@ -584,7 +584,7 @@ def _prepared(numbers: tuple[Any, Any]) -> CompiledMethod:
     """The compiled method of these float and integer coefficients."""
     n, m = int(numbers[1][VELOCITIES]), int(numbers[1][NODES])
     return CompiledMethod(
-        variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, points=True, auxiliary_work=0
+        variational_step, lambda bodies, blocks: _work(n, m, blocks), *numbers, needs={"points"}, auxiliary_work=0
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polhode.algebra.quaternion import multiply
+from polhode.capabilities import in_order, listed, refusal
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import drive, jit
@@ -15,7 +16,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.signatures import EVENT, LOADS
 from polhode.methods import CompiledMethod, MethodSpec, tableau, tableau_names
 from polhode.runs.thread_pool import ThreadPool
-from polhode.systems import System
+from polhode.systems import SYSTEMS, System, provided_by
 from polhode.systems.record import compiled_between
 
 
@@ -95,30 +96,44 @@ def check_estimate(chosen: MethodSpec) -> None:
         )
 
 
-def check_step_density(system: System, chosen: MethodSpec, time_variables: str, y: Any) -> None:
-    """Refuse a clock that follows distances from the origin where these say nothing about the motion.
+def check_needs(system: System, chosen: MethodSpec) -> None:
+    """Refuse a method that needs what the system does not provide.
 
     Raises
     ------
     InvalidInput
-        Bodies that do not move through space, act on each other, or start at the origin.
+        Naming the first of these capabilities, and systems that have it.
     """
-    if time_variables == "distance" and not system.translates:
-        raise InvalidInput(
-            f"the steps of {chosen.label!r} follow the distance from the origin, but the bodies of "
-            f"{system.name!r} do not move through space; take 'reversible:loads:...'"
-        )
-    if "total_momentum" in system.conserves:
-        raise InvalidInput(
-            f"the steps of {chosen.label!r} follow distances from a centre at the origin, as in orbit(...), but the "
-            f"bodies of {system.name!r} move about each other; take steps of one size, or rtol with 'mkrk:dp8'"
-        )
+    missing = chosen.prepare().needs - system.provides
+    if missing:
+        variables = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
+        first = in_order(missing)[0]
+        havers = [name for name, build in SYSTEMS.items() if first in (provided_by(build) or ())]
+        raise refusal(missing, chosen.label, system.name, variables=variables, havers=listed(havers))
+
+
+def check_places(system: System, chosen: MethodSpec, y: Any) -> None:
+    """Refuse a clock that follows distances from the origin where a body starts there.
+
+    Raises
+    ------
+    InvalidInput
+    """
     places = y[: L.BODY * system.N].reshape(system.N, L.BODY)[np.isfinite(system.mass), L.POSITION : L.POSITION + 3]
     if not places.any(axis=1).all():
         raise InvalidInput(
             f"position is the origin, but the steps of {chosen.label!r} follow distances from a centre there; say "
             "where the body is, or take steps of one size"
         )
+
+
+class RowArrays(NamedTuple):
+    """Where a loop of chosen or time-transformed steps records: times, step sizes, states, iterations; a row each."""
+
+    times: Any
+    sizes: Any
+    states: Any
+    counts: Any
 
 
 class Integrator:
@@ -150,35 +165,15 @@ class Integrator:
         self.prepared = chosen.prepare()
         self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
         self.int_coefficients = np.ascontiguousarray(self.prepared.int_coefficients, dtype=np.int64)
-        if self.prepared.series and system.series is None:
-            raise InvalidInput(
-                f"method {chosen.label!r} sums the torque's Taylor series, which {system.name!r} does not provide; "
-                "take a method that evaluates the loads, such as 'rkn6_14a' or 'mkrk:cv8', or give the System a series"
-            )
+        check_needs(system, chosen)
         self.y = extended(system, self.prepared, y)
         self.bath_coefficients = np.zeros(0)
         if self.prepared.bath is not None:
             free = "total_momentum" in system.conserves
             self.bath_coefficients = self.prepared.bath.coefficients(system.boltzmann, *system.degrees_of_freedom, free)
             self.coefficients = np.concatenate([self.coefficients, self.bath_coefficients])
-        if self.prepared.attracted and not system.attracted:
-            raise InvalidInput(
-                f"method {chosen.label!r} follows the motion about a centre of attraction, which {system.name!r} does "
-                "not have; take a system such as orbit(...), or the method without '/kepler'"
-            )
-        if self.prepared.alone and not system.central:
-            raise InvalidInput(
-                f"method {chosen.label!r} is the motion about a centre of attraction and nothing else, but other loads "
-                f"may act in {system.name!r}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol"
-            )
-        if system.auxiliary and self.prepared.auxiliary_work is None:
-            kept = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
-            raise InvalidInput(
-                f"method {chosen.label!r} does not advance numbers of the system's own, but {system.name!r} has some "
-                f"({kept}); take 'mkrk:cv8'"
-            )
         if self.prepared.step_density:
-            check_step_density(system, chosen, self.prepared.step_density, self.y)
+            check_places(system, chosen, self.y)
         if self.prepared.refuses is not None:
             for moments in np.unique(system.moments[np.isfinite(system.moments).any(axis=1)], axis=0):
                 why = self.prepared.refuses(moments)
@@ -186,11 +181,6 @@ class Integrator:
                     raise InvalidInput(f"method {chosen.label!r} {why}")
         self.bodies, self.blocks = system.bodies, system.blocks
         self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
-        if self.prepared.points and system.rotates:
-            raise InvalidInput(
-                f"method {chosen.label!r} moves bodies through space only, but those of {system.name!r} turn; take "
-                "'mkrk:gauss6', or a splitting such as 'rkn6_14a'"
-            )
         self.parameters = system.with_memory  # a copy: a user's function could write into them
         if breaks:
             self.parameters = np.concatenate([self.parameters, [-np.inf, np.inf]])
@@ -208,10 +198,11 @@ class Integrator:
             if self.y[time_variables + 2] == 0.0:
                 self.y[time_variables] = t
         self.step_info[L.GUARDED] = float(limit is not None)
-        powers = any(variable.by_velocity for variable in system.auxiliary)
-        self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else 2.0 if powers else 0.0
-        self.step_info[L.AUXILIARY], self.step_info[L.SPLIT_LOADS] = len(system.auxiliary), float(system.divided)
-        self.step_info[L.HAS_COMMUTATOR] = float(system.commutates)
+        works_only = 0.0 if "exact_kicks" in system.provides else 2.0
+        self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else works_only
+        self.step_info[L.AUXILIARY] = len(system.auxiliary)
+        self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
+        self.step_info[L.HAS_COMMUTATOR] = float("commutator" in system.provides)
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.loads = system.compiled_loads(t, self.y)
         if breaks:
@@ -296,11 +287,9 @@ class Integrator:
         rows = self.no_rows if rows is None else rows
         counts = self.no_counts if counts is None else counts
         if self.prepared.step_density:
-            times, sizes = np.empty((2, len(rows)))
+            into = RowArrays(np.empty(len(rows)), np.empty(len(rows)), rows, counts)
             kept = None if y is None else y.copy()
-            return self.march_time_transformed(
-                first, n, every, h, np.inf * h, times, sizes, rows, counts, y=y, kept=kept, loads=loads
-            )
+            return self.march_time_transformed(first, n, every, h, np.inf * h, into, y=y, kept=kept, loads=loads)
         of_run = y is None and loads is None
         if not (of_run and self.left_at == (first, t0, h)):
             self.step_info[L.LOADED] = 0.0  # what ``load`` holds belongs to another state
@@ -351,15 +340,15 @@ class Integrator:
                 self.controller_state[L.TRYING], self.step_info[L.LOADED] = 0.0, 0.0
 
     def march_time_transformed(
-        self, first: int, n: int, every: int, h: float, end: float, times: Any = None, sizes: Any = None,
-        rows: Any = None, counts: Any = None, *, y: Any = None, kept: Any = None, loads: Any = None,
+        self, first: int, n: int, every: int, h: float, end: float, into: RowArrays | None = None, *,
+        y: Any = None, kept: Any = None, loads: Any = None,
     ) -> int:  # fmt: skip
         """Take nominal steps number ``first`` to ``first + n``, up to one that reaches ``end``; returns the status.
 
-        ``y`` with ``kept``, and ``loads``, replace those of the run. See ``kernel.drive.march_time_transformed``.
+        ``into`` receives the states after multiples of ``every`` steps; without it none may fall due. ``y`` with
+        ``kept``, and ``loads``, replace those of the run. See ``kernel.drive.march_time_transformed``.
         """
-        none = (np.empty(0), np.empty(0), self.no_rows, self.no_counts)
-        rows = none if rows is None else (times, sizes, rows, counts)
+        rows = RowArrays(np.empty(0), np.empty(0), self.no_rows, self.no_counts) if into is None else into
         of_run = y is None and loads is None
         if not (of_run and self.left_at == "clocked"):
             self.step_info[L.LOADED] = 0.0  # what ``load`` holds belongs to another state

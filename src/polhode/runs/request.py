@@ -421,7 +421,7 @@ def start_state(
     if momentum is not None:
         body[:, L.MOMENTUM : L.MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
     distance = np.abs(body[:, L.POSITION : L.POSITION + 3]).max(axis=1)
-    if system.attracted and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
+    if "central_gravity" in system.provides and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
     return y
@@ -434,7 +434,7 @@ def check_moving(system: System, velocity: Any, momentum: Any) -> None:
     ------
     InvalidInput
     """
-    if system.attracted and velocity is None and momentum is None:
+    if "central_gravity" in system.provides and velocity is None and momentum is None:
         raise InvalidInput(
             "velocity is missing, and from rest everything falls into the centre; give velocity or momentum, or say "
             "velocity=0 where that is meant"

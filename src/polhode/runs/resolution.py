@@ -57,11 +57,10 @@ def coarse_orbit(run: Run) -> str:
     """
     system, prepared, y, h = run.system, run.integrator.prepared, run.start, run.h
     if (
-        not system.attracted
+        "central_gravity" not in system.provides
         or run.adaptive
         or run.time_transformed_run
-        or prepared.attracted
-        or prepared.alone
+        or "central_gravity" in prepared.needs
         or not run.total
     ):
         return ""
@@ -156,7 +155,7 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
         Its rows.
     """
     prepared = run.integrator.prepared
-    solved = prepared.attracted or prepared.alone or prepared.step_density == "distance"
+    solved = "central_gravity" in prepared.needs or prepared.step_density == "distance"
     if run.adaptive or solved or run.system.loads is no_loads or len(times) < 2:
         return ""
     step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()

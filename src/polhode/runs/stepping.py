@@ -28,7 +28,7 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.energy_guard import is_judged
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found, break_times, fire
-from polhode.runs.integrator import Integrator
+from polhode.runs.integrator import Integrator, RowArrays
 from polhode.runs.request import FixedStep, Request, Tolerance
 from polhode.trajectory.charts import singular_note
 
@@ -91,12 +91,12 @@ class Record:
         self.sizes[here] = sizes
         self.count = here.stop
 
-    def room(self, rows: int) -> tuple[Any, Any, Any, Any]:
+    def room(self, rows: int) -> RowArrays:
         """Where the next rows go: times, sizes of steps, states, iterations. One more than asked for always fits."""
         if self.count + rows >= len(self.times):
             self._make(max(2 * len(self.times), self.count + rows + 1))
         here = slice(self.count, None)
-        return self.times[here], self.sizes[here], self.states[here], self.iterations[here]
+        return RowArrays(self.times[here], self.sizes[here], self.states[here], self.iterations[here])
 
     def cut(self, t: float, direction: float) -> None:
         """Drop the rows after a time."""

@@ -128,14 +128,13 @@ class TimeTransformedRun(Run):
         while self.total is None or self.done < self.total:
             count = self.slice if self.total is None else min(self.slice, self.total - self.done)
             made = (self.done + count) // every - self.done // every if record else 0
-            rows = record.room(made) if record else [np.empty(0)] * 4
-            into = {"times": rows[0], "sizes": rows[1], "rows": rows[2], "counts": rows[3]} if record else {}
+            into = record.room(made) if record else None
             begun, before = time.perf_counter(), self.done
             kept = y.copy()
             status, problem = L.OK, None
             try:
                 status = integrator.march_time_transformed(
-                    before, count, every if record else before + count + 1, self.h, target, **into
+                    before, count, every if record else before + count + 1, self.h, target, into
                 )
             except Exception as caught:
                 problem = caught

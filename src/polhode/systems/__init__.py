@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from polhode.capabilities import known
 from polhode.errors import InvalidInput, shown
 from polhode.plugins import Registry
 from polhode.systems.dipoles import dipoles
@@ -98,6 +99,31 @@ def add_system(build: Callable[..., System]) -> Callable[..., System]:
     arguments_of(build)
     SYSTEMS[name] = build
     return build
+
+
+SAMPLES: dict[str, Any] = {
+    "inertia": (1.0, 1.2, 2.0), "center_of_mass": (0.0, 0.0, 1.0), "mu": 1.0, "radius": 2.0, "n": 8,
+}  # fmt: skip
+"""Values of required arguments, by name, with which ``provided_by`` builds a system."""
+ONE_OF_TWO: dict[str, dict[str, Any]] = {"heavy_top": {"weight": 1.0}, "gravitating_bodies": {"mass": (1.0, 2.0)}}
+"""The same of systems that need one of two arguments."""
+
+
+def provided_by(build: Callable[..., System]) -> frozenset[str] | None:
+    """Capabilities of the systems that a function builds without its optional arguments; None where that fails.
+
+    They are those of ``build.provides`` where the function has this attribute, as one may whose required arguments are
+    not among ``SAMPLES``.
+    """
+    stated: Any = getattr(build, "provides", None)
+    if stated is not None:
+        return known(stated)
+    needed = {argument.name for argument in arguments_of(build).values() if argument.required}
+    try:
+        given = {name: SAMPLES[name] for name in needed} | ONE_OF_TWO.get(getattr(build, "__name__", ""), {})
+        return frozenset(build(**given).provides)
+    except (InvalidInput, KeyError):
+        return None
 
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:

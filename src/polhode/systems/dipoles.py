@@ -227,7 +227,7 @@ def dipoles(
         loads=loads,
         potential=potential,
         serve=serve,
-        velocity_dependent=False,
+        provides={"velocity_independent"},
         parameters=parameters,
         memory=memory,
         box=edges,

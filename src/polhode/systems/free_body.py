@@ -52,6 +52,6 @@ def free_body(inertia: Inertia) -> System:
         frames=frame[None],
         commutator=no_loads,
         series=no_series,
-        velocity_dependent=False,
+        provides={"velocity_independent"},
         conserves=("energy", "angular_momentum_space"),
     )

@@ -123,7 +123,7 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
         loads=gravity_loads,
         potential=gravity_potential,
         commutator=gravity_loads,
-        velocity_dependent=False,
+        provides={"velocity_independent"},
         parameters=values if mass is None else G * values,
         conserves=("energy", "total_momentum", "total_angular_momentum"),
     )

@@ -133,7 +133,7 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         potential=gradient_potential,
         commutator=gradient_commutator,
         series=gradient_series,
-        velocity_dependent=False,
+        provides={"velocity_independent"},
         parameters=np.array([strength]),
         conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),
         axis=axis,

@@ -187,7 +187,7 @@ def heavy_top(
         potential=top_potential,
         commutator=top_commutator,
         series=top_series,
-        velocity_dependent=False,
+        provides={"velocity_independent"},
         parameters=np.concatenate([[weight], inside]),
         conserves=conserves,
         axis=axis,

@@ -44,6 +44,7 @@ import numpy as np
 
 from polhode.algebra.so3 import dot, scale
 from polhode.arguments import in_unit, number, numbers
+from polhode.capabilities import stated
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
@@ -160,13 +161,15 @@ def orbit(
         loads=functions.loads,
         potential=functions.potential,
         commutator=loads if bare else None,
-        velocity_dependent=table.velocity_dependent or functions.velocity_dependent,
-        divided=True,
+        provides=stated(
+            central_gravity=True,
+            only_central_gravity=bare and not table.forces,
+            split_loads=True,
+            velocity_independent=not (table.velocity_dependent or functions.velocity_dependent),
+        ),
         auxiliary=own,
         mass_at=table.mass_at,
         parameters=functions.parameters,
-        attracted=True,
-        central=bare and not table.forces,
         conserves=conserves,
         switches=table.switches,
         impulses=table.impulses,

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import array, in_unit, number, numbers, truth, vector
+from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
@@ -162,8 +163,7 @@ def particle(
         loads=loads,
         potential=role,
         commutator=commutator,
-        velocity_dependent=reads,
-        divided=bool(own) and not reads,
+        provides=stated(velocity_independent=not reads, split_loads=bool(own) and not reads),
         auxiliary=own,
         memory=CACHE_SIZE if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),

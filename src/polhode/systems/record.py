@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from polhode.arguments import UNKNOWN, array, mapping
+from polhode.capabilities import known, stated
 from polhode.errors import InvalidInput, unknown_name
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -190,6 +191,13 @@ FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "consta
 """Attributes of ``System`` that are copied and made read-only."""
 
 
+DERIVED = frozenset({
+    "series", "commutator", "potential", "no_auxiliary", "exact_kicks", "translation", "rotation", "points",
+    "fixed_centre",
+})  # fmt: skip
+"""Capabilities that follow from the other attributes of a ``System``; stated or not, they are what these say."""
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """Bodies and the loads on them.
@@ -222,16 +230,13 @@ class System:
         to ``out[:3]``. Called for k = 0, 1, 2, ... (at most 30); ``u[3 n : 3 n + 3]`` is the n-th coefficient of u for
         n up to k, and ``u[SERIES_AUXILIARY : SERIES_SIZE]`` is the function's workspace, kept between calls. None if
         not implemented, or if the torque depends on more than u.
-    attracted : bool
-        Whether a centre at the origin attracts every translating body: ``parameters[0]`` is then its gravity parameter,
-        and the loads omit this attraction under the part WITHOUT_SOLVED.
-    central : bool
-        Whether that attraction is the only load.
-    velocity_dependent : bool
-        Whether the loads depend on velocities or angular velocities; True unless it is known that they do not.
-    divided : bool
-        Whether the loads honour the bits of ``part`` (``polhode.kernel.signatures``), so that the terms that do not
-        depend on velocities are evaluated once while only velocities change.
+    provides : frozenset of str
+        Its capabilities, names of ``polhode.capabilities``. To be stated: ``central_gravity``, a centre at the origin
+        attracts every translating body (``parameters[0]`` is then its gravity parameter, and the loads omit this
+        attraction under the part WITHOUT_SOLVED); ``only_central_gravity``; ``velocity_independent``, unless stated
+        loads may depend on velocities or angular velocities; ``split_loads``, the loads honour the bits of ``part``
+        (``polhode.kernel.signatures``), so that the terms that do not depend on velocities are evaluated once while
+        only velocities change; others of a package's own. All the rest (``DERIVED``) follows from the other attributes.
     auxiliary : tuple of AuxiliaryVariable
         The auxiliary variables, whose rates the loads write behind the forces and torques. Nothing reads them during a
         run. Those of the quantity ``work`` are the energy given to the bodies by loads without a potential or by
@@ -289,10 +294,7 @@ class System:
     potential: Callable[..., Any] | UserFunction | None = None
     commutator: Callable[..., Any] | None = None
     series: Callable[..., Any] | None = None
-    attracted: bool = False
-    central: bool = False
-    velocity_dependent: bool = True
-    divided: bool = False
+    provides: Set[str] = frozenset()
     auxiliary: tuple[AuxiliaryVariable, ...] = ()
     mass_at: Callable[[Any], Any] | None = None
     parameters: Any = field(default_factory=lambda: np.zeros(1))
@@ -316,11 +318,13 @@ class System:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
         for name in FROZEN:
             object.__setattr__(self, name, frozen(getattr(self, name)))
+        object.__setattr__(self, "provides", (known(self.provides) - DERIVED) | self._derived())
         if not self.recommended:
-            kind = "exact" if self.loads is no_loads else "kepler" if self.central else "rkn6_14a"
+            only = "only_central_gravity" in self.provides
+            kind = "exact" if self.loads is no_loads else "kepler" if only else "rkn6_14a"
             if self.velocity_dependent and self.loads is not no_loads:
                 kind = "mkrk:cv8"
-            elif self.attracted and not self.central:
+            elif "central_gravity" in self.provides and not only:
                 kind = "rkn6_14a/kepler"
             object.__setattr__(self, "recommended", kind)
         for name in ("commutator", "series"):
@@ -329,7 +333,9 @@ class System:
         if self.series is not None and self.N != 1:
             raise InvalidInput(f"a series is that of one body, but there are {self.N}; leave it out")
         if self.series is not None and self.velocity_dependent:
-            raise InvalidInput("a series is that of a torque by the vertical only; set velocity_dependent=False")
+            raise InvalidInput(
+                "a series is that of a torque by the vertical only; state provides={'velocity_independent'}"
+            )
 
     @property
     def balanced(self) -> bool:
@@ -338,10 +344,21 @@ class System:
         stated = self.functions.get("potential")
         return stated is None or (len(self.functions) == 1 and stated.autonomous)
 
+    def _derived(self) -> frozenset[str]:
+        """The capabilities that follow from bodies and functions."""
+        by_velocity = any(variable.by_velocity for variable in self.auxiliary)
+        return stated(
+            series=self.series is not None, commutator=self.commutator is not None,
+            potential=self.potential is not None or self.loads is no_loads, no_auxiliary=not self.auxiliary,
+            exact_kicks="velocity_independent" in self.provides and not by_velocity,
+            translation=self.translates, rotation=self.rotates, points=not self.rotates,
+            fixed_centre="total_momentum" not in self.conserves,
+        )  # fmt: skip
+
     @property
-    def commutates(self) -> bool:
-        """Whether the compiled loads support the part COMMUTATOR."""
-        return self.commutator is not None
+    def velocity_dependent(self) -> bool:
+        """Whether loads may depend on velocities or angular velocities."""
+        return "velocity_independent" not in self.provides
 
     def set_switches(self, parameters: Any, t: float, direction: float = 1.0) -> None:
         """Set the switches in ``parameters`` for the time just after ``t``, in this direction of time."""

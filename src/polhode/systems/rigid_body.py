@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import in_unit, number, numbers, truth
+from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.systems.inertia import KG_M2, mass_of, principal
 from polhode.systems.record import AuxiliaryVariable, System, no_loads, no_series, plain
@@ -130,8 +131,7 @@ def rigid_body(
         potential=functions.get("potential"),
         commutator=no_loads if free else None,
         series=no_series if free else None,
-        velocity_dependent=reads,
-        divided=bool(own) and not reads,
+        provides=stated(velocity_independent=not reads, split_loads=bool(own) and not reads),
         auxiliary=own,
         memory=CACHE_SIZE if own and not reads else 0,
         parameters=values if len(values) else np.zeros(1),

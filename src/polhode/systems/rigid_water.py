@@ -315,7 +315,7 @@ def rigid_water(
         loads=loads,
         potential=potential,
         serve=serve,
-        velocity_dependent=False,
+        provides={"velocity_independent"},
         parameters=parameters,
         memory=memory,
         box=edges,

@@ -66,6 +66,7 @@ from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
 from polhode.arguments import array, in_unit, number, numbers, truth
+from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -374,14 +375,12 @@ def spacecraft(
         loads=functions.loads,
         potential=functions.potential,
         commutator=spacecraft_commutator if bare and not table.forces else None,
-        velocity_dependent=reads,
-        divided=True,
+        provides=stated(central_gravity=True, velocity_independent=not reads, split_loads=True),
         auxiliary=own,
         switches=tuple(switches),
         impulses=table.impulses,
         watches=table.watches,
         parameters=functions.parameters,
-        attracted=True,
         conserves=conserves,
         axis=axis,
         functions=functions.given,

@@ -436,7 +436,7 @@ class _Reader:
         for name in (*PLACES, *MOVING):
             if name in self.raw.get("initial", {}):
                 self.wrong(("initial", name), f"{name} is given beside [elements], which already says it; keep one")
-        if system is not None and not (system.attracted and system.N == 1):
+        if system is not None and not ("central_gravity" in system.provides and system.N == 1):
             self.wrong(at, f"elements are those of an orbit about a centre, but the system is {system.name!r}; leave "
                        "them out")  # fmt: skip
         if system is None or len(self.problems) > before:
