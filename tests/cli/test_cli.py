@@ -356,6 +356,9 @@ def test_systems(polhode):
     assert "those of [celledoni2008, section 3.4]" in " ".join(out.split())  # no word is taken for markup
     found = json.loads(polhode("systems", "--json")[1])
     assert [row["name"] for row in found["systems"]] == list(ph.SYSTEMS)
+    assert {row["name"]: row["arguments"]["acceleration"]["unit"] for row in found["forces"][1:2]} == {
+        "uniform": "m_s2"
+    }
     assert [row["name"] for row in found["problems"]] == list(ph.PROBLEMS)
     assert {row["cite"] for row in found["problems"]} <= set(entries())
 

@@ -9,8 +9,10 @@ import polhode
 
 MODULE = """
 from dataclasses import replace
+import numpy as np
 import polhode as ph
-from polhode.systems.words import Acceleration, Mass
+from polhode.algebra.so3 import dot, scale
+from polhode.systems.words import Acceleration, Length, Mass
 
 def falling(mass: Mass, gravity: Acceleration = 9.81) -> ph.System:
     "A body that falls."
@@ -20,7 +22,37 @@ def tilt(strength: Acceleration) -> ph.forces.Force:
     "A force along z."
     return ph.forces.uniform((0.0, 0.0, strength))
 
+def yukawa(strength: float, reach: Length) -> ph.forces.Force:
+    \"\"\"A fifth force of the centre.
+
+    Parameters
+    ----------
+    strength : float
+        Of gravity's.
+    reach : float
+        Distance over which it falls.
+    \"\"\"
+    given = {"strength": strength, "reach": reach}
+    return ph.forces.Force("yukawa", "a fifth force", given, (strength, reach), pull, depth, axial=True)
+
+def pull(p, at, mu, t, r, v):
+    size = np.sqrt(dot(r, r))
+    return scale(-p[at] * mu / size**3 * np.exp(-size / p[at + 1]) * (1.0 + size / p[at + 1]), r)
+
+def depth(p, at, mu, t, r):
+    size = np.sqrt(dot(r, r))
+    return -p[at] * mu / size * np.exp(-size / p[at + 1])
+
+def friction(rate: float) -> ph.forces.Force:
+    "Friction that is linear in the velocity."
+    return ph.forces.Force("friction", "friction", {"rate": rate}, (rate,), slowed)
+
+def slowed(p, at, mu, t, r, v):
+    return scale(-p[at], v)
+
 def add():
+    ph.forces.add_force(yukawa)
+    ph.forces.add_force(friction)
     ph.add_system(falling)
     ph.add_method(replace(ph.METHODS["trapm"], name="plugged"))
     ph.forces.add_force(tilt)
@@ -41,7 +73,9 @@ def ask(folder: Path, code: str) -> tuple[str, list[str]]:
     (about / "entry_points.txt").write_text(ENTRIES)
     source = Path(polhode.__file__).parents[1]
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(source)])}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, cwd=folder, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout, [line for line in done.stderr.splitlines() if "PolhodeWarning" in line]
 
@@ -63,6 +97,57 @@ def test_a_package_adds_rows_at_the_first_look_up(tmp_path):
     assert len(warned) == 2
     assert "plug-in 'odd' (plugged:broken) is skipped, for it raised RuntimeError: no such thing" in "".join(warned)
     assert "plug-in 'gone' (no_such_module:add) is skipped, for it raised ModuleNotFoundError" in "".join(warned)
+
+
+SCENARIO = """
+method = "rkn6_14a/kepler"
+[system]
+type = "orbit"
+mu_km3_s2 = 4e-4
+mass = 2.0
+forces = [{ kind = "yukawa", strength = 0.3, reach_km = 0.05 }]
+[initial]
+position = [90.0, 0.0, 20.0]
+velocity = [0.0, 60.0, 5.0]
+[run]
+step = 0.05
+steps = 400
+"""
+
+
+def test_a_force_with_its_own_acceleration_and_potential(tmp_path):
+    """From a scenario with keys in units, in listings and the schema; energies against closed forms."""
+    (tmp_path / "run.toml").write_text(SCENARIO)
+    out, _ = ask(
+        tmp_path,
+        "import json, numpy as np, polhode as ph\n"
+        "from polhode.cli.systems import facts\n"
+        "from polhode.runs.scenario import json_schema\n"
+        "listed = {row['name']: row for row in facts()['forces']}['yukawa']\n"
+        "keys = json_schema()['$defs']['YukawaForce']['properties']\n"
+        "print(listed['arguments']['reach']['unit'], 'reach_km' in keys)\n"
+        "scenario = ph.read_scenario('run.toml')\n"
+        "ds = scenario.integrate()\n"
+        "print(json.dumps(dict(scenario.system.arguments['forces'][0])))\n"
+        "print(abs(ds.energy_error).max().item() < 1e-12, 'work' in ds, scenario.system.conserves)\n"
+        "size = np.linalg.norm(ds.position, axis=1)\n"
+        "level = -2.0 * 4e5 / size * (1 + 0.3 * np.exp(-size / 50.0))\n"
+        "print(np.allclose(ds.potential_energy, level, rtol=1e-14, atol=0), ph.rerun(ds).equals(ds))\n"
+        "print(ph.check_system(scenario.system, states=2, position=(90.0, 0, 20), velocity=(0, 60.0, 5)).passed)\n"
+        "slow = ph.orbit(4e5, 2.0, [ph.forces.friction(0.01), {'kind': 'yukawa', 'strength': 0.3, 'reach': 50.0}])\n"
+        "ds = ph.integrate(slow, 'mkrk:gauss8', step=0.05, steps=40, position=(90.0, 0, 20), velocity=(0, 60.0, 5))\n"
+        "print([one.label for one in slow.auxiliary], abs(ds.energy_error).max().item() < 1e-13)\n"
+        "print((ds.energy_change.item(-1) < -1.0))\n",
+    )
+    assert out.splitlines() == [
+        "m True",
+        '{"kind": "yukawa", "strength": 0.3, "reach": 50.0}',
+        "True False ('energy', 'vertical_angular_momentum')",
+        "True True",
+        "True",
+        "['friction'] True",
+        "True",
+    ]
 
 
 def test_a_name_that_nobody_has_is_told_as_ever(tmp_path):

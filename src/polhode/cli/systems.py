@@ -1,8 +1,9 @@
-"""``polhode systems``: list the systems and the ready-made problems."""
+"""``polhode systems``: list the systems, the forces of orbits, and the ready-made problems."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -19,11 +20,11 @@ Use a problem, or a system of your own, in a scenario:
 In Python: polhode.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)."""
 
 
-@click.command("systems", short_help="List the systems and ready-made problems.")
+@click.command("systems", short_help="List the systems, forces and ready-made problems.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables for machines.")
 def command(as_json: bool) -> None:
-    """List the systems with their arguments, the ready-made problems of the papers, and what systems can provide that
-    methods may need.
+    """List the systems and the forces of orbits with their arguments, the ready-made problems of the papers, and what
+    systems can provide that methods may need.
 
     \b
     Examples:
@@ -39,14 +40,13 @@ def command(as_json: bool) -> None:
 
     from polhode.cli.text import show
 
-    table = Table("system", "what", "arguments (optional)", box=None)
-    for row in found["systems"]:
-        arguments = [
-            name if about["required"] else f"({name})" for name, about in row["arguments"].items()
-        ]  # fmt: skip
-        table.add_row(row["name"], escape(row["description"]), ", ".join(arguments))
-    show(table)
-    click.echo()
+    for what, rows in (("system", found["systems"]), ("force", found["forces"])):
+        table = Table(what, "what", "arguments (optional)", box=None)
+        for row in rows:
+            arguments = [name if about["required"] else f"({name})" for name, about in row["arguments"].items()]
+            table.add_row(row["name"], escape(row["description"]), ", ".join(arguments))
+        show(table)
+        click.echo()
     table = Table("problem", "what", "step", "t_end", "cite", box=None)
     for row in found["problems"]:
         table.add_row(row["name"], escape(row["description"]), f"{row['step']:g}", f"{row['t_end']:g}", row["cite"])
@@ -60,29 +60,14 @@ def command(as_json: bool) -> None:
 
 
 def facts() -> dict[str, Any]:
-    """Systems, problems and capabilities in JSON's types."""
+    """Systems, forces, problems and capabilities in JSON's types."""
     from polhode.capabilities import CAPABILITIES, in_order
     from polhode.systems import PROBLEMS, SYSTEMS, provided_by
-    from polhode.systems.words import arguments_of, summary
+    from polhode.systems.forces import FORCES
 
     provided = {name: in_order(provided_by(build) or ()) for name, build in SYSTEMS.items()}
-    systems = [
-        {
-            "name": name,
-            "description": summary(build),
-            "provides": provided[name],
-            "arguments": {
-                argument.name: {
-                    "required": argument.required,
-                    "default": argument.default,
-                    "unit": argument.unit,
-                    "description": argument.description,
-                }
-                for argument in arguments_of(build).values()
-            },
-        }
-        for name, build in SYSTEMS.items()
-    ]
+    systems = [listed(name, build) | {"provides": provided[name]} for name, build in SYSTEMS.items()]
+    forces = [listed(name, build) for name, build in FORCES.items()]
     problems = [
         {
             "name": name,
@@ -102,4 +87,23 @@ def facts() -> dict[str, Any]:
         }
         for name, capability in CAPABILITIES.items()
     }
-    return {"systems": systems, "problems": problems, "capabilities": capabilities}
+    return {"systems": systems, "forces": forces, "problems": problems, "capabilities": capabilities}
+
+
+def listed(name: str, build: Callable[..., Any]) -> dict[str, Any]:
+    """Name, description and arguments of a function that builds a system or a force."""
+    from polhode.systems.words import arguments_of, summary
+
+    return {
+        "name": name,
+        "description": summary(build),
+        "arguments": {
+            argument.name: {
+                "required": argument.required,
+                "default": argument.default,
+                "unit": argument.unit,
+                "description": argument.description,
+            }
+            for argument in arguments_of(build).values()
+        },
+    }
