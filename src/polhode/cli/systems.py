@@ -44,7 +44,7 @@ def command(as_json: bool) -> None:
         table = Table(what, "what", "arguments (optional)", box=None)
         for row in rows:
             arguments = [name if about["required"] else f"({name})" for name, about in row["arguments"].items()]
-            table.add_row(row["name"], escape(row["description"]), ", ".join(arguments))
+            table.add_row(row["name"], escape(row["description"].replace("``", "")), ", ".join(arguments))
         show(table)
         click.echo()
     table = Table("problem", "what", "step", "t_end", "cite", box=None)
