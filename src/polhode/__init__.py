@@ -48,6 +48,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return ["__version__", *_homes(), *_MODULES]
+    value: Any
     if name == "__version__":
         value = _version()
     elif name in _MODULES:

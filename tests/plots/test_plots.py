@@ -15,7 +15,7 @@ from polhode.plots import dashboard as draw
 from polhode.plots import style, work_precision
 from polhode.plots.rows import extremes, opening, scattered
 from polhode.plots.sphere_panels import inverse_inertia, level_curves
-from polhode.plots.time_panels import conserved_errors
+from polhode.trajectory.convergence import momentum_errors
 
 
 def start(name):
@@ -165,8 +165,8 @@ def test_several_bodies_show_the_first_and_the_sum(body):
         both[name] = (("time", "body", body[name].dims[-1]), twice, body[name].attrs)
     figure = draw(both)
     assert "body 1 of 2" in panel(figure, "Polhode").get_title(loc="left")
-    polhode = conserved_errors(both)["spatial"][0]
-    np.testing.assert_allclose(polhode, conserved_errors(body)["spatial"][0], rtol=0, atol=1e-15)
+    polhode = momentum_errors(both)["angular_momentum_space"][0]
+    np.testing.assert_allclose(polhode, momentum_errors(body)["angular_momentum_space"][0], rtol=0, atol=1e-15)
 
 
 # ------------------------------------------------------------------ refusals and files
@@ -290,11 +290,13 @@ def test_numbers_and_units_for_people():
 
 
 # ------------------------------------------------------------------ numbers behind the pictures
-def test_conserved_errors_against_plain_arithmetic(top):
-    errors = conserved_errors(top)
-    assert set(errors) == {"vertical", "axial"}
+def test_momentum_errors_against_plain_arithmetic(top):
+    errors = momentum_errors(top)
+    assert set(errors) == {"vertical_angular_momentum", "axial_angular_momentum"}
     axial = top.angular_momentum.values[:, 2]
-    np.testing.assert_allclose(errors["axial"][0], abs(axial - axial[0]) / abs(axial[0]), rtol=0, atol=1e-16)
+    np.testing.assert_allclose(
+        errors["axial_angular_momentum"][0], abs(axial - axial[0]) / abs(axial[0]), rtol=0, atol=1e-16
+    )
 
 
 def test_inertia_and_level_curves_from_the_trajectory(body):

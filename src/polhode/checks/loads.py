@@ -75,9 +75,4 @@ def potential_energies(system: System, t: Any, states: Any) -> Any:
 
 def energies(system: System, states: Any) -> Any:
     """Kinetic energy plus the system's own potential at time zero, for each state."""
-    total = potential_energies(system, np.zeros(len(states)), states)
-    body = np.asarray(states)[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY)
-    constants = system.constants_of_bodies
-    total += 0.5 * (body[:, :, L.ANGULAR :] ** 2 * constants[:, L.INVERSE_INERTIA :]).sum(axis=(1, 2))
-    total += 0.5 * (body[:, :, L.MOMENTUM : L.ATTITUDE] ** 2 * constants[:, L.INVERSE_MASS, None]).sum(axis=(1, 2))
-    return total
+    return system.kinetic_energies(np.asarray(states)) + potential_energies(system, np.zeros(len(states)), states)

@@ -298,6 +298,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
     """Largest errors, iterations and cost of a run, in JSON's types."""
     import numpy as np
 
+    from polhode.trajectory.convergence import momentum_errors
     from polhode.trajectory.schema import CHART_DIMENSION
 
     def largest(values: Any) -> float | None:
@@ -305,19 +306,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         return found if np.isfinite(found) else None
 
     conserves = [name for name in str(ds.attrs["conserves"]).split(", ") if name]
-    momenta = {}
-    for name in conserves:
-        if name == "energy":
-            continue
-        value = ds[name].sum("body") if "body" in ds[name].dims else ds[name]
-        rows = value.values.reshape(len(ds.time), -1)
-        size = float(np.linalg.norm(rows[0]))
-        if name.startswith("total_"):  # which may be zero initially, but for round-off
-            parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
-            whole = float(np.linalg.norm(parts, axis=-1).sum())
-            size = size if size > 1e-12 * whole else whole
-        size = size or 1.0
-        momenta[name] = largest(np.linalg.norm(rows - rows[0], axis=1) / size)
+    momenta = {name: largest(error) for name, (error, _) in momentum_errors(ds).items()}
     bath = None
     if "conserved_energy" in ds:
         bath = largest((ds.conserved_energy - ds.conserved_energy[0]) / (float(ds.kinetic_energy.mean()) or 1.0))

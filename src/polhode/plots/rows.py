@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.trajectory.convergence import total_of
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -113,12 +115,6 @@ def in_order(ds: xr.Dataset, name: str) -> Any:
     """Rows of the first body, in the order of the run."""
     values = rows_of(ds, name)
     return values[::-1] if backwards(ds) else values
-
-
-def total_of(ds: xr.Dataset, name: str) -> Any:
-    """A variable, summed over the bodies, in the order of the run."""
-    variable = ds[name]
-    return np.asarray((variable.sum("body") if "body" in variable.dims else variable).values, dtype=float)
 
 
 def rows_of_total(ds: xr.Dataset, name: str) -> Any:

@@ -20,9 +20,9 @@ from polhode.plots.rows import (
     rows_of,
     rows_of_total,
     times_of,
-    total_of,
 )
 from polhode.plots.style import BLUE, GREEN, GREY, INK, PURPLE, VERMILION
+from polhode.trajectory.convergence import momentum_errors
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -101,40 +101,11 @@ def _above(axes: Any) -> Any:
     return axes.transAxes + ScaledTranslation(0.0, style.RC["axes.titlepad"] / 72, axes.figure.dpi_scale_trans)
 
 
-def conserved_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
-    """Errors of the conserved momenta.
-
-    Returns
-    -------
-    dict of str to (array (n,), bool)
-        By a short name: the norm of the change since the first row, and whether it is relative. It is relative to the
-        initial size; for a component that starts at zero, to the size of its vector; for a total that starts at zero,
-        to the sum of the sizes of all bodies; absolute if that is zero too. Bodies are summed.
-    """
-    conserved = str(ds.attrs.get("conserves", "")).split(", ")
-    spatial = total_of(ds, "angular_momentum_space") if "angular_momentum_space" in ds else None
-    length = float(np.linalg.norm(spatial[0])) if spatial is not None else 0.0
-    errors = {}
-    for name, short in (
-        ("angular_momentum_space", "spatial"),
-        ("vertical_angular_momentum", "vertical"),
-        ("axial_angular_momentum", "axial"),
-        ("momentum", "linear"),
-        ("total_momentum", "total linear"),
-        ("total_angular_momentum", "total spatial"),
-    ):
-        if name not in ds or name not in conserved:
-            continue
-        values = total_of(ds, name)
-        initial = float(np.linalg.norm(values[0]))
-        if name.startswith("total_"):
-            parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
-            length = float(np.linalg.norm(parts, axis=-1).sum())
-        size = initial if initial > 1e-12 * length or name == "momentum" else length
-        change = values - values[0]
-        error = np.abs(change) if change.ndim == 1 else np.sqrt(np.einsum("ij,ij->i", change, change))
-        errors[short] = (error / (size or 1.0), size > 0.0)
-    return errors
+SHORT = {
+    "angular_momentum_space": "spatial", "vertical_angular_momentum": "vertical", "axial_angular_momentum": "axial",
+    "momentum": "linear", "total_momentum": "total linear", "total_angular_momentum": "total spatial",
+}  # fmt: skip
+"""Short names of the conserved momenta."""
 
 
 _MOMENTUM_COLOURS = {
@@ -144,7 +115,8 @@ _MOMENTUM_COLOURS = {
 
 
 def draw_momenta(axes: Any, ds: xr.Dataset) -> None:
-    errors, times = conserved_errors(ds), times_of(ds)
+    found, times = momentum_errors(ds), times_of(ds)
+    errors = {short: found[name] for name, short in SHORT.items() if name in found}
     if not errors:
         _changing_momentum(axes, ds, times)
         return

@@ -32,14 +32,6 @@ def _works(system: System) -> list[int]:
     return [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
 
 
-def kinetic_energy(system: System, states: Any, turning: bool = True) -> Any:
-    """Kinetic energies (n,) of states (n, 13 N or more), of the motion through space alone where not ``turning``."""
-    body = states[:, : L.BODY * system.N].reshape(len(states), system.N, L.BODY)
-    p, m = body[:, :, L.MOMENTUM : L.MOMENTUM + 3], body[:, :, L.ANGULAR : L.ANGULAR + 3]
-    moving = 0.5 * (p * p / system.mass[:, None]).sum(axis=(1, 2))
-    return moving + 0.5 * (m * m / system.moments).sum(axis=(1, 2)) if turning else moving
-
-
 def energy_ratios(system: System, states: Any, potential: Any) -> Any:
     """Energy errors (n,) of states since the first of them, over the energies there are.
 
@@ -53,7 +45,7 @@ def energy_ratios(system: System, states: Any, potential: Any) -> Any:
         Their potential energies.
     """
     stored = np.zeros(len(states)) if potential is None else potential
-    kinetic = kinetic_energy(system, states)
+    kinetic = system.kinetic_energies(states)
     work = states[:, [L.BODY * system.N + k for k in _works(system)]]
     work = work - work[0]
     change = np.abs(kinetic + stored - kinetic[0] - stored[0] - work.sum(axis=1))

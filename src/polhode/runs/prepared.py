@@ -91,9 +91,7 @@ class Rows:
     @cached_property
     def energy(self) -> Any:
         """Kinetic energy, and potential energy where the system has one."""
-        m, p = self._body[:, :, L.ANGULAR : L.ANGULAR + 3], self._body[:, :, L.MOMENTUM : L.MOMENTUM + 3]
-        energy = 0.5 * np.sum(m * (m / self.system.moments), axis=(1, 2))
-        energy += 0.5 * np.sum(p * p / self.system.mass[:, None], axis=(1, 2))
+        energy = self.system.kinetic_energies(self.states)
         if self._potential is not None:
             stored, system = np.zeros(len(self.time)), self.system
             drive.energy_loop()(self.time, self.states, system.bodies, system.with_memory, self._potential, stored)

@@ -14,7 +14,6 @@ from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.errors import PolhodeError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
-from polhode.runs.energy_guard import kinetic_energy
 from polhode.runs.stepping import Run
 from polhode.systems.record import no_loads
 
@@ -162,7 +161,7 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
     many, p = max(1, ROWS // run.system.N), run.chosen.promises
     order = p.order_velocity if run.system.velocity_dependent else p.order
     some = states[np.unique(np.linspace(0, len(times) - 1, SPEEDS).astype(int))]
-    speed = float(np.sqrt(2.0 * kinetic_energy(run.system, some, turning=False).mean()))
+    speed = float(np.sqrt(2.0 * run.system.kinetic_energies(some, turning=False).mean()))
     try:
         worst, found = 0.0, None
         for k in np.unique(np.linspace(0, max(0, len(times) - 2), many).astype(int)):

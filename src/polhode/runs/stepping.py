@@ -537,6 +537,8 @@ class Run:
 
         ``y`` is the state before it, ``after`` (else the run's own) what it left behind.
         """
+        if problem is None and (own := self.particular_failure(status, step, t, h)) is not None:
+            return own
         where: dict[str, Any] = {"step": step, "time": t}
         iterations, residual = int(self.step_info[L.ITERATIONS]), float(self.step_info[L.RESIDUAL])
         told = self._user_failure(problem, y, h, where)
@@ -571,6 +573,10 @@ class Run:
             f"the state or a load is infinite or not a number {where_text}; {self._singular(y, t)}"
             f"{self._wrong(y, after)}check the loads and initial values, or {self.advice(h)}", **where,
         )  # fmt: skip
+
+    def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
+        """The error for a status that only one kind of run has."""
+        return None
 
     def _wrong(self, y: Any, after: Any) -> str:
         """What the system finds wrong with the state before a step or within it, followed by a semicolon."""
@@ -801,18 +807,9 @@ class AdaptiveRun(Run):
             record.replace(self.now, self.y)
         self.integrator.forget()
 
-    def failure(
-        self,
-        status: int,
-        step: int,
-        y: Any,
-        t: float,
-        h: float,
-        after: Any = None,
-        problem: Exception | None = None,
-    ) -> PolhodeError:
-        if status != L.TOO_SMALL or problem is not None:
-            return super().failure(status, step, y, t, h, after, problem)
+    def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
+        if status != L.TOO_SMALL:
+            return None
         return StepTooSmall(
             f"rtol = {self.asked.rtol:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
             "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",

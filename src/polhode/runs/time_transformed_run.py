@@ -215,18 +215,9 @@ class TimeTransformedRun(Run):
         """Size of the next step from a state, signed, by the step density there."""
         return float(self.h / (y[self.time_at + 2] or 1.0))
 
-    def failure(
-        self,
-        status: int,
-        step: int,
-        y: Any,
-        t: float,
-        h: float,
-        after: Any = None,
-        problem: Exception | None = None,
-    ) -> PolhodeError:
-        if status != L.STOPPED or problem is not None:
-            return super().failure(status, step, y, t, h, after, problem)
+    def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
+        if status != L.STOPPED:
+            return None
         return StepFailed(
             f"the clock of {self.chosen.label!r} would stand still in step {step} (t = {t:.9g}): the motion changes "
             f"too fast for steps that begin with {abs(self.h):g}; take a smaller step", step=step, time=t,

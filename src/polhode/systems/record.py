@@ -373,6 +373,13 @@ class System:
         together[: len(self.parameters)] = self.parameters
         return together
 
+    def kinetic_energies(self, states: Any, turning: bool = True) -> Any:
+        """Kinetic energies (n,) of states (n, 13 N or more), without that of rotations where not ``turning``."""
+        body = states[:, : L.BODY * self.N].reshape(len(states), self.N, L.BODY)
+        p, m = body[:, :, L.MOMENTUM : L.ATTITUDE], body[:, :, L.ANGULAR :]
+        moving = 0.5 * np.sum(p * p / self.mass[:, None], axis=(1, 2))
+        return moving + 0.5 * np.sum(m * (m / self.moments), axis=(1, 2)) if turning else moving
+
     @property
     def N(self) -> int:
         """Number of bodies."""

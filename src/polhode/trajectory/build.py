@@ -72,12 +72,10 @@ def dataset(
     frames = np.asarray(system.frames, dtype=float)
     attitude = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames))
     m = rotation.rotate(frames, body[:, :, L.ANGULAR : L.ANGULAR + 3])
-    inside = body[:, :, L.ANGULAR : L.ANGULAR + 3] / system.moments
-    omega = rotation.rotate(frames, inside)
+    omega = rotation.rotate(frames, body[:, :, L.ANGULAR : L.ANGULAR + 3] / system.moments)
     r, p = body[:, :, L.POSITION : L.POSITION + 3], body[:, :, L.MOMENTUM : L.MOMENTUM + 3]
     spatial = rotation.rotate(attitude, m) + np.cross(r, p)
-    kinetic = 0.5 * np.sum(body[:, :, L.ANGULAR : L.ANGULAR + 3] * inside, axis=(1, 2))
-    kinetic += 0.5 * np.sum(p * p / system.mass[:, None], axis=(1, 2))
+    kinetic = system.kinetic_energies(states)
     energy = kinetic.copy()
     quantities: dict[str, Any] = {}
     if system.rotates:

@@ -22,6 +22,39 @@ SCATTER = 0.15
 """Largest deviation of the slopes between neighbours from the fitted slope."""
 
 
+def total_of(ds: xr.Dataset, name: str) -> Any:
+    """A variable, summed over the bodies, in the order of the run."""
+    variable = ds[name]
+    return np.asarray((variable.sum("body") if "body" in variable.dims else variable).values, dtype=float)
+
+
+def momentum_errors(ds: xr.Dataset) -> dict[str, tuple[Any, bool]]:
+    """Errors of the conserved momenta of a trajectory.
+
+    Returns
+    -------
+    dict of str to (array (n,), bool)
+        By the name of the variable: the norm of the change since the first row, and whether it is relative. It is
+        relative to the initial size; for a component that starts at zero, to the size of its vector; for a total that
+        starts at zero, to the sum of the sizes of all bodies; absolute if that is zero too. Bodies are summed.
+    """
+    spatial = total_of(ds, "angular_momentum_space") if "angular_momentum_space" in ds else None
+    errors = {}
+    for name in filter(None, str(ds.attrs.get("conserves", "")).split(", ")):
+        if name == "energy" or name not in ds:
+            continue
+        values = total_of(ds, name)
+        initial = float(np.linalg.norm(values[0]))
+        length = float(np.linalg.norm(spatial[0])) if spatial is not None else 0.0
+        if name.startswith("total_"):
+            parts = ds["momentum" if name == "total_momentum" else "angular_momentum_space"].values[0]
+            length = float(np.linalg.norm(parts, axis=-1).sum())
+        size = initial if initial > 1e-12 * length or name == "momentum" else length
+        change = (values - values[0]).reshape(len(values), -1)
+        errors[name] = np.sqrt(np.einsum("ij,ij->i", change, change)) / (size or 1.0), size > 0.0
+    return errors
+
+
 def attitude_angle(q: Any, reference: Any) -> Any:
     """Angle of the rotation between two attitudes, rad, from 0 to pi.
 

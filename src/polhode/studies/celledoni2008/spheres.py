@@ -21,7 +21,7 @@ from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import COLOURS, MARKERS
-from polhode.runs.energy_guard import first_blown, kinetic_energy
+from polhode.runs.energy_guard import first_blown
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import start_state
 from polhode.studies.study import Tell
@@ -82,7 +82,7 @@ def energies(system: System, states: Any) -> tuple[Any, Any]:
     """Total and potential energies (n,) of states (n, 13 N)."""
     potential, role = np.zeros(len(states)), system.compiled_potential(0.0, states[0])
     drive.energy_loop()(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
-    return kinetic_energy(system, states) + potential, potential
+    return system.kinetic_energies(states) + potential, potential
 
 
 def raised(system: System, state: Mapping[str, Any], H0: float | None = None) -> tuple[Any, float]:
