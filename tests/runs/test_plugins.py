@@ -1,4 +1,4 @@
-"""An installed package adds a system, a method, a force and a tableau; a broken one is skipped with a warning."""
+"""An installed package adds a system, a method, a force, a tableau, a recipe; a broken one is skipped."""
 
 import os
 import subprocess
@@ -50,7 +50,12 @@ def friction(rate: float) -> ph.forces.Force:
 def slowed(p, at, mu, t, r, v):
     return scale(-p[at], v)
 
+def ring(system: ph.System, ring: Length, lift: float = 0.0) -> dict:
+    "Bodies on a circle."
+    return {"position": [(ring, 0.0, lift)] * system.N}
+
 def add():
+    ph.initial.add_recipe(ring, sets=["position"])
     ph.forces.add_force(yukawa)
     ph.forces.add_force(friction)
     ph.add_system(falling)
@@ -91,9 +96,10 @@ def test_a_package_adds_rows_at_the_first_look_up(tmp_path):
         "from polhode.runs.scenario import json_schema\n"
         "print(method('plugged').method.name, 'mkrk:plug2' == method('mkrk:plug2').label)\n"
         "known = json_schema()['$defs']\n"
-        "print('Falling' in known, 'TiltForce' in known, 'falling' in dir(ph))\n",
+        "print('Falling' in known, 'TiltForce' in known, 'falling' in dir(ph))\n"
+        "print({'ring', 'ring_km', 'lift'} <= set(known['Initial']['properties']))\n",
     )
-    assert out.split() == ["False", "falling", "2", "uniform", "plugged", "True", "True", "True", "True"]
+    assert out.split() == ["False", "falling", "2", "uniform", "plugged", *["True"] * 5]
     assert len(warned) == 2
     assert "plug-in 'odd' (plugged:broken) is skipped, for it raised RuntimeError: no such thing" in "".join(warned)
     assert "plug-in 'gone' (no_such_module:add) is skipped, for it raised ModuleNotFoundError" in "".join(warned)

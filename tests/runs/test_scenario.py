@@ -6,17 +6,22 @@ import json
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
+from polhode.methods import options_by_name
 from polhode.runs import scenario as scenarios
-from polhode.runs.scenario import initial_state, key_lines, read_scenario
-from polhode.runs.scenario.schema import Initial, scenario_file
+from polhode.runs.scenario import key_lines, read_scenario
+from polhode.runs.scenario.schema import scenario_file
+from polhode.runs.scenario.signatures import initial_table
 from polhode.runs.scenario.values import models_in
-from polhode.systems import SYSTEMS
+from polhode.systems import SYSTEMS, words
+from polhode.systems.initial import on_lattice
+from polhode.systems.recipes import RECIPES
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -494,18 +499,93 @@ def test_mistakes_about_many_bodies(read, text, told):
 
 def test_a_lattice_fills_the_box_of_a_system_and_no_more(read):
     system = dataclasses.replace(ph.gravitating_bodies(mass=np.ones(8)), box=np.array([6.0, 6.0, 6.0]))
-    on_lattice = initial_state.on_lattice
-    filled = on_lattice({"lattice": "cubic"}, system)
+    filled = on_lattice(system, "cubic")["position"]
     np.testing.assert_array_equal(filled, ph.initial.cubic(2, spacing=3.0).state["position"])
-    np.testing.assert_array_equal(on_lattice({"lattice": "cubic", "spacing": 2.0}, system), filled * (2.0 / 3.0))
+    np.testing.assert_array_equal(on_lattice(system, "cubic", spacing=2.0)["position"], filled * (2.0 / 3.0))
     with pytest.raises(
         InvalidInput, match=r"fills 8 x 8 x 8, more than the box of the system.*the largest that fits is 3$"
     ):
-        on_lattice({"lattice": "cubic", "spacing": 4.0}, system)
+        on_lattice(system, "cubic", spacing=4.0)
 
 
 def test_attitudes_and_turns_of_each_body(read):
-    model = Initial.model_validate_json(
+    model = initial_table().model_validate_json(
         json.dumps({"attitude": [[1, 0, 0, 0], [0, 1, 0, 0]], "angular_momentum": [[1, 2, 3], [4, 5, 6]]}), strict=True
     )
     assert model.attitude == [[1, 0, 0, 0], [0, 1, 0, 0]] and model.angular_momentum[1] == [4, 5, 6]
+
+
+# ------------------------------------------------------------------ recipes and options of one's own
+@pytest.fixture
+def ring():
+    """A recipe of the user's, with a key of its own beside the one that asks for it."""
+
+    def ring(system: ph.System, ring: words.Length, lift: float = 0.0, seed: words.Seed = 0) -> dict[str, Any]:
+        """Bodies on a circle.
+
+        Parameters
+        ----------
+        ring : float
+            radius of the circle
+        lift : float
+            height of the circle
+        """
+        angle = 2.0 * np.pi * np.arange(system.N) / system.N + seed
+        return {"position": np.stack([ring * np.cos(angle), ring * np.sin(angle), np.full(system.N, lift)], axis=1)}
+
+    yield ph.initial.add_recipe(ring, sets=["position"])
+    del RECIPES["ring"]
+
+
+def test_a_recipe_of_ones_own_is_a_key_of_initial(read, ring):
+    assert ph.initial.add_recipe(ring, sets=["position"]) is ring
+    found = read(EIGHT + "ring_km = 0.002\nlift = 1\nenergy = 9\nseed = 3\n").arguments
+    made = ring(read(EIGHT).system, 2.0, 1.0, 3)["position"]
+    np.testing.assert_allclose(found["position"], made, rtol=1e-15)
+    properties = scenarios.json_schema()["$defs"]["Initial"]["properties"]
+    assert properties["lift"]["description"] == "height of the circle" and properties["ring_km"]["title"] == "ring_km"
+    for text, told in (
+        ("ring = 1\nlattice = 'cubic'\n", "lattice and ring are given; keep one of them"),
+        ("lift = 1\n", "initial.lift: lift belongs to ring; leave it out"),
+        ("ring = 'wide'\n", "initial.ring: expected a number"),
+        ("position = [1, 0, 0]\nring = 1\n", "position and ring are given"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            read(EIGHT + text)
+        assert told in str(refused.value)
+
+
+def test_a_recipe_that_cannot_be_added_says_why(ring):
+    def cells(system: ph.System, mine: float, cells: int = 1) -> dict[str, Any]:
+        return {}
+
+    def keyless(system: ph.System) -> dict[str, Any]:
+        return {}
+
+    for build, sets, told in (
+        (cells, (), "recipe 'on_lattice' has a key 'cells' already"),
+        (keyless, (), "recipe 'keyless' has no key"),
+        (3, (), "build must be a function that returns an initial state, not 3"),
+        (ring, ("spin",), "unknown quantity of an initial state 'spin'"),
+    ):
+        with pytest.raises(InvalidInput, match=told):
+            ph.initial.add_recipe(build, sets)
+    assert "mine" not in RECIPES
+
+
+def test_options_of_all_methods_are_keys(read):
+    """They come from the table of methods, also those of free rotations and of processors."""
+    text = f"{TOP}[initial]\nangular_velocity = [0, 0.1, 5]\n{RUN}"
+    assert read(f'method = "dmv6"\nsolver = "fixed_point"\n{text}').method == "dmv6:fixed_point"
+    assert read(f'method = "variational"\nalpha = 0.25\n{text}').method == "variational:0.25"
+    for name, value, told in (
+        ("friction", "-1", "friction of method 'baoab' is -1; it must be a number, 0 or more"),
+        ("chain", "0", "chain of method 'nose_hoover' is 0; it must be a whole number, 1 or more, at most 20"),
+        ("friction", "'much'", "friction: expected a number"),
+        ("seed", "1.5", "seed: expected a whole number"),
+    ):
+        chosen = "nose_hoover:temperature=1:tau=1" if name == "chain" else "baoab:temperature=1"
+        with pytest.raises(InvalidInput) as refused:
+            read(f'method = "{chosen}"\n{name} = {value}\n{text}')
+        assert told in str(refused.value)
+    assert set(options_by_name()) <= set(scenarios.json_schema()["properties"])

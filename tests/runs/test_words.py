@@ -19,7 +19,7 @@ from polhode.methods.free_flows import FLOW_NAMES
 from polhode.runs.display import duration
 from polhode.runs.request import CONTINUED, TOLERANCE
 from polhode.runs.scenario import schema
-from polhode.runs.scenario.signatures import system_table
+from polhode.runs.scenario.signatures import initial_table, system_table
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
 START = {"angular_velocity": (0.3, 1.0, 0.5)}
@@ -257,7 +257,7 @@ def test_near_misses_in_scenarios_are_answered(tmp_path, line, told):
 def test_integrate_and_scenarios_take_the_same_words():
     in_python = set(inspect.signature(ph.integrate).parameters) - {"start"}  # a scenario has its words flat,
     in_python |= {*CONTINUED, *TOLERANCE}  # and those of a Tolerance
-    keys = {name for table in (schema.Initial, schema.Run) for name in table.model_fields}
+    keys = {name for table in (initial_table(), schema.Run) for name in table.model_fields}
     made = (ph.initial.gaussian_draw, ph.initial.cubic, ph.initial.thermal, ph.initial.at_energy)
     of_functions = {name for make in made for name in inspect.signature(make).parameters}
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
@@ -267,7 +267,7 @@ def test_integrate_and_scenarios_take_the_same_words():
     assert in_python - keys == whole_file | of_the_process | of_the_system
     assert of_the_system <= set(system_table("rigid_body").model_fields)
     assert keys - in_python - of_functions == drawn
-    assert whole_file - {"store"} <= set(schema.ScenarioFile.model_fields) and "store" in schema.Output.model_fields
+    assert whole_file - {"store"} <= set(schema.scenario_file().model_fields) and "store" in schema.Output.model_fields
 
 
 def test_attitudes_in_every_form_are_one():

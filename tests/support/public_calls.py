@@ -348,6 +348,7 @@ CALLS = {
     "variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
     "variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
     # forces
+    "initial.add_recipe": [{"build": lambda: ph.initial.on_lattice, "sets": ("position",)}],
     "forces.add_force": [{"build": lambda: ph.forces.uniform}],
     "forces.zonal": [{"radius": 6.4e6, "J2": 1e-3, "J3": 1e-6, "J4": 1e-6, "J5": 1e-7, "J6": 1e-7, "axis": LENGTH}],
     "forces.uniform": [{"acceleration": LENGTH}],

@@ -122,6 +122,16 @@ def _row(head: str) -> Method:
     return row.with_flow(flow)
 
 
+def options_by_name() -> dict[str, tuple[Option, ...]]:
+    """The options of all methods by name, each with its different forms."""
+    found: dict[str, list[Option]] = {}
+    for row in (*METHODS.values(), _row("v2/kepler")):
+        for name, option in row.options.items():
+            if option not in found.setdefault(name, []):
+                found[name].append(option)
+    return {name: tuple(options) for name, options in found.items()}
+
+
 def by_name(name: str) -> Method:
     """The row of this name; unpickles rows.
 

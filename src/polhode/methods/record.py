@@ -158,8 +158,12 @@ class Option:
         Of a numerical option, which is always written with its name, ``seed=1``: the permitted numbers, in words.
     trial : str
         Of a required option: the value with which the table is checked.
-    told : bool
+    recorded : bool
         Whether the method string of a run includes it even where it is the default, as it does for seeds.
+    kind : type
+        ``str``, or of a number ``int`` or ``float``: what a scenario may give.
+    least : int, optional
+        The smallest number.
     """
 
     default: str
@@ -168,7 +172,9 @@ class Option:
     description: str = ""
     must: str = ""
     trial: str = ""
-    told: bool = False
+    recorded: bool = False
+    kind: type = str
+    least: int | None = None
 
     @property
     def needed(self) -> bool:
@@ -185,7 +191,7 @@ def shortest(x: Any) -> str:
 
 def number_option(
     description: str, *, default: str = "", trial: str = "", whole: bool = False, positive: bool = False,
-    most: float = HUGE, told: bool = False,
+    most: float = HUGE, recorded: bool = False,
 ) -> Option:  # fmt: skip
     """A numerical option, ``whole`` or real: from 0, or above 0 where ``positive``, up to ``most``."""
 
@@ -199,7 +205,8 @@ def number_option(
     kind = "a whole number" if whole else "a positive number" if positive else "a number"
     range = "" if positive and not whole else f", {int(positive)} or more"
     limit = f", at most {shortest(most)}" if most not in (HUGE, inf) else ""
-    return Option(default, known, tuple, description, f"{kind}{range}{limit}", trial, told)
+    words, numbers = f"{kind}{range}{limit}", int if whole else float
+    return Option(default, known, tuple, description, words, trial, recorded, numbers, int(positive and whole))
 
 
 @dataclass(frozen=True)
@@ -396,7 +403,7 @@ class Method:
             rows.pop()
         complete = all(settled[name] for name, option in self.options.items() if option.needed)
         numbers = [f"{name}={settled[name]}" for name, option in self.options.items()
-                   if option.must and (settled[name] != option.default or (option.told and complete))]  # fmt: skip
+                   if option.must and (settled[name] != option.default or (option.recorded and complete))]  # fmt: skip
         return ":".join([self.name, *numbers, *(value for value, _ in rows)])
 
     def check_complete(self, settled: Mapping[str, str]) -> None:

@@ -611,7 +611,9 @@ ANY_TABLEAU = Option(
     "Runge-Kutta tableau, or explicit Euler as printed",
 )  # fmt: skip
 MAP = Option("exp", MAPS.__contains__, MAPS.keys, "coordinate map of the rotation group")
-SEQUENCE = Option("XYZ", euler.SEQUENCES.__contains__, lambda: euler.SEQUENCES, "Euler sequence")
+SEQUENCE = Option(
+    "XYZ", euler.SEQUENCES.__contains__, lambda: euler.SEQUENCES, "Euler sequence: 'ZXZ' intrinsic, 'zxz' extrinsic"
+)
 CENTER = replace(_words("middle", "start"), description="where in an implicit step the chart is centred")
 
 

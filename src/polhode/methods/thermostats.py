@@ -229,16 +229,19 @@ def step_of(rotate_free: Any, bath: Any) -> Any:
     return bind(compose_step, run_stages=helper(bind(stages, free=rotate_free, move=uniform, push=impulse, bathe=bath)))
 
 
+TEMPERATURE = "of a heat bath, as an energy: times Boltzmann's constant of the system"
 LANGEVIN = {
-    "temperature": number_option("as an energy: times Boltzmann's constant of the system", trial="1"),
-    "friction": number_option("rate at which momenta are damped, 1/time; 0: no bath", trial="0"),
-    "friction_rotation": number_option("the same of angular momenta, unless it is the same"),
-    "seed": number_option("of the random numbers", default="0", whole=True, most=2**64 - 1, told=True),
+    "temperature": number_option(TEMPERATURE, trial="1"),
+    "friction": number_option("rate at which a Langevin bath damps momenta, 1/time; 0: no bath", trial="0"),
+    "friction_rotation": number_option("the same of angular momenta; default: the same rate"),
+    "seed": number_option(
+        "of the random numbers of a Langevin bath", default="0", whole=True, most=2**64 - 1, recorded=True
+    ),
 }
 NOSE_HOOVER = {
-    "temperature": number_option("as an energy: times Boltzmann's constant of the system", trial="1", positive=True),
-    "tau": number_option("relaxation time of the chain; inf: no bath", trial="inf", positive=True, most=inf),
-    "chain": number_option("its number of links", default="3", whole=True, positive=True, most=20),
+    "temperature": number_option(TEMPERATURE, trial="1", positive=True),
+    "tau": number_option("relaxation time of Nose-Hoover chains; inf: no bath", trial="inf", positive=True, most=inf),
+    "chain": number_option("links of a Nose-Hoover chain", default="3", whole=True, positive=True, most=20),
     "baths": Option("joint", ("joint", "separate").__contains__, lambda: ("joint", "separate"),
                     "one chain for all that moves, or one for translation and one for rotation"),
 }  # fmt: skip

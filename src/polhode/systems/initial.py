@@ -13,6 +13,8 @@ Random numbers come from ``numpy.random``: the same seed (default 0) gives the s
 stream of its own, ``default_rng([seed, k])`` with the k given in its description, so that one seed can be used for all
 of them and positions, attitudes and momenta are independent. A ``numpy.random.Generator`` is used as it is.
 
+In a scenario the table ``[initial]`` asks for them by recipes, to which ``add_recipe`` adds further ones.
+
 Lengths, energies and temperatures are in the units of the system, whose Boltzmann constant is ``system.boltzmann``.
 """
 
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,9 +31,11 @@ from polhode.arguments import NO_WHOLE, UNKNOWN, array, number, room_for, truth,
 from polhode.errors import InvalidInput, answering, shown, unknown_name
 from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.systems.recipes import add_recipe
 from polhode.systems.record import System, no_loads
+from polhode.systems.words import Beside, Cells, Indices, Length, Seed
 
-__all__ = ["Lattice", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
+__all__ = ["Lattice", "add_recipe", "at_energy", "bcc", "cubic", "fcc", "gaussian_draw", "random_rotations", "thermal"]
 
 NOISE, ROTATIONS, THERMAL, DIRECTIONS = 1, 2, 3, 4
 """Numbers of the streams of random numbers."""
@@ -375,6 +379,139 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
     if not np.isfinite(energy[0]):
         raise InvalidInput("the potential energy of the state is not finite; look for bodies at the same place")
     return float(energy[0])
+
+
+# ------------------------------------------------------------------ recipes of scenarios
+def drawn(
+    system: System, draw: Literal["gaussian"], scale: Length | None = None, seed: Seed | None = None
+) -> dict[str, Any]:
+    """Normally distributed positions and random attitudes.
+
+    Parameters
+    ----------
+    draw : str
+        normal positions and random attitudes
+    scale : float, optional
+        standard deviation of the draw; default: number of bodies
+    seed : int
+        of all random numbers; default 0, recorded
+    """
+    state = gaussian_draw(system.N, seed or 0, scale)
+    return {name: state[name] for name in ("position", "attitude") if name == "position" or system.rotates}
+
+
+def on_lattice(
+    system: System,
+    lattice: Literal["cubic", "bcc", "fcc"],
+    cells: Cells | None = None,
+    spacing: Length | None = None,
+    noise: float | None = None,
+    seed: Annotated[Seed | None, Beside(("noise",))] = None,
+) -> dict[str, Any]:
+    """Positions on a lattice that holds all bodies of the system and fits into its box.
+
+    Parameters
+    ----------
+    lattice : str
+        of positions
+    cells : int or 3 ints, optional
+        of the lattice, along x, y, z; as many as hold all bodies unless given
+    spacing : float, optional
+        edge of a cell; default: the largest that fits the box, else 1
+    noise : float, optional
+        standard deviation of sites, in units of the spacing
+    seed : int
+        of all random numbers; default 0, recorded
+
+    Raises
+    ------
+    InvalidInput
+        Another number of sites than of bodies, or a lattice larger than the box.
+    """
+    make = LATTICES[lattice]
+    cell = len(make(1).state["position"])
+    most = round((system.N / cell) ** (1.0 / 3.0)) or 1 if cells is None else cells
+    along = [most] * 3 if isinstance(most, int) else list(most)
+    sites = cell * prod(along)
+    if sites != system.N and min(along) > 0:
+        what, fits = f"cells is {most!r}: this", ""
+        if cells is None:
+            cubes = [cell * k**3 for k in range(1, most + 2)]
+            below, above = [n for n in cubes if n < system.N][-1:], [n for n in cubes if n > system.N][:1]
+            what, fits = "cells is missing: a", f"; cubes of it hold {' or '.join(map(str, below + above))}"
+        raise InvalidInput(
+            f"{what} {lattice} lattice of {most!r} cells has {sites} sites, but the system has {system.N} bodies{fits}"
+        )
+    if spacing is None:
+        spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / make(most).box))
+    made, box = make(most, spacing, noise or 0.0, seed or 0)
+    if system.box is not None and (box > np.asarray(system.box) * (1.0 + 1e-9)).any():
+        edges = " x ".join(f"{edge:g}" for edge in box)
+        largest = float(np.min(np.asarray(system.box) / (box / spacing)))
+        raise InvalidInput(
+            f"spacing is {spacing:g}: the lattice fills {edges}, more than the box of the system, so that bodies would "
+            f"overlap; the largest that fits is {largest:.9g}"
+        )
+    return made
+
+
+def turned_at_random(system: System, rotations: Literal["random"], seed: Seed | None = None) -> dict[str, Any]:
+    """Attitudes uniform over all rotations.
+
+    Parameters
+    ----------
+    rotations : str
+        attitudes uniform over all rotations
+    seed : int
+        of all random numbers; default 0, recorded
+    """
+    return random_rotations(system.N, seed or 0)
+
+
+def at_temperature(
+    system: System, temperature: float, zero_total_momentum: bool | None = None, exact_temperature: bool | None = None,
+    seed: Seed | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Momenta and angular momenta from the Maxwell-Boltzmann distribution.
+
+    Parameters
+    ----------
+    temperature : float
+        of momenta and angular momenta from the Maxwell-Boltzmann distribution
+    zero_total_momentum : bool
+        with temperature; default true
+    exact_temperature : bool
+        scale momenta to the temperature; default false
+    seed : int
+        of all random numbers; default 0, recorded
+    """
+    zero = zero_total_momentum is not False
+    return thermal(system, temperature, seed or 0, zero_total_momentum=zero, exact=bool(exact_temperature))
+
+
+def scaled_to_energy(
+    system: System, state: Mapping[str, Any], energy: float, energy_bodies: Indices | None = None,
+    seed: Seed | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Momenta scaled to a total energy.
+
+    Parameters
+    ----------
+    energy : float
+        total energy, reached by scaling momenta
+    energy_bodies : sequence of int, optional
+        whose momenta make up the energy, counted from 0; default: all
+    seed : int
+        of all random numbers; default 0, recorded
+    """
+    return at_energy(system, state, energy, seed or 0, bodies=energy_bodies)
+
+
+add_recipe(drawn, sets=("position", "attitude"))
+add_recipe(on_lattice, sets=("position",))
+add_recipe(turned_at_random, sets=("attitude",))
+add_recipe(at_temperature, sets=("momentum", "angular_momentum"))
+add_recipe(scaled_to_energy)
 
 
 # ------------------------------------------------------------------ helpers

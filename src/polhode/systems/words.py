@@ -1,4 +1,5 @@
-"""Annotations for the arguments of systems, forces and events: what a scenario may give for each, and its unit.
+"""Annotations for the arguments of systems, forces, events and recipes of initial states: what a scenario may give for
+each, and its unit.
 
     def toy(mass: Mass = 1.0, field: Vector | None = None, torque: Function | None = None) -> System:
 
@@ -37,6 +38,12 @@ class Form(Enum):
     INERTIA = "3 principal moments in any order, a 3x3 tensor, or a shape such as { box = { mass, sides } }"
     FUNCTION = "'file.py:function', a Python file beside the scenario"
     FORCES = "a list of tables with a kind"
+    QUATERNIONS = "4 numbers (w, x, y, z), or a list of them"
+    VELOCITIES = "3 numbers, a list of vectors, or 0"
+    NUMBERS_OR_ROWS = "a list of numbers, or a list of such lists"
+    CELLS = "a whole number, or 3 whole numbers"
+    INDICES = "a list of whole numbers"
+    SEED = "a whole number, 0 or more"
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,13 @@ class Unit:
     """The SI unit of an argument, as keys of a scenario spell it: ``m3_s2``, ``per_m``."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """An argument means something beside one of these others only."""
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,6 +95,16 @@ Positions = Annotated[Any, Form.VECTORS, Unit("m")]
 Times = Annotated[Any, Form.NUMBERS, Unit("s")]
 VectorOrVectors = Annotated[Any, Form.VECTOR_OR_VECTORS]
 Inertia = Annotated[Any, Form.INERTIA, Unit("kg_m2")]
+Places = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("m")]
+Velocities = Annotated[Any, Form.VELOCITIES, Unit("m_s")]
+Momenta = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("kg_m_s")]
+AngularVelocities = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("rad_s")]
+AngularMomenta = Annotated[Any, Form.VECTOR_OR_VECTORS, Unit("kg_m2_s")]
+Quaternions = Annotated[Any, Form.QUATERNIONS]
+NumbersOrRows = Annotated[Any, Form.NUMBERS_OR_ROWS]
+Cells = Annotated[Any, Form.CELLS]
+Indices = Annotated[Sequence[int], Form.INDICES]
+Seed = Annotated[Any, Form.SEED]
 Function = Annotated[Callable[..., Any], Form.FUNCTION]
 Forces = Annotated[Sequence[Any], Form.FORCES]
 
@@ -103,6 +127,8 @@ class Argument:
         Whether it has no default.
     default : Any
         Its default; None where it has none, or is left out by default.
+    beside : tuple of str
+        Other arguments, of which it needs one; empty where it stands alone.
     """
 
     name: str
@@ -111,11 +137,19 @@ class Argument:
     description: str
     required: bool
     default: Any
+    beside: tuple[str, ...] = ()
 
 
 @cache
-def arguments_of(build: Callable[..., Any]) -> dict[str, Argument]:
+def arguments_of(build: Callable[..., Any], supplied: tuple[str, ...] = ()) -> dict[str, Argument]:
     """The arguments of a builder by name, from its annotated signature and its docstring.
+
+    Parameters
+    ----------
+    build : function
+        The builder.
+    supplied : tuple of str
+        Arguments that polhode hands over itself; they are left out.
 
     Raises
     ------
@@ -126,6 +160,8 @@ def arguments_of(build: Callable[..., Any]) -> dict[str, Argument]:
     hints, described = get_type_hints(build, include_extras=True), descriptions(build)
     found = {}
     for name, parameter in signature.parameters.items():
+        if name in supplied:
+            continue
         kind, marks = _unwrapped(hints.get(name, Any))
         forms = [mark for mark in marks if isinstance(mark, Form | ListOf | TableOf)]
         unit = next((mark.name for mark in marks if isinstance(mark, Unit)), None)
@@ -138,7 +174,9 @@ def arguments_of(build: Callable[..., Any]) -> dict[str, Argument]:
                 "int, bool, str or a Literal"
             )
         needed = parameter.default is parameter.empty
-        found[name] = Argument(name, kind, unit, described.get(name, ""), needed, None if needed else parameter.default)
+        default = None if needed else parameter.default
+        beside = next((mark.names for mark in marks if isinstance(mark, Beside)), ())
+        found[name] = Argument(name, kind, unit, described.get(name, ""), needed, default, beside)
     return found
 
 

@@ -1,92 +1,137 @@
-"""The initial state that ``[initial]`` describes: given numbers, lattices, random attitudes and momenta."""
+"""The initial state that ``[initial]`` describes: given numbers, and what recipes make of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
 from polhode.runs import turning
 from polhode.runs.request import start_state
-from polhode.systems import System, initial
+from polhode.systems import System
+from polhode.systems import initial as initial  # which adds its recipes
+from polhode.systems.recipes import RECIPES, keys_of_recipes
+from polhode.systems.words import (
+    AngularMomenta,
+    AngularVelocities,
+    Argument,
+    Beside,
+    Momenta,
+    Numbers,
+    NumbersOrRows,
+    Places,
+    Quaternions,
+    VectorOrVectors,
+    Velocities,
+    arguments_of,
+)
 
-ATTITUDES = (*turning.ATTITUDES, "coordinates", "rotations", "draw")
-TURNING = (*turning.TURNING, "temperature")
 AS_GIVEN = ("coordinates", "clock", "thermostat", "compensation")
 """Of these numbers the method knows more; runs that go on from others have them."""
-PLACES = ("position", "lattice", "draw")
-MOVING = ("velocity", "momentum", "temperature")
-BELONGS = {
-    "sequence": turning.ANGLES, "scale": ("draw",),
-    "cells": ("lattice",), "spacing": ("lattice",), "noise": ("lattice",),
-    "zero_total_momentum": ("temperature",), "exact_temperature": ("temperature",), "energy_bodies": ("energy",),
-    "seed": ("draw", "noise", "rotations", "temperature", "energy"),
+GIVEN = {
+    "attitude": (*turning.ATTITUDES, "coordinates"), "angular_momentum": turning.TURNING, "position": ("position",),
+    "momentum": ("velocity", "momentum"),
 }  # fmt: skip
-"""Keys of [initial] that mean something beside others only."""
+"""The keys that give a quantity in numbers."""
 
 
-def given_state(given: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of ``integrate`` from the keys of [initial]: attitude as a quaternion, turning in the body frame."""
+def given_state(
+    attitude: Quaternions | None = None,
+    rotation_vector: VectorOrVectors | None = None,
+    euler_angles: VectorOrVectors | None = None,
+    euler_angles_deg: VectorOrVectors | None = None,
+    sequence: Annotated[str | None, Beside(turning.ANGLES)] = None,
+    angular_velocity: AngularVelocities | None = None,
+    angular_momentum: AngularMomenta | None = None,
+    angular_velocity_space: AngularVelocities | None = None,
+    angular_momentum_space: AngularMomenta | None = None,
+    coordinates: NumbersOrRows | None = None,
+    clock: Numbers | None = None,
+    thermostat: Numbers | None = None,
+    compensation: NumbersOrRows | None = None,
+    position: Places | None = None,
+    velocity: Velocities | None = None,
+    momentum: Momenta | None = None,
+) -> dict[str, Any]:
+    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space.
+
+    Of many bodies also drawn at random: places by a draw or on a lattice, attitudes by rotations, momenta by a
+    temperature or an energy. Random numbers come from the seed.
+
+    Parameters
+    ----------
+    attitude : array_like
+        unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all
+    rotation_vector : array_like
+        rad
+    euler_angles : array_like
+        rad, in the order of the sequence
+    euler_angles_deg : array_like
+        degrees, in the order of the sequence
+    sequence : str
+        'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'
+    angular_velocity, angular_momentum : array_like
+        body frame; of several bodies a list of vectors, or one for all
+    angular_velocity_space, angular_momentum_space : array_like
+        space frame
+    coordinates : array_like
+        of a method with numbers of its own for attitudes
+    clock : array_like
+        of a method with a clock, to go on with its steps
+    thermostat : array_like
+        of a method with a heat bath, to go on with it
+    compensation : array_like
+        of compensated sums, to go on with them: 6 numbers of each body
+    position, velocity, momentum : array_like
+        space frame; of several bodies a list of vectors, or one for all
+
+    Returns
+    -------
+    dict
+        Arguments of ``integrate``: attitude as a quaternion, angular velocity and momentum in the body frame.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
     turns = {name: np.asarray(value).tolist() for name, value in turning.as_kept(given).items()}
-    return {name: given[name] for name in ("position", *MOVING[:2]) if name in given} | turns
+    return {name: given[name] for name in ("position", *GIVEN["momentum"], *AS_GIVEN) if name in given} | turns
 
 
-def drawn_state(given: Mapping[str, Any], state: dict[str, Any], system: System) -> dict[str, Any]:
-    """The state with what [initial] asks for of many bodies: places, attitudes and momenta."""
-    seed, made = given.get("seed", 0), dict(state)
-    if "draw" in given:
-        drawn = initial.gaussian_draw(system.N, seed, given.get("scale"))
-        made["position"] = drawn["position"]
-        if system.rotates:
-            made["attitude"] = drawn["attitude"]
-    if "lattice" in given:
-        made["position"] = on_lattice(given, system)
-    if "rotations" in given:
-        made |= initial.random_rotations(system.N, seed)
-    if "temperature" in given:
-        zero, exact = given.get("zero_total_momentum", True), given.get("exact_temperature", False)
-        made |= initial.thermal(system, given["temperature"], seed, zero_total_momentum=zero, exact=exact)
-    if "energy" in given:
-        if {"velocity", "angular_velocity"} & set(made):
-            rows = start_state(system, **made).reshape(-1, L.BODY)
-            made = {name: made[name] for name in ("position", "attitude") if name in made}
-            made["momentum"] = rows[:, L.MOMENTUM : L.MOMENTUM + 3]
-            if system.rotates:
-                made["angular_momentum"] = rotation.rotate(system.frames, rows[:, L.ANGULAR : L.ANGULAR + 3])
-        made = initial.at_energy(system, made, given["energy"], seed, bodies=given.get("energy_bodies"))
+def keys() -> dict[str, Argument]:
+    """What ``[initial]`` may contain: the keys of ``given_state`` and of all recipes, by name."""
+    return arguments_of(given_state) | keys_of_recipes()
+
+
+def ways_to_give(*quantities: str) -> tuple[tuple[str, ...], ...]:
+    """For each quantity the keys, one of which may give it; by default for all four."""
+    return tuple(
+        (*GIVEN[quantity], *(recipe.key for recipe in RECIPES.values() if quantity in recipe.sets))
+        for quantity in quantities or GIVEN
+    )
+
+
+def carried_out(given: Mapping[str, Any], state: dict[str, Any], system: System) -> dict[str, Any]:
+    """The state with what the recipes make that [initial] asks for; those that adapt a state come last."""
+    made = dict(state)
+    for recipe in sorted(RECIPES.values(), key=lambda recipe: "state" in recipe.supplied):
+        if recipe.key not in given:
+            continue
+        if "state" in recipe.supplied:
+            made = in_momenta(made, system)
+        supplied = {"system": system, "state": made}
+        arguments = {name: given[name] for name in recipe.arguments if name in given}
+        made |= recipe.build(**{name: supplied[name] for name in recipe.supplied}, **arguments)
     return made
 
 
-def on_lattice(given: Mapping[str, Any], system: System) -> Any:
-    """Positions on the lattice of [initial], which holds all bodies of the system and fits into its box."""
-    lattice, cells, spacing = initial.LATTICES[given["lattice"]], given.get("cells"), given.get("spacing")
-    if cells is None:
-        cells = round((system.N / len(lattice(1).state["position"])) ** (1.0 / 3.0)) or 1
-    along = [cells] * 3 if isinstance(cells, int) else list(cells)
-    cell = len(lattice(1).state["position"])
-    sites = cell * along[0] * along[1] * along[2]
-    if sites != system.N and min(along) > 0:
-        what, fits = f"cells is {cells!r}: this", ""
-        if "cells" not in given:
-            cubes = [cell * k**3 for k in range(1, cells + 2)]
-            below, above = [n for n in cubes if n < system.N][-1:], [n for n in cubes if n > system.N][:1]
-            what, fits = "cells is missing: a", f"; cubes of it hold {' or '.join(map(str, below + above))}"
-        raise InvalidInput(
-            f"{what} {given['lattice']} lattice of {cells!r} cells has {sites} sites, but the system has {system.N} "
-            f"bodies{fits}"
-        )
-    if spacing is None:
-        spacing = 1.0 if system.box is None else float(np.min(np.asarray(system.box) / lattice(cells).box))
-    made, box = lattice(cells, spacing, given.get("noise", 0.0), given.get("seed", 0))
-    if system.box is not None and (box > np.asarray(system.box) * (1.0 + 1e-9)).any():
-        edges = " x ".join(f"{edge:g}" for edge in box)
-        largest = float(np.min(np.asarray(system.box) / (box / spacing)))
-        raise InvalidInput(
-            f"spacing is {spacing:g}: the lattice fills {edges}, more than the box of the system, so that bodies would "
-            f"overlap; the largest that fits is {largest:.9g}"
-        )
-    return made["position"]
+def in_momenta(state: dict[str, Any], system: System) -> dict[str, Any]:
+    """The same state with momenta instead of velocities."""
+    if not {"velocity", "angular_velocity"} & set(state):
+        return state
+    rows = start_state(system, **state).reshape(-1, L.BODY)
+    made: dict[str, Any] = {name: state[name] for name in ("position", "attitude") if name in state}
+    made["momentum"] = rows[:, L.MOMENTUM : L.MOMENTUM + 3]
+    if system.rotates:
+        made["angular_momentum"] = rotation.rotate(system.frames, rows[:, L.ANGULAR : L.ANGULAR + 3])
+    return made

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from polhode.errors import closest
-from polhode.runs.scenario.schema import Initial, Output, Run, ScenarioFile, scenario_file
+from polhode.runs.scenario.schema import Output, Run, scenario_file
+from polhode.runs.scenario.signatures import initial_table
 from polhode.runs.scenario.toml_lines import Key
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import models_in, tags_of
@@ -83,9 +84,9 @@ def expected(error: Any) -> str:
 
 def _elsewhere(wrong: str) -> str:
     """Where a key belongs that is known in another part of the file."""
-    if wrong in ScenarioFile.model_fields:
+    if wrong in scenario_file().model_fields:
         return "it belongs at the top of the file, before the first [table]"
-    tables: dict[str, type[BaseModel]] = {"run": Run, "initial": Initial, "output": Output}
+    tables: dict[str, type[BaseModel]] = {"run": Run, "initial": initial_table(), "output": Output}
     return next((f"it belongs under [{name}]" for name, table in tables.items() if wrong in table.model_fields), "")
 
 

@@ -25,19 +25,10 @@ from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunction
 from polhode.methods import method as find_method
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import ADAPTIVE, check_moving, checked_breaks, grouped, requested, sample_times, start_state
-from polhode.runs.scenario.initial_state import (
-    AS_GIVEN,
-    ATTITUDES,
-    BELONGS,
-    MOVING,
-    PLACES,
-    TURNING,
-    drawn_state,
-    given_state,
-)
+from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
-from polhode.runs.scenario.schema import Elements, Initial, MethodTable, Output, Run, ScenarioFile, scenario_file
+from polhode.runs.scenario.schema import Elements, MethodTable, Output, Run, ScenarioFile, scenario_file
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
@@ -212,7 +203,8 @@ class _Reader:
         if "initial" in sound and "elements" in sound:
             start = dict(ready.initial) if ready else {}
             if parsed.elements is not None:
-                start = {name: value for name, value in start.items() if name not in (*PLACES, *MOVING)}
+                said = sum(ways_to_give("position", "momentum"), ())
+                start = {name: value for name, value in start.items() if name not in said}
                 start |= self.elements(parsed.elements, system)
             state = self.state(parsed.initial, start, system)
         timed = "run" in sound and (ready or "problem" not in self.raw)
@@ -433,7 +425,7 @@ class _Reader:
         """Position and velocity from the [elements] table."""
         at: Key = ("elements",)
         before = len(self.problems)
-        for name in (*PLACES, *MOVING):
+        for name in sum(ways_to_give("position", "momentum"), ()):
             if name in self.raw.get("initial", {}):
                 self.wrong(("initial", name), f"{name} is given beside [elements], which already says it; keep one")
         if system is not None and not ("central_gravity" in system.provides and system.N == 1):
@@ -448,35 +440,36 @@ class _Reader:
             return {}
         return {"position": r.tolist(), "velocity": v.tolist()}
 
-    def state(self, table: Initial, ready: Mapping[str, Any], system: System | None) -> dict[str, Any]:
+    def state(self, table: Any, ready: Mapping[str, Any], system: System | None) -> dict[str, Any]:
         """Initial state as arguments of ``integrate``; what the file leaves out comes from the ready-made problem."""
         at: Key = ("initial",)
-        given: dict[str, Any] = {name: getattr(table, name) for name in Initial.model_fields}
-        given = {name: value for name, value in given.items() if value is not None}
+        arguments = keys()
+        given: dict[str, Any] = {name: getattr(table, name) for name in arguments if name in table.model_fields_set}
         before = len(self.problems)
-        for group in (ATTITUDES, TURNING, PLACES, MOVING):
+        for group in ways_to_give():
             several = [name for name in group if name in given]
             if len(several) > 1:
                 self.wrong((*at, several[1]), f"{' and '.join(several)} are given; keep one of them")
             if not several:
                 given |= {name: value for name, value in ready.items() if name in group}
-        for name, owners in BELONGS.items():
-            if name in given and not set(owners) & set(given):
-                self.wrong((*at, name), f"{name} belongs to {' or '.join(owners)}; leave it out")
+        for name, argument in arguments.items():
+            if name in given and argument.beside and not set(argument.beside) & set(given):
+                self.wrong((*at, name), f"{name} belongs to {' or '.join(argument.beside)}; leave it out")
         if len(self.problems) > before:
             return {}
-        if set(BELONGS["seed"]) & set(given):
+        if set(arguments["seed"].beside) & set(given):
             self.seed = given.setdefault("seed", 0)
         try:
-            state = given_state(given)
+            state = given_state(**{name: value for name, value in given.items() if name in arguments_of(given_state)})
+            later = {name: state.pop(name) for name in AS_GIVEN if name in state}
             if system is not None:
-                state = drawn_state(given, state, system)
+                state = carried_out(given, state, system)
                 start_state(system, **state)
                 check_moving(system, state.get("velocity"), state.get("momentum"))
         except InvalidInput as refused:
             self.refused(at, refused)
             return {}
-        return state | {name: given[name] for name in AS_GIVEN if name in given}
+        return state | later
 
     def times(self, table: Run, ready: Any, time_transformed: bool) -> dict[str, Any]:
         """Step or tolerance, span and recording as arguments of ``integrate``."""

@@ -9,82 +9,19 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, create_model
 from pydantic.json_schema import GenerateJsonSchema
 
-from polhode.runs.scenario.signatures import event_tables, one_of, system_tables
+from polhode.methods import options_by_name
+from polhode.runs.scenario.signatures import event_tables, initial_table, one_of, option_fields, system_tables
 from polhode.runs.scenario.units import unit_keys
 from polhode.runs.scenario.values import (
     Angle,
-    BodyVectors,
-    Cells,
-    EachVector,
     Length,
     Number,
-    NumbersOrRows,
-    Quaternions,
     Table,
     Time,
-    Vectors,
-    Velocities,
     tables_of,
 )
-from polhode.systems import initial
 from polhode.systems.words import Unit
 from polhode.trajectory import UNITS
-
-
-class Initial(Table):
-    """Initial state: attitude in one of four forms, one angular velocity or momentum, and the motion through space.
-
-    Of many bodies also drawn at random: places by a draw or on a lattice, attitudes by rotations, momenta by a
-    temperature or an energy. Random numbers come from the seed.
-    """
-
-    attitude: Quaternions | None = None
-    rotation_vector: Annotated[EachVector, Field(description="rad")] | None = None
-    euler_angles: Annotated[EachVector, Field(description="rad, in the order of the sequence")] | None = None
-    euler_angles_deg: Annotated[EachVector, Field(description="degrees, in the order of the sequence")] | None = None
-    sequence: Annotated[str, Field(description="'ZXZ' intrinsic, 'zxz' extrinsic; default 'XYZ'")] | None = None
-    angular_velocity: Annotated[BodyVectors, Unit("rad_s")] | None = None
-    angular_momentum: Annotated[BodyVectors, Unit("kg_m2_s")] | None = None
-    angular_velocity_space: Annotated[EachVector, Unit("rad_s"), Field(description="space frame")] | None = None
-    angular_momentum_space: Annotated[EachVector, Unit("kg_m2_s"), Field(description="space frame")] | None = None
-    coordinates: (
-        Annotated[NumbersOrRows, Field(description="of a method with numbers of its own for attitudes")] | None
-    ) = None
-    clock: Annotated[list[Number], Field(description="of a method with a clock, to go on with its steps")] | None = None
-    thermostat: Annotated[list[Number], Field(description="of a method with a heat bath, to go on with it")] | None = (
-        None
-    )
-    compensation: (
-        Annotated[NumbersOrRows, Field(description="of compensated sums, to go on with them: 6 numbers of each body")]
-        | None
-    ) = None
-    position: Annotated[Vectors, Unit("m")] | None = None
-    velocity: Annotated[Velocities, Unit("m_s")] | None = None
-    momentum: Annotated[Vectors, Unit("kg_m_s")] | None = None
-    draw: Annotated[Literal["gaussian"], Field(description="normal positions and random attitudes")] | None = None
-    scale: Annotated[Length, Field(description="standard deviation of the draw; default: number of bodies")] | None = (
-        None
-    )
-    lattice: Annotated[Literal[tuple(initial.LATTICES)], Field(description="of positions")] | None = None  # type: ignore[valid-type]
-    cells: Cells | None = None
-    spacing: (
-        Annotated[Length, Field(description="edge of a cell; default: the largest that fits the box, else 1")] | None
-    ) = None
-    noise: Annotated[Number, Field(description="standard deviation of sites, in units of the spacing")] | None = None
-    rotations: Annotated[Literal["random"], Field(description="attitudes uniform over all rotations")] | None = None
-    temperature: (
-        Annotated[Number, Field(description="of momenta and angular momenta from the Maxwell-Boltzmann distribution")]
-        | None
-    ) = None
-    zero_total_momentum: Annotated[bool, Field(description="with temperature; default true")] | None = None
-    exact_temperature: Annotated[bool, Field(description="scale momenta to the temperature; default false")] | None = (
-        None
-    )
-    energy: Annotated[Number, Field(description="total energy, reached by scaling momenta")] | None = None
-    energy_bodies: (
-        Annotated[list[int], Field(description="whose momenta make up the energy, counted from 0; default: all")] | None
-    ) = None
-    seed: Annotated[int, Field(ge=0, description="of all random numbers; default 0, recorded")] | None = None
 
 
 class Elements(Table):
@@ -104,24 +41,9 @@ class Elements(Table):
 class MethodOptions(Table):
     """Options of a method by name; which a method has, `polhode methods NAME` tells."""
 
-    tableau: Annotated[str, Field(description="Runge-Kutta tableau")] | None = None
-    map: Annotated[str, Field(description="'exp' or 'cayley'")] | None = None
-    sequence: Annotated[str, Field(description="Euler angles: 'ZXZ' intrinsic, 'zxz' extrinsic")] | None = None
-    branch: Annotated[str, Field(description="'principal', 'continuous' or 'tracked'")] | None = None
-    center: Annotated[str, Field(description="chart of an implicit step: 'middle' or 'start'")] | None = None
-    form: Annotated[str, Field(description="rates: 'printed', 'regularised', ...")] | None = None
-
-    temperature: Annotated[float, Field(ge=0.0, description="of a heat bath, 'baoab'")] | None = None
-    friction: Annotated[float, Field(ge=0.0, description="of a Langevin bath, 1/time")] | None = None
-    friction_rotation: Annotated[float, Field(ge=0.0, description="the same of angular momenta")] | None = None
-    seed: Annotated[int, Field(ge=0, description="of the random numbers of a Langevin bath")] | None = None
-    tau: Annotated[float, Field(gt=0.0, description="relaxation time of Nose-Hoover chains")] | None = None
-    chain: Annotated[int, Field(ge=1, description="links of a Nose-Hoover chain")] | None = None
-    baths: Annotated[str, Field(description="Nose-Hoover chains: 'joint' or 'separate'")] | None = None
-
     def chosen(self) -> dict[str, Any]:
         """Those that are given."""
-        given = {name: getattr(self, name) for name in MethodOptions.model_fields}
+        given = {name: getattr(self, name, None) for name in options_by_name()}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -184,15 +106,11 @@ class ScenarioFile(MethodOptions):
     problem: Annotated[str, Field(description="a ready-made problem, see `polhode systems`")] | None = None
     system: Any = None
     """One of ``system_tables``; see ``scenario_file``."""
-    initial: Initial = Field(default_factory=Initial)
+    initial: Any = None
+    """The ``initial_table``; see ``scenario_file``."""
     elements: Elements | None = None
-    method: (
-        Annotated[
-            Annotated[str, Tag("<string>")] | Annotated[MethodTable, Tag("<table>")],
-            Discriminator(lambda value: "<string>" if isinstance(value, str) else "<table>"),
-        ]
-        | None
-    ) = None
+    method: Any = None
+    """A string, or a ``MethodTable``; see ``scenario_file``."""
     events: Any = None
     """Words or ``event_tables``; see ``scenario_file``."""
     run: Run = Field(default_factory=Run)
@@ -200,22 +118,33 @@ class ScenarioFile(MethodOptions):
 
 
 def scenario_file() -> type[ScenarioFile]:
-    """The model of a whole file, with the systems, forces and events that are registered now."""
-    return _file_with(system_tables(), event_tables())
+    """The model of a whole file, with the systems, forces, events, recipes and methods that are registered now."""
+    return _file_with(system_tables(), event_tables(), initial_table(), option_fields())
 
 
 @lru_cache(maxsize=2)
-def _file_with(systems: tuple[type[Table], ...], events: tuple[type[Table], ...]) -> type[ScenarioFile]:
+def _file_with(
+    systems: tuple[type[Table], ...], events: tuple[type[Table], ...], initial: type[Table],
+    options: tuple[tuple[str, Any], ...],
+) -> type[ScenarioFile]:  # fmt: skip
     event: Any = Annotated[
         Annotated[str, Tag("<word>")] | Annotated[one_of(events, "kind"), Tag("<table>")],
         Discriminator(lambda value: "<word>" if isinstance(value, str) else "<table>"),
     ]
     looked_for = Field(description="what to look for: words such as 'periapsis', 'node', or tables with a kind")
+    by_name: dict[str, Any] = {name: (kind, None) for name, kind in options}
+    table: Any = create_model("MethodTable", __base__=MethodTable, __doc__=MethodTable.__doc__, **by_name)
+    method: Any = Annotated[
+        Annotated[str, Tag("<string>")] | Annotated[table, Tag("<table>")],
+        Discriminator(lambda value: "<string>" if isinstance(value, str) else "<table>"),
+    ]
     fields: dict[str, Any] = {
         "system": (one_of(systems, "type") | None, None),
+        "initial": (initial, Field(default_factory=initial)),
+        "method": (method | None, None),
         "events": (Annotated[list[event], looked_for] | None, None),
     }
-    return create_model("ScenarioFile", __base__=ScenarioFile, __doc__=inspect.getdoc(ScenarioFile), **fields)
+    return create_model("ScenarioFile", __base__=ScenarioFile, __doc__=inspect.getdoc(ScenarioFile), **by_name | fields)
 
 
 class _Schema(GenerateJsonSchema):

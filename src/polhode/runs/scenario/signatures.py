@@ -1,24 +1,34 @@
-"""Tables of a scenario made from the annotated signatures of what they call: systems, forces and events."""
+"""Tables of a scenario made from the annotated signatures of what they call: systems, forces, events, initial states;
+and the keys of a method's options, from the table of methods."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
+from polhode.methods import options_by_name
+from polhode.methods.record import Option
+from polhode.runs.scenario.initial_state import given_state, keys
 from polhode.runs.scenario.values import (
+    Cells,
     Function,
     Inertia,
     Number,
     NumberOrList,
     NumberOrVector,
     Numbers,
+    NumbersOrRows,
+    Quaternions,
     Table,
     Vector,
     VectorOrList,
+    Velocities,
+    WholeFromZero,
 )
 from polhode.systems import SYSTEMS
 from polhode.systems.events import EVENTS
@@ -29,7 +39,8 @@ TYPES: dict[Any, Any] = {
     float: Number, Form.NUMBER: Number, Form.NUMBER_OR_INFINITY: float, Form.NUMBERS: Numbers,
     Form.NUMBER_OR_NUMBERS: NumberOrList, Form.ROWS: list[Numbers], Form.VECTOR: Vector,
     Form.NUMBER_OR_VECTOR: NumberOrVector, Form.VECTORS: list[Vector], Form.VECTOR_OR_VECTORS: VectorOrList,
-    Form.INERTIA: Inertia, Form.FUNCTION: Function,
+    Form.INERTIA: Inertia, Form.FUNCTION: Function, Form.QUATERNIONS: Quaternions, Form.VELOCITIES: Velocities,
+    Form.NUMBERS_OR_ROWS: NumbersOrRows, Form.CELLS: Cells, Form.INDICES: list[int], Form.SEED: WholeFromZero,
 }  # fmt: skip
 """What checks a value, for each word of ``polhode.systems.words`` that is no plain type."""
 SPELLED = {
@@ -52,6 +63,40 @@ def system_table(name: str) -> type[Table]:
 def event_tables() -> tuple[type[Table], ...]:
     """The tables of events, one for each kind."""
     return tuple(_table_of(build, "kind", "Event", ()) for build in EVENTS.values())
+
+
+def initial_table() -> type[Table]:
+    """The table ``[initial]``, with the keys of all recipes that there are now."""
+    return _initial_of(tuple(keys().items()))
+
+
+@lru_cache(maxsize=2)
+def _initial_of(arguments: tuple[tuple[str, Argument], ...]) -> type[Table]:
+    fields: dict[str, Any] = {name: field_of(argument, ()) for name, argument in arguments}
+    about = (inspect.getdoc(given_state) or "").split("\n\nParameters\n")[0]
+    made: type[Table] = create_model("Initial", __base__=Table, __doc__=about, __module__=__name__, **fields)
+    return made
+
+
+def option_fields() -> tuple[tuple[str, Any], ...]:
+    """Keys and types of the options of all methods that there are now."""
+    return tuple((name, _field_of_option(*options)) for name, options in options_by_name().items())
+
+
+@cache
+def _field_of_option(*options: Option) -> Any:
+    """The type of the key of an option, of the same name in several methods; the method checks its value."""
+    first = options[0]
+    words = list(dict.fromkeys(word for option in options for word in option.choices() if first.kind is str))
+    about = [first.description, *[", ".join(map(repr, words))] * (0 < len(words) <= MOST_WORDS)]
+    least = min(option.least or 0 for option in options)
+    limit: Any = {} if first.least is None else {"minimum": least}
+    checked: Any = Annotated[first.kind, Field(description="; ".join(filter(None, about)), json_schema_extra=limit)]
+    return checked | None
+
+
+MOST_WORDS = 8
+"""Values of an option that its description lists."""
 
 
 def one_of(tables: tuple[type[Table], ...], word: str) -> Any:

@@ -38,11 +38,16 @@ NumberOrVector = Annotated[
     Annotated[Number, Tag("<number>")] | Annotated[Vector, Tag("<vector>")],
     Discriminator(lambda value: "<vector>" if isinstance(value, list) else "<number>"),
 ]
+
+
+def _one_or_each(value: Any) -> str:
+    several = isinstance(value, list) and value[:1] and isinstance(value[0], list)
+    return "<each>" if several else "<one>"
+
+
 VectorOrList = Annotated[
-    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
-    Discriminator(lambda value: "<each>" if isinstance(value, list) and value[:1] and isinstance(value[0], list)
-                  else "<one>"),
-]  # fmt: skip
+    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")], Discriminator(_one_or_each)
+]
 
 
 def _kind_of_vectors(value: Any) -> str:
@@ -51,38 +56,17 @@ def _kind_of_vectors(value: Any) -> str:
     return "<vectors>" if isinstance(value, list) and value[:1] and isinstance(value[0], list) else "<vector>"
 
 
-SPACE = Field(description="space frame; of several bodies a list of vectors, or one for all")
-Vectors = Annotated[
-    Annotated[Vector, Tag("<vector>")] | Annotated[list[Vector], Tag("<vectors>")],
-    Discriminator(lambda value: "<vectors>" if _kind_of_vectors(value) == "<vectors>" else "<vector>"),
-    SPACE,
-]
 Velocities = Annotated[
     Annotated[Vector, Tag("<vector>")]
     | Annotated[list[Vector], Tag("<vectors>")]
     | Annotated[Number, Tag("<zero>"), Field(ge=0, le=0, description="0: at rest")],
     Discriminator(_kind_of_vectors),
-    SPACE,
 ]
-
-
-def _one_or_each(value: Any) -> str:
-    several = isinstance(value, list) and value[:1] and isinstance(value[0], list)
-    return "<each>" if several else "<one>"
 
 
 Quaternions = Annotated[
     Annotated[Quaternion, Tag("<one>")] | Annotated[list[Quaternion], Tag("<each>")],
     Discriminator(_one_or_each),
-    Field(description="unit quaternion (w, x, y, z), body to space; of several bodies a list, or one for all"),
-]
-BodyVectors = Annotated[
-    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")],
-    Discriminator(_one_or_each),
-    Field(description="body frame; of several bodies a list of vectors, or one for all"),
-]
-EachVector = Annotated[
-    Annotated[Vector, Tag("<one>")] | Annotated[list[Vector], Tag("<each>")], Discriminator(_one_or_each)
 ]
 NumbersOrRows = Annotated[
     Annotated[list[Number], Tag("<one>")] | Annotated[list[list[Number]], Tag("<each>")], Discriminator(_one_or_each)
@@ -90,8 +74,8 @@ NumbersOrRows = Annotated[
 Cells = Annotated[
     Annotated[int, Tag("<number>")] | Annotated[list[int], Tag("<list>"), Field(min_length=3, max_length=3)],
     Discriminator(lambda value: "<list>" if isinstance(value, list) else "<number>"),
-    Field(description="of the lattice, along x, y, z; as many as hold all bodies unless given"),
 ]
+WholeFromZero = Annotated[int, Field(ge=0)]
 
 
 class Box(Table):
