@@ -251,7 +251,7 @@ def test_what_is_taught_is_kept():
 # ------------------------------------------------------------------ edits
 KNOWN = """
     import json
-    from polhode.algebra import elliptic
+    from polhode.algebra import vectorised
     from polhode.kernel import drive, jit, pairs, reach
     from polhode.methods import method
     from polhode.systems.events import either_value, event_value
@@ -265,7 +265,8 @@ KNOWN = """
     names = dict(zip(methods, asked, strict=True))
     names |= {one.__name__: one for one in (top_loads, top_potential, gradient_loads, gradient_potential)}
     names["bound"] = jit.bind(either_value, user_event=top_potential, others=event_value, which=0)
-    names["lanes"] = jit.bind(elliptic.each_2, formula=pairs.load4, write=elliptic.write1)
+    rows = {"first": vectorised.read3, "second": vectorised.number, "write": vectorised.write1}
+    names["lanes"] = jit.bind(vectorised.each_2, formula=pairs.load4, **rows)
     print(json.dumps({name: reach.digest_of(one, {}).hex() for name, one in names.items()}))
 """
 

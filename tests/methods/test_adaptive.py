@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from polhode.kernel import layout as L
 from polhode.methods import method, tableau
-from polhode.runs import stepping
+from polhode.runs import rows, stepping
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import start_state
 
@@ -474,8 +474,8 @@ def test_a_method_without_an_estimate_is_refused(body, name):
 
 def test_a_record_beyond_all_memory_keeps_what_there_was(body, monkeypatch):
     """With a tolerance nobody knows beforehand how many rows there will be."""
-    monkeypatch.setattr(stepping, "LARGEST_ROWS", 13 * 300)
-    monkeypatch.setattr(stepping, "FIRST_ROWS", 16)
+    monkeypatch.setattr(rows, "LARGEST_ROWS", 13 * 300)
+    monkeypatch.setattr(rows, "FIRST_ROWS", 16)
     with pytest.raises(
         ph.InvalidInput, match=r"would need .* GB of memory; record less with a larger every"
     ) as refused:

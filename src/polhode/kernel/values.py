@@ -324,7 +324,7 @@ class Arithmetic:
         return builder.select(by_zero, builder.fdiv(a, b), found)
 
     def negative(self, x: Value) -> Value:
-        """-x."""
+        """Minus x."""
         if isinstance(x, Known) and is_number(x.it):
             return Known(-x.it)
         x = self.number(x)
@@ -397,7 +397,7 @@ class Arithmetic:
         return best
 
     def size(self, x: Value) -> Value:
-        """abs(x)."""
+        """The size of x."""
         x = self.number(x)
         if x.kind == FLOAT:  # type: ignore[union-attr]
             return Scalar(FLOAT, self.intrinsic("llvm.fabs.f64", x.v))  # type: ignore[union-attr]

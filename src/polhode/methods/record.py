@@ -98,7 +98,7 @@ class CompiledMethod:
     estimate : int
         Order of the error estimate of a step; 0 without one.
     controller : str
-        Step size controller: a name of ``kernel.drive.CONTROLLERS``; empty for polhode's default.
+        Step size controller: a name of ``kernel.step_size.CONTROLLERS``; empty for polhode's default.
     dense : function, optional
         ``dense(begin, theta, t, h, out, workspace) -> status``: dense output, the state at t + theta h within the step
         just taken; ``begin`` is the state before it.

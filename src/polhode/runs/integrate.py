@@ -26,13 +26,15 @@ from polhode.kernel import layout as L
 from polhode.kernel.interrupts import Noticed, held
 from polhode.methods import Method
 from polhode.runs import stepping
+from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.display import Display, Progress, teller
 from polhode.runs.energy_guard import blown_up, first_blown
 from polhode.runs.event_detection import Ended
 from polhode.runs.request import FixedStep, Request, TimeTransformed, Tolerance, requested
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
-from polhode.runs.stepping import AdaptiveRun, Record, Run
+from polhode.runs.rows import Record
+from polhode.runs.stepping import Run
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.systems import System

@@ -25,7 +25,8 @@ from polhode.runs.request import (
     initial_state,
     requested,
 )
-from polhode.runs.stepping import Record, Run
+from polhode.runs.rows import Record
+from polhode.runs.stepping import Run
 from polhode.systems import System
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from polhode.kernel import layout as L
 from polhode.runs.energy_guard import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, large_error
 from polhode.runs.event_detection import EPSILON, rows_of
 from polhode.runs.resolution import coarse_loads
-from polhode.runs.stepping import Record, Run
+from polhode.runs.rows import Record
+from polhode.runs.stepping import Run
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import with_bath, with_events
 from polhode.trajectory.schema import MEANING

@@ -17,7 +17,7 @@ from polhode.runs.display import Progress
 from polhode.runs.integrate import carry_out, run_of
 from polhode.runs.request import Request
 from polhode.runs.result import finish
-from polhode.runs.stepping import Record
+from polhode.runs.rows import Record
 from polhode.runs.store import SECONDS, LiveStore
 from polhode.systems import System
 from polhode.trajectory import files

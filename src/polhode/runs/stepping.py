@@ -1,7 +1,7 @@
 """How a run takes its steps: in slices between which it can be watched and stopped, cut at breaks and events.
 
-``Run`` takes steps of one size, ``AdaptiveRun`` those that a tolerance chooses; ``time_transformed_run`` has the run of
-methods with a time transformation. ``Record`` holds the rows.
+``Run`` takes steps of one size; ``adaptive_run`` has the run whose steps a tolerance chooses, ``time_transformed_run``
+that of methods with a time transformation. ``rows`` holds what they record.
 """
 
 from __future__ import annotations
@@ -13,29 +13,24 @@ from typing import Any, cast
 
 import numpy as np
 
-from polhode.arguments import memory
 from polhode.errors import (
     ConvergenceError,
-    InvalidInput,
     NotFinite,
     PolhodeError,
-    StepFailed,
     StepTooLarge,
-    StepTooSmall,
     UserFunctionError,
 )
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.energy_guard import is_judged
 from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found, break_times, fire
-from polhode.runs.integrator import Integrator, RowArrays
-from polhode.runs.request import FixedStep, Request, Tolerance
+from polhode.runs.integrator import Integrator
+from polhode.runs.request import FixedStep, Request
+from polhode.runs.rows import LARGEST_ROWS, Record
 from polhode.trajectory.charts import singular_note
 
 SLICE_SECONDS = 0.2
 FIRST_SLICE = 16
-FIRST_ROWS = 1024
-LARGEST_ROWS = 2**31
 TOLD = [
     L.GUARDED,
     L.VELOCITY_DEPENDENT,
@@ -47,68 +42,7 @@ TOLD = [
     L.TIME_AT,
     L.COMPENSATION_AT,
 ]
-"""What the report tells a step, the same all the run."""
-"""Most numbers of the states recorded, and most steps of a slice."""
-SHORTEST = 1e-14
-"""Part of the span below which steps are too small."""
-
-
-class Record:
-    """Rows recorded so far."""
-
-    def __init__(self, rows: int, width: int) -> None:
-        self.count = 0
-        self.times, self.sizes = np.empty(0), np.empty(0)
-        self.states, self.iterations = np.empty((0, width)), np.empty(0, dtype=np.int64)
-        self._make(rows)
-
-    def _make(self, rows: int) -> None:
-        """Memory for so many rows; those there are stay."""
-        width = self.states.shape[1]
-        size = f"{rows} rows would need {rows * width * 8 / 1e9:,.0f} GB of memory; record less with a larger every"
-        if rows * width > min(LARGEST_ROWS, memory() // 16):
-            raise InvalidInput(size)
-        try:
-            for name in ("times", "sizes", "states", "iterations"):
-                old = getattr(self, name)
-                new = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
-                new[: self.count] = old[: self.count]
-                setattr(self, name, new)
-        except MemoryError:
-            raise InvalidInput(size) from None
-
-    @classmethod
-    def of(cls, request: Request) -> Record:
-        """Room for the rows of a run."""
-        samples, total = request.recording.t_eval, request.total
-        rows = FIRST_ROWS if total is None else total // request.recording.every
-        return cls((rows if samples is None else len(samples)) + 2, len(request.state.values))
-
-    def add(self, times: Any, states: Any, iterations: Any, sizes: Any = 0.0) -> None:
-        """Add one row or several."""
-        here = slice(self.count, self.count + np.size(times))
-        self.times[here], self.states[here], self.iterations[here] = times, states, iterations
-        self.sizes[here] = sizes
-        self.count = here.stop
-
-    def room(self, rows: int) -> RowArrays:
-        """Where the next rows go: times, sizes of steps, states, iterations. One more than asked for always fits."""
-        if self.count + rows >= len(self.times):
-            self._make(max(2 * len(self.times), self.count + rows + 1))
-        here = slice(self.count, None)
-        return RowArrays(self.times[here], self.sizes[here], self.states[here], self.iterations[here])
-
-    def cut(self, t: float, direction: float) -> None:
-        """Drop the rows after a time."""
-        while self.count and (self.times[self.count - 1] - t) * direction > 0.0:
-            self.count -= 1
-
-    def replace(self, t: float, y: Any) -> None:
-        """Another state in the rows at this time, which are the last ones if there are any."""
-        row = self.count - 1
-        while row >= 0 and self.times[row] == t:
-            self.states[row] = y
-            row -= 1
+"""What ``step_info`` tells a step, the same all the run."""
 
 
 class Run:
@@ -650,168 +584,3 @@ class Run:
             error = UserFunctionError(f"a load raised {type(problem).__name__}: {problem} {where_text}", **where)
             error.__cause__ = problem
         return error
-
-
-class AdaptiveRun(Run):
-    """A run whose steps are chosen by their estimated error; all they depend on is in the course of the bench."""
-
-    adaptive = True
-
-    def set_out(self) -> None:
-        asked = self.request.steps
-        assert isinstance(asked, Tolerance)
-        self.asked, self.total, self.end = asked, None, self.final
-        self.h = copysign(1.0, self.end - self.t0)
-        self.integrator.adapt(self.t0, asked.rtol, cast(float, asked.atol), self.h * (asked.first_step or 0.0))
-        self.edge: tuple[float, int, float] | None = None  # where a step is to end, at an event: time, number, side
-
-    @property
-    def memory(self) -> dict[str, Any]:
-        return super().memory | {"course": self.integrator.controller_state}
-
-    def snapshot(self) -> dict[str, Any]:
-        return super().snapshot() | {"edge": self.edge}
-
-    def restore(self, kept: Mapping[str, Any], found: Sequence[Found]) -> None:
-        super().restore(kept, found)
-        self.edge = kept["edge"] and tuple(kept["edge"])
-
-    def check(self, kept: Mapping[str, Any]) -> None:
-        super().check(kept)
-        controller_state, samples = kept["memory"]["course"], len(self.request.recording.t_eval or ())
-        for slot, most in (
-            (L.ACCEPTED, self.asked.max_steps),
-            (L.REJECTED, self.asked.max_steps),
-            (L.SAMPLE, samples),
-        ):
-            if not 0.0 <= controller_state[slot] <= most or controller_state[slot] % 1.0:
-                raise ValueError(f"a count of {controller_state[slot]:g}")
-
-    @property
-    def now(self) -> float:
-        return float(self.integrator.controller_state[L.TIME])
-
-    @property
-    def share(self) -> float:
-        return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
-
-    @property
-    def last(self) -> float:
-        return float(self.integrator.controller_state[L.TAKEN])
-
-    @property
-    def step_settings(self) -> dict[str, Any]:
-        controller_state = self.integrator.controller_state
-        told = {"rtol": self.asked.rtol, "atol": self.asked.atol, "steps": self.done}
-        told |= {"steps_accepted": self.done, "steps_rejected": int(controller_state[L.REJECTED])}
-        if self.done:
-            told |= {
-                "step_smallest": float(controller_state[L.SMALLEST]),
-                "step_largest": float(controller_state[L.LARGEST]),
-            }
-        return told
-
-    def number(self, t: float) -> int:
-        return -1
-
-    def advice(self, h: float) -> str:
-        return f"loosen rtol: steps down to {abs(h):.2g} were tried"
-
-    @property
-    def finer(self) -> str:
-        return f"tighten rtol = {self.asked.rtol:g} and atol = {self.asked.atol:g}"
-
-    def state(self) -> Any:
-        return self.y.copy()
-
-    def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
-        integrator, controller_state, most = self.integrator, self.integrator.controller_state, self.asked.max_steps
-        span = abs(self.end - self.t0)
-        longest = self.asked.max_step or (span / 10.0 if integrator.prepared.controller == "ode45" else inf)
-        shortest = SHORTEST * span
-        wanted = np.empty(0)
-        if samples is None and not self.resumed:
-            record.add(self.t0, self.start, 0)
-        if samples is not None:  # times may be past the end by round-off
-            every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
-        while not (self.resumed and self.now == self.end):
-            tried = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
-            count = min(self.slice, most - tried)
-            times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
-            kept, before = self.y.copy(), controller_state.copy()
-            target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end
-            begun = time.perf_counter()
-            status, problem = L.OK, None
-            try:
-                status = integrator.march_adaptive(
-                    count, every, target, wanted, times, sizes, rows, iterations, longest=longest, shortest=shortest
-                )
-            except Exception as caught:
-                problem = caught
-            except KeyboardInterrupt:  # a second Ctrl-C: the slice is lost
-                self.y[:], controller_state[:] = kept, before
-                raise
-            elapsed = time.perf_counter() - begun
-            self.seconds += elapsed
-            self.done = int(controller_state[L.ACCEPTED])
-            record.count += int(controller_state[L.ROWS])
-            if status in (L.CROSSED, L.CUT):
-                self.edge = self.met_in_step(status, self.edge)
-            elif status != L.OK or problem is not None:
-                h = self.step_info[L.NEXT_TIME] - self.now
-                if not h * self.h > 0.0:  # it was not in a step but in the choice of the first one
-                    h = 1e-3 * (self.end - self.t0)
-                raise self.failure(status, self.done, self.y, self.now, h, self.y.copy(), problem)
-            if self.now == target and status in (L.OK, L.CROSSED):
-                self.land(self.edge, record)
-                self.edge = None
-            between_slices()
-            if self.now == self.end:
-                return
-            if controller_state[L.ACCEPTED] + controller_state[L.REJECTED] >= most:
-                raise StepFailed(
-                    f"{most} steps were tried and the run is only at t = {self.now:g} of {self.end:g}; raise "
-                    "max_steps, or loosen rtol", step=self.done, time=self.now,
-                )  # fmt: skip
-            self.adjust(elapsed)
-
-    def met_in_step(self, status: int, edge: tuple[float, int, float] | None) -> tuple[float, int, float] | None:
-        """Tell the events of the step just taken, or find where the step just refused is to be cut."""
-        detection, controller_state = self.event_detection, self.integrator.controller_state
-        if status == L.CROSSED:
-            begun = float(controller_state[L.BEGUN])
-            detection.passed(begun, self.integrator.kept.copy(), self.now, self.y.copy(), self.part)
-            return edge
-        a, b = self.now, float(self.step_info[L.NEXT_TIME])
-        ya, values = self.y.copy(), detection.values.copy()
-        yb = self.part(a, ya, b)
-        edges = [
-            (detection.locate(k, a, ya, b, yb, values[k], self.part)[0], k, copysign(1.0, values[k]))
-            for k in detection.changed(values) if k < detection.cuts
-        ]  # fmt: skip
-        t, k, side = min(edges, key=lambda where_text: where_text[0] * self.direction)
-        if t == a:
-            detection.cross(k, side)
-            return edge
-        if edge is not None:  # this one comes before it
-            detection.sides[edge[1]] = -edge[2]
-        detection.sides[k] = L.EVENT_DISABLED
-        return t, k, side
-
-    def land(self, edge: tuple[float, int, float] | None, record: Record) -> None:
-        """The state is at an edge, at a break or at the end."""
-        if edge is not None:
-            self.event_detection.cross(edge[1], edge[2])
-        while self.breaks and self.breaks[0] == self.now:
-            self.y[:] = self.pass_break(self.now, self.y)
-            record.replace(self.now, self.y)
-        self.integrator.forget()
-
-    def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
-        if status != L.TOO_SMALL:
-            return None
-        return StepTooSmall(
-            f"rtol = {self.asked.rtol:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
-            "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",
-            step=step, time=t,
-        )  # fmt: skip

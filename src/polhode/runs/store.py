@@ -38,7 +38,8 @@ from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.runs.event_detection import Found
 from polhode.runs.request import Request, Tolerance
-from polhode.runs.stepping import Record, Run
+from polhode.runs.rows import Record
+from polhode.runs.stepping import Run
 from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store
 

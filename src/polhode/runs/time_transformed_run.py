@@ -16,7 +16,8 @@ import numpy as np
 from polhode.errors import InvalidInput, PolhodeError, StepFailed, StepTooLarge
 from polhode.kernel import layout as L
 from polhode.runs.event_detection import Found
-from polhode.runs.stepping import Record, Run
+from polhode.runs.rows import Record
+from polhode.runs.stepping import Run
 
 MOST_TRIALS = 60
 """Of the search for the nominal size of a side step."""

@@ -25,6 +25,7 @@ from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunction
 from polhode.methods import method as find_method
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import ADAPTIVE, check_moving, checked_breaks, grouped, requested, sample_times, start_state
+from polhode.runs.rows import Record
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
@@ -32,7 +33,6 @@ from polhode.runs.scenario.schema import Elements, MethodTable, Output, Run, Sce
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
-from polhode.runs.stepping import Record
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
