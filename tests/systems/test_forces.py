@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
+import textwrap
 from functools import partial
 from math import pi
 
@@ -140,6 +142,25 @@ def test_a_force_that_was_added_is_a_kind_of_mappings(monkeypatch):
     assert system.arguments["forces"] == [{"kind": "hill", "strength": 0.3}]
     ds = ph.integrate(system, "v2", step=0.01, steps=5, position=R, velocity=V)
     np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)
+
+
+def test_a_force_that_was_not_added_acts_but_is_not_repeated():
+    system = ph.orbit(2.0, forces=[yukawa(0.3, 0.8)])
+    ds = ph.integrate(system, "v2", step=0.01, steps=5, position=R, velocity=V)
+    with pytest.raises(
+        InvalidInput, match=r"unknown kind of force 'yukawa'; .*; add_force makes one of your own known"
+    ):
+        ph.rerun(ds)
+
+
+def test_the_example_of_the_module_runs(monkeypatch):
+    monkeypatch.setattr(forces, "FORCES", type(forces.FORCES)(forces.FORCES))
+    block = re.search(r"there is one:\n\n((?: {4}.*\n|\n)+)", forces.__doc__)[1]
+    names = {"forces": forces}
+    exec(textwrap.dedent(block), names)
+    system = ph.orbit(1.0, forces=[{"kind": "friction", "rate": 0.5}])
+    np.testing.assert_allclose(load(system) + R / np.linalg.norm(R) ** 3, -0.5 * V, rtol=1e-14)
+    assert system.arguments == ph.orbit(1.0, forces=[forces.friction(0.5)]).arguments
 
 
 # ------------------------------------------------------------------ kinds

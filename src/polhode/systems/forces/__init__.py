@@ -122,7 +122,11 @@ def force_of(description: Any) -> Force:
         raise InvalidInput(f"a force must be made by polhode.forces (zonal, drag, ...), not {shown(description)}")
     arguments = dict(description)
     kind = arguments.pop("kind", None)
-    choice(kind, "kind of force", FORCES)
+    try:
+        choice(kind, "kind of force", FORCES)
+    except InvalidInput as unknown:
+        told = str(unknown)
+        raise InvalidInput(told + "; add_force makes one of your own known" * ("did you mean" not in told)) from None
     return called(FORCES[kind], arguments)
 
 
