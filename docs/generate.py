@@ -57,7 +57,6 @@ ROOMS = {
     "runs.compare": "Comparing and checking",
     "checks": "Comparing and checking",
     "runs.free_motion": "Free motion",
-    "systems.constrained": "Momentum and attitude as matrices",
 }
 """Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
 
@@ -85,6 +84,10 @@ def write(folder: Path) -> list[Path]:
         "forces.md": module_page("Forces on an orbit", "polhode.systems.forces", "polhode.forces"),
         "variational.md": module_page("Discrete mechanics", "polhode.algebra.variational", "polhode.variational"),
         "kepler.md": module_page("Two-body orbits", "polhode.algebra.orbits", "polhode.kepler"),
+        "poinsot.md": module_page("Poinsot's picture of a free motion", "polhode.runs.poinsot", "polhode.poinsot"),
+        "constrained.md": module_page(
+            "Momentum and attitude as matrices", "polhode.systems.constrained", "polhode.constrained"
+        ),
         "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
         "observables.md": module_page("Observables", "polhode.trajectory.observables", "polhode.observables"),
         "events.md": module_page("Events of a motion", "polhode.systems.events", "polhode.events"),

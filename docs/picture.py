@@ -52,13 +52,13 @@ def polhodes(axes: Any) -> None:
                 edge = separatrix(axis)
                 start = np.zeros(3)
                 start[axis], start[2 - axis] = sign * np.cos(angle * edge), np.sin(angle * edge)
-                curve(axes, ph.polhode_curve(INERTIA, start, 400).angular_momentum, shade(0.95 - 0.5 * angle))
+                curve(axes, ph.poinsot.polhode_curve(INERTIA, start, 400).angular_momentum, shade(0.95 - 0.5 * angle))
     for axis in (0, 2):
         edge = separatrix(axis)
         for sign in (1.0, -1.0):
             start = np.zeros(3)
             start[axis], start[2 - axis] = sign * np.cos(edge), np.sin(edge)
-            curve(axes, ph.polhode_curve(INERTIA, start, 800).angular_momentum, style.INK, 1.0)
+            curve(axes, ph.poinsot.polhode_curve(INERTIA, start, 800).angular_momentum, style.INK, 1.0)
     for k, word in enumerate(("smallest moment", "middle moment", "largest moment")):
         x, y, _ = projected(np.eye(3)[k])
         axes.plot(x, y, "o", color=style.INK, markersize=3)
@@ -80,8 +80,8 @@ def separatrix(axis: int) -> float:
 def herpolhode(axes: Any) -> None:
     """Draw the path of the angular velocity in the invariable plane."""
     momentum = (0.02, 0.5, 1.0)
-    period = ph.free_motion_periods(INERTIA, momentum).polhode
-    x, y = ph.herpolhode_curve(INERTIA, momentum, np.linspace(0.0, 24 * period, 9000)).in_plane.T
+    period = ph.poinsot.free_motion_periods(INERTIA, momentum).polhode
+    x, y = ph.poinsot.herpolhode_curve(INERTIA, momentum, np.linspace(0.0, 24 * period, 9000)).in_plane.T
     axes.plot(x, y, color=style.BLUE, linewidth=0.7)
     axes.set_aspect("equal", "datalim")
     axes.margins(0.08)

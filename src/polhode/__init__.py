@@ -23,10 +23,7 @@ _HOMES = {
     "Tolerance": "runs.request", "prepare": "runs.prepared",
     "compare": "runs.compare", "read_scenario": "runs.scenario", "check_method": "checks",
     "check_system": "checks",
-    "free_motion": "runs.free_motion", "free_motion_periods": "runs.free_motion",
-    "polhode_curve": "runs.free_motion", "herpolhode_curve": "runs.free_motion",
-    "to_constrained": "systems.constrained", "from_constrained": "systems.constrained",
-    "to_cotangent": "systems.constrained", "from_cotangent": "systems.constrained",
+    "free_motion": "runs.free_motion",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
     "with_chart": "trajectory", "convert_branch": "trajectory", "point_motion": "runs.point_motion",
     "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
@@ -41,8 +38,14 @@ _MODULES = {
     "initial": "systems.initial",
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
-    "observables": "trajectory.observables",
+    "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
 }  # fmt: skip
+_MOVED = {
+    "free_motion_periods": "poinsot", "polhode_curve": "poinsot", "herpolhode_curve": "poinsot",
+    "to_constrained": "constrained", "from_constrained": "constrained",
+    "to_cotangent": "constrained", "from_cotangent": "constrained",
+}  # fmt: skip
+"""Names that were here once, and the modules that have them now."""
 
 
 def __getattr__(name: str) -> Any:
@@ -55,6 +58,8 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f"polhode.{_MODULES[name]}")
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
+    elif name in _MOVED:
+        raise AttributeError(f"polhode.{name} moved to polhode.{_MOVED[name]}.{name}")
     elif not name.startswith("_") and name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
         value = systems[name]
     else:

@@ -341,6 +341,13 @@ def test_the_package_says_what_it_has():
         ph.integrates  # noqa: B018
 
 
+def test_names_that_moved_say_where_they_are():
+    with pytest.raises(AttributeError, match=r"^polhode.polhode_curve moved to polhode.poinsot.polhode_curve$"):
+        ph.polhode_curve  # noqa: B018
+    for name, home in ph._MOVED.items():
+        assert name not in dir(ph) and callable(getattr(getattr(ph, home), name))
+
+
 # ------------------------------------------------------------------ linear equations
 @pytest.mark.parametrize("n", range(1, 10))
 def test_factor_and_substitute_against_numpy(n):

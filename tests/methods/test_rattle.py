@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode import from_constrained, from_cotangent, to_constrained, to_cotangent
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.flows.dmv import dmv
 from polhode.kernel import drive
 from polhode.kernel import layout as L
+from polhode.systems.constrained import from_constrained, from_cotangent, to_constrained, to_cotangent
 
 INERTIA = np.array([1.0, 1.5, 2.2])
 FLAT = np.array([0.7, 1.5, 2.2])

@@ -13,7 +13,9 @@ from mp_free_body import closed_form
 from polhode.algebra import rotation
 from polhode.errors import InvalidInput
 from polhode.runs import free_motion as module
-from polhode.runs.free_motion import free_motion, free_motion_periods, herpolhode_curve, polhode_curve
+from polhode.runs import poinsot
+from polhode.runs.free_motion import free_motion
+from polhode.runs.poinsot import free_motion_periods, herpolhode_curve, polhode_curve
 
 BODY = np.array([0.9144, 1.098, 1.66])
 MOMENTUM = BODY * [0.45549, 0.82623, 0.03476]
@@ -289,8 +291,8 @@ def test_the_herpolhode_is_the_velocity_in_space():
 
 
 def test_examples_run():
-    done = doctest.testmod(module)
-    assert done.attempted > 10 and done.failed == 0
+    done = [doctest.testmod(part) for part in (module, poinsot)]
+    assert all(part.attempted > 2 and part.failed == 0 for part in done)
 
 
 def test_one_body_at_one_time_has_the_bits_of_a_row():

@@ -356,7 +356,7 @@ def test_a_body_is_an_inertia_everywhere():
     np.testing.assert_array_equal(by_weight.moments, pairs[-1][0].moments)
     assert by_weight.parameters[0] == 49.0 and pairs[-1][0].parameters[0] == 5.0 * 9.81
     np.testing.assert_array_equal(ph.inertia.principal(box).moments, ph.inertia.principal(I).moments)
-    periods = [ph.free_motion_periods(inertia, (1.0, 2.0, 3.0)) for inertia in (box, I)]
+    periods = [ph.poinsot.free_motion_periods(inertia, (1.0, 2.0, 3.0)) for inertia in (box, I)]
     assert repr(periods[0]) == repr(periods[1])
 
 

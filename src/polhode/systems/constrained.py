@@ -29,6 +29,8 @@ from polhode.systems.inertia import principal, turning
 
 Array = NDArray[np.float64]
 
+__all__ = ["from_constrained", "from_cotangent", "to_constrained", "to_cotangent"]
+
 
 def to_constrained(inertia: ArrayLike, attitude: ArrayLike, angular_momentum: ArrayLike) -> tuple[Array, Array]:
     """The matrices (P, Q) of a body's attitude and angular momentum.
