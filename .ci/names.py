@@ -22,9 +22,16 @@ EVERYWHERE = {
     "excess": "scaled_error", "pieces_of": "continuation_substeps", "GRAIN": "ROUNDOFF",
     "Ladder": "ConvergenceTable", "blow_up": "energy_guard", "look": "what is looked at, as evaluate_loads",
     "tell": "who is told what, as report_progress", "place": "position, or slot, or path",
-    "advance": "what is advanced, as take_steps",
+    "advance": "what is advanced, as take_steps", "BOOKED": "WORK_ONLY", "ROOM": "CACHE_SIZE, or a margin",
+    "felt": "effective_torque", "own_numbers": "auxiliary_variables", "OWN_NUMBERS": "FIRST_PARAMETER",
+    "ALL_TAUGHT": "MODULE_CODE", "untold": "unreported", "told_apart": "separate_coinciding",
+    "Tell": "Reporter", "benches_of": "integrators_of", "benches": "integrators",
+    "CLOCKS": "TIME_TRANSFORMATIONS",
 }  # fmt: skip
 """Old name: what says it in the field's words."""
+
+ENDINGS = {"_carrying": "_compensated"}
+"""The same of the endings of names."""
 
 IN_ROOMS = {
     ("kernel", "flows", "methods"): {
@@ -53,6 +60,12 @@ def main() -> int:
             banned |= words if inside.parts[0] in rooms else {}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for name in names_of(node):
+                ending = next((word for word in ENDINGS if name.endswith(word)), None)
+                if ending:
+                    found += 1
+                    print(
+                        f"{path}:{getattr(node, 'lineno', 1)}: {name} is said {name.replace(ending, ENDINGS[ending])}"
+                    )
                 if name in banned and (path.name, name) not in ALLOWED and not isinstance(node, ast.alias):
                     found += 1
                     print(f"{path}:{getattr(node, 'lineno', 1)}: {name} is said {banned[name]}")

@@ -285,8 +285,8 @@ def method_page(chosen: MethodSpec, has_formula: bool) -> str:
     sources = [key for key in citations(family.__doc__ or "") if key != row.cite]
     if sources:
         text += "The family also draws on " + ", ".join(map(cited, sources)) + ".\n\n"
-    text += "## Use\n\n" + code(f'ds = ph.integrate(system, "{chosen.shown}", step=1e-3, t_end=1.0)', "python")
-    text += "\n" + code(f"polhode run scenario.toml --method {chosen.shown}", "shell")
+    text += "## Use\n\n" + code(f'ds = ph.integrate(system, "{chosen.usage}", step=1e-3, t_end=1.0)', "python")
+    text += "\n" + code(f"polhode run scenario.toml --method {chosen.usage}", "shell")
     return text
 
 

@@ -43,7 +43,7 @@ def test_one_method_of_each_family_has_its_order(name):
     """Errors at two steps, against a method of order 8 and another kind, or Kepler's motion."""
     order = method(name).promises.order
     n = 4 if 6 < order < 100 else 16
-    if "points" in method(name).tried.prepare().needs:
+    if "points" in method(name).with_trials.prepare().needs:
         exact = ph.kepler.propagate(FLIGHT["position"], FLIGHT["velocity"], END, mu=1.0)[0]
         error = [np.abs(end(ORBIT, name, FLIGHT, k).position.values - exact).max() for k in (n, 2 * n)]
     else:

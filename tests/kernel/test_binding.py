@@ -96,7 +96,7 @@ def test_bound_copies_leave_the_template_alone():
 
 def test_a_compiled_template_is_bound_by_its_python_function():
     assert jit.bind(kick.impulse, part=L.WITHOUT_SOLVED).__globals__["part"] == L.WITHOUT_SOLVED
-    assert jit.bind(kick.push, add3=kick.sums.add3_carrying).__globals__["add3"] is kick.sums.add3_carrying
+    assert jit.bind(kick.push, add3=kick.sums.add3_compensated).__globals__["add3"] is kick.sums.add3_compensated
 
 
 # ------------------------------------------------------------------ what is refused
@@ -232,4 +232,4 @@ def test_only_bind_makes_copies_of_functions():
 
 def test_every_method_fills_the_holes_of_its_templates():
     for method in METHODS.values():
-        assert callable(MethodSpec(method, method.resolve_options()).tried.prepare().step)
+        assert callable(MethodSpec(method, method.resolve_options()).with_trials.prepare().step)

@@ -332,7 +332,7 @@ warnings.simplefilter("ignore")
 for name in {systems}:
     quick.test_one_run_of_each_system_keeps_its_energy(name)
 for name in {methods}:
-    if quick.method(name).tried.prepare().points:
+    if "points" in quick.method(name).with_trials.prepare().needs:
         quick.end(quick.ORBIT, name, quick.FLIGHT, 2)
     else:
         quick.end(quick.TOP, name, quick.SPIN, 2)

@@ -43,7 +43,7 @@ SYSTEMS = {
 rows, kinds = [], set()
 extra = ("v2/kepler", "reversible:v2", "reversible:distance:v2", "logarithmic:kl8", "rkn6_14a", "s6_10/mr6")
 for text in (*extra, *METHODS):
-    chosen = method(text).tried
+    chosen = method(text).with_trials
     p = chosen.prepare()
     kind = (p.step_density, p.needs, p.bath is None, p.processed, p.controller,
             p.coordinates and p.coordinates.rates, chosen.method.family)

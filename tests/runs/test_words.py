@@ -90,7 +90,9 @@ def test_every_row_and_choice_can_be_pickled():
     for chosen in [*each_default(), *map(method, names)]:
         again = pickle.loads(pickle.dumps(chosen))
         assert again == dataclasses.replace(chosen, method=again.method) and again.label == chosen.label
-        np.testing.assert_array_equal(again.tried.prepare().coefficients, chosen.tried.prepare().coefficients)
+        np.testing.assert_array_equal(
+            again.with_trials.prepare().coefficients, chosen.with_trials.prepare().coefficients
+        )
 
 
 def test_a_row_that_its_name_does_not_find_is_refused():

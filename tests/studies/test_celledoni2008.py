@@ -265,7 +265,7 @@ def test_outcomes_are_those_of_integrate(monkeypatch):
     """Errors of a run, and which runs are lost: those that integrate refuses, and those off by too much for a body."""
     system, state = spheres.spheres(), spheres.lattice_draw(1.0, 0)
     y, _ = spheres.raised(system, state)
-    integrator = spheres.benches_of(system, ["v2_dkd"], y)["v2_dkd"]
+    integrator = spheres.integrators_of(system, ["v2_dkd"], y)["v2_dkd"]
     found = spheres.outcome(system, integrator, y, 80, 1.0)
     ds = ph.integrate(system, "v2_dkd", step=1 / 80, steps=80, **state)
     assert found.error == pytest.approx(float(np.abs(ds.energy - ds.energy[0]).max()), rel=1e-12)

@@ -93,7 +93,7 @@ def test_a_system_of_ones_own_may_state_what_it_provides():
 
 # ------------------------------------------------------------------ what methods need
 def test_what_the_methods_need():
-    needs = {name: MethodSpec(row, row.resolve_options()).tried.prepare().needs for name, row in METHODS.items()}
+    needs = {name: MethodSpec(row, row.resolve_options()).with_trials.prepare().needs for name, row in METHODS.items()}
     assert needs["kepler"] == {"central_gravity", "only_central_gravity", "points", "no_auxiliary"}
     assert {name for name in needs if "series" in needs[name]} == {name for name in METHODS if name[:6] == "taylor"}
     assert needs["variational"] == {"points"} and needs["mkrk"] == needs["rkn6_14a"] == frozenset()

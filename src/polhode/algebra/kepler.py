@@ -312,7 +312,7 @@ def joined(x, dx):
 
 
 @inlined
-def joined_carrying(x, dx):
+def joined_compensated(x, dx):
     """The same by compensated summation: three values, then their three compensations."""
     a, da = two_sum(x[0], x[3] + dx[0])
     b, db = two_sum(x[1], x[4] + dx[1])
@@ -328,7 +328,7 @@ def whole(x):
 
 
 @inlined
-def whole_carrying(x):
+def whole_compensated(x):
     """The same, with zero compensation."""
     return (x[0], x[1], x[2], 0.0, 0.0, 0.0)
 
@@ -434,7 +434,7 @@ def kepler_motion(mu, m, r, p, t):
     return L.OK, position, momentum
 
 
-kepler_motion_carrying = helper(bind(kepler_motion, joined=joined_carrying, whole=whole_carrying))
+kepler_motion_compensated = helper(bind(kepler_motion, joined=joined_compensated, whole=whole_compensated))
 """``kepler_motion`` with compensated summation: r and p are six numbers each, three values and their compensations.
 
 The compensations are not propagated. The error this leaves is a compensation times the step as a fraction of a period.

@@ -26,7 +26,7 @@ from polhode.systems import System
 # ------------------------------------------------------------------ steps
 def trial_form(method: Any, **options: str) -> MethodSpec:
     """The method with trial values for options that have no default (a heat bath that does nothing)."""
-    return find_method(method, **options).tried
+    return find_method(method, **options).with_trials
 
 
 def stepper(method: Any, system: System, y: Any) -> Callable[..., Any]:

@@ -204,6 +204,6 @@ def in_words(chosen: MethodSpec) -> str:
              break_on_hyphens=False, break_long_words=False)
         for head, text in pairs
     ]  # fmt: skip
-    use = f"  polhode run scenario.toml --method {chosen.shown}"
+    use = f"  polhode run scenario.toml --method {chosen.usage}"
     text = "\n".join([f"{chosen.label}: {row.description}", "", *lines, "", use])
     return text.replace("\N{NO-BREAK SPACE}", " ")

@@ -18,5 +18,5 @@ def drift(i, h, p):
     add3(a + L.POSITION, speed, get3(p.y, a + L.MOMENTUM), p)
 
 
-drift_carrying = inlined(bind(drift, add3=sums.add3_carrying))
+drift_compensated = inlined(bind(drift, add3=sums.add3_compensated))
 """``drift`` with compensated sums."""

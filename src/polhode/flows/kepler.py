@@ -6,7 +6,7 @@ perturbation, not by the orbit [wisdom1991].
 
 from __future__ import annotations
 
-from polhode.algebra.kepler import kepler_motion, kepler_motion_carrying
+from polhode.algebra.kepler import kepler_motion, kepler_motion_compensated
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
@@ -32,12 +32,12 @@ def kepler_drift(i, h, mu, p):
 
 
 @inlined
-def kepler_drift_carrying(i, h, mu, p):
+def kepler_drift_compensated(i, h, mu, p):
     """``kepler_drift`` with compensated sums."""
     if p.bodies[L.CONSTANTS * i + L.INVERSE_MASS] == 0.0:
         return L.OK
     a, c = L.BODY * i, int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i
-    status, r, momentum = kepler_motion_carrying(
+    status, r, momentum = kepler_motion_compensated(
         mu, p.bodies[L.CONSTANTS * i + L.MASS], get3(p.y, a + L.POSITION) + get3(p.y, c + L.POSITION),
         get3(p.y, a + L.MOMENTUM) + get3(p.y, c + L.MOMENTUM), h,
     )  # fmt: skip

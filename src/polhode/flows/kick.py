@@ -259,10 +259,10 @@ impulse_of_the_rest = helper(bind(impulse, part=L.WITHOUT_SOLVED))
 """``impulse`` of the part WITHOUT_SOLVED."""
 
 _sums = {
-    "push": inlined(bind(push, add3=sums.add3_carrying)),
-    "enter": inlined(bind(enter, enter1=sums.enter1_carrying)),
+    "push": inlined(bind(push, add3=sums.add3_compensated)),
+    "enter": inlined(bind(enter, enter1=sums.enter1_compensated)),
 }
 _sums["collocated"] = helper(bind(collocated, **_sums))
-impulse_carrying = helper(bind(impulse, **_sums))
-impulse_of_the_rest_carrying = helper(bind(impulse, part=L.WITHOUT_SOLVED, **_sums))
+impulse_compensated = helper(bind(impulse, **_sums))
+impulse_of_the_rest_compensated = helper(bind(impulse, part=L.WITHOUT_SOLVED, **_sums))
 """``impulse`` and ``impulse_of_the_rest`` with compensated sums."""

@@ -27,7 +27,7 @@ def add3(at, h, x, p):
 
 
 @inlined
-def add3_carrying(at, h, x, p):
+def add3_compensated(at, h, x, p):
     """``add3``, compensated for positions and momenta."""
     i, slot = at // L.BODY, at % L.BODY
     if slot >= L.ATTITUDE:
@@ -46,7 +46,7 @@ def enter1(k, x, begin, out, p):
 
 
 @inlined
-def enter1_carrying(k, x, begin, out, p):
+def enter1_compensated(k, x, begin, out, p):
     """``enter1``, compensated."""
     at = L.BODY * p.N + k
     c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * p.N + k

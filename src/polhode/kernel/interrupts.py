@@ -40,7 +40,7 @@ class Noticed:
         """The handler of Ctrl-C."""
         self.pressed = True
 
-    def untold(self) -> None:
+    def unreported(self) -> None:
         """Called at the end if Ctrl-C was pressed but the block raised no ``KeyboardInterrupt`` or ``Interrupted``."""
 
     def __exit__(
@@ -50,7 +50,7 @@ class Noticed:
             return
         signal.signal(signal.SIGINT, self.previous)
         if self.pressed and not isinstance(error, KeyboardInterrupt | Interrupted):
-            self.untold()
+            self.unreported()
 
 
 class held(Noticed):
@@ -68,7 +68,7 @@ class held(Noticed):
             self.previous(number, frame)
         self.pressed = True
 
-    def untold(self) -> None:
+    def unreported(self) -> None:
         self.previous(signal.SIGINT, None)
 
 
@@ -82,5 +82,5 @@ class never_lost(Noticed):
             self.pressed = True
             raise
 
-    def untold(self) -> None:
+    def unreported(self) -> None:
         raise KeyboardInterrupt from None

@@ -29,8 +29,8 @@ ARRAYS = 14
     NOW_AT, BEFORE_AT, DATA_AT, SUMS_AT, TOTALS_AT, FULL_AT, PLACES_AT,
     ROWS_AT, LIST_AT, CELL_AT, HEADS_AT, ORDER_AT, STARTS_AT, MARKS_AT,
 ) = range(ARRAYS, ARRAYS + 14)  # fmt: skip
-OWN_NUMBERS = 32
-"""Parameters of a system of pairs; the system's own ones begin at OWN_NUMBERS. Names with _AT are offsets of arrays.
+FIRST_PARAMETER = 32
+"""Parameters of a system of pairs; its own ones begin at FIRST_PARAMETER. Names with _AT are offsets of arrays.
 
 =================== ==============================================================================================
 CUTOFF, REACH       cut-off (0: none), cut-off plus skin
@@ -86,13 +86,13 @@ def parameters_of(
     if cutoff:
         around = DENSEST * 4.2 * (reach / size) ** 3 + ROW
         capacity = int(min(around, N) * -(-N // slices)) + 1
-    head = np.zeros(OWN_NUMBERS)
+    head = np.zeros(FIRST_PARAMETER)
     head[[CUTOFF, REACH, SLICES, CAPACITY, WIDTH, CELLS]] = cutoff, reach, slices, capacity, width, cells
     if box is not None:
         head[BOX : BOX + 3], head[INVERSE_BOX : INVERSE_BOX + 3] = box, 1.0 / np.asarray(box)
     if cutoff:
         head[[ON, NARROW]] = on, 1.0 / (cutoff - on)
-    at = OWN_NUMBERS + len(own)
+    at = FIRST_PARAMETER + len(own)
     start = at
     lengths = (
         NOW, 3 * N, width * N, ROW * (N + 1) * slices, 2 * slices, slices, 3 * (N + 4),

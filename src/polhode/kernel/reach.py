@@ -23,7 +23,7 @@ LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath"
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 CONSTANT = frozenset(dis.hasconst)
 OF_THE_PLACE = ("__doc__", "__firstlineno__")
-ALL_TAUGHT = "ALL_TAUGHT"
+MODULE_CODE = "MODULE_CODE"
 """Global name of the code of a module that registers ``overload``s: no function reads them by name, it enters whole."""
 
 
@@ -138,7 +138,7 @@ class _Walk:
             self.absorb(name)
             if name in value.__globals__:
                 self.feed(value.__globals__[name], attributes)
-        taught = value.__globals__.get(ALL_TAUGHT)
+        taught = value.__globals__.get(MODULE_CODE)
         if taught is not None:
             self.total.update(contents(taught)[0])
 

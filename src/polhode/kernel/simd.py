@@ -24,7 +24,7 @@ from numba.extending import intrinsic, models, overload, register_model
 VECTOR = ir.VectorType(ir.DoubleType(), 4)
 CONTRACT = ("contract",)
 EIGHT_BYTES = 8
-ALL_TAUGHT = sys._getframe().f_code
+MODULE_CODE = sys._getframe().f_code
 """The code of this file, for the digest of every kernel that uses it (``reach``): its ``overload``s have no names."""
 
 

@@ -29,7 +29,7 @@ from polhode.methods.record import CompiledMethod, Method, MethodSpec, Option, P
 from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import Scheme
 from polhode.methods.tableaux import add_tableau, tableau, tableau_names
-from polhode.methods.time_transformed import CLOCKS
+from polhode.methods.time_transformed import TIME_TRANSFORMATIONS
 from polhode.plugins import Registry
 
 __all__ = [
@@ -93,8 +93,8 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
         raise InvalidInput(f"a method is named by a string such as 'trapm' or 'mkrk:gauss4', not {shown(named)}")
     text = as_here(named)
     head, *words = text.split(":")
-    if head in CLOCKS:
-        return CLOCKS[head](method, ":".join(words), **options)
+    if head in TIME_TRANSFORMATIONS:
+        return TIME_TRANSFORMATIONS[head](method, ":".join(words), **options)
     row = _row(head)
     return MethodSpec(row, row.resolve_options(words, **options))
 

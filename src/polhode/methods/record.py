@@ -340,7 +340,7 @@ class Method:
             other.options
         ):
             return False
-        a, b = (MethodSpec(row, row.resolve_options()).tried.prepare() for row in (self, other))
+        a, b = (MethodSpec(row, row.resolve_options()).with_trials.prepare() for row in (self, other))
         return (
             np.array_equal(a.coefficients, b.coefficients)
             and np.array_equal(a.int_coefficients, b.int_coefficients)
@@ -439,13 +439,13 @@ class MethodSpec:
         return self.method.promises(**self.options)
 
     @property
-    def shown(self) -> str:
+    def usage(self) -> str:
         """The label, with ``...`` for required options that are not given."""
         rows = self.method.options
         return self.method.label({name: value or "..." * rows[name].needed for name, value in self.options.items()})
 
     @property
-    def tried(self) -> MethodSpec:
+    def with_trials(self) -> MethodSpec:
         """The same with trial values for required options that are not given; for checks of the table."""
         rows = self.method.options
         return replace(self, options={name: value or rows[name].trial for name, value in self.options.items()})

@@ -35,9 +35,9 @@ import numpy as np
 from polhode.arguments import LONGEST_WORD, text
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
-from polhode.flows.drift import drift, drift_carrying
-from polhode.flows.kepler import kepler_drift, kepler_drift_carrying
-from polhode.flows.kick import impulse, impulse_carrying, impulse_of_the_rest, impulse_of_the_rest_carrying
+from polhode.flows.drift import drift, drift_compensated
+from polhode.flows.kepler import kepler_drift, kepler_drift_compensated
+from polhode.flows.kick import impulse, impulse_compensated, impulse_of_the_rest, impulse_of_the_rest_compensated
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.methods import free_flows
@@ -77,9 +77,9 @@ def uniform(i, h, p):
 
 
 @inlined
-def uniform_carrying(i, h, p):
+def uniform_compensated(i, h, p):
     """Uniform motion of body i, with compensated sums."""
-    drift_carrying(i, h, p)
+    drift_compensated(i, h, p)
     return L.OK
 
 
@@ -90,16 +90,16 @@ def about_the_centre(i, h, p):
 
 
 @inlined
-def about_the_centre_carrying(i, h, p):
+def about_the_centre_compensated(i, h, p):
     """Kepler motion of body i, with compensated sums."""
-    return kepler_drift_carrying(i, h, p.parameters[0], p)
+    return kepler_drift_compensated(i, h, p.parameters[0], p)
 
 
 MOTIONS = {
     ("drift", False): (uniform, impulse),
-    ("drift", True): (uniform_carrying, impulse_carrying),
+    ("drift", True): (uniform_compensated, impulse_compensated),
     ("kepler", False): (about_the_centre, impulse_of_the_rest),
-    ("kepler", True): (about_the_centre_carrying, impulse_of_the_rest_carrying),
+    ("kepler", True): (about_the_centre_compensated, impulse_of_the_rest_compensated),
 }
 """Motion of the centre of mass between kicks, and the kick that goes with it; without and with compensated sums."""
 

@@ -554,7 +554,7 @@ def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_erro
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["rotation_map"] = rotation_map
     if compensation:
-        known["enter1"] = sums.enter1_carrying
+        known["enter1"] = sums.enter1_compensated
         known["enter_rates"] = inlined(_with(enter_rates, known))
         known |= {"LAST": LAST_CARRYING, "NEXT": NEXT_CARRYING}
     known["add_increment"] = add_increment_compensated if compensation else add_increment

@@ -332,5 +332,5 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
     return MethodSpec(row, row.resolve_options(words, **options))
 
 
-CLOCKS: dict[str, Callable[..., MethodSpec]] = {"reversible": reversible, "logarithmic": logarithmic}
+TIME_TRANSFORMATIONS: dict[str, Callable[..., MethodSpec]] = {"reversible": reversible, "logarithmic": logarithmic}
 """Time transformations, by the word that stands before a method."""

@@ -93,7 +93,7 @@ SAME = 0.012
 """Median distance of points, as a fraction of the panel, below which two curves are taken to coincide."""
 
 
-def told_apart(ax: Axes) -> None:
+def separate_coinciding(ax: Axes) -> None:
     """Restyle coinciding curves: later ones get larger open markers and dashed lines, behind the first.
 
     Call it after all curves are drawn and the limits are set.

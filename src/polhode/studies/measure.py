@@ -10,7 +10,7 @@ import xarray as xr
 
 from polhode.errors import StepFailed, unwarned
 from polhode.runs.integrate import integrate
-from polhode.studies.study import Tell
+from polhode.studies.study import Reporter
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
 
@@ -69,7 +69,7 @@ def convergence(
     steps: Sequence[float],
     t_end: float,
     reference_step: float,
-    report_progress: Tell,
+    report_progress: Reporter,
     known: Mapping[str, Sequence[float]] | None = None,
 ) -> xr.Dataset:
     """Final errors of methods over a sequence of steps, against a reference computed here.

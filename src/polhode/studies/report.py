@@ -17,7 +17,7 @@ import xarray as xr
 
 from polhode.errors import FileProblem
 from polhode.plots import style
-from polhode.studies.study import VERDICTS, Check, Figure, Study, Tell, Verdict
+from polhode.studies.study import VERDICTS, Check, Figure, Reporter, Study, Verdict
 from polhode.trajectory.files import appearing_whole
 
 
@@ -36,7 +36,7 @@ class Result:
 
 def reproduce(
     study: Study, folder: str | os.PathLike[str], figures: Sequence[Figure] = (), quick: bool = False,
-    report_progress: Tell = lambda line: None, done: Callable[[Result], None] = lambda result: None,
+    report_progress: Reporter = lambda line: None, done: Callable[[Result], None] = lambda result: None,
 ) -> tuple[list[Result], Path]:  # fmt: skip
     """Compute figures, judge their claims, and write everything into a folder.
 
@@ -85,7 +85,7 @@ def reproduce(
     return results, report
 
 
-def _progress_of_figure(report_progress: Tell, name: str, line: str) -> None:
+def _progress_of_figure(report_progress: Reporter, name: str, line: str) -> None:
     report_progress(f"{name}: {line}")
 
 

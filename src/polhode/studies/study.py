@@ -31,7 +31,7 @@ VERDICTS = (HOLDS, PARTLY, FAILS)
 Table = Sequence[Sequence[Any]]
 """Rows of words and numbers; the first row holds the column names."""
 
-Tell = Callable[[str], None]
+Reporter = Callable[[str], None]
 """Progress callback: receives one line about what is being computed."""
 
 
@@ -140,7 +140,7 @@ class Figure:
 
     name: str
     title: str
-    compute: Callable[[bool, Tell], xr.Dataset]
+    compute: Callable[[bool, Reporter], xr.Dataset]
     draw: Callable[[xr.Dataset], Mapping[str, Picture]]
     claims: tuple[Claim, ...] = ()
     tabulate: Callable[[xr.Dataset], Mapping[str, Table]] | None = None

@@ -57,7 +57,7 @@ from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
+from polhode.kernel.neighbours import FIRST_PARAMETER, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.inertia import mass_of, principals
@@ -74,8 +74,13 @@ from polhode.systems.molecules import (
 from polhode.systems.record import System, plain
 from polhode.systems.words import Form, Inertia, NumberOrNumbers, Permittivity, VectorOrVectors
 
-STRENGTH, SQUARE, ATTRACTED, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2, OWN_NUMBERS + 3
-DIPOLES = OWN_NUMBERS + 4
+STRENGTH, SQUARE, ATTRACTED, REACTION = (
+    FIRST_PARAMETER,
+    FIRST_PARAMETER + 1,
+    FIRST_PARAMETER + 2,
+    FIRST_PARAMETER + 3,
+)
+DIPOLES = FIRST_PARAMETER + 4
 """Slots of the parameters: 4 epsilon; sigma^2; a; factor of the reaction field; dipoles in the principal frames."""
 DATA = 8
 """Numbers per body in the pair data: position, padding, dipole in space, padding."""

@@ -50,7 +50,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import hole
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, WORKS, roles
-from polhode.systems.forces.table import force_table, masses_of, own_numbers
+from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
 from polhode.systems.words import Forces, Function, GravitationalParameter, Length, Masses, Numbers
@@ -146,7 +146,7 @@ def orbit(
         loads, depth, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
     )  # fmt: skip
-    own = own_numbers(table, functions.work)
+    own = auxiliary_variables(table, functions.work)
     energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()
     if table.axial and not functions.given:

@@ -56,7 +56,7 @@ from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import inlined
-from polhode.kernel.neighbours import OWN_NUMBERS, parameters_of
+from polhode.kernel.neighbours import FIRST_PARAMETER, parameters_of
 from polhode.kernel.pairs import apart, bound, switched
 from polhode.kernel.simd import load4, roots, transposed
 from polhode.systems.dipoles import reaction
@@ -95,8 +95,8 @@ MODELS = {
     "tip4p/2005": Model(0.09572, 104.52, 0.5564, 0.31589, 0.774907, 0.01546, "abascal2005"),
 }
 
-STRENGTH, SQUARE, REACTION = OWN_NUMBERS, OWN_NUMBERS + 1, OWN_NUMBERS + 2
-CHARGES, SITES = OWN_NUMBERS + 3, OWN_NUMBERS + 6
+STRENGTH, SQUARE, REACTION = FIRST_PARAMETER, FIRST_PARAMETER + 1, FIRST_PARAMETER + 2
+CHARGES, SITES = FIRST_PARAMETER + 3, FIRST_PARAMETER + 6
 """Slots of the parameters: 4 epsilon; sigma^2; twice the factor c of the reaction field; the three charges times the
 square root of k; positions of the oxygen and of the three charges in the body frame."""
 DATA = 20

@@ -89,7 +89,7 @@ from polhode.systems.devices import (
 )
 from polhode.systems.devices import devices as devices_template
 from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, OWN, WORKS, Kind, roles
-from polhode.systems.forces.table import force_table, masses_of, own_numbers
+from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.gravity_gradient import axis_of_symmetry
 from polhode.systems.inertia import KG_M2, MassProperties, mass_of, principal, turning
 from polhode.systems.record import Switch, System, plain
@@ -349,7 +349,7 @@ def spacecraft(
         None if parameters is None else numbers(parameters, "parameters"), N,
         (float(first[0]), float(first[1]), float(first[2]), float(first[3])),
     )  # fmt: skip
-    own = own_numbers(table, functions.work, acting)
+    own = auxiliary_variables(table, functions.work, acting)
     bare = not (burning or panels or functions.given)
     energy = not own and functions.conservative
     conserves: tuple[str, ...] = ("energy",) if energy else ()

@@ -214,7 +214,7 @@ class _Reader:
         if events:
             times["events"] = events
         if system is not None and not self.problems:
-            self.tried(system, label, times | state)
+            self.check_request(system, label, times | state)
         if self.problems:
             self.problems.sort(key=lambda found: found[0])
             told = [message for _, message in self.problems]
@@ -227,7 +227,7 @@ class _Reader:
         changes = {key: value for key, value in asked if value is not None}
         return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed)
 
-    def tried(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
+    def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
         try:
             Record.of(requested(system, label, grouped(arguments), {}))

@@ -26,7 +26,7 @@ from polhode.studies.carson2005.common import (
     run,
 )  # fmt: skip
 from polhode.studies.criteria import at_least, at_most, fact
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 ALPHAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 1.0)
 FEW = (0.0, 0.25, 0.4, 0.5, 0.6, 0.75, 1.0)
@@ -36,7 +36,7 @@ ROUND_OFF = 1e-12  # relative, after the steps of a day
 SAME, OTHER = 1e-12, 1e-6  # relative distances of two steps by the same method, and by different methods
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     alphas = FEW if quick else ALPHAS
     z = np.concatenate([*STARTS[ELLIPTIC].values()])
     midpoint = step_of(SYMPLECTIC, H)(z)

@@ -38,7 +38,7 @@ from polhode.studies.carson2005.common import (
     order_of,
     run,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import orbit
 
 PRINTED = {CIRCULAR: -0.96182211, ELLIPTIC: -0.72136658}  # [carson2005, table 1]
@@ -160,7 +160,7 @@ def first_order(h: float) -> float:
     return float(np.linalg.norm(q - conic(ELLIPTIC, 3600.0)[0]))
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     z = np.concatenate([*STARTS[ELLIPTIC].values()])
     report_progress("one step")
     labels = (SYMPLECTIC, RK4, HEUN)

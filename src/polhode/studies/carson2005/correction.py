@@ -29,14 +29,14 @@ from polhode.studies.carson2005.common import (
     revolutions,
     run,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, CORRECTED)
 STEPS = (80.0, 40.0, 20.0, 10.0)
 ORBITS = (CIRCULAR, ELLIPTIC)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     shape = (len(LABELS), len(ORBITS), len(STEPS))
     mean, swing, distance = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for i, label in enumerate(LABELS):

@@ -24,7 +24,7 @@ from polhode.studies.carson2005.common import (
     run,
 )
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 DP8, GAUSS12, GAUSS16 = "DOP853", "mkrk:gauss12", "mkrk:gauss16"
 STEPS = {
@@ -44,7 +44,7 @@ LABELS = (*STEPS, *CHOSEN)
 LOW, HIGH = (SYMPLECTIC, VERLET), ("rkn6_14a", GAUSS12, GAUSS16)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     spans = (1, 4) if quick else (1, 100)
     errors, spent = np.zeros((2, len(spans), len(LABELS), 4))
     for i, days in enumerate(spans):

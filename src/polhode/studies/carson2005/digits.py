@@ -33,7 +33,7 @@ from polhode.studies.carson2005.common import (
     run,
 )  # fmt: skip
 from polhode.studies.criteria import at_least
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import orbit
 
 ORBITS = (CIRCULAR, ELLIPTIC)
@@ -72,7 +72,7 @@ def digits(position: Any, truth: tuple[str, str]) -> float:
     return float(-np.log10(max(float(np.linalg.norm([*error, position[2]]) / np.linalg.norm(position)), 1e-17)))
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     results = {}
     for name in ORBITS:
         report_progress(name)

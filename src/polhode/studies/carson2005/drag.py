@@ -37,7 +37,7 @@ from polhode.studies.carson2005.common import (
     run,
 )  # fmt: skip
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 SCALE = 50.0  # km
 AIR = {CIRCULAR: 2e-9, ELLIPTIC: 2e-8}  # kd, 1/km
@@ -64,7 +64,7 @@ def residual(kd: float) -> float:
     return float(np.abs(defect).max() / np.linalg.norm(v, axis=1).min())
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     days = 2 if quick else 10
     counts = COUNTS[:3] if quick else COUNTS
     shape = (len(AIR), len(STAGES), len(counts))

@@ -22,13 +22,13 @@ from polhode.studies.carson2005.common import (
     revolutions,
     shown,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, RK45, RK4, CONIC)
 PIXEL = 2.0 * R0 / 1000.0  # size of a pixel in a figure a thousand pixels wide, km
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("four methods")
     data = shown(CIRCULAR, LABELS, "position", "energy", "offset")
     return data.isel(time=slice(None, None, 6))

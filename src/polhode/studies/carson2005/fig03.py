@@ -26,7 +26,7 @@ from polhode.studies.carson2005.common import (
     run,
     shown,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, RK4)
 STEPS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 400.0)
@@ -34,7 +34,7 @@ CORNER, WINDOW = np.sqrt(0.5) * R0 * np.array([-1.0, 1.0]), 0.15  # point on the
 ROUND_OFF = 1e-10  # km
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     ladder = STEPS[2:] if quick else STEPS
     worst = np.zeros((len(LABELS), len(ladder)))
     for j, h in enumerate(ladder):

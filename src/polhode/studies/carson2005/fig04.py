@@ -20,13 +20,13 @@ from polhode.studies.carson2005.common import (
     revolutions,
     shown,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, RK4, CONIC)
 TENTH = 1e-10  # a unit of the tenth decimal place
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("three methods")
     return shown(CIRCULAR, LABELS, "energy")
 

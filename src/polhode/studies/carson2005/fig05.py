@@ -8,12 +8,12 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import CONIC, DAY, ELLIPTIC, RK2, RK4, RK45, SYMPLECTIC, lines, of, plane, shown
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 OTHERS = (SYMPLECTIC, *RK2, RK4)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("six methods")
     data = shown(ELLIPTIC, (RK45, *OTHERS, CONIC), "position", "distance", "offset")
     return data.isel(time=slice(None, None, 6))

@@ -30,7 +30,7 @@ from polhode.studies.carson2005.common import (
     passes,
     shown,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, *RK2, RK4)
 STEPS = (40.0, 20.0, 10.0, 5.0, 2.5)
@@ -41,7 +41,7 @@ CORNER, WINDOW = (
 )  # point on the orbit and half width of the window, km
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     ladder = STEPS[:4] if quick else STEPS
     results = {name: np.zeros((len(LABELS), len(ladder))) for name in (ELLIPTIC, CIRCULAR)}
     for name, table in results.items():

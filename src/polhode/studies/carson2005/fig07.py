@@ -28,13 +28,13 @@ from polhode.studies.carson2005.common import (
     run,
     shown,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LABELS = (SYMPLECTIC, *RK2, RK4, CONIC)
 STEPS = (40.0, 20.0, 10.0, 5.0)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("five methods, and the offset at other steps")
     data = shown(ELLIPTIC, LABELS, "energy")
     T, means = period(ELLIPTIC), []

@@ -26,12 +26,12 @@ from polhode.studies.carson2005.common import (
     shown,
 )  # fmt: skip
 from polhode.studies.carson2005.fig04 import TENTH
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 LONG = (SYMPLECTIC, RK4)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     days = 12 if quick else 100
     report_progress(f"{days} days")
     runs = [run(label, ELLIPTIC, t_end=days * DAY, every=round(DAY / STEP)) for label in LONG]

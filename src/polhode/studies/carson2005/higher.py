@@ -23,7 +23,7 @@ from polhode.studies.carson2005.common import (
     order_of,
 )
 from polhode.studies.carson2005.drag import air
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 KD = 2e-6  # 1/km
 KINDS = ("conic", "drag")
@@ -41,7 +41,7 @@ SYMPLECTICS = tuple(label for label in ORDERS["conic"] if label != RK4)
 REFERENCE = (("mkrk:gauss16", 75.0), ("mkrk:cv8", 10.0))
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     labels = list(ORDERS["conic"])
     errors, spent, steps = np.zeros((3, len(KINDS), len(labels), 3))
     steps = steps[0]

@@ -30,7 +30,7 @@ from polhode.studies.carson2005.common import (
     revolutions,
     run,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 TIMES = {"at the end of a step": DAY / 2, "within a step": DAY / 2 + 3.7}
 SIZE = 0.02  # km/s, along the velocity
@@ -56,7 +56,7 @@ def truth(time: float, t: np.ndarray) -> np.ndarray:
     return np.asarray(np.where((t < time)[:, None], conic(CIRCULAR, np.minimum(t, time))[0], later))
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     time = TIMES["at the end of a step"]
     runs = {label: run(label, CIRCULAR, forces=burn(time)) for label in (SYMPLECTIC, RK4)}
     t = np.unique(runs[RK4].time.values)

@@ -19,7 +19,7 @@ from polhode.studies.carson2005.common import CIRCULAR, DAY, GAUSS, METHODS, RK4
 from polhode.studies.carson2005.drag import air
 from polhode.studies.criteria import at_least, at_most
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import gravitating_bodies
 
 NAMES = ("star", "first planet", "second planet", "spacecraft")
@@ -59,7 +59,7 @@ def own_energy(ds: xr.Dataset) -> Any:
     return 0.5 * (v[:, 3] ** 2).sum(axis=-1) - (np.array(SIZES[:3]) / separation).sum(axis=-1)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors = np.zeros((len(ORDERS), 3))
     for i, label in enumerate(ORDERS):
         report_progress(label)

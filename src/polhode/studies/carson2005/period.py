@@ -30,7 +30,7 @@ from polhode.studies.carson2005.common import (
     power,
     run,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 ORBITS = (CIRCULAR, ELLIPTIC)
 ORDERS = {SYMPLECTIC: 2, CORRECTED: 4, VERLET: 2, HEUN: 2, MIDPOINT: 2, RK4: 4, "s4_6": 4, "rkn6_14a": 6}
@@ -54,7 +54,7 @@ def passes(orbit_name: str, ds: xr.Dataset) -> np.ndarray:
     return np.asarray(t[rows] + s)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors = np.zeros((len(ORBITS), len(ORDERS), 4))
     for i, name in enumerate(ORBITS):
         for j, (label, p) in enumerate(ORDERS.items()):

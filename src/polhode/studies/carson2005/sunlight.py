@@ -31,7 +31,7 @@ from polhode.studies.carson2005.common import (
     run,
 )  # fmt: skip
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import particle
 
 SIZE, RADIUS = 1e-7, 1560.8  # acceleration of a large sail, km/s^2; radius of Europa, km
@@ -60,7 +60,7 @@ def unaware(t, r, v, parameters):  # type: ignore[no-untyped-def]
 
 
 @unwarned()
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors, reference_gaps, truth = np.zeros((len(LIGHT), len(ORDERS), 3)), [], {}
     for i, kind in enumerate(LIGHT):
         report_progress(f"reference, {kind}")

@@ -27,7 +27,7 @@ from polhode.studies.carson2005.common import (
     order_of,
     run,
 )  # fmt: skip
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 SIZE = 5e-6  # km/s^2
 BURNS = {"at ends of steps": (20_000.0, 30_000.0), "within steps": (20_003.7, 30_001.3)}
@@ -44,7 +44,7 @@ def burn(at: str) -> list[forces.Force]:
     return [forces.thrust(SIZE, "velocity", start=start, stop=stop)]
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     errors, reference_gaps = np.zeros((len(BURNS), len(ORDERS), 3)), []
     for i, at in enumerate(BURNS):
         report_progress(f"reference, {at}")

@@ -34,7 +34,7 @@ from polhode.studies.celledoni2008.common import (
     seconds_of,
     turned,
 )
-from polhode.studies.study import Check, Finding, Tell
+from polhode.studies.study import Check, Finding, Reporter
 
 COUNTS = tuple(int(n) for n in np.round(np.geomspace(25, 1000, 20)))  # numbers of steps; step sizes from 0.4 to 0.01
 QUICK_COUNTS = (25, 50, 200, 1000)
@@ -47,7 +47,7 @@ SHARE_STEPS = (0.4, 0.2, 0.1, 0.04)
 CONVERGED = (75, 100)  # [celledoni2008, fig. 3.1]
 
 
-def averages(quick: bool, report_progress: Tell) -> xr.Dataset:
+def averages(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """Mean log error, mean time of a run (s) and share of successful runs, for every flow and step."""
     counts = QUICK_COUNTS if quick else COUNTS
     random = np.random.default_rng(SEED)

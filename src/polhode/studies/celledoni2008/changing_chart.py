@@ -27,7 +27,7 @@ from polhode.studies.celledoni2008 import charts
 from polhode.studies.celledoni2008.claims import EACH, FORM, KEPT
 from polhode.studies.celledoni2008.common import FLOWS, OURS, SEED, bodies_of, turned
 from polhode.studies.celledoni2008.perturbed import seconds_per_step
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import heavy_top
 
 I3, CENTRE, WEIGHT = 0.6, (0.8, 0.0, 0.6), 0.3
@@ -148,7 +148,7 @@ def symplectic(body: Any, start: Any) -> tuple[Any, float, float]:
     return np.array(defects), gap, energy
 
 
-def long_runs(body: Any, start: Any, powers: int, report_progress: Tell) -> tuple[Any, Any, Any]:
+def long_runs(body: Any, start: Any, powers: int, report_progress: Reporter) -> tuple[Any, Any, Any]:
     """Numbers of steps, and the largest energy errors and numbers of chart changes up to them, (rule, number)."""
     counts = np.unique(np.round(10.0 ** np.arange(1.0, powers + 0.1, 0.25)).astype(int))
     worst, changes = np.zeros((2, len(charts.RULES), len(counts)))
@@ -177,7 +177,7 @@ def seconds(body: Any, start: Any, y: Any) -> tuple[float, float]:
     return float(best), other
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     top, body = heavy_top((1.0, 1.0, I3), CENTRE, WEIGHT), np.array((1.0, I3, WEIGHT, *CENTRE))
     y = start_state(top, **START)
     start = charts.in_a_chart(*state_of(y))

@@ -29,7 +29,7 @@ from polhode.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import conditions, quadrature, theta
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.systems import free_body, heavy_top
 
 INERTIA = (1.0, 1.5, 2.2)
@@ -86,7 +86,7 @@ def stages_of(label: str) -> list[tuple[str, float]]:
     return [(letter, float(x)) for letter, x, *_ in SPLITTINGS[label.lower()].stages]
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     y, top = start_state(FREE, **START), start_state(TOP, **START)
     end = exact_state(FREE, y, 0.0, AT)
     drift_table, form = np.zeros((len(FLOWS), len(QUANTITIES))), np.zeros((len(FLOWS), len(STEPS)))
@@ -190,7 +190,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     right.set(xlabel="step", ylabel="defect of the symplectic form", title="one step: symplecticity")
     right.set_xticks(STEPS, [f"{h:g}" for h in STEPS])
     right.xaxis.set_minor_formatter(NullFormatter())
-    drawing.told_apart(right)
+    drawing.separate_coinciding(right)
     right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), edgecolor="none")
     return {"claims": picture, "claims_orders": orders_picture(data)}
 

@@ -28,7 +28,7 @@ from polhode.kernel import layout as L
 from polhode.methods.free_flows import free_flow
 from polhode.plots.style import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION
 from polhode.studies.celledoni2008 import theta
-from polhode.studies.study import Tell
+from polhode.studies.study import Reporter
 
 T_END = 10.0
 SEED = 2008
@@ -170,8 +170,8 @@ def _sweep(flow: Flow, n: int, h: float, bodies: Bodies) -> Ends:
 
 
 def turned(
-    flow: Flow, n: int, h: float, bodies: Bodies, report_progress: Tell = lambda line: None, threads: int | None = None,
-    size: int = 2048,
+    flow: Flow, n: int, h: float, bodies: Bodies, report_progress: Reporter = lambda line: None,
+    threads: int | None = None, size: int = 2048,
 ) -> Ends:  # fmt: skip
     """Rotate every body by ``n`` steps ``h`` of the flow, in slices of ``size`` bodies on several threads.
 
@@ -228,7 +228,7 @@ CORNER = (0.15, 0.85)
 """The top left corner, I1 << I2 ~ I3: x < CORNER[0] and y > CORNER[1]."""
 
 
-def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_progress: Tell) -> xr.Dataset:
+def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_progress: Reporter) -> xr.Dataset:
     """Mean log error and share of failed runs over the triangle, for every flow and step.
 
     The same momenta are used at every grid point.
@@ -266,7 +266,7 @@ def maps(labels: Sequence[str], steps: Sequence[float], quick: bool, report_prog
     )
 
 
-def _progress_with_label(report_progress: Tell, words: str, line: str) -> None:
+def _progress_with_label(report_progress: Reporter, words: str, line: str) -> None:
     report_progress(f"{words}, {line}")
 
 

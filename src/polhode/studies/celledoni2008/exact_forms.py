@@ -31,7 +31,7 @@ from polhode.studies.celledoni2008.common import (
     turned,
 )
 from polhode.studies.celledoni2008.quadrature import gauss
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 Real = np.longdouble
 COUNT, QUICK_COUNT = 500, 40
@@ -162,7 +162,7 @@ def attitude_errors(moments: Any, momenta: Any) -> dict[str, Any]:
     return results
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     count, random = QUICK_COUNT if quick else COUNT, np.random.default_rng(SEED)
     errors, integrals = np.zeros((len(FORMS), len(KINDS), count)), np.zeros((len(KINDS), count))
     for k, (kind, draw_bodies) in enumerate(KINDS.items()):

@@ -24,7 +24,7 @@ def draw(data: xr.Dataset) -> dict[str, Picture]:
     right.set_yticks((0.5, 1, 2, 5, 10), ("0.5", "1", "2", "5", "10"))
     right.yaxis.set_minor_formatter(NullFormatter())
     for ax in (left, right):
-        drawing.told_apart(ax)
+        drawing.separate_coinciding(ax)
     drawing.legend_below(picture, left, 5)
     return {"fig3_1": picture}
 

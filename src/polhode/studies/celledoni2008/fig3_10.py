@@ -18,8 +18,8 @@ from polhode.studies.celledoni2008.spheres import (
     LOST,
     MR,
     SCHEMES,
-    benches_of,
     each,
+    integrators_of,
     lattice_draw,
     legend_below,
     line_style,
@@ -31,7 +31,7 @@ from polhode.studies.celledoni2008.spheres import (
     spheres,
     steps_of,
 )
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import observed_order
 
 SETTINGS = {"spacing 2, H0 = 15": (2.0, 15.0, False), "spacing 4, bodies rotate": (4.0, None, True)}
@@ -52,11 +52,11 @@ def one_line(case: tuple[str, str, tuple[int, ...]]) -> list[float]:
     spacing, H0, thermal = SETTINGS[setting]
     system = spheres()
     y, _ = raised(system, lattice_draw(spacing, SEED, thermal), H0)
-    integrator, scheme = benches_of(system, [name], y)[name], pairs_of()[name][0]
+    integrator, scheme = integrators_of(system, [name], y)[name], pairs_of()[name][0]
     return [outcome(system, integrator, y, steps_of(scheme, wanted, SPAN), SPAN).error for wanted in evaluations]
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     evaluations = QUICK_EVALUATIONS if quick else EVALUATIONS
     labels = (FOURTH, SIXTH)
     flows = (EXACT, MR) if quick else FLOWS
@@ -66,7 +66,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("time")
     system = spheres()
     y, _ = raised(system, lattice_draw(4.0, SEED, True))
-    times = seconds_per_step(benches_of(system, list(pairs_of(labels, flows)), y), y, 1e-3, 3 if quick else 15, 56)
+    times = seconds_per_step(integrators_of(system, list(pairs_of(labels, flows)), y), y, 1e-3, 3 if quick else 15, 56)
     per_step = np.array([[times[method_of(scheme, flow)] for flow in flows] for scheme in labels])
     steps = np.array([[steps_of(scheme, wanted, SPAN) for wanted in evaluations] for scheme in labels])
     dims = ("setting", "scheme", "flow", "wanted")

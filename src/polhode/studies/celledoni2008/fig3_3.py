@@ -9,13 +9,13 @@ from matplotlib.figure import Figure as Picture
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import MATRIX, OURS, QUATERNION, STEPS, T_END, map_picture, maps
 from polhode.studies.celledoni2008.theta import with_long_doubles
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 PRINTED = (MATRIX, QUATERNION)
 LARGE, SMALL = STEPS
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return maps((*PRINTED, OURS), (*STEPS, T_END), quick, report_progress)
 
 

@@ -7,14 +7,14 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.satellite import SATELLITE_STEPS, largest, satellite, satellite_picture
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 EXACT = "rkn6_14a"
 H0 = 1.21595664e7  # [celledoni2008, 3.3.2]
 DIGITS = dict(zip(SATELLITE_STEPS, (7, 10), strict=True))
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return satellite([EXACT], report_progress)
 
 

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure as Picture
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.fig3_6 import EXACT
 from polhode.studies.celledoni2008.satellite import SATELLITE_STEPS, largest, satellite, satellite_picture
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 RIVALS = PLAIN, BOOSTED, VERLET = "rkn6_14a/mr", "rkn6_14a/mr6", "v2/mr"
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     data = satellite([PLAIN, BOOSTED, VERLET], report_progress)
     exact = satellite([EXACT], report_progress).largest_energy_error.isel(method=0, drop=True)
     return data.assign(exact_energy_error=exact)

@@ -20,8 +20,8 @@ from polhode.studies.celledoni2008.spheres import (
     MR,
     ROUND_OFF,
     SCHEMES,
-    benches_of,
     energies,
+    integrators_of,
     legend_below,
     line_style,
     method_of,
@@ -30,7 +30,7 @@ from polhode.studies.celledoni2008.spheres import (
     seconds_per_step,
     steps_of,
 )
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import dipoles
 from polhode.systems.initial import gaussian_draw
 
@@ -45,10 +45,10 @@ ROUNDS, TIMED = 15, 56
 """For measuring times: number of rounds, and evaluations in each."""
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     system = dipoles(N)
     y = start_state(system, **gaussian_draw(N, SEED))
-    benches = benches_of(system, list(pairs_of()), y)
+    integrators = integrators_of(system, list(pairs_of()), y)
     ladder = QUICK_EVALUATIONS if quick else EVALUATIONS
     shape = (len(SCHEMES), len(FLOWS), len(ladder))
     error, evaluations, steps = np.zeros(shape), np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
@@ -57,10 +57,10 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
         for k, flow in enumerate(FLOWS):
             for s, wanted in enumerate(ladder):
                 steps[i, k, s] = steps_of(scheme, wanted, SPAN)
-                result = outcome(system, benches[method_of(scheme, flow)], y, steps[i, k, s], SPAN)
+                result = outcome(system, integrators[method_of(scheme, flow)], y, steps[i, k, s], SPAN)
                 error[i, k, s], evaluations[i, k, s] = result
     report_progress("time")
-    times = seconds_per_step(benches, y, SPAN / 100, ROUNDS // 3 if quick else ROUNDS, TIMED)
+    times = seconds_per_step(integrators, y, SPAN / 100, ROUNDS // 3 if quick else ROUNDS, TIMED)
     per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
     report_progress("energies of other draws")
     count = QUICK_DRAWS if quick else DRAWS

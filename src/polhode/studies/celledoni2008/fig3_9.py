@@ -22,8 +22,8 @@ from polhode.studies.celledoni2008.spheres import (
     LOST,
     MR,
     SCHEMES,
-    benches_of,
     each,
+    integrators_of,
     lattice_draw,
     line_style,
     method_of,
@@ -34,7 +34,7 @@ from polhode.studies.celledoni2008.spheres import (
     spheres,
     steps_of,
 )
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 SETTINGS: Mapping[str, tuple[float, float | None]] = {
     "spacing 1, from rest": (1.0, None), "spacing 2, H0 = 15": (2.0, 15.0), "spacing 3, H0 = 20": (3.0, 20.0),
@@ -56,16 +56,16 @@ HALF = 0.5
 def one_state(seed: int) -> tuple[Any, Any]:
     """Energy errors (setting, scheme, flow, step) and initial energies (setting) of one draw."""
     system = spheres()
-    benches: dict[str, Any] = {}
+    integrators: dict[str, Any] = {}
     error = np.zeros((len(SETTINGS), len(SCHEMES), len(FLOWS), len(BASIC_STEPS)))
     energy = np.zeros(len(SETTINGS))
     for a, (spacing, H0) in enumerate(SETTINGS.values()):
         y, energy[a] = raised(system, lattice_draw(spacing, seed), H0)
-        benches = benches or benches_of(system, list(pairs_of()), y)
+        integrators = integrators or integrators_of(system, list(pairs_of()), y)
         for s, basic in enumerate(BASIC_STEPS):
             results = {
                 name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], 10.0 / basic, SPAN), SPAN).error
-                for name, integrator in benches.items()
+                for name, integrator in integrators.items()
             }
             error[a, :, :, s] = [[results[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
     return error, energy
@@ -78,13 +78,13 @@ def lost_at_speed(count: int) -> Any:
     errors = np.zeros((count, len(names), len(BASIC_STEPS)))
     for seed in range(count):
         y, _ = raised(system, lattice_draw(1.0, seed), FASTER)
-        benches = benches_of(system, names, y)
-        errors[seed] = [[outcome(system, benches[method_of(scheme, EXACT)], y, steps_of(scheme, 10.0 / basic, SPAN),
+        integrators = integrators_of(system, names, y)
+        errors[seed] = [[outcome(system, integrators[method_of(scheme, EXACT)], y, steps_of(scheme, 10.0 / basic, SPAN),
                                  SPAN).error for basic in BASIC_STEPS] for scheme in SCHEMES]  # fmt: skip
     return np.isinf(errors).mean(axis=0)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     count = QUICK_STATES if quick else STATES
     error, start = map(np.array, zip(*each(one_state, range(count), report_progress), strict=True))
     lost = np.isinf(error).mean(axis=0)
@@ -98,7 +98,7 @@ def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
     report_progress("time")
     system = spheres()
     y, _ = raised(system, lattice_draw(SETTINGS[LOWEST][0], 0))
-    times = seconds_per_step(benches_of(system, list(pairs_of()), y), y, 1e-3, 3 if quick else 15, TIMED)
+    times = seconds_per_step(integrators_of(system, list(pairs_of()), y), y, 1e-3, 3 if quick else 15, TIMED)
     steps = np.array([[steps_of(scheme, 10.0 / basic, SPAN) for basic in BASIC_STEPS] for scheme in SCHEMES])
     per_step = np.array([[times[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES])
     dims = ("setting", "scheme", "flow", "basic_step")

@@ -24,7 +24,7 @@ from polhode.kernel import layout as L
 from polhode.plots.style import BLUE, GREY, VERMILION
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import FLOWS, OURS, SEED, bodies_of, physical_moments, turned
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 COUNT, QUICK_COUNT = 100, 8
 RIGHT = 1e-9
@@ -286,7 +286,7 @@ def motions(count: int, case_i: bool) -> list[Motion]:
     return results
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """Largest error of every formula over the motions, as printed and corrected."""
     count = QUICK_COUNT if quick else COUNT
     samples = {"i": motions(count, True), "ii": motions(count, False)}

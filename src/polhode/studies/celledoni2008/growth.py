@@ -18,7 +18,7 @@ from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import Flow
 from polhode.studies.celledoni2008.spheres import INERTIA, clock, lattice_draw
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import System, dipoles
 
 SIDES, QUICK_SIDES = (2, 3, 5, 7, 10, 14, 22), (2, 3, 5, 7, 10)
@@ -66,7 +66,7 @@ def turns(flow: Flow, y: Any, constants: Any, n: int) -> None:
     flow.sweep()(n, np.full(len(y), 0.1), y, constants, np.zeros(L.STEP_INFO), status, status.copy())
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     sides, rounds = (QUICK_SIDES, QUICK_ROUNDS) if quick else (SIDES, ROUNDS)
     step, turn = np.zeros((len(WAYS), len(sides))), np.zeros((len(TURNS), len(sides)))
     for k, side in enumerate(sides):

@@ -16,7 +16,7 @@ from polhode.runs.integrator import Integrator
 from polhode.runs.request import start_state
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import SEED, physical_moments
-from polhode.studies.study import Check, Finding, Tell
+from polhode.studies.study import Check, Finding, Reporter
 from polhode.systems import heavy_top
 
 EPSILONS = (1e-3, 1e-6)  # [celledoni2008, 3.3.1]
@@ -88,7 +88,7 @@ def seconds_per_step(integrator: Integrator, start: Any, h: float, repeats: int)
     return best / TIMED_STEPS
 
 
-def perturbed(quick: bool, report_progress: Tell) -> xr.Dataset:
+def perturbed(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """Energy errors and cost of all schemes with both free rotations."""
     steps, count = (QUICK_STEPS, QUICK_COUNT) if quick else (BASIC_STEPS, COUNT)
     flows, labels = (EXACT, MR), list(SCHEMES)

@@ -9,7 +9,7 @@ import xarray as xr
 
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import DMV, MATRIX_FORM, REDUCED, SAFE, SEMIEXACT, STEPS, corner, maps
-from polhode.studies.study import Check, Finding, Tell
+from polhode.studies.study import Check, Finding, Reporter
 
 LARGE, SMALL = STEPS
 HALF = 0.5
@@ -18,7 +18,7 @@ FORMS = {"quaternion form": SEMIEXACT, "matrix form": MATRIX_FORM}
 BOTH = (*SEMIEXACT, *MATRIX_FORM)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """Maps of every method at both steps."""
     return maps((*BOTH, *REDUCED, *DMV, *SAFE), STEPS, quick, report_progress)
 

@@ -20,8 +20,8 @@ from polhode.studies.celledoni2008.spheres import (
     MR,
     ROUND_OFF,
     SCHEMES,
-    benches_of,
     each,
+    integrators_of,
     lattice_draw,
     legend_below,
     line_style,
@@ -32,7 +32,7 @@ from polhode.studies.celledoni2008.spheres import (
     spheres,
     steps_of,
 )
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 SPACING, SPACINGS, QUICK_SPACINGS = 4.0, (2.0, 3.0, 4.0, 6.0, 8.0, 12.0), (2.0, 4.0, 8.0)
 SPAN, FIXED = 1.0, 80
@@ -48,12 +48,12 @@ def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any
     seed, spacings, evaluations = case
     system = spheres()
     y, H0 = raised(system, lattice_draw(SPACING, seed, True))
-    benches = benches_of(system, list(pairs_of()), y)
+    integrators = integrators_of(system, list(pairs_of()), y)
 
     def errors(y: Any, wanted: int) -> Any:
         results = {
             name: outcome(system, integrator, y, steps_of(pairs_of()[name][0], wanted, SPAN), SPAN).error
-            for name, integrator in benches.items()
+            for name, integrator in integrators.items()
         }
         return [[results[method_of(scheme, flow)] for flow in FLOWS] for scheme in SCHEMES]
 
@@ -62,7 +62,7 @@ def one_state(case: tuple[int, tuple[float, ...], tuple[int, ...]]) -> tuple[Any
     return ladder, wide, H0
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     count = QUICK_STATES if quick else STATES
     spacings, evaluations = (QUICK_SPACINGS, QUICK_EVALUATIONS) if quick else (SPACINGS, EVALUATIONS)
     cases = [(seed, spacings, evaluations) for seed in range(count)]

@@ -13,14 +13,14 @@ from matplotlib.lines import Line2D
 from polhode.algebra.rotation import rotate_inverse
 from polhode.plots.style import BLUE, FAINT, GREEN, VERMILION
 from polhode.runs.integrate import integrate
-from polhode.studies.study import Tell
+from polhode.studies.study import Reporter
 from polhode.systems.problems import problem
 
 SATELLITE = problem("celledoni_satellite")
 SATELLITE_STEPS = (0.1, 0.05)
 
 
-def satellite(methods: Sequence[str], report_progress: Tell) -> xr.Dataset:
+def satellite(methods: Sequence[str], report_progress: Reporter) -> xr.Dataset:
     """Relative energy errors of methods at both steps, every 0.1, and u = Q^T e3 by the first method."""
     system = SATELLITE.build()
     pointing, energy, largest = [], [], []

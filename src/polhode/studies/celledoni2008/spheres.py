@@ -24,7 +24,7 @@ from polhode.plots.style import COLOURS, MARKERS
 from polhode.runs.energy_guard import first_blown
 from polhode.runs.integrator import Integrator
 from polhode.runs.request import start_state
-from polhode.studies.study import Tell
+from polhode.studies.study import Reporter
 from polhode.systems import System, dipoles
 
 SCHEMES = {"V2": (1, 2), "S4_6": (6, 4), "RKN4_6b": (6, 4), "S6_10": (10, 6), "RKN6_14a": (14, 6)}
@@ -122,7 +122,7 @@ class Outcome(NamedTuple):
     evaluations: int
 
 
-def benches_of(system: System, methods: Sequence[str], y: Any) -> dict[str, Integrator]:
+def integrators_of(system: System, methods: Sequence[str], y: Any) -> dict[str, Integrator]:
     """An integrator for each method."""
     return {name: Integrator(system, method(name), y) for name in methods}
 
@@ -145,16 +145,16 @@ def outcome(system: System, integrator: Integrator, y: Any, n: int, span: float)
 
 
 def seconds_per_step(
-    benches: Mapping[str, Integrator], y: Any, h: float, rounds: int, evaluations: int
+    integrators: Mapping[str, Integrator], y: Any, h: float, rounds: int, evaluations: int
 ) -> dict[str, float]:
     """Time (s) of a step of each method on one thread, best of some rounds in which the methods alternate.
 
     Each method is timed over the steps for about this many evaluations, after one step that is not timed.
     """
-    best = dict.fromkeys(benches, np.inf)
-    counts = {name: max(1, evaluations // stages_of(name)) for name in benches}
+    best = dict.fromkeys(integrators, np.inf)
+    counts = {name: max(1, evaluations // stages_of(name)) for name in integrators}
     for _ in range(rounds):
-        for name, integrator in benches.items():
+        for name, integrator in integrators.items():
             integrator.restart(y)
             integrator.march(0, 1, 2, 0.0, h)
             begun = clock()
@@ -169,7 +169,7 @@ def stages_of(name: str) -> int:
     return {method_of(label, EXACT): stages for label, (stages, _) in SCHEMES.items()}.get(scheme, 1)
 
 
-def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: Tell) -> Iterator[Any]:
+def each(function: Callable[[Any], Any], items: Sequence[Any], report_progress: Reporter) -> Iterator[Any]:
     """Results of the function for every item, in order; the first runs alone (it compiles), the others on threads."""
     yield function(items[0])
     pool = ThreadPoolExecutor(cpu_count() or 1)

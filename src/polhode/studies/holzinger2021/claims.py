@@ -19,7 +19,7 @@ from polhode.plots.style import GREY, INK, VERMILION
 from polhode.studies import drawing
 from polhode.studies.holzinger2021.counting import PLAIN
 from polhode.studies.holzinger2021.updates import PROPOSED, VECTOR, dot, exp_matrix, matrix_of_angles
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 ROUND_OFF = 1e-13
 LOST = 1e-10  # rad; an attitude off by more after one update counts as lost
@@ -231,7 +231,7 @@ def arc_cosine_fails(count: int) -> list[float]:
         return [float(np.isnan(VECTOR[PROPOSED](PLAIN, tuple(v), tuple(d * aside - v))[0]).mean()) for d in UNDONE]
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("equations")
     residuals = equations()
     sequences = all_sequences()

@@ -21,7 +21,7 @@ from polhode.plots.style import INK
 from polhode.studies import drawing
 from polhode.studies.criteria import at_most, order_is
 from polhode.studies.measure import attempt, whole
-from polhode.studies.study import Check, Tell
+from polhode.studies.study import Check, Reporter
 from polhode.systems import System, free_body
 from polhode.trajectory.convergence import attitude_angle, observed_order
 
@@ -126,8 +126,8 @@ def parameter_distance(row: Row, reference: Row) -> float:
 
 
 def ladder(
-    motion: Motion, methods: Mapping[str, str], steps: Sequence[float], report_progress: Tell, truth: Row | None = None,
-    reference: Row | None = None, more: Mapping[str, Callable[[Row], float]] | None = None,
+    motion: Motion, methods: Mapping[str, str], steps: Sequence[float], report_progress: Reporter,
+    truth: Row | None = None, reference: Row | None = None, more: Mapping[str, Callable[[Row], float]] | None = None,
 ) -> xr.Dataset:  # fmt: skip
     """Errors at the end of a motion, by method and step.
 

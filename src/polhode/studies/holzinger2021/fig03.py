@@ -12,7 +12,7 @@ from polhode.plots.style import INK
 from polhode.studies import drawing
 from polhode.studies.holzinger2021.common import Motion, by_epsilon, epsilon_label, halvings, history_panel
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import attitude_angle
 
 EPSILONS = (0.0, 1e-7, 1e-5, 1.0)  # [holzinger2021, eq. 71]
@@ -52,7 +52,7 @@ def history(reading: str, epsilon: float) -> xr.Dataset:
     )
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     parts = []
     for reading in READINGS:
         report_progress(f"initial conditions {reading}")

@@ -16,7 +16,7 @@ from polhode.studies.holzinger2021.common import (
     orders,
 )
 from polhode.studies.holzinger2021.fig03 import EPSILONS, FORMS, PRINTED, PROPOSED, RATES, REGULAR, motion
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 T_END = 0.5  # not printed in the paper; its largest step
 REFERENCE_STEP = 1 / 32768
@@ -24,7 +24,7 @@ AT = 1 / 2048  # where the paper reports a deviation of 1e-13
 SLOW = 2.0  # a method less accurate by more than this factor counts as slower
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     parts, agreement = {}, {}
     for e in EPSILONS:
         case = motion(PRINTED, e, T_END)

@@ -19,7 +19,7 @@ from polhode.studies.holzinger2021.common import (
     orders,
 )
 from polhode.studies.holzinger2021.fig03 import EPSILONS, FORMS, PROPOSED, RATE, REGULAR
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 V0, T_END = (0.0, 3 * pi / 2, 0.0), 0.5
 DIRECT, PRINTED, HALF = REGULAR, "proposed, (61)-(63) as printed", "proposed, half angle"
@@ -29,7 +29,7 @@ MANY_STEPS = 1e-11  # round-off of 8192 steps near 2 pi, rad
 AT = 1 / 512  # step at which errors are compared
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     parts = {}
     for e in EPSILONS:
         report_progress(f"epsilon = {e:g}")

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.studies import drawing
 from polhode.studies.holzinger2021.common import ANGLES, Motion, by_epsilon, epsilon_label, history_panel
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import attitude_angle
 
 EPSILONS = (0.0, 1e-5, 1e-2, 1e-1)  # [holzinger2021, eq. 72]
@@ -44,7 +44,7 @@ def history(epsilon: float) -> xr.Dataset:
     )
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("angles over time")
     return by_epsilon({e: history(e) for e in EPSILONS}).assign_attrs(
         {"step": f"{STEP:g} s; the paper prints none for this figure"}

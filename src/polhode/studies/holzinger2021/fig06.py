@@ -12,7 +12,7 @@ from polhode.plots.style import GREY
 from polhode.studies import drawing
 from polhode.studies.holzinger2021.common import history_panel
 from polhode.studies.holzinger2021.fig05 import DIRECT, FORMS, PROPOSED, motion
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 STEP, T_END = 1e-3, 4.0
 LABELS = (r"$\alpha_1$", r"$\alpha_2$", r"$\alpha_3$")
@@ -20,7 +20,7 @@ SHARP = 1e-9  # rad
 CLEAR = 0.01  # distance of the middle angle from a singular one, as a cosine
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("angles over time")
     runs = {form: motion(0.0, T_END).run(FORMS[form], STEP, every=5)[0] for form in (PROPOSED, DIRECT)}
     time = runs[PROPOSED].time.values

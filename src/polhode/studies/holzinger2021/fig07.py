@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.studies import drawing
 from polhode.studies.holzinger2021.common import continued, history_panel
 from polhode.studies.holzinger2021.fig05 import motion
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import attitude_angle
 
 STEP, EVERY = 1e-3, 100  # [holzinger2021, 7.1.2]; a row every 0.1 s
@@ -32,7 +32,7 @@ def largest_error(ds: xr.Dataset) -> float:
     return float(attitude_angle(ds.attitude.values, exact).max())
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     t_end = 20.0 if quick else 100.0
     report_progress(f"principal and continuous angles, t = {t_end:g}")
     case = motion(0.0, t_end)

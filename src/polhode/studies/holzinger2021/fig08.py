@@ -17,7 +17,7 @@ from polhode.studies.holzinger2021.common import (
     orders,
 )
 from polhode.studies.holzinger2021.fig05 import DIRECT, EPSILONS, FORMS, PROPOSED, motion
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 ENTRIES, CAYLEY = "proposed, five entries", "proposed, Cayley"
 METHODS = {**FORMS, ENTRIES: "euler_as_printed", CAYLEY: "euler:rk4:cayley"}
@@ -26,7 +26,7 @@ AT = 1 / 512  # step at which errors are compared
 LOST = 1e-2  # rad
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     parts, agreement = {}, {}
     for e in EPSILONS:
         report_progress(f"epsilon = {e:g}")

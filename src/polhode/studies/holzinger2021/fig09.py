@@ -17,7 +17,7 @@ from polhode.studies.holzinger2021.common import (
     of,
     slope,
 )
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 MOTION = Motion(BESIDE_UNSTABLE, 0.5)
 COUNTS = (10, 100, 1000, 10_000, 100_000)  # [holzinger2021, 7.1.3], h = 0.5/n
@@ -41,7 +41,7 @@ TOLERANCE = {1: 0.1, 4: 0.15, 5: 0.2, 8: 0.3}
 CROSSES = 0.035  # spacing of the crosses of different methods, as a fraction of the panel height
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     counts = sorted({*COUNTS, *BETWEEN} - ({50_000, 100_000} if quick else set()))
     report_progress("the paper's reference")
     reference, _ = MOTION.end(METHODS[RK4], REFERENCE_STEP)

@@ -24,7 +24,7 @@ from polhode.studies.holzinger2021.common import (
     of,
     slope,
 )
-from polhode.studies.study import Check, Claim, Figure, Finding, Table, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter, Table
 from polhode.trajectory.convergence import observed_order
 
 MOTION, POINT = Motion(BESIDE_UNSTABLE, 1.0), (1.0, 1.0, 1.0)  # [holzinger2021, 7.1.4]
@@ -78,7 +78,7 @@ def runs(starts: int) -> xr.Dataset:
     })  # fmt: skip
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("runs")
     return runs(8 if quick else STARTS)
 

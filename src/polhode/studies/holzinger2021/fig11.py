@@ -11,10 +11,10 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.plots.style import BLUE, FAINT, VERMILION
 from polhode.studies.holzinger2021 import top
-from polhode.studies.study import Claim, Figure, Tell
+from polhode.studies.study import Claim, Figure, Reporter
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return top.centre_of_mass("position", report_progress)
 
 

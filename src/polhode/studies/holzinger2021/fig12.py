@@ -7,12 +7,12 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.studies.holzinger2021 import top
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 ON_THE_SPHERE = 1e-15
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return top.centre_of_mass("position", report_progress)
 
 

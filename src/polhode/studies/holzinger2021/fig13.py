@@ -9,12 +9,12 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.studies.holzinger2021 import top
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 SIXTH_ORDER = np.array((-1, 9, -45, 0, 45, -9, 1)) / 60
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     data = top.centre_of_mass("velocity", report_progress)
     return data.assign(position=top.centre_of_mass("position", report_progress).position)
 

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure as Picture
 from polhode.plots.style import COLOURS
 from polhode.studies import drawing
 from polhode.studies.holzinger2021 import top
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("both charts")
     values = [top.run(method).angular_velocity.values for method in top.CHARTS.values()]
     report_progress(top.SERIES)

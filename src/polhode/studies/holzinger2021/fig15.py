@@ -12,13 +12,13 @@ from polhode.algebra import rotation
 from polhode.plots.style import GREY, INK
 from polhode.studies import drawing
 from polhode.studies.holzinger2021 import top
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 FINE = 10  # rows of the power series per step
 WINDOW = (0.0, 0.2)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("rotation vector")
     ds, matrix = top.run(top.CHARTS[top.VECTOR]), top.run("lie_rk")
     report_progress(top.SERIES)

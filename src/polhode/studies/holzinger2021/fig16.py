@@ -12,7 +12,7 @@ from polhode.algebra import rotation
 from polhode.plots.style import GREY
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 FINE = 10  # rows of the power series per step
 NEAR = 0.1  # distance of the middle angle from a singular one, rad
@@ -21,7 +21,7 @@ BRANCHES = {"principal": "euler", "continuous": "euler:rk4:exp:XYZ:continuous"}
 CAYLEY = "euler:rk4:cayley"
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("Cardan angles")
     runs = {name: top.run(method) for name, method in (BRANCHES | {"cayley": CAYLEY}).items()}
     report_progress(top.SERIES)

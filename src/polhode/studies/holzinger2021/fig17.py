@@ -11,14 +11,14 @@ from polhode.plots.style import COLOURS, GREY
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.holzinger2021.long_run import METHODS, PROPOSED, TERZE, WINDOW, long_run
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 
 WINDOWS = 1000  # 1000 s at the printed step of 1e-3
 PRECISION = 5e-15  # 23 rounding units
 EPS = 2.0**-52
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     windows = WINDOWS // 50 if quick else WINDOWS
     runs = {}
     for label in METHODS:

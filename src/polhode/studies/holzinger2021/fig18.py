@@ -15,7 +15,7 @@ from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import observed_order
 
 TILT = 0.52359877  # [holzinger2021, 7.2], about axis 2, in v0 and alpha0
@@ -47,7 +47,7 @@ def apart(difference: Any, pair: str) -> Any:
     return difference if pair == "rotation vector" else np.remainder(difference + np.pi, 2 * np.pi) - np.pi
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress(top.SERIES)
     truth = top.exact(T_END, tilt=TILT).attitude.values[-1]
     steps = STEPS[:9] if quick else STEPS

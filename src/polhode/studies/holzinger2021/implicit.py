@@ -21,7 +21,7 @@ from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import attempt, whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import observed_order
 
 SPIN = 15.0  # printed: 150
@@ -39,7 +39,7 @@ def method(order: int, map: str, center: str) -> str:
 
 
 @unwarned()
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress(top.SERIES)
     truth = top.exact(T_END, spin=SPIN).attitude.values[-1]
     y = start_state(top.TOP, **START)

@@ -39,7 +39,7 @@ from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import whole
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.trajectory.convergence import observed_order
 
 J = np.array(top.MOMENTS) + top.MASS * (np.dot(top.CENTRE, top.CENTRE) - np.square(top.CENTRE))  # about the fixed point
@@ -179,7 +179,7 @@ def with_multiplier(steps: int, projected: bool) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------ the figure
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     steps = STEPS[:3] if quick else STEPS
     truth = top.exact(T_END).attitude.values[-1]
     names = (*RIVALS, *METHODS)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.plots.style import GREY
 from polhode.studies import criteria, drawing
 from polhode.studies.measure import attempt
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.systems import rigid_body
 
 MOMENTS, RATE = (1.0, 2.0, 3.0), 100.0  # the largest rate of damping is RATE / min(MOMENTS), 1/s
@@ -45,7 +45,7 @@ def factors(method: str) -> list[float]:
     return results
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     grown = []
     for name, method in METHODS.items():
         report_progress(name)

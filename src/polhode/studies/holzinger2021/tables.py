@@ -20,7 +20,7 @@ from polhode.plots.style import COLOURS
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021.counting import PLAIN, Counts, counted
 from polhode.studies.holzinger2021.updates import ANGLES, CAY, EXP, HALF, LIE, PROPOSED, QUATERNION, VECTOR, Update
-from polhode.studies.study import Check, Claim, Figure, Finding, Table, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter, Table
 
 KINDS = tuple(asdict(Counts()))
 SAMPLE, SIZE = (
@@ -34,7 +34,7 @@ RESOLUTION = (
 
 
 def compute(
-    updates: Mapping[str, Update], quaternion: Callable[[Any], Any], quick: bool, report_progress: Tell
+    updates: Mapping[str, Update], quaternion: Callable[[Any], Any], quick: bool, report_progress: Reporter
 ) -> xr.Dataset:  # fmt: skip
     """Counts of every update, and the median of its attitude errors (rad)."""
     random = np.random.default_rng(2021)

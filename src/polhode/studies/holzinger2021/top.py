@@ -27,7 +27,7 @@ from polhode.plots.style import COLOURS, GREY
 from polhode.runs.integrate import integrate
 from polhode.runs.point_motion import point_motion
 from polhode.studies import drawing
-from polhode.studies.study import Finding, Tell
+from polhode.studies.study import Finding, Reporter
 from polhode.systems import heavy_top
 
 MASS, CENTRE, GRAVITY = 15.0, (0.0, 1.0, 0.0), 9.81  # [holzinger2021, 7.2]
@@ -110,7 +110,7 @@ def truth() -> xr.Dataset:
     return exact(SPAN, round(SEGMENT / STEP))
 
 
-def centre_of_mass(quantity: str, report_progress: Tell) -> xr.Dataset:
+def centre_of_mass(quantity: str, report_progress: Reporter) -> xr.Dataset:
     """Position (m) or velocity (m/s) of the centre of mass, by both charts and by the power series."""
     report_progress("both charts")
     values = [point_motion(run(method), CENTRE)[quantity].values for method in CHARTS.values()]

@@ -31,7 +31,7 @@ from polhode.studies.krysl2006 import tableaux
 from polhode.studies.krysl2006.common import ALL, by_method
 from polhode.studies.krysl2006.fig01 import BODY as BODY_OF_5_1
 from polhode.studies.krysl2006.fig01 import INITIAL
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.systems import free_body, gravitating_bodies, heavy_top
 
 # An asymmetric body with and without torque, and the symmetric top of 5.2, tilted.
@@ -137,7 +137,7 @@ def printed_residual(label: str, h: float, a: Any, b: Any) -> float:
 
 
 @unwarned()
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     free, torqued, top = start_state(FREE, **START), start_state(TORQUED, **START), start_state(TOP, **TOP_START)
     particles = start_state(PARTICLES, **START_OF_PARTICLES)
     labels = list(ALL)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.plots.style import GREY
 from polhode.studies import criteria, drawing
 from polhode.studies.measure import NORMS, attempt, observed_orders
-from polhode.studies.study import Check, Finding, Tell
+from polhode.studies.study import Check, Finding, Reporter
 from polhode.systems import soft_wall
 
 RIVALS = ("AKW", "BBTRAP", "SWC1")
@@ -96,10 +96,10 @@ _CACHED_RUNS: dict[bool, xr.Dataset] = {}
 """Soft-wall runs by ``quick``; figures 4 and 5 show the same runs."""
 
 
-def shown(methods: Sequence[str]) -> Callable[[bool, Tell], xr.Dataset]:
+def shown(methods: Sequence[str]) -> Callable[[bool, Reporter], xr.Dataset]:
     """A ``compute`` function: the soft-wall runs, with H/H0 of these methods only, along the dimension ``shown``."""
 
-    def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+    def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
         data = soft_wall_runs(quick, report_progress)
         series = data.energy_ratio.sel({"method": list(methods)}).rename(method="shown")
         return data.drop_vars("energy_ratio").assign(energy_ratio=series)
@@ -107,7 +107,7 @@ def shown(methods: Sequence[str]) -> Callable[[bool, Tell], xr.Dataset]:
     return compute
 
 
-def soft_wall_runs(quick: bool, report_progress: Tell) -> xr.Dataset:
+def soft_wall_runs(quick: bool, report_progress: Reporter) -> xr.Dataset:
     """H/H0 of all methods at the paper's step, with perturbed initial momenta; the physical sign at several steps."""
     if quick in _CACHED_RUNS:
         return _CACHED_RUNS[quick]
@@ -211,7 +211,7 @@ def wall_pictures(
         ax.loglog(steps[~completed], errors[~completed], "x", color=line_style["color"], markersize=6)
     ax.set_xticks(data.physical_step.values, [f"{h:g}" for h in data.physical_step.values])
     ax.set_xticks([], minor=True)
-    drawing.told_apart(ax)
+    drawing.separate_coinciding(ax)
     ax.axvline(USABLE, color=GREY, linewidth=0.8, linestyle=":")
     ax.annotate("usable", (USABLE, 1.0), (-4, -4), ("data", "axes fraction"), "offset points", ha="right", va="top")
     ax.set_xlabel(r"step $\Delta t$")

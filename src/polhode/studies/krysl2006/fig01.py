@@ -13,7 +13,7 @@ from polhode.runs.request import start_state
 from polhode.studies.criteria import at_least, at_most, every, ratio_within, within
 from polhode.studies.krysl2006.common import ALL, PRINTED, SLIGHTLY, by_method, convergence_picture, second_order
 from polhode.studies.measure import NORMS, REFERENCE, convergence, whole
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.systems import free_body
 
 BODY = free_body((0.9144, 1.098, 1.66))  # [krysl2006, 5.1]
@@ -39,7 +39,7 @@ def shifted(h: float) -> list[float]:
     return [float(np.linalg.norm((value - truth)[L.ANGULAR : L.BODY])), float(np.linalg.norm(R - R_c, 2))]
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     data = convergence(BODY, INITIAL, ALL, STEPS[1:4] if quick else STEPS, T_END, 0.125, report_progress, KNOWN)
     report_progress("TRAP shifted by half a step")
     return data.assign_coords(norm=list(NORMS)).assign(trap_shifted_error=("norm", shifted(AT)))

@@ -16,7 +16,7 @@ from polhode.studies.krysl2006.common import (
     second_order,
 )
 from polhode.studies.measure import NORMS, convergence
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.systems import heavy_top
 
 TOP = heavy_top(inertia=(5.0, 5.0, 1.0), center_of_mass=(0.0, 0.0, 1.0), weight=20.0)  # [krysl2006, 5.2]
@@ -26,7 +26,7 @@ STEPS = (0.1, 0.05, 0.025, 0.0125, 0.00625, 0.003125, 0.0015625)
 AT = 0.0125  # where methods are compared
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     return convergence(TOP, INITIAL, ALL, STEPS[3:6] if quick else STEPS, T_END, 0.005, report_progress)
 
 

@@ -10,7 +10,7 @@ from polhode.studies.criteria import at_least
 from polhode.studies.krysl2006.common import ALL, PRINTED, by_method, convergence_picture, second_order
 from polhode.studies.krysl2006.fig02 import TOP
 from polhode.studies.measure import NORMS, convergence
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 
 INITIAL = {"attitude": exp_quaternion((0.3, 0.0, 0.0)), "angular_velocity": (0.0, 0.0, 50.0)}  # [krysl2006, 5.3]
 STEPS = (0.02, 0.01, 0.005, 0.0025, 0.00125, 0.000625, 0.0003125)
@@ -19,7 +19,7 @@ PAIR = ("TRAPM", "IMIDM")
 FACTOR = 3.0  # "significantly more accurate"
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     steps = STEPS[2:] if quick else STEPS
     parts = [convergence(TOP, INITIAL, ALL, steps, t, 0.00125, report_progress) for t in COMPARED]
     remarks = {f"{key}, t = {t:g}": x for t, part in zip(COMPARED, parts, strict=True) for key, x in part.attrs.items()}

@@ -16,7 +16,7 @@ from polhode.checks import stepper
 from polhode.plots.style import GREEN, VERMILION
 from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import printed
 from polhode.studies.vilmart2013.common import (
     BOOK,
@@ -298,7 +298,7 @@ TURNS = (
 FEW = 10
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     results = []
     for name, residual in RESIDUALS.items():
         report_progress(name)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.runs.integrate import integrate
 from polhode.studies import criteria, drawing
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures, printed
 from polhode.studies.vilmart2013.common import (
     BODY_OF_FIG_1,
@@ -30,7 +30,7 @@ COMPARED = ("symmetric", "jacobi")  # other methods shown in the long run
 STEP, PERIODS = 0.1, 1000
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("orders")
     maps = {name: body_map(name, BOOK) for name in KEPT}
     maps |= {f"order {p}, {form}": printed.algorithm_4(form, p, BOOK) for form in ("printed", "corrected")

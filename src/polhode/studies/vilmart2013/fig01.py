@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra.rotation import matrix_from_quaternion
 from polhode.runs.integrate import integrate
 from polhode.studies import criteria
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures
 from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BOOK, named, period
 
@@ -22,7 +22,7 @@ BOUNDS = {"axes": 1e-12, "y": 1e-12, "Qy": 1e-13, "H": 1e-13}
 """Error bounds after 4,000 steps: order 8 exceeds the first, a method not conserving Qy and H the others."""
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     report_progress("preprocessed DMV of order 10")
     ds = integrate(BODY_OF_FIG_1, "dmv10", step=STEP, t_end=T_END, **INITIAL)
     truth = integrate(BODY_OF_FIG_1, "exact", step=T_END, t_end=T_END, t_eval=ds.time.values, **INITIAL)

@@ -26,7 +26,7 @@ from polhode.kernel import layout as L
 from polhode.methods import FLOW_NAMES, METHODS
 from polhode.runs.request import start_state
 from polhode.studies import criteria
-from polhode.studies.study import Check, Tell
+from polhode.studies.study import Check, Reporter
 from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, START, Map, as_matrix, tolerance
 from polhode.trajectory.convergence import observed_order
 
@@ -149,7 +149,7 @@ def as_states(step: Map) -> Advance:
     return take_steps
 
 
-def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Tell) -> xr.Dataset:
+def measure(maps: Mapping[str, Advance], steps_of_run: int, report_progress: Reporter) -> xr.Dataset:
     """Defects of maps over (method, column, step), their errors and orders."""
     system, y = BODY_OF_FIG_1, start_state(BODY_OF_FIG_1, **START)
     end = exact_state(system, y, 0.0, SPAN)

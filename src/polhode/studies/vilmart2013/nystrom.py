@@ -17,7 +17,7 @@ from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures, printed
 from polhode.studies.vilmart2013.common import (
     EXACT,
@@ -75,7 +75,7 @@ def brackets() -> dict[str, float]:
     }
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     free = body_map("exact", MOMENTS)
     maps = {label: printed.nystrom(form, free, MOMENTS) for label, form in FORMS.items()}
     maps |= {name: top_map(name) for name in LIBRARY}

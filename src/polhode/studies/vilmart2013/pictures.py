@@ -71,7 +71,7 @@ def against_step(ax: Axes, errors: xr.DataArray, title: str, printed: Sequence[s
     ax.set_xlabel("step $h$")
     ax.set_ylabel(r"error in $y$ and $Q$")
     ax.set_title(title)
-    drawing.told_apart(ax)
+    drawing.separate_coinciding(ax)
     ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

@@ -31,7 +31,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
 from polhode.methods.free_flows import free_flow
 from polhode.studies import criteria, drawing
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures
 from polhode.studies.vilmart2013.common import BOOK, named
 
@@ -243,7 +243,7 @@ def ns_of_flow(name: str) -> float:
     return min(times) / 5000 * 1e9
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     decades, K = (5, 8) if quick else (6, 32)
     counts = [round(10 ** (k / 2)) for k in range(2, 2 * decades + 1)]
     y0, result = momenta(K), {}

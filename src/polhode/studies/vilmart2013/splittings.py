@@ -9,7 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure as Picture
 
 from polhode.studies import criteria, drawing
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures, printed
 from polhode.studies.vilmart2013.common import BOOK, EXACT, STATE, body_map, distance, ladder, named, orders, repeated
 
@@ -20,7 +20,7 @@ LIBRARY = ("three_rotation", "symmetric")
 NEAR, NEAR_STEPS = (1e-1, 1e-2, 1e-3, 1e-4), 100  # I2/I1 - 1 of nearly symmetric bodies
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     maps = {f"three rotations, {form}": printed.three_rotations(form, BOOK) for form in ("printed", "corrected")}
     maps |= {f"algorithm 2, {form}": printed.algorithm_2(form, BOOK) for form in ("printed", "corrected")}
     maps |= {name: body_map(name, BOOK) for name in LIBRARY}

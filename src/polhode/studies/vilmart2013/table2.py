@@ -11,7 +11,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.methods import method
 from polhode.studies import criteria
-from polhode.studies.study import Check, Claim, Figure, Finding, Tell
+from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures, printed
 from polhode.studies.vilmart2013.common import BOOK, BROKEN, EXACT, KEPT, Map, named, tolerance
 from polhode.studies.vilmart2013.measured import (
@@ -89,7 +89,7 @@ def splittings(data: xr.Dataset) -> Finding:
     return Finding(parts, {"splittings": data.splitting.size})
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     n = 100 if quick else 2000
     written = {
         f"{ALGORITHM}{name}, {form}": as_states(step)

@@ -14,7 +14,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.drive import sweep_of
 from polhode.methods.free_flows import free_flow
 from polhode.studies import criteria, drawing
-from polhode.studies.study import Claim, Figure, Finding, Tell
+from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013.common import BOOK, START, named
 
 FLOWS = (
@@ -70,7 +70,7 @@ def random_bodies() -> tuple[Any, Any]:
     return d.sum(axis=1, keepdims=True) - d, m / np.linalg.norm(m, axis=1, keepdims=True)
 
 
-def compute(quick: bool, report_progress: Tell) -> xr.Dataset:
+def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
     book, y = np.array([BOOK]), started(START["attitude"], [START["angular_momentum"]])
     truth = swept("exact", 1, y, book)[0]
     errors, seconds = np.full((2, len(FLOWS), len(STEPS)), np.nan)

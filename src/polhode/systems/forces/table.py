@@ -147,7 +147,7 @@ def force_table(
     )  # fmt: skip
 
 
-def own_numbers(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
+def auxiliary_variables(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
     """Auxiliary variables: work of the forces of a table, of devices, and of a user's function if there is one."""
     return (*table.auxiliary, *(AuxiliaryVariable("work", label) for label in (*devices, *[work] * bool(work))))
 
