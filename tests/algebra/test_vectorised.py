@@ -55,6 +55,15 @@ def test_one_element_has_the_bits_and_the_shape_of_one_in_an_array(name):
                 np.testing.assert_array_equal(one, row[0])
 
 
+def test_one_attitude_is_normalised_to_the_bits_of_one_in_an_array():
+    for _ in range(400):
+        q = drawn(4)
+        q *= (1.0 + 1e-7 * RANDOM.normal()) / np.linalg.norm(q)
+        row = rotation.as_quaternion(q[None])
+        for form in (tuple, list, np.array):
+            np.testing.assert_array_equal(rotation.as_quaternion(form(q)), row[0])
+
+
 def test_whole_numbers_and_numpys_are_plain_too():
     as_floats = orbits.propagate((2.0, 0.0, 0.0), (0.0, 1.0, 0.0), 3.0, 1.0)
     mixed = orbits.propagate((2, 0, np.int64(0)), [0, np.float64(1.0), 0], 3, 1)

@@ -183,11 +183,12 @@ def power_of_two(a: Array) -> Array:
 
 
 class _Body(NamedTuple):
-    """One body, prepared: power of two that scales it, constants (1, 8), frame or None where it is the identity."""
+    """One body, prepared: power of two that scales it, constants (1, 8), frame (None: the identity) and its inverse."""
 
     unit: float
     constants: Array
     frame: Array | None
+    back: Array
 
 
 @functools.lru_cache(256)
@@ -198,7 +199,7 @@ def _prepared(inertia: tuple[float, ...]) -> _Body | None:
         return None
     unit = power_of_two(moments)
     constants = np.array([[1.0, *(moments * unit), 1.0, *(1.0 / (moments * unit))]])
-    return _Body(float(unit[0]), constants, frame if _turns(frame) else None)
+    return _Body(float(unit[0]), constants, frame if _turns(frame) else None, rotation.conjugate(frame))
 
 
 def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any) -> FreeMotion | None:
@@ -209,13 +210,14 @@ def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any) -> FreeMoti
         given = inertia.ravel().tolist()
     if m is None or span is None or given is None or (body := _prepared(tuple(given))) is None:
         return None
-    unit, constants, frame = body
+    unit, constants, frame, back = body
     q: Any = IDENTITY if attitude is None else rotation.as_quaternion(attitude)
     if attitude is not None and q.shape != (4,):
         return None
     if frame is not None:
         q, m = rotation.multiply(q, frame), rotation.rotate_inverse(frame, m).tolist()
-    y = np.array([(*AT_ORIGIN, *q, m[0] * unit, m[1] * unit, m[2] * unit)])
+    start = q if type(q) is tuple else q.tolist()
+    y = np.array([(*AT_ORIGIN, *start, m[0] * unit, m[1] * unit, m[2] * unit)])
     status, iterations = np.empty(1, np.int64), np.empty(1, np.int64)
     sweep = drive.sweep_of(free_rotation.rotate_free)
     sweep(1, np.array([span], float), y, constants, np.zeros(slots.STEP_INFO), status, iterations)
@@ -223,5 +225,5 @@ def _at_one_time(inertia: Any, momentum: Any, t: Any, attitude: Any) -> FreeMoti
         return None
     turned, momenta = y[0, slots.ATTITUDE : slots.ANGULAR], y[0, slots.ANGULAR :] / unit
     if frame is not None:
-        turned, momenta = rotation.multiply(turned, rotation.conjugate(frame)), rotation.rotate(frame, momenta)
+        turned, momenta = rotation.multiply(turned, back), rotation.rotate(frame, momenta)
     return FreeMotion(turned, momenta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -317,7 +318,7 @@ def as_quaternion(attitude: ArrayLike | Rotation, name: str = "attitude") -> Arr
     name = text(name, "name", LONGEST_WORD)
     if (one := plain(attitude, 4)) is not None:
         q = np.array(one, dtype=float)
-        norm = np.sqrt(q @ q)
+        norm = sqrt(q @ q)
         if abs(norm - 1.0) <= UNIT_TOLERANCE:
             return q / norm
     if has(attitude, "as_quat") and not isinstance(attitude, type):
