@@ -132,3 +132,16 @@ def test_a_package_may_add_a_capability(monkeypatch):
     with pytest.raises(InvalidInput, match=r"^'roll' rolls, 'bare' not; take a ball$"):
         ph.integrate(bare(), rolling, step=0.01, steps=1, **SPIN)
     assert ph.integrate(bare(provides={"rolls"}), rolling, step=0.01, steps=1, **SPIN).sizes["time"] == 2
+
+
+# ------------------------------------------------------------------ where they are shown
+def test_listings_tell_what_is_provided_and_needed():
+    from polhode.cli.methods import facts_of, in_words
+    from polhode.cli.systems import facts
+
+    told = facts()
+    assert told["capabilities"].keys() == CAPABILITIES.keys()
+    assert told["capabilities"]["only_central_gravity"]["systems"] == ["orbit"]
+    assert "series" in next(row["provides"] for row in told["systems"] if row["name"] == "heavy_top")
+    assert facts_of(method("kepler"))["needs"] == ["central_gravity", "only_central_gravity", "no_auxiliary", "points"]
+    assert CAPABILITIES["series"].meaning in " ".join(in_words(method("taylor8")).split())

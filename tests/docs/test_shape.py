@@ -1,0 +1,52 @@
+"""The linter of sizes, ``.ci/shape.py``: what it finds, and that the package passes."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / ".ci" / "shape.py"
+ELEVEN = ", ".join(f"a{k}: int" for k in range(11))
+
+
+@pytest.fixture
+def shape(monkeypatch, tmp_path):
+    """The script, and a function that writes a file of the tree it looks at."""
+    spec = importlib.util.spec_from_file_location("shape", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    script.write, script.tree = write, tmp_path
+    return script
+
+
+def test_the_package_has_the_shape_it_should_have(shape, capsys):
+    assert shape.main() == 0, capsys.readouterr().out
+
+
+def test_what_is_too_large_is_found(shape, monkeypatch, capsys):
+    monkeypatch.setattr(shape, "SOURCE", shape.tree)
+    monkeypatch.setattr(shape, "LONG", {"runs/listed.py", "runs/gone.py", "runs/short.py"})
+    shape.write("runs/long.py", "x = 1\n" * 701)
+    shape.write("runs/listed.py", "x = 1\n" * 701)
+    shape.write("runs/short.py", "x = 1\n" * 700)
+    shape.write("methods/tableaux.py", "x = 1\n" * 2000)
+    shape.write("runs/wide.py", f"def wide({ELEVEN}):\n    pass\n\n\ndef ten({ELEVEN.rpartition(',')[0]}):\n    pass\n")
+    shape.write("runs/integrate.py", f"def integrate({ELEVEN}):\n    pass\n")
+    shape.write("kernel/loop.py", f"def march({ELEVEN.replace(': int', '')}):\n    pass\n\n\n@inlined\n"
+                                  f"def part({ELEVEN}):\n    pass\n")  # fmt: skip
+    assert shape.main() == 1
+    told = [line.removeprefix(f"{shape.tree}/") for line in capsys.readouterr().out.splitlines()]
+    assert told == [
+        "runs/long.py: 701 lines, more than 700; divide it",
+        "runs/short.py: no longer too long; take it off the list in shape.py",
+        "runs/wide.py:1: wide has 11 parameters, more than 10",
+        "runs/gone.py is on the list of long files, and does not exist",
+    ]
