@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,24 @@ ARGUMENTS = {
 of the centre, time, position, velocity."""
 TIME, VELOCITY = 3, 5
 """Index of the time and of the velocity among these."""
+
+
+reads = lru_cache(1024)(may_read)
+
+
+@lru_cache(1024)
+def takes(function: Any, names: tuple[str, ...]) -> bool:
+    """Whether a function can be called with as many positional arguments."""
+    try:
+        inspect.signature(function).bind(*names)
+    except TypeError:
+        return False
+    return True
+
+
+def is_own(function: Any) -> bool:
+    """Whether a function is one of polhode's."""
+    return str(function.__module__).startswith("polhode.")
 
 
 @dataclass(frozen=True)
@@ -103,9 +122,9 @@ class Force:
             object.__setattr__(self, name, self._checked_function(name))
         functions = [one for one in (self.acceleration, self.potential) if one is not None]
         if self.velocity_dependent is None:
-            object.__setattr__(self, "velocity_dependent", any(may_read(one, VELOCITY) for one in functions[:1]))
+            object.__setattr__(self, "velocity_dependent", any(reads(one, VELOCITY) for one in functions[:1]))
         if self.autonomous is None:
-            object.__setattr__(self, "autonomous", not any(may_read(one, TIME) for one in functions))
+            object.__setattr__(self, "autonomous", not any(reads(one, TIME) for one in functions))
         if self.flow > 0.0 and not (self.numbers and any(math.isfinite(one.stop - one.start) for one in self.switches)):
             raise self._wrong("uses up mass, but no switch says from when to when; give one with both times")
         if self.potential is not None and self.velocity_dependent:
@@ -140,15 +159,13 @@ class Force:
             return None
         if not inspect.isfunction(function):
             raise self._wrong(f"has {shown(function)} as its {name}; it must be a plain function")
-        try:
-            inspect.signature(function).bind(*ARGUMENTS[name])
-        except TypeError:
+        if not takes(function, ARGUMENTS[name]):
             raise self._wrong(f"has the {name} {function.__name__!r}, which must take the arguments "
-                              f"({', '.join(ARGUMENTS[name])}), in this order") from None  # fmt: skip
+                              f"({', '.join(ARGUMENTS[name])}), in this order")  # fmt: skip
         return function
 
     def tried(self) -> None:
-        """Call its functions in plain Python at some place, to find mistakes before they are compiled.
+        """Call its functions in plain Python at some place, to find mistakes before they are compiled; not polhode's.
 
         Raises
         ------
@@ -159,7 +176,7 @@ class Force:
         r, v = tuple(np.array((0.8, 0.5, 0.3))), tuple(np.array((0.2, 0.7, -0.4)))
         for name, count in (("acceleration", 3), ("potential", 1), ("potential_rate", 1)):
             function = getattr(self, name)
-            if function is not None:
+            if function is not None and not is_own(function):
                 first, other = (self._called(name, count, lead, r, v) for lead in (0, 2))
                 if first is not None and not np.array_equal(first, other, equal_nan=True):
                     raise self._wrong(f"has the {name} {function.__name__!r}, whose result changes with at; its "

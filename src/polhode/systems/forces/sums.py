@@ -22,7 +22,7 @@ from polhode.algebra.so3 import add, dot, scale
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole
-from polhode.systems.forces.record import Force
+from polhode.systems.forces.record import Force, is_own
 
 MU, COUNT, WORKS, OWN, ROWS, ROW = 0, 1, 2, 3, 4, 5
 
@@ -152,21 +152,30 @@ class Kind(NamedTuple):
     @classmethod
     def of(cls, force: Force) -> Kind:
         functions = (force.acceleration, force.potential, force.potential_rate)
-        return cls(*(None if one is None else jit.Made(one) for one in functions))  # type: ignore[arg-type]
+        return cls(*(None if one is None else _key(one) for one in functions))  # type: ignore[arg-type]
 
-    @property
-    def rank(self) -> Any:
-        """Sorts kinds, the same in every process: with a rate, with a potential, without; then by name and code."""
-        function = self.acceleration.function
-        return (
-            self.potential_rate is None, self.potential is None, function.__module__, function.__qualname__,
-            *(jit.fingerprint(one.function) if one is not None else "" for one in self),
-        )  # fmt: skip
+
+def _key(function: Any) -> jit.Made:
+    """A function as a key; of one that may read what changes, as it is at present."""
+    return _made_once(function) if is_own(function) and function.__closure__ is None else jit.Made(function)
+
+
+_made_once = lru_cache(jit.KEPT_KERNELS)(jit.Made)
+
+
+@lru_cache(jit.KEPT_KERNELS)
+def rank(kind: Kind) -> Any:
+    """Sorts kinds, the same in every process: with a rate, with a potential, without; then by name and code."""
+    function = kind.acceleration.function
+    return (
+        kind.potential_rate is None, kind.potential is None, function.__module__, function.__qualname__,
+        *(jit.fingerprint(one.function) if one is not None else "" for one in kind),
+    )  # fmt: skip
 
 
 def kinds_of(forces: Sequence[Force]) -> tuple[Kind, ...]:
     """The kinds of these forces, each once, in an order that does not depend on theirs."""
-    return tuple(sorted({Kind.of(force) for force in forces if force.impulse is None}, key=lambda kind: kind.rank))
+    return tuple(sorted({Kind.of(force) for force in forces if force.impulse is None}, key=rank))
 
 
 @lru_cache(jit.KEPT_KERNELS)

@@ -17,9 +17,9 @@ from polhode.arguments import array, number
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import layout as L
 from polhode.systems.events import ALTITUDE
-from polhode.systems.forces import force_of
+from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.impulse import Impulse
-from polhode.systems.forces.record import Force
+from polhode.systems.forces.record import Force, is_own
 from polhode.systems.forces.sums import ROW, ROWS, Kind, kinds_of
 from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 
@@ -173,9 +173,19 @@ def forces_of(forces: Any) -> list[Force]:
         try:
             made.append(force_of(force))
             made[-1].tried()
+            _check_kind(made[-1])
         except InvalidInput as refused:
             raise InvalidInput(f"forces[{k}]: {refused}") from None
     return made
+
+
+def _check_kind(force: Force) -> None:
+    """Refuse a force of one's own under the name of another kind, which a file of a run would be read as."""
+    if force.acceleration is None or is_own(force.acceleration) or force.kind not in FORCES:
+        return
+    if Kind.of(force_of(force.arguments)) != Kind.of(force):
+        raise InvalidInput(f"force {force.kind!r} has other functions than polhode.forces.{force.kind} gives it; "
+                           "change its kind")  # fmt: skip
 
 
 def _burns(made: Sequence[Force], mass: float) -> list[tuple[float, float, float]]:
