@@ -51,12 +51,12 @@ def errors(method: str, k: int, revolutions: int, compensated: bool):
     h = PERIOD / n
     times = rows * n * h
     ds = ph.integrate(
-        ph.orbit(MU), method, step=h, steps=int(rows[-1]) * n, t_eval=times, compensated=compensated, guard=False,
-        position=r, velocity=v,
+        ph.orbit(MU), method, step=h, steps=int(rows[-1]) * n, t_eval=times, position=r, velocity=v,
+        settings={"compensated": compensated, "guard": False},
     )  # fmt: skip
     place, speed = ds.position.values.astype(np.longdouble), ds.velocity.values.astype(np.longdouble)
     if compensated:
-        place, speed = place + ds.position_carry.values, speed + ds.momentum_carry.values
+        place, speed = place + ds.position_compensation.values, speed + ds.momentum_compensation.values
     first = energy(r.astype(np.longdouble), v.astype(np.longdouble))
     exact, _ = ph.kepler.propagate(r, v, times, MU)
     apart = np.linalg.norm(ds.position.values - exact, axis=1)

@@ -109,8 +109,8 @@ def with_polhode(label: str, n: int, oblate: bool = False, every: int = 0, days:
     import polhode as ph
     from polhode.kernel import layout as L
     from polhode.methods import method
+    from polhode.runs.initial_state import start_state
     from polhode.runs.integrator import Integrator
-    from polhode.runs.request import start_state
 
     system, start = orbit(oblate)
     y, h = start_state(system, **start), DAY * days / n
@@ -133,7 +133,7 @@ def with_polhode(label: str, n: int, oblate: bool = False, every: int = 0, days:
         return best, bench.y[:3].copy()
 
     def whole():
-        return ph.integrate(system, label, step=h, steps=n, every=every or n, guard=False, **start)
+        return ph.integrate(system, label, step=h, steps=n, every=every or n, settings={"guard": False}, **start)
 
     return Run(f"polhode {label}", f"{n} steps", go, whole)
 
@@ -143,8 +143,8 @@ def with_tolerance(label: str, rtol: float, oblate: bool = False) -> Run:
     import polhode as ph
     from polhode.kernel import layout as L
     from polhode.methods import method
+    from polhode.runs.initial_state import start_state
     from polhode.runs.integrator import Integrator
-    from polhode.runs.request import start_state
 
     system, start = orbit(oblate)
     y = start_state(system, **start)
@@ -166,7 +166,9 @@ def with_tolerance(label: str, rtol: float, oblate: bool = False) -> Run:
         return best, bench.y[:3].copy()
 
     def whole():
-        return ph.integrate(system, label, rtol=rtol, t_end=DAY, t_eval=[DAY], guard=False, **start)
+        return ph.integrate(
+            system, label, steps=ph.Tolerance(rtol), t_end=DAY, t_eval=[DAY], settings={"guard": False}, **start
+        )
 
     return Run(f"polhode {label}", f"rtol {rtol:.1e}", go, whole)
 

@@ -88,7 +88,7 @@ def ends(name: str, orbit: str, n: int, span: float) -> tuple[float, int]:
         r, v, count = (verlet if name == "forced verlet" else midpoint)(kd, r, v, span / n, n)
         return energy(r, v), count
     system = ph.orbit(MU, forces=[ph.forces.drag(kd=kd, radius=R0, scale=DEPTH)])
-    ds = ph.integrate(system, name, step=span / n, steps=n, every=n, guard=False, position=r, velocity=v)
+    ds = ph.integrate(system, name, step=span / n, steps=n, every=n, settings={"guard": False}, position=r, velocity=v)
     return energy(ds.position.values[-1], ds.velocity.values[-1]), ds.attrs["load_evaluations"]
 
 
@@ -111,7 +111,7 @@ def truth(orbit: str, span: float) -> tuple[float, float]:
     speed, kd = ORBITS[orbit]
     system = ph.orbit(MU, forces=[ph.forces.drag(kd=kd, radius=R0, scale=DEPTH)])
     start = {"position": (0.0, R0, 0.0), "velocity": (speed, 0.0, 0.0)}
-    ds = ph.integrate(system, "mkrk:dp8", rtol=1e-13, t_end=span, t_eval=[0.0, span], **start)
+    ds = ph.integrate(system, "mkrk:dp8", steps=ph.Tolerance(1e-13), t_end=span, t_eval=[0.0, span], **start)
     before, after = (energy(r, v) for r, v in zip(ds.position.values, ds.velocity.values, strict=True))
     return after, before - after
 

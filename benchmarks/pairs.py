@@ -28,7 +28,7 @@ import polhode as ph
 from polhode.kernel import jit, neighbours
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import A1, LOADS, i8, types
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.runs.thread_pool import ThreadPool
 
 DENSITY, CUTOFF, SKIN = 0.8, 3.0, 0.36

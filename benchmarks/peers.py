@@ -41,8 +41,8 @@ from polhode.kernel import drive
 from polhode.kernel import layout as slots
 from polhode.methods import method
 from polhode.methods.free_flows import free_flow
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.systems import System, problem
 
 METHODS = (

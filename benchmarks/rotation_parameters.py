@@ -45,8 +45,8 @@ from polhode.methods import method
 from polhode.methods import rotation_parameters as rows
 from polhode.methods.record import CompiledMethod, MethodSpec
 from polhode.methods.stages import UNKNOWNS, origin, steps_of
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.systems import System
 
 MOMENTS, CENTER, WEIGHT, SPEED = (15.234375, 0.46875, 15.234375), (0.0, 1.0, 0.0), 15.0 * 9.81, (0.0, 150.0, -4.61538)
@@ -316,7 +316,7 @@ def with_polhode(name: str) -> Contender:
 
     def whole(n):
         begun = time.perf_counter()
-        ph.integrate(TOP, name, step=T_END / n, steps=n, every=n, guard=False, **start)
+        ph.integrate(TOP, name, step=T_END / n, steps=n, every=n, settings={"guard": False}, **start)
         return time.perf_counter() - begun
 
     return Contender(f"polhode {name}", run, whole=whole)

@@ -31,7 +31,9 @@ def trajectory(orbits: int, steps: int, method: str, rows: int = 1000, mass: flo
     system = ph.spacecraft(mass * np.array(INERTIA), mu=1.0, mass=mass)
     h = 2.0 * np.pi / steps
     every = max(1, orbits * steps // rows)
-    return ph.integrate(system, method, step=h, steps=orbits * steps, every=every, compensated=compensated, **START)
+    return ph.integrate(
+        system, method, step=h, steps=orbits * steps, every=every, settings={"compensated": compensated}, **START
+    )
 
 
 def errors(ds) -> dict[str, np.ndarray]:

@@ -41,7 +41,7 @@ def main() -> None:
     start = {"position": sites, **ph.initial.random_rotations(n, seed=2)}
     bath = ph.integrate(
         system, "baoab", step=0.002, steps=round(chosen.warm_up / 0.002), every=500, temperature=300.0, friction=2.0,
-        seed=3, threads=chosen.threads, **start,
+        seed=3, settings={"threads": chosen.threads}, **start,
     )  # fmt: skip
     last = bath.isel(time=-1)
     start = {name: last[name].values for name in ("position", "attitude", "momentum", "angular_momentum")}
@@ -49,7 +49,7 @@ def main() -> None:
     start["momentum"] = start["momentum"] - start["momentum"].mean(axis=0)
     ds = ph.integrate(
         system, chosen.method, step=chosen.step, steps=chosen.steps, every=max(1, chosen.steps // 2000),
-        threads=chosen.threads, **start,
+        settings={"threads": chosen.threads}, **start,
     )  # fmt: skip
     slope = ph.observables.drift(ds)
     translation, rotation = averaged(ds.temperature_translational), averaged(ds.temperature_rotational)

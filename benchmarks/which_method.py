@@ -19,9 +19,9 @@ import numpy as np
 import polhode as ph
 from polhode.kernel import layout as L
 from polhode.methods import method
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrate import integrate
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.systems import problem
 
 METHODS = (
@@ -107,7 +107,9 @@ class Runs:
                 row.append(None)
                 continue
             best = min(self.end(n)[0] for _ in range(REPEATS))
-            record = integrate(self.system, name, step=self.t_end / n, t_end=self.t_end, guard=False, **start)
+            record = integrate(
+                self.system, name, step=self.t_end / n, t_end=self.t_end, settings={"guard": False}, **start
+            )
             row.append((best, self.end(n)[1], float(abs(record.energy_error).max())))
         return row
 

@@ -39,20 +39,30 @@ def start_of(delay: float):
     """The orbit some time after the periapsis."""
     if delay == 0.0:
         return START
-    ds = ph.integrate(OBLATE, "mkrk:gauss16", step=delay / round(delay / 100.0), t_end=delay, guard=False, **START)
+    ds = ph.integrate(
+        OBLATE, "mkrk:gauss16", step=delay / round(delay / 100.0), t_end=delay, settings={"guard": False}, **START
+    )
     return {"position": ds.position.values[-1], "velocity": ds.velocity.values[-1]}
 
 
 @cache
 def exact(times: tuple[float, ...], delay: float):
     """Positions at these times: by small tolerances, to 1e-7 km."""
-    ds = ph.integrate(OBLATE, "mkrk:dp8", rtol=1e-14, t_end=SPAN, t_eval=times, guard=False, **start_of(delay))
+    ds = ph.integrate(
+        OBLATE,
+        "mkrk:dp8",
+        steps=ph.Tolerance(1e-14),
+        t_end=SPAN,
+        t_eval=times,
+        settings={"guard": False},
+        **start_of(delay),
+    )
     return ds.position.values
 
 
 def errors(label: str, n: int, delay: float, along: bool) -> tuple[float, float, float]:
     """Evaluations, error at the end, and, ``along`` the way, the largest."""
-    how = {"step": SPAN / n, "steps": n, "guard": False, **start_of(delay)}
+    how = {"step": SPAN / n, "steps": n, "settings": {"guard": False}, **start_of(delay)}
     ds = ph.integrate(OBLATE, label, every=n, **how)
     end = float(np.linalg.norm(ds.position.values[-1] - exact((SPAN,), delay)[0]))
     if not along:

@@ -45,7 +45,10 @@ CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
 ROOMS = {
     "runs.integrate": "Running",
     "runs.display": "Running",
-    "runs.request": "Running",
+    "runs.state": "Running",
+    "runs.steps": "Running",
+    "runs.settings": "Running",
+    "runs.store": "Running",
     "runs.prepared": "Running",
     "runs.resume": "Running",
     "systems": "Systems",

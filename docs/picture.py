@@ -96,7 +96,7 @@ def long_run(axes: Any) -> None:
         step = loads / LOADS_PER_SECOND
         steps = round(SPAN / step)
         ds = ph.integrate(
-            ready.build(), name, step=SPAN / steps, steps=steps, every=max(1, steps // 4000), **ready.initial
+            ready.build(), name, step=SPAN / steps, steps=steps, every=max(1, steps // 4000), start=ready.initial
         )
         error = np.maximum.accumulate(abs(ds.energy_error.values))[1:]
         axes.plot(ds.time[1:], error, color=colour, linewidth=1.6)

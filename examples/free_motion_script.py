@@ -49,6 +49,6 @@ for strength in (1e-2, 1e-4, 1e-6):
     truth = ph.integrate(body, "rkn8_17", step=0.01, t_end=20.0, every=2000, **start).attitude.values[-1]
     errors = []
     for method in ("v2", "v2/mr", "aba10_6_4"):  # guard=False: mr is not made for a radian a step
-        ds = ph.integrate(body, method, step=0.5, t_end=20.0, guard=False, **start)
+        ds = ph.integrate(body, method, step=0.5, t_end=20.0, settings={"guard": False}, **start)
         errors.append(float(ph.rotation.angle_between(ds.attitude[-1], truth)))
     print(f"{strength:22.0e}" + "".join(f"   {error:.1e}" for error in errors))

@@ -18,7 +18,7 @@ start = {
 }
 
 # A trajectory is an xarray Dataset: attitude, angular_velocity, energy and so on over time.
-ds = ph.integrate(satellite, "mkrk:gauss4", step=0.5, t_end=6000.0, every=1200, units="SI", **start)
+ds = ph.integrate(satellite, "mkrk:gauss4", step=0.5, t_end=6000.0, every=1200, settings={"units": "SI"}, **start)
 rate = np.degrees(np.linalg.norm(ds.angular_velocity, axis=1))
 for t, degrees in zip(ds.time.values, rate, strict=True):
     print(f"t = {t:6.0f} s   {degrees:6.3f} deg/s")

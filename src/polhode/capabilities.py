@@ -52,7 +52,7 @@ CAPABILITIES: dict[str, Capability] = {
     "only_central_gravity": Capability(
         "that attraction is the only load",
         "method {method} is the motion about a centre of attraction and nothing else, but other loads may act in "
-        "{system}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with rtol",
+        "{system}; take 'rkn6_14a/kepler', or 'mkrk:dp8' with a tolerance",
     ),
     "velocity_independent": Capability(
         "loads do not depend on velocities",
@@ -80,7 +80,7 @@ CAPABILITIES: dict[str, Capability] = {
     "fixed_centre": Capability(
         "bodies move about the origin of space, not about each other",
         "the steps of {method} follow distances from a centre at the origin, as in orbit(...), but the bodies of "
-        "{system} move about each other; take steps of one size, or rtol with 'mkrk:dp8'",
+        "{system} move about each other; take steps of one size, or a tolerance with 'mkrk:dp8'",
     ),
     "rotation": Capability(
         "some body turns",

@@ -135,11 +135,11 @@ class PolhodeWarning(UserWarning):
 
 
 class EnergyWarning(PolhodeWarning):
-    """The energy of a run does not follow from its motion and the work of its loads; not given with ``guard=False``."""
+    """The energy of a run does not follow from its motion and the work of its loads; not given without ``guard``."""
 
 
 class CoarseStepWarning(PolhodeWarning):
-    """The step is too large to resolve an orbit or changes of the loads; not given with ``guard=False``."""
+    """The step is too large to resolve an orbit or changes of the loads; not given without ``guard``."""
 
 
 class OtherMachineWarning(PolhodeWarning):

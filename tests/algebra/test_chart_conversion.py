@@ -287,7 +287,7 @@ def test_to_disk_and_on(tmp_path, tumbling, suffix):
 def test_rows_too_far_apart():
     """The body turns by 0.1 a step; every 40 steps are 4 rad."""
     body, rate = ph.free_body(BOX), {"angular_velocity": (0.0, 10.0, 0.0)}
-    far = ph.integrate(body, "exact", step=0.01, steps=400, every=40, t0=2.0, **rate)
+    far = ph.integrate(body, "exact", step=0.01, steps=400, every=40, start={"time": 2.0}, **rate)
     for chart, branch in EVERY:
         if branch == "principal":
             ph.with_chart(far, chart, branch=branch)
@@ -296,7 +296,7 @@ def test_rows_too_far_apart():
             ph.with_chart(far, chart, branch=branch)
     with pytest.raises(ph.InvalidInput, match=r"every= or t_eval=.*'principal'"):
         ph.convert_branch(ph.with_chart(far, "euler_angles"), "continuous")
-    dense = ph.integrate(body, "exact", step=0.01, steps=400, every=20, t0=2.0, **rate)
+    dense = ph.integrate(body, "exact", step=0.01, steps=400, every=20, start={"time": 2.0}, **rate)
     smooth = ph.with_chart(dense, "rotation_vector", branch="continuous").rotation_vector
     np.testing.assert_allclose(smooth[:, 1], 10.0 * (dense.time - 2.0), rtol=0, atol=1e-12)
     backwards = ph.integrate(body, "exact", step=0.01, steps=400, every=40, **rate).isel(time=slice(None, None, -1))

@@ -10,7 +10,7 @@ from polhode import variational as discrete
 from polhode.checks import exact_state, measure_order, stepper
 from polhode.errors import ConvergenceError, InvalidInput
 from polhode.methods.tableaux import tableau
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems.problems import problem
 
 MU, R0, P0 = 3200.9998, np.array([0.0, 1664.029, 0.0]), np.array([1.550663, 0.0, 0.0])
@@ -343,21 +343,21 @@ def test_before_and_beyond_the_singular_step():
     """Just before it the step is the Cayley transform, (1 + x)^2/(1 - x^2) with x = h/sqrt(2); so it is beyond."""
     for h, guard in ((1.0, True), (1.4, True), (1.5, False)):
         x = h / 2.0**0.5
-        found = saddle("variational_midpoint", h, guard=guard).position.values[-1, 0]
+        found = saddle("variational_midpoint", h, settings={"guard": guard}).position.values[-1, 0]
         assert found == pytest.approx((1 + x * x) / (1 - x * x), rel=1e-6)
 
 
 def test_an_orbit_whose_steps_have_no_solution():
     ready = problem("carson_circular")
     with pytest.raises(ConvergenceError, match="in step 1 ") as told:
-        ph.integrate(ready.build(), "variational_midpoint", step=1000.0, steps=20, **ready.initial)
+        ph.integrate(ready.build(), "variational_midpoint", step=1000.0, steps=20, start=ready.initial)
     assert told.value.trajectory.time.values[-1] == 1000.0
     safe = float(str(told.value).split("a step of ")[-1].split()[0])
     after = told.value.trajectory.isel(time=-1)
     ph.integrate(ready.build(), "variational_midpoint", step=safe, steps=3, position=after.position.values,
                  momentum=after.momentum.values)  # fmt: skip
     with pytest.raises(ConvergenceError, match="followed no further than to a step of"):
-        ph.integrate(ready.build(), "variational", step=1000.0, steps=20, **ready.initial)
+        ph.integrate(ready.build(), "variational", step=1000.0, steps=20, start=ready.initial)
 
 
 # ------------------------------------------------------------------ names and refusals

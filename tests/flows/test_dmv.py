@@ -274,7 +274,9 @@ def test_what_there_is_not_is_named(arguments):
 # ------------------------------------------------------------------ the implicit midpoint rule
 def test_implicit_midpoint_is_the_map_of_austin_krishnaprasad_and_wang():
     for inertia, m, h, n in ((INERTIA, M, 0.1, 50), (INERTIA, M, 1.7, 3), (np.array([0.1, 2.0, 2.0]), M, 0.8, 1)):
-        ds = ph.integrate(ph.free_body(inertia), "akw", step=h, steps=n, every=n, angular_momentum=m, guard=False)
+        ds = ph.integrate(
+            ph.free_body(inertia), "akw", step=h, steps=n, every=n, angular_momentum=m, settings={"guard": False}
+        )
         found, q = one(implicit_midpoint.rotate_free, h, n, inertia, m)
         assert np.abs(found - ds.angular_momentum.values[-1]).max() < 1e-14
         assert ph.rotation.angle_between(q, ds.attitude.values[-1]) < 1e-14

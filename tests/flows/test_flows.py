@@ -115,7 +115,7 @@ def test_large_rotations_follow_the_solution_connected_to_a_vanishing_step(metho
         m = random.normal(size=3)
         m /= np.linalg.norm(m)
         h = 1.9 / np.linalg.norm(m / inertia)
-        ds = ph.integrate(ph.free_body(inertia), method, step=h, steps=1, angular_momentum=m, guard=False)
+        ds = ph.integrate(ph.free_body(inertia), method, step=h, steps=1, angular_momentum=m, settings={"guard": False})
         assert np.allclose(
             ds.angular_momentum.values[-1], connected(FREE[method], m, 1 / inertia, h), rtol=0, atol=1e-9
         )

@@ -43,7 +43,7 @@ def test_a_step_beyond_the_range_is_refused_and_one_within_is_right(name):
     run(name, 0.9 * step)
     with pytest.raises(StepTooLarge):
         run(name, 1.1 * step)
-    assert np.isfinite(run(name, 1.1 * step, guard=False).attitude.values).all()
+    assert np.isfinite(run(name, 1.1 * step, settings={"guard": False}).attitude.values).all()
     small = 0.02 * step
     turned = ph.free_motion(BODY, BODY * OMEGA, small).attitude
     assert float(rotation.angle_between(run(name, small).attitude.values[-1], turned)) < 2e-3
@@ -174,7 +174,7 @@ def test_a_thin_rod_is_told_the_step_it_can_take(name):
         told[step] = refused.value.largest_step
     assert told[20.0] == told[50.0] < 20.0
     ph.integrate(ph.free_body(rod), name, step=told[20.0], steps=3, angular_momentum=m)
-    ph.integrate(ph.free_body(rod), name, step=20.0, steps=3, angular_momentum=m, guard=False)
+    ph.integrate(ph.free_body(rod), name, step=20.0, steps=3, angular_momentum=m, settings={"guard": False})
 
 
 def test_half_turns_taken_out_leave_long_steps_in_range_and_as_printed_they_are_not():

@@ -14,7 +14,7 @@ from polhode.checks import load_caller
 from polhode.errors import NotFinite
 from polhode.kernel import neighbours
 from polhode.runs import stepping
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 
 
 def uniform(n, box, seed=0, apart=0.7):
@@ -177,8 +177,16 @@ def test_positions_beyond_reason_make_loads_that_are_no_numbers(bad):
 LIQUID = {"attraction": True, "cutoff": 2.5, "box": 7.2, "reaction_field": 20.0}
 
 
-def path(system, r, label="v2", steps=60, step=0.004, **options):
-    ds = ph.integrate(system, label, step=step, steps=steps, guard=False, **thermal(r), **{"every": 20, **options})
+def path(system, r, label="v2", steps=60, step=0.004, threads=1, **options):
+    ds = ph.integrate(
+        system,
+        label,
+        step=step,
+        steps=steps,
+        settings={"guard": False, "threads": threads},
+        **thermal(r),
+        **{"every": 20, **options},
+    )
     return np.concatenate([ds[name].values.reshape(-1) for name in
                            ("position", "momentum", "attitude", "angular_momentum", "energy")])  # fmt: skip
 
@@ -233,7 +241,12 @@ def test_no_bit_depends_on_threads_in_free_space(arguments):
 
 def test_threads_share_the_work_of_all_loops(liquid):
     system = ph.dipoles(200, **LIQUID)
-    one, two = (ph.integrate(system, "mkrk:dp5", threads=k, rtol=1e-5, t_end=0.03, **thermal(liquid)) for k in (1, 2))
+    one, two = (
+        ph.integrate(
+            system, "mkrk:dp5", settings={"threads": k}, steps=ph.Tolerance(1e-5), t_end=0.03, **thermal(liquid)
+        )
+        for k in (1, 2)
+    )
     np.testing.assert_array_equal(one.position, two.position)
     assert one.time.size > 3
 
@@ -244,26 +257,44 @@ def test_no_bit_depends_on_slices_or_rows(liquid, usual, monkeypatch):
         monkeypatch.setattr(stepping, "FIRST_SLICE", first)
         monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
         np.testing.assert_array_equal(path(system, liquid), usual)
-    often = ph.integrate(system, "v2", step=0.004, steps=60, every=1, threads=2, guard=False, **thermal(liquid))
+    often = ph.integrate(
+        system, "v2", step=0.004, steps=60, every=1, settings={"threads": 2, "guard": False}, **thermal(liquid)
+    )
     np.testing.assert_array_equal(often.position.values[::20].ravel(), usual[: 4 * 600])
     np.testing.assert_array_equal(ph.rerun(often).position, often.position)
 
 
 def test_a_run_goes_on_from_its_rows(liquid):
     system = ph.dipoles(200, **LIQUID)
-    whole = ph.integrate(system, "v2", step=0.004, steps=40, every=20, guard=False, **thermal(liquid))
+    whole = ph.integrate(system, "v2", step=0.004, steps=40, every=20, settings={"guard": False}, **thermal(liquid))
     middle = whole.isel(time=1)
     kept = {name: middle[name].values for name in ("position", "momentum", "attitude", "angular_momentum")}
-    rest = ph.integrate(system, "v2", step=0.004, steps=20, guard=False, t0=middle.time.item(), threads=2, **kept)
+    rest = ph.integrate(
+        system,
+        "v2",
+        step=0.004,
+        steps=20,
+        settings={"guard": False, "threads": 2},
+        start={"time": middle.time.item()},
+        **kept,
+    )
     for name in kept:
         np.testing.assert_allclose(rest[name][-1], whole[name][-1], rtol=0, atol=1e-12)
 
 
 def test_backwards(liquid):
     system = ph.dipoles(200, **LIQUID)
-    there = ph.integrate(system, "v2", step=0.004, steps=20, guard=False, **thermal(liquid)).isel(time=-1)
+    there = ph.integrate(system, "v2", step=0.004, steps=20, settings={"guard": False}, **thermal(liquid)).isel(time=-1)
     kept = {name: there[name].values for name in ("position", "momentum", "attitude", "angular_momentum")}
-    back = ph.integrate(system, "v2", step=0.004, t0=there.time.item(), t_end=0.0, threads=2, guard=False, **kept)
+    back = ph.integrate(
+        system,
+        "v2",
+        step=0.004,
+        start={"time": there.time.item()},
+        t_end=0.0,
+        settings={"threads": 2, "guard": False},
+        **kept,
+    )
     np.testing.assert_allclose(back.position[-1], liquid, rtol=0, atol=1e-11)
 
 
@@ -279,7 +310,9 @@ def test_without_compilation(python):
     p = rng.standard_normal((21, 3))
     found = []
     for arguments in ({}, {"cutoff": 2.5, "box": 5.7, "reaction_field": 5.0}):
-        ds = ph.integrate(ph.dipoles(21, **arguments), "v2", step=0.01, steps=3, position=r, momentum=p, threads=2)
+        ds = ph.integrate(
+            ph.dipoles(21, **arguments), "v2", step=0.01, steps=3, position=r, momentum=p, settings={"threads": 2}
+        )
         last = ds.isel(time=-1)
         found += [*last.position.values.ravel(), *last.attitude.values.ravel(), last.energy.item()]
         found.append(float(last.get("pressure", 0.0)))
@@ -315,7 +348,7 @@ def within(seconds, work):
 def test_many_short_runs_with_threads(liquid):
     """More threads than processors, beside others that take their time; and all are gone at the end."""
     system, start = ph.dipoles(200, **LIQUID), thermal(liquid)
-    expected = ph.integrate(system, "v2", step=0.004, steps=3, guard=False, **start).position.values
+    expected = ph.integrate(system, "v2", step=0.004, steps=3, settings={"guard": False}, **start).position.values
     stop = threading.Event()
 
     def busy():
@@ -328,7 +361,9 @@ def test_many_short_runs_with_threads(liquid):
 
     def runs():
         for k in range(40):
-            ds = ph.integrate(system, "v2", step=0.004, steps=3, guard=False, threads=2 + k % 3, **start)
+            ds = ph.integrate(
+                system, "v2", step=0.004, steps=3, settings={"guard": False, "threads": 2 + k % 3}, **start
+            )
             np.testing.assert_array_equal(ds.position, expected)
 
     try:
@@ -362,7 +397,9 @@ def test_two_runs_at_once(liquid, usual):
 def test_helpers_go_when_a_run_fails_or_is_interrupted(liquid):
     system = ph.dipoles(200, **LIQUID)
     with pytest.raises(NotFinite):
-        ph.integrate(system, "v2", step=0.5, steps=200, guard=False, threads=3, **thermal(liquid, warm=5.0))
+        ph.integrate(
+            system, "v2", step=0.5, steps=200, settings={"guard": False, "threads": 3}, **thermal(liquid, warm=5.0)
+        )
     assert not helpers()
 
     class Stop(Exception):
@@ -373,8 +410,8 @@ def test_helpers_go_when_a_run_fails_or_is_interrupted(liquid):
             raise Stop
 
     with pytest.raises(Stop):
-        ph.integrate(system, "v2", step=0.004, steps=10**6, every=10**6, guard=False, threads=3, progress=progress,
-                     **thermal(liquid))  # fmt: skip
+        ph.integrate(system, "v2", step=0.004, steps=10**6, every=10**6, progress=progress,
+                     settings={"guard": False, "threads": 3}, **thermal(liquid))  # fmt: skip
     assert not helpers()
 
 

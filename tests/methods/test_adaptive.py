@@ -11,8 +11,8 @@ import polhode as ph
 from polhode.kernel import layout as L
 from polhode.methods import method, tableau
 from polhode.runs import rows, stepping
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 
 PAIRS = ("mkrk:bs3", "mkrk:dp5", "mkrk:dp8")
 CHARTS = ("rotation_vector:dp5", "euler:dp8")  # whose states are longer
@@ -96,7 +96,9 @@ class Walk:
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_error_is_proportional_to_the_tolerance(body, truth, name):
     tolerances = [1e-4, 1e-6, 1e-8] if name == "mkrk:bs3" else [1e-5, 1e-7, 1e-9, 1e-11]
-    errors = [error(ph.integrate(body, name, rtol=rtol, t_end=4.0, **START), truth) for rtol in tolerances]
+    errors = [
+        error(ph.integrate(body, name, steps=ph.Tolerance(rtol), t_end=4.0, **START), truth) for rtol in tolerances
+    ]
     ratios = np.array(errors) / tolerances
     assert (ratios > 0.1).all() and (ratios < 500.0).all()
     slope = np.polyfit(np.log10(tolerances), np.log10(errors), 1)[0]
@@ -108,7 +110,8 @@ def test_steps_grow_with_the_root_of_the_tolerance(body, name):
     """An estimate of order q asks for steps proportional to rtol^(1/(q + 1))."""
     exponent = 1.0 / (tableau(name.split(":")[1]).estimate + 1)
     coarse, fine = (
-        ph.integrate(body, name, rtol=rtol, t_end=4.0, **START).attrs["steps_accepted"] for rtol in (1e-6, 1e-9)
+        ph.integrate(body, name, steps=ph.Tolerance(rtol), t_end=4.0, **START).attrs["steps_accepted"]
+        for rtol in (1e-6, 1e-9)
     )
     assert fine / coarse == pytest.approx(1e3**exponent, rel=0.25)
 
@@ -116,13 +119,13 @@ def test_steps_grow_with_the_root_of_the_tolerance(body, name):
 def test_first_step_is_neither_timid_nor_bold(body):
     for name in PAIRS:
         for rtol in (1e-4, 1e-8):
-            ds = ph.integrate(body, name, rtol=rtol, t_end=4.0, **START)
+            ds = ph.integrate(body, name, steps=ph.Tolerance(rtol), t_end=4.0, **START)
             assert 0.01 < ds.step[1] / np.median(ds.step[1:]) < 1.0
             assert ds.attrs["steps_rejected"] <= 0.1 * ds.attrs["steps_accepted"]
     # A body at rest and one that nothing happens to.
-    push = ph.integrate(ph.particle(stiffness=4.0), rtol=1e-6, t_end=1.0, position=(1, 0, 0))
+    push = ph.integrate(ph.particle(stiffness=4.0), steps=ph.Tolerance(1e-6), t_end=1.0, position=(1, 0, 0))
     np.testing.assert_allclose(push.position[-1], (np.cos(2.0), 0, 0), atol=1e-5)
-    still = ph.integrate(ph.free_body((1, 2, 3)), rtol=1e-6, t_end=1e6)
+    still = ph.integrate(ph.free_body((1, 2, 3)), steps=ph.Tolerance(1e-6), t_end=1e6)
     assert still.attrs["steps"] == 1 and still.time[-1] == 1e6
 
 
@@ -266,8 +269,8 @@ def test_samples_have_the_order_of_the_dense_output(body, truth, name):
 @pytest.mark.parametrize("name", PAIRS)
 def test_samples_are_as_accurate_as_the_steps(body, truth, name):
     rtol = 1e-7
-    rows = ph.integrate(body, name, rtol=rtol, t_end=4.0, **START)
-    samples = ph.integrate(body, name, rtol=rtol, t_end=4.0, t_eval=np.linspace(0, 4, 501), **START)
+    rows = ph.integrate(body, name, steps=ph.Tolerance(rtol), t_end=4.0, **START)
+    samples = ph.integrate(body, name, steps=ph.Tolerance(rtol), t_end=4.0, t_eval=np.linspace(0, 4, 501), **START)
     assert error(samples, truth) < 3.0 * error(rows, truth)
     lengths = np.linalg.norm(samples.attitude, axis=1)
     np.testing.assert_allclose(lengths, 1.0, atol=1e-14)
@@ -276,10 +279,10 @@ def test_samples_are_as_accurate_as_the_steps(body, truth, name):
 
 # ------------------------------------------------------------------ integrate
 def test_backwards_returns_to_the_start(body):
-    forth = ph.integrate(body, rtol=1e-10, t_end=3.0, **START).isel(time=-1)
+    forth = ph.integrate(body, steps=ph.Tolerance(1e-10), t_end=3.0, **START).isel(time=-1)
     back = ph.integrate(
-        body, rtol=1e-10, t0=3.0, t_end=0.0, t_eval=[3.0, 2.0, 0.25, 0.0], attitude=forth.attitude,
-        angular_momentum=forth.angular_momentum,
+        body, steps=ph.Tolerance(1e-10), start={"time": 3.0}, t_end=0.0, t_eval=[3.0, 2.0, 0.25, 0.0],
+        attitude=forth.attitude, angular_momentum=forth.angular_momentum,
     )  # fmt: skip
     assert back.time.values.tolist() == [3.0, 2.0, 0.25, 0.0] and (back.step[1:] > 0).all()
     np.testing.assert_allclose(back.angular_velocity[-1], START["angular_velocity"], atol=1e-8)
@@ -300,30 +303,36 @@ def test_what_is_written_into_the_dataset(bump):
     numbers = [*range(0, accepted, 10), accepted]
     np.testing.assert_array_equal(sparse.time, ds.time[numbers])
     np.testing.assert_array_equal(state(sparse), state(ds, numbers))
-    default = ph.integrate(bump, rtol=1e-7, t_end=0.1, **START)
+    default = ph.integrate(bump, steps=ph.Tolerance(1e-7), t_end=0.1, **START)
     assert default.attrs["method"] == "mkrk:dp8" and default.attrs["atol"] == 1e-7 * 1e-3
 
 
 def test_rerun_is_the_same_bit_for_bit(bump):
     small = ph.Tolerance(1e-7, max_step=0.02, first_step=1e-3)
-    for more in ({"rtol": 1e-7}, {"every": 4, "steps": small}, {"rtol": 1e-7, "t_eval": [0.0, 0.7, 1.1]}):
+    for more in (
+        {"steps": ph.Tolerance(1e-7)},
+        {"every": 4, "steps": small},
+        {"steps": ph.Tolerance(1e-7), "t_eval": [0.0, 0.7, 1.1]},
+    ):
         ds = ph.integrate(bump, "mkrk:dp5", t_end=2.0, **more, **START)
         assert ph.rerun(ds, torque=stiff_at_one).identical(ds)
     for name in (None, *CHARTS):
-        back = ph.integrate(ph.free_body((1, 2, 2.5)), name, rtol=1e-9, t0=1.0, t_end=0.0, **START)
+        back = ph.integrate(
+            ph.free_body((1, 2, 2.5)), name, steps=ph.Tolerance(1e-9), start={"time": 1.0}, t_end=0.0, **START
+        )
         assert ph.rerun(back).identical(back)
 
 
 def test_an_empty_span_has_one_row(body):
     for more in ({}, {"t_eval": [1.0]}):
-        ds = ph.integrate(body, rtol=1e-6, t0=1.0, t_end=1.0, **more, **START)
+        ds = ph.integrate(body, steps=ph.Tolerance(1e-6), start={"time": 1.0}, t_end=1.0, **more, **START)
         assert ds.time.values.tolist() == [1.0] and ds.attrs["steps"] == 0
 
 
 def test_progress_tells_the_share_of_the_span(body, monkeypatch):
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
     seen = []
-    ds = ph.integrate(body, "mkrk:dp5", rtol=1e-8, t_end=4.0, progress=seen.append, **START)
+    ds = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8), t_end=4.0, progress=seen.append, **START)
     assert seen[0].stage == "preparing" and seen[-1].done == ds.attrs["steps"] and seen[-1].share == 1.0
     shares = [state.share for state in seen]
     assert len(seen) > 3 and shares == sorted(shares) and all(state.total is None for state in seen)
@@ -331,7 +340,7 @@ def test_progress_tells_the_share_of_the_span(body, monkeypatch):
 
 @pytest.mark.parametrize("more", [{}, {"t_eval": np.linspace(0, 4, 101)}])
 def test_ctrl_c_keeps_what_was_computed(body, monkeypatch, more):
-    whole = ph.integrate(body, "mkrk:dp5", rtol=1e-8, t_end=4.0, **more, **START)
+    whole = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8), t_end=4.0, **more, **START)
     monkeypatch.setattr(stepping, "SLICE_SECONDS", 0.0)
 
     def interrupt(progress):
@@ -339,7 +348,7 @@ def test_ctrl_c_keeps_what_was_computed(body, monkeypatch, more):
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(ph.Interrupted, match=r"interrupted after \d+ steps \(t = ") as caught:
-        ph.integrate(body, "mkrk:dp5", rtol=1e-8, t_end=4.0, progress=interrupt, **more, **START)
+        ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8), t_end=4.0, progress=interrupt, **more, **START)
     kept = caught.value.trajectory
     assert 16 <= kept.attrs["steps"] < whole.attrs["steps"]
     same = kept.sizes["time"] - 1
@@ -353,7 +362,14 @@ def test_a_step_too_small_gives_the_run_so_far():
         return (0.0, 0.0, 1.0 / (1.0 - t) ** 2)
 
     with pytest.raises(ph.StepTooSmall, match=r"rtol = 1e-08 asks for steps below .* loosen rtol") as caught:
-        ph.integrate(ph.rigid_body((1, 1, 1), torque=pole), "mkrk:dp5", rtol=1e-8, t_end=2.0, guard=False, **START)
+        ph.integrate(
+            ph.rigid_body((1, 1, 1), torque=pole),
+            "mkrk:dp5",
+            steps=ph.Tolerance(1e-8),
+            t_end=2.0,
+            settings={"guard": False},
+            **START,
+        )
     failed = caught.value
     assert failed.exit_code == 4 and failed.time == pytest.approx(1.0, abs=1e-6)
     ds = failed.trajectory
@@ -365,17 +381,19 @@ def test_a_step_too_small_gives_the_run_so_far():
 
 def test_steps_that_fail_are_tried_smaller(body, truth):
     """A step that leaves the chart in its stages, and a load that is no number from some time on."""
-    ds = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8, first_step=4.0), t_end=4.0, guard=False, **START)
+    ds = ph.integrate(
+        body, "mkrk:dp5", steps=ph.Tolerance(1e-8, first_step=4.0), t_end=4.0, settings={"guard": False}, **START
+    )
     assert ds.attrs["steps_rejected"] >= 1 and error(ds, truth) < 1e-5
 
     def ends(t, q, omega, parameters):
         return (0.1, 0.0, 0.0 if t < 1.0 else np.nan)
 
     with pytest.raises(ph.UserFunctionError, match=r"'ends'.* returned .*nan\] at t = 1.*; every number") as caught:
-        ph.integrate(ph.rigid_body((1, 1, 1), torque=ends), rtol=1e-6, t_end=2.0, **START)
+        ph.integrate(ph.rigid_body((1, 1, 1), torque=ends), steps=ph.Tolerance(1e-6), t_end=2.0, **START)
     assert 0.5 < caught.value.time <= 1.0 and caught.value.trajectory.time[-1] == caught.value.time
     with pytest.raises(ph.NotFinite, match=r"infinite or not a number .* loosen rtol: steps down to") as caught:
-        ph.integrate(ph.particle(stiffness=-1e6), rtol=1e-2, t_end=1.0, position=(1, 0, 0))
+        ph.integrate(ph.particle(stiffness=-1e6), steps=ph.Tolerance(1e-2), t_end=1.0, position=(1, 0, 0))
     assert np.isfinite(caught.value.trajectory.position).all() and caught.value.trajectory.attrs["steps"] > 50
 
 
@@ -408,7 +426,12 @@ def test_a_users_error_carries_the_run_so_far(compiled):
         return {"torque": stops(t, q, omega, parameters), 1: None}["torque"]
 
     with pytest.raises(ph.UserFunctionError, match="no more fuel") as caught:
-        ph.integrate(ph.rigid_body((1, 1, 1), torque=stops if compiled else in_python), rtol=1e-6, t_end=2.0, **START)
+        ph.integrate(
+            ph.rigid_body((1, 1, 1), torque=stops if compiled else in_python),
+            steps=ph.Tolerance(1e-6),
+            t_end=2.0,
+            **START,
+        )
     ds = caught.value.trajectory
     assert 0.5 < ds.time[-1] <= 1.0 and ds.attrs["steps"] == ds.sizes["time"] - 1
     np.testing.assert_allclose(ds.angular_velocity[:, 0], 1.0 + 0.1 * ds.time.values, rtol=1e-6)
@@ -419,21 +442,14 @@ def test_a_users_error_carries_the_run_so_far(compiled):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"rtol": 1e-6, "step": 0.1}, "give either step, the size of all steps, or a tolerance"),
+        ({"steps": ph.Tolerance(1e-6), "step": 0.1}, "give either step, the size of all steps, or a tolerance"),
         ({"step": None}, "give either step, the size of all steps, or a tolerance"),
-        ({"step": 0.1, "atol": 1e-6}, "atol belongs to a tolerance: write steps=polhode.Tolerance(rtol, atol=...)"),
-        ({"rtol": 1e-6, "max_step": 1.0}, "max_step belongs to a tolerance: write steps=polhode.Tolerance("),
-        ({"clock": [0.0] * 4}, "clock belongs to a start: write start={'clock': ...}"),
-        ({"rtol": 1e-6, "steps": ph.Tolerance(1e-6)}, "give either step, the size of all steps, or a tolerance"),
+        ({"step": 0.1, "atol": 1e-6}, "atol is no longer an argument: write steps=polhode.Tolerance(rtol, atol=1e-06)"),
+        ({"rtol": 1e-6}, "rtol is no longer an argument: write steps=polhode.Tolerance(1e-06)"),
+        ({"clock": [0.0] * 4}, "clock is no longer an argument: write start={'time_variables': ...}"),
         ({"steps": ph.Tolerance(1e-6), "t_end": None}, "give t_end"),
-        ({"rtol": 0.0}, "rtol is 0; it must be at least 1e-14"),
-        ({"rtol": 2.0}, "rtol is 2; it must be at least 1e-14, where round-off begins, and below 1"),
-        ({"rtol": float("nan")}, "rtol is nan"),
-        ({"rtol": "small"}, "rtol must be a number"),
-        ({"rtol": 1e-6, "steps": 10}, "give t_end and no steps"),
-        ({"rtol": 1e-6, "t_end": None}, "give t_end and no steps"),
-        ({"rtol": 1e-6, "every": 2, "t_eval": [0.5]}, "every and t_eval are both given"),
-        ({"rtol": 1e-6, "t_eval": [0.5, 1.5]}, "t_eval must lie between t0 = 0 and the end of the run, 1"),
+        ({"steps": ph.Tolerance(1e-6), "every": 2, "t_eval": [0.5]}, "every and t_eval are both given"),
+        ({"steps": ph.Tolerance(1e-6), "t_eval": [0.5, 1.5]}, "between the start of the run, t = 0, and its end, 1"),
     ],
 )
 def test_wrong_arguments_are_refused(body, more, told):
@@ -445,6 +461,10 @@ def test_wrong_arguments_are_refused(body, more, told):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
+        ({"rtol": 0.0}, "rtol is 0; it must be at least 1e-14"),
+        ({"rtol": 2.0}, "rtol is 2; it must be at least 1e-14, where round-off begins, and below 1"),
+        ({"rtol": float("nan")}, "rtol is nan"),
+        ({"rtol": "small"}, "rtol must be a number"),
         ({"atol": 0.0}, "atol is 0; it must be positive"),
         ({"first_step": -1.0}, "first_step is -1; it must be positive"),
         ({"max_steps": 0}, "max_steps is 0"),
@@ -452,24 +472,26 @@ def test_wrong_arguments_are_refused(body, more, told):
 )
 def test_a_wrong_tolerance_is_refused_where_it_is_made(more, told):
     with pytest.raises(ph.InvalidInput, match=told):
-        ph.Tolerance(1e-6, **more)
+        ph.Tolerance(**{"rtol": 1e-6} | more)
 
 
 def test_chosen_steps_go_on_from_a_dataset(body):
     """By the tolerance of the run before, beginning with its last step."""
-    part = ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-9, max_step=0.1), t_end=2.0, units="SI", **START)
+    part = ph.integrate(
+        body, "mkrk:dp5", steps=ph.Tolerance(1e-9, max_step=0.1), t_end=2.0, settings={"units": "SI"}, **START
+    )
     rest = ph.integrate(body, start=part, t_end=4.0)
-    kept = {"steps": ph.Tolerance(1e-9, max_step=0.1, first_step=float(part.step[-1])), "units": "SI"}
+    kept = {"steps": ph.Tolerance(1e-9, max_step=0.1, first_step=float(part.step[-1])), "settings": {"units": "SI"}}
     last = part.isel(time=-1)
     state = {name: last[name].values for name in ("attitude", "angular_momentum")}
-    same = ph.integrate(body, "mkrk:dp5", t0=2.0, t_end=4.0, **kept, start=state | {"since": 0.0})
+    same = ph.integrate(body, "mkrk:dp5", t_end=4.0, **kept, start=state | {"time": 2.0, "since": 0.0})
     assert rest.identical(same) and rest.attrs["method"] == "mkrk:dp5"
 
 
 @pytest.mark.parametrize("name", ["trapm", "mkrk", "mkrk:cv8", "s6_10/mr6"])
 def test_a_method_without_an_estimate_is_refused(body, name):
     with pytest.raises(ph.InvalidInput, match=r"does not estimate its error.*\(bs3, dp5, dp8\), such as 'mkrk:dp8'"):
-        ph.integrate(body, name, rtol=1e-6, t_end=1.0, **START)
+        ph.integrate(body, name, steps=ph.Tolerance(1e-6), t_end=1.0, **START)
 
 
 def test_a_record_beyond_all_memory_keeps_what_there_was(body, monkeypatch):
@@ -479,7 +501,7 @@ def test_a_record_beyond_all_memory_keeps_what_there_was(body, monkeypatch):
     with pytest.raises(
         ph.InvalidInput, match=r"would need .* GB of memory; record less with a larger every"
     ) as refused:
-        ph.integrate(body, "mkrk:dp5", rtol=1e-12, t_end=400.0, **START)
+        ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-12), t_end=400.0, **START)
     kept = refused.value.trajectory
     assert 100 < len(kept.time) <= 300 and "GB of memory" in kept.attrs["incomplete"]
     assert (np.diff(kept.time) > 0.0).all() and np.isfinite(kept.angular_momentum).all()

@@ -15,7 +15,7 @@ from polhode.checks import check_system, exact_state, load_caller, state_distanc
 from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems import PROBLEMS, SYSTEMS, System
 
 TENSOR = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])

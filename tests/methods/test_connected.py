@@ -9,7 +9,7 @@ import polhode as ph
 from continuation import connected, krysl_step, stages, stages_end
 from polhode.checks import stepper
 from polhode.errors import ConvergenceError, StepFailed
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 
 INERTIA = np.array([2.0, 3.0, 4.5])
 WALL = ph.soft_wall(INERTIA, sign="printed")
@@ -182,4 +182,4 @@ def test_kicks_by_loads_that_depend_on_velocities():
 def test_a_step_whose_branch_ends_is_refused():
     ready = ph.problem("carson_circular")
     with pytest.raises(ConvergenceError, match="followed no further than to a step of"):
-        ph.integrate(ready.build(), "variational", step=1000.0, steps=20, **ready.initial)
+        ph.integrate(ready.build(), "variational", step=1000.0, steps=20, start=ready.initial)

@@ -34,7 +34,7 @@ from polhode.methods.free_flows import FLOW_NAMES
 from polhode.methods.krysl import forward_euler
 from polhode.methods.splitting_tables import SCHEMES
 from polhode.methods.tableaux import tableau
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems import (
     SYSTEMS,
     System,

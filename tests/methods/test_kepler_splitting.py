@@ -7,7 +7,7 @@ import polhode as ph
 from polhode.checks import slicing_defect, symmetry_defect
 from polhode.errors import InvalidInput
 from polhode.methods import method
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.trajectory.convergence import observed_order
 
 MU, R0 = 3200.9998, 1664.029  # Carson's moon, km and s
@@ -113,7 +113,7 @@ def test_it_pays_five_times(end):
 
 @pytest.mark.parametrize("compensated", [False, True])
 def test_rows_do_not_change_corrected_steps(compensated):
-    how = {"step": 300.0, "steps": 60, "compensated": compensated, **START}
+    how = {"step": 300.0, "steps": 60, "settings": {"compensated": compensated}, **START}
     few, many = (ph.integrate(OBLATE, "rkn4_6b/kepler:corrected", every=every, **how) for every in (60, 1))
     assert (few.position.values[-1] == many.position.values[-1]).all()
     assert slicing_defect("rkn4_6b/kepler:corrected", OBLATE, start_state(OBLATE, **START), h=50.0) == 0.0

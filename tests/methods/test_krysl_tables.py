@@ -11,7 +11,7 @@ from as_printed import exp, skew
 from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems import problem
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "krysl2006.json").read_text())

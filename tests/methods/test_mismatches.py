@@ -53,7 +53,7 @@ for text in (*extra, *METHODS):
 found = []
 warnings.simplefilter("ignore")
 for chosen, (name, (system, start)) in itertools.product(rows, SYSTEMS.items()):
-    pace = {"rtol": 1e-3, "t_end": 0.02} if chosen.method.tolerances else {"step": 0.01, "steps": 2}
+    pace = {"steps": ph.Tolerance(1e-3), "t_end": 0.02} if chosen.method.tolerances else {"step": 0.01, "steps": 2}
     try:
         ph.integrate(system, chosen.label, **pace, **start)
         said = ["", ""]

@@ -42,7 +42,7 @@ LADDERS = {
 def orders(label, start, t_end, first, last):
     exact = final(BOX, "exact", t_end, t_end, **start)
     steps = np.array([2.0**-k for k in range(first, last + 1)])
-    found = np.array([angle(final(BOX, label, h, t_end, guard=False, **start), exact) for h in steps])
+    found = np.array([angle(final(BOX, label, h, t_end, settings={"guard": False}, **start), exact) for h in steps])
     return found, observed_order(steps, found)
 
 
@@ -58,7 +58,7 @@ def test_full_order_through_a_vanishing_rotation_vector(tableau, eps):
     end = final(BOX, "exact", 0.5, 0.5, **exact)
     steps = np.array([2.0**-k for k in range(first, last + 1)])
     label = f"rotation_vector:{tableau}"
-    errors = np.array([angle(final(BOX, label, h, 0.5, guard=False, start=start), end) for h in steps])
+    errors = np.array([angle(final(BOX, label, h, 0.5, settings={"guard": False}, start=start), end) for h in steps])
     if eps == 0.0:  # a steady turn is exact in exponential coordinates
         assert errors.max() < 4e-14
     elif eps == 1.0:
@@ -163,7 +163,7 @@ def test_symmetric_tableaux_are_time_symmetric_in_the_middle_chart(label):
     start = {"attitude": y[6:10], "angular_momentum": y[10:13]}
     there = final(system, label, 0.1, 0.1, **start)
     back = ph.integrate(
-        system, label, step=0.1, t0=0.1, t_end=0.0, attitude=there.attitude.values,
+        system, label, step=0.1, start={"time": 0.1}, t_end=0.0, attitude=there.attitude.values,
         angular_momentum=there.angular_momentum.values,
     ).isel(time=-1)  # fmt: skip
     assert ph.rotation.angle_between(back.attitude.values, y[6:10]) < 1e-14

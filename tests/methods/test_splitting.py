@@ -11,8 +11,8 @@ import polhode as ph
 from polhode.checks import exact_state, state_distance, stepper, trial_problem
 from polhode.methods import method
 from polhode.methods.splitting_tables import SCHEMES
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.systems import System
 
 TOP = ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0)
@@ -80,13 +80,13 @@ def test_processed_schemes_go_on_from_a_row_and_with_another_step(name):
     """The state shown is the system's: another run with another step may start there."""
     first = ph.integrate(TOP, name, step=0.05, steps=20, **START)
     second = ph.integrate(
-        TOP, name, step=0.04, steps=25, t0=1.0, attitude=first.attitude.values[-1],
+        TOP, name, step=0.04, steps=25, start={"time": 1.0}, attitude=first.attitude.values[-1],
         angular_momentum=first.angular_momentum.values[-1],
     )  # fmt: skip
     whole = ph.integrate(TOP, "mkrk:gauss8", step=0.01, steps=200, **START)
     assert np.linalg.norm(last(second) - last(whole)) < 5e-6
     same = ph.integrate(
-        TOP, name, step=0.05, steps=20, t0=1.0, attitude=first.attitude.values[-1],
+        TOP, name, step=0.05, steps=20, start={"time": 1.0}, attitude=first.attitude.values[-1],
         angular_momentum=first.angular_momentum.values[-1],
     )  # fmt: skip
     assert np.linalg.norm(last(same) - last(ph.integrate(TOP, name, step=0.05, steps=40, **START))) < 2e-14

@@ -86,7 +86,7 @@ def carried_out(steps, R, m, h):
 def found(name):
     top = ph.heavy_top(INERTIA, CENTER, WEIGHT)
     q = ph.rotation.exp_quaternion(TURN)
-    ds = ph.integrate(top, name, step=STEP, steps=1, attitude=q, angular_momentum=MOMENTUM, guard=False)
+    ds = ph.integrate(top, name, step=STEP, steps=1, attitude=q, angular_momentum=MOMENTUM, settings={"guard": False})
     return ph.rotation.matrix_from_quaternion(ds.attitude.values[-1]), ds.angular_momentum.values[-1]
 
 

@@ -29,7 +29,7 @@ def start(name):
 @pytest.fixture(scope="module")
 def body():
     ready, state = start("krysl_free_body")
-    return ph.integrate(ready.build(), "trapm", step=0.125, t_end=20.0, units="SI", **state)
+    return ph.integrate(ready.build(), "trapm", step=0.125, t_end=20.0, settings={"units": "SI"}, **state)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_particle_has_orbit_and_phase_plane(point, tmp_path):
 )
 def test_units_and_titles_of_what_is_not_conserved(work, title, note):
     body = ph.rigid_body((1.0, 1.7, 2.4), torque=lambda t, q, omega, p: (-0.1 * omega[0], 0.0, 0.02), work=work)
-    ds = ph.integrate(body, "trapm", step=0.1, t_end=3.0, angular_velocity=(0.3, 0.5, 0.2), units="SI")
+    ds = ph.integrate(body, "trapm", step=0.1, t_end=3.0, angular_velocity=(0.3, 0.5, 0.2), settings={"units": "SI"})
     figure = draw(ds)
     assert any(note in word for word in words(panel(figure, title)))
     assert panel(figure, "Angular momentum in space").get_ylabel() == "kg m² s⁻¹"

@@ -206,7 +206,7 @@ SCENARIOS = {
         "t_end = 0.1",
         "t_end = 0.1\nt_eval = [0.0, 0.2]",
         14,
-        "run.t_eval: t_eval must lie between t0 = 0",
+        "run.t_eval: t_eval must lie between the start of the run, t = 0",
     ),
     "samples out of order": (
         "t_end = 0.1",
@@ -593,7 +593,7 @@ CALLS = {
     ),
     "samples none": (lambda: run(t_eval=[]), "t_eval must be a flat sequence of at least one finite time"),
     "samples of text": (lambda: run(t_eval="often"), "t_eval must be real numbers"),
-    "units unknown": (lambda: run(units="cgs"), "unknown units 'cgs'"),
+    "units unknown": (lambda: run(settings={"units": "cgs"}), "unknown units 'cgs'"),
     "function not handed in again": (lambda: ph.rerun(run(ph.rigid_body(BODY, torque=still))), "hand it in again"),
     "Dataset of no run": (lambda: ph.rerun(run().drop_attrs()), "records no run"),
     "reference unknown": (lambda: ph.cite("krysl2007"), "unknown reference 'krysl2007'; did you mean 'krysl2006'"),

@@ -54,23 +54,23 @@ def test_every_method_keeps_its_order_across_a_burn(exact, times, method, direct
 
 @pytest.mark.parametrize("times", [ON_GRID, OFF_GRID], ids=["on grid", "off grid"])
 def test_chosen_steps_end_at_a_break_without_rejections(exact, times):
-    ds = ph.integrate(burning(times, "velocity"), "mkrk:dp8", rtol=1e-12, t_end=3.0, **START)
+    ds = ph.integrate(burning(times, "velocity"), "mkrk:dp8", steps=ph.Tolerance(1e-12), t_end=3.0, **START)
     assert set(times) <= set(ds.time.values)
     np.testing.assert_allclose(ds.position[-1], exact["velocity", times], rtol=0, atol=3e-12)
-    calm = ph.integrate(ph.orbit(1.0), "mkrk:dp8", rtol=1e-12, t_end=3.0, **START)
+    calm = ph.integrate(ph.orbit(1.0), "mkrk:dp8", steps=ph.Tolerance(1e-12), t_end=3.0, **START)
     assert ds.attrs["steps_rejected"] <= calm.attrs["steps_rejected"] + 1
 
 
 def test_backwards_the_burn_is_undone():
     for method, pace in (
-        ("mkrk:gauss8", {"step": 0.05}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"rtol": 1e-13}),
+        ("mkrk:gauss8", {"step": 0.05}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-13)}),
     ):  # fmt: skip
         shots = [forces.impulse(0.5, (0.01, 0.02, -0.03), "rtn"), forces.impulse(1.5, -0.1, "velocity"),
                  forces.impulse(3.0, (0.1, 0.0, 0.0))]  # fmt: skip
         system = ph.orbit(1.0, forces=[forces.thrust(0.05, "radial", start=0.9137, stop=2.0), *shots])
         there = ph.integrate(system, method, t_end=3.0, **pace, **START)
         last = {name: there[name][-1].values for name in START}
-        back = ph.integrate(system, method, t0=3.0, t_end=0.0, **pace, **last)
+        back = ph.integrate(system, method, start={"time": 3.0}, t_end=0.0, **pace, **last)
         for name, value in START.items():
             np.testing.assert_allclose(back[name][-1], value, rtol=0, atol=1e-11)
 
@@ -95,7 +95,7 @@ def test_rows_and_samples_are_those_of_the_grid(method):
 
 @pytest.mark.parametrize(
     ("method", "pace"),
-    [("mkrk:cv8", {"step": 0.01}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"rtol": 1e-11})],
+    [("mkrk:cv8", {"step": 0.01}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-11)})],
 )
 def test_slices_change_nothing(monkeypatch, method, pace):
     system = ph.orbit(1.0, forces=[
@@ -117,7 +117,7 @@ def test_slices_change_nothing(monkeypatch, method, pace):
 
 def test_events_leave_the_trajectory_alone():
     for method, pace in (
-        ("mkrk:cv8", {"step": 0.01}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"rtol": 1e-11}),
+        ("mkrk:cv8", {"step": 0.01}), ("pmlf6/kepler", {"step": 0.01}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-11)}),
     ):  # fmt: skip
         plain = ph.integrate(ph.orbit(1.0), method, t_end=9.0, **pace, **START)
         watched = ph.integrate(ph.orbit(1.0), method, t_end=9.0, events=["apsis", "node"], **pace, **START)
@@ -135,7 +135,7 @@ def test_an_impulse_between_two_arcs():
     r2, v2 = kepler.propagate(r1, after, 43200.0, mu)
     for method, pace, near in (
         ("v2/kepler", {"step": 700.0, "t_end": 86100.0}, None), ("v2/kepler", {"step": 720.0}, 2e-8),
-        ("mkrk:gauss8", {"step": 100.0}, 1e-7), ("mkrk:dp8", {"rtol": 1e-13}, 1e-7),
+        ("mkrk:gauss8", {"step": 100.0}, 1e-7), ("mkrk:dp8", {"steps": ph.Tolerance(1e-13)}, 1e-7),
     ):  # fmt: skip
         ds = ph.integrate(system, method, position=r, velocity=v, **{"t_end": 86400.0, **pace})
         assert list(ds.event_kind.values) == ["impulse"] and ds.event_time.item() == 43200.0
@@ -168,7 +168,7 @@ def test_axes_of_an_impulse(frame):
 
 def test_impulses_at_both_ends_and_two_at_once():
     shots = [forces.impulse(t, (0, 0, 0.1)) for t in (0.0, 1.0, 1.0, 2.0)]
-    for pace in ({"step": 0.1}, {"rtol": 1e-10}):
+    for pace in ({"step": 0.1}, {"steps": ph.Tolerance(1e-10)}):
         method = "mkrk:dp8"
         ds = ph.integrate(ph.orbit(1.0, forces=shots), method, t_end=2.0, **pace, **START)
         assert list(ds.event_time.values) == [0.0, 1.0, 1.0, 2.0]
@@ -185,7 +185,7 @@ def test_the_rest_of_a_run_does_not_fire_again():
     system = ph.orbit(1.0, forces=[shot, burn])
     whole = ph.integrate(system, "rkn6_14a", step=0.05, t_end=2.0, **START)
     half = whole.sel(time=1.0, method="nearest")
-    rest = ph.integrate(system, "rkn6_14a", step=0.05, t0=1.0, t_end=2.0, start={"since": 0.0},
+    rest = ph.integrate(system, "rkn6_14a", step=0.05, t_end=2.0, start={"time": 1.0, "since": 0.0},
                         position=half.position, velocity=half.velocity)  # fmt: skip
     np.testing.assert_allclose(rest.position[-1], whole.position[-1], rtol=0, atol=1e-14)
     assert rest.sizes["event"] == 0
@@ -204,7 +204,7 @@ def test_the_rest_of_a_run_does_not_fire_again():
 )  # fmt: skip
 def test_what_is_outside_of_the_run_is_refused(force, told):
     system = ph.orbit(1.0, forces=[forces.uniform((0, 0, 1e-3)), force])
-    for pace in ({"step": 0.1}, {"rtol": 1e-6}):
+    for pace in ({"step": 0.1}, {"steps": ph.Tolerance(1e-6)}):
         with pytest.raises(ph.InvalidInput, match=told):
             ph.integrate(system, "mkrk:dp8", t_end=3.0, **pace, **START)
     half = ph.orbit(1.0, forces=[forces.thrust(0.1, "radial", start=2.0, stop=6.0)])

@@ -16,14 +16,14 @@ FORCES = [ph.forces.zonal(J2=1e-3, radius=1560.8), ph.forces.drag(kd=2e-6, radiu
 ORBIT = ph.orbit(MU, forces=FORCES)
 KINDS = ["kl8", "rkn4_6b", "s6_10/kepler", "aba10_6_4/kepler", "pmlf6", "mkrk:cv8", "mkrk:gauss6:cayley", "bbtrapwd"]
 """Kicks alone, about the centre, processed, with commutator loads; explicit and implicit tableaux."""
-PAIR = ["position", "momentum", "position_carry", "momentum_carry"]
+PAIR = ["position", "momentum", "position_compensation", "momentum_compensation"]
 
 
 def fall(method, n, compensated, h=0.1):
     """A stone that falls in uniform gravity, in steps no double can hold."""
     system = ph.particle(mass=1.0, gravity=(0.1, 0.0, -0.3))
     start = {"position": (1000.0, 0.0, 7.0), "velocity": (0.3, 0.7, 100.0)}
-    return ph.integrate(system, method, step=h, steps=n, every=n, compensated=compensated, **start)
+    return ph.integrate(system, method, step=h, steps=n, every=n, settings={"compensated": compensated}, **start)
 
 
 def error(ds, n, h=0.1):
@@ -54,20 +54,20 @@ def test_a_long_fall_is_exact_to_the_last_place(method):
 def test_nothing_but_round_off_changes(method):
     """Order and all else are those of the plain steps: 20 steps differ by round-off (measured: 4e-15)."""
     how = {"step": 20.0, "steps": 20, "every": 20, **START}
-    plain, carried = (ph.integrate(ORBIT, method, compensated=c, **how) for c in (False, True))
+    plain, carried = (ph.integrate(ORBIT, method, settings={"compensated": c}, **how) for c in (False, True))
     for name in ("position", "momentum", "work"):
         size = np.abs(plain[name].values[-1]).max()
         assert np.abs(plain[name].values[-1] - carried[name].values[-1]).max() < 1e-14 * size
     assert not set(PAIR[2:]) & set(plain) and "sums" not in plain.attrs
     assert "compensated" not in json.loads(plain.attrs["run"])
     assert carried.attrs["sums"] == "compensated" and carried.attrs["order"] == plain.attrs["order"]
-    carry, size = carried.position_carry.values[-1], np.abs(carried.position.values[-1])
+    carry, size = carried.position_compensation.values[-1], np.abs(carried.position.values[-1])
     assert carry.any() and (np.abs(carry) <= 0.5 * np.spacing(size)).all()
 
 
 @pytest.mark.parametrize("method", KINDS)
 def test_numbers_do_not_depend_on_rows_and_come_again(method):
-    how = {"step": 20.0, "compensated": True, **START}
+    how = {"step": 20.0, "settings": {"compensated": True}, **START}
     few = ph.integrate(ORBIT, method, steps=60, every=60, **how)
     many = ph.integrate(ORBIT, method, steps=60, every=7, **how)
     aside = ph.integrate(ORBIT, method, t_end=1200.0, t_eval=[130.0, 777.7, 1200.0], **how)
@@ -81,14 +81,14 @@ def test_numbers_do_not_depend_on_rows_and_come_again(method):
 @pytest.mark.parametrize("method", ["kl8", "rkn6_14a/kepler", "mkrk:cv8", "mkrk:gauss6"])
 def test_a_run_goes_on_from_the_carries(method):
     """Bit for bit with them, not without."""
-    how = {"step": 16.0, "compensated": True, "every": 64}
+    how = {"step": 16.0, "settings": {"compensated": True}, "every": 64}
     system = ph.orbit(MU, forces=FORCES[:1])
     whole = ph.integrate(system, method, steps=128, **START, **how)
     last = ph.integrate(system, method, steps=64, **START, **how).isel(time=-1)
     state = {name: last[name].values for name in ("position", "momentum")}
-    carries = [*last.position_carry.values, *last.momentum_carry.values]
-    on = ph.integrate(system, method, t0=1024.0, steps=64, start={"compensation": carries}, **state, **how)
-    anew = ph.integrate(system, method, t0=1024.0, steps=64, **state, **how)
+    carries = [*last.position_compensation.values, *last.momentum_compensation.values]
+    on = ph.integrate(system, method, steps=64, start={"time": 1024.0, "compensation": carries}, **state, **how)
+    anew = ph.integrate(system, method, start={"time": 1024.0}, steps=64, **state, **how)
     for name in PAIR:
         assert (on[name].values[-1] == whole[name].values[-1]).all()
     assert (anew.position.values[-1] != whole.position.values[-1]).any()
@@ -98,13 +98,13 @@ def test_chosen_steps_and_rows_between_them():
     """Dense output has carries of its own, and rejected steps leave none behind."""
     how = {"steps": ph.Tolerance(1e-12, first_step=9000.0), "t_end": 12000.0, **START}
     times = np.linspace(0.0, 12000.0, 41)
-    carried = ph.integrate(ORBIT, "mkrk:dp8", compensated=True, t_eval=times, **how)
+    carried = ph.integrate(ORBIT, "mkrk:dp8", settings={"compensated": True}, t_eval=times, **how)
     plain = ph.integrate(ORBIT, "mkrk:dp8", t_eval=times, **how)
     assert carried.attrs["steps_rejected"] > 0
     assert np.abs(carried.position.values - plain.position.values).max() < 1e-8
-    held = np.abs(carried.position_carry.values[1:])
+    held = np.abs(carried.position_compensation.values[1:])
     assert (held <= 0.5 * np.spacing(np.abs(carried.position.values[1:]))).all()
-    alone = ph.integrate(ORBIT, "mkrk:dp8", compensated=True, **how)
+    alone = ph.integrate(ORBIT, "mkrk:dp8", settings={"compensated": True}, **how)
     assert (alone.position.values[-1] == carried.position.values[-1]).all()
 
 
@@ -114,7 +114,8 @@ def test_bodies_that_also_turn(method):
     body = ph.rigid_body([1.0, 2.0, 3.0], mass=3.0)
     start = {"position": (1000.0, 0.0, 0.0), "velocity": (0.1, 0.7, 0.3), "angular_velocity": (0.1, 0.2, 0.3)}
     plain, carried = (
-        ph.integrate(body, method, step=0.1, steps=200, every=200, compensated=c, **start) for c in (False, True)
+        ph.integrate(body, method, step=0.1, steps=200, every=200, settings={"compensated": c}, **start)
+        for c in (False, True)
     )
     assert (plain.attitude.values == carried.attitude.values).all()
     assert (plain.angular_momentum.values == carried.angular_momentum.values).all()
@@ -124,16 +125,24 @@ def test_bodies_that_also_turn(method):
 @pytest.mark.parametrize("method", ["trapm", "taylor14", "rotation_vector", "forward_euler"])
 def test_methods_without_say_which_have_them(method):
     with pytest.raises(InvalidInput, match=r"no compensated sums; take a splitting such as 'rkn6_14a', or 'mkrk:gaus"):
-        ph.integrate(ph.particle(gravity=(0.0, 0.0, -1.0)), method, step=0.1, steps=1, compensated=True)
+        ph.integrate(ph.particle(gravity=(0.0, 0.0, -1.0)), method, step=0.1, steps=1, settings={"compensated": True})
 
 
 def test_where_nothing_is_summed():
     with pytest.raises(InvalidInput, match="do not move through space"):
-        ph.integrate(ph.free_body([1.0, 2.0, 3.0]), "s6_10", step=0.1, steps=1, compensated=True)
-    with pytest.raises(InvalidInput, match="compensation is given without compensated=True"):
+        ph.integrate(ph.free_body([1.0, 2.0, 3.0]), "s6_10", step=0.1, steps=1, settings={"compensated": True})
+    with pytest.raises(InvalidInput, match="compensation is given without the setting compensated"):
         ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, start={"compensation": [0.0] * 6}, **START)
     with pytest.raises(InvalidInput, match="compensation must be"):
-        ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, start={"compensation": [0.0] * 3}, compensated=True, **START)
+        ph.integrate(
+            ORBIT,
+            "s6_10",
+            step=0.1,
+            steps=1,
+            start={"compensation": [0.0] * 3},
+            settings={"compensated": True},
+            **START,
+        )
 
 
 def test_scenarios_and_their_rest(tmp_path):

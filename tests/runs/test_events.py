@@ -52,7 +52,7 @@ EXACT = {
 ALL = ["apsis", "node", events.altitude(0.25, 1.0)]
 METHODS = [
     ("v2/kepler", {"step": 0.8}), ("rkn6_14a/kepler", {"step": 0.8}), ("pmlf6/kepler", {"step": 0.8}),
-    ("mkrk:gauss8", {"step": 0.02}), ("mkrk:dp8", {"rtol": 1e-14}),
+    ("mkrk:gauss8", {"step": 0.02}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-14)}),
 ]  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def test_events_are_as_exact_as_the_method():
 
 @pytest.mark.parametrize(("method", "pace"), [METHODS[1], METHODS[2], METHODS[4]])
 def test_backwards_events_keep_their_names(method, pace):
-    ds = ph.integrate(ph.orbit(1.0), method, t0=40.0, t_end=0.0, events=ALL, **pace, **shifted(40.0))
+    ds = ph.integrate(ph.orbit(1.0), method, start={"time": 40.0}, t_end=0.0, events=ALL, **pace, **shifted(40.0))
     for kind, times in EXACT.items():
         found = ds.event_time.values[ds.event_kind.values == kind]
         np.testing.assert_allclose(found[::-1], times, rtol=1e-12, atol=3e-12, err_msg=kind)
@@ -127,7 +127,7 @@ def test_a_zero_at_the_end_of_a_step_is_one_event(method, pace, end):
     ds = ph.integrate(system, method, t_end=end, events=[cross], **pace, **straight())
     assert ds.event_time.values == pytest.approx([1.0], abs=1e-15)
     assert list(ds.event_kind.values) == ["ascending_node"]
-    rest = ph.integrate(system, method, t0=1.0, t_end=2.0, events=[cross], **pace,
+    rest = ph.integrate(system, method, start={"time": 1.0}, t_end=2.0, events=[cross], **pace,
                         position=(0, 0, 0), velocity=(1, 0, 0))  # fmt: skip
     assert list(rest.event_time.values) == [1.0] and list(rest.event_kind.values) == ["ascending_node"]
     stopped = ph.integrate(system, method, t_end=end, events=[events.node(normal=(1, 0, 0), terminal=True)], **pace,
@@ -177,7 +177,8 @@ def test_the_finder_of_zeros():
 
 # ------------------------------------------------------------------ the end of a run
 @pytest.mark.parametrize(
-    ("method", "pace"), [("pmlf6/kepler", {"step": 0.4}), ("mkrk:cv8", {"step": 0.02}), ("mkrk:dp8", {"rtol": 1e-12})]
+    ("method", "pace"),
+    [("pmlf6/kepler", {"step": 0.4}), ("mkrk:cv8", {"step": 0.02}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-12)})],
 )
 def test_a_terminal_event_ends_the_run(method, pace):
     stop = events.altitude(0.25, 1.0, "falling", terminal=True)
@@ -255,7 +256,7 @@ def test_a_users_event_sees_the_parameters_and_many_may_be_watched():
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("pace", [{"step": 0.01}, {"rtol": 1e-8}])
+@pytest.mark.parametrize("pace", [{"step": 0.01}, {"steps": ph.Tolerance(1e-8)}])
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 def test_a_failing_event_function_is_told(compiled, pace):
     def broken(t, position, velocity, q, omega, parameters):
@@ -351,11 +352,11 @@ def test_methods_keep_their_order_across_a_shadow(through_the_shadow, method, n,
 
 def test_chosen_steps_end_at_a_shadow(through_the_shadow):
     light = forces.radiation_pressure(0.02, direction=(-1.0, 0, 0), shadow="cylinder", radius=RADIUS)
-    ds = ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp8", rtol=1e-13, t_end=END, **ROUND)
+    ds = ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp8", steps=ph.Tolerance(1e-13), t_end=END, **ROUND)
     np.testing.assert_allclose(ds.position[-1], through_the_shadow, rtol=0, atol=1e-11)
     assert ds.attrs["steps_rejected"] < 5
     for rtol in (1e-6, 1e-9):
-        loose = ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp8", rtol=rtol, t_end=END, **ROUND)
+        loose = ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp8", steps=ph.Tolerance(rtol), t_end=END, **ROUND)
         assert np.linalg.norm(loose.position[-1] - through_the_shadow) < 300 * rtol
 
 
@@ -365,7 +366,7 @@ def test_the_edges_of_a_penumbra_are_cut():
     light = forces.radiation_pressure(0.02, radius=RADIUS, **cone)
     system = ph.orbit(1.0, forces=[light])
     seen = events.eclipse(RADIUS, **cone)
-    ds = ph.integrate(system, "mkrk:dp8", rtol=1e-12, t_end=8.0, events=[seen], **ROUND)
+    ds = ph.integrate(system, "mkrk:dp8", steps=ph.Tolerance(1e-12), t_end=8.0, events=[seen], **ROUND)
     assert ds.sizes["event"] == 4
     for t in ds.event_time.values:
         assert np.abs(ds.time.values - t).min() < 1e-14

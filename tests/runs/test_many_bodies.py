@@ -10,8 +10,8 @@ import polhode as ph
 from polhode.cli.run import summary
 from polhode.methods import METHODS, method
 from polhode.plots import dashboard
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import MOST_WORK
-from polhode.runs.request import start_state
 from polhode.systems.record import System, no_loads
 from polhode.trajectory.convergence import momentum_errors
 
@@ -89,7 +89,7 @@ def test_blocks_are_what_moves():
 def test_a_component_that_begins_at_zero_is_judged_by_its_vector():
     """In the summary as in the picture; it was absolute there."""
     top = ph.heavy_top((0.9, 0.9, 0.5), center_of_mass=(0, 0, 1), weight=1.0)
-    ds = ph.integrate(top, "trapm", step=0.02, steps=5, angular_velocity=(0, 3e3, 0), guard=False)
+    ds = ph.integrate(top, "trapm", step=0.02, steps=5, angular_velocity=(0, 3e3, 0), settings={"guard": False})
     size, vertical = np.linalg.norm(ds.angular_momentum_space[0]), ds.vertical_angular_momentum.values
     assert vertical[0] == 0.0 and size > 2e3
     errors, relative = momentum_errors(ds)["vertical_angular_momentum"]

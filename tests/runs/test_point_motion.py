@@ -57,7 +57,7 @@ def push(t, position, velocity, q, omega, parameters):
 def flight(steps=60):
     body = ph.rigid_body(TENSOR, mass=0.7, load=push, parameters=(4.0,))
     return ph.integrate(
-        body, "mkrk:gauss8", step=1e-3, steps=steps, t0=0.3, attitude=(0.8, 0, 0.6, 0),
+        body, "mkrk:gauss8", step=1e-3, steps=steps, start={"time": 0.3}, attitude=(0.8, 0, 0.6, 0),
         angular_velocity=(1.0, -2.0, 6.0), position=(0.4, -0.3, 0.2), velocity=(3.0, 2.0, -1.0),
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_a_steady_turn_of_a_body_that_flies_on():
 def test_the_centre_of_mass_of_the_papers_top():
     """[holzinger2021, 7.2] at t = 0.1: digits of a computation with 30, in which two methods agreed to 5e-28."""
     ready = ph.problem("holzinger_top")
-    ds = ph.integrate(ready.build(), "mkrk:gauss8", step=5e-4, t_end=0.1, every=200, **ready.initial)
+    ds = ph.integrate(ready.build(), "mkrk:gauss8", step=5e-4, t_end=0.1, every=200, start=ready.initial)
     last = ph.point_motion(ds, (0, 1, 0)).isel(time=-1)
     exact = (0.42129665892540204365, 0.89457197434559299089, -0.14916470056189961162)
     np.testing.assert_allclose(last.position, exact, rtol=0, atol=3e-12)
@@ -142,8 +142,8 @@ def test_the_centre_of_mass_of_the_papers_top():
 
 # ------------------------------------------------------------------ the Dataset
 def test_a_particle_has_one_point():
-    ds = ph.integrate(ph.particle(mass=2.0, stiffness=3.0, gravity=(0, 0, -9.81)), step=0.1, steps=5, units="SI",
-                      position=(1, 0, 0), velocity=(0, 1, 0))  # fmt: skip
+    ds = ph.integrate(ph.particle(mass=2.0, stiffness=3.0, gravity=(0, 0, -9.81)), step=0.1, steps=5,
+                      settings={"units": "SI"}, position=(1, 0, 0), velocity=(0, 1, 0))  # fmt: skip
     found = ph.point_motion(ds, (0, 0, 0))
     np.testing.assert_array_equal(found.position, ds.position)
     np.testing.assert_array_equal(found.velocity, ds.velocity)
@@ -205,7 +205,7 @@ def gravity(ds, mu=2.0):
 def test_thrust_acts_at_the_rows_where_it_is_on(backwards):
     """At the rows of its switches the acceleration is that just after them, in the direction of the run."""
     craft = ph.orbit(2.0, forces=[ph.forces.thrust(0.25, vector=PUSH, start=0.5, stop=1.0)])
-    span = {"t0": 1.5, "t_end": 0.0} if backwards else {"t_end": 1.5}
+    span = {"start": {"time": 1.5}, "t_end": 0.0} if backwards else {"t_end": 1.5}
     ds = ph.integrate(craft, "mkrk:cv8", step=0.125, **span, **ROUND)
     t = ds.time.values
     on = (t > 0.5) & (t <= 1.0) if backwards else (t >= 0.5) & (t < 1.0)
@@ -340,7 +340,7 @@ def test_arguments_build_a_top_again():
         np.testing.assert_array_equal(again.parameters, top.parameters)
     assert set(ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0).arguments) == {"inertia", "center_of_mass", "weight"}
     ready = ph.problem("holzinger_top")
-    ds = ph.integrate(ready.build(), "mkrk:rk4", step=1e-3, steps=3, **ready.initial)
+    ds = ph.integrate(ready.build(), "mkrk:rk4", step=1e-3, steps=3, start=ready.initial)
     assert ph.rerun(ds).equals(ds)
 
 

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from flat_words import in_parts
 from polhode.errors import InvalidInput
-from polhode.runs.request import TIMES, grouped
+from polhode.runs.request import TIMES
 
 u = pytest.importorskip("astropy.units")
 
 
 def integrate(system, method=None, **words):
-    """A run, with the words of a tolerance and of a start flat."""
-    return ph.integrate(system, method, **grouped(words))
+    """A run, with the words of a tolerance, of a start and of settings flat."""
+    return ph.integrate(system, method, **in_parts(words))
 
 
 # ------------------------------------------------------------------ two packages
@@ -133,14 +134,15 @@ def arguments_of(name):
     build, h, start = SYSTEMS[name]
     system, label = build(), "v2/mr" if name in ("rigid_water",) else "mkrk:rk4"
     base = {"method": label, "step": h, "t_end": 4 * h, **start}
-    calls = {"step": base, "t_end": base, "t0": base | {"t0": h}, "t_eval": base | {"t_eval": [0.0, 1.5 * h, 4 * h]},
-             "since": base | {"since": -h}, "breaks": base | {"breaks": [0.7 * h, 2 * h]}}  # fmt: skip
+    calls = {"step": base, "t_end": base, "time": base | {"time": h},
+             "t_eval": base | {"t_eval": [0.0, 1.5 * h, 4 * h]}, "since": base | {"since": -h},
+             "breaks": base | {"breaks": [0.7 * h, 2 * h]}}  # fmt: skip
     if name != "rigid_water":
         chosen = {"method": "mkrk:dp5", "rtol": 1e-8, "t_end": 4 * h, **start}
         calls |= {"first_step": chosen | {"first_step": h}, "max_step": chosen | {"max_step": 0.5 * h}}
     if system.rotates:
         rest = {key: value for key, value in base.items() if key != "angular_velocity"}
-        ds = integrate(system, **base | {"t_end": h}, units="consistent").isel(time=0)
+        ds = integrate(system, **base | {"t_end": h}, settings={"units": "consistent"}).isel(time=0)
         m, omega = ds.angular_momentum.values, ds.angular_velocity.values
         q = ds.attitude.values
         calls["angular_velocity"] = rest | {"angular_velocity": omega.tolist()}
@@ -206,7 +208,7 @@ def test_reduced_units_take_no_quantities(package):
     }
     call = {"method": "v2/mr", "step": 1e-3, "t_end": 2e-3, **start}
     integrate(system, **call)
-    for argument, value in (call | {"t0": 0.0, "velocity": np.zeros((8, 3)), "angular_velocity": np.zeros((8, 3)),
+    for argument, value in (call | {"time": 0.0, "velocity": np.zeros((8, 3)), "angular_velocity": np.zeros((8, 3)),
                                     "angular_velocity_space": np.zeros((8, 3)), "since": 0.0}).items():  # fmt: skip
         if argument in ("method", "attitude"):
             continue
@@ -243,8 +245,8 @@ def test_an_attitude_in_space_turns_quantities_with_it():
         "position": WATER["position"],
         "attitude": Rotation.from_quat(x),
     }
-    expected = integrate(water, **call, angular_velocity_space=omega)
-    found = integrate(water, **call, angular_velocity_space=omega * 1e12 * u.rad / u.s)
+    expected = integrate(water, **call, start={"angular_velocity_space": omega})
+    found = integrate(water, **call, start={"angular_velocity_space": omega * 1e12 * u.rad / u.s})
     assert same(found, expected) and found.attrs["units"] == "molecular"
 
 
@@ -253,7 +255,7 @@ def test_an_attitude_in_space_turns_quantities_with_it():
 def test_degrees_by_name_are_plain_numbers(unit, package):
     given = PACKAGES[package]([10.0, 20.0, 30.0], u.Unit(unit))
     with pytest.raises(InvalidInput, match=r"^euler_angles_deg is a quantity; give it as euler_angles"):
-        integrate(ph.free_body(INERTIA), "v2/mr", step=0.05, steps=4, euler_angles_deg=given)
+        integrate(ph.free_body(INERTIA), "v2/mr", step=0.05, steps=4, start={"euler_angles_deg": given})
 
 
 # ------------------------------------------------------------------ what takes no unit
@@ -266,7 +268,7 @@ REFUSED = {
     "guard": (CIRCLING, 1, ""), "compensated": (CIRCLING, 1, ""), "epoch": (CIRCLING, 0.0, "s"),
     "attitude": (TUMBLING, Q, "m"), "coordinates": (TUMBLING | {"method": "rotation_vector"}, [0.1, 0.2, 0.3], "deg"),
     "compensation": (CIRCLING | {"compensated": True}, [0.0] * 6, "m"),
-    "clock": (CIRCLING | {"method": "reversible:v2"}, [0.0, 0.0, 1.0, 0.0], "s"),
+    "time_variables": (CIRCLING | {"method": "reversible:v2"}, [0.0, 0.0, 1.0, 0.0], "s"),
     "temperature": (TUMBLING | {"method": "baoab", "friction": 1.0, "seed": 1}, 300.0, "K"),
     "friction": (TUMBLING | {"method": "baoab", "temperature": 1.0, "seed": 1}, 1.0, "1 / s"),
     "seed": (TUMBLING | {"method": "baoab", "temperature": 1.0, "friction": 1.0}, 1, ""),
@@ -290,10 +292,10 @@ def test_what_has_no_unit_that_polhode_knows_is_refused(argument, package):
 @pytest.mark.parametrize("package", PACKAGES)
 def test_seconds_between_checkpoints_may_be_minutes(package, tmp_path):
     path = tmp_path / "run.zarr"
-    ds = integrate(**CIRCLING, store=path, checkpoint_seconds=PACKAGES[package](0.5, u.min))
+    ds = integrate(**CIRCLING, store=ph.Store(path, checkpoint_seconds=PACKAGES[package](0.5, u.min)))
     assert ph.load(path).equals(ds)
     with pytest.raises(InvalidInput, match=r"^checkpoint_seconds is a quantity in m, which does not turn into s"):
-        integrate(**CIRCLING, store=tmp_path / "b.zarr", checkpoint_seconds=PACKAGES[package](0.5, u.m))
+        integrate(**CIRCLING, store=ph.Store(tmp_path / "b.zarr", checkpoint_seconds=PACKAGES[package](0.5, u.m)))
 
 
 def test_parameters_by_name_are_quantities_as_where_the_system_is_built():
@@ -310,12 +312,12 @@ def test_units_of_another_name_are_told_before_anything_is_turned():
     water = ph.rigid_water(8, box=BOX, cutoff=1.0)
     call = {"method": "v2/mr", "steps": 2, "position": WATER["position"], "attitude": WATER["attitude"]}
     with pytest.raises(InvalidInput, match="rigid_water is in molecular units"):
-        integrate(water, **call, step=1 * u.fs, units="SI")
+        integrate(water, **call, step=1 * u.fs, settings={"units": "SI"})
     for units in ("imperial", ["SI"], None, {}):
         with pytest.raises(InvalidInput, match="units"):
-            integrate(water, **call, step=1 * u.fs, units=units)
+            integrate(water, **call, step=1 * u.fs, settings={"units": units})
         with pytest.raises(InvalidInput, match="units"):
-            integrate(water, **call, step=1e-3, units=units)
+            integrate(water, **call, step=1e-3, settings={"units": units})
 
 
 # ------------------------------------------------------------------ masses and the constant of gravity
@@ -337,7 +339,7 @@ def test_comparisons_take_quantities_as_runs_do(make):
     end = integrate(water, "v2/mr", step=5e-4, steps=8, **start).isel(time=-1)
     plain = ph.compare(water, ["v2/mr"], [1e-3, 2e-3], t_end=4e-3, reference={"position": end.position.values}, **start)
     found = ph.compare(
-        water, ["v2/mr"], make([1.0, 2.0], u.fs), t_end=make(4.0, u.fs), t0=make(0.0, u.fs),
+        water, ["v2/mr"], make([1.0, 2.0], u.fs), t_end=make(4.0, u.fs), start={"time": make(0.0, u.fs)},
         reference={"position": make(1e-9 * end.position.values, u.m)}, **start,
     )  # fmt: skip
     for name in ("position_error", "step"):

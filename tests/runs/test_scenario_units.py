@@ -102,7 +102,7 @@ def test_every_unit_is_what_it_says():
         ),
         ("scale_km = 50", "scale_km = -50", 8, "system.forces[1].scale_km: scale is -50000; it must be positive"),
         ("period_d = 3.5512", "period_d = 0", 9, "period of circle is 0"),
-        ("step_min = 1", "step_min = 7", 18, "run.t_end_h: t_end - t0 = 7200 is 17.1428571 steps"),
+        ("step_min = 1", "step_min = 7", 18, "run.t_end_h: from the start to t_end is 7200, 17.1428571 steps"),
         ("step_min = 1", 'step_min = 1\nunits = "consistent"', 18, "system.mu_km3_s2 has a unit in its name"),
         ("step_min = 1", 'step_min = 1\nunits = "SI"\nepoch = "noon"', 19, "run.epoch: epoch is 'noon'"),
     ],

@@ -85,13 +85,17 @@ RUNS = {
     "carries of sums": (
         lambda: ph.particle(mass=2.0, stiffness=3.0),
         "v2",
-        {"step": 0.01, "steps": 100, "compensated": True, "angular_velocity": None, "attitude": None}
+        {"step": 0.01, "steps": 100, "settings": {"compensated": True}, "angular_velocity": None, "attitude": None}
         | {"position": (1, 0, 0), "velocity": (0, 1, 0)},
     ),
-    "backwards": (top, "trapm", {"step": 0.01, "t0": 1.0, "t_end": 0.0}),
+    "backwards": (top, "trapm", {"step": 0.01, "start": {"time": 1.0}, "t_end": 0.0}),
     "samples": (top, "trapm", {"step": 0.01, "steps": 100, "t_eval": [0.0, 0.1, 0.153, 0.1531, 0.4, 0.999, 1.0]}),
-    "chosen steps": (top, "mkrk:dp5", {"rtol": 1e-8, "t_end": 2.0}),
-    "chosen steps, samples": (top, "mkrk:dp5", {"rtol": 1e-8, "t_end": 2.0, "t_eval": np.linspace(0, 2, 31)}),
+    "chosen steps": (top, "mkrk:dp5", {"steps": ph.Tolerance(1e-8), "t_end": 2.0}),
+    "chosen steps, samples": (
+        top,
+        "mkrk:dp5",
+        {"steps": ph.Tolerance(1e-8), "t_end": 2.0, "t_eval": np.linspace(0, 2, 31)},
+    ),
     "a clock": (top, "reversible:v2", {"step": 0.01, "t_end": 1.0, "every": 2}),
     "a clock, samples": (top, "reversible:v2", {"step": 0.01, "t_end": 1.0, "t_eval": [0.1, 0.333, 0.7]}),
 }
@@ -104,7 +108,7 @@ def test_a_run_stopped_anywhere_goes_on_bit_for_bit(slices, path, name, after):
     more = START | more
     whole = ph.integrate(system(), method, **more)
     with pytest.raises(Stop):
-        ph.integrate(system(), method, **more, store=path, checkpoint_seconds=0, progress=stopping(after))
+        ph.integrate(system(), method, **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(after))
     so_far = ph.load(path)
     rows = so_far.sizes["time"]
     assert so_far.attrs["incomplete"].startswith("the run was at step") and rows <= whole.sizes["time"]
@@ -117,7 +121,7 @@ def test_a_run_stopped_anywhere_goes_on_bit_for_bit(slices, path, name, after):
 
 
 @pytest.mark.parametrize("after", [1, 17, 30])
-@pytest.mark.parametrize("pace", [{"step": 0.1, "t_end": 12.0}, {"rtol": 1e-12, "t_end": 12.0}])
+@pytest.mark.parametrize("pace", [{"step": 0.1, "t_end": 12.0}, {"steps": ph.Tolerance(1e-12), "t_end": 12.0}])
 @pytest.mark.parametrize("terminal", [False, True])
 def test_events_impulses_and_switches_go_on(slices, path, pace, after, terminal):
     light = forces.radiation_pressure(0.01, direction=(-1, 0, 0), shadow="cylinder", radius=0.5)
@@ -130,7 +134,7 @@ def test_events_impulses_and_switches_go_on(slices, path, pace, after, terminal)
     whole = ph.integrate(system, "mkrk:dp5", **more)
     assert whole.sizes["event"] > 3 and ("stopped" in whole.attrs) is terminal
     with pytest.raises(Stop):
-        ph.integrate(system, "mkrk:dp5", **more, store=path, checkpoint_seconds=0, progress=stopping(after))
+        ph.integrate(system, "mkrk:dp5", **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(after))
     assert ph.load(path).attrs["steps"] < whole.attrs["steps"]
     assert ph.resume(path).identical(whole)
     assert ph.load(path).identical(whole)
@@ -139,7 +143,7 @@ def test_events_impulses_and_switches_go_on(slices, path, pace, after, terminal)
 def test_stopped_on_the_way_to_an_edge(slices, path, monkeypatch):
     """A step of chosen size has been refused, for it crosses the edge of a shadow, at which the next one is to end."""
     light = forces.radiation_pressure(0.01, direction=(-1, 0, 0), shadow="cylinder", radius=0.5)
-    more = {"rtol": 1e-10, "t_end": 12.0, "position": (1, 0, 0), "velocity": (0, 1.0, 0.2)}
+    more = {"steps": ph.Tolerance(1e-10), "t_end": 12.0, "position": (1, 0, 0), "velocity": (0, 1.0, 0.2)}
     whole = ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp5", **more)
 
     def watched(live, real=store.LiveStore.commit_if_due):
@@ -149,7 +153,7 @@ def test_stopped_on_the_way_to_an_edge(slices, path, monkeypatch):
 
     with monkeypatch.context() as stops, pytest.raises(Stop):
         stops.setattr(store.LiveStore, "commit_if_due", watched)
-        ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp5", **more, store=path, checkpoint_seconds=0)
+        ph.integrate(ph.orbit(1.0, forces=[light]), "mkrk:dp5", **more, store=ph.Store(path, checkpoint_seconds=0))
     assert 0 < ph.load(path).attrs["steps"] < whole.attrs["steps"]
     assert ph.resume(path).identical(whole)
 
@@ -181,7 +185,7 @@ def test_more_rows_than_guessed_and_chunks_of_one_row(slices, path, monkeypatch)
     more = START | {"step": 0.01, "t_end": 1.0}  # of a method with a clock
     whole = ph.integrate(top(), "reversible:v2", **more)
     with pytest.raises(Stop):
-        ph.integrate(top(), "reversible:v2", **more, store=path, checkpoint_seconds=0, progress=stopping(60))
+        ph.integrate(top(), "reversible:v2", **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(60))
     assert len(list((path / "state" / "c").iterdir())) == ph.load(path).sizes["time"] > 60
     assert ph.resume(path).identical(whole)
     with xr.open_zarr(path) as raw:
@@ -197,7 +201,7 @@ def test_checkpoints_are_written_when_it_is_time(slices, path, monkeypatch):
     rows_first = [name for name in written if name in ("0", "checkpoint.json")]
     assert rows_first == ["checkpoint.json", "0", "0", "0", "0", "checkpoint.json"]  # chunks, then what names them
     other = path.with_name("often.zarr")
-    ph.integrate(top(), "trapm", step=0.01, steps=400, **START, store=other, checkpoint_seconds=0)
+    ph.integrate(top(), "trapm", step=0.01, steps=400, **START, store=ph.Store(other, checkpoint_seconds=0))
     assert written.count("checkpoint.json") > 10
 
 
@@ -218,8 +222,8 @@ import sys, polhode as ph
 from polhode.runs import stepping
 stepping.SLICE_SECONDS = 0.01
 ph.integrate(ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0), {method!r}, step=1e-4,
-             steps={steps}, every=10, attitude=(0.8, 0.6, 0, 0), angular_velocity=(0.3, -0.2, 4), store={path!r},
-             checkpoint_seconds=0.05)
+             steps={steps}, every=10, attitude=(0.8, 0.6, 0, 0), angular_velocity=(0.3, -0.2, 4),
+             store=ph.Store({path!r}, 0.05))
 """
 
 
@@ -237,7 +241,7 @@ def test_killed_several_times(tmp_path, path, method):
     steps = 600_000
     code = LONG.format(method=method, steps=steps, path=os.fspath(path))
     on = f"import polhode as ph\nfrom polhode.runs import stepping\nstepping.SLICE_SECONDS = 0.01\n" \
-         f"ph.resume({os.fspath(path)!r}, checkpoint_seconds=0.05)"  # fmt: skip
+         f"ph.resume(ph.Store({os.fspath(path)!r}, 0.05))"  # fmt: skip
     before, kills = 0, 0
     for turn, wait in enumerate((0.0, 0.013, 0.037)):
         process = subprocess.Popen([sys.executable, "-c", on if turn else code], stderr=subprocess.DEVNULL)
@@ -296,7 +300,7 @@ def test_a_failing_step_keeps_the_rows_before(slices, path):
 def test_functions_are_handed_in_again(slices, path):
     whole = ph.integrate(spinning(), "mkrk:rk4", step=0.01, steps=100, **START)
     with pytest.raises(Stop):
-        ph.integrate(spinning(), "mkrk:rk4", step=0.01, steps=100, **START, store=path, checkpoint_seconds=0,
+        ph.integrate(spinning(), "mkrk:rk4", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0),
                      progress=stopping(50))  # fmt: skip
     for name, call in (("resume", ph.resume), ("load", ph.load)):
         with pytest.raises(ph.InvalidInput, match=rf"used a function for 'torque'.*{name}\(.*run\.zarr', torque=spin"):
@@ -318,7 +322,7 @@ def test_an_event_of_the_users(slices, path):
     more = START | {"step": 0.01, "steps": 300, "events": [events.user(ahead)]}
     whole = ph.integrate(top(), "trapm", **more)
     with pytest.raises(Stop):
-        ph.integrate(top(), "trapm", **more, store=path, checkpoint_seconds=0, progress=stopping(150))
+        ph.integrate(top(), "trapm", **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(150))
     with pytest.raises(ph.InvalidInput, match=r"event 'ahead'; .*: resume\("):
         ph.resume(path)
     assert whole.sizes["event"] > 2 and ph.resume(path, ahead=ahead).identical(whole)
@@ -336,7 +340,9 @@ def test_a_system_of_ones_own_is_handed_in_again(slices, path):
     more = {"step": 0.01, "steps": 60, "angular_velocity": [(0.1, 2, 0.3), (1, 0, 2)]}
     whole = ph.integrate(two_bodies(), "mkrk:rk4", **more)
     with pytest.raises(Stop):
-        ph.integrate(two_bodies(), "mkrk:rk4", **more, store=path, checkpoint_seconds=0, progress=stopping(30))
+        ph.integrate(
+            two_bodies(), "mkrk:rk4", **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(30)
+        )
     with pytest.raises(ph.InvalidInput, match=r"builds the system 'two'; hand it in: resume\(.*, system="):
         ph.resume(path)
     with pytest.raises(ph.InvalidInput, match="this run is of a system 'two'; 'heavy_top' of 1 bodies"):
@@ -351,7 +357,7 @@ def test_another_machine_or_version_is_told_once(slices, path, monkeypatch):
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(store, "here", lambda real=store.here: real() | {"processor": "z80", "numba": "0.1"})
         with pytest.raises(Stop):
-            ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=path, checkpoint_seconds=0,
+            ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0),
                          progress=stopping(50))  # fmt: skip
     with pytest.warns(ph.OtherMachineWarning, match=r"numba 0\.1 is now .*, processor z80 is now .*may differ") as told:
         assert ph.resume(path).identical(whole)
@@ -365,7 +371,7 @@ def test_another_machine_or_version_is_told_once(slices, path, monkeypatch):
 def stopped(slices, path):
     """A store with half a run in it."""
     with pytest.raises(Stop):
-        ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=path, checkpoint_seconds=0,
+        ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0),
                      progress=stopping(50))  # fmt: skip
     return path
 
@@ -459,14 +465,15 @@ def test_what_is_there_is_not_overwritten(stopped, tmp_path):
 def test_a_few_wrong_arguments(tmp_path, path):
     for more, told in (
         ({"store": tmp_path / "run.nc"}, "must end in .zarr"),
-        ({"store": path, "checkpoint_seconds": -1}, "checkpoint_seconds is -1"),
-        ({"store": path, "checkpoint_seconds": "30"}, "checkpoint_seconds must be a number, not '30'"),
         ({"store": path, "step": -0.1}, "step is -0.1"),
         ({"store": path, "method": "taylor4", "system": spinning()}, "Taylor series"),
     ):
         with pytest.raises(ph.InvalidInput, match=re.escape(told)):
             ph.integrate(**{"system": top(), "method": "trapm", "step": 0.01, "steps": 5} | START | more)
         assert not path.exists()
+    for seconds, told in ((-1, "checkpoint_seconds is -1"), ("30", "checkpoint_seconds must be a number, not '30'")):
+        with pytest.raises(ph.InvalidInput, match=re.escape(told)):
+            ph.Store(path, seconds)
     with pytest.raises(ph.FileProblem, match="there is no store"):
         ph.resume(path)
     with pytest.raises(ph.InvalidInput, match="only a live store needs them"):
@@ -514,7 +521,7 @@ def test_a_full_disk(slices, path, monkeypatch, torn):
         pytest.raises(ph.FileProblem, match=r"No space left on device; .*resume") as no,
     ):
         short.setattr(store, "write_durably", full)
-        ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=path, checkpoint_seconds=0)
+        ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0))
     kept = no.value.trajectory
     rows = kept.sizes["time"]
     assert no.value.exit_code == 5 and "No space left" in kept.attrs["incomplete"]
@@ -547,7 +554,7 @@ def test_one_process_writes(slices, path):
                 ph.resume(path)
 
     def run():
-        ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=path, checkpoint_seconds=0,
+        ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0),
                      progress=meanwhile)  # fmt: skip
 
     thread = threading.Thread(target=run)

@@ -56,7 +56,7 @@ def test_methods_keep_their_order_across_a_pulse(pulse, method, n, order):
     assert max(blind) > 20 * fine  # which is what breaks are for
 
 
-@pytest.mark.parametrize("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"rtol": 1e-9})])
+@pytest.mark.parametrize("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-9)})])
 def test_either_side_of_the_jump_may_hold_the_equals_sign(method, pace):
     for pulse in (ON_GRID, OFF_GRID):
         one, other = (
@@ -71,7 +71,7 @@ def test_a_pulse_that_chosen_steps_leap_over():
     short = (2.2, 2.2 + 1e-6)
     blow, blind = 1e6 * np.sin(T_END - 2.2), np.cos(T_END)
     system = pushed(short, size=1e12)
-    pace = {"rtol": 1e-6, "t_end": T_END} | START
+    pace = {"steps": ph.Tolerance(1e-6), "t_end": T_END} | START
     missed = float(ph.integrate(system, "mkrk:dp5", **pace).position[-1, 0])
     assert missed == pytest.approx(blind, abs=1e-4)  # why it has to be said
     found = ph.integrate(system, "mkrk:dp5", breaks=short, **pace)
@@ -84,17 +84,17 @@ def test_a_pulse_that_chosen_steps_leap_over():
     assert float(seen.position[-1, 0]) == pytest.approx(closed_form(wide, 1e3), rel=1e-4)
 
 
-@pytest.mark.parametrize("method, pace", [("mkrk:gauss8", {"step": 0.1}), ("mkrk:dp8", {"rtol": 1e-13})])
+@pytest.mark.parametrize("method, pace", [("mkrk:gauss8", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-13)})])
 def test_backwards_it_is_undone(method, pace):
     for pulse in (ON_GRID, OFF_GRID, (0.0, T_END)):
         there = ph.integrate(pushed(pulse), method, t_end=T_END, breaks=pulse, **pace, **START)
         last = {name: there[name][-1].values for name in START}
-        back = ph.integrate(pushed(pulse), method, t0=T_END, t_end=0.0, breaks=pulse, **pace, **last)
+        back = ph.integrate(pushed(pulse), method, start={"time": T_END}, t_end=0.0, breaks=pulse, **pace, **last)
         for name, value in START.items():
             np.testing.assert_allclose(back[name][-1], value, rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"rtol": 1e-11})])
+@pytest.mark.parametrize("method, pace", [("rkn6_14a", {"step": 0.1}), ("mkrk:dp8", {"steps": ph.Tolerance(1e-11)})])
 def test_slices_samples_events_and_resuming_change_nothing(monkeypatch, tmp_path, method, pace):
     arguments = {"t_end": T_END, "breaks": OFF_GRID, "events": ["apsis"], **pace, **START}
     whole = ph.integrate(pushed(OFF_GRID), method, **arguments)
@@ -115,7 +115,9 @@ def test_slices_samples_events_and_resuming_change_nothing(monkeypatch, tmp_path
 
     store = tmp_path / "run.zarr"
     with pytest.raises(Stop):
-        ph.integrate(pushed(OFF_GRID), method, **arguments, store=store, checkpoint_seconds=0, progress=stopping)
+        ph.integrate(
+            pushed(OFF_GRID), method, **arguments, store=ph.Store(store, checkpoint_seconds=0), progress=stopping
+        )
     assert ph.resume(store, force=half_open).identical(whole)
 
 

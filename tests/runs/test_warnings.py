@@ -53,7 +53,7 @@ def test_an_energy_error_that_does_not_explode_is_a_warning():
     ratios = abs(ds.energy_change) / (start + abs(ds.potential_energy))
     assert f"reaches {float(ratios.max()):.2g} " in words
     assert f"from t = {float(ds.time[ratios.values > LARGE][0]):.6g} " in words
-    silent, same = said(lambda: ph.integrate(top, "s6_10", guard=False, **run))
+    silent, same = said(lambda: ph.integrate(top, "s6_10", settings={"guard": False}, **run))
     assert silent == [] and same.identical(ds.assign_attrs(same.attrs))  # no bit of a result depends on it
 
 
@@ -152,7 +152,7 @@ def test_a_step_beyond_a_passage_is_named_with_one_that_does(system):
         lambda: ph.integrate(ph.orbit(1.0, surface=0.5), "mkrk:gauss8", step=0.05, **span, **start),
         lambda: ph.integrate(ph.orbit(1.0), "kepler", step=50.0, steps=3, **start),
         lambda: ph.integrate(ph.orbit(1.0), "v2/kepler", step=50.0, steps=3, **start),
-        lambda: ph.integrate(system, rtol=1e-9, t_end=7.0, **start),
+        lambda: ph.integrate(system, steps=ph.Tolerance(1e-9), t_end=7.0, **start),
     ):
         assert said(run)[0] == []
 

@@ -17,9 +17,10 @@ from polhode.kernel import jit
 from polhode.methods import METHODS, OTHER_NAMES, each_default, method, tableau_names
 from polhode.methods.free_flows import FLOW_NAMES
 from polhode.runs.display import duration
-from polhode.runs.request import CONTINUED, TOLERANCE
+from polhode.runs.request import SET, STARTED, TOLERANCE
 from polhode.runs.scenario import schema
 from polhode.runs.scenario.signatures import initial_table, system_table
+from polhode.runs.state import FORMS
 
 BODY = {"inertia": (1.0, 2.0, 2.5)}
 START = {"angular_velocity": (0.3, 1.0, 0.5)}
@@ -257,13 +258,13 @@ def test_near_misses_in_scenarios_are_answered(tmp_path, line, told):
 
 # ------------------------------------------------------------------ one vocabulary
 def test_integrate_and_scenarios_take_the_same_words():
-    in_python = set(inspect.signature(ph.integrate).parameters) - {"start"}  # a scenario has its words flat,
-    in_python |= {*CONTINUED, *TOLERANCE}  # and those of a Tolerance
+    in_python = set(inspect.signature(ph.integrate).parameters) - {"start", "settings"}  # a scenario has their words
+    in_python |= {*STARTED, *FORMS, *SET, *TOLERANCE}  # flat, and those of a Tolerance
     keys = {name for table in (initial_table(), schema.Run) for name in table.model_fields}
     made = (ph.initial.gaussian_draw, ph.initial.cubic, ph.initial.thermal, ph.initial.at_energy)
     of_functions = {name for make in made for name in inspect.signature(make).parameters}
     whole_file = {"system", "method", "events", "store"}  # keys of the file and of [output]
-    of_the_process = {"progress", "threads", "checkpoint_seconds", "options"}  # and of the command line
+    of_the_process = {"progress", "options"}  # and of the command line
     drawn = {"draw", "lattice", "rotations", "exact_temperature", "energy_bodies"}  # names of these functions
     of_the_system = {"parameters"}  # a key of [system]
     assert in_python - keys == whole_file | of_the_process | of_the_system
@@ -284,14 +285,14 @@ def test_attitudes_in_every_form_are_one():
         {"euler_angles_deg": np.rad2deg(angles), "sequence": "zyx"},
     ]  # fmt: skip
     for form in forms:
-        ds = integrate(**form, **START)
+        ds = integrate(start=form, **START)
         np.testing.assert_allclose(ds.attitude, plain.attitude, rtol=0, atol=2e-15)
         assert ph.rerun(ds).equals(ds)
     omega = np.array(START["angular_velocity"])
-    seen = integrate(attitude=turned, angular_velocity_space=turned.apply(omega))
+    seen = integrate(attitude=turned, start={"angular_velocity_space": turned.apply(omega)})
     np.testing.assert_allclose(seen.angular_velocity[0], omega, rtol=1e-14)
     body = ph.free_body(**BODY)
-    seen = integrate(attitude=turned, angular_momentum_space=turned.apply(omega * body.moments[0]))
+    seen = integrate(attitude=turned, start={"angular_momentum_space": turned.apply(omega * body.moments[0])})
     np.testing.assert_allclose(seen.angular_velocity[0], omega, rtol=1e-14)
 
 
@@ -300,7 +301,7 @@ def test_many_attitudes_in_every_form_are_one():
     several = ph.dipoles(3)
     turned = Rotation.from_rotvec([(0.1, 0, 0), (0, 0.2, 0), (0.3, 0, -0.4)])
     start = {"position": [(0, 0, 0), (2, 0, 0), (0, 2, 0)], "step": 0.01, "steps": 1}
-    rows = [ph.integrate(several, "v2", **form, **start) for form in (
+    rows = [ph.integrate(several, "v2", start=form, **start) for form in (
         {"attitude": turned}, {"attitude": turned.as_matrix()}, {"rotation_vector": turned.as_rotvec()})]  # fmt: skip
     for ds in rows:
         np.testing.assert_allclose(ds.attitude[0], np.roll(turned.as_quat(), 1, axis=1), rtol=0, atol=4e-16)
@@ -321,16 +322,20 @@ def test_many_attitudes_in_every_form_are_one():
 )
 def test_starts_that_are_refused(start, told):
     with pytest.raises(ph.InvalidInput) as refused:
-        integrate(**start)
+        integrate(start=start)
     assert told in str(refused.value)
 
 
 def test_a_sequence_of_angles_and_of_a_method():
     angles = (0.4, 0.5, 0.6)
-    ds = integrate("euler", euler_angles=angles, sequence="ZXZ", **START)
+    ds = integrate("euler", sequence="ZXZ", start={"euler_angles": angles}, **START)
     assert ds.attrs["method"] == "euler:rk4:exp:ZXZ"
     np.testing.assert_allclose(ds.euler_angles[0], angles, rtol=1e-14)
     assert integrate("euler", sequence="ZXZ", **START).attrs["method"] == "euler:rk4:exp:ZXZ"
+    again = integrate("euler", sequence="ZXZ", start={"euler_angles": angles}, **START)
+    assert again.identical(
+        integrate("euler", sequence="ZXZ", start={"euler_angles": angles, "sequence": "ZXZ"}, **START)
+    )
     with pytest.raises(ph.InvalidInput, match="given twice"):
         integrate("euler:rk4:exp:XYX", sequence="ZXZ", **START)
 

@@ -361,7 +361,7 @@ def test_falling_into_the_well_is_seen():
 @pytest.mark.parametrize("label", common.ALL)
 def test_a_spoiled_step_does_not_satisfy_the_printed_equations(label):
     from polhode.checks import stepper
-    from polhode.runs.request import start_state
+    from polhode.runs.initial_state import start_state
 
     y = start_state(claims.TORQUED, **claims.START)
     end = stepper(common.ALL[label], claims.TORQUED, y)(y, 0.0, claims.H)

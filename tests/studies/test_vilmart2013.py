@@ -13,7 +13,7 @@ from polhode import studies
 from polhode.algebra import rotation
 from polhode.checks import stepper, symplectic_defect
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import report
 from polhode.studies.study import FAILS, HOLDS, MISPRINT, PARTLY, Check
 from polhode.studies.vilmart2013 import claims, common, dmv, fig01, measured, nystrom, printed, roundoff, table2, work

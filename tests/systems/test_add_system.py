@@ -93,7 +93,7 @@ def test_arguments_are_what_the_signature_says():
 def test_an_added_system_is_one_in_python_and_in_a_scenario(added, read):
     assert ph.bob is bob and "bob" in dir(ph) and "bob" in ph.__all__ and ph.add_system(bob) is bob
     ds = read(TEXT).integrate()
-    same = ph.integrate(bob(0.5, 2.0), "v2", step=0.06, steps=3, position=(0.1, 0.0, 0.0), units="SI")
+    same = ph.integrate(bob(0.5, 2.0), "v2", step=0.06, steps=3, position=(0.1, 0.0, 0.0), settings={"units": "SI"})
     assert ds.equals(same) and ds.attrs["system"] == "bob"
     np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)
 

@@ -13,7 +13,7 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput, NotFinite
 from polhode.kernel import layout as slots
 from polhode.methods.splitting_tables import SCHEMES
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.trajectory import schema
 
 
@@ -205,7 +205,7 @@ FLOWS = ["exact", "mr", "mr6", "dmv6", "symmetric", "semiexact6", "implicit_midp
 
 
 def conserved(system, label, start, step, steps):
-    ds = ph.integrate(system, label, step=step, steps=steps, guard=False, **start)
+    ds = ph.integrate(system, label, step=step, steps=steps, settings={"guard": False}, **start)
     r, P, p = ds.position.values, ds.momentum.values, ds.total_momentum.values
     sizes = abs(P).sum(axis=(1, 2)).max(), (abs(r).max() * abs(P).sum(axis=(1, 2)) + 1.0).max()
     assert abs(ds.momentum[-1] - ds.momentum[0]).max() > 1e-4  # something happened
@@ -263,7 +263,7 @@ def end():
     ("rkn6_14a", 0.005), ("s6_10", 0.002), ("kl8", 0.005), ("mkrk:cv8", 0.004), ("mkrk:gauss8", 0.01),
 ])  # fmt: skip
 def test_eight_bodies_against_an_independent_program(end, label, step):
-    ds = ph.integrate(ph.dipoles(8), label, step=step, t_end=2.0, every=10_000, guard=False, **EIGHT)
+    ds = ph.integrate(ph.dipoles(8), label, step=step, t_end=2.0, every=10_000, settings={"guard": False}, **EIGHT)
     last = ds.isel(time=-1)
     assert abs(last.position - EIGHT["position"]).max() > 0.5
     for found, expected in zip(
@@ -428,7 +428,7 @@ def test_what_is_not_a_number_is_told(name):
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", None])
 def test_wrong_numbers_of_threads(threads):
     with pytest.raises(InvalidInput, match=r"threads (is|must be)"):
-        ph.integrate(ph.dipoles(8), step=0.1, steps=1, threads=threads, **lattice(8, 2.0))
+        ph.integrate(ph.dipoles(8), step=0.1, steps=1, settings={"threads": threads}, **lattice(8, 2.0))
 
 
 # ------------------------------------------------------------------ blow-ups
@@ -438,7 +438,7 @@ def test_a_blow_up_is_told_and_the_last_good_state_kept(arguments):
     start = lattice(27, 1.2, noise=0.05, warm=3.0)
     system = ph.dipoles(27, **arguments)
     with pytest.raises(NotFinite) as told:
-        ph.integrate(system, "v2", step=0.1, steps=200, guard=False, **start)
+        ph.integrate(system, "v2", step=0.1, steps=200, settings={"guard": False}, **start)
     said = str(told.value)
     assert "take a smaller step than 0.1" in said and ("blew up between t = " in said or "infinite" in said)
     assert said.count(". ") == 0
@@ -456,7 +456,9 @@ def test_a_blow_up_is_noticed_while_the_run_goes_on(monkeypatch):
     monkeypatch.setattr(integrate, "BETWEEN_LOOKS", 0.0)
     start = lattice(27, 1.2, noise=0.05, warm=3.0)
     with pytest.raises(NotFinite, match=r"blew up|infinite") as told:
-        ph.integrate(ph.dipoles(27), "v2", step=0.1, steps=10_000_000, every=10_000_000, guard=False, **start)
+        ph.integrate(
+            ph.dipoles(27), "v2", step=0.1, steps=10_000_000, every=10_000_000, settings={"guard": False}, **start
+        )
     assert told.value.step < 100_000
     assert told.value.trajectory.time.size == 1
 

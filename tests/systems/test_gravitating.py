@@ -9,7 +9,7 @@ import pytest
 
 import polhode as ph
 from polhode.checks import load_caller
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 
 THREE = {
     "position": np.array([(1.0, 0.2, 0.1), (-0.7, 0.9, -0.4), (-0.3, -1.1, 0.5)]),

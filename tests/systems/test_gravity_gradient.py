@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import polhode as ph
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems.user import repeated
 
 MASSES = (1.0, 2.0, 0.5, 1.5, 0.7)
@@ -71,7 +71,7 @@ def test_point_masses_under_newtons_law():
 
 def test_numbers_of_the_paper():
     ready = ph.problem("celledoni_satellite")
-    ds = ph.integrate(ready.build(), "mkrk:rk4", step=ready.step, steps=0, **ready.initial)
+    ds = ph.integrate(ready.build(), "mkrk:rk4", step=ready.step, steps=0, start=ready.initial)
     assert ds.energy.item() == pytest.approx(1.21595664e7, rel=1e-15)
     np.testing.assert_array_equal(ds.angular_momentum[0], [17000 * 15, -37000 * 15, 54000 * 15])
     np.testing.assert_array_equal(ds.attitude[0], [1, 0, 0, 0])
@@ -152,7 +152,7 @@ def test_the_perturbed_body():
     """u0 = e3, I1 = 1, kinetic energy 1, torque eps (u2, -u1, 0): Celledoni and others (2008), section 3.3.1."""
     ready = ph.problem("celledoni_perturbed_body")
     system = ready.build()
-    ds = ph.integrate(system, "mkrk:rk4", step=ready.step, steps=0, **ready.initial)
+    ds = ph.integrate(system, "mkrk:rk4", step=ready.step, steps=0, start=ready.initial)
     assert ds.kinetic_energy.item() == pytest.approx(1.0, rel=1e-15)
     assert ds.potential_energy.item() == pytest.approx(1e-3, rel=1e-15)
     assert system.moments[0, 0] == 1.0
@@ -167,6 +167,6 @@ def test_the_book_of_vilmart():
     ready = ph.problem("vilmart_free_body")
     system = ready.build()
     np.testing.assert_array_equal(system.moments, [[0.376, 0.627, 1.0]])
-    ds = ph.integrate(system, "mkrk:rk4", step=ready.step, steps=0, **ready.initial)
+    ds = ph.integrate(system, "mkrk:rk4", step=ready.step, steps=0, start=ready.initial)
     np.testing.assert_array_equal(ds.angular_momentum[0], [0.0, 0.6, -0.8])
     assert (ready.step, ready.t_end) == (0.01, 40.0)

@@ -17,7 +17,7 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput
 from polhode.kernel import drive
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.runs.scenario import read_scenario
 from polhode.runs.scenario.signatures import system_table
 from polhode.runs.scenario.values import models_in
@@ -81,7 +81,7 @@ def load(system, r=R, v=V, t=0.3, part=L.ALL):
 
 def potential(system, r=R, t=0.3):
     """Potential energy over mass, as a run records it."""
-    ds = ph.integrate(system, "mkrk:rk4", step=1.0, steps=0, t0=t, position=r, velocity=0)
+    ds = ph.integrate(system, "mkrk:rk4", step=1.0, steps=0, start={"time": t}, position=r, velocity=0)
     return ds.potential_energy.item() / system.mass[0]
 
 

@@ -9,7 +9,7 @@ import polhode as ph
 from polhode import forces
 from polhode.checks import load_caller
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 
 MU, MASS = 2.0, 3.0
 R, V = np.array((1.5, 0.3, 0.2)), np.array((0.1, 1.0, 0.3))

@@ -12,8 +12,8 @@ from polhode.errors import InvalidInput
 from polhode.kernel import drive
 from polhode.kernel.neighbours import BUILDS, NOW_AT
 from polhode.methods import method
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 
 COULOMB = 138.935457644
 DEBYE = 48.0320427
@@ -162,7 +162,12 @@ def test_no_bit_depends_on_lists_or_threads():
     starts = {"position": x, "attitude": q}
     runs = [
         ph.integrate(
-            ph.rigid_water(125, box=1.5535, cutoff=0.6, skin=skin), "v2", step=1e-3, steps=20, threads=threads, **starts
+            ph.rigid_water(125, box=1.5535, cutoff=0.6, skin=skin),
+            "v2",
+            step=1e-3,
+            steps=20,
+            settings={"threads": threads},
+            **starts,
         )
         for skin, threads in ((0.1, 1), (0.02, 1), (0.17, 3))
     ]

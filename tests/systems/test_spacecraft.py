@@ -15,7 +15,7 @@ from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import POTENTIAL
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems.user import repeated
 
 MU, MASS = 2.0, 3.0
@@ -419,7 +419,7 @@ def test_attitude_at_the_scale_of_a_satellite():
     start = {"position": (radius, 0, 0), "velocity": (0, radius * rate, 0), "attitude": q,
              "angular_velocity": rotation.rotate_inverse(q, (0.0, 0.0, rate))}  # fmt: skip
     step = 2 * np.pi / rate / 60
-    ds = ph.integrate(system, step=step, steps=6000, every=10, units="SI", **start)
+    ds = ph.integrate(system, step=step, steps=6000, every=10, settings={"units": "SI"}, **start)
     kept = ds.attitude_energy - rate * ds.spin[:, 2]
     swing = float(np.ptp(ds.attitude_energy.values))
     assert swing > 1e-5 and abs(kept - kept[0]).max() < 1e-9 * swing

@@ -13,7 +13,7 @@ import polhode as ph
 from polhode.algebra import rotation
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.methods import method
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems.heavy_top import symmetry_axis
 from polhode.systems.user import repeated
 

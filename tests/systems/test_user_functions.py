@@ -325,7 +325,7 @@ def test_compiled_functions_with_wrong_values_are_named(method):
 
 def test_a_run_that_blows_up_does_not_blame_the_function():
     with pytest.raises(ph.NotFinite, match="infinite or not a number"):
-        run(lambda t, q, w, p: w * 1e60, steps=40, method="forward_euler_m", guard=False)
+        run(lambda t, q, w, p: w * 1e60, steps=40, method="forward_euler_m", settings={"guard": False})
 
 
 @pytest.mark.parametrize("returned", [(1.0, 2.0), None, "abc", ((1, 2, 3), (1, 2, 3))])

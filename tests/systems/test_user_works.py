@@ -15,7 +15,7 @@ from polhode.checks import load_caller
 from polhode.errors import InvalidInput, SlowFunctionWarning
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems.user import CACHE_SIZE
 from polhode.trajectory.convergence import observed_order
 

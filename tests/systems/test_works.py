@@ -17,8 +17,8 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.methods import METHODS, method
 from polhode.methods.splitting import KEEPERS
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System
 from polhode.trajectory.convergence import observed_order
 from test_orbit import MU, R0, SAMPLES, R, V
@@ -131,7 +131,7 @@ def test_works_do_not_depend_on_slices(name):
 def test_works_by_dense_output_and_chosen_steps(ends):
     times = np.linspace(0.0, 1.0, 12)
     for name in ("mkrk:dp8", "mkrk:dp5", "rotation_vector:dp8"):
-        ds = ph.integrate(working(), name, rtol=1e-10, t_end=1.0, t_eval=times, **PAIR)
+        ds = ph.integrate(working(), name, steps=ph.Tolerance(1e-10), t_end=1.0, t_eval=times, **PAIR)
         np.testing.assert_allclose(ds.work.values[-1], ends[0.4], atol=1e-9)
         assert float(abs(ds.energy_error).max()) < 3e-9
         np.testing.assert_allclose(ds.work.sum("force"), ds.kinetic_energy - ds.kinetic_energy[0], atol=3e-9)
@@ -373,7 +373,7 @@ def test_a_burn_about_the_earth():
     burn = forces.thrust(direction="velocity", force=450.0, specific_impulse=320.0, start=600.0, stop=1800.0)
     system = ph.orbit(planets.EARTH.mu, 1200.0, [forces.zonal(**planets.EARTH.zonal), burn])
     start = {"position": (7e6, 0.0, 0.0), "velocity": (0.0, 7.5e3, 500.0)}
-    ds = ph.integrate(system, "mkrk:gauss8", step=10.0, t_end=3000.0, units="SI", **start)
+    ds = ph.integrate(system, "mkrk:gauss8", step=10.0, t_end=3000.0, settings={"units": "SI"}, **start)
     assert float(ds.mass[-1]) == pytest.approx(1200.0 - 450.0 * 1200.0 / (320.0 * 9.80665), rel=1e-14)
     assert float(abs(ds.energy_error).max()) < 1e-13 and float(ds.work[-1, 0]) > 1e9
     assert (ds.mass.attrs["units"], ds.work.attrs["units"]) == ("kg", "J") and "before the burns" in ds.mass.attrs[

@@ -436,8 +436,8 @@ def live(tmp_path_factory):
             raise KeyError("a stop")
 
     with pytest.raises(KeyError):
-        ph.integrate(top, "mkrk:dp8", rtol=1e-9, t_end=30.0, angular_velocity=(0.3, -0.2, 4), store=path,
-                     checkpoint_seconds=0.0, progress=stop)  # fmt: skip
+        ph.integrate(top, "mkrk:dp8", steps=ph.Tolerance(1e-9), t_end=30.0, angular_velocity=(0.3, -0.2, 4),
+                     store=ph.Store(path, checkpoint_seconds=0.0), progress=stop)  # fmt: skip
     return path
 
 

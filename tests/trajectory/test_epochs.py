@@ -155,13 +155,15 @@ def test_leap_seconds_are_those_of_the_iers(astropy_time):
 
 def test_a_run_records_its_epoch():
     orbit = ph.orbit(1.0)
-    ds = ph.integrate(orbit, step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0), epoch="2026-03-01 TDB")
+    ds = ph.integrate(
+        orbit, step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0), settings={"epoch": "2026-03-01 TDB"}
+    )
     assert ds.attrs["epoch"] == "2026-03-01T00:00:00 TDB"
     assert ph.rerun(ds).attrs["epoch"] == ds.attrs["epoch"]
     plain = ph.integrate(orbit, step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0))
     assert "epoch" not in plain.attrs and plain.position.equals(ds.position)
     with pytest.raises(InvalidInput, match="epoch is 'soon'"):
-        ph.integrate(orbit, step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0), epoch="soon")
+        ph.integrate(orbit, step=0.1, steps=3, position=(1, 0, 0), velocity=(0, 1, 0), settings={"epoch": "soon"})
 
 
 def test_importing_loads_no_astropy(python):

@@ -42,8 +42,9 @@ def orbit():
 @pytest.fixture(scope="module")
 def craft():
     """A tumbling body."""
-    return ph.integrate(ph.free_body((2.0, 3.0, 4.5)), step=0.25, steps=40, units="SI", epoch=EPOCH + " TAI",
-                        attitude=(0.5, 0.5, -0.5, 0.5), angular_velocity=(0.1, 0.7, -0.4))  # fmt: skip
+    return ph.integrate(ph.free_body((2.0, 3.0, 4.5)), step=0.25, steps=40,
+                        settings={"units": "SI", "epoch": EPOCH + " TAI"}, attitude=(0.5, 0.5, -0.5, 0.5),
+                        angular_velocity=(0.1, 0.7, -0.4))  # fmt: skip
 
 
 def written(maker, ds, tmp_path, **options):
@@ -76,8 +77,9 @@ def test_positions_survive_to_the_last_digit(orbit, oem_reader, ndm, tmp_path, u
 
 
 def test_si_trajectories_are_in_metres(tmp_path, ndm):
-    ds = ph.integrate(ph.orbit(3.986004415e14), "v2/kepler", step=60.0, steps=5, units="SI",
-                      position=(7e6, 1.0, 0), velocity=(0, 7500.0, 10.0), epoch=EPOCH)  # fmt: skip
+    ds = ph.integrate(ph.orbit(3.986004415e14), "v2/kepler", step=60.0, steps=5,
+                      settings={"units": "SI", "epoch": EPOCH}, position=(7e6, 1.0, 0),
+                      velocity=(0, 7500.0, 10.0))  # fmt: skip
     path = ph.export.oem(ds, tmp_path / "a.oem", object_name="A", center_name="EARTH", ref_frame="EME2000")
     row = ndm(path).body.segment[0].data.state_vector[0]
     assert (row.x.value, row.y.value, row.y_dot.value, row.z_dot.value) == (7000.0, 0.001, 7.5, 0.01)
@@ -103,7 +105,7 @@ def test_the_message_is_in_the_time_system_asked_for(orbit, oem_reader, tmp_path
 
 def test_a_run_across_a_leap_second(oem_reader, tmp_path):
     ds = ph.integrate(ph.orbit(1.0), "v2/kepler", step=0.5, steps=8, position=(1, 0, 0), velocity=(0, 1, 0),
-                      epoch="2016-12-31T23:59:58Z")  # fmt: skip
+                      settings={"epoch": "2016-12-31T23:59:58Z"})  # fmt: skip
     path = ph.export.oem(ds, tmp_path / "a.oem", center_name="X", units="km", **NAMES)
     assert "2016-12-31T23:59:60.500 " in path.read_text()
     states = oem_reader.OrbitEphemerisMessage.open(path).states

@@ -22,7 +22,7 @@ def top():
 
 @pytest.fixture(scope="module")
 def particle():
-    return ph.integrate(ph.particle(mass=2.0, stiffness=3.0), METHOD, step=0.01, steps=20, units="SI",
+    return ph.integrate(ph.particle(mass=2.0, stiffness=3.0), METHOD, step=0.01, steps=20, settings={"units": "SI"},
                         position=(1, 0, 0), velocity=(0, 1, 0))  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from polhode.checks.steps import exact_state
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.methods import MethodSpec
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems import System, heavy_top, orbit
 
 # ------------------------------------------------------------------ the loads

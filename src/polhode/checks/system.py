@@ -28,7 +28,7 @@ from polhode.checks.system_measures import (
 )
 from polhode.errors import InvalidInput, shown
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems import System
 
 CONSERVED = (

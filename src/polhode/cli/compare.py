@@ -83,7 +83,7 @@ def command(
             f"{scenario} chooses its steps by rtol, but a comparison takes steps of one size; add --steps"
         )
     arguments, step, t_end = _span(read.arguments)
-    t0 = arguments.get("t0", 0.0)
+    t0 = read.arguments.get("t0", 0.0)
     chosen = _words(methods, "--methods") if methods else list(usual_methods(read.system))
     sizes = _sizes(steps) if steps else _usual(step, t_end, t0, quiet)
     target = _target(output, Path(scenario).stem)

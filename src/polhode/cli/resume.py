@@ -45,9 +45,9 @@ def command(
 
 def _computed(store: Path, output: Path | None, threads: int, allow_code: bool, display: Display) -> Result:
     from polhode.runs.resume import resume
-    from polhode.runs.store import LiveStore
+    from polhode.runs.store import LiveStore, Store
 
-    origin = LiveStore.opened(store).origin
+    origin = LiveStore.opened(Store(store)).origin
     out = output or Path(f"{store.stem}.nc")
     check_place(out, store)
     functions: dict[str, Any] = {}

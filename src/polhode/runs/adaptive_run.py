@@ -12,9 +12,9 @@ import numpy as np
 from polhode.errors import PolhodeError, StepFailed, StepTooSmall
 from polhode.kernel import layout as L
 from polhode.runs.event_detection import Found
-from polhode.runs.request import Tolerance
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
+from polhode.runs.steps import Tolerance
 
 SHORTEST = 1e-14
 """Part of the span below which steps are too small."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, nan
 from typing import Any
 
@@ -24,11 +24,14 @@ from polhode.methods import Method, as_here
 from polhode.methods import method as find_method
 from polhode.runs.display import teller
 from polhode.runs.integrate import integrate
-from polhode.runs.request import in_units_of, span
+from polhode.runs.request import in_units_of
 from polhode.runs.result import release
+from polhode.runs.settings import Settings, refuse_moved
+from polhode.runs.state import State, state_of
+from polhode.runs.steps import span
 from polhode.systems import System
 from polhode.trajectory.convergence import errors_between, observed_order
-from polhode.trajectory.schema import CONVENTIONS
+from polhode.trajectory.schema import CONVENTIONS, trajectory
 
 ANY_LOADS, LOADS_BY_PLACE = ("mkrk:gauss8", "mkrk:cv8:cayley"), ("rkn8_17", "sp8/exact_matrix")
 """The reference and what it is checked by, for loads of any kind: another tableau, explicit where the first is
@@ -56,8 +59,8 @@ ENERGY_FLOOR = 1e-12
 STATE = ("attitude", "angular_momentum", "position", "momentum")
 ERRORS = ("angular_momentum_error", "attitude_error", "attitude_angle", "position_error", "momentum_error")
 _NOT_HERE = (
-    "step", "rtol", "atol", "first_step", "max_step", "every", "t_eval", "progress", "coordinates", "compensation",
-    "tableau", "map", "sequence", "branch", "center", "form",
+    "step", "every", "t_eval", "progress", "store", "coordinates", "thermostat", "compensation", "time_variables",
+    "tableau", "map", "branch", "center", "form",
 )  # fmt: skip
 
 
@@ -87,7 +90,7 @@ def compare(
     steps: float | Iterable[float],
     *,
     t_end: float,
-    t0: float = 0.0,
+    start: Any = None,
     reference: Any = None,
     progress: Callable[[str], None] | None = None,
     **arguments: Any,
@@ -102,8 +105,10 @@ def compare(
         Method strings, or rows.
     steps : float or sequence of float
         Step sizes, positive; each must divide the span as in ``polhode.integrate``.
-    t_end, t0 : float
-        End and start; the errors are those at the end.
+    t_end : float
+        End; the errors are those there.
+    start : State, mapping or xarray.Dataset, optional
+        As of ``polhode.integrate``; of a Dataset only time and motion of its last row are taken.
     reference : xarray.Dataset or mapping, optional
         The state at the end: a trajectory with a row there, or ``attitude``, ``angular_momentum`` (body frame),
         ``position``, ``momentum`` (space frame) by name. It is taken to be exact. Without one polhode computes it:
@@ -112,7 +117,7 @@ def compare(
     progress : function, optional
         Called with a sentence before each method and each try of a reference.
     **arguments
-        Initial state and other arguments of ``polhode.integrate`` (``attitude``, ``angular_velocity``, ``guard``...).
+        Initial state and other arguments of ``polhode.integrate`` (``angular_velocity``, ``settings``...).
 
     Returns
     -------
@@ -141,16 +146,19 @@ def compare(
     if not isinstance(system, System):
         raise InvalidInput(f"system must be a system such as polhode.free_body(...), not {shown(system)}")
     names: list[Any] = list(methods) if isinstance(methods, list | tuple) else [methods]
-    units, times = in_units_of(system, arguments.get("units", "consistent"), {"steps": steps, "t_end": t_end, "t0": t0})
-    if units != "consistent":
-        arguments["units"] = units
+    refuse_moved(arguments)
+    state, settings = _common_start(system, start), Settings.of(arguments.get("settings"))
+    for name in _NOT_HERE:
+        if name in arguments or getattr(state, name, None) is not None:
+            raise InvalidInput(f"{name} has no place in a comparison; leave it out")
+    units, times = in_units_of(
+        system.units, settings.units, {"steps": steps, "t_end": t_end, "time": state.time}, system.name
+    )
     given = numbers(times["steps"], "steps", "").tolist()
-    t_end, t0 = number(times["t_end"], "t_end"), number(times["t0"], "t0")
+    t_end, t0 = number(times["t_end"], "t_end"), number(times["time"], "time")
+    arguments |= {"start": replace(state, time=t0), "settings": replace(settings, units=units)}
     if not names or not given:
         raise InvalidInput("give at least one method and one step to compare")
-    for name in _NOT_HERE:
-        if name in arguments or name in (arguments.get("start") or ()):
-            raise InvalidInput(f"{name} has no place in a comparison; leave it out")
     chosen = [find_method(name) for name in names]
     for row in chosen:
         if row.promises.thermal:
@@ -164,11 +172,11 @@ def compare(
         if twice is not None:
             raise InvalidInput(f"{what} {keys[twice]!r} is given twice; keep one of them")
     if min(counts) == 0:
-        raise InvalidInput("t_end equals t0: there is nothing to compare")
+        raise InvalidInput("t_end is the time of the start: there is nothing to compare")
     report_line = teller(progress, "tell")
     if reference is None:
         goal = compute_reference(
-            system, t_end=t_end, t0=t0, largest=max(sizes), smallest=min(sizes), progress=report_line, **arguments
+            system, t_end=t_end, largest=max(sizes), smallest=min(sizes), progress=report_line, **arguments
         )
     else:
         goal = given_reference(system, reference, t_end, units)
@@ -178,11 +186,22 @@ def compare(
         for i, row in enumerate(chosen):
             report_line(f"{told[i]}: step {', '.join(f'{size:g}' for size in sizes)}")
             for k in range(len(sizes)):
-                table.fill(i, k, row, goal, t_end=t_end, t0=t0, **arguments)
+                table.fill(i, k, row, goal, t_end=t_end, **arguments)
     except (KeyboardInterrupt, Interrupted):
         partial = table.dataset(goal, t_end, t0)
         raise Interrupted("interrupted; the runs so far are in .trajectory", trajectory=partial) from None
     return table.dataset(goal, t_end, t0)
+
+
+def _common_start(system: System, start: Any) -> State:
+    """The start of all methods, which must not have numbers of one of them."""
+    if not hasattr(type(start), "isel"):
+        return state_of(start)
+    if trajectory(start).attrs.get("system") != system.name:
+        raise InvalidInput(
+            f"start is a trajectory of {start.attrs.get('system')!r}, but the runs are of {system.name!r}"
+        )
+    return State.of(start, method=find_method(system.recommended))
 
 
 # ------------------------------------------------------------------ the reference
@@ -190,9 +209,9 @@ def compute_reference(
     system: System,
     *,
     t_end: float,
-    t0: float = 0.0,
     largest: float,
     smallest: float,
+    start: State | None = None,
     progress: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> Reference:
@@ -205,10 +224,12 @@ def compute_reference(
     ----------
     system : System
         What moves.
-    t_end, t0 : float
-        End and start.
+    t_end : float
+        End.
     largest, smallest : float
         Largest and smallest step that is to be judged.
+    start : State, optional
+        Where all begin.
     progress : function, optional
         Called with a sentence before each try.
     **arguments
@@ -219,7 +240,8 @@ def compute_reference(
     StepFailed
         Not one try succeeded.
     """
-    length = abs(t_end - t0)
+    start = State() if start is None else start
+    length = abs(t_end - start.time)
     methods = ANY_LOADS if system.velocity_dependent else LOADS_BY_PLACE
     n = max(8, ceil(length / largest * (1.0 - 1e-9)))
     limit = min(REFERENCE_LIMIT, max(2**14, 4 * ceil(length / smallest)))
@@ -230,7 +252,7 @@ def compute_reference(
             progress(f"reference, {n} steps")
         try:
             first, second = (
-                integrate(system, name, step=length / n, t_end=t_end, t0=t0, every=n, **arguments).isel(time=-1)
+                integrate(system, name, step=length / n, t_end=t_end, start=start, every=n, **arguments).isel(time=-1)
                 for name in methods
             )
         except StepFailed as problem:
@@ -277,7 +299,7 @@ def given_reference(system: System, reference: Any, t_end: float, units: str = "
             if name not in known:
                 raise unknown_name("part of the reference", name, known)
         measured = {name: value for name, value in reference.items() if name != "attitude"}
-        for name, value in {**reference, **in_units_of(system, units, measured)[1]}.items():
+        for name, value in {**reference, **in_units_of(system.units, units, measured, system.name)[1]}.items():
             width = 4 if name == "attitude" else 3
             shape = (width,) if system.N == 1 else (system.N, width)
             numbers_given = array(value, f"{name} of the reference")
@@ -351,12 +373,13 @@ class _Table:
 
         Short runs are timed over more steps, beyond the end: the cost of calling the loop would hide that of the steps.
         """
-        forward = 1.0 if arguments["t_end"] >= arguments["t0"] else -1.0
+        t0 = arguments["start"].time
+        forward = 1.0 if arguments["t_end"] >= t0 else -1.0
         best, spent = float("inf"), 0.0
         count = max(n, TIMED_STEPS) if first < SHORT else n
         done = 0
         while spent < MOST_SECONDS and (done < REPEATS or spent < LEAST_SECONDS):
-            longer = arguments | ({} if count == n else {"t_end": arguments["t0"] + forward * size * count})
+            longer = arguments | ({} if count == n else {"t_end": t0 + forward * size * count})
             try:
                 ds = integrate(self.system, label, step=size, every=count, **longer)
             except (StepFailed, UserFunctionError):

@@ -8,6 +8,7 @@ other: the kinetic and potential energies of the start, the present potential en
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,14 +23,9 @@ BEYOND = 100.0
 """Ratio from which on a run counts as blown up; steps that are merely large stay below 1."""
 
 
-def is_judged(system: System) -> bool:
-    """Whether the energy tells: it is kept, or all that changes it is a work. One work alone does not make it so, as
-    that of drag beside a force of the user's with a potential of its own."""
-    return "energy" in system.conserves or (bool(_works(system)) and system.balanced)
-
-
-def _works(system: System) -> list[int]:
-    return [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
+def work_variables(auxiliary: Sequence[Any]) -> list[int]:
+    """Which auxiliary variables are works."""
+    return [k for k, own in enumerate(auxiliary) if own.quantity == "work"]
 
 
 def energy_ratios(system: System, states: Any, potential: Any) -> Any:
@@ -38,7 +34,7 @@ def energy_ratios(system: System, states: Any, potential: Any) -> Any:
     Parameters
     ----------
     system : System
-        Its energy tells (``is_judged``).
+        Its energy tells (``Run.judged``).
     states : array (n, 13 N + S or more)
         The first of them the start.
     potential : array (n,) or None
@@ -46,7 +42,7 @@ def energy_ratios(system: System, states: Any, potential: Any) -> Any:
     """
     stored = np.zeros(len(states)) if potential is None else potential
     kinetic = system.kinetic_energies(states)
-    work = states[:, [L.BODY * system.N + k for k in _works(system)]]
+    work = states[:, [L.BODY * system.N + k for k in work_variables(system.auxiliary)]]
     work = work - work[0]
     change = np.abs(kinetic + stored - kinetic[0] - stored[0] - work.sum(axis=1))
     scale = kinetic[0] + np.abs(stored[0]) + np.abs(stored) + np.abs(work).sum(axis=1)
@@ -78,7 +74,8 @@ def blown_up(t: float, before: float, step: int, label: str, advice: str, system
     """The error for a run that has blown up between two rows."""
     return NotFinite(
         f"the run blew up between t = {before:.9g} and t = {t:.9g}: {label!r} has changed the energy by more than "
-        f"{BEYOND:g} times what there was; {advice}, and look for {causes(system)} (guard=False does not look)",
+        f"{BEYOND:g} times what there was; {advice}, and look for {causes(system)} (with "
+        "settings={'guard': False} nothing looks)",
         step=step, time=t,
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import copysign, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from polhode.errors import InvalidInput, StepFailed, UserFunctionError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.integrator import Integrator
-from polhode.systems import System
-from polhode.systems.events import Event, compiled_events, table_of
+from polhode.systems.events import compiled_events, table_of
+
+if TYPE_CHECKING:
+    from polhode.runs.request import Request
 
 EPSILON = 2.0**-52
 
@@ -39,7 +41,7 @@ class Ended(Exception):
 
 
 # ------------------------------------------------------------------ known times
-def check_span(system: System, start: float, end: float) -> None:
+def check_span(switches: Sequence[Any], impulses: Sequence[Any], start: float, end: float) -> None:
     """Refuse what is switched or fired at times that are all outside of a run.
 
     Raises
@@ -50,49 +52,17 @@ def check_span(system: System, start: float, end: float) -> None:
     if low == high:
         return
     slack = 4.0 * EPSILON * max(abs(low), abs(high))
-    for switch in system.switches:
+    for switch in switches:
         if switch.stop <= low or switch.start >= high:
             told = f"on from t = {switch.start:g} to {switch.stop:g}".replace("from t = -inf ", "").replace(
                 " to inf", ""
             )
             raise InvalidInput(f"{switch.what}: it is {told}, outside of the run from t = {low:g} to {high:g}; "
                                "change its times, or leave it out")  # fmt: skip
-    for impulse in system.impulses:
+    for impulse in impulses:
         if not low - slack <= impulse.time <= high + slack:
             raise InvalidInput(f"{impulse.what}: it is at t = {impulse.time:g}, outside of the run from t = {low:g} to "
                                f"{high:g}; change its time, or leave it out")  # fmt: skip
-
-
-def break_times(system: System, start: float, end: float, given: Sequence[float] = ()) -> list[float]:
-    """Times after the start at which a run is cut, in its order; at its end only if something happens there.
-
-    ``given`` are those at which the user's loads jump.
-    """
-    direction, slack = copysign(1.0, end - start), 4.0 * EPSILON * max(abs(start), abs(end))
-    times = {t for switch in system.switches for t in (switch.start, switch.stop) if isfinite(t) and t != end}
-    times |= {impulse.time for impulse in system.impulses} | {t for t in given if t != end}
-    inside = (t for t in times if (t - start) * direction > 0.0 and (end - t) * direction >= -slack)
-    return sorted(inside, key=lambda t: t * direction)
-
-
-def fire(system: System, t: float, y: Any, direction: float) -> list[Found]:
-    """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order."""
-    found = []
-    for impulse in system.impulses[:: 1 if direction > 0.0 else -1]:
-        if impulse.time != t:
-            continue
-        before, mass = y.copy(), float(system.mass[0])
-        momentum = slice(L.MOMENTUM, L.MOMENTUM + 3)
-        r, v = y[L.POSITION : L.POSITION + 3], y[momentum] / mass
-        new = (impulse.after if direction > 0.0 else impulse.before)(r, v)
-        if not np.isfinite(new).all():
-            raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
-                             f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
-        y[momentum] = mass * new
-        work = mass * float((new - v) @ (v + 0.5 * (new - v)))
-        y[L.BODY * system.N + impulse.auxiliary] += work
-        found.append(Found(t, "impulse", y.copy(), before, work))
-    return found
 
 
 # ------------------------------------------------------------------ zeros
@@ -124,34 +94,80 @@ def zero(f: Callable[[float], float], a: float, fa: float, b: float, fb: float) 
 
 # ------------------------------------------------------------------ events
 class EventDetection:
-    """The events of a run: what to look for, on which side of each the motion is, and what was found.
+    """The events of a run: what happens at known times, what to look for, on which side of each the motion is, and what
+    was found.
 
     Parameters
     ----------
-    system, bench
-        Of the run; the loops of the bench will watch.
-    events : sequence of Event
-        What the user asks for, besides what the system itself must know.
-    direction : float
-        1, or -1 for a run that goes backwards in time.
-    t, y
-        The start.
+    request : Request
+        The run. Beside what it asks for, there is what the system itself must know.
     """
 
-    def __init__(
-        self, system: System, integrator: Integrator, events: Sequence[Event], direction: float, t: float, y: Any
-    ) -> None:
-        asked = [*system.watches, *(watch for event in events for watch in event.watches)]
+    def __init__(self, request: Request) -> None:
+        self.system, self.t0, self.final, self.cut_at = request.system, request.t0, request.final, request.breaks
+        self.direction, self.over = copysign(1.0, self.final - self.t0), request.since is not None
+        asked = [*self.system.watches, *(watch for event in request.events for watch in event.watches)]
         self.watches = sorted(asked, key=lambda watch: not watch.cuts)
-        self.integrator, self.direction = integrator, direction
         self.found: list[Found] = []
         self.cuts = sum(watch.cuts for watch in self.watches)
         self.table = table_of(self.watches)
-        count = len(self.watches)
+
+    def watch(self, integrator: Integrator, t: float, y: Any) -> None:
+        """Have the loops of an integrator look for the events, and take sides at the start.
+
+        Raises
+        ------
+        InvalidInput
+            As ``begin``.
+        """
+        self.integrator, count = integrator, len(self.watches)
         if count:
-            self.role = compiled_events(self.watches, system, t, y)
+            self.role = compiled_events(self.watches, self.system, t, y)
             integrator.watch(self.role, self.table, count, self.cuts)
         self.sides, self.values = integrator.sides[:count], integrator.sides[count:]
+        self.begin(t, y)
+
+    def breaks_after(self, t: float) -> list[float]:
+        """Times after this one at which the run is cut, in its order; at its end only if something happens there."""
+        start, end = self.t0, self.final
+        slack = 4.0 * EPSILON * max(abs(start), abs(end))
+        times = {t for switch in self.system.switches for t in (switch.start, switch.stop) if isfinite(t) and t != end}
+        times |= {impulse.time for impulse in self.system.impulses} | {t for t in self.cut_at if t != end}
+        inside = (
+            at for at in times
+            if (at - start) * self.direction > 0.0 and (end - at) * self.direction >= -slack
+            and (at - t) * self.direction > 0.0
+        )  # fmt: skip
+        return sorted(inside, key=lambda at: at * self.direction)
+
+    def fire(self, t: float, y: Any, first: bool = False) -> list[Found]:
+        """Apply the impulses of this time to a state, in place; backwards in time their inverses in the other order.
+
+        Those of the ``first`` time of a run are told at once; of one that goes on from another they are past.
+
+        Raises
+        ------
+        StepFailed
+            Nothing leads there.
+        """
+        found: list[Found] = []
+        for impulse in () if first and self.over else self.system.impulses[:: 1 if self.direction > 0.0 else -1]:
+            if impulse.time != t:
+                continue
+            before, mass = y.copy(), float(self.system.mass[0])
+            momentum = slice(L.MOMENTUM, L.MOMENTUM + 3)
+            r, v = y[L.POSITION : L.POSITION + 3], y[momentum] / mass
+            new = (impulse.after if self.direction > 0.0 else impulse.before)(r, v)
+            if not np.isfinite(new).all():
+                raise StepFailed(f"{impulse.what}, at t = {t:g}: its frame has no axes there, or nothing leads to the "
+                                 f"velocity {v.tolist()} by it; give delta_v in frame 'inertial'", time=t)  # fmt: skip
+            y[momentum] = mass * new
+            work = mass * float((new - v) @ (v + 0.5 * (new - v)))
+            y[L.BODY * self.system.N + impulse.auxiliary] += work
+            found.append(Found(t, "impulse", y.copy(), before, work))
+        if first:
+            self.found += found
+        return found
 
     def __bool__(self) -> bool:
         return bool(self.watches)

@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode.algebra import rotation
 from polhode.algebra.vectorised import leading_axes, plain
-from polhode.arguments import array, room_for
+from polhode.arguments import array, number, room_for
 from polhode.errors import InvalidInput
 from polhode.flows import free_rotation
 from polhode.kernel import drive
 from polhode.kernel import layout as slots
 from polhode.kernel.jit import disabled
+from polhode.runs.state import FORMS, State, as_kept
 from polhode.systems.inertia import RELATIVE_TOLERANCE, principal
 
 Array = NDArray[np.float64]
@@ -79,6 +80,23 @@ def solid(moments: Array, m: Array) -> tuple[Array, Array]:
     return np.where(thin, moments.max(axis=-1, keepdims=True), moments), m - along
 
 
+def _of_state(state: State, moments: Array, frames: Array) -> tuple[ArrayLike, ArrayLike | None]:
+    """Angular momentum (body frame) and attitude of a state that says nothing else.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for name in state.given:
+        if name not in (*FORMS, "time", "since"):
+            raise InvalidInput(f"{name} is given, but the free motion is that of a body that turns; leave it out")
+    turned = as_kept(state.given)
+    if "angular_velocity" in turned:
+        w = to_principal(frames, array(turned["angular_velocity"], "angular_velocity", "rad / s"))
+        return to_user(frames, moments * w), turned.get("attitude")
+    return turned.get("angular_momentum", (0.0, 0.0, 0.0)), turned.get("attitude")
+
+
 def attitudes_of(attitude: ArrayLike | None) -> Array:
     if attitude is None:
         return np.array(IDENTITY)
@@ -98,7 +116,9 @@ def to_user(frames: Array, m: Array) -> Array:
 
 
 # ------------------------------------------------------------------ motion
-def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude: ArrayLike | None = None) -> FreeMotion:
+def free_motion(
+    inertia: ArrayLike, momentum: ArrayLike | State, t: ArrayLike, attitude: ArrayLike | None = None
+) -> FreeMotion:  # fmt: skip
     """Attitude and angular momentum of a free rigid body at any times, each straight from the state at time 0.
 
     No stepping: every time costs less than a microsecond and has the error of the data alone, which grows with time
@@ -110,8 +130,9 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
         Three principal moments in any order, or the full tensor, in the body frame. Any positive moments will do; the
         triangle inequality is not asked for. An array that ends in (3, 3) is read as tensors: for three bodies given by
         their moments, write shape (3, 1, 3) or stack diagonal tensors.
-    momentum : array_like (..., 3)
-        Angular momentum at time 0, body frame. Zero is allowed.
+    momentum : array_like (..., 3), or State
+        Angular momentum at time 0, body frame. Zero is allowed. Or the ``polhode.State`` of a body that turns, with its
+        time, attitude and rates in any of their forms.
     t : array_like (...)
         Times, of any sign, size and order.
     attitude : array_like (..., 4), optional
@@ -126,8 +147,8 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     Raises
     ------
     InvalidInput
-        Wrong shapes, not finite, moments not positive, attitudes not of unit length, or times at which the angle turned
-        overflows.
+        Wrong shapes, not finite, moments not positive, attitudes not of unit length, times at which the angle turned
+        overflows, or a State that says more than how a body is turned and turns.
 
     Notes
     -----
@@ -149,7 +170,13 @@ def free_motion(inertia: ArrayLike, momentum: ArrayLike, t: ArrayLike, attitude:
     if (found := _at_one_time(inertia, momentum, t, attitude)) is not None:
         return found
     moments, frames = bodies_of(inertia)
-    m, times, q = momenta_of(momentum), array(t, "t", "s"), attitudes_of(attitude)
+    times = array(t, "t", "s")
+    if isinstance(momentum, State):
+        if attitude is not None:
+            raise InvalidInput("attitude is given, but a State has it; keep one of them")
+        times = times - number(momentum.time, "time", "s")
+        momentum, attitude = _of_state(momentum, moments, frames)
+    m, q = momenta_of(momentum), attitudes_of(attitude)
     leading = leading_axes(
         inertia=moments.shape[:-1], momentum=m.shape[:-1], t=times.shape, attitude=q.shape[:-1]
     )  # fmt: skip

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.arguments import path, whole
 from polhode.errors import (
     CoarseStepWarning,
     FileProblem,
@@ -30,12 +29,15 @@ from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.display import Display, Progress, teller
 from polhode.runs.energy_guard import blown_up, first_blown
 from polhode.runs.event_detection import Ended
-from polhode.runs.request import FixedStep, Request, TimeTransformed, Tolerance, requested
+from polhode.runs.request import Request, requested
 from polhode.runs.resolution import coarse_orbit
 from polhode.runs.result import finish, potential_energies
 from polhode.runs.rows import Record
+from polhode.runs.settings import Settings, refuse_moved
+from polhode.runs.state import State
 from polhode.runs.stepping import Run
-from polhode.runs.store import SECONDS, LiveStore
+from polhode.runs.steps import FixedStep, TimeTransformed, Tolerance
+from polhode.runs.store import LiveStore, Store
 from polhode.runs.time_transformed_run import TimeTransformedRun
 from polhode.systems import System
 from polhode.trajectory.schema import trajectory
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 BETWEEN_LOOKS = 2.0
 """Seconds between looks at the energy of a run that could blow up."""
-KINDS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
+RUNS = {FixedStep: Run, Tolerance: AdaptiveRun, TimeTransformed: TimeTransformedRun}
 """Which run takes which steps."""
 
 
@@ -55,35 +57,22 @@ def integrate(
     *,
     step: float | None = None,
     steps: int | Tolerance | None = None,
-    rtol: float | None = None,
     t_end: float | None = None,
-    t0: float | None = None,
     every: int = 1,
     t_eval: Any = None,
-    start: Any = None,
+    start: State | Mapping[str, Any] | xr.Dataset | None = None,
     attitude: Any = None,
-    rotation_vector: Any = None,
-    euler_angles: Any = None,
-    euler_angles_deg: Any = None,
-    sequence: str | None = None,
     angular_velocity: Any = None,
     angular_momentum: Any = None,
-    angular_velocity_space: Any = None,
-    angular_momentum_space: Any = None,
     position: Any = None,
     velocity: Any = None,
     momentum: Any = None,
+    parameters: Any = None,
     events: Any = (),
     breaks: Any = (),
-    compensated: bool = False,
-    guard: bool = True,
-    units: str = "consistent",
-    epoch: Any = None,
-    threads: int = 1,
+    store: str | os.PathLike[str] | Store | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
-    store: str | os.PathLike[str] | LiveStore | None = None,
-    checkpoint_seconds: float = SECONDS,
-    parameters: Any = None,
+    settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> xr.Dataset:
     """Integrate a system, with steps of one size or with steps chosen by a tolerance, and record the trajectory.
@@ -104,43 +93,34 @@ def integrate(
         error of each, of attitudes in rad, of angular velocities and the motion through space relative to their size,
         is at most this. Errors of steps add up: expect a multiple of it at the end. Methods with an embedded tableau
         estimate their error (``"mkrk:dp5"``).
-    rtol : float
-        Short for ``steps=polhode.Tolerance(rtol)``.
     t_end : float
-        End time, a whole number of steps from ``t0`` (before ``t0``: the run goes backwards). With a tolerance any end
+        End time, a whole number of steps from the start (before it: the run goes backwards). With a tolerance any end
         time; the last step ends there exactly.
-    t0 : float
-        Start time; 0, or the time of ``start``, unless given.
     every : int
         Record every this many steps; the start and the end are always recorded.
     t_eval : array_like, optional
         Record at exactly these times instead, in the order of the run. Times off the grid are reached by a side step
         from the last grid state, with a tolerance by the dense output of the method: so the step sequence is that of a
         run without them.
-    start : xarray.Dataset or mapping, optional
-        Where to start. A Dataset of an earlier run goes on from its last row, with all that a continued run needs: the
-        state, the time, the numbers that the method keeps beside the state, and unless given the method, its step or
-        tolerance, units and epoch. A mapping has any of the arguments from ``attitude`` to ``momentum``, ``time``, and
-        for runs that go on: ``since``, when the first run began (what is switched or fired between then and ``t0``
-        is past, and so is an impulse at ``t0``); ``coordinates``, of a method that keeps attitudes as numbers of its
-        own (rotation vector, Euler angles of its sequence), in the place of ``attitude``, also longer than principal
-        ones; ``clock`` (4) of a method with a time transformation and ``thermostat`` of one with a heat bath, the last
-        rows of the variables of these names; ``compensation`` (6), with ``compensated``: ``position_carry`` and
-        ``momentum_carry`` of the run before.
+    start : State, mapping or xarray.Dataset, optional
+        Where to start. A ``polhode.State``, or a mapping of its names, says the time (0 by default), and attitudes and
+        rates in all their forms (``euler_angles_deg`` with their ``sequence``, ``angular_velocity_space``...). It may
+        have any of the six arguments below as well; what is given in both places is refused. Angles whose sequence it
+        does not say are in that of the option ``sequence`` of the method, where that is given, else ``"XYZ"``.
+        A Dataset of an earlier run goes on from its last row, with all that a continued run needs: the state, the time,
+        the numbers that the method keeps beside the state, and unless given the method, its step or tolerance, units
+        and epoch.
     attitude : array_like (4,) or (3, 3), or scipy.spatial.transform.Rotation
         Unit quaternion (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space. Identity by default.
-    rotation_vector, euler_angles, euler_angles_deg : array_like (3,)
-        In the place of ``attitude``: a rotation vector (rad), or Euler angles (rad, or degrees) in the order of
-        ``sequence``.
-    sequence : str
-        Of the Euler angles, ``"XYZ"`` unless given, and of a method that keeps such; as SciPy: ``"ZXZ"`` intrinsic,
-        ``"zxz"`` extrinsic.
     angular_velocity, angular_momentum : array_like (3,)
-        In the body frame, one of them, or instead ``angular_velocity_space`` or ``angular_momentum_space`` in the space
-        frame, the latter about the body's centre of mass or fixed point. Zero by default.
+        In the body frame, one of them. Zero by default.
     position, velocity, momentum : array_like (3,)
         In the space frame. Zero by default, but about a centre of attraction a position and a velocity (or momentum)
         must be given; ``velocity=0`` is a release from rest.
+    parameters : mapping or sequence of float, optional
+        Of the system for this run, in the place of those it was built with: by name (``{"weight": 19.6}``, arguments of
+        the function that builds it), or the numbers handed to the user's functions, as many as there were. They are
+        recorded, so that ``rerun`` and ``resume`` repeat the run, and nothing is compiled for them.
     events : sequence
         What to look for, from ``polhode.events`` or words such as ``"periapsis"``; found to round-off, listed in the
         variables ``event_time``, ``event_kind`` and so on. Events that are ``terminal`` end the run.
@@ -148,35 +128,19 @@ def integrate(
         Times at which loads of the user's jump or bend (a pulse begins, a table has a kink): steps are cut there, and
         go on after. A load sees no time at or beyond the breaks on either side of a step, so that ``if t < t1`` and
         ``if t <= t1`` mean the same, and methods keep their order. Switches of ``polhode.forces`` need none.
-    compensated : bool
-        Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
-        and for small forces on ``/kepler`` methods. The Dataset then has ``position_carry`` and ``momentum_carry``.
-    guard : bool
-        Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
-        of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
-        runs of molecules end where their energy explodes in any case.
-    units : {"consistent", "SI"}
-        How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
-        velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
-    epoch : str, datetime or astropy Time, optional
-        Which instant time 0 is, such as ``"2030-01-01T00:00:00 TDB"``, UTC unless it says so: recorded for exports,
-        while no load reads it.
-    threads : int
-        How many processors may share the loads of many bodies; no bit of a result depends on it.
+    store : path or Store, optional
+        A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
+        its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. A
+        ``polhode.Store`` says how often checkpoints are written.
     progress : function or True, optional
         Called with a ``Progress`` a few times a second; True shows a bar, or a line now and then where there is no
         terminal, on stderr.
-    store : path, optional
-        A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
-        its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far.
-    checkpoint_seconds : float
-        With ``store``: least time between two checkpoints. One more is written at the end, after Ctrl-C or a failure.
-    parameters : mapping or sequence of float, optional
-        Of the system for this run, in the place of those it was built with: by name (``{"weight": 19.6}``, arguments of
-        the function that builds it), or the numbers handed to the user's functions, as many as there were. They are
-        recorded, so that ``rerun`` and ``resume`` repeat the run, and nothing is compiled for them.
+    settings : Settings or mapping, optional
+        A ``polhode.Settings``, or a mapping of its names: ``compensated`` sums, ``guard``, ``units`` and ``epoch`` of
+        the Dataset, ``threads``.
     **options : str or float
-        Options of the method by name, such as ``tableau="gauss4"`` or ``temperature=300``.
+        Options of the method by name, such as ``tableau="gauss4"``, ``sequence="ZXZ"`` of one that keeps Euler angles,
+        or ``temperature=300``.
 
     Returns
     -------
@@ -206,9 +170,7 @@ def integrate(
     """
     given = dict(locals())
     request = requested(given.pop("system"), given.pop("method"), given, given.pop("options"))
-    if store is not None and not isinstance(store, LiveStore):
-        store = LiveStore(path(store, "store"), checkpoint_seconds)
-    return carry_out(request, progress, store, threads)
+    return carry_out(request, progress, None if store is None else LiveStore(Store.of(store)))
 
 
 def rerun(
@@ -221,8 +183,10 @@ def rerun(
     ----------
     ds : xarray.Dataset
         From ``integrate`` or read from disk.
-    progress, threads : function or True, int
+    progress : function or True
         As for ``integrate``.
+    threads : int
+        As in ``polhode.Settings``.
     **functions : function
         The user's functions by keyword (``torque=f``): a Dataset keeps their source for reading and never runs it.
 
@@ -231,10 +195,12 @@ def rerun(
     InvalidInput
         No record of a run in the Dataset, or a function missing or not wanted.
     """
+    refuse_moved(functions)
     trajectory(ds)
     if "run" not in ds.attrs:
         raise InvalidInput("this Dataset records no run: it has no attribute 'run'")
-    return carry_out(Request.from_json(ds.attrs["run"], functions), progress, None, threads)
+    request = Request.from_json(ds.attrs["run"], functions)
+    return carry_out(request.on(threads), progress)
 
 
 class _Watch(Noticed):
@@ -253,7 +219,6 @@ def carry_out(
     request: Request,
     progress: Callable[[Progress], None] | bool | None = None,
     store: LiveStore | None = None,
-    threads: int = 1,
 ) -> xr.Dataset:
     """Run what is asked for, from the beginning or from where a store stands.
 
@@ -262,38 +227,40 @@ def carry_out(
     PolhodeError
         What went wrong, with the trajectory so far on it.
     """
-    threads = whole(threads, "threads", 1, 4096)
     with contextlib.ExitStack() as closing:
         if progress is True:
             progress = closing.enter_context(Display())
         report_progress = teller(None if progress is False else progress, "progress", "True or a function")
         if store is not None:
             closing.enter_context(store)
-        return _carry_out(request, report_progress, store, threads)
-
-
-def run_of(request: Request, threads: int = 1) -> Run:
-    """The run that takes the steps of a request."""
-    return KINDS[type(request.steps)](request, threads)
-
-
-def _carry_out(
-    request: Request, report_progress: Callable[[Progress], None], store: LiveStore | None, threads: int
-) -> xr.Dataset:
-    system, samples, total = request.system, request.samples, request.total
-    record = Record.of(request)
-    if store is not None:
-        with held():
-            store.begin(request)
-    report_progress(Progress(0, total, 0.0, "preparing"))
-    with jit.watched(lambda: report_progress(Progress(0, total, 0.0, "compiling"))):
-        run = run_of(request, threads)
+        total = request.total
+        record = Record.of(request)
         if store is not None:
-            store.join(run, record)
-        potential = system.compiled_potential(run.t0, run.start)
-    coarse = coarse_orbit(run) if run.guard else ""
-    if coarse:
-        warn(coarse, CoarseStepWarning)
+            with held():
+                store.begin(request)
+        report_progress(Progress(0, total, 0.0, "preparing"))
+        with jit.watched(lambda: report_progress(Progress(0, total, 0.0, "compiling"))):
+            run = RUNS[type(request.steps)](request)
+            if store is not None:
+                store.join(run, record)
+            potential = request.system.compiled_potential(run.t0, run.start)
+        coarse = coarse_orbit(run) if run.guard else ""
+        if coarse:
+            warn(coarse, CoarseStepWarning)
+        return _to_the_end(run, record, potential, store, report_progress)
+
+
+def _to_the_end(
+    run: Run, record: Record, potential: Any, store: LiveStore | None, report_progress: Callable[[Progress], None]
+) -> xr.Dataset:
+    """What a run leaves that is set up: it is taken to its end, or to what ends it.
+
+    Raises
+    ------
+    PolhodeError
+        As ``carry_out``.
+    """
+    samples, total = run.request.samples, run.request.total
     error: PolhodeError | None = None
     stopped = ""
     with _Watch() as watch:
@@ -311,8 +278,8 @@ def _carry_out(
                 energies, problem = None, None
                 if potential is not None:
                     energies, problem = potential_energies(run, potential, np.array([run.t0, run.now]), both)
-                if problem is None and first_blown(system, both, energies):
-                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, system)
+                if problem is None and first_blown(run.system, both, energies):
+                    raise blown_up(run.now, run.t0, run.done, run.chosen.label, run.finer, run.system)
             if run.share >= 1.0 or now - told >= stepping.SLICE_SECONDS / 2:
                 told = now
                 report_progress(Progress(run.done, total, run.seconds, "running", run.share))
@@ -320,7 +287,7 @@ def _carry_out(
                 raise KeyboardInterrupt
 
         try:
-            run.carry_out(record, request.recording.every, samples, between_slices)
+            run.carry_out(record, run.request.recording.every, samples, between_slices)
             run.close()
         except Ended as ended:
             run.ended = ended.event

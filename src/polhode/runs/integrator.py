@@ -65,22 +65,6 @@ MOST_WORK = 2.0
 grows with the cube of the unknowns: 4 s a step for 3,600 of them (0.2 GB) on one core, minutes at this limit."""
 
 
-def check_work(system: System, chosen: MethodSpec, size: int) -> None:
-    """Refuse a method whose scratch array would need too much memory for so many bodies.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    gigabytes = 8e-9 * size
-    if gigabytes > MOST_WORK:
-        rather = "'mkrk:cv8'" if system.velocity_dependent else "a splitting such as 'rkn6_14a'"
-        raise InvalidInput(
-            f"method {chosen.label!r} solves one dense system of equations for all {system.N} bodies together, which "
-            f"would need {gigabytes:.1f} GB of memory; take {rather}, whose memory grows with the number of bodies"
-        )
-
-
 def check_estimate(chosen: MethodSpec) -> None:
     """Refuse a method that does not estimate the error of its steps, which are then not its to choose.
 
@@ -93,37 +77,6 @@ def check_estimate(chosen: MethodSpec) -> None:
         raise InvalidInput(
             f"method {chosen.label!r} does not estimate its error, so that rtol cannot choose its steps; give step, or "
             f"take a method with an embedded tableau ({', '.join(pairs)}), such as 'mkrk:{pairs[-1]}'"
-        )
-
-
-def check_needs(system: System, chosen: MethodSpec) -> None:
-    """Refuse a method that needs what the system does not provide.
-
-    Raises
-    ------
-    InvalidInput
-        Naming the first of these capabilities, and systems that have it.
-    """
-    missing = chosen.prepare().needs - system.provides
-    if missing:
-        variables = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
-        first = in_order(missing)[0]
-        havers = [name for name, build in SYSTEMS.items() if first in (provided_by(build) or ())]
-        raise refusal(missing, chosen.label, system.name, variables=variables, havers=listed(havers))
-
-
-def check_places(system: System, chosen: MethodSpec, y: Any) -> None:
-    """Refuse a clock that follows distances from the origin where a body starts there.
-
-    Raises
-    ------
-    InvalidInput
-    """
-    places = y[: L.BODY * system.N].reshape(system.N, L.BODY)[np.isfinite(system.mass), L.POSITION : L.POSITION + 3]
-    if not places.any(axis=1).all():
-        raise InvalidInput(
-            f"position is the origin, but the steps of {chosen.label!r} follow distances from a centre there; say "
-            "where the body is, or take steps of one size"
         )
 
 
@@ -165,7 +118,7 @@ class Integrator:
         self.prepared = chosen.prepare()
         self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
         self.int_coefficients = np.ascontiguousarray(self.prepared.int_coefficients, dtype=np.int64)
-        check_needs(system, chosen)
+        self._check_needs()
         self.y = extended(system, self.prepared, y)
         self.bath_coefficients = np.zeros(0)
         if self.prepared.bath is not None:
@@ -173,7 +126,7 @@ class Integrator:
             self.bath_coefficients = self.prepared.bath.coefficients(system.boltzmann, *system.degrees_of_freedom, free)
             self.coefficients = np.concatenate([self.coefficients, self.bath_coefficients])
         if self.prepared.step_density:
-            check_places(system, chosen, self.y)
+            self._check_places()
         if self.prepared.refuses is not None:
             for moments in np.unique(system.moments[np.isfinite(system.moments).any(axis=1)], axis=0):
                 why = self.prepared.refuses(moments)
@@ -190,7 +143,14 @@ class Integrator:
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.auxiliary) * (
             self.prepared.auxiliary_work or 0
         )
-        check_work(system, chosen, size)
+        gigabytes = 8e-9 * size
+        if gigabytes > MOST_WORK:
+            rather = "'mkrk:cv8'" if system.velocity_dependent else "a splitting such as 'rkn6_14a'"
+            raise InvalidInput(
+                f"method {chosen.label!r} solves one dense system of equations for all {system.N} bodies together, "
+                f"which would need {gigabytes:.1f} GB of memory; take {rather}, whose memory grows with the number of "
+                "bodies"
+            )
         self.work = np.zeros(max(1, size))
         self.step_info = np.zeros(L.STEP_INFO)
         if self.prepared.step_density:
@@ -216,6 +176,37 @@ class Integrator:
             _ = self.time_transformed_loop
         elif not adaptive:
             _ = self.loop  # compiled now, so that no measured time contains it
+
+    def _check_needs(self) -> None:
+        """Refuse a method that needs what the system does not provide.
+
+        Raises
+        ------
+        InvalidInput
+            Naming the first of these capabilities, and systems that have it.
+        """
+        system = self.system
+        missing = self.prepared.needs - system.provides
+        if missing:
+            variables = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
+            first = in_order(missing)[0]
+            havers = [name for name, build in SYSTEMS.items() if first in (provided_by(build) or ())]
+            raise refusal(missing, self.chosen.label, system.name, variables=variables, havers=listed(havers))
+
+    def _check_places(self) -> None:
+        """Refuse a clock that follows distances from the origin where a body starts there.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        N, moves = self.system.N, np.isfinite(self.system.mass)
+        places = self.y[: L.BODY * N].reshape(N, L.BODY)[moves, L.POSITION : L.POSITION + 3]
+        if not places.any(axis=1).all():
+            raise InvalidInput(
+                f"position is the origin, but the steps of {self.chosen.label!r} follow distances from a centre there; "
+                "say where the body is, or take steps of one size"
+            )
 
     @cached_property
     def loop(self) -> Any:
@@ -368,18 +359,18 @@ class Integrator:
 
     def prepare(self, t: float, h: float, y: Any = None) -> int:
         """Turn ``y``, else the state, into the one the method works on with steps of ``h``; returns the status."""
-        return self._convert(L.PREPARING, t, h, y)
+        if not self.prepared.processed:
+            return L.OK
+        self.forget()
+        return self._run(L.PREPARING, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
 
     def present(self, t: float, h: float, y: Any = None) -> tuple[int, Any]:
         """Status, and the state of the system that belongs to ``y``, else to the method's, which stays as it is."""
         shown = (self.y if y is None else y).copy()
-        return self._convert(L.PRESENTING, t, h, shown), shown
-
-    def _convert(self, task: int, t: float, h: float, y: Any) -> int:
         if not self.prepared.processed:
-            return L.OK
+            return L.OK, shown
         self.forget()
-        return self._run(task, 0, 0, 1, t, h, self.no_rows, self.no_counts, y, None)
+        return self._run(L.PRESENTING, 0, 0, 1, t, h, self.no_rows, self.no_counts, shown, None), shown
 
     @property
     def evaluations(self) -> int:

@@ -14,19 +14,14 @@ from polhode.errors import PolhodeError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.methods import Method
-from polhode.runs.integrate import carry_out, run_of
-from polhode.runs.request import (
-    STATE_WORDS,
-    FixedStep,
-    InitialState,
-    Request,
-    Tolerance,
-    check_moving,
-    initial_state,
-    requested,
-)
+from polhode.runs.initial_state import InitialState, initial_state
+from polhode.runs.integrate import RUNS, carry_out
+from polhode.runs.request import Request, requested
 from polhode.runs.rows import Record
+from polhode.runs.settings import Settings
+from polhode.runs.state import STATE_WORDS, State
 from polhode.runs.stepping import Run
+from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
 
 if TYPE_CHECKING:
@@ -114,14 +109,11 @@ class PreparedRuns:
 
     def _request(self, start: Any, parameters: Any) -> Request:
         """The request of one run. That of a plain state is the first one with another state."""
-        first = self._first
+        first, start = self._first, start.given if isinstance(start, State) else start
         plain = first is not None and parameters is None and type(start) is dict and STATE_SET.issuperset(start)
         if plain and all(type(value) in PLAIN for value in start.values()):
             assert first is not None
-            y = initial_state(first.system, first.method, start, first.t0)
-            check_moving(first.system, start.get("velocity"), start.get("momentum"))
-            if first.system.check is None or not first.system.check(y[: L.BODY * first.system.N]):
-                return replace(first, state=InitialState(y))
+            return replace(first, state=InitialState(initial_state(first.system, first.method, start, first.t0)))
         request = requested(
             self.system, self.method, self.words | {"start": start, "parameters": parameters}, self.options
         )
@@ -133,9 +125,9 @@ class PreparedRuns:
         """A run at its start: the arrays of the last one, where nothing but the state has changed."""
         first, run = self._first, self._run
         if first is None or request.system is not first.system or request.steps is not first.steps:
-            return run_of(request)
+            return RUNS[type(request.steps)](request)
         if run is None:
-            run = run_of(request)
+            run = RUNS[type(request.steps)](request)
             alone = run.integrator.parameters.size == request.system.parameters.size and not run.event_detection
             if (
                 alone
@@ -155,7 +147,7 @@ class PreparedRuns:
 
         Parameters
         ----------
-        start : mapping or xarray.Dataset
+        start : State, mapping or xarray.Dataset
             As of ``polhode.integrate``.
         parameters : mapping or sequence of float, optional
             As of ``polhode.integrate``; such a run is set up anew.
@@ -200,14 +192,14 @@ PLAIN = (tuple, list, np.ndarray, int, float)
 
 def prepare(
     system: System, method: str | Method | None = None, *, step: float | None = None,
-    steps: int | Tolerance | None = None, rtol: float | None = None, t_end: float | None = None, every: int = 1,
-    guard: bool = True, **options: Any,
+    steps: int | Tolerance | None = None, t_end: float | None = None, every: int = 1,
+    settings: Settings | Mapping[str, Any] | None = None, **options: Any,
 ) -> PreparedRuns:  # fmt: skip
     """A system and a method, ready for many runs: what they have in common is checked and compiled in the first one.
 
     Parameters
     ----------
-    system, method, step, steps, rtol, t_end, every, guard, **options
+    system, method, step, steps, t_end, every, settings, **options
         As of ``polhode.integrate``.
 
     Returns
@@ -223,5 +215,5 @@ def prepare(
     >>> [prepared.run({"angular_velocity": (0, 0, w)}).energy[-1].round(12).item() for w in (1, 2)]
     [1.5, 6.0]
     """
-    words = {"step": step, "steps": steps, "rtol": rtol, "t_end": t_end, "every": every, "guard": guard}
+    words = {"step": step, "steps": steps, "t_end": t_end, "every": every, "settings": settings}
     return PreparedRuns(system, method, words, options)

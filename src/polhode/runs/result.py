@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.metadata import version
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,10 +24,6 @@ from polhode.trajectory.schema import MEANING
 if TYPE_CHECKING:
     import xarray as xr
 
-    from polhode.methods import MethodSpec
-    from polhode.systems import System
-from polhode.systems.record import no_loads
-
 
 @cache
 def release() -> str:
@@ -36,30 +31,9 @@ def release() -> str:
     return version("polhode")
 
 
-def _order(system: System, chosen: MethodSpec) -> dict[str, Any]:
-    """The order of a method on a system, and what is to be said of it."""
-    p = chosen.promises
-    if p.thermal:
-        return {"order": p.order, "order_note": "order of averages: a heat bath takes part in the motion"}
-    order = p.order_free if system.loads is no_loads and system.rotates else p.order
-    if not isfinite(order):
-        return {"order": "exact"}
-    if order != p.order:
-        return {"order": order, "order_note": f"order {order} in free motion; {p.order} under loads"}
-    if p.order_velocity == p.order or not (
-        system.velocity_dependent or any(own.by_velocity for own in system.auxiliary)
-    ):
-        return {"order": p.order}
-    kept = f"{p.kept_by} keeps {p.order}" if p.kept_by else f"without such loads it is {p.order}"
-    lower = f"order {p.order_velocity}"
-    if system.velocity_dependent:
-        return {"order": p.order_velocity, "order_note": f"{lower} with velocity-dependent loads; {kept}"}
-    return {"order": p.order, "order_note": f"{lower} of the work, {p.order} of the motion; {kept}"}
-
-
 def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
-    request, units = run.request, run.request.units
+    request, units = run.request, run.request.settings.units
     rows = (record.times, record.states, record.iterations, record.sizes)
     times, states, iterations, sizes = (a[: record.count] for a in rows)
     energies = None
@@ -95,7 +69,7 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         "system": run.system.name,
         "method": run.chosen.label,
         "method_description": run.chosen.method.description,
-        **_order(run.system, run.chosen),
+        **request.order,
         "citation": run.chosen.method.cite,
         **step_settings,
         "load_evaluations": run.integrator.evaluations,
@@ -107,8 +81,8 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         "polhode_version": release(),
         "run": json.dumps(request.to_json()),
     }
-    if request.epoch is not None:
-        attributes["epoch"] = request.epoch
+    if request.settings.epoch is not None:
+        attributes["epoch"] = request.settings.epoch
     if error is not None:
         attributes["incomplete"] = str(error)
     if stopped:
@@ -127,8 +101,8 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         numbers = states[:, first : first + bath.numbers.size].copy()
         ds = with_bath(ds, numbers, bath.energy(numbers, run.integrator.bath_coefficients), units)
     if run.time_transformed_run:
-        words = {"long_name": MEANING["clock"], "units": UNITS[units]["clock"]}
-        ds["clock"] = (("time", "clock_number"), states[:, -L.TIME_VARIABLES :].copy(), words)
+        words = {"long_name": MEANING["time_variables"], "units": UNITS[units]["time_variables"]}
+        ds["time_variables"] = (("time", "time_variable"), states[:, -L.TIME_VARIABLES :].copy(), words)
     ds.encoding["seconds"] = run.seconds
     if error is not None:
         error.trajectory = ds

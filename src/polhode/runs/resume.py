@@ -10,25 +10,24 @@ from typing import Any
 
 import xarray as xr
 
-from polhode.arguments import number
 from polhode.arguments import path as checked_path
 from polhode.errors import Interrupted, InvalidInput, PolhodeError
 from polhode.runs.display import Progress
-from polhode.runs.integrate import carry_out, run_of
+from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
 from polhode.runs.result import finish
 from polhode.runs.rows import Record
-from polhode.runs.store import SECONDS, LiveStore
+from polhode.runs.settings import refuse_moved
+from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
 from polhode.trajectory import files
 
 
 def resume(
-    store: str | os.PathLike[str],
+    store: str | os.PathLike[str] | Store,
     *,
     system: System | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
-    checkpoint_seconds: float = SECONDS,
     threads: int = 1,
     **functions: Callable[..., Any],
 ) -> xr.Dataset:
@@ -39,14 +38,14 @@ def resume(
 
     Parameters
     ----------
-    store : path
+    store : path or Store
         The ``store`` of ``integrate``, which goes on receiving the rows.
     system : System, optional
         The system again, where no function of polhode builds it.
     progress : function, optional
         As for ``integrate``.
-    checkpoint_seconds, threads : float, int
-        As for ``integrate``.
+    threads : int
+        As in ``polhode.Settings``.
     **functions : function
         The user's functions by keyword (``torque=f``), as for ``rerun``: a store keeps their source for reading and
         never runs it.
@@ -70,10 +69,10 @@ def resume(
     OtherMachineWarning
         The run was made by another version, on another processor, or with functions of another source.
     """
-    seconds = number(checkpoint_seconds, "checkpoint_seconds", "s", positive=True, zero=True)
-    live = LiveStore.opened(checked_path(store, "store"), seconds)
-    request = _read(live, system, functions, "resume")
-    return _labelled(live, lambda: carry_out(request, progress, live, threads))
+    refuse_moved(functions)
+    live = LiveStore.opened(Store.of(store))
+    request = _read(live, system, functions, "resume").on(threads)
+    return _labelled(live, lambda: carry_out(request, progress, live))
 
 
 def load(path: str | os.PathLike[str], *, system: System | None = None, **functions: Callable[..., Any]) -> xr.Dataset:
@@ -104,7 +103,7 @@ def load(path: str | os.PathLike[str], *, system: System | None = None, **functi
         if functions or system is not None:
             raise InvalidInput("a system or functions are handed in, but only a live store needs them; leave them out")
         return files.load(path)
-    live = LiveStore.opened(path, writable=False)
+    live = LiveStore.opened(Store(path), writable=False)
     request = _read(live, system, functions, "load")
     if live.over:  # what is left to do takes no time
         return _labelled(live, lambda: carry_out(request, None, live))
@@ -141,7 +140,7 @@ def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
 
 def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     """The rows that are committed, without taking a step."""
-    record, run = Record.of(request), run_of(request)
+    record, run = Record.of(request), RUNS[type(request.steps)](request)
     live.join(run, record)
     if not record.count and request.recording.t_eval is None:
         record.add(run.t0, run.start, 0)

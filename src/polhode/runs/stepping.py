@@ -22,11 +22,12 @@ from polhode.errors import (
 )
 from polhode.kernel import drive
 from polhode.kernel import layout as L
-from polhode.runs.energy_guard import is_judged
-from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found, break_times, fire
+from polhode.runs.energy_guard import work_variables
+from polhode.runs.event_detection import EPSILON, Ended, EventDetection, Found
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import FixedStep, Request
+from polhode.runs.request import Request
 from polhode.runs.rows import LARGEST_ROWS, Record
+from polhode.runs.steps import FixedStep
 from polhode.trajectory.charts import singular_note
 
 SLICE_SECONDS = 0.2
@@ -51,34 +52,31 @@ class Run:
     adaptive = False
     time_transformed_run = False
 
-    def __init__(self, request: Request, threads: int = 1) -> None:
+    def __init__(self, request: Request) -> None:
         import xarray  # noqa: F401  before the first step: Ctrl-C must not find it half imported when the run is over
 
         self.request, self.system, self.chosen = request, request.system, request.method
-        self.t0, self.guard, self.final = request.t0, request.guard, request.final
+        self.t0, self.guard, self.final = request.t0, request.settings.guard, request.final
         self.start = request.state.values.copy()
-        system, chosen = self.system, self.chosen
         self.direction = copysign(1.0, self.final - self.t0)
-        fired = [] if request.since is not None else fire(system, self.t0, self.start, self.direction)
-        limit = chosen.method.range if self.guard else None
+        self.event_detection = EventDetection(request)
+        self.event_detection.fire(self.t0, self.start, first=True)
+        limit = self.chosen.method.range if self.guard else None
         self.cuts = request.breaks
         self.integrator = Integrator(
-            system, chosen, self.start.copy(), self.t0, limit, self.adaptive, threads, breaks=bool(self.cuts)
-        )
+            self.system, self.chosen, self.start.copy(), self.t0, limit, self.adaptive, request.settings.threads,
+            breaks=bool(self.cuts),
+        )  # fmt: skip
         self.step_info = self.integrator.step_info
         self.done: int = 0
         self.seconds = 0.0
         self.slice = FIRST_SLICE
         self.ended: Found | None = None
         self.resumed = False
-        self.breaks = break_times(system, self.t0, self.final, self.cuts)
-        system.set_switches(self.integrator.parameters, self.t0, self.direction)
+        self.breaks = self.event_detection.breaks_after(self.t0)
+        self.system.set_switches(self.integrator.parameters, self.t0, self.direction)
         self.show_times()
-        self.event_detection = EventDetection(
-            system, self.integrator, request.events, self.direction, self.t0, self.start
-        )
-        self.event_detection.begin(self.t0, self.start)
-        self.event_detection.found += fired
+        self.event_detection.watch(self.integrator, self.t0, self.start)
         self.set_out()
 
     def set_out(self) -> None:
@@ -91,14 +89,18 @@ class Run:
     def judged(self) -> bool:
         """Whether a large error of the energy shows that the run has failed; always of molecules."""
         looks = self.guard or self.system.check is not None
-        return looks and self.integrator.prepared.bath is None and is_judged(self.system)
+        if not looks or self.integrator.prepared.bath is not None:
+            return False
+        # Kept, or all that changes it is a work. One work alone does not make it so, as that of drag beside a force of
+        # the user's with a potential of its own.
+        return "energy" in self.system.conserves or (
+            bool(work_variables(self.system.auxiliary)) and self.system.balanced
+        )
 
     def set_at(self, t: float) -> float:
         """Set switches, and the times loads see, as they are from a time on; the step from there, up to a break."""
         kept = self.breaks
-        self.breaks = [
-            b for b in break_times(self.system, self.t0, self.final, self.cuts) if (b - t) * self.direction > 0
-        ]
+        self.breaks = self.event_detection.breaks_after(t)
         self.system.set_switches(self.integrator.parameters, t, self.direction)
         self.show_times()
         left = abs(self.breaks[0] - t) if self.breaks else inf
@@ -347,7 +349,7 @@ class Run:
         self.system.set_switches(self.integrator.parameters, at, self.direction)
         self.show_times()
         after = y.copy()
-        fired = fire(self.system, at, after, self.direction)
+        fired = self.event_detection.fire(at, after)
         if fired:
             self.event_detection.close(t, y)
             self.event_detection.found += fired
@@ -544,7 +546,7 @@ class Run:
             largest, angle = abs(h) / 2, "too far in one of its stages"
         digits = 10.0 ** (floor(log10(largest)) - 2)
         largest = float(f"{floor(largest / digits) * digits:.3g}")  # rounded down, so that what is printed is safe
-        anyway = " (guard=False takes it anyway)" if self.guard else ""
+        anyway = " (settings={'guard': False} takes it anyway)" if self.guard else ""
         return StepTooLarge(
             f"a step of {abs(h):g} turns the body {angle} {where_text}, more than {self.chosen.label!r} can represent; "
             f"the largest safe step there is about {largest:g}{anyway}",

@@ -26,6 +26,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,15 @@ from typing import Any
 import numpy as np
 
 from polhode.arguments import number
+from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.runs.event_detection import Found
-from polhode.runs.request import Request, Tolerance
+from polhode.runs.request import Request
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
+from polhode.runs.steps import Tolerance
 from polhode.trajectory import foreign
 from polhode.trajectory.files import CHECKPOINT, is_store
 
@@ -172,15 +175,52 @@ def _sealed(body: Mapping[str, Any]) -> str:
 
 
 # ------------------------------------------------------------------ the store
+@dataclass(frozen=True)
+class Store:
+    """Where a run writes its rows while it goes: ``polhode.integrate(..., store=polhode.Store("run.zarr", 5.0))``.
+
+    Attributes
+    ----------
+    path : path
+        A folder, which ends in ``.zarr``.
+    checkpoint_seconds : float
+        Least time between two checkpoints. One more is written at the end, after Ctrl-C or a failure.
+
+    Raises
+    ------
+    InvalidInput
+        Another suffix, or a time below zero.
+    """
+
+    path: str | os.PathLike[str]
+    checkpoint_seconds: float = SECONDS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(checked_path(self.path, "store")))
+        if Path(self.path).suffix != ".zarr":
+            raise InvalidInput(f"the store {shown(str(self.path))} must end in .zarr; it will be a Zarr folder")
+        seconds = number(self.checkpoint_seconds, "checkpoint_seconds", "s", positive=True, zero=True)
+        object.__setattr__(self, "checkpoint_seconds", seconds)
+
+    @classmethod
+    def of(cls, given: Any) -> Store:
+        """The store that a path, or a ``Store``, is.
+
+        Raises
+        ------
+        InvalidInput
+            Something else, or as ``Store``.
+        """
+        return given if isinstance(given, Store) else cls(given)
+
+
 class LiveStore:
     """The store of one run, while that run is in this process.
 
     Parameters
     ----------
-    path : path
-        A new folder, which ends in ``.zarr``.
-    seconds : float
-        Least time between two checkpoints.
+    target : Store
+        A new folder, and how often checkpoints are written.
     labels : mapping, optional
         Further attributes of the Dataset, such as the text of a scenario.
     origin : str, optional
@@ -197,20 +237,12 @@ class LiveStore:
 
     Raises
     ------
-    InvalidInput
-        Another suffix, or ``seconds`` below zero.
     FileProblem
         The folder is there already.
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        seconds: float = SECONDS,
-        labels: Mapping[str, str] | None = None,
-        origin: str | None = None,
-    ) -> None:
-        self._set_up(path, seconds)
+    def __init__(self, target: Store, labels: Mapping[str, str] | None = None, origin: str | None = None) -> None:
+        self._set_up(target)
         self.labels, self.origin = dict(labels or {}), origin
         self._check_new()
 
@@ -223,12 +255,9 @@ class LiveStore:
         if self.path.is_file() or (self.path.is_dir() and any(self.path.iterdir())):
             raise FileProblem(f"{self.path} exists already and holds something else; name another store")
 
-    def _set_up(self, path: str | os.PathLike[str], seconds: float) -> None:
-        self.path = Path(path)
-        if self.path.suffix != ".zarr":
-            raise InvalidInput(f"the store {shown(str(path))} must end in .zarr; it will be a Zarr folder")
-        seconds = number(seconds, "checkpoint_seconds", "s", positive=True, zero=True)
-        self.seconds, self.writable, self.new, self.over = seconds, True, True, False
+    def _set_up(self, target: Store) -> None:
+        self.path, self.seconds = Path(target.path), target.checkpoint_seconds
+        self.writable, self.new, self.over = True, True, False
         self.run_text, self.rows, self.state = "", 0, None  # type: str, int, dict[str, Any] | None
         self.makers: list[dict[str, Any]] = []
         self.digests = {name: hashlib.sha256() for name in ("time", "step", "state", "iterations")}
@@ -240,7 +269,7 @@ class LiveStore:
         self.last = time.perf_counter()
 
     @classmethod
-    def opened(cls, path: str | os.PathLike[str], seconds: float = SECONDS, *, writable: bool = True) -> LiveStore:
+    def opened(cls, target: Store, *, writable: bool = True) -> LiveStore:
         """A store that is there, from its checkpoint.
 
         Raises
@@ -249,10 +278,10 @@ class LiveStore:
             There is none, or its checkpoint is missing, torn or edited.
         """
         store = cls.__new__(cls)
-        store._set_up(path, seconds)
+        store._set_up(target)
         store.new, store.writable = False, writable
         if not store.path.is_dir():
-            raise FileProblem(f"there is no store {str(path)!r}; check the name")
+            raise FileProblem(f"there is no store {str(store.path)!r}; check the name")
         if not is_store(store.path):
             raise FileProblem(f"{store.path} is not the live store of a run; polhode.load reads other trajectories")
         foreign.check_folder(store.path)

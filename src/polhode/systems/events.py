@@ -387,8 +387,8 @@ def event_of(description: Any) -> Event:
     return called(EVENTS[kind], arguments)
 
 
-def events_of(descriptions: Any, system: System) -> list[Event]:
-    """Events as records, checked against a system.
+def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]:
+    """Events as records, checked against a system, whose ``refuses`` says why one is none of it.
 
     Raises
     ------
@@ -405,11 +405,9 @@ def events_of(descriptions: Any, system: System) -> list[Event]:
             event = event_of(description)
         except InvalidInput as refused:
             raise InvalidInput(f"events[{k}]: {refused}") from None
-        if system.N != 1:
-            raise InvalidInput(f"events[{k}]: events are those of one body, but {system.name!r} has {system.N}")
-        if event.kind != "user" and not system.translates:
-            raise InvalidInput(f"events[{k}]: the body of {system.name!r} does not move through space; it has no "
-                               f"{event.kind}, but events.user takes a function of its attitude")  # fmt: skip
+        why = refuses(event)
+        if why:
+            raise InvalidInput(f"events[{k}]: {why}")
         made.append(event)
     return made
 

@@ -360,6 +360,15 @@ class System:
         """Whether loads may depend on velocities or angular velocities."""
         return "velocity_independent" not in self.provides
 
+    def refuses(self, event: Any) -> str:
+        """Why an event is none of this system, in words; empty where it is."""
+        if self.N != 1:
+            return f"events are those of one body, but {self.name!r} has {self.N}"
+        if event.kind != "user" and not self.translates:
+            return (f"the body of {self.name!r} does not move through space; it has no {event.kind}, but events.user "
+                    "takes a function of its attitude")  # fmt: skip
+        return ""
+
     def set_switches(self, parameters: Any, t: float, direction: float = 1.0) -> None:
         """Set the switches in ``parameters`` for the time just after ``t``, in this direction of time."""
         for switch in self.switches:
@@ -431,11 +440,36 @@ class System:
 
         A commutator or series is included, under the part COMMUTATOR or SERIES.
         """
-        return _compiled(self, self.loads, LOADS, t, y)
+        return self._as_kernel(self.loads, LOADS, t, y)
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""
-        return None if self.potential is None else _compiled(self, self.potential, POTENTIAL, t, y)
+        return None if self.potential is None else self._as_kernel(self.potential, POTENTIAL, t, y)
+
+    def _as_kernel(self, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
+        roles = self.__dict__.setdefault("_compiled", {})
+        key = (id(role), str(signature))
+        if isinstance(role, UserFunction):  # compiled again if what it reads has changed
+            made, previous = role.made, self.__dict__.setdefault("_made", {})
+            if previous.get(key) != made:
+                warned = self.__dict__.setdefault("_told", set())
+                roles[key] = role.compile(t, y, self.bodies, warn=id(role.function) not in warned)
+                previous[key] = made
+                warned.add(id(role.function))
+        elif key not in roles:
+            if role is self.loads and (self.series or self.commutator not in (None, role)):
+                role = jit.bind(
+                    either_loads, plain_loads=role, commutator_loads=self.commutator or role,
+                    series_loads=self.series or no_series,
+                )  # fmt: skip
+            if signature is LOADS and self.without_thickness.any():
+                role = jit.bind(felt_loads, plain_loads=role)
+            try:
+                roles[key] = jit.compile_kernel(role, signature)
+            except NumbaError as problem:
+                raise InvalidInput(f"the loads of {self.name!r} cannot be compiled: {jit.told(problem)}; use "
+                                   "numbers, tuples, and functions of these there") from problem  # fmt: skip
+        return roles[key]
 
     def bridged_loads(self) -> Callable[..., Any] | None:
         """The LOADS role with the user's function run as plain Python; None without a user function."""
@@ -481,32 +515,6 @@ class System:
 
 LONGEST = 400
 """Longest ``repr`` of an argument that is shown in full, in characters."""
-
-
-def _compiled(system: System, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
-    roles = system.__dict__.setdefault("_compiled", {})
-    key = (id(role), str(signature))
-    if isinstance(role, UserFunction):  # compiled again if what it reads has changed
-        made, previous = role.made, system.__dict__.setdefault("_made", {})
-        if previous.get(key) != made:
-            warned = system.__dict__.setdefault("_told", set())
-            roles[key] = role.compile(t, y, system.bodies, warn=id(role.function) not in warned)
-            previous[key] = made
-            warned.add(id(role.function))
-    elif key not in roles:
-        if role is system.loads and (system.series or system.commutator not in (None, role)):
-            role = jit.bind(
-                either_loads, plain_loads=role, commutator_loads=system.commutator or role,
-                series_loads=system.series or no_series,
-            )  # fmt: skip
-        if signature is LOADS and system.without_thickness.any():
-            role = jit.bind(felt_loads, plain_loads=role)
-        try:
-            roles[key] = jit.compile_kernel(role, signature)
-        except NumbaError as problem:
-            raise InvalidInput(f"the loads of {system.name!r} cannot be compiled: {jit.told(problem)}; use "
-                               "numbers, tuples, and functions of these there") from problem  # fmt: skip
-    return roles[key]
 
 
 def called(make: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:

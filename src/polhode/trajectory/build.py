@@ -84,7 +84,7 @@ def dataset(
         quantities |= {"position": r, "momentum": p, "velocity": p / system.mass[:, None]}
     if compensation:
         left = states[:, L.BODY * N + S : L.BODY * N + S + COMPENSATION * N].reshape(n, N, COMPENSATION)
-        quantities |= {"position_carry": left[:, :, :3].copy(), "momentum_carry": left[:, :, 3:].copy()}
+        quantities |= {"position_compensation": left[:, :, :3].copy(), "momentum_compensation": left[:, :, 3:].copy()}
     quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
         quantities["vertical_angular_momentum"] = spatial[:, :, 2].sum(axis=1)

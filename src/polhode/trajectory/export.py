@@ -12,7 +12,7 @@ of version 1.0 [ccsds2008] with quaternions. Numbers have 17 significant digits,
 of the trajectory must be in seconds, and its space axes those of the reference frame named: no rotation is applied.
 
 **Times.** ``epoch`` is the instant at which ``ds.time`` is 0 (not that of its first row). The default is the epoch
-recorded by ``polhode.integrate(epoch=...)`` or a scenario. The message is in the epoch's own time system unless
+recorded by the setting ``epoch`` of a run or a scenario. The message is in the epoch's own time system unless
 ``time_system`` names another; a text without a scale is taken to be in the one named, else UTC.
 
 **Rows.** A run backwards in time is written forwards. Where a time occurs twice, as before and after an impulse, a new

@@ -19,7 +19,7 @@ from polhode.arguments import path as checked_path
 from polhode.errors import FileProblem, InvalidInput
 from polhode.kernel.interrupts import held
 from polhode.trajectory import digests, foreign
-from polhode.trajectory.schema import trajectory
+from polhode.trajectory.schema import renamed, trajectory
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -198,7 +198,8 @@ def _write_zarr(ds: xr.Dataset, path: Path) -> None:
 def load(path: str | os.PathLike[str]) -> xr.Dataset:
     """Read a trajectory file into memory and verify its digests; ``polhode.load`` also reads live stores.
 
-    A file without digests, from an earlier version or another program, is read without this check.
+    A file without digests, from an earlier version or another program, is read without this check. Variables get the
+    names they have now.
 
     Raises
     ------
@@ -236,7 +237,7 @@ def load(path: str | os.PathLike[str]) -> xr.Dataset:
         ) from problem
     if "polhode_version" not in ds.attrs:
         raise FileProblem(f"{str(path)!r} was not written by polhode: it has no attribute 'polhode_version'")
-    return ds
+    return renamed(ds)
 
 
 def _read(ds: xr.Dataset, path: Path) -> xr.Dataset:

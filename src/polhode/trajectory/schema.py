@@ -9,8 +9,8 @@ angular_velocity          time, axis           body frame
 angular_momentum_space    time, axis           about the origin, space frame: R m + r x p
 position, momentum        time, axis           space frame; of bodies that translate
 velocity                  time, axis           space frame; of bodies that translate
-position_carry            time, axis           and momentum_carry: rounding errors of the sums so far, added to the next
-                                               ones; of methods with compensated summation
+position_compensation     time, axis           and momentum_compensation: rounding errors of the sums so far, added
+                                               to the next ones; of methods with compensated summation
 kinetic_energy            time                 of all bodies
 potential_energy          time                 where the system has a potential
 energy                    time                 kinetic + potential
@@ -43,7 +43,7 @@ box                       axis                 edges of the periodic box, where 
 iterations                time                 most solver iterations of a step since the previous row
 step                      time                 size of the step that ends at the row or contains it, 0 at the first; of
                                                adaptive and time-transformed runs
-clock                     time, clock_number   of time-transformed runs: time, its compensation, step density (nominal
+time_variables            time, time_variable  of time-transformed runs: time, its compensation, step density (nominal
                                                step over step), its rate or unit
 thermostat                time,                of thermostatted runs: thermostat variables, see
                           thermostat_number    ``polhode.methods.thermostats``
@@ -105,8 +105,8 @@ UNITS = {
         "position": "length",
         "momentum": "mass length / time",
         "velocity": "length / time",
-        "position_carry": "length",
-        "momentum_carry": "mass length / time",
+        "position_compensation": "length",
+        "momentum_compensation": "mass length / time",
         "kinetic_energy": "mass length2 / time2",
         "potential_energy": "mass length2 / time2",
         "energy": "mass length2 / time2",
@@ -130,7 +130,7 @@ UNITS = {
         "inertia": "mass length2",
         "iterations": "1",
         "step": "time",
-        "clock": "of each number its own",
+        "time_variables": "of each number its own",
         "thermostat": "of each number its own",
         "conserved_energy": "mass length2 / time2",
         "rotation_vector": "rad",
@@ -161,8 +161,8 @@ UNITS = {
         "position": "m",
         "momentum": "kg m s-1",
         "velocity": "m s-1",
-        "position_carry": "m",
-        "momentum_carry": "kg m s-1",
+        "position_compensation": "m",
+        "momentum_compensation": "kg m s-1",
         "kinetic_energy": "J",
         "potential_energy": "J",
         "energy": "J",
@@ -186,7 +186,7 @@ UNITS = {
         "inertia": "kg m2",
         "iterations": "1",
         "step": "s",
-        "clock": "of each number its own",
+        "time_variables": "of each number its own",
         "thermostat": "of each number its own",
         "conserved_energy": "J",
         "rotation_vector": "rad",
@@ -245,6 +245,25 @@ def trajectory(ds: Any, *needed: str) -> xr.Dataset:
     return ds
 
 
+RENAMED = {
+    "clock": "time_variables", "clock_number": "time_variable", "position_carry": "position_compensation",
+    "momentum_carry": "momentum_compensation",
+}  # fmt: skip
+"""Names in files of 0.1, and what they are called now."""
+
+
+def renamed(ds: xr.Dataset) -> xr.Dataset:
+    """The Dataset with names of before by those of now."""
+    found = {old: new for old, new in RENAMED.items() if old in ds.variables or old in ds.dims}
+    if not found:
+        return ds
+    ds = ds.rename(found)
+    for name in found.values():
+        if name in ds.variables:
+            ds[name].attrs["long_name"] = MEANING[name]
+    return ds
+
+
 def unit_of(ds: xr.Dataset, kind: str) -> str:
     """Unit that a quantity passed along with a trajectory is converted to, or ``arguments.UNKNOWN``."""
     return SCALES.get(str(ds.attrs.get("units")), {}).get(kind, UNKNOWN)
@@ -270,8 +289,8 @@ MEANING = {
     "position": "position, space frame",
     "momentum": "momentum, space frame",
     "velocity": "velocity, space frame",
-    "position_carry": "what rounding has left out of the position",
-    "momentum_carry": "what rounding has left out of the momentum",
+    "position_compensation": "what rounding has left out of the position",
+    "momentum_compensation": "what rounding has left out of the momentum",
     "kinetic_energy": "kinetic energy",
     "potential_energy": "potential energy",
     "energy": "total energy",
@@ -294,7 +313,7 @@ MEANING = {
     "site_mass": "mass of a site",
     "inertia": "principal moments of inertia",
     "step": "size of the step that ends at the row or holds it",
-    "clock": "time, its carry, density of steps, its rate or unit",
+    "time_variables": "time, its compensation, density of steps, its rate or unit",
     "thermostat": "numbers of the heat bath",
     "conserved_energy": "energy of bodies and heat bath",
     "iterations": "most solver iterations in a step since the previous row",

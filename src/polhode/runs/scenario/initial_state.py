@@ -9,8 +9,8 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.kernel import layout as L
-from polhode.runs import turning
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
+from polhode.runs.state import ANGLES, ATTITUDES, TURNING, as_kept
 from polhode.systems import System
 from polhode.systems import initial as initial  # which adds its recipes
 from polhode.systems.recipes import RECIPES, keys_of_recipes
@@ -32,7 +32,7 @@ from polhode.systems.words import (
 AS_GIVEN = ("coordinates", "clock", "thermostat", "compensation")
 """Of these numbers the method knows more; runs that go on from others have them."""
 GIVEN = {
-    "attitude": (*turning.ATTITUDES, "coordinates"), "angular_momentum": turning.TURNING, "position": ("position",),
+    "attitude": (*ATTITUDES, "coordinates"), "angular_momentum": TURNING, "position": ("position",),
     "momentum": ("velocity", "momentum"),
 }  # fmt: skip
 """The keys that give a quantity in numbers."""
@@ -43,7 +43,7 @@ def given_state(
     rotation_vector: VectorOrVectors | None = None,
     euler_angles: VectorOrVectors | None = None,
     euler_angles_deg: VectorOrVectors | None = None,
-    sequence: Annotated[str | None, Beside(turning.ANGLES)] = None,
+    sequence: Annotated[str | None, Beside(ANGLES)] = None,
     angular_velocity: AngularVelocities | None = None,
     angular_momentum: AngularMomenta | None = None,
     angular_velocity_space: AngularVelocities | None = None,
@@ -94,7 +94,7 @@ def given_state(
         Arguments of ``integrate``: attitude as a quaternion, angular velocity and momentum in the body frame.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    turns = {name: np.asarray(value).tolist() for name, value in turning.as_kept(given).items()}
+    turns = {name: np.asarray(value).tolist() for name, value in as_kept(given).items()}
     return {name: given[name] for name in ("position", *GIVEN["momentum"], *AS_GIVEN) if name in given} | turns
 
 

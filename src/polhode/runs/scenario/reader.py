@@ -23,8 +23,9 @@ from polhode.arguments import path as checked_path
 from polhode.arguments import truth
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
+from polhode.runs.initial_state import check_moving, start_state
 from polhode.runs.integrator import check_estimate
-from polhode.runs.request import ADAPTIVE, check_moving, checked_breaks, grouped, requested, sample_times, start_state
+from polhode.runs.request import ADAPTIVE, grouped, requested
 from polhode.runs.rows import Record
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
@@ -33,6 +34,7 @@ from polhode.runs.scenario.schema import Elements, MethodTable, Output, Run, Sce
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
+from polhode.runs.steps import checked_breaks, sample_times
 from polhode.systems import SYSTEMS, System, inertia, problem
 from polhode.systems.events import Event, event_of, events_of
 from polhode.systems.forces import force_of
@@ -357,7 +359,7 @@ class _Reader:
             try:
                 made.append(event_of(given))
                 if system is not None:
-                    events_of(made[-1:], system)
+                    events_of(made[-1:], system.refuses)
             except InvalidInput as refused:
                 if isinstance(table, str) or str(refused).startswith("events[0]"):
                     self.wrong(key, str(refused).removeprefix("events[0]: "))
@@ -465,7 +467,8 @@ class _Reader:
             if system is not None:
                 state = carried_out(given, state, system)
                 start_state(system, **state)
-                check_moving(system, state.get("velocity"), state.get("momentum"))
+                attracted = "central_gravity" in system.provides
+                check_moving(attracted, state.get("velocity"), state.get("momentum"))
         except InvalidInput as refused:
             self.refused(at, refused)
             return {}

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from polhode.errors import InvalidInput, PolhodeError
 from polhode.methods import method as find_method
 from polhode.runs.display import Progress
-from polhode.runs.integrate import integrate
-from polhode.runs.request import grid, grouped, planned
-from polhode.runs.store import SECONDS, LiveStore
+from polhode.runs.integrate import carry_out
+from polhode.runs.request import Request, grouped, requested
+from polhode.runs.state import State
+from polhode.runs.steps import grid, planned
+from polhode.runs.store import LiveStore, Store
 from polhode.systems import System
 
 
@@ -69,8 +70,7 @@ class Scenario:
     def integrate(
         self,
         progress: Callable[[Progress], None] | bool | None = None,
-        store: str | os.PathLike[str] | None = None,
-        checkpoint_seconds: float = SECONDS,
+        store: str | os.PathLike[str] | Store | None = None,
         threads: int = 1,
     ) -> xr.Dataset:
         """Run it; the trajectory carries the text of the scenario and its title, and so does a store.
@@ -83,15 +83,25 @@ class Scenario:
         try:
             live = None
             if store is not None:
-                live = LiveStore(store, checkpoint_seconds, self.labels, os.fspath(self.path.resolve()))
-            asked: dict[str, Any] = {"progress": progress, "store": live, "threads": threads}
-            return self._label(integrate(self.system, self.method, **asked, **grouped(self.arguments)))
+                live = LiveStore(Store.of(store), self.labels, os.fspath(self.path.resolve()))
+            return self._label(carry_out(self.request.on(threads), progress, live))
         except PolhodeError as failed:
             if failed.trajectory is not None:
                 self._label(failed.trajectory)
             if isinstance(failed, InvalidInput):
                 failed.args = (f"{self.path}: {failed}",)
             raise
+
+    @property
+    def request(self) -> Request:
+        """Its run, checked.
+
+        Raises
+        ------
+        InvalidInput
+            As ``polhode.integrate``.
+        """
+        return requested(self.system, self.method, grouped(self.arguments), {})
 
     def continued(self, ds: xr.Dataset) -> Scenario:
         """The rest of this scenario, from where a trajectory of it stopped.
@@ -128,23 +138,17 @@ class Scenario:
                 + ("" if time_transformed else f", the run at t = {start + n * h:g}")
             )
         keep = {name: value for name, value in keep.items() if name not in (*STATE, "angular_velocity", "velocity")}
-        keep |= {name: last[name].values.tolist() for name in STATE if name in last}
-        own = find_method(self.method).prepare().coordinates
-        if own is not None and own.name in last:  # these, for an attitude does not say how often it has turned
-            del keep["attitude"]
-            keep["coordinates"] = last[own.name].values.tolist()
-        if "thermostat" in last:
-            keep["thermostat"] = last.thermostat.values.tolist()
-        if "position_carry" in last:
-            keep["compensation"] = np.concatenate([last.position_carry, last.momentum_carry], axis=-1).tolist()
+        method = replace(find_method(self.method), compensated=keep.get("compensated", False))
+        state = {
+            name: value for name, value in State.of(ds, method=method).given.items() if name not in ("time", "since")
+        }
+        keep |= {"clock" if name == "time_variables" else name: value.tolist() for name, value in state.items()}
         keep |= {"t0": now, "t_end": self.arguments.get("t_end", start + n * h), "since": keep.get("since", start)}
         if keep.pop("steps", None) is not None and time_transformed:
             del keep["t_end"]
             keep["steps"] = n
         if time_transformed:
             del keep["since"]
-            if "clock" in last:
-                keep["clock"] = last.clock.values.tolist()
         if "rtol" in keep and "step" in last and float(last.step) > 0.0:
             keep["first_step"] = float(last.step)
         if "t_eval" in keep:
@@ -189,5 +193,5 @@ def span_of(times: Mapping[str, Any], time_transformed: bool = False) -> tuple[f
     InvalidInput
         As ``integrate``.
     """
-    steps, t0, t_end = planned(grouped(times), time_transformed)
+    steps, t0, t_end = planned(grouped(times) | {"time": times.get("t0")}, time_transformed)
     return (*grid(steps, t0, t_end), t0)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Picture
 from polhode import kepler
 from polhode.checks import stepper
 from polhode.plots.style import BLUE, GREY, VERMILION
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (
     CIRCULAR,

@@ -19,7 +19,7 @@ from polhode import kepler
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, COLOURS, GREEN, GREY, INK, ORANGE, PURPLE, VERMILION
 from polhode.runs.integrate import integrate
-from polhode.runs.request import Tolerance
+from polhode.runs.steps import Tolerance
 from polhode.studies import drawing
 from polhode.studies.criteria import order_is
 from polhode.studies.measure import whole
@@ -66,7 +66,7 @@ COLOUR = {
 def run(label: str, orbit_name: str, *, forces: Sequence[Any] = (), start: Mapping[str, Any] | None = None,
         **step_settings: Any) -> xr.Dataset:  # fmt: skip
     """Run the method of this label (or method string) from the initial state of an orbit, by default for a day."""
-    step_settings = {"t_end": DAY} | ({} if {"rtol", "steps"} & set(step_settings) else {"step": STEP}) | step_settings
+    step_settings = {"t_end": DAY} | ({} if "steps" in step_settings else {"step": STEP}) | step_settings
     return integrate(
         orbit(MU, forces=list(forces)), METHODS.get(label, label), **step_settings, **(start or STARTS[orbit_name])
     )

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
+from polhode.runs.steps import Tolerance
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (
     CORRECTED,
@@ -55,7 +56,7 @@ def compute(quick: bool, report_progress: Reporter) -> xr.Dataset:
                 if label in CHOSEN:
                     method = "mkrk:dp8" if label == DP8 else label
                     rtol = CHOSEN[label][k]
-                    end = run(method, ELLIPTIC, rtol=rtol, t_end=days * DAY, every=100_000).isel(time=-1)
+                    end = run(method, ELLIPTIC, steps=Tolerance(rtol), t_end=days * DAY, every=100_000).isel(time=-1)
                 else:
                     h = STEPS[label][k]
                     assert whole(days * DAY, h)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREY, VERMILION
 from polhode.runs.integrate import integrate
-from polhode.runs.request import Tolerance
+from polhode.runs.steps import Tolerance
 from polhode.studies import drawing
 from polhode.studies.carson2005.common import (
     CIRCULAR,
@@ -59,8 +59,8 @@ def ends(name: str) -> dict[str, tuple[Any, float]]:
     rows = iter(OURS)
     for method, h in n.items():
         for compensated in (False, True):
-            ds = integrate(orbit(MU), method, step=h, t_end=DAY, every=round(DAY / h), compensated=compensated,
-                           **STARTS[name])  # fmt: skip
+            ds = integrate(orbit(MU), method, step=h, t_end=DAY, every=round(DAY / h),
+                           settings={"compensated": compensated}, **STARTS[name])  # fmt: skip
             results[next(rows)] = (ds.position.values[-1], h)
     results[EXACT] = (last("kepler", name, step=DAY).position.values, DAY)
     return results

@@ -20,8 +20,8 @@ from polhode.checks import exact_state, stepper
 from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, VERMILION
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import charts
 from polhode.studies.celledoni2008.claims import EACH, FORM, KEPT

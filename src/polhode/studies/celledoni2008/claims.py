@@ -26,7 +26,7 @@ from polhode.methods.splitting import splitting
 from polhode.methods.splitting_tables import SCHEMES as SPLITTINGS
 from polhode.methods.splitting_tables import Scheme
 from polhode.plots.style import BLUE, GREEN, INK, ORANGE, PURPLE, SKY, VERMILION
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008 import conditions, quadrature, theta
 from polhode.studies.study import Check, Claim, Figure, Finding, Reporter

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure as Picture
 
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.spheres import (
     BOOSTED,

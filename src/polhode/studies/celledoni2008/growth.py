@@ -13,8 +13,8 @@ from matplotlib.figure import Figure as Picture
 from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import BLUE, GREEN, INK, PURPLE, VERMILION
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.celledoni2008.common import Flow
 from polhode.studies.celledoni2008.spheres import INERTIA, clock, lattice_draw

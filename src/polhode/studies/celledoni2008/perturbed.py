@@ -12,8 +12,8 @@ import xarray as xr
 
 from polhode.kernel import layout as L
 from polhode.methods import method
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.studies import criteria
 from polhode.studies.celledoni2008.common import SEED, physical_moments
 from polhode.studies.study import Check, Finding, Reporter

@@ -27,7 +27,9 @@ def satellite(methods: Sequence[str], report_progress: Reporter) -> xr.Dataset:
     for name in methods:
         for h in SATELLITE_STEPS:
             report_progress(f"{name}, step {h:g}")
-            ds = integrate(system, name, step=h, t_end=SATELLITE.t_end, guard=False, **SATELLITE.initial)
+            ds = integrate(
+                system, name, step=h, t_end=SATELLITE.t_end, settings={"guard": False}, start=SATELLITE.initial
+            )
             shown = ds.isel(time=slice(None, None, round(SATELLITE_STEPS[0] / h)))
             pointing.append(rotate_inverse(shown.attitude.values, (0.0, 0.0, 1.0)))
             energy.append(shown.energy_error.values)

@@ -22,8 +22,8 @@ from polhode.kernel import layout as L
 from polhode.methods import method
 from polhode.plots.style import COLOURS, MARKERS
 from polhode.runs.energy_guard import first_blown
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.studies.study import Reporter
 from polhode.systems import System, dipoles
 

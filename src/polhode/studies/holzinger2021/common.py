@@ -75,7 +75,7 @@ class Motion:
             start = {"attitude": ATTITUDE_OF[self.chart](self.coordinates)}
         n = whole(self.t_end, step)
         return attempt(
-            self.system, method, step=step, steps=n, every=every, guard=False,
+            self.system, method, step=step, steps=n, every=every, settings={"guard": False},
             angular_velocity=self.angular_velocity, **start,
         )  # fmt: skip
 

@@ -38,7 +38,7 @@ def end(method: str, step: float) -> xr.Dataset:
     n = whole(T_END, step)
     return integrate(
         top.TOP, method, step=step, steps=n, every=n, start={"coordinates": (0.0, TILT, 0.0)},
-        angular_velocity=top.OMEGA, guard=False,
+        angular_velocity=top.OMEGA, settings={"guard": False},
     ).isel(time=-1)  # fmt: skip
 
 

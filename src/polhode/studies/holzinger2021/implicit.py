@@ -16,8 +16,8 @@ from polhode.algebra import rotation
 from polhode.checks import symmetry_defect
 from polhode.errors import unwarned
 from polhode.plots.style import BLUE, GREEN, ORANGE, VERMILION
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrate import integrate
-from polhode.runs.request import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.holzinger2021 import top
 from polhode.studies.measure import attempt, whole

@@ -12,8 +12,8 @@ import numpy as np
 
 from polhode.kernel import layout as L
 from polhode.methods import method as find_method
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
-from polhode.runs.request import start_state
 from polhode.studies.holzinger2021 import top
 
 WINDOW = 1000  # steps per window; the largest deviation of each window is stored

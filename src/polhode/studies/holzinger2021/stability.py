@@ -39,7 +39,9 @@ def factors(method: str) -> list[float]:
     results = []
     for product in PRODUCTS:
         h = product * min(MOMENTS) / RATE
-        ds, outcome = attempt(body, method, step=h, steps=COUNT, every=COUNT, angular_velocity=OMEGA, guard=False)
+        ds, outcome = attempt(
+            body, method, step=h, steps=COUNT, every=COUNT, angular_velocity=OMEGA, settings={"guard": False}
+        )
         size = abs(float(ds.angular_velocity[-1, 0])) / OMEGA[0] if outcome == "completed" else np.inf
         results.append(size ** (1.0 / COUNT))
     return results

@@ -23,8 +23,8 @@ from polhode.checks import (
 from polhode.errors import unwarned
 from polhode.kernel import layout as L
 from polhode.plots.style import COLOURS
+from polhode.runs.initial_state import start_state
 from polhode.runs.integrate import integrate
-from polhode.runs.request import start_state
 from polhode.studies import drawing
 from polhode.studies.criteria import at_least, at_most, every, order_is
 from polhode.studies.krysl2006 import tableaux

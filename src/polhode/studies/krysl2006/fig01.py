@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies.criteria import at_least, at_most, every, ratio_within, within
 from polhode.studies.krysl2006.common import ALL, PRINTED, SLIGHTLY, by_method, convergence_picture, second_order
 from polhode.studies.measure import NORMS, REFERENCE, convergence, whole

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 from polhode.algebra import elliptic, rotation
 from polhode.checks import stepper
 from polhode.plots.style import GREEN, VERMILION
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import printed

@@ -18,7 +18,7 @@ from polhode.algebra import rotation
 from polhode.checks import stepper
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.systems import free_body
 from polhode.trajectory.convergence import observed_order
 

@@ -24,7 +24,7 @@ from polhode.checks import exact_state, quantities, state_distance, stepper, sym
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
 from polhode.methods import FLOW_NAMES, METHODS
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import criteria
 from polhode.studies.study import Check, Reporter
 from polhode.studies.vilmart2013.common import BODY_OF_FIG_1, BROKEN, KEPT, START, Map, as_matrix, tolerance

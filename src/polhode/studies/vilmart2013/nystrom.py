@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as Picture
 
 from polhode.algebra import rotation
 from polhode.checks import stepper
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 from polhode.studies import criteria, drawing
 from polhode.studies.study import Check, Claim, Figure, Finding, Reporter
 from polhode.studies.vilmart2013 import pictures, printed

@@ -1,0 +1,264 @@
+"""The state vector that a run starts from, of the bodies and of the numbers that the method keeps beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.arguments import UNKNOWN, array, vector
+from polhode.errors import InvalidInput
+from polhode.flows.sums import COMPENSATION
+from polhode.kernel import layout as L
+from polhode.methods import MethodSpec
+from polhode.runs.integrator import extended
+from polhode.systems import System
+from polhode.systems.inertia import RELATIVE_TOLERANCE
+
+LARGEST = 1e60
+"""Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
+OVERFLOWING = 1e100
+"""Numbers of a start beyond this would overflow when squared; distances from a centre below its inverse."""
+STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
+
+
+def start_state(
+    system: System,
+    attitude: Any = None,
+    angular_velocity: Any = None,
+    angular_momentum: Any = None,
+    position: Any = None,
+    velocity: Any = None,
+    momentum: Any = None,
+) -> Any:
+    """State vector from the initial values, each for one body (shape (k,)) or all (shape (N, k)).
+
+    Raises
+    ------
+    InvalidInput
+        Wrong shapes, not finite, a zero quaternion, two values for one thing, a value the system has no use for, or a
+        position at the centre of attraction.
+    """
+    N = system.N
+    y = np.zeros(L.BODY * N)
+    body = y.reshape(N, L.BODY)
+    body[:, L.ATTITUDE] = 1.0
+    turning = {"attitude": attitude, "angular_velocity": angular_velocity, "angular_momentum": angular_momentum}
+    moving = {"position": position, "velocity": velocity, "momentum": momentum}
+    for names, allowed, does in ((turning, system.rotates, "turn"), (moving, system.translates, "move through space")):
+        for name, value in names.items():
+            if value is not None and not allowed:
+                raise InvalidInput(f"{name} is given, but the bodies of {system.name!r} do not {does}; leave it out")
+    if angular_velocity is not None and angular_momentum is not None:
+        raise InvalidInput("angular_velocity and angular_momentum are both given; keep one of them")
+    if velocity is not None and momentum is not None:
+        raise InvalidInput("velocity and momentum are both given; keep one of them")
+    frames = np.asarray(system.frames, dtype=float)
+    axes = system.without_thickness[:, None] & np.isinf(system.moments)
+    if attitude is not None:
+        q = _of_bodies(attitude, "attitude", N, 4)
+        length = np.sqrt(np.matmul(q[:, None, :], q[:, :, None])[:, 0, 0])  # rounds as the norm of each alone does
+        wrong = np.flatnonzero(np.abs(length - 1.0) > 1e-6)
+        if wrong.size:
+            i = int(wrong[0])
+            raise InvalidInput(
+                f"attitude{_whose(attitude, i)} has length {length[i]:g}; give a unit quaternion (w, x, y, z)"
+            )
+        body[:, L.ATTITUDE : L.ATTITUDE + 4] = q / length[:, None]
+    body[:, L.ATTITUDE : L.ATTITUDE + 4] = _by_columns(multiply, body[:, L.ATTITUDE : L.ATTITUDE + 4], frames)
+    if angular_velocity is not None:
+        omega = _by_columns(rotate_inverse, frames, _of_bodies(angular_velocity, "angular_velocity", N, 3))
+        omega = _across(axes, omega, "angular_velocity")
+        body[:, L.ANGULAR : L.ANGULAR + 3] = _heavy(system.moments, omega, "angular_velocity", "turn")
+    if angular_momentum is not None:
+        m = _of_bodies(angular_momentum, "angular_momentum", N, 3)
+        body[:, L.ANGULAR : L.ANGULAR + 3] = _across(axes, _by_columns(rotate_inverse, frames, m), "angular_momentum")
+    _check_size(system.moments, body[:, L.ANGULAR :])
+    if position is not None:
+        body[:, L.POSITION : L.POSITION + 3] = _of_bodies(position, "position", N, 3)
+    if velocity is not None:
+        v = _of_bodies((0.0, 0.0, 0.0) if _is_zero(velocity) else velocity, "velocity", N, 3)
+        body[:, L.MOMENTUM : L.MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
+    if momentum is not None:
+        body[:, L.MOMENTUM : L.MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
+    distance = np.abs(body[:, L.POSITION : L.POSITION + 3]).max(axis=1)
+    if "central_gravity" in system.provides and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
+        given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
+        raise InvalidInput(f"position {given}; say where the orbit begins")
+    return y
+
+
+def check_moving(attracted: bool, velocity: Any, momentum: Any) -> None:
+    """Refuse a start about a centre of attraction that does not say how anything moves.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if attracted and velocity is None and momentum is None:
+        raise InvalidInput(
+            "velocity is missing, and from rest everything falls into the centre; give velocity or momentum, or say "
+            "velocity=0 where that is meant"
+        )
+
+
+def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], t0: float) -> Any:
+    """State vector a method starts from: behind the bodies stand its own numbers, which follow from the start or are
+    given (``coordinates``, ``compensation``, ``thermostat``, ``time_variables``).
+
+    Raises
+    ------
+    InvalidInput
+        As ``start_state``; numbers the method does not have, or not as many; a start that the system refuses.
+    """
+    prepared, N = chosen.prepare(), system.N
+    chosen.method.check_complete(chosen.options)
+    coordinates, compensation, thermostat, time_variables = (
+        given.get(name) for name in ("coordinates", "compensation", "thermostat", "time_variables")
+    )
+    own, bath = prepared.coordinates, prepared.bath
+    if thermostat is not None and bath is None:
+        raise InvalidInput(f"method {chosen.label!r} has no heat bath; leave thermostat out")
+    if prepared.compensation and not system.translates:
+        raise InvalidInput(
+            "compensated sums are of positions and momenta, but the bodies of "
+            f"{system.name!r} do not move through space; leave it out"
+        )
+    if compensation is not None and not prepared.compensation:
+        raise InvalidInput("compensation is given without the setting compensated, to which it belongs; leave it out")
+    y = start_state(system, **{name: given.get(name) for name in STATE_WORDS})
+    if time_variables is not None and not prepared.step_density:
+        raise InvalidInput(
+            f"method {chosen.label!r} has no time transformation; leave time_variables out (clock in a scenario)"
+        )
+    if coordinates is not None and own is None:
+        raise InvalidInput(f"method {chosen.label!r} has no coordinates of its own; give the attitude")
+    if coordinates is not None and own is not None:
+        if given.get("attitude") is not None:
+            raise InvalidInput(f"attitude and coordinates ({own.name}) are both given; keep one of them")
+        coordinates = _of_bodies(coordinates, "coordinates", N, own.size)
+    if compensation is not None:
+        compensation = _of_bodies(compensation, "compensation", N, COMPENSATION)
+    if thermostat is not None and bath is not None:
+        thermostat = vector(thermostat, "thermostat", bath.numbers.size, UNKNOWN)
+    y = extended(system, prepared, y, coordinates, compensation, thermostat)
+    if time_variables is not None:
+        y[-L.TIME_VARIABLES :] = vector(time_variables, "time_variables", L.TIME_VARIABLES, UNKNOWN)
+        if not y[2 - L.TIME_VARIABLES] >= 0.0:
+            density = y[2 - L.TIME_VARIABLES]
+            raise InvalidInput(f"time_variables[2], the density of steps, is {density:g}; it must be positive")
+        y[-L.TIME_VARIABLES] = t0
+    attracted = "central_gravity" in system.provides
+    check_moving(attracted, given.get("velocity"), given.get("momentum"))
+    wrong = "" if system.check is None else system.check(y[: L.BODY * system.N])
+    if wrong and given.get("position") is None:
+        raise InvalidInput(
+            "position is missing; say where the bodies are, for instance on a lattice: polhode.initial.cubic, or "
+            "lattice = 'cubic' in a scenario"
+        )
+    if wrong:
+        raise InvalidInput(f"the run cannot start: {wrong}")
+    return y
+
+
+def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
+    """inertia times rate of every body; what has infinite inertia stays at rest."""
+    fixed = ~np.isfinite(inertia)
+    moved = np.flatnonzero((fixed & (rate != 0.0)).any(axis=1))
+    if moved.size:
+        raise InvalidInput(f"{name} of body {moved[0]} is not zero, but that body does not {does}")
+    with np.errstate(over="ignore"):
+        made = np.where(fixed, 0.0, inertia) * rate
+    if not np.isfinite(made).all():
+        raise InvalidInput(f"{name} times the inertia is beyond 1e308; check their units")
+    return made
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a value is the number 0, which says that nothing moves."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and value == 0
+
+
+def _across(axes: Any, spin: Any, name: str) -> Any:
+    """Angular velocities or momenta (N, 3, principal frame), of bodies without thickness across their axis only."""
+    along = np.where(axes, spin, 0.0)
+    wrong = np.flatnonzero(np.abs(along).max(axis=1) > RELATIVE_TOLERANCE * np.abs(spin).max(axis=1))
+    if wrong.size:
+        raise InvalidInput(
+            f"{name} of body {wrong[0]} has a part along the axis about which its moment of inertia is zero, but a "
+            "body without thickness does not turn about its own axis; leave that part out, or give it a thickness"
+        )
+    return spin - along
+
+
+def _check_size(moments: Any, m: Any) -> None:
+    """Refuse bodies and momenta whose squares and products would over- or underflow.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    turns = np.isfinite(moments)
+    low = np.min(np.where(turns, moments, np.inf), axis=1)
+    high = np.max(np.where(turns, moments, 0.0), axis=1)
+    size = np.abs(m).max(axis=1)
+    for name, values in (("moments of inertia", low), ("moments of inertia", high), ("angular momentum", size)):
+        wrong = np.flatnonzero(turns.any(axis=1) & (values > 0.0) & ((values < 1.0 / LARGEST) | (values > LARGEST)))
+        if wrong.size:
+            i = int(wrong[0])
+            raise InvalidInput(
+                f"{name} of body {i}: {values[i]:.3g} is beyond {1.0 / LARGEST:g} to {LARGEST:g}, where squares over- "
+                "or underflow; choose other units"
+            )
+
+
+def _by_columns(kernel: Callable[..., Any], *rows: Any) -> Any:
+    """A kernel of tuples on every row of arrays (N, k), rounded as it is on one row alone."""
+    return np.stack(kernel(*(tuple(one.T) for one in rows)), axis=1)
+
+
+def _whose(value: Any, i: int) -> str:
+    """Of which body a value is, where every body has its own."""
+    return f" of body {i}" if np.ndim(value) == 2 else ""
+
+
+def _of_bodies(value: Any, name: str, N: int, length: int) -> Any:
+    """Numbers (N, length) from those of one body, which are then the same for all, or of each."""
+    given = array(value, name, "")
+    if given.size and np.abs(given).max() > OVERFLOWING:
+        raise InvalidInput(f"{name} has entries beyond {OVERFLOWING:g}; check its units")
+    if given.ndim == 1 or (N == 1 and given.shape != (1, length)):
+        return np.tile(vector(given, name, length), (N, 1))
+    if given.shape != (N, length):
+        raise InvalidInput(
+            f"{name} must be {length} numbers, or {length} for each of {N} bodies, but has shape {given.shape}"
+        )
+    return given.copy()
+
+
+@dataclass(frozen=True, eq=False)
+class InitialState:
+    """The state a run starts from.
+
+    Attributes
+    ----------
+    values : array (13 N + S + extra)
+        What ``initial_state`` makes: the bodies, the auxiliary variables of the system, the numbers of the method.
+    """
+
+    values: Any
+
+    @classmethod
+    def from_json(cls, values: Any, system: System, chosen: MethodSpec) -> InitialState:
+        """The state of a record, checked to be as long as kernels take it to be."""
+        upright = np.zeros((system.N, L.BODY))
+        upright[:, L.ATTITUDE] = 1.0
+        size = extended(system, chosen.prepare(), upright.ravel()).size
+        return cls(vector(np.array(values, dtype=float), "state", size))
+
+    def to_json(self) -> list[float]:
+        """Itself in JSON's types."""
+        return self.values.tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,142 @@
+"""How a run is computed and labelled, beside what moves: ``Settings``; and where arguments of before have gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import choice, mapping, truth, whole
+from polhode.errors import InvalidInput, closest, shown, unknown_name
+from polhode.trajectory import UNITS
+from polhode.trajectory.epochs import epoch_of
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run: ``polhode.integrate(..., settings=polhode.Settings(...))``, or a mapping of the same names.
+
+    Attributes
+    ----------
+    compensated : bool
+        Carry what rounding leaves out of positions, momenta and work into their next sums: for runs of very many steps,
+        and for small forces on ``/kepler`` methods. The Dataset then has ``position_compensation`` and
+        ``momentum_compensation``.
+    guard : bool
+        Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
+        of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
+        runs of molecules end where their energy explodes in any case.
+    units : {"consistent", "SI"}
+        How the variables are labelled; no number changes. Quantities of astropy among the arguments (times, positions,
+        velocities, momenta) are turned into SI, and the run is labelled SI: then plain numbers must be in it too.
+    epoch : str, datetime or astropy Time, optional
+        Which instant time 0 is, such as ``"2030-01-01T00:00:00 TDB"``, UTC unless it says so: recorded for exports,
+        while no load reads it.
+    threads : int
+        How many processors may share the loads of many bodies; no bit of a result depends on it.
+
+    Raises
+    ------
+    InvalidInput
+        A value that is none of its kind.
+    """
+
+    compensated: bool = False
+    guard: bool = True
+    units: str = "consistent"
+    epoch: Any = None
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "compensated", truth(self.compensated, "compensated"))
+        set_(self, "guard", truth(self.guard, "guard"))
+        choice(self.units, "units", UNITS)
+        set_(self, "threads", whole(self.threads, "threads", 1, 4096))
+        if self.epoch is not None:
+            set_(self, "epoch", str(epoch_of(self.epoch)))
+
+    @classmethod
+    def of(cls, given: Any) -> Settings:
+        """The settings that a mapping, or a ``Settings``, is; those by default for None.
+
+        Raises
+        ------
+        InvalidInput
+            Something else, a name that it does not know, or as ``Settings``.
+        """
+        if given is None:
+            return cls()
+        if isinstance(given, Settings):
+            return given
+        known = [field.name for field in fields(cls)]
+        for name in mapping(given, "settings"):
+            if name not in known:
+                raise unknown_name("name in settings", name, known)
+        return cls(**given)
+
+
+# ------------------------------------------------------------------ arguments of before
+def _settings(name: str, value: str) -> str:
+    return f"settings={{{name!r}: {value}}}"
+
+
+def _start(name: str, value: str) -> str:
+    return f"start={{{name!r}: {value}}}"
+
+
+def _tolerance(name: str, value: str) -> str:
+    return f"steps=polhode.Tolerance(rtol, {name}={value})"
+
+
+MOVED: dict[str, Callable[[str, str], str]] = {
+    "rtol": lambda name, value: f"steps=polhode.Tolerance({value})",
+    **dict.fromkeys(("atol", "max_step", "first_step", "max_steps"), _tolerance),
+    "t0": lambda name, value: _start("time", value),
+    **dict.fromkeys(
+        ("time", "rotation_vector", "euler_angles", "euler_angles_deg", "angular_velocity_space",
+         "angular_momentum_space", "since", "coordinates", "thermostat", "compensation", "time_variables"), _start,
+    ),
+    "sequence": lambda name, value: f"start={{'euler_angles': ..., 'sequence': {value}}}",
+    "clock": lambda name, value: _start("time_variables", value),
+    "carries": lambda name, value: _start("compensation", value),
+    **dict.fromkeys(("compensated", "guard", "units", "epoch", "threads"), _settings),
+    "checkpoint_seconds": lambda name, value: f"store=polhode.Store(path, checkpoint_seconds={value})",
+}  # fmt: skip
+"""Words that were arguments of ``integrate``, and what is written instead."""
+
+
+def unknown_argument(name: str, value: Any, known: Iterable[str], what: str) -> InvalidInput:
+    """The error for an argument of a run that is none, or that is one no more.
+
+    Parameters
+    ----------
+    name, value : str, anything
+        As given.
+    known : iterable of str
+        The names there are.
+    what : str
+        What they are names of, in words.
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    told = shown(value) if isinstance(value, bool | int | float | str) else "..."
+    if name in MOVED:
+        return InvalidInput(f"{name} is no longer an argument: write {MOVED[name](name, told)}")
+    near = closest(name, [*known, *MOVED], 1)
+    if near and near[0] in MOVED:
+        return InvalidInput(f"unknown {what} {name!r}; did you mean {MOVED[near[0]](near[0], told)}?")
+    return unknown_name(what, name, known)
+
+
+def refuse_moved(given: Mapping[str, Any]) -> None:
+    """Refuse arguments of before among others that are passed on.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for name, value in given.items():
+        if name in MOVED:
+            raise unknown_argument(name, value, (), "argument")

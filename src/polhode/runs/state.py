@@ -1,0 +1,280 @@
+"""Where a run starts, as its user says it: ``State``, with attitudes in their several forms and rates seen from space.
+
+``polhode.integrate`` and the table [initial] of scenarios take the same words for it, and read them here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import rotation
+from polhode.arguments import array, has, has_quantity, mapping, number, text, whole
+from polhode.errors import InvalidInput, unknown_name
+from polhode.methods import MethodSpec
+from polhode.methods import method as find_method
+from polhode.trajectory.schema import renamed, trajectory
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ATTITUDES = ("attitude", "rotation_vector", "euler_angles", "euler_angles_deg")
+ANGLES = ("euler_angles", "euler_angles_deg")
+TURNING = ("angular_velocity", "angular_momentum", "angular_velocity_space", "angular_momentum_space")
+FORMS = (*ATTITUDES, "sequence", *TURNING)
+"""How bodies are turned and turn."""
+STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
+"""Words that are arguments of ``integrate`` as well."""
+OF_METHODS = ("coordinates", "thermostat", "compensation", "time_variables")
+"""Numbers that methods keep beside the bodies."""
+RECORDED = ("attitude", "angular_momentum", "position", "momentum")
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where a run starts: ``polhode.integrate(system, start=polhode.State(...))``, or a mapping of the same names.
+
+    All is optional: bodies are at rest at the origin, turned as the axes of space, unless something is said. What is
+    said of several bodies is one for all, or one for each (shape (N, k)). Quantities of astropy become plain numbers
+    where the units of the run are known.
+
+    Attributes
+    ----------
+    time : float
+        Time of the state, 0 by default.
+    attitude : array_like (4,) or (3, 3), or scipy.spatial.transform.Rotation
+        Unit quaternion (w, x, y, z), rotation matrix or SciPy ``Rotation``, body to space.
+    rotation_vector, euler_angles, euler_angles_deg : array_like (3,)
+        In the place of ``attitude``: a rotation vector (rad), or Euler angles (rad, or degrees) in the order of
+        ``sequence``.
+    sequence : str
+        Of the Euler angles, ``"XYZ"`` unless given; as SciPy: ``"ZXZ"`` intrinsic, ``"zxz"`` extrinsic.
+    angular_velocity, angular_momentum : array_like (3,)
+        In the body frame, one of them, or instead
+    angular_velocity_space, angular_momentum_space : array_like (3,)
+        in the space frame, the latter about the body's centre of mass or fixed point.
+    position, velocity, momentum : array_like (3,)
+        In the space frame; ``velocity=0`` is a release from rest.
+    coordinates : array_like (k,)
+        Of a method that keeps attitudes as numbers of its own (rotation vector, Euler angles of its sequence), in the
+        place of ``attitude``; also longer than principal ones.
+    thermostat : array_like (k,)
+        Of a method with a heat bath: the last row of ``thermostat``.
+    compensation : array_like (6,)
+        Of compensated sums: what rounding has left out of position and momentum so far.
+    time_variables : array_like (4,)
+        Of a method with a time transformation, to go on with its steps.
+    since : float
+        When the first run began, of which this is the rest: what is switched or fired between then and ``time`` is
+        past, and so is an impulse at ``time``.
+
+    Raises
+    ------
+    InvalidInput
+        Two forms of one thing, a sequence without angles, or a value that is none of its kind.
+
+    Examples
+    --------
+    >>> State(euler_angles_deg=(90, 0, 0), sequence="ZXZ", angular_velocity=(0, 0, 1)).given["sequence"]
+    'ZXZ'
+    """
+
+    time: Any = 0.0
+    attitude: Any = None
+    rotation_vector: Any = None
+    euler_angles: Any = None
+    euler_angles_deg: Any = None
+    sequence: str | None = None
+    angular_velocity: Any = None
+    angular_momentum: Any = None
+    angular_velocity_space: Any = None
+    angular_momentum_space: Any = None
+    position: Any = None
+    velocity: Any = None
+    momentum: Any = None
+    coordinates: Any = None
+    thermostat: Any = None
+    compensation: Any = None
+    time_variables: Any = None
+    since: Any = None
+
+    def __post_init__(self) -> None:
+        check_forms(self.given)
+        for name in ("time", "since"):
+            value = getattr(self, name)
+            if name == "time" or value is not None:
+                number(value, name, "s")
+        for name in (*FORMS, *STATE_WORDS[3:], *OF_METHODS):
+            value = getattr(self, name)
+            if name == "sequence" and value is not None:
+                text(value, name)
+            elif value is not None and not has_quantity(value) and not has(value, "as_quat"):
+                array(value, name)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={_brief(value)}" for name, value in self.given.items())
+        return f"State({told})"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is said, by name; of the time that it is another than 0."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: value for name, value in found.items()
+            if value is not None and not (name == "time" and type(value) in (int, float) and value == 0)
+        }  # fmt: skip
+
+    @classmethod
+    def of(cls, ds: xr.Dataset, row: int = -1, method: MethodSpec | None = None) -> State:
+        """The state in a row of a trajectory, with the numbers that its method keeps beside the bodies.
+
+        Parameters
+        ----------
+        ds : xarray.Dataset
+            From ``integrate`` or read from disk.
+        row : int
+            Which one, from 0, or from -1 backwards; the last unless given.
+        method : MethodSpec, optional
+            For a run by another method: only numbers are taken that this one keeps.
+
+        Raises
+        ------
+        InvalidInput
+            No trajectory, or one without this row.
+        """
+        rows = trajectory(ds).sizes.get("time", 0)
+        if not rows:
+            raise InvalidInput("start has no rows; give a trajectory that has some")
+        if not -rows <= whole(row, "row", -(2**53)) < rows:
+            raise InvalidInput(f"row is {row}, but the trajectory has {rows} rows, 0 to {rows - 1}")
+        kept, there = record_of(ds), renamed(ds.isel(time=row))
+        if method is None:
+            its_own = find_method(kept.get("method") or ds.attrs.get("method", ""))
+            method = replace(its_own, compensated=kept.get("compensated", False))
+        prepared = method.prepare()
+        found: dict[str, Any] = {name: there[name].values for name in RECORDED if name in there}
+        own = prepared.coordinates
+        if own is not None and own.name in there:  # these, for an attitude does not say how often it has turned
+            found.pop("attitude", None)
+            found["coordinates"] = there[own.name].values
+        if prepared.bath is not None and "thermostat" in there:
+            found["thermostat"] = there["thermostat"].values
+        if prepared.compensation and "position_compensation" in there:
+            found["compensation"] = np.concatenate(
+                [there["position_compensation"], there["momentum_compensation"]], axis=-1
+            )
+        if prepared.step_density and "time_variables" in there:
+            found["time_variables"] = there["time_variables"].values
+        begun = kept.get("since", kept.get("t0"))
+        return cls(time=float(there["time"]), since=float(ds["time"][0]) if begun is None else begun, **found)
+
+
+def state_of(start: Any) -> State:
+    """The state that a mapping, or a ``State``, is.
+
+    Raises
+    ------
+    InvalidInput
+        Something else, a name that it does not know, or as ``State``.
+    """
+    if start is None:
+        return State()
+    if isinstance(start, State):
+        return start
+    words = {name: value for name, value in mapping(start, "start").items() if value is not None}
+    known = [field.name for field in fields(State)]
+    for name in words:
+        if name == "clock":
+            raise InvalidInput("clock is called time_variables: write start={'time_variables': ...}")
+        if name not in known:
+            raise unknown_name("name in start", name, known)
+    return State(**words)
+
+
+def record_of(start: Any) -> dict[str, Any]:
+    """What a start records of its run, where it is a Dataset that does.
+
+    Raises
+    ------
+    InvalidInput
+        A record that polhode did not write.
+    """
+    attributes = start.attrs if hasattr(type(start), "isel") else {}
+    try:
+        kept = json.loads(attributes.get("run", "{}"))
+    except Exception:  # of whatever kind the text is
+        kept = None
+    if not isinstance(kept, dict):
+        raise InvalidInput(
+            "the record of the run in start is not one that polhode wrote; give a mapping of its last row"
+        )
+    return kept
+
+
+def _brief(value: Any) -> str:
+    """A value as short as it can be read."""
+    return np.array2string(value, separator=", ", threshold=12) if isinstance(value, np.ndarray) else repr(value)
+
+
+def check_forms(given: Mapping[str, Any]) -> None:
+    """Refuse two forms of one thing, and a sequence without angles.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    for group in (ATTITUDES, TURNING):
+        several = [name for name in group if given.get(name) is not None]
+        if len(several) > 1:
+            both = "both " if len(several) == 2 else ""
+            raise InvalidInput(f"{' and '.join(several)} are {both}given; keep one of them")
+    if given.get("sequence") is not None and all(given.get(name) is None for name in ANGLES):
+        raise InvalidInput("a sequence belongs to euler_angles or euler_angles_deg; leave it out")
+
+
+def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same start with an attitude as quaternions and what turns in the body frame.
+
+    Parameters
+    ----------
+    given : mapping
+        By name: one of ``attitude`` (quaternions, rotation matrices, or a SciPy ``Rotation``), ``rotation_vector``
+        (rad), ``euler_angles`` (rad) and ``euler_angles_deg``, the latter in the order of ``sequence`` (default
+        ``"XYZ"``); one of ``angular_velocity`` and ``angular_momentum``, or of these with ``_space``. Other keys, and
+        values that are None, mean nothing here.
+
+    Returns
+    -------
+    dict
+        ``attitude``, ``angular_velocity``, ``angular_momentum``, what there is of them.
+
+    Raises
+    ------
+    InvalidInput
+        Two forms of one thing, a sequence without angles, or a value that is none of its kind.
+    """
+    found = {name: given[name] for name in FORMS if given.get(name) is not None}
+    check_forms(found)
+    angles = next((name for name in ANGLES if name in found), None)
+    made = {name: found[name] for name in TURNING[:2] if name in found}
+    if angles is not None:
+        if angles != ANGLES[0] and has_quantity(found[angles]):
+            raise InvalidInput("euler_angles_deg is a quantity; give it as euler_angles, which turns it into radians, "
+                               "or give plain numbers of degrees")  # fmt: skip
+        radians = found[angles] if angles == ANGLES[0] else np.deg2rad(array(found[angles], angles))
+        made["attitude"] = rotation.quaternion_from_euler(radians, found.get("sequence", "XYZ"))
+    elif "rotation_vector" in found:
+        made["attitude"] = rotation.exp_quaternion(found["rotation_vector"])
+    elif "attitude" in found:
+        q = found["attitude"]
+        other = has(q, "as_quat") or array(q, "attitude").shape[-2:] == (3, 3)
+        made["attitude"] = rotation.as_quaternion(q) if other else q  # quaternions are read where bodies are known
+    for name in TURNING[2:]:
+        if name in found:
+            attitude = made.get("attitude", (1.0, 0.0, 0.0, 0.0))
+            made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name))
+    return made
