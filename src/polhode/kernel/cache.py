@@ -32,6 +32,7 @@ import numba
 from numba.core import event
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from polhode.errors import FileProblem
@@ -200,13 +201,11 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     def alone(self, signature: Any, target_context: Any) -> contextlib.AbstractContextManager[None]:
         """A block in which other processes wait before they compile the same kernel."""
-        target_context.refresh()
         entry_path = self._place(signature, target_context.codegen())
         return contextlib.nullcontext() if entry_path is None else alone(entry_path[0])
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled function, or None where it has no intact file owned by the user."""
-        target_context.refresh()
         entry_path = self._place(sig, target_context.codegen())
         content = None if entry_path is None else opened(*entry_path)
         if entry_path is None or content is None:
@@ -214,6 +213,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             if time.time() - entry_path[0].stat().st_mtime > DAY:
                 os.utime(entry_path[0])  # ``prune`` removes the least recently used
+        rtsys.initialize(target_context)
         return CompileResult._rebuild(target_context, *pickle.loads(content))
 
     def save_overload(self, sig: Any, data: Any) -> None:

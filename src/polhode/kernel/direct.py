@@ -6,6 +6,7 @@ operations in the same order, so results differ at most where LLVM fuses another
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import itertools
@@ -16,6 +17,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types, typing
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult, compile_result
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment
@@ -43,7 +45,7 @@ def digest() -> str:
 
 
 def _absorb(total: Any, code: CodeType) -> None:
-    """Add code to a digest, without line numbers, and without texts that have spaces: docstrings and messages."""
+    """Add code to a digest, without line numbers, and without texts that have spaces: docstrings, messages."""
     constants = [
         sorted(map(repr, c)) if isinstance(c, frozenset) else c
         for c in code.co_consts
@@ -53,6 +55,15 @@ def _absorb(total: Any, code: CodeType) -> None:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             _absorb(total, inner)
+
+
+class Library(JITCodeLibrary):  # type: ignore[misc]
+    """Code that is optimised once as a whole, not twice as numba's for the sake of reference counts, of which there are
+    none."""
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
 
 class Compiler:
@@ -70,12 +81,24 @@ class Compiler:
         wanted = os.environ.get(FORCED, "")
         if wanted != "numba":
             try:
-                return compiled(self.dispatcher, args, return_type)
+                try:
+                    return compiled(self.dispatcher, args, return_type)
+                except NotImplementedError:  # an intrinsic that needs more of numba
+                    self.dispatcher.targetctx.refresh()
+                    return compiled(self.dispatcher, args, return_type)
             except Unsupported as problem:
                 self.reason = str(problem)
                 if wanted == "direct":
                     raise
         return self.numba.compile(args, return_type)
+
+
+def _ready(whole: Any) -> Any:
+    """A copy of numba's context that writes its wrappers without loading all that numba's compiler needs."""
+    rtsys.initialize(whole)
+    context = copy.copy(whole)
+    context.refresh = lambda: None
+    return context
 
 
 @global_compiler_lock
@@ -88,8 +111,7 @@ def compiled(dispatcher: Any, arguments: Any, result: Any) -> CompileResult:
         The function is outside the part of Python that ``translate`` knows.
     """
     function, options = dispatcher.py_func, dict(dispatcher.targetoptions)
-    context = dispatcher.targetctx
-    rtsys.initialize(context)
+    context = _ready(dispatcher.targetctx)
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     label = f"{function.__qualname__}.{os.urandom(8).hex()}"
     if result is None:
@@ -99,21 +121,24 @@ def compiled(dispatcher: Any, arguments: Any, result: Any) -> CompileResult:
         restype=result, calltypes={}, args=names, kws=(), argtypes=tuple(arguments), mangler=context.mangler,
         abi_tags=(hashlib.sha256(label.encode()).hexdigest()[:16],), uid=next(_numbers),
     )  # fmt: skip
-    library = context.codegen().create_library(function.__qualname__)
+    library = Library(context.codegen(), function.__qualname__)
     library.enable_object_caching()
     module = library.create_ir_module(function.__qualname__)
     unit = Unit(context, dispatcher.typingctx, module)
     with context.push_code_library(library):
         entry = write_entry(unit, function, Options(options), descriptor)
+    context.declare_env_global(module, context.get_env_name(descriptor))
     library.add_ir_module(entry.module)
     environment = Environment.from_fndesc(descriptor)
-    context.create_cpython_wrapper(library, descriptor, environment, None, bool(options.get("nogil")))
-    context.create_cfunc_wrapper(library, descriptor, environment, None)
+    if not any(isinstance(kind, types.CPointer) for kind in arguments):  # Python cannot give a pointer
+        context.create_cpython_wrapper(library, descriptor, environment, None, bool(options.get("nogil")))
+    if not any(isinstance(kind, types.Array | types.FunctionType) for kind in arguments):  # roles take none
+        context.create_cfunc_wrapper(library, descriptor, environment, None)
     library.add_linking_library(rtsys.library)
     cfunc = context.get_executable(library, descriptor, environment)
-    context.insert_user_function(cfunc, descriptor, [library])
+    dispatcher.targetctx.insert_user_function(cfunc, descriptor, [library])
     return compile_result(
-        typing_context=dispatcher.typingctx, target_context=context, entry_point=cfunc, typing_error=None,
+        typing_context=dispatcher.typingctx, target_context=dispatcher.targetctx, entry_point=cfunc, typing_error=None,
         type_annotation="", library=library, call_helper=None, signature=typing.signature(result, *arguments),
         objectmode=False, lifted=(), fndesc=descriptor, environment=environment, metadata={}, reload_init=[],
     )  # fmt: skip

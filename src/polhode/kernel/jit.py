@@ -24,6 +24,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import carray, njit, objmode, types
 from numba.core import cgutils, config, event, typeinfer
 from numba.core.errors import NumbaWarning
@@ -129,7 +130,7 @@ def _function_at(signature):
         def build(context, builder, signature, arguments):
             function = cgutils.create_struct_proxy(kind)(context, builder)
             for k, member in enumerate(("c_addr", "jit_addr")):
-                number = context.get_constant(types.intp, k)
+                number = ir.Constant(ir.IntType(64), k)
                 address = _address(context, builder, signature.args[0], arguments[0], number)
                 setattr(function, member, builder.inttoptr(address, cgutils.voidptr_t))
             return function._getvalue()
@@ -503,7 +504,11 @@ def compile_uncached(function, signature):
     try:
         with held(always=True), warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)  # about the style of the user's code
-            return njit(signature, nogil=True, error_model="numpy")(python_of(function)), ""
+            compiled = njit(nogil=True, error_model="numpy")(python_of(function))
+            compiled._compiler = direct.Compiler(compiled)
+            compiled.compile(signature)
+            compiled.disable_compile()
+            return compiled, ""
     except Exception as problem:  # numba's errors, and internal ones that it lets through
         return None, _reason(problem)
 

@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 from types import CodeType
+from typing import Any
 
 LONGEST_TAIL = 8
 """Lines of closing brackets that may follow the last line with an instruction."""
@@ -49,7 +50,9 @@ def tree_of(code: CodeType) -> ast.FunctionDef | ast.Lambda:
         except SyntaxError:
             continue
         ast.increment_lineno(tree, first - 1 - indented)
-        for node in ast.walk(tree):
+        statements = tree.body[0].body if indented else tree.body  # type: ignore[attr-defined]
+        plain = [node for node in statements[:1] if isinstance(node, ast.FunctionDef)]
+        for node in plain or ast.walk(tree):
             if isinstance(node, ast.Lambda if code.co_name == "<lambda>" else ast.FunctionDef):
                 if isinstance(node, ast.FunctionDef):
                     if node.name != code.co_name:
@@ -75,7 +78,9 @@ def _compiled(node: ast.FunctionDef | ast.Lambda, code: CodeType, imports: bool)
         body = [ast.FunctionDef("_", nothing, body, [])]
     if imports and code.co_names:
         body.insert(0, ast.Import([ast.alias(name) for name in code.co_names]))
-    module = ast.fix_missing_locations(ast.Module(body, []))
+    module = ast.Module(body, [])
+    if len(body) > 1 or body[0] is not node:
+        ast.fix_missing_locations(module)
     try:
         outer = compile(module, "", "exec", code.co_flags & FUTURE, True, 0)
     except (SyntaxError, ValueError):
@@ -105,42 +110,66 @@ def _plain(code: CodeType) -> list[tuple[type, str]]:
 Reaching = dict[str, frozenset[int]]
 
 
+def names_in(e: ast.AST) -> list[ast.Name]:
+    """The names in an expression or target."""
+    found: list[ast.Name] = []
+    waiting: list[Any] = [e]
+    while waiting:
+        node = waiting.pop()
+        if type(node) is ast.Name:
+            found.append(node)
+        else:
+            for field in node._fields:
+                value = getattr(node, field)
+                if isinstance(value, ast.AST):
+                    waiting.append(value)
+                elif type(value) is list:
+                    waiting += [part for part in value if isinstance(part, ast.AST)]
+    return found
+
+
 class Variables:
     """Gives names of their own to uses of a name that have nothing to do with each other, such as two loops' ``k``.
 
-    A use of a variable belongs together with all settings of it that can reach the use.
+    A use of a variable belongs together with all settings of it that can reach the use. ``several``, an attribute of
+    the tree afterwards, holds the names that are set in more than one block of statements.
     """
 
     def __init__(self, code: CodeType) -> None:
         self.local = frozenset(code.co_varnames)
         self.parameters = code.co_varnames[: code.co_argcount]
-        self.set: list[tuple[ast.Name, int]] = []
-        self.used: list[tuple[ast.Name, frozenset[int]]] = []
-        self.parents: dict[int, int] = {}
+        self.settings: list[tuple[ast.Name, int]] = []
+        self.uses: list[tuple[ast.Name, frozenset[int]]] = []
+        self.parents = list(range(len(self.parameters)))
+        self.blocks: list[int] = []
+        self.numbers: dict[int, int] = {}
+        self.found: dict[int, list[ast.Name]] = {}
+        self.block = 0
         self.loops: list[tuple[list[Reaching], list[Reaching]]] = []
 
     def separate(self, tree: ast.FunctionDef) -> None:
         """Rename the variables in a tree; of a name that is read and set (``x += 1``), ``read`` is the name read."""
         begin = {name: frozenset([k]) for k, name in enumerate(self.parameters)}
-        for k in range(len(self.parameters)):
-            self.parents[k] = k
+        self.blocks = [id(tree.body)] * len(self.parameters)
         self.body(tree.body, begin)
-        for _, reaching in self.used:
-            known = sorted(reaching)
-            for other in known[1:]:
-                self.parents[self.root(other)] = self.root(known[0])
-        labels: dict[tuple[str, int], str] = {}
-        for k, name in enumerate(self.parameters):
-            labels[name, self.root(k)] = name
-        for node, reaching in self.used:
-            node.read = self.label(labels, node.id, min(reaching)) if reaching else node.id  # type: ignore[attr-defined]
-        for node, number in self.set:
+        for _, reaching in self.uses:
+            if len(reaching) > 1:
+                first, *others = reaching
+                for other in others:
+                    self.parents[self.root(other)] = self.root(first)
+        labels = {(name, self.root(k)): name for k, name in enumerate(self.parameters)}
+        blocks: dict[str, set[int]] = {name: {id(tree.body)} for name in self.parameters}
+        for node, reaching in self.uses:
+            node.read = self.label(labels, node.id, next(iter(reaching))) if reaching else node.id  # type: ignore[attr-defined]
+        for node, number in self.settings:
             node.label = self.label(labels, node.id, number)  # type: ignore[attr-defined]
-        for node, _ in self.used:
+            blocks.setdefault(node.label, set()).add(self.blocks[number])  # type: ignore[attr-defined]
+        for node, _ in self.uses:
             if isinstance(node.ctx, ast.Load):
                 node.id = node.read  # type: ignore[attr-defined]
-        for node, _ in self.set:
+        for node, _ in self.settings:
             node.id = node.label  # type: ignore[attr-defined]
+        tree.several = {name for name, where in blocks.items() if len(where) > 1}  # type: ignore[attr-defined]
 
     def label(self, labels: dict[tuple[str, int], str], name: str, number: int) -> str:
         return labels.setdefault((name, self.root(number)), f"{name} {len(labels)}")
@@ -150,28 +179,39 @@ class Variables:
             number = self.parents[number]
         return number
 
-    def reads(self, e: ast.AST | None, reaching: Reaching) -> None:
-        """Note the variables that an expression reads."""
-        for node in () if e is None else ast.walk(e):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in self.local:
-                self.used.append((node, reaching.get(node.id, frozenset())))
+    def names(self, e: ast.AST) -> list[ast.Name]:
+        """The local variables in an expression or target, found once."""
+        if id(e) not in self.found:
+            self.found[id(e)] = [node for node in names_in(e) if node.id in self.local]
+        return self.found[id(e)]
 
-    def sets(self, target: ast.AST, reaching: Reaching) -> None:
+    def reads(self, e: ast.AST, reaching: Reaching) -> None:
+        """Note the variables that an expression reads."""
+        for node in self.names(e):
+            if isinstance(node.ctx, ast.Load):
+                self.uses.append((node, reaching.get(node.id, frozenset())))
+
+    def sets(self, target: ast.AST, reaching: Reaching, block: int) -> None:
         """Note the variables that a target sets."""
-        for node in ast.walk(target):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                number = id(node)
-                if number not in self.parents:
-                    self.parents[number] = number
-                    self.set.append((node, number))
+        for node in self.names(target):
+            if isinstance(node.ctx, ast.Store):
+                number = self.numbers.setdefault(id(node), len(self.parents))
+                if number == len(self.parents):
+                    self.parents.append(number)
+                    self.blocks.append(block)
+                    self.settings.append((node, number))
                 reaching[node.id] = frozenset([number])
 
     def body(self, statements: list[ast.stmt], reaching: Reaching | None) -> Reaching | None:
         """Which settings reach the end of statements, from those that reach the beginning; None: it is not reached."""
+        if reaching is not None:
+            reaching = dict(reaching)
+        block, self.block = self.block, id(statements)
         for s in statements:
             if reaching is None:
                 break
-            reaching = self.statement(s, dict(reaching))
+            reaching = self.statement(s, reaching)
+        self.block = block
         return reaching
 
     def statement(self, s: ast.stmt, reaching: Reaching) -> Reaching | None:
@@ -184,15 +224,10 @@ class Variables:
             if self.loops:
                 self.loops[-1][isinstance(s, ast.Continue)].append(reaching)
             return None
-        if isinstance(s, ast.AugAssign):
-            self.reads(s.value, reaching)
-            self.reads(s.target, reaching)
-            if isinstance(s.target, ast.Name):
-                self.used.append((s.target, reaching.get(s.target.id, frozenset())))
-            self.sets(s.target, reaching)
-            return reaching
         self.reads(s, reaching)
-        self.sets(s, reaching)
+        if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+            self.uses.append((s.target, reaching.get(s.target.id, frozenset())))
+        self.sets(s, reaching, self.block)
         return None if isinstance(s, ast.Return | ast.Raise) else reaching
 
     def loop(self, s: ast.For | ast.While, reaching: Reaching) -> Reaching | None:
@@ -203,7 +238,7 @@ class Variables:
             self.loops.append(([], []))
             inside = dict(head)
             if isinstance(s, ast.For):
-                self.sets(s.target, inside)
+                self.sets(s.target, inside, id(s.body))
             else:
                 self.reads(s.test, inside)
             end = self.body(s.body, inside)
@@ -215,11 +250,12 @@ class Variables:
 
 def merged(several: list[Reaching | None]) -> Reaching | None:
     """The settings that reach a place from several others."""
-    found: Reaching | None = None
-    for one in several:
-        if one is not None and found is None:
-            found = dict(one)
-        elif one is not None and found is not None:
-            for name, numbers in one.items():
-                found[name] = found.get(name, frozenset()) | numbers
+    known = [one for one in several if one is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    found = dict(known[0])
+    for one in known[1:]:
+        for name, numbers in one.items():
+            old = found.get(name)
+            found[name] = numbers if old is None or old is numbers else old | numbers
     return found

@@ -172,7 +172,7 @@ class Writer(Arithmetic):
         self.loops: list[tuple[Any, Any]] = []
         self.failures: list[tuple[Any, Any]] = []
         if notes.slotted is None:
-            notes.slotted = _changed(self.tree)
+            notes.slotted = set(getattr(self.tree, "several", ()))
 
     # -------------------------------------------------------------- the function
     def write(self, key: Any) -> Written:
@@ -1030,37 +1030,6 @@ def _ordered(names: Any, defaults: dict[str, Any], arguments: list[Value], named
             raise Unsupported("an argument is missing")
         found.append(named[name] if name in named else Known(defaults[name]))
     return found
-
-
-def _changed(tree: Any) -> set[str]:
-    """Names that are set in more than one block."""
-    where: dict[str, set[int]] = {}
-    count = 0
-
-    def note(e: ast.AST, block: int) -> None:
-        for node in ast.walk(e):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                where.setdefault(node.id, set()).add(block)
-
-    def visit(statements: list[ast.stmt], block: int) -> None:
-        nonlocal count
-        for s in statements:
-            if isinstance(s, ast.If | ast.For | ast.While):
-                parts = [s.body, s.orelse]
-                for part in parts:
-                    count += 1
-                    if part is s.body and isinstance(s, ast.For):
-                        note(s.target, count)
-                    visit(part, count)
-            else:
-                note(s, block)
-
-    if isinstance(tree, ast.Lambda):
-        return set()
-    for a in tree.args.args:
-        where[a.arg] = {0}
-    visit(tree.body, 0)
-    return {name for name, blocks in where.items() if len(blocks) > 1}
 
 
 def _leaves_loop(s: ast.AST) -> bool:
