@@ -247,8 +247,7 @@ def inner_event(event, k, t, table):
 
 
 def test_roles_are_called_and_their_failures_passed_on():
-    good = jit.compile_kernel(times_two, EVENT)
-    bad = jit.compile_kernel(fails_above_one, EVENT)
+    good, bad = (jit.compile_uncached(role, EVENT)[0] for role in (times_two, fails_above_one))
     assert good._compiler.reason == ""
     assert "raised" in bad._compiler.reason
     kernel = njit(nogil=True, **jit.OPTIONS)(call_event)
@@ -296,7 +295,7 @@ def test_what_is_outside_is_refused_with_the_place(function):
 
 
 def test_refused_functions_are_compiled_by_numba():
-    kernel = jit.compile_kernel(allocates, f8(f8, f8, i8))
+    kernel = jit.compile_uncached(allocates, f8(f8, f8, i8))[0]
     assert kernel._compiler.reason
     assert kernel(1.5, 0.0, 2) == 1.5
 
