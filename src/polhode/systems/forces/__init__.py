@@ -6,9 +6,7 @@
 Each function returns one ``Force``: a record with the functions that are compiled into the loads, and the numbers they
 read. A force of your own is such a function too, with an acceleration in plain Python, and a potential if there is one:
 
-    from polhode.systems.words import Rate
-
-    def friction(rate: Rate) -> forces.Force:
+    def friction(rate: float) -> forces.Force:
         "Friction that is linear in the velocity."
         return forces.Force("friction", "linear friction", {"rate": rate}, (rate,), slowed)
 
