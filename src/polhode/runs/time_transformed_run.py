@@ -37,7 +37,7 @@ class TimeTransformedRun(Run):
         if self.breaks or self.cuts or self.event_detection:
             raise InvalidInput(
                 f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at breaks, impulses, "
-                "burns, shadows or events; take steps of one size or rtol, or leave these out"
+                "burns, shadows or events; take steps of one size or a tolerance, or leave these out"
             )
         self.start = self.y.copy()
         self.end = self.final
