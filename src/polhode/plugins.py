@@ -1,7 +1,7 @@
 """Systems, methods, forces and the like from installed packages, by the entry-point group ``polhode.plugins``.
 
 A package names a function without arguments, which adds what it has by ``polhode.add_system``, ``polhode.add_method``,
-``polhode.add_tableau``, ``polhode.forces.add_force`` and ``polhode.initial.add_recipe``:
+``polhode.add_tableau``, ``polhode.forces.add_force``, ``polhode.events.add_event`` and ``polhode.initial.add_recipe``:
 
     [project.entry-points."polhode.plugins"]
     mine = "my_package.for_polhode:add"

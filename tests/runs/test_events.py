@@ -13,7 +13,8 @@ import polhode as ph
 from polhode import events, forces
 from polhode.cli import run
 from polhode.runs.event_detection import zero
-from polhode.runs.scenario import read_scenario
+from polhode.runs.scenario import json_schema, read_scenario
+from polhode.systems.events import EVENTS
 
 E, A = 0.3, 1.2  # eccentricity and semi-major axis, gravity parameter 1
 PERIOD = 2 * np.pi * A**1.5
@@ -523,3 +524,54 @@ def test_the_summary_counts_events(tmp_path, monkeypatch):
     assert result.exit_code == 0 and "stopped by the event 'impact'" in result.output
     facts = json.loads(CliRunner().invoke(run.command, ["fall.toml", "--no-picture", "--json", "-q"]).stdout)
     assert facts["events"]["impact"]["count"] == 1 and facts["stopped"].startswith("stopped by")
+
+
+# ------------------------------------------------------------------ kinds of one's own
+def height_above(t, position, velocity, q, omega, parameters):
+    return position[2] - 0.1
+
+
+@pytest.fixture
+def rising():
+    """A kind of event of the user's: where a body rises through a plane."""
+
+    def plane(terminal: bool = False) -> ph.events.Event:
+        """Where the path rises through a plane.
+
+        Parameters
+        ----------
+        terminal : bool
+            whether the run ends there
+        """
+        return ph.events.user(height_above, direction=1, terminal=terminal, name="plane")
+
+    yield ph.events.add_event(plane)
+    del EVENTS["plane"]
+
+
+def test_a_kind_of_event_of_ones_own(rising, tmp_path):
+    assert ph.events.add_event(rising) is rising
+    start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 0.8, 0.6)}
+    ds = ph.integrate(ph.orbit(1.0), "kepler", step=0.05, steps=400, events=[{"kind": "plane"}], **start)
+    same = ph.integrate(ph.orbit(1.0), "kepler", step=0.05, steps=400, events=[rising()], **start)
+    assert ds.event_time.size >= 3 and ds.equals(same)
+    path = tmp_path / "plane.toml"
+    path.write_text(
+        'events = [{ kind = "plane", terminal = true }]\nmethod = "kepler"\n[system]\ntype = "orbit"\nmu = 1.0\n'
+        "[initial]\nposition = [1.0, 0.0, 0.0]\nvelocity = [0.0, 0.8, 0.6]\n[run]\nstep = 0.05\nsteps = 400\n"
+    )
+    assert float(ph.read_scenario(path).integrate().time[-1]) == pytest.approx(float(ds.event_time[0]), rel=1e-12)
+    assert "PlaneEvent" in json_schema()["$defs"]
+
+
+def test_a_kind_of_event_that_cannot_be_added_says_why(rising):
+    def plane(terminal: bool = False) -> ph.events.Event:
+        return ph.events.node()
+
+    def odd(terminal=False):
+        return ph.events.node()
+
+    for build, told in ((plane, "already an event 'plane'"), (odd, "annotated as nothing"), (3, "must be a function")):
+        with pytest.raises(ph.InvalidInput, match=told):
+            ph.events.add_event(build)
+    assert "odd" not in EVENTS

@@ -35,7 +35,8 @@ def numbers_of(quick, figure, words):
 
 def test_all_files_are_there(quick):
     results, folder, written = quick
-    assert list(results) == ["fig01", "fig02", "fig03", "fig04", "fig05", "claims"]
+    assert list(results) == [figure.name for figure in STUDY.figures]
+    assert {"fig01", "fig02", "fig03", "fig04", "fig05", "claims"} <= set(results)
     for result in results.values():
         assert result.pictures and result.tables
         for path in result.pictures:
@@ -464,7 +465,7 @@ def test_names():
         assert STUDY.figure(word) is fig01.FIGURE
     assert STUDY.figure("claims") is claims.FIGURE
     with pytest.raises(InvalidInput, match="did you mean 'fig0"):
-        STUDY.figure("fig6")
+        STUDY.figure("fig0")
     with pytest.raises(InvalidInput, match="did you mean 'krysl2006'"):
         studies.study("krysl2007")
 

@@ -6,6 +6,7 @@ import numpy as np
 
 import polhode as ph
 from polhode import forces
+from polhode.systems import sample_arguments
 
 
 def torque(t, q, omega, parameters):
@@ -31,3 +32,8 @@ EVERY = {
     "dipoles": lambda: ph.dipoles(8, box=10.0, cutoff=3.0),
     "rigid_water": lambda: ph.rigid_water(8),
 }  # fmt: skip
+EVERY |= {
+    name: lambda build=build: build(**sample_arguments(build))
+    for name, build in ph.SYSTEMS.items()
+    if name not in {*EVERY, "free_body"}
+}

@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 
 import polhode as ph
+from polhode.systems import SYSTEMS, sample_arguments
 
 R, V, MU, T = [7.0e6, 1.0e5, -2.0e5], [100.0, 7.4e3, 900.0], 3.986004418e14, 300.0
 Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5], [1.0, 2.0, 3.0]
@@ -358,6 +359,7 @@ CALLS = {
     "variational.midpoint_energy_offset": [{**STATE, "h": 10.0, "mu": MU}],
     "variational.midpoint_shifted_velocity": [{**STATE, "h": 10.0, "mu": MU}],
     # forces
+    "events.add_event": [{"build": lambda: ph.events.node}],
     "initial.add_recipe": [{"build": lambda: ph.initial.on_lattice, "sets": ("position",)}],
     "forces.add_force": [{"build": lambda: ph.forces.uniform}],
     "forces.zonal": [{"radius": 6.4e6, "J2": 1e-3, "J3": 1e-6, "J4": 1e-6, "J5": 1e-7, "J6": 1e-7, "axis": LENGTH}],
@@ -421,6 +423,7 @@ CALLS = {
     "observables.block_error": [{"series": [1.0, 2.0, 3.0, 4.0], "blocks": 2}],
     "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
+CALLS |= {name: [sample_arguments(build)] for name, build in SYSTEMS.items() if name not in CALLS}
 UNTRIED = {"trajectory.dataset", "inertia.mass_of", "inertia.turning"}
 """What the systems call themselves, with their own arrays and what they have looked at."""
 

@@ -29,7 +29,7 @@ from polhode.systems.rigid_body import rigid_body
 from polhode.systems.rigid_water import rigid_water
 from polhode.systems.soft_wall import soft_wall
 from polhode.systems.spacecraft import plate, spacecraft, thruster
-from polhode.systems.words import arguments_of
+from polhode.systems.words import arguments_of, sample_value
 
 __all__ = [
     "PROBLEMS",
@@ -102,9 +102,9 @@ def add_system(build: Callable[..., System]) -> Callable[..., System]:
 
 
 SAMPLES: dict[str, Any] = {
-    "inertia": (1.0, 1.2, 2.0), "center_of_mass": (0.0, 0.0, 1.0), "mu": 1.0, "radius": 2.0, "n": 8,
+    "center_of_mass": (0.0, 0.0, 1.0), "radius": 2.0, "n": 8,
 }  # fmt: skip
-"""Values of required arguments, by name, with which ``provided_by`` builds a system."""
+"""Values of required arguments by name, with which ``sample_of`` builds a system; of others by their types."""
 ONE_OF_TWO: dict[str, dict[str, Any]] = {"heavy_top": {"weight": 1.0}, "gravitating_bodies": {"mass": (1.0, 2.0)}}
 """The same of systems that need one of two arguments."""
 
@@ -112,18 +112,32 @@ ONE_OF_TWO: dict[str, dict[str, Any]] = {"heavy_top": {"weight": 1.0}, "gravitat
 def provided_by(build: Callable[..., System]) -> frozenset[str] | None:
     """Capabilities of the systems that a function builds without its optional arguments; None where that fails.
 
-    They are those of ``build.provides`` where the function has this attribute, as one may whose required arguments are
-    not among ``SAMPLES``.
+    They are those of ``build.provides`` where the function has this attribute, as one may for which no arguments are
+    found.
     """
     stated: Any = getattr(build, "provides", None)
     if stated is not None:
         return known(stated)
-    needed = {argument.name for argument in arguments_of(build).values() if argument.required}
     try:
-        given = {name: SAMPLES[name] for name in needed} | ONE_OF_TWO.get(getattr(build, "__name__", ""), {})
-        return frozenset(build(**given).provides)
-    except (InvalidInput, KeyError):
+        return frozenset(build(**sample_arguments(build)).provides)
+    except InvalidInput:
         return None
+
+
+def sample_arguments(build: Callable[..., System]) -> dict[str, Any]:
+    """Values for the required arguments of a function that builds a system.
+
+    Raises
+    ------
+    InvalidInput
+        It requires something of which there is no sample, such as a function.
+    """
+    needed = {name: argument for name, argument in arguments_of(build).items() if argument.required}
+    given = {name: SAMPLES.get(name, sample_value(argument)) for name, argument in needed.items()}
+    missing = [name for name, value in given.items() if value is None]
+    if missing:
+        raise InvalidInput(f"there is no sample of argument {missing[0]!r} of {getattr(build, '__name__', build)}")
+    return given | ONE_OF_TWO.get(getattr(build, "__name__", ""), {})
 
 
 def built(name: str, arguments: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> System:

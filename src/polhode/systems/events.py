@@ -40,12 +40,13 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import helper
 from polhode.kernel.signatures import EVENT
+from polhode.plugins import Registry
 from polhode.systems.paths import Circle, path_to_sun, place_at, unit_vector
 from polhode.systems.record import System, Watch, called, plain
 from polhode.systems.user import FORMS, UserFunction, event_function
-from polhode.systems.words import Function, Length, Position, Positions, Times, Vector
+from polhode.systems.words import Function, Length, Position, Positions, Times, Vector, arguments_of
 
-__all__ = ["Event", "altitude", "apsis", "eclipse", "node", "user"]
+__all__ = ["Event", "add_event", "altitude", "apsis", "eclipse", "node", "user"]
 
 APSIS, NODE, ALTITUDE, CYLINDER, PENUMBRA, UMBRA, WITHIN, USER = range(8)
 """Codes of the events in the compiled role. WITHIN: one disc covers the other, in the umbra or an annular eclipse."""
@@ -355,13 +356,41 @@ def _word(name: str, kind: str) -> str:
     return parts[0] if kind in ("apsis", "node") else parts[-1]
 
 
-EVENTS: dict[str, Callable[..., Event]] = {build.__name__: build for build in (apsis, node, altitude, eclipse, user)}
+EVENTS: dict[str, Callable[..., Event]] = Registry({
+    build.__name__: build for build in (apsis, node, altitude, eclipse, user)
+})  # fmt: skip
 """Every kind of event by the name of the function that makes it."""
 SHORT: dict[str, Callable[[], Event]] = {
     "apsis": apsis, "periapsis": lambda: apsis("periapsis"), "apoapsis": lambda: apsis("apoapsis"),
     "node": node, "ascending_node": lambda: node("ascending"), "descending_node": lambda: node("descending"),
 }  # fmt: skip
 """Events that can be given by one word."""
+
+
+def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
+    """Add a kind of event of one's own under the name of the function that makes it; returns the function.
+
+    From then on it is a ``kind`` of mappings and scenarios. Adding the same function twice does nothing.
+
+    Parameters
+    ----------
+    build : function
+        Returns what one of the functions above makes, as ``user`` of a function of time and state. Its arguments are
+        annotated with words of ``polhode.systems.words``.
+
+    Raises
+    ------
+    InvalidInput
+        Not a function, a name that another event has, or an argument whose annotation says nothing to a scenario.
+    """
+    name = getattr(build, "__name__", "")
+    if not callable(build) or not name.isidentifier():
+        raise InvalidInput(f"build must be a function that returns an Event, not {shown(build)}")
+    if EVENTS.get(name, build) is not build:
+        raise InvalidInput(f"there is already an event {name!r}; give the function another name")
+    arguments_of(build)
+    EVENTS[name] = build
+    return build
 
 
 def event_of(description: Any) -> Event:

@@ -180,6 +180,22 @@ def arguments_of(build: Callable[..., Any], supplied: tuple[str, ...] = ()) -> d
     return found
 
 
+def sample_value(argument: Argument) -> Any:
+    """A value of the kind that an argument takes; None where there is none, as for a function."""
+    if get_origin(argument.type) is Literal:
+        return get_args(argument.type)[0]
+    return SAMPLES.get(argument.type)
+
+
+SAMPLES: dict[Any, Any] = {
+    float: 1.0, int: 1, bool: False, Form.NUMBER: 1.0, Form.NUMBER_OR_INFINITY: 1.0, Form.NUMBERS: (1.0, 2.0),
+    Form.NUMBER_OR_NUMBERS: 1.0, Form.ROWS: ((1.0, 2.0), (3.0, 4.0)), Form.VECTOR: (0.0, 0.0, 1.0),
+    Form.NUMBER_OR_VECTOR: 1.0, Form.VECTORS: ((0.0, 0.0, 1.0),), Form.VECTOR_OR_VECTORS: (0.0, 0.0, 1.0),
+    Form.INERTIA: (1.0, 1.2, 2.0), Form.FORCES: (), Form.CELLS: 2, Form.INDICES: (0,), Form.SEED: 0,
+}  # fmt: skip
+"""A value of each type of argument, with which a system is built to see what it provides."""
+
+
 def descriptions(function: Callable[..., Any]) -> dict[str, str]:
     """What the section Parameters of a docstring says of each argument, in one line, without marks and final stop."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", inspect.getdoc(function) or "", re.M | re.S)
