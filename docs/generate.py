@@ -39,6 +39,7 @@ from polhode.methods.listing import (  # noqa: E402
 from polhode.methods.tableaux import TABLEAUX  # noqa: E402
 from polhode.studies import STUDIES  # noqa: E402
 from polhode.systems import PROBLEMS, SYSTEMS, provided_by  # noqa: E402
+from polhode.systems.words import arguments_of  # noqa: E402
 
 CITATION = re.compile(r"\[([a-z]+[12][0-9]{3}[a-z]?)(?:, [^\]\n]*)?\]")
 
@@ -335,6 +336,16 @@ def capability_rows() -> list[tuple[str, ...]]:
     ]
 
 
+def si(unit: str | None) -> str:
+    """The SI unit of an argument, as on paper: m^3 / s^2 for ``m3_s2``."""
+    words = [re.sub(r"(\d)$", r"^\1", word) for word in (unit or "-").split("_")]
+    if words[0] == "per":
+        return f"1 / {words[1]}"
+    above = words[:1] if len(words) == 1 else [word for word in words if not word.startswith("s")]
+    below = [word for word in words if word not in above]
+    return " ".join(above) + (f" / {' '.join(below)}" if below else "")
+
+
 def system_pages() -> dict[str, str]:
     """One page per system from the docstring of its file, and an overview with the ready-made problems."""
     pages, rows = {}, []
@@ -350,6 +361,13 @@ def system_pages() -> dict[str, str]:
         keys = citations(text)
         if keys:
             page += "\nSources: " + ", ".join(map(cited, keys)) + ".\n"
+        arguments = [
+            (f"`{one.name}`" + " (optional)" * (not one.required), one.description[:1].upper() + one.description[1:],
+             si(one.unit))
+            for one in arguments_of(build).values()
+        ]  # fmt: skip
+        page += "\n## Arguments\n\nIn any consistent set of units where the text names none; keys of scenarios with a unit are converted to SI.\n\n"
+        page += table(("argument", "what", "in SI"), arguments)
         built = [name, *(other for other in getattr(module, "__all__", ()) if other != name)]
         pieces = [f".. autofunction:: polhode.{one}\n   :no-index:" for one in built]
         page += "\n## Building it\n\n" + rst("\n\n".join(pieces))

@@ -19,28 +19,6 @@ cut-off, of relative permittivity e, is polarised by the dipoles within it [bark
 The constant energy of each dipole in its own reaction field is left out.
 
 Conserved: energy, total momentum; in free space the total angular momentum about the origin.
-
-============== ==================================================================== =================================
-parameter      meaning                                                              unit
-============== ==================================================================== =================================
-n              number of bodies, two or more
-mass           of each body, or the same for all                                    mass
-inertia        moments or tensor of each body, or the same for all; for a planar    mass length^2
-               body two moments may add up to the third
-dipole         in the body frame, of each body, or the same for all                 with charges such that two unit
-                                                                                    dipoles have the energy 1/r^3
-sigma          diameter of the spheres, positive                                    length
-epsilon        strength of their repulsion, not negative                            energy
-attraction     factor a of the attraction, True for 1 (Lennard-Jones spheres:       1
-               Stockmayer fluid)
-cutoff         distance beyond which pairs do not interact                          length
-switch         where the switching begins; by default 0.9 of the cut-off            length
-skin           margin of the neighbour lists beyond the cut-off; by default 0.12    length
-               of it. It affects the speed, not the results
-box            edges of the periodic box, or one for a cube; needs a cut-off of at  length
-               most half the smallest edge
-reaction_field relative permittivity of the medium beyond the cut-off, 1 or more    1
-============== ==================================================================== =================================
 """
 
 from __future__ import annotations

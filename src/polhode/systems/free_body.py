@@ -5,12 +5,6 @@ Equations of motion, in the body frame, with angular momentum ``m``, moments ``I
     m' = m x I^-1 m,        R' = R hat(I^-1 m)                                            [krysl2006, eq. 7]
 
 Conserved: the kinetic energy ``m . I^-1 m / 2`` and the spatial angular momentum ``R m`` (so also ``|m|``).
-
-========= ========================================== ==============================
-parameter meaning                                    unit
-========= ========================================== ==============================
-inertia   3 principal moments in any order, or 3 x 3 mass length^2, any consistent set
-========= ========================================== ==============================
 """
 
 from __future__ import annotations

@@ -5,14 +5,6 @@
 Conserved: energy, total momentum (so the centre of mass moves uniformly), total angular momentum about the origin. The
 force of each pair is evaluated once and applied to both with opposite signs.
 
-========= =================================================================== =====================================
-parameter meaning                                                             unit
-========= =================================================================== =====================================
-mu        gravitational constant times mass of N >= 2 bodies, positive        m^3 / s^2 in SI; length^3 / time^2
-mass      masses of the bodies, instead of mu                                 mass
-G         gravitational constant; the masses are mu / G                       length^3 / (mass time^2)
-========= =================================================================== =====================================
-
 At a collision the loads are not finite, and the run stops with ``NotFinite``; in close encounters fixed steps lose
 accuracy.
 """

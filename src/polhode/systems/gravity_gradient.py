@@ -8,14 +8,6 @@ the orbital motion, ``sqrt(mu / radius^3)`` radians per unit time.
 
 Conserved: energy; the vertical component of the spatial angular momentum; for a body with two equal moments, also the
 angular momentum about its axis of symmetry.
-
-========= ==================================================== =======================================================
-parameter meaning                                              unit
-========= ==================================================== =======================================================
-inertia   moments or tensor about the centre of mass           kg m^2 in SI; mass length^2 in any consistent set
-mu        gravitational constant times mass of the centre      m^3 / s^2 in SI; length^3 / time^2
-radius    distance of the centre, positive                     m in SI; length
-========= ==================================================== =======================================================
 """
 
 from __future__ import annotations

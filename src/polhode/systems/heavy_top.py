@@ -9,18 +9,6 @@ on the axis, also the angular momentum about that axis.
 
 The inertia about the fixed point follows from ``J`` about the centre of mass by the parallel-axis theorem,
 ``I = J + mass (|c|^2 - c c^T)`` [holzinger2021, eq. 75].
-
-============== ================================================================== =================================
-parameter      meaning                                                            unit
-============== ================================================================== =================================
-inertia        moments or tensor about the fixed point (see ``inertia_about``)    mass length^2, any consistent set
-center_of_mass relative to the fixed point, body frame                            length
-weight         mass times gravity (negative: upwards); or give mass and gravity   force
-mass           mass of the body                                                   mass
-gravity        acceleration along -z of space, by default 9.81                    length / time^2
-inertia_about  reference point of ``inertia``: "fixed_point" (default) or         -
-               "center_of_mass", which needs the mass
-============== ================================================================== =================================
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ The axes are non-rotating; other bodies may accelerate the centre, which ``third
 times and ``mu`` are in one consistent set of units: metres and seconds as in ``polhode.planets``, or kilometres and
 seconds.
 
-If burns use up mass, loads, momentum and energies all refer to the mass at the start, as does ``mass`` above.
+If burns use up mass, loads, momentum and energies all refer to the mass at the start, as does the argument ``mass``.
 
 The energy changes by the work of the forces: of a force without potential, the integral of its power; of a potential
 that depends on time (a moving third body), the integral of its partial time derivative. The work of each force is an
@@ -17,17 +17,6 @@ time: the energies carry a note that says so, and such a run is not judged by it
 
 Conserved: energy, if all forces have a potential that does not depend on time; the angular momentum about the centre
 without further forces, or its component along z if all forces are symmetric about that axis.
-
-========= ================================================================= ==========================================
-parameter meaning                                                           unit
-========= ================================================================= ==========================================
-mu        gravitational constant times mass of the centre, positive         m^3 / s^2 in SI; length^3 / time^2
-mass      mass of the point (its path does not depend on it), or N masses   mass
-forces    list of forces from ``polhode.forces``                            -
-surface   radius of the central body; a run ends there                      length
-force     function (t, position, velocity, parameters), space frame         mass length / time^2
-potential function (t, position, parameters) -> number                      mass length^2 / time^2
-========= ================================================================= ==========================================
 
 Give N masses for several points that do not act on each other; the work is then that done on all of them.
 

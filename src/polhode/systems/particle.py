@@ -8,18 +8,6 @@ user's force; or minus the gradient of the user's potential. Methods for rigid b
 Conserved: energy, unless a force is given, or a potential that reads the time; the angular momentum about the origin
 for an isotropic spring without gravity; the momentum of a free particle. The work of a force is recorded beside the
 energy; a force given with a potential is taken to derive from it, and its work is not recorded.
-
-========== ============================================================= ================================
-parameter  meaning                                                       unit
-========== ============================================================= ================================
-mass       of the particle                                               mass, any consistent set
-stiffness  of the spring, one number or one per axis                     force / length
-gravity    uniform acceleration, 3 numbers                               length / time^2
-force      function (t, position, velocity, parameters) -> (x, y, z)     force
-potential  function (t, position, parameters) -> number                  energy
-parameters numbers passed to the functions                               -
-work       whether the work of a force is recorded                       -
-========== ============================================================= ================================
 """
 
 from __future__ import annotations

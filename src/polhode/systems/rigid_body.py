@@ -5,19 +5,6 @@
 and, if a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, if only a potential is given and it does not
 read the time. The work of a torque or load is recorded beside the energy; a torque given with a potential is taken to
 derive from it, and its work is not recorded.
-
-========== ================================================================== =============================
-parameter  meaning                                                            unit
-========== ================================================================== =============================
-inertia    moments or tensor (about the centre of mass, or the fixed point)   mass length^2, any consistent set
-torque     function (t, q, omega, parameters) -> (x, y, z), body frame        mass length^2 / time^2
-potential  function (t, q, parameters) -> number                              mass length^2 / time^2
-mass       mass, of a body that also translates                               mass
-load       function (t, position, velocity, q, omega, parameters)             force (space), torque (body)
-           -> (force, torque)
-parameters numbers passed to the functions                                    -
-work       whether the work of a torque or load is recorded                   -
-========== ================================================================== =============================
 """
 
 from __future__ import annotations

@@ -24,22 +24,6 @@ The origin of the body frame is the centre of mass; z points from the oxygen to 
 in the plane of x and z. The molecule is planar: the moment about y is the sum of the two others.
 
 Conserved: energy, total momentum; in free space the total angular momentum about the origin.
-
-============== ==================================================================== =================================
-parameter      meaning                                                              unit
-============== ==================================================================== =================================
-n              number of molecules, two or more
-model          a name from the table above
-box            edges of the periodic box, or one for a cube                         nm
-density        instead of ``box``: density of the liquid in a cube                  kg / m^3
-cutoff         distance of centres beyond which molecules do not interact; at most  nm
-               half the smallest edge. By default 0.9 or that half in a box, else
-               none
-switch         where the switching begins; by default 0.9 of the cut-off            nm
-skin           margin of the neighbour lists beyond the cut-off; by default 0.12    nm
-               of it. It affects the speed, not the results
-reaction_field relative permittivity of the medium beyond the cut-off, 1 or more    1
-============== ==================================================================== =================================
 """
 
 from __future__ import annotations

@@ -10,13 +10,6 @@ torque has the opposite sign, and the printed sign reproduces the published figu
 physical problem needs steps of 0.05 or less.
 
 Conserved: energy, and the vertical component of the spatial angular momentum.
-
-========= ============================================= =================
-parameter meaning                                       unit
-========= ============================================= =================
-inertia   principal moments, (2, 3, 4.5) in the paper   dimensionless
-sign      "printed" or "physical"                       -
-========= ============================================= =================
 """
 
 from __future__ import annotations

@@ -26,28 +26,6 @@ Conserved: energy, unless a load without potential or dependent on time acts; to
 (orbit and spin, in space) if no forces, thrusters, plates or functions act, or only its vertical component if there are
 forces, all symmetric about z; for a single body with two equal moments, the angular momentum about its axis.
 
-================ ============================================================== =======================================
-parameter        meaning                                                        unit
-================ ============================================================== =======================================
-inertia          moments or tensor about the centre of mass                     mass length^2
-mu               gravitational constant times mass of the centre, positive      length^3 / time^2
-mass             of the body; affects the path only by gradient and devices     mass
-gravity_gradient whether the gravity gradient acts                              -
-forces           list of forces from ``polhode.forces``                         -
-thrusters        list of thrusters from ``thruster``                            -
-plates           list of plates from ``plate``                                  -
-atmosphere       arguments of ``forces.drag``, for the plates                   mass / length^3, length, rad / time
-sunlight         arguments of ``forces.radiation_pressure``, for the plates,    mass / (length time^2), length
-                 with ``pressure`` instead of ``acceleration``
-torque           function (t, q, omega, parameters) -> (x, y, z), body frame    mass length^2 / time^2
-force            function (t, position, velocity, parameters), space frame      mass length / time^2
-load             function (t, position, velocity, q, omega, parameters)         force (space), torque (body)
-                 -> (force, torque)
-potential        function (t, position, q, parameters) -> number                mass length^2 / time^2
-parameters       numbers passed to the functions                                -
-surface          radius of the central body; a run ends there                   length
-================ ============================================================== =======================================
-
 Give N masses and inertias for several independent spacecraft. Forces, thrusters and plates are then the same for all,
 each in its own body axes.
 """
