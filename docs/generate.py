@@ -366,7 +366,10 @@ def system_pages() -> dict[str, str]:
              si(one.unit))
             for one in arguments_of(build).values()
         ]  # fmt: skip
-        page += "\n## Arguments\n\nIn any consistent set of units where the text names none; keys of scenarios with a unit are converted to SI.\n\n"
+        page += (
+            "\n## Arguments\n\nIn any consistent set of units where the text names none; keys of scenarios that end\n"
+        )
+        page += "in a unit are converted to SI.\n\n"
         page += table(("argument", "what", "in SI"), arguments)
         built = [name, *(other for other in getattr(module, "__all__", ()) if other != name)]
         pieces = [f".. autofunction:: polhode.{one}\n   :no-index:" for one in built]

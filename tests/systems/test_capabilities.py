@@ -16,6 +16,7 @@ from polhode.methods import METHODS, Method, MethodSpec, method
 from polhode.methods.record import CompiledMethod, Promises
 from polhode.systems import PROBLEMS, SYSTEMS, System, provided_by
 from polhode.systems.record import DERIVED
+from polhode.systems.words import Function
 
 BODY = (1.0, 2.0, 2.5)
 SPIN = {"angular_velocity": (0.3, 0.4, 0.5)}
@@ -83,7 +84,7 @@ def test_what_a_system_is_listed_with_is_what_one_provides(name):
 
 
 def test_a_system_of_ones_own_may_state_what_it_provides():
-    def rolling(slope: float) -> System:
+    def rolling(slope: Function) -> System:
         return bare()
 
     assert provided_by(rolling) is None
