@@ -167,9 +167,17 @@ def not_numbers(x, y, k):
     return 1.0 * (not a < 1.0) + 2.0 * (a != a) + max(a, 1.0) + min(2.0, a)
 
 
+def small_arrays(x, y, k):
+    a, b = np.array((x, y, 1.0)), np.array([k, 2.0, y])
+    c = -x * a + b / 2.0 - np.cross(a, b)
+    if k > 1:
+        c = c * np.abs(b)
+    return c[0] + np.dot(c[1:], b[:2]) + a @ b + c[-1] * len(c) + np.linalg.norm(a) + np.sin(b)[1]
+
+
 CONSTRUCTS = (
     arithmetic, whole_numbers, division_of_numbers, comparisons, conditions, widening, unrelated_uses, loops, tuples,
-    helpers, functions, not_numbers,
+    helpers, functions, not_numbers, small_arrays,
 )  # fmt: skip
 
 
@@ -292,6 +300,15 @@ def two_types(x, y, k):
 def test_what_is_outside_is_refused_with_the_place(function):
     with pytest.raises(source.Unsupported, match=rf"{function.__name__}, line \d+"):
         by("direct", function, f8(f8, f8, i8))
+
+
+def scaled_tuple(x, y, k):
+    return (x * (y, x))[0]
+
+
+def test_what_numba_refuses_too_is_not_given_to_it():
+    kernel, reason = jit.compile_uncached(scaled_tuple, f8(f8, f8, i8))
+    assert kernel is None and "a number and a tuple" in reason
 
 
 def test_refused_functions_are_compiled_by_numba():

@@ -16,7 +16,8 @@ from types import CodeType
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types, typing
+from numba import types
+from numba.core import typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult, compile_result
 from numba.core.compiler_lock import global_compiler_lock
@@ -25,7 +26,7 @@ from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
 from polhode.kernel import source, translate, values
-from polhode.kernel.source import Unsupported
+from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.translate import NO_ERROR, Options, Unit
 from polhode.kernel.values import leaves_of
 
@@ -88,7 +89,7 @@ class Compiler:
                     return compiled(self.dispatcher, args, return_type)
             except Unsupported as problem:
                 self.reason = str(problem)
-                if wanted == "direct":
+                if wanted == "direct" or isinstance(problem, Refused):
                     raise
         return self.numba.compile(args, return_type)
 

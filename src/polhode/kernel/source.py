@@ -28,6 +28,10 @@ class Unsupported(Exception):
         return super().__str__() + (f" ({self.where})" if self.where else "")
 
 
+class Refused(Unsupported):
+    """Something that numba does not compile either, such as a number times a tuple."""
+
+
 @functools.lru_cache(4096)
 def tree_of(code: CodeType) -> ast.FunctionDef | ast.Lambda:
     """The syntax tree of the function with this code.

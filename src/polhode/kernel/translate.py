@@ -42,6 +42,7 @@ from polhode.kernel.values import (
     F,
     I,
     Known,
+    Row,
     Scalar,
     Tup,
     Value,
@@ -693,6 +694,10 @@ class Writer(Arithmetic):
         if isinstance(e.slice, ast.Slice):
             return self.sliced(owner, e.slice)
         where = self.value(e.slice)
+        if isinstance(owner, Row):
+            if not isinstance(where, Known):
+                raise Unsupported("a variable index of a small array")
+            return self.part(Tup(owner.parts), where)
         if isinstance(owner, Tup):
             return self.part(owner, where)
         found = self.element(owner, where)
@@ -737,6 +742,8 @@ class Writer(Arithmetic):
 
     def sliced(self, owner: Value, cut: ast.Slice) -> Value:
         ends = [None if x is None else self.value(x) for x in (cut.lower, cut.upper, cut.step)]
+        if isinstance(owner, Row):
+            return Row(self.sliced(Tup(owner.parts), cut).parts)  # type: ignore[union-attr]
         if isinstance(owner, Tup):
             if not all(x is None or isinstance(x, Known) for x in ends):
                 raise Unsupported("a variable slice of a tuple")
@@ -760,7 +767,10 @@ class Writer(Arithmetic):
 
     def _Call(self, e: ast.Call) -> Value:
         callee = self.value(e.func)
-        arguments = self.several(e.args)
+        if isinstance(callee, Known) and callee.it in (np.array, np.asarray):
+            arguments = [Tup(self.several(a.elts)) if isinstance(a, ast.List) else self.value(a) for a in e.args]
+        else:
+            arguments = self.several(e.args)
         named = {}
         for keyword in e.keywords:
             if keyword.arg is None:
@@ -795,11 +805,15 @@ class Writer(Arithmetic):
             return self.least(parts.parts if len(x) == 1 and isinstance(parts, Tup) else x, "<" if it is min else ">")
         if it is len:
             owner = opened(x[0])
-            if isinstance(owner, Tup):
+            if isinstance(owner, Tup | Row):
                 return Known(len(owner.parts))
             if isinstance(owner, View):
                 return Scalar(INT, owner.lengths[0])
             raise Unsupported("a length of something else")
+        if it in (np.array, np.asarray) and len(x) == 1:
+            return self.row(x[0])
+        if any(isinstance(a, Row) for a in x):
+            return self.function_of_rows(it, x)
         if it is tuple and len(x) == 1 and isinstance(opened(x[0]), Tup):
             return Tup(opened(x[0]).parts)  # type: ignore[union-attr]
         if any(isinstance(a, Scalar) and a.kind is simd.LANES for a in x):
@@ -849,6 +863,25 @@ class Writer(Arithmetic):
             zero = builder.fsub(numbers[0], numbers[0])
             return Scalar(BOOL, builder.fcmp_ordered("ord", zero, zero))
         raise Unsupported(f"a call of {it.__name__}")
+
+    def function_of_rows(self, it: Any, x: list[Value]) -> Value:
+        """Functions of numpy on small arrays."""
+        if it is np.cross and len(x) == 2:
+            (a, b, c), (d, e, f) = (self.row(v).parts for v in x)
+            pairs = ((b, f, c, e), (c, d, a, f), (a, e, b, d))
+            return Row([
+                self.binary("Sub", self.binary("Mult", p, q), self.binary("Mult", r, s)) for p, q, r, s in pairs
+            ])  # fmt: skip
+        if it is np.dot and len(x) == 2:
+            return self.row_by_row("MatMult", *x)
+        if it is np.linalg.norm and len(x) == 1:
+            square = self.cast(self.row_by_row("MatMult", x[0], x[0]), FLOAT)
+            return Scalar(FLOAT, self.extern("sqrt", square))
+        if it is np.sum and len(x) == 1:
+            return functools.reduce(functools.partial(self.binary, "Add"), x[0].parts)  # type: ignore[union-attr]
+        if len(x) == 1 and (it in INTRINSICS or it in EXTERNS or it in (abs, np.abs)) and isinstance(x[0], Row):
+            return Row([self.function_of_numbers(it, [part]) for part in x[0].parts])
+        raise Unsupported("a function of arrays")
 
     def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call a compiled function by its Python function."""
@@ -955,7 +988,7 @@ class Writer(Arithmetic):
         if isinstance(value, Tup):
             kinds = [self.kind(part) for part in value.parts]
             return types.BaseTuple.from_types(kinds, value.cls)
-        if value.it is None:
+        if isinstance(value, Known) and value.it is None:
             return types.none
         raise Unsupported("an object as an argument")
 

@@ -6,6 +6,7 @@ the same operations: integers of 64 bits wrap around, division does not raise.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -16,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 
 from polhode.kernel.simd import LANES, _repeated
-from polhode.kernel.source import Unsupported
+from polhode.kernel.source import Refused, Unsupported
 
 F, I, BIT, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(1), ir.IntType(32)
 FLOAT, INT, BOOL = types.float64, types.int64, types.boolean
@@ -60,6 +61,15 @@ class View:
         self.dtype, self.data, self.lengths = dtype, data, tuple(lengths)
 
 
+class Row:
+    """A small array of numbers of one type, made in a kernel: its numbers, which never change."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Any) -> None:
+        self.parts = tuple(parts)
+
+
 class Shape:
     """What is known of a value before the kernel runs; equal for values that may be stored in the same place."""
 
@@ -78,7 +88,7 @@ class Shape:
         return str(self.key)
 
 
-Value = Known | Scalar | Tup | View
+Value = Known | Scalar | Tup | View | Row
 NOTHING = Known(None)
 
 
@@ -125,6 +135,8 @@ def shape_of(value: Value) -> Shape:
         return Shape((value.cls, shapes), shapes)
     if isinstance(value, View):
         return Shape(("array", value.dtype, len(value.lengths)))
+    if isinstance(value, Row):
+        return Shape(("row", *(part.kind for part in value.parts)))
     return Shape(("known", id(value.it)), value)
 
 
@@ -136,6 +148,8 @@ def leaves_of(value: Value) -> list[Any]:
         return [leaf for part in value.parts for leaf in leaves_of(part)]
     if isinstance(value, View):
         return [value.data, *value.lengths]
+    if isinstance(value, Row):
+        return [part.v for part in value.parts]
     return []
 
 
@@ -145,6 +159,8 @@ def rebuilt(like: Value, leaves: Any) -> Value:
         return Scalar(like.kind, next(leaves))
     if isinstance(like, Tup):
         return Tup([rebuilt(part, leaves) for part in like.parts], like.cls)
+    if isinstance(like, Row):
+        return Row([Scalar(part.kind, next(leaves)) for part in like.parts])
     if isinstance(like, View):
         data = next(leaves)
         return View(like.dtype, data, [next(leaves) for _ in like.lengths])
@@ -196,6 +212,8 @@ class Arithmetic:
                 return a if RANKS[a.kind] > RANKS[b.kind] else b
         elif isinstance(a, Tup) and isinstance(b, Tup) and a.cls is b.cls and len(a.parts) == len(b.parts):
             return Tup([self.common(x, y) for x, y in zip(a.parts, b.parts, strict=True)], a.cls)
+        elif isinstance(a, Row) and isinstance(b, Row) and len(a.parts) == len(b.parts):
+            return Row([self.common(x, y) for x, y in zip(a.parts, b.parts, strict=True)])
         elif shape_of(a) == shape_of(b):
             return a
         raise Unsupported("a variable of two types")
@@ -207,6 +225,8 @@ class Arithmetic:
             return Scalar(like.kind, self.cast(value, like.kind))
         if isinstance(like, Tup) and isinstance(value, Tup) and len(like.parts) == len(value.parts):
             return Tup([self.converted(x, y) for x, y in zip(value.parts, like.parts, strict=True)], like.cls)
+        if isinstance(like, Row) and isinstance(value, Row) and len(like.parts) == len(value.parts):
+            return Row([self.converted(x, y) for x, y in zip(value.parts, like.parts, strict=True)])
         if shape_of(value) == shape_of(like):
             return value
         raise Unsupported("a variable of two types")
@@ -226,6 +246,11 @@ class Arithmetic:
                 return Known(folded)
         if name == "Add" and isinstance(opened(x), Tup) and isinstance(opened(y), Tup):
             return Tup(opened(x).parts + opened(y).parts)  # type: ignore[union-attr]
+        if isinstance(x, Row) or isinstance(y, Row):
+            return self.row_by_row(name, x, y)
+        for a, b in ((opened(x), settled(y)), (opened(y), settled(x))):
+            if isinstance(a, Tup) and isinstance(b, Scalar) and b.kind == FLOAT:
+                raise Refused("arithmetic on a number and a tuple")
         exponent = y.it if name == "Pow" and isinstance(y, Known) else None
         a, b = self.number(x), self.number(y)
         kinds = (a.kind, b.kind)  # type: ignore[union-attr]
@@ -249,6 +274,32 @@ class Arithmetic:
         if name in ("FloorDiv", "Mod"):
             return Scalar(FLOAT, self.real_division(p, q, name == "Mod"))
         raise Unsupported(f"the operator {name}")
+
+    def row(self, value: Value) -> Row:
+        """An array from a tuple of numbers."""
+        if isinstance(value, Row):
+            return value
+        whole = opened(value)
+        if not isinstance(whole, Tup) or not whole.parts:
+            raise Unsupported("an array of something else than a tuple of numbers")
+        parts = [self.number(part) for part in whole.parts]
+        like = functools.reduce(self.common, parts)
+        if like.kind not in (FLOAT, INT):  # type: ignore[union-attr]
+            raise Unsupported("an array of something else than numbers")
+        return Row([self.converted(part, like) for part in parts])
+
+    def row_by_row(self, name: str, x: Value, y: Value) -> Value:
+        """An operator on arrays, number by number; ``@``: the sum of the products."""
+        n = len(x.parts) if isinstance(x, Row) else len(y.parts)  # type: ignore[union-attr]
+        a, b = ((v.parts if isinstance(v, Row) else [self.number(v)] * n) for v in (x, y))
+        if len(a) != len(b) or isinstance(x, View) or isinstance(y, View):
+            raise Unsupported("an operator on arrays of different lengths")
+        if name == "MatMult" and isinstance(x, Row) and isinstance(y, Row):
+            products = [self.binary("Mult", p, q) for p, q in zip(a, b, strict=True)]
+            return functools.reduce(functools.partial(self.binary, "Add"), products)
+        if name not in ("Add", "Sub", "Mult", "Div"):
+            raise Unsupported("an operator on arrays")
+        return Row([self.binary(name, p, q) for p, q in zip(a, b, strict=True)])
 
     def power(self, a: Any, b: Any, exponent: Any) -> Value:
         """a to the power b; with a constant whole exponent by multiplications."""
@@ -327,6 +378,10 @@ class Arithmetic:
         """Minus x."""
         if isinstance(x, Known) and is_number(x.it):
             return Known(-x.it)
+        if isinstance(x, Row):
+            return Row([self.negative(part) for part in x.parts])
+        if isinstance(opened(x), Tup):
+            raise Refused("a sign before a tuple")
         x = self.number(x)
         if x.kind == FLOAT:  # type: ignore[union-attr]
             return Scalar(FLOAT, self.builder.fsub(ir.Constant(F, -0.0), x.v))  # type: ignore[union-attr]
