@@ -25,9 +25,10 @@ from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
-from polhode.kernel import source, translate, values
+from polhode.kernel import calls, source, translate, values
+from polhode.kernel.calls import NO_ERROR, Options
 from polhode.kernel.source import Refused, Unsupported
-from polhode.kernel.translate import NO_ERROR, Options, Unit
+from polhode.kernel.translate import Unit
 from polhode.kernel.values import leaves_of
 
 FORCED = "POLHODE_COMPILER"
@@ -39,7 +40,7 @@ _numbers = itertools.count()
 def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256(os.environ.get(FORCED, "").encode())
-    for module in (source, translate, values, sys.modules[__name__]):
+    for module in (calls, source, translate, values, sys.modules[__name__]):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
         _absorb(total, code)
     return total.hexdigest()
