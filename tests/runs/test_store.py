@@ -120,6 +120,15 @@ def test_a_run_stopped_anywhere_goes_on_bit_for_bit(slices, path, name, after):
     assert ph.load(path).identical(whole) and ph.resume(path).identical(whole)
 
 
+@pytest.mark.parametrize("name", ["processed", "evaluation reused", "chosen steps", "a clock"])
+def test_looks_at_the_energy_of_a_long_run_change_no_count(slices, monkeypatch, name):
+    """They come by the time of day, and would make the counts of two runs differ."""
+    system, method, more = RUNS[name]
+    whole = ph.integrate(system(), method, **START | more)
+    monkeypatch.setattr(sys.modules["polhode.runs.integrate"], "BETWEEN_LOOKS", -1.0)
+    assert ph.integrate(system(), method, **START | more).identical(whole)
+
+
 @pytest.mark.parametrize("after", [1, 17, 30])
 @pytest.mark.parametrize("pace", [{"step": 0.1, "t_end": 12.0}, {"steps": ph.Tolerance(1e-12), "t_end": 12.0}])
 @pytest.mark.parametrize("terminal", [False, True])

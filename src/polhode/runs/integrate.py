@@ -274,7 +274,7 @@ def _to_the_end(
             now = time.perf_counter()
             if run.judged and now - looked > BETWEEN_LOOKS:
                 looked = now
-                both = np.array([run.start, run.state()])
+                both = np.array([run.start, run.peek()])
                 energies, problem = None, None
                 if potential is not None:
                     energies, problem = potential_energies(run, potential, np.array([run.t0, run.now]), both)
