@@ -179,7 +179,8 @@ def method_pages() -> dict[str, str]:
         "# Methods\n\n"
         "Every method, with its default options. What a row promises here is kept by a test: the order is measured, what\n"  # noqa: E501
         "is kept is kept to round-off, and a yes is as tested as a no. In a shell: `polhode methods`; in Python:\n"
-        "`polhode.method_table()` prints the tables and `polhode.METHODS` holds the rows. A method is written\n"
+        "`polhode.methods.method_table()` prints the tables and `polhode.methods.METHODS` holds the rows. A method is\n"
+        "written "
         "`name[/flow][:option...]`, such as `trapm`, `mkrk:gauss4:cayley` or `s6_10/mr6`. The maps behind the names are\n"  # noqa: E501
         "written out on the page [Formulas](../../formulas.md).\n\n"
     )
@@ -311,7 +312,7 @@ def tableaux_page() -> str:
     return (
         "# Tableaux\n\n"
         "The numbers that `mkrk` takes as its option, on the rotation group as in vector spaces. Use one as\n"
-        '`"mkrk:gauss4"`; add one with [`polhode.add_tableau`](api.md).\n\n'
+        '`"mkrk:gauss4"`; add one with [`polhode.methods.add_tableau`](api.md).\n\n'
         + rst(as_rst(body[0].partition("\n")[2]))
         + "\n## Rows with a name of their own\n\nStages, order and the rest are derived from the numbers, "
         "not declared. Symmetric and\nsymplectic are properties of the tableau on a vector space; what `mkrk` keeps of "
@@ -382,7 +383,7 @@ def system_pages() -> dict[str, str]:
     index = (
         "# Systems\n\n"
         "A system is its bodies and the loads on them; it knows nothing of time steps. In a shell: `polhode systems`.\n"
-        "In Python: `polhode.SYSTEMS`.\n\n"
+        "In Python: `polhode.systems.SYSTEMS`.\n\n"
         f"{table(('system', 'what it is', 'built by'), rows)}\n"
         "## Ready-made problems\n\n"
         "Systems with the initial state, a step that suits them and the span of a paper: the key `problem` of a\n"
@@ -516,9 +517,10 @@ def dataset_page() -> str:
     )
 
 
-def public(home: str, name: str) -> str:
-    """The directive that documents one public name."""
-    thing = getattr(polhode, name)
+def public(home: str, name: str, module: str = "") -> str:
+    """The directive that documents one public name, of polhode itself or of a module of it."""
+    thing = getattr(getattr(polhode, module), name) if module else getattr(polhode, name)
+    name = f"{module}.{name}" if module else name
     if inspect.isclass(thing):
         fields = ", ".join(field.name for field in dataclasses.fields(thing)) if dataclasses.is_dataclass(thing) else ""
         besides = f"   :exclude-members: {fields}\n" if fields else ""  # described in the docstring
@@ -526,6 +528,7 @@ def public(home: str, name: str) -> str:
         return f".. autoclass:: polhode.{name}\n   :members:\n{besides}{shown}"
     if inspect.isroutine(thing) or inspect.isfunction(thing):
         return f".. autofunction:: polhode.{name}\n"
+    name = name.rpartition(".")[2]
     return f".. autodata:: {home_of_data(home, name)}.{name}\n   :no-value:\n"
 
 
@@ -541,20 +544,20 @@ def api_page() -> str:
     """Every public name, grouped by its module."""
     groups: dict[str, list[str]] = {heading: [] for heading in ROOMS.values()}
     for name, home in polhode._homes().items():
-        if home == "errors":
-            continue
         try:
             importlib.import_module(f"polhode.{home}")
         except ModuleNotFoundError:
             continue
         groups.setdefault(ROOMS.get(home, home), []).append(public(home, name))
+    for home in ("systems", "methods", "trajectory"):
+        groups[ROOMS[home]] += [public(home, name, home) for name in polhode._MOVED[home]]
     text = "# Python reference\n\nEverything here is an attribute of `polhode`, loaded when it is first used.\n"
     for heading, parts in groups.items():
         if parts:
             text += f"\n## {heading}\n\n" + rst("\n".join(parts))
     text += "\n## Pictures\n\n" + rst(".. autofunction:: polhode.plots.dashboard")
     text += "\n## Exceptions\n\nWhen each is raised: [Errors and exit codes](../errors.md).\n\n"
-    text += rst("\n".join(public(home, name) for name, home in polhode._homes().items() if home == "errors"))
+    text += rst("\n".join(public("errors", name, "errors") for name in polhode._MOVED["errors"]))
     return text
 
 

@@ -46,7 +46,7 @@ print(f"  neighbours of an oxygen    {neighbours:.1f} up to {float(g.r[shell.sto
 written = [ph.export.extended_xyz(ds.isel(time=slice(None, None, 40)), "water_script.xyz")]
 try:
     written.append(ph.export.gsd(ds.isel(time=slice(None, None, 40)), "water_script.gsd"))
-except ph.MissingExtra as missing:
+except ph.errors.MissingExtra as missing:
     print(f"  no GSD: {missing}")
 ph.plots.dashboard(ds, "water_script.png")
 print("written:", ", ".join(str(path) for path in [*written, "water_script.png"]))

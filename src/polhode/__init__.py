@@ -15,38 +15,35 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "System": "systems", "SYSTEMS": "systems", "add_system": "systems", "problem": "systems", "PROBLEMS": "systems",
-    "thruster": "systems", "plate": "systems",
-    "METHODS": "methods", "method_table": "methods", "add_method": "methods", "add_tableau": "methods",
-    "Method": "methods", "tableau": "methods", "Scheme": "methods", "splitting": "methods",
-    "integrate": "runs.integrate", "rerun": "runs.integrate", "Progress": "runs.display",
+    "problem": "systems", "thruster": "systems", "plate": "systems",
+    "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
-    "prepare": "runs.prepared",
-    "compare": "runs.compare", "read_scenario": "runs.scenario", "check_method": "checks",
-    "check_system": "checks",
-    "free_motion": "runs.free_motion",
+    "Progress": "runs.display", "read_scenario": "runs.scenario",
+    "check_method": "checks", "check_system": "checks",
+    "free_motion": "runs.free_motion", "point_motion": "runs.point_motion",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
-    "with_chart": "trajectory", "convert_branch": "trajectory", "point_motion": "runs.point_motion",
-    "PolhodeError": "errors", "InvalidInput": "errors", "ConvergenceError": "errors", "StepTooLarge": "errors",
-    "NotFinite": "errors", "FileProblem": "errors", "UserFunctionError": "errors", "Interrupted": "errors",
-    "MissingExtra": "errors", "SlowFunctionWarning": "errors", "StepFailed": "errors",
-    "StepTooSmall": "errors", "OtherMachineWarning": "errors", "PolhodeWarning": "errors",
-    "EnergyWarning": "errors", "CoarseStepWarning": "errors",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",
     "rotation": "algebra.rotation", "inertia": "systems.inertia", "plots": "plots",
-    "initial": "systems.initial",
+    "initial": "systems.initial", "systems": "systems", "methods": "methods",
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
 }  # fmt: skip
 _MOVED = {
-    "free_motion_periods": "poinsot", "polhode_curve": "poinsot", "herpolhode_curve": "poinsot",
-    "to_constrained": "constrained", "from_constrained": "constrained",
-    "to_cotangent": "constrained", "from_cotangent": "constrained",
+    "errors": (
+        "PolhodeError", "InvalidInput", "ConvergenceError", "StepFailed", "StepTooLarge", "StepTooSmall", "NotFinite",
+        "FileProblem", "UserFunctionError", "Interrupted", "MissingExtra", "PolhodeWarning", "SlowFunctionWarning",
+        "OtherMachineWarning", "EnergyWarning", "CoarseStepWarning",
+    ),
+    "methods": ("METHODS", "method_table", "add_method", "add_tableau", "Method", "tableau", "Scheme", "splitting"),
+    "systems": ("System", "SYSTEMS", "add_system", "PROBLEMS"),
+    "trajectory": ("with_chart", "convert_branch"),
+    "poinsot": ("free_motion_periods", "polhode_curve", "herpolhode_curve"),
+    "constrained": ("to_constrained", "from_constrained", "to_cotangent", "from_cotangent"),
 }  # fmt: skip
-"""Names that were here once, and the modules that have them now."""
+"""Modules, and the names in them that were here once."""
 
 
 def __getattr__(name: str) -> Any:
@@ -59,8 +56,8 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f"polhode.{_MODULES[name]}")
     elif name in _HOMES:
         value = getattr(importlib.import_module(f"polhode.{_HOMES[name]}"), name)
-    elif name in _MOVED:
-        raise AttributeError(f"polhode.{name} moved to polhode.{_MOVED[name]}.{name}")
+    elif home := next((home for home, names in _MOVED.items() if name in names), ""):
+        raise AttributeError(f"polhode.{name} moved to polhode.{home}.{name}")
     elif not name.startswith("_") and name in (systems := importlib.import_module("polhode.systems").SYSTEMS):
         value = systems[name]
     else:

@@ -130,7 +130,7 @@ class Interrupted(PolhodeError):
 class PolhodeWarning(UserWarning):
     """Base of every warning polhode gives; the command line writes them to stderr.
 
-    ``warnings.simplefilter("ignore", polhode.PolhodeWarning)`` silences all of them.
+    ``warnings.simplefilter("ignore", polhode.errors.PolhodeWarning)`` silences all of them.
     """
 
 

@@ -373,7 +373,7 @@ def test_names():
         np.testing.assert_array_equal(by_word.position.values, other.position.values)
     assert by_word.attrs["method"] == "variational:0.25"
     np.testing.assert_array_equal(ph.rerun(by_word).position.values, by_word.position.values)
-    table = ph.method_table()
+    table = ph.methods.method_table()
     assert "Variational integrators" in table and "galerkin6" in table and "The exact orbit" in table
 
 

@@ -44,7 +44,7 @@ def test_a_report_is_a_table_that_can_be_asked():
     with pytest.raises(checks.PromiseBroken, match="mine breaks its promises") as caught:
         report.raise_for_failure()
     assert "time symmetry" in str(caught.value) and "order" not in str(caught.value)
-    assert isinstance(caught.value, AssertionError) and isinstance(caught.value, ph.PolhodeError)
+    assert isinstance(caught.value, AssertionError) and isinstance(caught.value, ph.errors.PolhodeError)
     with pytest.raises(KeyError, match="'energy' was not checked; the lines are: order, time symmetry"):
         report["energy"]
     checks.Report("mine", (kept,)).raise_for_failure()

@@ -230,14 +230,14 @@ def test_methods(polhode):
     code, out, err = polhode("methods")
     assert code == 0 and err == ""
     tables = listings(each_default())
-    assert sorted(name for table in tables for names in table.members for name in names) == sorted(ph.METHODS)
+    assert sorted(name for table in tables for names in table.members for name in names) == sorted(ph.methods.METHODS)
     for table in tables:
         assert table.title in out and table.about in out
         for row in table.rows:
             assert re.search(rf"^ *{re.escape(row[0])} ", out, re.MULTILINE)
-    assert len(out.splitlines()) < len(ph.METHODS) + 70  # numbered families take one line
+    assert len(out.splitlines()) < len(ph.methods.METHODS) + 70  # numbered families take one line
     rows = json.loads(polhode("methods", "--json")[1])
-    assert [row["name"] for row in rows] == list(ph.METHODS)
+    assert [row["name"] for row in rows] == list(ph.methods.METHODS)
     assert {row["cite"] for row in rows} <= set(entries())
     tableau = next(row for row in rows if row["name"] == "mkrk")["options"]["tableau"]
     assert tableau["default"] == "rk4" and "gauss6" in tableau["choices"]
@@ -249,9 +249,9 @@ def test_methods_of_a_kind_or_with_a_word(polhode):
 
     flows = names("flows")
     assert flows == list(FLOW_NAMES) and not set(flows) & set(names("splitting"))
-    families = {row.family for row in ph.METHODS.values()}
+    families = {row.family for row in ph.methods.METHODS.values()}
     assert families >= {"splitting", "krysl", "munthe_kaas", "rotation_parameters", "thermostats", "taylor", "conic"}
-    assert set(flows).union(*map(names, families)) == set(ph.METHODS)
+    assert set(flows).union(*map(names, families)) == set(ph.methods.METHODS)
     assert names("blanes2002") == ["s4_6", "s6_10", "rkn4_6b", "rkn6_11b", "rkn6_14a"]
     assert names("Yoshida") == names("yoshida1990") and "yoshida8" in names("yoshida")
     assert names("trapm", "rkn6_14a", "trapm") == ["trapm", "rkn6_14a"]
@@ -351,15 +351,15 @@ def test_usual_methods_of_a_comparison_fit_the_system():
 def test_systems(polhode):
     code, out, err = polhode("systems")
     assert code == 0 and err == ""
-    for name in [*ph.SYSTEMS, *ph.PROBLEMS]:
+    for name in [*ph.systems.SYSTEMS, *ph.systems.PROBLEMS]:
         assert re.search(rf"^ *{name} ", out, re.MULTILINE)
     assert "those of [celledoni2008, section 3.4]" in " ".join(out.split())  # no word is taken for markup
     found = json.loads(polhode("systems", "--json")[1])
-    assert [row["name"] for row in found["systems"]] == list(ph.SYSTEMS)
+    assert [row["name"] for row in found["systems"]] == list(ph.systems.SYSTEMS)
     assert {row["name"]: row["arguments"]["acceleration"]["unit"] for row in found["forces"][1:2]} == {
         "uniform": "m_s2"
     }
-    assert [row["name"] for row in found["problems"]] == list(ph.PROBLEMS)
+    assert [row["name"] for row in found["problems"]] == list(ph.systems.PROBLEMS)
     assert {row["cite"] for row in found["problems"]} <= set(entries())
 
 

@@ -375,7 +375,7 @@ def test_a_folder_that_is_not_ours(tmp_path, monkeypatch, make):
     if make is of_another:
         me = os.geteuid()
         monkeypatch.setattr(cache.os, "geteuid", lambda: me + 1)
-    with pytest.raises(ph.FileProblem, match=f"{told}.*run as code.*remove it.*set POLHODE_CACHE_DIR") as caught:
+    with pytest.raises(ph.errors.FileProblem, match=f"{told}.*run as code.*remove it.*set POLHODE_CACHE_DIR") as caught:
         folder_of(monkeypatch, chosen=root)
     assert caught.value.exit_code == 5
     with pytest.warns(UserWarning, match=f"{told}.*compiled in every process"):
@@ -390,7 +390,7 @@ def test_a_folder_in_a_folder_of_all(tmp_path, monkeypatch):
     shared.chmod(0o1777)  # as /tmp: nobody renames what is another's
     assert folder_of(monkeypatch, chosen=shared).parent == shared
     shared.chmod(0o777)
-    with pytest.raises(ph.FileProblem, match="others may write to"):
+    with pytest.raises(ph.errors.FileProblem, match="others may write to"):
         folder_of(monkeypatch, chosen=shared)
     assert folder_of(monkeypatch, chosen=shared / "mine").parent == shared / "mine"
     old = tmp_path / "polhode"

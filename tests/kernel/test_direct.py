@@ -362,7 +362,7 @@ def test_every_kernel_of_a_run_is_compiled_directly(tmp_path):
 
 @pytest.mark.full
 def test_every_kernel_of_every_system_and_family_is_compiled_directly(tmp_path):
-    run(tmp_path, list(polhode.SYSTEMS), [name for name, row in METHODS.items() if row.family != "splitting"])
+    run(tmp_path, list(polhode.systems.SYSTEMS), [name for name, row in METHODS.items() if row.family != "splitting"])
     run(tmp_path, [], [name for name, row in METHODS.items() if "/" not in name])
 
 

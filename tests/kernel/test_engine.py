@@ -262,7 +262,7 @@ PLAIN = """
         return (0.0, 0.0, 0.0)
     try:
         ph.integrate(ph.rigid_body((1, 2, 2.5), torque=fail), "mkrk:rk4", step=0.02, steps=4)
-    except ph.UserFunctionError as problem:
+    except ph.errors.UserFunctionError as problem:
         failure = [type(problem.__cause__).__name__, problem.step, problem.trajectory.sizes["time"]]
     print(json.dumps([jit.disabled(), results, failure]))
 """
@@ -318,7 +318,7 @@ def test_integrate_is_light(python):
         """
         import json, sys
         import polhode as ph
-        ph.integrate, ph.METHODS, ph.heavy_top, ph.save
+        ph.integrate, ph.methods.METHODS, ph.heavy_top, ph.save
         heavy = ("xarray", "pandas", "scipy.spatial", "scipy.integrate", "scipy.fft", "matplotlib", "pydantic", "zarr",
                  "h5py", "h5netcdf", "click", "dask", "rich", "astropy", "numpy.ma", "email.parser", "polhode.plots",
                  "polhode.checks", "polhode.runs.scenario")
@@ -344,8 +344,11 @@ def test_the_package_says_what_it_has():
 def test_names_that_moved_say_where_they_are():
     with pytest.raises(AttributeError, match=r"^polhode.polhode_curve moved to polhode.poinsot.polhode_curve$"):
         ph.polhode_curve  # noqa: B018
-    for name, home in ph._MOVED.items():
-        assert name not in dir(ph) and callable(getattr(getattr(ph, home), name))
+    for home, names in ph._MOVED.items():
+        for name in names:
+            assert name not in dir(ph) and hasattr(getattr(ph, home), name)
+            with pytest.raises(AttributeError, match=rf"^polhode.{name} moved to polhode.{home}.{name}$"):
+                getattr(ph, name)
 
 
 # ------------------------------------------------------------------ linear equations

@@ -347,7 +347,7 @@ def test_ctrl_c_keeps_what_was_computed(body, monkeypatch, more):
         if progress.done >= 16:
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(ph.Interrupted, match=r"interrupted after \d+ steps \(t = ") as caught:
+    with pytest.raises(ph.errors.Interrupted, match=r"interrupted after \d+ steps \(t = ") as caught:
         ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-8), t_end=4.0, progress=interrupt, **more, **START)
     kept = caught.value.trajectory
     assert 16 <= kept.attrs["steps"] < whole.attrs["steps"]
@@ -361,7 +361,7 @@ def test_a_step_too_small_gives_the_run_so_far():
     def pole(t, q, omega, parameters):
         return (0.0, 0.0, 1.0 / (1.0 - t) ** 2)
 
-    with pytest.raises(ph.StepTooSmall, match=r"rtol = 1e-08 asks for steps below .* loosen rtol") as caught:
+    with pytest.raises(ph.errors.StepTooSmall, match=r"rtol = 1e-08 asks for steps below .* loosen rtol") as caught:
         ph.integrate(
             ph.rigid_body((1, 1, 1), torque=pole),
             "mkrk:dp5",
@@ -389,10 +389,12 @@ def test_steps_that_fail_are_tried_smaller(body, truth):
     def ends(t, q, omega, parameters):
         return (0.1, 0.0, 0.0 if t < 1.0 else np.nan)
 
-    with pytest.raises(ph.UserFunctionError, match=r"'ends'.* returned .*nan\] at t = 1.*; every number") as caught:
+    with pytest.raises(
+        ph.errors.UserFunctionError, match=r"'ends'.* returned .*nan\] at t = 1.*; every number"
+    ) as caught:
         ph.integrate(ph.rigid_body((1, 1, 1), torque=ends), steps=ph.Tolerance(1e-6), t_end=2.0, **START)
     assert 0.5 < caught.value.time <= 1.0 and caught.value.trajectory.time[-1] == caught.value.time
-    with pytest.raises(ph.NotFinite, match=r"infinite or not a number .* loosen rtol: steps down to") as caught:
+    with pytest.raises(ph.errors.NotFinite, match=r"infinite or not a number .* loosen rtol: steps down to") as caught:
         ph.integrate(ph.particle(stiffness=-1e6), steps=ph.Tolerance(1e-2), t_end=1.0, position=(1, 0, 0))
     assert np.isfinite(caught.value.trajectory.position).all() and caught.value.trajectory.attrs["steps"] > 50
 
@@ -408,7 +410,7 @@ def test_the_loop_tells_a_step_too_small(body):
 
 
 def test_too_many_steps(body):
-    with pytest.raises(ph.StepFailed, match=r"20 steps were tried .* of 4; raise max_steps") as caught:
+    with pytest.raises(ph.errors.StepFailed, match=r"20 steps were tried .* of 4; raise max_steps") as caught:
         ph.integrate(body, steps=ph.Tolerance(1e-9, max_steps=20), t_end=4.0, **START)
     attrs = caught.value.trajectory.attrs
     assert attrs["steps_accepted"] + attrs["steps_rejected"] == 20
@@ -425,7 +427,7 @@ def test_a_users_error_carries_the_run_so_far(compiled):
     def in_python(t, q, omega, parameters):
         return {"torque": stops(t, q, omega, parameters), 1: None}["torque"]
 
-    with pytest.raises(ph.UserFunctionError, match="no more fuel") as caught:
+    with pytest.raises(ph.errors.UserFunctionError, match="no more fuel") as caught:
         ph.integrate(
             ph.rigid_body((1, 1, 1), torque=stops if compiled else in_python),
             steps=ph.Tolerance(1e-6),
@@ -453,7 +455,7 @@ def test_a_users_error_carries_the_run_so_far(compiled):
     ],
 )
 def test_wrong_arguments_are_refused(body, more, told):
-    with pytest.raises(ph.InvalidInput) as caught:
+    with pytest.raises(ph.errors.InvalidInput) as caught:
         ph.integrate(body, "mkrk:dp5", **({"t_end": 1.0} | more), **START)
     assert told in str(caught.value) and "\n" not in str(caught.value)
 
@@ -471,7 +473,7 @@ def test_wrong_arguments_are_refused(body, more, told):
     ],
 )
 def test_a_wrong_tolerance_is_refused_where_it_is_made(more, told):
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.Tolerance(**{"rtol": 1e-6} | more)
 
 
@@ -490,7 +492,9 @@ def test_chosen_steps_go_on_from_a_dataset(body):
 
 @pytest.mark.parametrize("name", ["trapm", "mkrk", "mkrk:cv8", "s6_10/mr6"])
 def test_a_method_without_an_estimate_is_refused(body, name):
-    with pytest.raises(ph.InvalidInput, match=r"does not estimate its error.*\(bs3, dp5, dp8\), such as 'mkrk:dp8'"):
+    with pytest.raises(
+        ph.errors.InvalidInput, match=r"does not estimate its error.*\(bs3, dp5, dp8\), such as 'mkrk:dp8'"
+    ):
         ph.integrate(body, name, steps=ph.Tolerance(1e-6), t_end=1.0, **START)
 
 
@@ -499,7 +503,7 @@ def test_a_record_beyond_all_memory_keeps_what_there_was(body, monkeypatch):
     monkeypatch.setattr(rows, "LARGEST_ROWS", 13 * 300)
     monkeypatch.setattr(rows, "FIRST_ROWS", 16)
     with pytest.raises(
-        ph.InvalidInput, match=r"would need .* GB of memory; record less with a larger every"
+        ph.errors.InvalidInput, match=r"would need .* GB of memory; record less with a larger every"
     ) as refused:
         ph.integrate(body, "mkrk:dp5", steps=ph.Tolerance(1e-12), t_end=400.0, **START)
     kept = refused.value.trajectory

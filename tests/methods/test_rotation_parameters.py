@@ -265,10 +265,10 @@ def test_stored_runs_change_their_branch():
     principal, continuous = (
         ph.integrate(BOX, "euler", branch=branch, **start) for branch in ("principal", "continuous")
     )
-    converted = ph.convert_branch(principal, "continuous").euler_angles
+    converted = ph.trajectory.convert_branch(principal, "continuous").euler_angles
     assert converted.attrs["branch"] == "continuous"
     assert np.abs(converted.values - continuous.euler_angles.values).max() < 1e-10
-    assert np.abs(ph.convert_branch(continuous, "principal").euler_angles.values
+    assert np.abs(ph.trajectory.convert_branch(continuous, "principal").euler_angles.values
                   - principal.euler_angles.values).max() < 1e-10  # fmt: skip
 
 

@@ -158,13 +158,13 @@ def test_names_of_flows():
     assert method("s6_10/mr6").label == "s6_10/mr6"
     assert method("v2/dmv6:fixed_point").label == "v2/dmv6:fixed_point"
     assert method("v2/dmv6", solver="fixed_point").label == "v2/dmv6:fixed_point"
-    with pytest.raises(ph.InvalidInput, match=r"unknown free flow 'exakt'.*exact"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"unknown free flow 'exakt'.*exact"):
         method("s6_10/exakt")
-    with pytest.raises(ph.InvalidInput, match="unknown free flow 'dmv7'"):
+    with pytest.raises(ph.errors.InvalidInput, match="unknown free flow 'dmv7'"):
         method("s6_10/dmv7")
-    with pytest.raises(ph.InvalidInput, match="composes no flows"):
+    with pytest.raises(ph.errors.InvalidInput, match="composes no flows"):
         method("trapm/exact")
-    with pytest.raises(ph.InvalidInput, match="takes no options"):
+    with pytest.raises(ph.errors.InvalidInput, match="takes no options"):
         method("s6_10:newton")
 
 
@@ -177,19 +177,21 @@ def test_a_flow_by_its_own_name_is_the_one_between_two_half_kicks():
 
 # ------------------------------------------------------------------ rows of one's own
 def test_a_user_adds_a_scheme_in_a_few_lines():
-    mine = ph.Scheme(
+    mine = ph.methods.Scheme(
         "ruth_three", "Ruth's third-order scheme", "ruth1983", 3,
         [("B", "7/24"), ("A", "2/3"), ("B", "3/4"), ("A", "-2/3"), ("B", "-1/24"), ("A", 1)],
     )  # fmt: skip
-    report = ph.check_method(ph.splitting(mine))
+    report = ph.check_method(ph.methods.splitting(mine))
     assert report.passed, str(report)
-    wrong = ph.splitting(ph.Scheme("ruth_wrong", "", "", 3, [("B", 0.3), ("A", 0.6), ("B", 0.7), ("A", 0.4)]))
+    wrong = ph.methods.splitting(
+        ph.methods.Scheme("ruth_wrong", "", "", 3, [("B", 0.3), ("A", 0.6), ("B", 0.7), ("A", 0.4)])
+    )
     assert not ph.check_method(wrong)["order, pinned body"].passed
-    ph.add_method(ph.splitting(mine))
+    ph.methods.add_method(ph.methods.splitting(mine))
     try:
         assert ph.integrate(TOP, "ruth_three/mr4", step=0.05, steps=2, **START).attrs["order"] == 3
     finally:
-        del ph.METHODS["ruth_three"]
+        del ph.methods.METHODS["ruth_three"]
 
 
 def test_a_system_of_particles_needs_no_free_rotation():

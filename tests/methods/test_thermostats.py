@@ -357,7 +357,7 @@ run = { step = 0.125, t_end = 5.0 }
     rest = scenario.continued(whole.isel(time=slice(None, 17))).integrate()
     same(rest, whole.isel(time=slice(16, None)), ("position", "momentum", "thermostat"))
     path.write_text(path.read_text().replace("friction = 0.5\n", ""))
-    with pytest.raises(ph.InvalidInput, match=r"needs friction; write 'baoab:friction=\.\.\.'"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"needs friction; write 'baoab:friction=\.\.\.'"):
         ph.read_scenario(path)
 
 
@@ -507,17 +507,17 @@ def test_shortest_numbers_tell_all_numbers_apart():
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(text, said):
-    with pytest.raises(ph.InvalidInput) as told:
+    with pytest.raises(ph.errors.InvalidInput) as told:
         ph.integrate(wells(), text, step=0.1, steps=1)
     assert said in str(told.value)
 
 
 def test_numbers_of_a_bath_belong_to_a_bath():
-    with pytest.raises(ph.InvalidInput, match="has no heat bath; leave thermostat out"):
+    with pytest.raises(ph.errors.InvalidInput, match="has no heat bath; leave thermostat out"):
         ph.integrate(wells(), "v2", step=0.1, steps=1, start={"thermostat": (1, 2)})
-    with pytest.raises(ph.InvalidInput, match="thermostat must be 2 numbers"):
+    with pytest.raises(ph.errors.InvalidInput, match="thermostat must be 2 numbers"):
         ph.integrate(wells(), "baoab:temperature=1:friction=1", step=0.1, steps=1, start={"thermostat": (1, 2, 3)})
-    with pytest.raises(ph.InvalidInput, match="has a heat bath"):
+    with pytest.raises(ph.errors.InvalidInput, match="has a heat bath"):
         ph.compare(wells(), ["v2", "baoab:temperature=1:friction=1"], [0.1], t_end=1.0)
 
 
@@ -534,5 +534,5 @@ def test_a_clock_and_a_bath():
     ds = ph.integrate(wells(), "reversible:nose_hoover:temperature=1:tau=inf", step=0.05, steps=20, **begin)
     plain = ph.integrate(wells(), "reversible:v2", step=0.05, steps=20, **begin)
     same(ds, plain, ("position", "angular_momentum", "time_variables"))
-    with pytest.raises(ph.InvalidInput, match="not time-symmetric"):
+    with pytest.raises(ph.errors.InvalidInput, match="not time-symmetric"):
         method("reversible:baoab:temperature=1:friction=1")

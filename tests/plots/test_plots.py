@@ -171,16 +171,16 @@ def test_several_bodies_show_the_first_and_the_sum(body):
 
 # ------------------------------------------------------------------ refusals and files
 def test_what_is_refused(body, tmp_path):
-    with pytest.raises(ph.InvalidInput, match="no trajectory"):
+    with pytest.raises(ph.errors.InvalidInput, match="no trajectory"):
         draw(body.drop_vars("energy_error"))
-    with pytest.raises(ph.InvalidInput, match="no rows"):
+    with pytest.raises(ph.errors.InvalidInput, match="no rows"):
         draw(body.isel(time=slice(0, 0)))
-    with pytest.raises(ph.InvalidInput, match=r"\.png"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"\.png"):
         draw(body, tmp_path / "body.pdf")
-    with pytest.raises(ph.InvalidInput, match="no comparison"):
+    with pytest.raises(ph.errors.InvalidInput, match="no comparison"):
         work_precision(body)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ph.FileProblem, match="cannot write"):
+    with pytest.raises(ph.errors.FileProblem, match="cannot write"):
         draw(body, tmp_path / "file" / "body.png")
 
 
@@ -193,7 +193,7 @@ def test_a_failed_write_leaves_the_old_picture(body, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
-    with pytest.raises(ph.FileProblem, match="No space left"):
+    with pytest.raises(ph.errors.FileProblem, match="No space left"):
         draw(body, path)
     assert path.read_bytes() == old and [item.name for item in tmp_path.iterdir()] == ["body.png"]
 

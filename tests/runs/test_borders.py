@@ -239,9 +239,9 @@ def test_all_wrong_kinds_end_in_a_sentence(monkeypatch, tmp_path):
 
 
 LONG_NAMES = {
-    "a tableau": lambda word: ph.add_tableau(word, [[0.0]], [1.0]),
-    "a scheme": lambda word: ph.splitting("v2", "mr", word),
-    "a method": lambda word: ph.add_method(dataclasses.replace(ph.METHODS["trapm"], name=word)),
+    "a tableau": lambda word: ph.methods.add_tableau(word, [[0.0]], [1.0]),
+    "a scheme": lambda word: ph.methods.splitting("v2", "mr", word),
+    "a method": lambda word: ph.methods.add_method(dataclasses.replace(ph.methods.METHODS["trapm"], name=word)),
     "a method string": lambda word: ph.integrate(ph.free_body([1.0, 2.0, 2.5]), f"mkrk/{word}", step=0.1, steps=1),
     "an option": lambda word: ph.integrate(ph.free_body([1.0, 2.0, 2.5]), "baoab", step=0.1, steps=1, temperature=word),
 }  # fmt: skip

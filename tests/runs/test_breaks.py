@@ -205,7 +205,7 @@ def test_the_rest_of_a_run_does_not_fire_again():
 def test_what_is_outside_of_the_run_is_refused(force, told):
     system = ph.orbit(1.0, forces=[forces.uniform((0, 0, 1e-3)), force])
     for pace in ({"step": 0.1}, {"steps": ph.Tolerance(1e-6)}):
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.integrate(system, "mkrk:dp8", t_end=3.0, **pace, **START)
     half = ph.orbit(1.0, forces=[forces.thrust(0.1, "radial", start=2.0, stop=6.0)])
     assert ph.integrate(half, "v2", step=0.1, t_end=3.0, **START).attrs["steps"] == 30
@@ -222,11 +222,11 @@ def test_what_is_outside_of_the_run_is_refused(force, told):
     ],
 )
 def test_wrong_impulses_are_told(arguments, told):
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         forces.impulse(*arguments)
 
 
 def test_an_impulse_along_no_velocity_is_told():
     system = ph.orbit(1.0, forces=[forces.impulse(0.0, 0.1, "velocity")])
-    with pytest.raises(ph.StepFailed, match="its frame has no axes there"):
+    with pytest.raises(ph.errors.StepFailed, match="its frame has no axes there"):
         ph.integrate(system, "v2", step=0.1, t_end=1.0, position=(1, 0, 0), velocity=0)

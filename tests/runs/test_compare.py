@@ -70,7 +70,7 @@ def test_errors_between_trajectories_match_rows_by_time():
     np.testing.assert_array_equal(shuffled.attitude_error, errors.attitude_error)
     last = errors_between(coarse.isel(time=-1), fine)
     assert last.attitude_error.dims == () and last.attitude_error == errors.attitude_error[-1]
-    with pytest.raises(ph.InvalidInput, match=r"no row at t = 0\.05"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"no row at t = 0\.05"):
         errors_between(fine, coarse)
 
 
@@ -80,10 +80,10 @@ def test_errors_between_of_points_and_of_what_does_not_fit():
     errors = errors_between(point, other)
     np.testing.assert_allclose(errors.momentum_error, np.sqrt(5.0))
     np.testing.assert_allclose(errors.position_error, np.sqrt(5.0) * np.array([0, 0.1, 0.2]))
-    with pytest.raises(ph.InvalidInput, match="nothing in common"):
+    with pytest.raises(ph.errors.InvalidInput, match="nothing in common"):
         errors_between(ph.integrate(top(), "trapm", step=0.1, steps=2, **STATE), point)
     two = xr.Dataset({"position": (("body", "axis"), np.zeros((2, 3)))})
-    with pytest.raises(ph.InvalidInput, match="bodies"):
+    with pytest.raises(ph.errors.InvalidInput, match="bodies"):
         errors_between(point.isel(time=-1), two)
 
 
@@ -117,7 +117,7 @@ def test_order_that_cannot_be_told():
         assert np.isnan(observed_order(H, errors))
     assert np.isnan(observed_order([0.1], [0.1]))
     assert observed_order([0.2, 0.1], [0.4, 0.1]) == pytest.approx(2.0)
-    with pytest.raises(ph.InvalidInput, match="one length"):
+    with pytest.raises(ph.errors.InvalidInput, match="one length"):
         observed_order([0.1, 0.2], [0.1])
 
 
@@ -244,13 +244,13 @@ def test_a_coarse_reference_says_so():
 )
 def test_what_is_refused(change, match):
     arguments = {"methods": "trapm", "steps": [0.1], "t_end": 1.0, "reference": {"attitude": (1, 0, 0, 0)}, **STATE}
-    with pytest.raises(ph.InvalidInput, match=match):
+    with pytest.raises(ph.errors.InvalidInput, match=match):
         compare(top(), **(arguments | change))
 
 
 def test_reference_without_the_end_time_is_refused():
     short = ph.integrate(top(), "trapm", step=0.1, t_end=0.5, **STATE)
-    with pytest.raises(ph.InvalidInput, match="no row at t = 1"):
+    with pytest.raises(ph.errors.InvalidInput, match="no row at t = 1"):
         compare(top(), "trapm", 0.1, t_end=1.0, reference=short, **STATE)
 
 
@@ -262,7 +262,7 @@ def test_ctrl_c_keeps_the_table_so_far(monkeypatch):
         if words.startswith("trap:"):
             raise KeyboardInterrupt
 
-    with pytest.raises(ph.Interrupted) as stopped:
+    with pytest.raises(ph.errors.Interrupted) as stopped:
         compare(
             top(),
             ["trapm", "trap"],
@@ -364,11 +364,11 @@ def test_command_for_machines_with_its_usual_steps(scenario):
 )
 def test_command_refuses(scenario, words, match):
     done = run(scenario, *words)
-    assert isinstance(done.exception, ph.InvalidInput) and match in str(done.exception)
+    assert isinstance(done.exception, ph.errors.InvalidInput) and match in str(done.exception)
     assert not list(Path().glob("*.png"))
 
 
 def test_command_refuses_a_place_it_cannot_write(scenario):
     Path("file").write_text("")
     done = run(scenario, "-o", "file/table.csv")
-    assert isinstance(done.exception, ph.FileProblem)
+    assert isinstance(done.exception, ph.errors.FileProblem)

@@ -204,7 +204,7 @@ def test_an_impact_ends_the_run():
     assert np.linalg.norm(ds.position[-1]) == pytest.approx(1.0, abs=1e-15)
     f = -np.arccos((A * (1 - E * E) - 1) / E)
     assert ds.time[-1].item() == pytest.approx(times_of(f, 40.0)[0], rel=1e-9)
-    with pytest.raises(ph.InvalidInput, match="below the surface of radius 1"):
+    with pytest.raises(ph.errors.InvalidInput, match="below the surface of radius 1"):
         ph.integrate(ph.orbit(1.0, surface=1.3), "v2", step=0.05, t_end=1.0, position=(1, 0, 0), velocity=(0, 1, 0))
     leaves = ph.integrate(system, "v2", step=0.05, t_end=1.0, position=(1, 0, 0), velocity=(1.5, 1, 0))
     assert leaves.time[-1] == 1.0 and leaves.sizes["event"] == 0
@@ -229,12 +229,12 @@ def test_events_of_a_body_that_turns():
         np.testing.assert_allclose(ds.event_angular_velocity, [(0, 0, 2.0)] * 6, rtol=0, atol=1e-14)
         np.testing.assert_allclose(ds.event_attitude[0], (0.5**0.5, 0, 0, 0.5**0.5), atol=1e-14)
         assert "event_position" not in ds
-        with pytest.warns(ph.SlowFunctionWarning, match="event 'slow'"):
+        with pytest.warns(ph.errors.SlowFunctionWarning, match="event 'slow'"):
             again = ph.integrate(system, "mkrk:gauss8", step=0.1, t_end=9.0, events=[events.user(slow, 1)], **start)
         np.testing.assert_allclose(again.event_time, exact[1::2], rtol=1e-13)
         rerun = ph.rerun(ds, ahead=ahead)
         np.testing.assert_array_equal(rerun.event_time, ds.event_time)
-        with pytest.raises(ph.InvalidInput, match="used a function for the event 'ahead'"):
+        with pytest.raises(ph.errors.InvalidInput, match="used a function for the event 'ahead'"):
             ph.rerun(ds)
 
 
@@ -268,7 +268,7 @@ def test_a_failing_event_function_is_told(compiled, pace):
     def in_python(t, position, velocity, q, omega, parameters):
         return {"value": broken(t, position, velocity, q, omega, parameters), 1: None}["value"]
 
-    with pytest.raises(ph.UserFunctionError, match="no such place") as caught:
+    with pytest.raises(ph.errors.UserFunctionError, match="no such place") as caught:
         asked = events.user(broken if compiled else in_python)
         ph.integrate(ph.orbit(1.0), "mkrk:dp8", t_end=2.0, events=asked, **pace, **START)
     assert 0.3 < caught.value.trajectory.time[-1] < 0.52
@@ -407,14 +407,14 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_mistakes_are_told(name):
     event, told = WRONG[name]
-    with pytest.raises(ph.InvalidInput, match=rf"events\[1\]: .*{told}"):
+    with pytest.raises(ph.errors.InvalidInput, match=rf"events\[1\]: .*{told}"):
         ph.integrate(ph.orbit(1.0), "v2", step=0.1, t_end=1.0, events=["apsis", event], **START)
 
 
 def test_events_must_suit_the_system():
-    with pytest.raises(ph.InvalidInput, match="does not move through space; it has no apsis"):
+    with pytest.raises(ph.errors.InvalidInput, match="does not move through space; it has no apsis"):
         ph.integrate(ph.free_body((1, 2, 3)), "v2", step=0.1, t_end=1.0, events="apsis")
-    with pytest.raises(ph.InvalidInput, match="events must be a list"):
+    with pytest.raises(ph.errors.InvalidInput, match="events must be a list"):
         ph.integrate(ph.orbit(1.0), "v2", step=0.1, t_end=1.0, events=7, **START)
 
 
@@ -508,7 +508,7 @@ def test_a_scenario_with_events(read, tmp_path):
     ],
 )
 def test_mistakes_in_scenarios_are_told(read, old, new, told):
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         read(SCENARIO.replace(old, new, 1))
 
 
@@ -572,6 +572,6 @@ def test_a_kind_of_event_that_cannot_be_added_says_why(rising):
         return ph.events.node()
 
     for build, told in ((plane, "already an event 'plane'"), (odd, "annotated as nothing"), (3, "must be a function")):
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.events.add_event(build)
     assert "odd" not in EVENTS

@@ -70,14 +70,14 @@ def test_arguments_of_before_are_answered_with_what_is_written_now(name):
         lambda: ph.prepare(BODY, "v2/mr", **SHORT, **{name: value}).run(SPIN),
         lambda: ph.compare(BODY, ["v2/mr"], [0.1], t_end=1.0, **SPIN, **{name: value}),
     ):
-        with pytest.raises(ph.InvalidInput) as refused:
+        with pytest.raises(ph.errors.InvalidInput) as refused:
             call()
         assert str(refused.value) == told
 
 
 def test_a_misspelling_of_an_argument_of_before_is_answered_too():
     for name, told in (("tol", "steps=polhode.Tolerance(1)"), ("rotvec", "start={'rotation_vector': 1}")):
-        with pytest.raises(ph.InvalidInput, match="unknown argument of integrate") as refused:
+        with pytest.raises(ph.errors.InvalidInput, match="unknown argument of integrate") as refused:
             ph.integrate(BODY, "v2/mr", **SHORT, **{name: 1})
         assert f"did you mean {told}?" in str(refused.value)
 
@@ -85,7 +85,7 @@ def test_a_misspelling_of_an_argument_of_before_is_answered_too():
 def test_resume_and_rerun_answer_as_well(tmp_path):
     ds = ph.integrate(BODY, "v2/mr", **SHORT, **SPIN, store=ph.Store(tmp_path / "a.zarr", 5.0))
     for call in (lambda **words: ph.resume(tmp_path / "a.zarr", **words), lambda **words: ph.rerun(ds, **words)):
-        with pytest.raises(ph.InvalidInput, match="checkpoint_seconds is no longer an argument: write store="):
+        with pytest.raises(ph.errors.InvalidInput, match="checkpoint_seconds is no longer an argument: write store="):
             call(checkpoint_seconds=5.0)
         assert call(threads=2).equals(ds)
 
@@ -105,9 +105,9 @@ def test_a_state_is_the_mapping_of_its_names():
 
 def test_a_word_given_twice_is_refused():
     for start in ({"attitude": (1, 0, 0, 0)}, ph.State(attitude=(1, 0, 0, 0))):
-        with pytest.raises(ph.InvalidInput, match="attitude is given, and start has it too; keep one of them"):
+        with pytest.raises(ph.errors.InvalidInput, match="attitude is given, and start has it too; keep one of them"):
             ph.integrate(BODY, "v2/mr", **SHORT, start=start, attitude=(1, 0, 0, 0))
-    with pytest.raises(ph.InvalidInput, match="attitude and rotation_vector are both given"):
+    with pytest.raises(ph.errors.InvalidInput, match="attitude and rotation_vector are both given"):
         ph.integrate(BODY, "v2/mr", **SHORT, start={"rotation_vector": (0, 0, 1)}, attitude=(1, 0, 0, 0))
 
 
@@ -119,7 +119,7 @@ def test_a_word_given_twice_is_refused():
     ({"sequence": "ZXZ"}, "a sequence belongs to euler_angles"),
 ])  # fmt: skip
 def test_a_wrong_state_is_refused_where_it_is_made(words, told):
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.State(**words)
 
 
@@ -135,7 +135,7 @@ def test_a_run_goes_on_from_the_state_of_any_row():
     assert set(last.given) == {"time", "attitude", "angular_momentum", "since"}
     anew = dataclasses.replace(last, time=0.0, since=None)
     assert "since" not in json.loads(ph.integrate(BODY, "v2/mr", **SHORT, start=anew).attrs["run"])
-    with pytest.raises(ph.InvalidInput, match="row is 99, but the trajectory has 5 rows, 0 to 4"):
+    with pytest.raises(ph.errors.InvalidInput, match="row is 99, but the trajectory has 5 rows, 0 to 4"):
         ph.State.of(ph.integrate(BODY, "v2/mr", **SHORT, **SPIN), row=99)
 
 
@@ -156,7 +156,7 @@ def test_prepared_runs_and_comparisons_take_states():
     begun = ph.integrate(BODY, "v2/mr", step=0.1, steps=10, start=state)
     table = ph.compare(BODY, ["v2/mr", "mkrk:rk4"], [0.1, 0.05], t_end=2.0, start=begun)
     assert (table.status == "ok").all() and table.attrs["t0"] == 1.0
-    with pytest.raises(ph.InvalidInput, match="coordinates has no place in a comparison"):
+    with pytest.raises(ph.errors.InvalidInput, match="coordinates has no place in a comparison"):
         ph.compare(BODY, ["v2/mr"], [0.1], t_end=1.0, start={"coordinates": (0, 0, 1)})
 
 
@@ -168,9 +168,9 @@ def test_free_motion_takes_states():
     for found, expected in zip(ph.free_motion(inertia, state, 10.0 + t), plain, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
     for wrong, told in ((ph.State(position=(1, 0, 0)), "position is given, but the free motion"),):
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.free_motion(inertia, wrong, t)
-    with pytest.raises(ph.InvalidInput, match="attitude is given, but a State has it"):
+    with pytest.raises(ph.errors.InvalidInput, match="attitude is given, but a State has it"):
         ph.free_motion(inertia, state, t, (1, 0, 0, 0))
 
 
@@ -189,16 +189,16 @@ def test_settings_are_the_mapping_of_their_names():
     ({"units": "cgs"}, "unknown units 'cgs'"), ({"epoch": "noon"}, "epoch is 'noon'"), ({"threads": 0}, "threads is 0"),
 ])  # fmt: skip
 def test_wrong_settings_are_refused(words, told):
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.Settings(**words)
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.integrate(BODY, "v2/mr", **SHORT, settings=words)
 
 
 def test_settings_with_unknown_names_are_refused():
-    with pytest.raises(ph.InvalidInput, match="unknown name in settings 'gard'; did you mean 'guard'"):
+    with pytest.raises(ph.errors.InvalidInput, match="unknown name in settings 'gard'; did you mean 'guard'"):
         ph.integrate(BODY, "v2/mr", **SHORT, settings={"gard": False})
-    with pytest.raises(ph.InvalidInput, match="settings must be a mapping"):
+    with pytest.raises(ph.errors.InvalidInput, match="settings must be a mapping"):
         ph.integrate(BODY, "v2/mr", **SHORT, settings=3)
 
 
@@ -212,7 +212,7 @@ def test_a_store_says_how_often(tmp_path):
         (("run.nc",), "must end in .zarr"),
         (("a.zarr", -1), "checkpoint_sec"),
     ):
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.Store(*words)
 
 

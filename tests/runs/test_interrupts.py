@@ -62,11 +62,11 @@ def test_never_lost(other):
         except KeyboardInterrupt:  # what a callback of compiled code does
             if other is not None:
                 raise other from None
-    with pytest.raises(ph.Interrupted, match="in so many words"), never_lost():
+    with pytest.raises(ph.errors.Interrupted, match="in so many words"), never_lost():
         try:
             press()
         except KeyboardInterrupt:
-            raise ph.Interrupted("in so many words") from None
+            raise ph.errors.Interrupted("in so many words") from None
 
 
 def test_what_ctrl_c_does_not_concern():
@@ -90,7 +90,7 @@ def test_a_press_when_the_run_is_over(monkeypatch):
     whole = ph.integrate(ph.free_body((1, 2, 3)), "trapm", step=0.1, steps=3, angular_velocity=(1, 2, 3))
     finish = integrate.finish
     monkeypatch.setattr(integrate, "finish", lambda *words: (press(), finish(*words))[1])
-    with pytest.raises(ph.Interrupted, match="when the run was over") as caught:
+    with pytest.raises(ph.errors.Interrupted, match="when the run was over") as caught:
         ph.integrate(ph.free_body((1, 2, 3)), "trapm", step=0.1, steps=3, angular_velocity=(1, 2, 3))
     assert caught.value.trajectory.identical(whole)
 
@@ -163,7 +163,7 @@ RETRIED = """
             ds = ph.integrate(ph.free_body((1, 2, 2.5)), "{method}", **start)
             timer.cancel()
             break
-        except (KeyboardInterrupt, ph.Interrupted):
+        except (KeyboardInterrupt, ph.errors.Interrupted):
             presses += 1
         k += 1
     print(json.dumps([presses, ds.angular_momentum.values.tolist()]))

@@ -150,7 +150,7 @@ def spoiled(key, i, value):
     ],
 )
 def test_mistakes_name_the_body(state, told):
-    with pytest.raises(ph.InvalidInput) as refused:
+    with pytest.raises(ph.errors.InvalidInput) as refused:
         start_state(bodies(5), **state)
     assert told in str(refused.value)
 
@@ -164,9 +164,13 @@ def test_what_cannot_move_may_be_told_to_rest_but_not_to_move():
     rows = y.reshape(3, 13)
     assert rows[:, 3:6].tolist() == [[1, 0, 0], [0, 0, 0], [2, 0, 0]]
     assert rows[:, 10:].tolist() == [[0, 1.88, 0], [3, 0, 0], [0, 0, 0]]
-    with pytest.raises(ph.InvalidInput, match="velocity of body 1 is not zero, but that body does not move through"):
+    with pytest.raises(
+        ph.errors.InvalidInput, match="velocity of body 1 is not zero, but that body does not move through"
+    ):
         start_state(system, velocity=(1, 0, 0))
-    with pytest.raises(ph.InvalidInput, match="angular_velocity of body 2 is not zero, but that body does not turn"):
+    with pytest.raises(
+        ph.errors.InvalidInput, match="angular_velocity of body 2 is not zero, but that body does not turn"
+    ):
         start_state(system, angular_velocity=(0, 1, 0))
 
 
@@ -217,7 +221,7 @@ def test_inertias_of_many_bodies_are_those_of_each():
     ],
 )
 def test_wrong_inertias_name_the_body(value, n, told):
-    with pytest.raises(ph.InvalidInput) as refused:
+    with pytest.raises(ph.errors.InvalidInput) as refused:
         ph.inertia.principals(value, n)
     assert told in str(refused.value)
     if n == 3:
@@ -254,7 +258,9 @@ def test_dense_systems_that_do_not_fit_are_refused(label):
     n = 10_000
     points = "points" in method(label).prepare().needs
     moments = np.full((n, 3), np.inf) if points else None
-    with pytest.raises(ph.InvalidInput, match=r"solves one dense system of equations for all 10000 bodies") as refused:
+    with pytest.raises(
+        ph.errors.InvalidInput, match=r"solves one dense system of equations for all 10000 bodies"
+    ) as refused:
         ph.integrate(bodies(n, moments=moments), label, step=1e-3, steps=1)
     told = str(refused.value)
     assert told.startswith(f"method {label!r}") and "GB of memory" in told and "'rkn6_14a'" in told
@@ -273,7 +279,7 @@ def test_loads_that_depend_on_velocities_are_told_of_another_method():
         frames=np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), provides=frozenset(),
     )  # fmt: skip
     with pytest.raises(
-        ph.InvalidInput, match=r"691\.2 GB of memory; take 'mkrk:cv8', whose memory grows with the number"
+        ph.errors.InvalidInput, match=r"691\.2 GB of memory; take 'mkrk:cv8', whose memory grows with the number"
     ):
         ph.integrate(system, "mkrk:gauss4", step=1e-3, steps=1)
 

@@ -126,7 +126,7 @@ def test_parameters_by_name(name):
     changes, start = NAMED[name]
     system = EVERY[name]()
     functions = {key: one.function for key, one in system.functions.items()}
-    changed = ph.SYSTEMS[name](**{**system.arguments, **functions, **changes})
+    changed = ph.systems.SYSTEMS[name](**{**system.arguments, **functions, **changes})
     found = ph.integrate(system, METHOD, **PACE, **start, parameters=changes)
     assert found.equals(ph.integrate(changed, METHOD, **PACE, **start))
     assert not found.equals(ph.integrate(system, METHOD, **PACE, **start))
@@ -147,7 +147,7 @@ def test_live_stores_keep_parameters(tmp_path):
         ("b", hand_made(), {"parameters": [2.0]}, {"system": hand_made()}),
     ):
         path = tmp_path / f"{name}.zarr"
-        with pytest.raises(ph.Interrupted):
+        with pytest.raises(ph.errors.Interrupted):
             run(system, step=1e-3, steps=40_000, every=2_000, store=path, progress=stop, **more)
         resumed = ph.resume(path, **again)
         assert resumed.sizes["time"] == 21

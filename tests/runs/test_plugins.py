@@ -14,7 +14,7 @@ import polhode as ph
 from polhode.algebra.so3 import dot, scale
 from polhode.systems.words import Acceleration, Length, Mass
 
-def falling(mass: Mass, gravity: Acceleration = 9.81) -> ph.System:
+def falling(mass: Mass, gravity: Acceleration = 9.81) -> ph.systems.System:
     "A body that falls."
     return replace(ph.particle(mass, gravity=(0.0, 0.0, -gravity)), name="falling", arguments={"mass": mass})
 
@@ -50,7 +50,7 @@ def friction(rate: float) -> ph.forces.Force:
 def slowed(p, at, mu, t, r, v):
     return scale(-p[at], v)
 
-def ring(system: ph.System, ring: Length, lift: float = 0.0) -> dict:
+def ring(system: ph.systems.System, ring: Length, lift: float = 0.0) -> dict:
     "Bodies on a circle."
     return {"position": [(ring, 0.0, lift)] * system.N}
 
@@ -58,10 +58,10 @@ def add():
     ph.initial.add_recipe(ring, sets=["position"])
     ph.forces.add_force(yukawa)
     ph.forces.add_force(friction)
-    ph.add_system(falling)
-    ph.add_method(replace(ph.METHODS["trapm"], name="plugged"))
+    ph.systems.add_system(falling)
+    ph.methods.add_method(replace(ph.methods.METHODS["trapm"], name="plugged"))
     ph.forces.add_force(tilt)
-    ph.add_tableau("plug2", [[], [2 / 3]], [1 / 4, 3 / 4])
+    ph.methods.add_tableau("plug2", [[], [2 / 3]], [1 / 4, 3 / 4])
 
 def broken():
     raise RuntimeError("no such thing")
@@ -89,9 +89,9 @@ def test_a_package_adds_rows_at_the_first_look_up(tmp_path):
     out, warned = ask(
         tmp_path,
         "import sys, polhode as ph\n"
-        "ph.heavy_top, ph.METHODS['trapm'], ph.tableau('rk4')\n"
+        "ph.heavy_top, ph.methods.METHODS['trapm'], ph.methods.tableau('rk4')\n"
         "print('plugged' in sys.modules)\n"
-        "print(ph.falling(2.0).name, ph.tableau('plug2').order, ph.forces.FORCES['tilt'](1.0).kind)\n"
+        "print(ph.falling(2.0).name, ph.methods.tableau('plug2').order, ph.forces.FORCES['tilt'](1.0).kind)\n"
         "from polhode.methods import method\n"
         "from polhode.runs.scenario import json_schema\n"
         "print(method('plugged').method.name, 'mkrk:plug2' == method('mkrk:plug2').label)\n"
@@ -158,6 +158,8 @@ def test_a_force_with_its_own_acceleration_and_potential(tmp_path):
 
 def test_a_name_that_nobody_has_is_told_as_ever(tmp_path):
     out, _ = ask(
-        tmp_path, "import polhode as ph\ntry:\n    ph.tableau('rk44')\nexcept ph.InvalidInput as no:\n    print(no)\n"
+        tmp_path,
+        "import polhode as ph\ntry:\n    ph.methods.tableau('rk44')\n"
+        "except ph.errors.InvalidInput as no:\n    print(no)\n",
     )
     assert "unknown tableau 'rk44'; did you mean" in out

@@ -183,11 +183,13 @@ def test_one_of_two_bodies():
     for body in (0, 1):
         alone = ds.isel(body=body)
         agree_with_differences(alone, ph.point_motion(ds, POINTS[1], pair, body=body), POINTS[1], 1e-3)
-    with pytest.raises(ph.InvalidInput, match=r"no function of polhode builds the system 'pair'; .*system=\.\.\."):
+    with pytest.raises(
+        ph.errors.InvalidInput, match=r"no function of polhode builds the system 'pair'; .*system=\.\.\."
+    ):
         ph.point_motion(ds, POINTS)
-    with pytest.raises(ph.InvalidInput, match="body is 2, but bodies are numbered 0 to 1"):
+    with pytest.raises(ph.errors.InvalidInput, match="body is 2, but bodies are numbered 0 to 1"):
         ph.point_motion(ds, POINTS, pair, body=2)
-    with pytest.raises(ph.InvalidInput, match="the trajectory has 1 bodies, the system 2"):
+    with pytest.raises(ph.errors.InvalidInput, match="the trajectory has 1 bodies, the system 2"):
         ph.point_motion(ds.isel(body=0), POINTS, pair)
 
 
@@ -275,7 +277,7 @@ def large(t, q, omega, parameters):
 def test_a_function_that_fails_at_a_row(torque, words):
     body = ph.rigid_body((1, 2, 2.5), torque=torque)
     ds = ph.integrate(ph.free_body((1, 2, 2.5)), "exact", step=0.1, steps=10)
-    with pytest.raises(ph.UserFunctionError, match=words) as caught:
+    with pytest.raises(ph.errors.UserFunctionError, match=words) as caught:
         ph.point_motion(ds, POINTS, body)
     assert caught.value.time == pytest.approx(1.0 if torque is late else 0.5)
     if torque is late:
@@ -302,7 +304,7 @@ def test_wrong_calls():
         r"no variable 'angular_momentum'; take the whole": lambda: ph.point_motion(run[["attitude"]], POINTS),
     }
     for words, call in wrong.items():
-        with pytest.raises(ph.InvalidInput, match=words) as caught:
+        with pytest.raises(ph.errors.InvalidInput, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
     np.testing.assert_array_equal(ph.point_motion(run.drop_attrs(), POINTS, top).position,

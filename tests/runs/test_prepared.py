@@ -43,9 +43,9 @@ def test_parameters_and_a_run_that_goes_on():
 def test_a_failure_is_that_of_integrate():
     prepared = ph.prepare(ph.free_body((1, 2, 3)), "trapm", step=1.0, steps=3)
     calm = prepared.run({"angular_momentum": (0, 0.1, 0)}).attitude
-    with pytest.raises(ph.StepTooLarge) as caught:
+    with pytest.raises(ph.errors.StepTooLarge) as caught:
         prepared.run({"angular_momentum": (0, 90.0, 0)})
     assert caught.value.trajectory is not None
     assert (prepared.run({"angular_momentum": (0, 0.1, 0)}).attitude == calm).all()
-    with pytest.raises(ph.InvalidInput, match="spin"):
+    with pytest.raises(ph.errors.InvalidInput, match="spin"):
         prepared.run({"spin": (0, 0, 1)})

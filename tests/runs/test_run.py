@@ -195,19 +195,19 @@ def test_rerun_of_every_kind_of_system():
 
 def test_rerun_asks_for_the_functions():
     ds = run(system=spinning())
-    with pytest.raises(ph.InvalidInput, match=r"used a function for 'torque', 'spin'.*rerun\(ds, torque=spin\)"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"used a function for 'torque', 'spin'.*rerun\(ds, torque=spin\)"):
         ph.rerun(ds)
-    with pytest.raises(ph.InvalidInput, match="torqe"):
+    with pytest.raises(ph.errors.InvalidInput, match="torqe"):
         ph.rerun(ds, torque=spin, torqe=spin)
-    with pytest.raises(ph.InvalidInput, match="records no run"):
+    with pytest.raises(ph.errors.InvalidInput, match="records no run"):
         ph.rerun(xr.Dataset())
-    with pytest.raises(ph.InvalidInput, match="no function of polhode builds the system 'two'"):
+    with pytest.raises(ph.errors.InvalidInput, match="no function of polhode builds the system 'two'"):
         ph.rerun(ph.integrate(two_bodies(), METHOD, step=0.1, steps=1))
 
 
 # ------------------------------------------------------------------ failures
 def test_a_step_too_large_names_one_that_works():
-    with pytest.raises(ph.StepTooLarge) as caught:
+    with pytest.raises(ph.errors.StepTooLarge) as caught:
         run(step=1.0, steps=10)
     error = caught.value
     assert error.step == 0 and error.time == 0.0 and error.exit_code == 4
@@ -217,7 +217,7 @@ def test_a_step_too_large_names_one_that_works():
     turn = np.linalg.norm(START["angular_velocity"])
     free = {"system": ph.free_body((1, 1, 1)), "steps": 3}
     assert run(step=error.largest_step, **free).sizes["time"] == 4
-    with pytest.raises(ph.StepTooLarge):
+    with pytest.raises(ph.errors.StepTooLarge):
         run(step=np.pi / turn * 1.001, **free)
     assert run(step=np.pi / turn * 1.001, settings={"guard": False}, **free).sizes["time"] == 4
 
@@ -226,7 +226,7 @@ def test_the_guard_stops_a_run_that_speeds_up():
     def motor(t, q, omega, parameters):
         return (0.0, 0.0, 10.0)
 
-    with pytest.raises(ph.StepTooLarge) as caught:
+    with pytest.raises(ph.errors.StepTooLarge) as caught:
         ph.integrate(ph.rigid_body((1, 1, 1), torque=motor), METHOD, step=0.1, steps=100, every=8)
     error = caught.value
     assert error.step == 31 and error.time == pytest.approx(3.1)
@@ -243,7 +243,7 @@ def test_convergence_on_a_wrong_branch_is_no_success():
         "attitude": ph.rotation.exp_quaternion((0.3, 0, 0)),
         "angular_velocity": (0, 0, 50),
     }
-    with pytest.raises(ph.StepTooLarge, match=r"15 rad in step 0.*guard': False"):
+    with pytest.raises(ph.errors.StepTooLarge, match=r"15 rad in step 0.*guard': False"):
         run(IMPLICIT, **fast)
 
 
@@ -253,7 +253,7 @@ def test_no_convergence_carries_where_and_how_far():
     def jump(t, q, omega, parameters):
         return (0.0, 0.0, -40.0 if q[3] > 0.0 else 40.0)
 
-    with pytest.raises(ph.ConvergenceError) as caught:
+    with pytest.raises(ph.errors.ConvergenceError) as caught:
         ph.integrate(ph.rigid_body((1, 1, 1), torque=jump), IMPLICIT, step=0.1, steps=200, every=3,
                      attitude=(0.9, 0, 0, -(0.19**0.5)), angular_velocity=(0, 0, 1))  # fmt: skip
     error = caught.value
@@ -265,7 +265,7 @@ def test_no_convergence_carries_where_and_how_far():
 
 
 def test_what_is_not_finite_stops_the_run():
-    with pytest.raises(ph.NotFinite, match="infinite or not a number in step") as caught:
+    with pytest.raises(ph.errors.NotFinite, match="infinite or not a number in step") as caught:
         ph.integrate(ph.particle(stiffness=-1e9), METHOD, step=1.0, steps=100, position=(1, 0, 0))
     assert 0 < caught.value.step < 10
     assert np.isfinite(caught.value.trajectory.position).all()
@@ -281,7 +281,7 @@ def test_ctrl_c_keeps_what_was_computed(monkeypatch, whole, more):
             os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(ph.Interrupted, match=r"interrupted after \d+ of 50 steps") as caught:
+    with pytest.raises(ph.errors.Interrupted, match=r"interrupted after \d+ of 50 steps") as caught:
         run(IMPLICIT, progress=interrupt, **more)
     assert signal.getsignal(signal.SIGINT) is before
     kept = caught.value.trajectory
@@ -321,13 +321,14 @@ def test_a_few_wrong_arguments():
         ({"angular_momentum": (1, 0, 0)}, "keep one of them"),
         ({"attitude": (1, 1, 0, 0)}, "unit quaternion"),
     ):
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             run(**more)
 
 
 def test_too_many_rows_are_refused_at_once():
     with pytest.raises(
-        ph.InvalidInput, match=r"1000000000001 rows would need 104,000 GB of memory; record less with a larger every"
+        ph.errors.InvalidInput,
+        match=r"1000000000001 rows would need 104,000 GB of memory; record less with a larger every",
     ):
         run(steps=10**12 - 1)
 
@@ -391,9 +392,11 @@ def test_two_free_bodies_move_like_one_and_one(method):
     np.testing.assert_allclose(ds.position[-1], [(1.5, 2, 3), (0, 0, 0)], atol=1e-14)
     total = ds.angular_momentum_space.sum("body").values
     np.testing.assert_allclose(total, total[:1].repeat(51, 0), atol=1e-13)
-    with pytest.raises(ph.InvalidInput, match="velocity of body 1 is not zero, but that body does not move through sp"):
+    with pytest.raises(
+        ph.errors.InvalidInput, match="velocity of body 1 is not zero, but that body does not move through sp"
+    ):
         ph.integrate(two_bodies(), method, step=0.02, steps=1, velocity=(0, 0, 1))
-    with pytest.raises(ph.InvalidInput, match="angular_velocity"):
+    with pytest.raises(ph.errors.InvalidInput, match="angular_velocity"):
         ph.integrate(two_bodies(), method, step=0.02, steps=1, angular_velocity=np.zeros((3, 3)))
 
 
@@ -406,19 +409,23 @@ def test_quaternion_stays_at_unit_length(method):
 
 def test_bodies_without_places_are_told_so():
     spheres = ph.dipoles(8)
-    with pytest.raises(ph.InvalidInput, match=r"^position is missing; .* polhode\.initial\.cubic"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"^position is missing; .* polhode\.initial\.cubic"):
         ph.integrate(spheres, "v2", step=0.01, steps=1)
-    with pytest.raises(ph.InvalidInput, match="cannot start: bodies 0 and 1 overlap: they are 0 apart"):
+    with pytest.raises(ph.errors.InvalidInput, match="cannot start: bodies 0 and 1 overlap: they are 0 apart"):
         ph.integrate(spheres, "v2", step=0.01, steps=1, position=(1, 2, 3))
 
 
 def test_units_of_molecules_are_those_of_molecules():
     for units in ("molecular", "SI"):
-        with pytest.raises(ph.InvalidInput, match=f"dipoles is in consistent units with k_B = 1, not in {units} ones"):
+        with pytest.raises(
+            ph.errors.InvalidInput, match=f"dipoles is in consistent units with k_B = 1, not in {units} ones"
+        ):
             ph.integrate(
                 ph.dipoles(2), "v2", step=0.01, steps=1, position=[(0, 0, 0), (2, 0, 0)], settings={"units": units}
             )
-    with pytest.raises(ph.InvalidInput, match="units is 'molecular', but free_body has no such units of its own"):
+    with pytest.raises(
+        ph.errors.InvalidInput, match="units is 'molecular', but free_body has no such units of its own"
+    ):
         ph.integrate(ph.free_body((1, 2, 3)), "v2", step=0.01, steps=1, settings={"units": "molecular"})
 
 
@@ -450,7 +457,7 @@ def test_a_run_goes_on_from_a_dataset():
 )
 def test_a_wrong_start_is_refused(start, told):
     start = start() if callable(start) else start
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.integrate(ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0), step=0.1, steps=1, start=start,
                      angular_velocity=(0, 0, 1))  # fmt: skip
 

@@ -158,7 +158,7 @@ def arguments_of(name):
 
 
 def test_every_system_is_in_the_table():
-    assert set(SYSTEMS) | {"dipoles"} <= set(ph.SYSTEMS)
+    assert set(SYSTEMS) | {"dipoles"} <= set(ph.systems.SYSTEMS)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -520,7 +520,7 @@ def test_attitudes_and_turns_of_each_body(read):
 def ring():
     """A recipe of the user's, with a key of its own beside the one that asks for it."""
 
-    def ring(system: ph.System, ring: words.Length, lift: float = 0.0, seed: words.Seed = 0) -> dict[str, Any]:
+    def ring(system: ph.systems.System, ring: words.Length, lift: float = 0.0, seed: words.Seed = 0) -> dict[str, Any]:
         """Bodies on a circle.
 
         Parameters
@@ -556,10 +556,10 @@ def test_a_recipe_of_ones_own_is_a_key_of_initial(read, ring):
 
 
 def test_a_recipe_that_cannot_be_added_says_why(ring):
-    def cells(system: ph.System, mine: float, cells: int = 1) -> dict[str, Any]:
+    def cells(system: ph.systems.System, mine: float, cells: int = 1) -> dict[str, Any]:
         return {}
 
-    def keyless(system: ph.System) -> dict[str, Any]:
+    def keyless(system: ph.systems.System) -> dict[str, Any]:
         return {}
 
     for build, sets, told in (

@@ -275,7 +275,9 @@ def test_ctrl_c(slices, path):
             os.kill(os.getpid(), signal.SIGINT)
 
     whole = ph.integrate(top(), "trapm", step=0.01, steps=100, every=7, **START)
-    with pytest.raises(ph.Interrupted, match=r"interrupted after \d+ of 100 .*, which are in .*run\.zarr") as caught:
+    with pytest.raises(
+        ph.errors.Interrupted, match=r"interrupted after \d+ of 100 .*, which are in .*run\.zarr"
+    ) as caught:
         ph.integrate(top(), "trapm", step=0.01, steps=100, every=7, **START, store=path, progress=interrupt)
     done = caught.value.trajectory.attrs["steps"]
     assert 30 <= done < 100 and steps_in(path) == done  # without waiting for the next checkpoint
@@ -294,13 +296,13 @@ def test_a_failing_step_keeps_the_rows_before(slices, path):
     def run(**more):
         return ph.integrate(ph.rigid_body((1, 2, 2.5), torque=slow), "mkrk:rk4", step=0.01, steps=100, **more)
 
-    with pytest.warns(ph.SlowFunctionWarning), pytest.raises(ph.UserFunctionError) as caught:
+    with pytest.warns(ph.errors.SlowFunctionWarning), pytest.raises(ph.errors.UserFunctionError) as caught:
         run(store=path)
     assert 0 < steps_in(path) <= 60 and caught.value.trajectory.attrs["steps"] >= steps_in(path)
-    with pytest.warns(ph.SlowFunctionWarning), pytest.raises(ph.UserFunctionError):
+    with pytest.warns(ph.errors.SlowFunctionWarning), pytest.raises(ph.errors.UserFunctionError):
         ph.resume(path, torque=slow)
     limit["steps"] = 1000
-    with pytest.warns(ph.SlowFunctionWarning):
+    with pytest.warns(ph.errors.SlowFunctionWarning):
         again, whole = ph.resume(path, torque=slow), run()
     assert again.identical(whole)
 
@@ -312,14 +314,16 @@ def test_functions_are_handed_in_again(slices, path):
         ph.integrate(spinning(), "mkrk:rk4", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0),
                      progress=stopping(50))  # fmt: skip
     for name, call in (("resume", ph.resume), ("load", ph.load)):
-        with pytest.raises(ph.InvalidInput, match=rf"used a function for 'torque'.*{name}\(.*run\.zarr', torque=spin"):
+        with pytest.raises(
+            ph.errors.InvalidInput, match=rf"used a function for 'torque'.*{name}\(.*run\.zarr', torque=spin"
+        ):
             call(path)
     assert 50 < ph.load(path, torque=spin).sizes["time"] < 101
 
     def spin_otherwise(t, q, omega, parameters):
         return (0.1 * omega[1], parameters[0], np.sin(t))
 
-    with pytest.warns(ph.OtherMachineWarning, match="the source of 'torque' is another"):
+    with pytest.warns(ph.errors.OtherMachineWarning, match="the source of 'torque' is another"):
         assert ph.resume(path, torque=spin_otherwise).attitude.identical(whole.attitude)
     assert ph.resume(path, torque=spin).identical(whole)
 
@@ -332,7 +336,7 @@ def test_an_event_of_the_users(slices, path):
     whole = ph.integrate(top(), "trapm", **more)
     with pytest.raises(Stop):
         ph.integrate(top(), "trapm", **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(150))
-    with pytest.raises(ph.InvalidInput, match=r"event 'ahead'; .*: resume\("):
+    with pytest.raises(ph.errors.InvalidInput, match=r"event 'ahead'; .*: resume\("):
         ph.resume(path)
     assert whole.sizes["event"] > 2 and ph.resume(path, ahead=ahead).identical(whole)
 
@@ -352,11 +356,11 @@ def test_a_system_of_ones_own_is_handed_in_again(slices, path):
         ph.integrate(
             two_bodies(), "mkrk:rk4", **more, store=ph.Store(path, checkpoint_seconds=0), progress=stopping(30)
         )
-    with pytest.raises(ph.InvalidInput, match=r"builds the system 'two'; hand it in: resume\(.*, system="):
+    with pytest.raises(ph.errors.InvalidInput, match=r"builds the system 'two'; hand it in: resume\(.*, system="):
         ph.resume(path)
-    with pytest.raises(ph.InvalidInput, match="this run is of a system 'two'; 'heavy_top' of 1 bodies"):
+    with pytest.raises(ph.errors.InvalidInput, match="this run is of a system 'two'; 'heavy_top' of 1 bodies"):
         ph.resume(path, system=top())
-    with pytest.raises(ph.InvalidInput, match="has other arguments"):
+    with pytest.raises(ph.errors.InvalidInput, match="has other arguments"):
         ph.resume(path, system=two_bodies(2.0))
     assert ph.resume(path, system=two_bodies()).identical(whole)
 
@@ -368,7 +372,9 @@ def test_another_machine_or_version_is_told_once(slices, path, monkeypatch):
         with pytest.raises(Stop):
             ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0),
                          progress=stopping(50))  # fmt: skip
-    with pytest.warns(ph.OtherMachineWarning, match=r"numba 0\.1 is now .*, processor z80 is now .*may differ") as told:
+    with pytest.warns(
+        ph.errors.OtherMachineWarning, match=r"numba 0\.1 is now .*, processor z80 is now .*may differ"
+    ) as told:
         assert ph.resume(path).identical(whole)
     assert len(told) == 1 and ph.resume(path).identical(whole)  # without a warning
     makers = json.loads((path / "checkpoint.json").read_text())["made_by"]
@@ -398,12 +404,14 @@ def test_a_checkpoint_that_is_torn_edited_or_missing(stopped):
         assert bad != good
         file.write_text(bad)
         for call in (ph.resume, ph.load):
-            with pytest.raises(ph.FileProblem, match=told) as caught:
+            with pytest.raises(ph.errors.FileProblem, match=told) as caught:
                 call(stopped)
             assert caught.value.exit_code == 5
     file.unlink()
     for call in (ph.resume, ph.load):
-        with pytest.raises(ph.FileProblem, match=r"checkpoint\.json is missing.*remove .*run\.zarr and run it again"):
+        with pytest.raises(
+            ph.errors.FileProblem, match=r"checkpoint\.json is missing.*remove .*run\.zarr and run it again"
+        ):
             call(stopped)
     file.write_text(good)
     assert ph.resume(stopped).attrs["steps"] == 100
@@ -415,7 +423,7 @@ def test_a_checkpoint_of_another_format(stopped):
     del body["sha256"]
     body["format"] = "polhode live store 99"
     file.write_text(json.dumps(body | {"sha256": store._sealed(body)}))
-    with pytest.raises(ph.FileProblem, match="has the format 'polhode live store 99', but this version reads"):
+    with pytest.raises(ph.errors.FileProblem, match="has the format 'polhode live store 99', but this version reads"):
         ph.resume(stopped)
 
 
@@ -426,14 +434,14 @@ def test_rows_that_are_torn_missing_or_others(stopped, name):
     for bad in (None, good[: len(good) // 2], good[:-6] + bytes([good[-6] ^ 1]) + good[-5:]):
         chunk.unlink() if bad is None else chunk.write_bytes(bad)
         for call in (ph.resume, ph.load):
-            with pytest.raises(ph.FileProblem, match="the rows of"):
+            with pytest.raises(ph.errors.FileProblem, match="the rows of"):
                 call(stopped)
     chunk.write_bytes(good)
     import zarr
 
     group = zarr.open_group(stopped, mode="r+")
     group[name][5] += 1
-    with pytest.raises(ph.FileProblem, match=f"{name!r} was changed, or a chunk of it is missing"):
+    with pytest.raises(ph.errors.FileProblem, match=f"{name!r} was changed, or a chunk of it is missing"):
         ph.resume(stopped)
 
 
@@ -450,13 +458,15 @@ def test_rows_behind_the_checkpoint_do_not_count(stopped):
 
 def test_what_is_there_is_not_overwritten(stopped, tmp_path):
     before = (stopped / "checkpoint.json").read_bytes()
-    with pytest.raises(ph.FileProblem, match=r"a run in .*run\.zarr already; go on .*resume\('.*or name another store"):
+    with pytest.raises(
+        ph.errors.FileProblem, match=r"a run in .*run\.zarr already; go on .*resume\('.*or name another store"
+    ):
         ph.integrate(top(), "trapm", step=0.01, steps=5, **START, store=stopped)
     ds = ph.integrate(top(), "trapm", step=0.01, steps=5, **START)
-    with pytest.raises(ph.FileProblem, match="the live store of a run is there"):
+    with pytest.raises(ph.errors.FileProblem, match="the live store of a run is there"):
         ph.save(ds, stopped)
     assert (stopped / "checkpoint.json").read_bytes() == before
-    with pytest.raises(ph.FileProblem, match=r"is the live store of a run, which polhode\.load reads"):
+    with pytest.raises(ph.errors.FileProblem, match=r"is the live store of a run, which polhode\.load reads"):
         ph.trajectory.load(stopped)
     other = tmp_path / "other.zarr"
     other.mkdir()
@@ -464,9 +474,9 @@ def test_what_is_there_is_not_overwritten(stopped, tmp_path):
     ph.save(ds, tmp_path / "saved.zarr")
     for name in ("saved.zarr", "note.zarr"):
         (tmp_path / "note.zarr").write_text("mine")
-        with pytest.raises(ph.FileProblem, match="exists already and holds something else; name another store"):
+        with pytest.raises(ph.errors.FileProblem, match="exists already and holds something else; name another store"):
             ph.integrate(top(), "trapm", step=0.01, steps=5, **START, store=tmp_path / name)
-        with pytest.raises(ph.FileProblem, match=r"is not the live store of a run|there is no store"):
+        with pytest.raises(ph.errors.FileProblem, match=r"is not the live store of a run|there is no store"):
             ph.resume(tmp_path / name)
     assert ph.load(tmp_path / "saved.zarr").identical(ds)
 
@@ -477,20 +487,20 @@ def test_a_few_wrong_arguments(tmp_path, path):
         ({"store": path, "step": -0.1}, "step is -0.1"),
         ({"store": path, "method": "taylor4", "system": spinning()}, "Taylor series"),
     ):
-        with pytest.raises(ph.InvalidInput, match=re.escape(told)):
+        with pytest.raises(ph.errors.InvalidInput, match=re.escape(told)):
             ph.integrate(**{"system": top(), "method": "trapm", "step": 0.01, "steps": 5} | START | more)
         assert not path.exists()
     for seconds, told in ((-1, "checkpoint_seconds is -1"), ("30", "checkpoint_seconds must be a number, not '30'")):
-        with pytest.raises(ph.InvalidInput, match=re.escape(told)):
+        with pytest.raises(ph.errors.InvalidInput, match=re.escape(told)):
             ph.Store(path, seconds)
-    with pytest.raises(ph.FileProblem, match="there is no store"):
+    with pytest.raises(ph.errors.FileProblem, match="there is no store"):
         ph.resume(path)
-    with pytest.raises(ph.InvalidInput, match="only a live store needs them"):
+    with pytest.raises(ph.errors.InvalidInput, match="only a live store needs them"):
         ph.load(tmp_path / "some.nc", torque=spin)
 
 
 def test_a_run_that_fails_at_once_leaves_no_store(path):
-    with pytest.raises(ph.StepTooLarge):
+    with pytest.raises(ph.errors.StepTooLarge):
         ph.integrate(top(), "trapm", step=1.0, steps=5, **START, store=path)
     assert not path.exists()
     ph.integrate(top(), "trapm", step=0.01, steps=5, **START, store=path)
@@ -499,7 +509,7 @@ def test_a_run_that_fails_at_once_leaves_no_store(path):
 def test_an_unwritable_place(tmp_path, monkeypatch):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    with pytest.raises(ph.FileProblem, match=r"cannot make the store .*: .*; name another place") as caught:
+    with pytest.raises(ph.errors.FileProblem, match=r"cannot make the store .*: .*; name another place") as caught:
         ph.integrate(top(), "trapm", step=0.01, steps=5, **START, store=blocked / "run.zarr")
     assert caught.value.exit_code == 5 and caught.value.trajectory is None
 
@@ -507,7 +517,7 @@ def test_an_unwritable_place(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(folder))
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    with pytest.raises(ph.FileProblem, match=r"cannot make the store .*Permission denied"):
+    with pytest.raises(ph.errors.FileProblem, match=r"cannot make the store .*Permission denied"):
         ph.integrate(top(), "trapm", step=0.01, steps=5, **START, store=tmp_path / "run.zarr")
 
 
@@ -527,7 +537,7 @@ def test_a_full_disk(slices, path, monkeypatch, torn):
 
     with (
         monkeypatch.context() as short,
-        pytest.raises(ph.FileProblem, match=r"No space left on device; .*resume") as no,
+        pytest.raises(ph.errors.FileProblem, match=r"No space left on device; .*resume") as no,
     ):
         short.setattr(store, "write_durably", full)
         ph.integrate(top(), "trapm", step=0.01, steps=100, **START, store=ph.Store(path, checkpoint_seconds=0))
@@ -559,7 +569,7 @@ def test_one_process_writes(slices, path):
     def meanwhile(progress):
         if progress.done >= 50 and not seen:
             seen.append(ph.load(path).sizes["time"])
-            with pytest.raises(ph.FileProblem, match=r"another process is writing .*stop that one first"):
+            with pytest.raises(ph.errors.FileProblem, match=r"another process is writing .*stop that one first"):
                 ph.resume(path)
 
     def run():

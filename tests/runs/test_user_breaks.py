@@ -126,9 +126,9 @@ def test_what_breaks_must_be():
         ([0.5, 3.5], r"breaks has t = 3.5, outside of the run from t = 0 to 3"), ([np.nan], "finite"),
         ("soon", "breaks must be real numbers"), ([[1.0]], "flat sequence"),
     ):  # fmt: skip
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.integrate(pushed(ON_GRID), "v2", step=0.1, t_end=T_END, breaks=wrong, **START)
-    with pytest.raises(ph.InvalidInput, match="cannot be cut at breaks"):
+    with pytest.raises(ph.errors.InvalidInput, match="cannot be cut at breaks"):
         ph.integrate(ph.particle(stiffness=1.0), "reversible:v2", step=0.1, t_end=T_END, breaks=ON_GRID, **START)
 
 
@@ -148,5 +148,5 @@ def test_breaks_in_a_scenario(tmp_path):
     ds = ph.read_scenario(scenario, allow_code=True).integrate()
     assert float(ds.position[-1, 0]) == pytest.approx(closed_form(OFF_GRID), abs=1e-9)
     scenario.write_text(scenario.read_text().replace("[0.9137, 2.0411]\n", "[0.9137, 4]\n"))
-    with pytest.raises(ph.InvalidInput, match=r"pulse.toml:12: run.breaks.*outside of the run"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"pulse.toml:12: run.breaks.*outside of the run"):
         ph.read_scenario(scenario, allow_code=True)

@@ -23,7 +23,7 @@ def said(run):
         warnings.simplefilter("always")
         try:
             result = run()
-        except ph.PolhodeError as failed:
+        except ph.errors.PolhodeError as failed:
             result = failed
     assert all(warning.filename == __file__ for warning in caught)
     return [(warning.category, str(warning.message)) for warning in caught], result
@@ -33,9 +33,9 @@ def said(run):
 @pytest.mark.parametrize("method", ["mkrk:cv8", "v2", "rkn6_14a"])
 def test_kilometres_for_metres(method):
     told, failed = said(lambda: ph.integrate(ph.orbit(EARTH), method, step=10.0, t_end=6000.0, **LOW))
-    assert [kind for kind, _ in told] == [ph.CoarseStepWarning]
+    assert [kind for kind, _ in told] == [ph.errors.CoarseStepWarning]
     assert "period" in told[0][1] and "kilometres for metres" in told[0][1]
-    assert isinstance(failed, ph.NotFinite) and "the run blew up between" in str(failed)
+    assert isinstance(failed, ph.errors.NotFinite) and "the run blew up between" in str(failed)
     assert "kilometres for metres" in str(failed)
     kept = failed.trajectory
     assert kept.sizes["time"] >= 1 and kept.attrs["incomplete"] == str(failed)
@@ -46,7 +46,7 @@ def test_an_energy_error_that_does_not_explode_is_a_warning():
     top = ph.problem("asymmetric_top").build()
     run = {"step": 4.0, "t_end": 64.0, "angular_momentum": (0.6, 1.0, 0.5)}
     told, ds = said(lambda: ph.integrate(top, "s6_10", **run))
-    assert [kind for kind, _ in told] == [ph.EnergyWarning, ph.CoarseStepWarning]
+    assert [kind for kind, _ in told] == [ph.errors.EnergyWarning, ph.errors.CoarseStepWarning]
     words = told[0][1]
     assert "'s6_10'" in words and "smaller step than 4" in words and "mixed units" in words
     start = float(abs(ds.kinetic_energy[0]) + abs(ds.potential_energy[0]))
@@ -60,7 +60,7 @@ def test_an_energy_error_that_does_not_explode_is_a_warning():
 def test_chosen_steps_are_told_to_be_finer():
     start = {"position": (1.0, 0.0, 0.0), "velocity": (0.0, 1.2, 0.0)}
     told, _ = said(lambda: ph.integrate(ph.orbit(1.0), "mkrk:dp5", steps=ph.Tolerance(0.3, 0.3), t_end=300.0, **start))
-    assert [kind for kind, _ in told] == [ph.EnergyWarning]
+    assert [kind for kind, _ in told] == [ph.errors.EnergyWarning]
     assert "tighten rtol = 0.3 and atol = 0.3" in told[0][1]
 
 
@@ -129,7 +129,7 @@ def test_where_all_work_is_recorded_the_energy_judges(functions):
     told, ds = said(lambda: ph.integrate(system, "mkrk:cv8", step=0.01, t_end=1.0, **start))
     assert told == [] and float(abs(ds.energy_error).max()) < 1e-9 and system.balanced
     told, _ = said(lambda: ph.integrate(system, "mkrk:forward_euler", step=0.25, t_end=6.0, **start))
-    assert ph.EnergyWarning in [kind for kind, _ in told]
+    assert ph.errors.EnergyWarning in [kind for kind, _ in told]
 
 
 # ------------------------------------------------------------------ orbits
@@ -161,7 +161,7 @@ def test_a_fall_from_rest_is_named():
     told, _ = said(
         lambda: ph.integrate(ph.orbit(1.0), "v2", step=0.01, t_end=2.0, position=(1, 0, 0), velocity=0)
     )  # fmt: skip
-    assert told[0][0] is ph.CoarseStepWarning and "the orbit falls into the centre" in told[0][1]
+    assert told[0][0] is ph.errors.CoarseStepWarning and "the orbit falls into the centre" in told[0][1]
 
 
 # ------------------------------------------------------------------ loads
@@ -178,7 +178,7 @@ def test_splittings_whose_step_does_not_resolve_the_load():
         told, ds = said(lambda step=step: fast_top(step))
         error = float(ph.rotation.angle_between(ds.attitude[-1], truth))
         assert (error > 1.0) is wrong and (error < 1e-3) is not wrong
-        assert [kind for kind, _ in told] == [ph.CoarseStepWarning] * wrong
+        assert [kind for kind, _ in told] == [ph.errors.CoarseStepWarning] * wrong
         if wrong:
             better = float(told[0][1].split("; ")[1].split(" would do")[0])
             fine = fast_top(20.48 / np.ceil(20.48 / better))
@@ -195,11 +195,11 @@ def test_a_torque_faster_than_the_steps(method):
         told, _ = said(
             lambda step=step: ph.integrate(body, method, step=step, t_end=4.0, angular_velocity=(0.1, 0.2, 0.3))
         )
-        assert (ph.CoarseStepWarning in [kind for kind, _ in told]) is coarse and (coarse or not told), told
+        assert (ph.errors.CoarseStepWarning in [kind for kind, _ in told]) is coarse and (coarse or not told), told
 
 
 def test_ready_made_problems_are_quiet_at_their_own_steps():
-    for name, made in ph.PROBLEMS.items():
+    for name, made in ph.systems.PROBLEMS.items():
         start = dict(made.initial)
         if "rotation_vector" in start:
             start["attitude"] = ph.rotation.exp_quaternion(start.pop("rotation_vector"))
@@ -232,9 +232,14 @@ def test_the_command_line_tells_too(tmp_path):
 
 
 def test_one_class_for_all_warnings():
-    for kind in (ph.EnergyWarning, ph.CoarseStepWarning, ph.SlowFunctionWarning, ph.OtherMachineWarning):
-        assert issubclass(kind, ph.PolhodeWarning) and issubclass(kind, UserWarning)
+    for kind in (
+        ph.errors.EnergyWarning,
+        ph.errors.CoarseStepWarning,
+        ph.errors.SlowFunctionWarning,
+        ph.errors.OtherMachineWarning,
+    ):
+        assert issubclass(kind, ph.errors.PolhodeWarning) and issubclass(kind, UserWarning)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", ph.PolhodeWarning)
+        warnings.simplefilter("ignore", ph.errors.PolhodeWarning)
         fast_top(1.28)

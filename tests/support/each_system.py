@@ -34,6 +34,6 @@ EVERY = {
 }  # fmt: skip
 EVERY |= {
     name: lambda build=build: build(**sample_arguments(build))
-    for name, build in ph.SYSTEMS.items()
+    for name, build in ph.systems.SYSTEMS.items()
     if name not in {*EVERY, "free_body"}
 }

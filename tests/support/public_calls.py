@@ -37,7 +37,7 @@ def public_functions():
         if isinstance(thing, ModuleType):
             if name in ("errors", "so3"):  # exceptions; another name of rotation
                 continue
-            inside = getattr(thing, "__all__", None) or [
+            inside = ph._MOVED[name] if name in ("systems", "methods") else getattr(thing, "__all__", None) or [
                 key for key, value in vars(thing).items()
                 if not key.startswith("_") and getattr(value, "__module__", "") == thing.__name__
             ]  # fmt: skip
@@ -192,13 +192,13 @@ CALLS = {
                      "reaction_field": 80.0}, {"n": 64, "density": 997.0}],
     "problem": [{"name": "krysl_fast_top"}],
     # methods
-    "method_table": [{}],
-    "add_method": [{"row": lambda: ph.METHODS["trapm"]}],
-    "add_system": [{"build": lambda: ph.SYSTEMS["free_body"]}],
-    "add_tableau": [{"name": "border_euler", "A": [[0.0]], "b": [1.0], "c": [0.0], "cite": "", "description": "x",
-                     "errors": (), "dense": None}],
-    "tableau": [{"name": "rk4"}],
-    "splitting": [{"chosen": "v2", "flow": "mr", "name": "border"}],
+    "methods.method_table": [{}],
+    "methods.add_method": [{"row": lambda: ph.methods.METHODS["trapm"]}],
+    "systems.add_system": [{"build": lambda: ph.systems.SYSTEMS["free_body"]}],
+    "methods.add_tableau": [{"name": "border_euler", "A": [[0.0]], "b": [1.0], "c": [0.0], "cite": "",
+                             "description": "x", "errors": (), "dense": None}],
+    "methods.tableau": [{"name": "rk4"}],
+    "methods.splitting": [{"chosen": "v2", "flow": "mr", "name": "border"}],
     # runs
     "integrate": [
         {"system": lambda: ph.free_body(INERTIA), "method": "v2/mr", "step": 0.05, "t_end": 1.0,
@@ -259,9 +259,6 @@ CALLS = {
     "load": [{"path": saved}],
     "resume": [{"store": stored, "threads": 1, "progress": ignore}],
     "cite": [{"what": "krysl2006"}],
-    "with_chart": [{"ds": turning, "chart": "euler_angles", "sequence": "ZXZ", "branch": "principal"}],
-    "convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous",
-                        "chart": "rotation_vector"}],
     "point_motion": [{"ds": turning, "point": LENGTH, "body": 0}, {"ds": turning, "point": [LENGTH], "system": lambda:
                                                                     ph.free_body(INERTIA)}],
     # elliptic
@@ -392,8 +389,8 @@ CALLS = {
     "trajectory.save": [{"ds": turning, "path": lambda: target("out.nc")}],
     "trajectory.load": [{"path": saved}], "trajectory.suffix_of": [{"path": "x.nc"}],
     "trajectory.with_chart": [{"ds": turning, "chart": "euler_angles", "sequence": "XYZ", "branch": "principal"}],
-    "trajectory.convert_branch": [{"ds": lambda: ph.with_chart(turning(), "rotation_vector"), "branch": "continuous",
-                                   "chart": "rotation_vector"}],
+    "trajectory.convert_branch": [{"ds": lambda: ph.trajectory.with_chart(turning(), "rotation_vector"),
+                                   "branch": "continuous", "chart": "rotation_vector"}],
     # exports
     "export.aem": [{"ds": turning, "path": lambda: target("out.aem"), "object_name": "X", "epoch": "2030-01-01",
                     "object_id": "1", "center_name": "EARTH", "ref_frame": "ICRF", "body_frame": "B", "scalar": "last",

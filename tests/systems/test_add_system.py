@@ -67,7 +67,7 @@ steps = 3
 
 @pytest.fixture
 def added():
-    yield ph.add_system(bob)
+    yield ph.systems.add_system(bob)
     del SYSTEMS["bob"]
     vars(ph).pop("bob", None)
 
@@ -91,7 +91,7 @@ def test_arguments_are_what_the_signature_says():
 
 
 def test_an_added_system_is_one_in_python_and_in_a_scenario(added, read):
-    assert ph.bob is bob and "bob" in dir(ph) and "bob" in ph.__all__ and ph.add_system(bob) is bob
+    assert ph.bob is bob and "bob" in dir(ph) and "bob" in ph.__all__ and ph.systems.add_system(bob) is bob
     ds = read(TEXT).integrate()
     same = ph.integrate(bob(0.5, 2.0), "v2", step=0.06, steps=3, position=(0.1, 0.0, 0.0), settings={"units": "SI"})
     assert ds.equals(same) and ds.attrs["system"] == "bob"
@@ -168,11 +168,11 @@ def test_what_is_no_system_is_not_added():
     def strange(mass: list[Mass]) -> System: ...
 
     with pytest.raises(InvalidInput, match="there is already a system 'orbit'"):
-        ph.add_system(orbit)
+        ph.systems.add_system(orbit)
     with pytest.raises(InvalidInput, match="'mass' of odd is annotated as nothing, which says nothing to a scenario"):
-        ph.add_system(odd)
+        ph.systems.add_system(odd)
     with pytest.raises(InvalidInput, match=r"annotate it with a word of polhode\.systems\.words, such as Mass"):
-        ph.add_system(strange)
+        ph.systems.add_system(strange)
     with pytest.raises(InvalidInput, match="build must be a function that returns a System, not 3"):
-        ph.add_system(3)
+        ph.systems.add_system(3)
     assert not {"odd", "strange"} & set(SYSTEMS)

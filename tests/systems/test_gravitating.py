@@ -105,10 +105,10 @@ def test_masses_and_units():
     ({"mu": [1.0, 1.0], "G": 0.0}, "G is 0"),
 ])  # fmt: skip
 def test_wrong_arguments(arguments, said):
-    with pytest.raises(ph.InvalidInput, match=said):
+    with pytest.raises(ph.errors.InvalidInput, match=said):
         ph.gravitating_bodies(**arguments)
 
 
 def test_bodies_at_one_place_are_told():
-    with np.errstate(all="ignore"), pytest.raises(ph.NotFinite):
+    with np.errstate(all="ignore"), pytest.raises(ph.errors.NotFinite):
         ph.integrate(ph.gravitating_bodies((1.0, 1.0)), "mkrk:rk4", step=0.1, steps=3)

@@ -143,7 +143,7 @@ def test_a_spherical_body_feels_nothing():
     ],
 )
 def test_wrong_arguments(arguments, told):
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.gravity_gradient(**{"inertia": (1.0, 1.5, 2.2), "mu": 1.0, "radius": 1.0, **arguments})
 
 

@@ -259,7 +259,7 @@ def test_the_energy_of_attitudes_and_turns_counts():
     inside = 3.0 * q[0] * q[1] + 0.5 * m @ np.linalg.solve(inertia, m)
     made = ph.initial.at_energy(system, state, inside + 4.0)
     np.testing.assert_allclose(made["momentum"], [(0.0, 4.0, 0.0)], rtol=1e-14)  # p^2 / 2 m = 16 / 4
-    with pytest.raises(ph.InvalidInput, match=r"of potential energy and 0.1[0-9]* of motion that stays"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"of potential energy and 0.1[0-9]* of motion that stays"):
         ph.initial.at_energy(system, state, inside - 1e-6)
 
 
@@ -306,6 +306,6 @@ TWO = ph.gravitating_bodies(mass=[1.0, 1.0])
     ],
 )  # fmt: skip
 def test_mistakes_are_told(make, told):
-    with pytest.raises(ph.InvalidInput) as refused:
+    with pytest.raises(ph.errors.InvalidInput) as refused:
         make()
     assert told in str(refused.value)

@@ -166,7 +166,7 @@ def test_a_third_body_along_a_table(t):
 
 def test_a_table_ends_where_it_ends():
     assert np.isnan(alone(SAMPLES["table"], t=3.6)).all() and np.isnan(alone(SAMPLES["table"], t=-1.1)).all()
-    with pytest.raises(ph.NotFinite):
+    with pytest.raises(ph.errors.NotFinite):
         ph.integrate(ph.orbit(1.0, forces=[SAMPLES["table"]]), "mkrk:rk4", step=0.25, t_end=5.0, position=R, velocity=V)
 
 
@@ -332,14 +332,14 @@ def test_a_run_is_repeated():
 
 def test_the_centre_is_no_place_to_be():
     for given, told in ({}, "position is missing"), ({"position": (0, 0, 0)}, "position is at the centre"):
-        with pytest.raises(ph.InvalidInput, match=told):
+        with pytest.raises(ph.errors.InvalidInput, match=told):
             ph.integrate(ph.orbit(1.0), "mkrk:rk4", step=0.1, steps=5, velocity=(1, 0, 0), **given)
 
 
 @pytest.mark.parametrize("system", [ph.orbit(1.0), ph.spacecraft((1.0, 2.0, 2.5), 1.0)], ids=lambda system: system.name)
 def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
     pace = {"method": "mkrk:gauss4", "step": 0.01, "steps": 10, "position": (1.0, 0.0, 0.0)}
-    with pytest.raises(ph.InvalidInput, match=r"velocity is missing.*velocity=0 where that is meant"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"velocity is missing.*velocity=0 where that is meant"):
         ph.integrate(system, **pace)
     fallen = ph.integrate(system, **pace, velocity=0)
     assert fallen.identical(ph.integrate(system, **pace, velocity=(0, 0, 0)).assign_attrs(fallen.attrs))
@@ -349,13 +349,13 @@ def test_a_fall_from_rest_has_to_be_said(system, tmp_path):
         f'method = "mkrk:gauss4"\n[system]\ntype = "{system.name}"\nmu = 1.0\n{inertia}[run]\nstep = 0.01\nsteps = 10\n'
     )
     scenario.write_text(text + "[initial]\nposition = [1, 0, 0]\n")
-    with pytest.raises(ph.InvalidInput, match=r"initial.*velocity is missing"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"initial.*velocity is missing"):
         ph.read_scenario(scenario)
     for said in ("velocity = 0", "velocity = 0.0", "velocity_km_s = 0", "velocity = [0, 0, 0]"):
         scenario.write_text(text + f"[initial]\nposition = [1.0, 0, 0]\n{said}\n")
         np.testing.assert_array_equal(ph.read_scenario(scenario).integrate().position, fallen.position)
     scenario.write_text(text + "[initial]\nposition = [1.0, 0, 0]\nvelocity = 3\n")
-    with pytest.raises(ph.InvalidInput, match=r"velocity: .*0"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"velocity: .*0"):
         ph.read_scenario(scenario)
 
 
@@ -502,7 +502,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_mistakes_are_told(name):
     wrong, told = WRONG[name]
-    with pytest.raises(ph.InvalidInput, match=told):
+    with pytest.raises(ph.errors.InvalidInput, match=told):
         wrong()
 
 
@@ -571,7 +571,7 @@ def test_a_scenario_with_forces(read):
 ])  # fmt: skip
 def test_mistakes_in_scenarios_are_told_where_they_stand(read, old, new, line, told):
     assert SCENARIO.count(old) == 1
-    with pytest.raises(ph.InvalidInput) as wrong:
+    with pytest.raises(ph.errors.InvalidInput) as wrong:
         read(SCENARIO.replace(old, new))
     assert f"scenario.toml:{line}: " in str(wrong.value) and told in str(wrong.value)
 

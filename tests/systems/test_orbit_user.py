@@ -75,7 +75,7 @@ def test_a_braking_force_is_that_of_drag():
     for function in (braking, braking_with_arrays):
         ds = run(ph.orbit(MU, MASS, [OBLATE], force=function, parameters=NUMBERS))
         np.testing.assert_allclose(ds.position, expected.position, rtol=0, atol=1e-13)
-    with pytest.warns(ph.SlowFunctionWarning, match=r"braking_in_python.*runs as Python"):
+    with pytest.warns(ph.errors.SlowFunctionWarning, match=r"braking_in_python.*runs as Python"):
         ds = run(ph.orbit(MU, MASS, [OBLATE], force=braking_in_python, parameters=NUMBERS))
     np.testing.assert_allclose(ds.position, expected.position, rtol=0, atol=1e-13)
 
@@ -105,7 +105,7 @@ def test_runs_are_recorded_and_repeated():
     ds = run(system)
     assert "def braking" in system.arguments["force"]["source"] and system.arguments["parameters"] == list(NUMBERS)
     np.testing.assert_array_equal(ph.rerun(ds, force=braking).position, ds.position)
-    with pytest.raises(ph.InvalidInput, match="hand it in again"):
+    with pytest.raises(ph.errors.InvalidInput, match="hand it in again"):
         ph.rerun(ds)
 
 
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_told_with_the_users_traceback():
             raise ZeroDivisionError("the tank is empty")
         return (0.0, 0.0, 0.0)
 
-    with pytest.raises(ph.UserFunctionError, match=r"tank is empty.*in step") as caught:
+    with pytest.raises(ph.errors.UserFunctionError, match=r"tank is empty.*in step") as caught:
         run(ph.orbit(MU, MASS, force=force))
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert len(caught.value.trajectory.time) >= 20
@@ -123,7 +123,7 @@ def test_what_is_wrong_is_told_with_the_users_traceback():
     def two(t, position, velocity, parameters):
         return (0.0, 1.0)
 
-    with pytest.raises(ph.UserFunctionError, match="must return 3 numbers"):
+    with pytest.raises(ph.errors.UserFunctionError, match="must return 3 numbers"):
         run(ph.orbit(MU, MASS, force=two))
 
 
@@ -138,7 +138,7 @@ def test_what_is_wrong_is_told_with_the_users_traceback():
     ({"mass": []}, "flat sequence"),
 ])  # fmt: skip
 def test_wrong_arguments(arguments, said):
-    with pytest.raises(ph.InvalidInput, match=said):
+    with pytest.raises(ph.errors.InvalidInput, match=said):
         ph.orbit(**{"mu": MU} | arguments)
 
 

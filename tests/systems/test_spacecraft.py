@@ -292,7 +292,7 @@ def test_torques_and_loads_are_added_in_the_users_frame():
     np.testing.assert_allclose(torque, load(built)[1] - 0.3 * W, rtol=1e-13)
     one, other = run(added), run(ph.spacecraft(TENSOR, MU, MASS, load=damping_load))
     np.testing.assert_array_equal(one.attitude, other.attitude)
-    with pytest.warns(ph.SlowFunctionWarning, match="damping_in_python"):
+    with pytest.warns(ph.errors.SlowFunctionWarning, match="damping_in_python"):
         slow = run(ph.spacecraft(TENSOR, MU, MASS, torque=damping_in_python, parameters=[0.3]))
     np.testing.assert_allclose(slow.attitude, one.attitude, atol=1e-14)
     assert added.velocity_dependent and added.conserves == () and "central_gravity" in added.provides
@@ -315,7 +315,7 @@ def test_a_function_that_fails_tells_where():
         return -omega
 
     system = ph.spacecraft(TENSOR, MU, MASS, torque=torque)
-    with pytest.raises(ph.UserFunctionError, match=r"saturated.*in step") as caught:
+    with pytest.raises(ph.errors.UserFunctionError, match=r"saturated.*in step") as caught:
         ph.integrate(system, "mkrk:rk4", step=0.1, steps=10, **START)
     assert isinstance(caught.value.__cause__, ValueError) and len(caught.value.trajectory.time) >= 5
 
@@ -511,7 +511,7 @@ BLACK = {"absorbed": 1.0, "diffuse": 0.0}
     ({"forces": [7]}, r"forces\[0\]"),
 ])  # fmt: skip
 def test_wrong_arguments(arguments, said):
-    with pytest.raises(ph.InvalidInput, match=said):
+    with pytest.raises(ph.errors.InvalidInput, match=said):
         ph.spacecraft(**{"inertia": (1.0, 1.5, 2.0), "mu": MU} | arguments)
 
 

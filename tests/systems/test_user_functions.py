@@ -140,7 +140,7 @@ def test_spellings_that_run_as_python(name, expected):
         system = ph.rigid_body((1.0, 2.0, 2.5), torque=function, parameters=NUMBERS)
         ds = ph.integrate(system, METHOD, step=0.05, steps=12, **START)
         again = ph.integrate(system, METHOD, step=0.05, steps=12, **START)
-    assert [w.category for w in seen] == [ph.SlowFunctionWarning]
+    assert [w.category for w in seen] == [ph.errors.SlowFunctionWarning]
     message = str(seen[0].message)
     assert message.startswith(f"torque {told}")
     assert "us a call" in message and "times slower (" in message
@@ -153,7 +153,7 @@ def test_one_warning_for_a_potential_that_is_also_the_torque():
         kept = {"U": q[1] * q[2], 1: None}
         return kept["U"]
 
-    with pytest.warns(ph.SlowFunctionWarning) as seen:
+    with pytest.warns(ph.errors.SlowFunctionWarning) as seen:
         ph.integrate(ph.rigid_body((1, 2, 2.5), potential=potential), METHOD, step=0.05, steps=2, **START)
     assert len(seen) == 1 and "potential 'potential'" in str(seen[0].message)
 
@@ -162,7 +162,9 @@ def test_a_builtin_as_force():
     ds = ph.integrate(ph.particle(force=lambda t, r, v, p: np.cross(v, p), parameters=(0, 0, 1.0)), METHOD,
                       step=0.05, steps=20, velocity=(1, 0, 0))  # fmt: skip
     np.testing.assert_allclose(ds.velocity[-1], [math.cos(1), -math.sin(1), 0], atol=1e-6)
-    with pytest.raises(ph.InvalidInput, match=r"torque 'sin' must take the arguments \(t, q, omega, parameters\)"):
+    with pytest.raises(
+        ph.errors.InvalidInput, match=r"torque 'sin' must take the arguments \(t, q, omega, parameters\)"
+    ):
         ph.rigid_body((1, 2, 2.5), torque=math.sin)
 
 
@@ -222,7 +224,7 @@ def quiet(function):
 
 @pytest.mark.parametrize("every", [1, 4, 100])
 def test_an_exception_stops_the_run_with_the_users_traceback(every):
-    with pytest.raises(ph.UserFunctionError) as caught:
+    with pytest.raises(ph.errors.UserFunctionError) as caught:
         run(fails_late, steps=40, every=every)
     error = caught.value
     assert "torque 'fails_late' (test_user_functions.py:" in str(error)
@@ -240,7 +242,7 @@ def test_an_exception_stops_the_run_with_the_users_traceback(every):
 
 
 def test_an_exception_in_a_function_that_runs_as_python():
-    with pytest.warns(ph.SlowFunctionWarning), pytest.raises(ph.UserFunctionError) as caught:
+    with pytest.warns(ph.errors.SlowFunctionWarning), pytest.raises(ph.errors.UserFunctionError) as caught:
         run(divides, steps=40)
     assert type(caught.value.__cause__) is KeyError
     assert caught.value.step == 6 and caught.value.trajectory.sizes["time"] == 7
@@ -251,7 +253,7 @@ def test_an_exception_at_the_start():
     def never(t, q, omega, parameters):
         raise RuntimeError("not today")
 
-    with pytest.raises(ph.UserFunctionError, match="raised RuntimeError: not today") as caught:
+    with pytest.raises(ph.errors.UserFunctionError, match="raised RuntimeError: not today") as caught:
         run(never)
     assert type(caught.value.__cause__) is RuntimeError
 
@@ -266,7 +268,10 @@ def test_an_exception_that_comes_once():
             raise ValueError("only once")
         return (0.0, 0.0, 1.0)
 
-    with pytest.warns(ph.SlowFunctionWarning), pytest.raises(ph.UserFunctionError, match="only once") as caught:
+    with (
+        pytest.warns(ph.errors.SlowFunctionWarning),
+        pytest.raises(ph.errors.UserFunctionError, match="only once") as caught,
+    ):
         run(moody, steps=40, every=10)
     assert 0 < caught.value.step < 20 and type(caught.value.__cause__) is ValueError
     assert caught.value.trajectory.time[-1] == caught.value.time
@@ -299,7 +304,7 @@ WRONG = {
 @pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 def test_wrong_values_after_some_time(name):
     later, told = WRONG[name]
-    with pytest.raises(ph.UserFunctionError) as caught:
+    with pytest.raises(ph.errors.UserFunctionError) as caught:
         run(after((0.1, 0.0, 0.0), later), steps=40)
     error = caught.value
     assert told in str(error) and "\n" not in str(error) and len(str(error)) < 250
@@ -318,28 +323,30 @@ def test_compiled_functions_with_wrong_values_are_named(method):
         return omega * (math.nan if t > 0.31 else 0.1)
 
     for function, told in ((short, "it must return 3 numbers"), (undefined, "every number must be finite")):
-        with pytest.raises(ph.UserFunctionError, match=told) as caught:
+        with pytest.raises(ph.errors.UserFunctionError, match=told) as caught:
             run(function, steps=40, method=method)
         assert caught.value.trajectory.sizes["time"] == caught.value.step + 1
 
 
 def test_a_run_that_blows_up_does_not_blame_the_function():
-    with pytest.raises(ph.NotFinite, match="infinite or not a number"):
+    with pytest.raises(ph.errors.NotFinite, match="infinite or not a number"):
         run(lambda t, q, w, p: w * 1e60, steps=40, method="forward_euler_m", settings={"guard": False})
 
 
 @pytest.mark.parametrize("returned", [(1.0, 2.0), None, "abc", ((1, 2, 3), (1, 2, 3))])
 def test_wrong_values_at_the_start(returned):
-    with pytest.raises(ph.UserFunctionError, match=r"at t = 0; it must return 3 numbers \(x, y, z\) in the body frame"):
+    with pytest.raises(
+        ph.errors.UserFunctionError, match=r"at t = 0; it must return 3 numbers \(x, y, z\) in the body frame"
+    ):
         run(lambda t, q, w, p: returned)
 
 
 def test_wrong_arguments():
-    with pytest.raises(ph.InvalidInput, match="must take the arguments"):
+    with pytest.raises(ph.errors.InvalidInput, match="must take the arguments"):
         ph.rigid_body((1, 2, 2.5), torque=lambda t, q, omega: (0, 0, 0))
-    with pytest.raises(ph.InvalidInput, match="must be a function of"):
+    with pytest.raises(ph.errors.InvalidInput, match="must be a function of"):
         ph.rigid_body((1, 2, 2.5), torque=(0, 0, 1))
-    with pytest.raises(ph.InvalidInput, match=r"force '<lambda>' .* must take the arguments \(t, position"):
+    with pytest.raises(ph.errors.InvalidInput, match=r"force '<lambda>' .* must take the arguments \(t, position"):
         ph.particle(force=lambda t: (0, 0, 0))
 
 
@@ -431,7 +438,7 @@ def test_a_potential_that_fails_late_costs_no_trajectory(value):
 
     system = ph.rigid_body((1, 2, 2.5), torque=lambda t, q, w, p: (0.0, 0.0, 0.1), potential=potential,
                            parameters=[1.0 if value == "raise" else -1.0])  # fmt: skip
-    with pytest.raises(ph.UserFunctionError) as caught:
+    with pytest.raises(ph.errors.UserFunctionError) as caught:
         ph.integrate(system, METHOD, step=0.05, steps=12, **START)
     error = caught.value
     assert ("no potential here" if value == "raise" else "every number must be finite") in str(error)
@@ -488,6 +495,6 @@ def test_a_body_with_six_degrees_of_freedom():
 
 
 def test_a_load_of_the_wrong_shape():
-    with pytest.raises(ph.UserFunctionError, match=r"it must return a force .* and a torque"):
+    with pytest.raises(ph.errors.UserFunctionError, match=r"it must return a force .* and a torque"):
         ph.integrate(ph.rigid_body((1, 1, 2), mass=2.0, load=lambda t, r, v, q, w, p: (0.0, 0.0, 1.0)), METHOD,
                      step=0.05, steps=1)  # fmt: skip

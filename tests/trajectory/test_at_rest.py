@@ -72,7 +72,7 @@ def harm(path, folder, rng, count):
         if torn == content:
             continue
         file.write_bytes(torn)
-        with pytest.raises(ph.FileProblem) as caught:
+        with pytest.raises(ph.errors.FileProblem) as caught:
             ph.load(target)
         assert caught.value.exit_code == 5
         said.append(str(caught.value))
@@ -110,24 +110,24 @@ def test_what_is_torn_is_named(trajectory, tmp_path):
         content = bytearray(target.read_bytes())
         content[at + 8] ^= 1
         target.write_bytes(content)
-        with pytest.raises(ph.FileProblem, match=f"torn or was changed: variable '{name}'; take a copy"):
+        with pytest.raises(ph.errors.FileProblem, match=f"torn or was changed: variable '{name}'; take a copy"):
             ph.load(target)
     target, _ = copy_of(path, tmp_path / "torn")
     content = target.read_bytes()
     target.write_bytes(content.replace(b'"step": 0.01', b'"step": 0.02', 1))
-    with pytest.raises(ph.FileProblem, match="torn or was changed: its attributes"):
+    with pytest.raises(ph.errors.FileProblem, match="torn or was changed: its attributes"):
         ph.load(target)
     target.write_bytes(content[: content.rindex(b"polhode\n")])
-    with pytest.raises(ph.FileProblem, match="something else follows its end"):
+    with pytest.raises(ph.errors.FileProblem, match="something else follows its end"):
         ph.load(target)
     store = ph.save(trajectory, tmp_path / "run.zarr")
     (store / "energy" / "c" / "0").unlink()  # Zarr alone reads that as fill values
     node = store / "time" / "zarr.json"
     node.write_text(node.read_text().replace('"units"', '"Units"'))
-    with pytest.raises(ph.FileProblem, match="variable 'energy', attributes of variable 'time'"):
+    with pytest.raises(ph.errors.FileProblem, match="variable 'energy', attributes of variable 'time'"):
         ph.load(store)
     (store / digests.GROUP / "zarr.json").write_text("{}")
-    with pytest.raises(ph.FileProblem, match="its digests"):
+    with pytest.raises(ph.errors.FileProblem, match="its digests"):
         ph.load(store)
 
 
@@ -167,7 +167,7 @@ def test_files_changed_in_their_place(trajectory, tmp_path):
     """A Zarr folder keeps its digests, which then tell; HDF5 cuts off what is behind its end when it has written."""
     store, file = (ph.save(trajectory, tmp_path / f"run{suffix}") for suffix in (".zarr", ".nc"))
     zarr.open_group(store, mode="r+")["energy"][3] = 7.0
-    with pytest.raises(ph.FileProblem, match="torn or was changed: variable 'energy'"):
+    with pytest.raises(ph.errors.FileProblem, match="torn or was changed: variable 'energy'"):
         ph.load(store)
     with h5py.File(file, "r+") as content:
         content["energy"][3] = 7.0
@@ -256,7 +256,7 @@ HDF5 = {
 @pytest.mark.parametrize("make", HDF5, ids=lambda make: make.__name__)
 def test_netcdf_of_strangers(crafted, make):
     path = in_hdf5(make)(crafted)
-    with pytest.raises(ph.FileProblem, match=HDF5[make]):
+    with pytest.raises(ph.errors.FileProblem, match=HDF5[make]):
         ph.load(path)
 
 
@@ -280,7 +280,7 @@ def test_strings_that_are_one(crafted, monkeypatch):
     whole = bytearray(path.read_bytes())
     whole[at + 16 : at + 64_000] = 3999 * whole[at : at + 16]
     path.write_bytes(whole)
-    with pytest.raises(ph.FileProblem, match="variable 'strings' has strings of more bytes than the file"):
+    with pytest.raises(ph.errors.FileProblem, match="variable 'strings' has strings of more bytes than the file"):
         ph.load(path)
 
 
@@ -383,7 +383,7 @@ ZARR = {
 def test_zarr_of_strangers(crafted, make):
     assert ph.load(crafted / "foreign.zarr").attrs["polhode_version"]
     make(crafted)
-    with pytest.raises(ph.FileProblem, match=ZARR[make]):
+    with pytest.raises(ph.errors.FileProblem, match=ZARR[make]):
         ph.load(crafted / "foreign.zarr")
 
 
@@ -414,14 +414,14 @@ def test_records_of_strangers(trajectory):
         told = trajectory.isel(time=slice(2)).assign_attrs(run=json.dumps(changed(recipe, rng)))
         try:
             ph.rerun(told)
-        except ph.PolhodeError:
+        except ph.errors.PolhodeError:
             refused += 1
     assert refused > 80
     deep = trajectory.isel(time=slice(2)).assign_attrs(run="[" * 100_000)
-    with pytest.raises(ph.InvalidInput, match="not one that polhode wrote"):
+    with pytest.raises(ph.errors.InvalidInput, match="not one that polhode wrote"):
         ph.rerun(deep)
     longer = json.dumps(recipe | {"state": recipe["state"] + [1.0]})  # which kernels would read past its end
-    with pytest.raises(ph.InvalidInput, match="state must be 13"):
+    with pytest.raises(ph.errors.InvalidInput, match="state must be 13"):
         ph.rerun(trajectory.assign_attrs(run=longer))
 
 
@@ -469,7 +469,7 @@ def test_checkpoints_of_strangers(live, tmp_path):
         for read in (ph.load, ph.resume):
             try:
                 read(path)
-            except ph.PolhodeError:
+            except ph.errors.PolhodeError:
                 refused += 1
     assert refused > 40
 
@@ -490,7 +490,7 @@ def test_numbers_by_which_kernels_find_others(live, tmp_path, name, slot, value)
         return body
 
     for read in (ph.load, ph.resume):
-        with pytest.raises(ph.FileProblem, match="is not of this run"):
+        with pytest.raises(ph.errors.FileProblem, match="is not of this run"):
             read(rewritten(live, tmp_path, change))
 
 
@@ -500,7 +500,7 @@ def test_a_store_that_leads_out_of_its_folder(live, tmp_path):
     shutil.move(path / "state", tmp_path / "elsewhere")
     (path / "state").symlink_to(tmp_path / "elsewhere")
     for read in (ph.load, ph.resume):
-        with pytest.raises(ph.FileProblem, match="state is a link"):
+        with pytest.raises(ph.errors.FileProblem, match="state is a link"):
             read(path)
 
 
@@ -534,7 +534,7 @@ FULL = """
             try:
                 write(ds, path)
                 words = "written"
-            except ph.FileProblem as refused:
+            except ph.errors.FileProblem as refused:
                 words = str(refused)
             finally:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

@@ -185,7 +185,7 @@ def test_quantities_become_si(astropy_time):
     orbit = ph.orbit(398600.4415 * u.km**3 / u.s**2, mass=500 * u.g)
     assert orbit.arguments["mu"] == pytest.approx(398600.4415e9, rel=1e-15) and orbit.arguments["mass"] == 0.5
     ds = ph.integrate(
-        orbit, "kepler" if "kepler" in ph.METHODS else "v2/kepler", step=1 * u.min, t_end=1 * u.h,
+        orbit, "kepler" if "kepler" in ph.methods.METHODS else "v2/kepler", step=1 * u.min, t_end=1 * u.h,
         position=[7000, 0, 0] * u.km, velocity=[0, 7.5, 0] * u.km / u.s,
     )  # fmt: skip
     assert ds.attrs["units"] == "SI" and ds.position.attrs["units"] == "m" and ds.time[-1] == 3600.0

@@ -185,7 +185,7 @@ def test_trajectories_that_are_no_ephemerides(orbit, craft, tmp_path):
             ph.export.oem(ds, tmp_path / "a.oem", **options)
     with pytest.raises(InvalidInput, match="this trajectory has no attitude: what it describes does not turn"):
         ph.export.aem(orbit, tmp_path / "a.aem", epoch=EPOCH, **NAMES)
-    with pytest.raises(ph.FileProblem, match="cannot write"):
+    with pytest.raises(ph.errors.FileProblem, match="cannot write"):
         (tmp_path / "file").write_text("")
         ph.export.oem(orbit, tmp_path / "file" / "a.oem", **options)
 

@@ -87,30 +87,30 @@ def test_a_trajectory_without_rows_can_be_kept(tmp_path, top):
 
 def test_wrong_names(tmp_path, top):
     for name in ("run", "run.csv", "run.nc4"):
-        with pytest.raises(ph.InvalidInput, match=r"must end in \.nc .* or \.zarr"):
+        with pytest.raises(ph.errors.InvalidInput, match=r"must end in \.nc .* or \.zarr"):
             ph.save(top, tmp_path / name)
-        with pytest.raises(ph.InvalidInput, match=r"must end in \.nc"):
+        with pytest.raises(ph.errors.InvalidInput, match=r"must end in \.nc"):
             ph.load(tmp_path / name)
 
 
 def test_files_that_are_none(tmp_path, top):
-    with pytest.raises(ph.FileProblem, match="there is no file"):
+    with pytest.raises(ph.errors.FileProblem, match="there is no file"):
         ph.load(tmp_path / "missing.nc")
     whole = ph.save(top, tmp_path / "run.nc").read_bytes()
     (tmp_path / "torn.nc").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "text.nc").write_text("time, energy")
     (tmp_path / "empty.zarr").mkdir()
     for name in ("torn.nc", "text.nc", "empty.zarr"):
-        with pytest.raises(ph.FileProblem, match=r"torn or (not a trajectory|was changed)"):
+        with pytest.raises(ph.errors.FileProblem, match=r"torn or (not a trajectory|was changed)"):
             ph.load(tmp_path / name)
     xr.Dataset({"x": ("time", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    with pytest.raises(ph.FileProblem, match="not written by polhode"):
+    with pytest.raises(ph.errors.FileProblem, match="not written by polhode"):
         ph.load(tmp_path / "other.nc")
 
 
 def test_a_disk_that_refuses(tmp_path, top):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ph.FileProblem, match="cannot write") as caught:
+    with pytest.raises(ph.errors.FileProblem, match="cannot write") as caught:
         ph.save(top, tmp_path / "file" / "run.nc")
     assert caught.value.exit_code == 5 and isinstance(caught.value, OSError)
 
@@ -119,7 +119,7 @@ def test_a_disk_that_refuses(tmp_path, top):
 def test_a_folder_with_other_things_is_never_replaced(tmp_path, top, name):
     (tmp_path / name).mkdir()
     (tmp_path / name / "thesis.tex").write_text("not ours")
-    with pytest.raises(ph.FileProblem, match="other things in it"):
+    with pytest.raises(ph.errors.FileProblem, match="other things in it"):
         ph.save(top, tmp_path / name)
     assert (tmp_path / name / "thesis.tex").read_text() == "not ours"
     assert [p.name for p in tmp_path.iterdir()] == [name]
@@ -133,7 +133,7 @@ def test_the_trajectory_of_a_failed_run_can_be_kept(tmp_path):
 
     system = ph.rigid_body((1, 2, 2.5), torque=torque)
     for more, rows in (({}, 6), ({"t_eval": [0.06]}, 1)):
-        with pytest.raises(ph.UserFunctionError) as caught:
+        with pytest.raises(ph.errors.UserFunctionError) as caught:
             ph.integrate(system, METHOD, step=0.01, steps=20, **more)
         found = ph.load(ph.save(caught.value.trajectory, tmp_path / "run.nc"))
         assert found.sizes["time"] == rows and "on purpose" in found.attrs["incomplete"]

@@ -143,7 +143,9 @@ def by_name(name: str) -> Method:
     try:
         return method(name).method
     except InvalidInput as unknown:
-        raise InvalidInput(f"{unknown}; a method of your own is added by polhode.add_method in every process") from None
+        raise InvalidInput(
+            f"{unknown}; a method of your own is added by polhode.methods.add_method in every process"
+        ) from None
 
 
 def add_method(row: Method) -> Method:
@@ -155,7 +157,7 @@ def add_method(row: Method) -> Method:
         Not a row, or another method has that name or synonym.
     """
     if not isinstance(row, Method):
-        raise InvalidInput(f"row must be a method such as polhode.splitting(...) gives, not {shown(row)}")
+        raise InvalidInput(f"row must be a method such as polhode.methods.splitting(...) gives, not {shown(row)}")
     if row.name in METHOD_OF:
         raise InvalidInput(f"{row.name!r} is another name of {METHOD_OF[row.name]!r}; choose another one")
     if METHODS.get(row.name, row) is not row:

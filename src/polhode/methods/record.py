@@ -328,7 +328,7 @@ class Method:
             row = None
         if row is None or not self._same(row):
             raise InvalidInput(f"method {self.name!r} cannot be pickled: it is not the row of this name in the table; "
-                               "add it with polhode.add_method, here and where it is read")  # fmt: skip
+                               "add it with polhode.methods.add_method, here and where it is read")  # fmt: skip
         return by_name, (self.name,)
 
     def _same(self, other: Method) -> bool:

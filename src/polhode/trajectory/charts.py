@@ -62,9 +62,9 @@ def with_chart(ds: xr.Dataset, chart: str, *, sequence: str | None = None, branc
     sequence : str, optional
         Euler sequence, see ``polhode.rotation.quaternion_from_euler``; default ``"XYZ"``.
     branch : {"principal", "tracked", "continuous"}, optional
-        Which of the equivalent triples, see ``polhode.convert_branch``. Default: ``"tracked"`` for rotation vectors,
-        ``"principal"`` for Euler angles and modified Rodrigues vectors. Every branch starts from the principal triple
-        of the first row.
+        Which of the equivalent triples, see ``polhode.trajectory.convert_branch``. Default: ``"tracked"`` for rotation
+        vectors, ``"principal"`` for Euler angles and modified Rodrigues vectors. Every branch starts from the
+        principal triple of the first row.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def convert_branch(ds: xr.Dataset, branch: str, chart: str | None = None) -> xr.
     Parameters
     ----------
     ds : xarray.Dataset
-        With charts: from a method that integrates in one, or from ``polhode.with_chart``.
+        With charts: from a method that integrates in one, or from ``polhode.trajectory.with_chart``.
     branch : {"principal", "tracked", "continuous"}
         ``"principal"``: each row independently, vectors no longer than pi (modified Rodrigues vectors: 1), outer Euler
         angles in (-pi, pi] and the middle one in its range. ``"tracked"``: follows the sign of a quaternion continuous

@@ -62,8 +62,8 @@ event_work                event                work of an impulse; of systems wi
 With more than one body a dimension ``body`` follows ``time`` in the variables of single bodies, and only then. Event
 variables are present where events were requested, or where the system has impulses or edges; the attribute ``stopped``
 names the event that ended the run. A chart (``rotation_vector`` to ``modified_rodrigues``) is present where the method
-integrates in it or ``polhode.with_chart`` has added it; its attribute ``branch`` says which of the equivalent triples
-it holds, see ``polhode.convert_branch``.
+integrates in it or ``polhode.trajectory.with_chart`` has added it; its attribute ``branch`` says which of the
+equivalent triples it holds, see ``polhode.trajectory.convert_branch``.
 
 The attribute ``epoch``, where it was given, is the instant of time 0: ``2030-01-01T00:00:00 TDB``.
 """
