@@ -11,6 +11,7 @@ such a function, and a row below (or ``add_system``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from polhode.capabilities import known
@@ -91,8 +92,8 @@ def add_system(build: Callable[..., System]) -> Callable[..., System]:
     >>> add_system(falling)(2.0).conserves  # doctest: +SKIP
     ('energy',)
     """
-    name = getattr(build, "__name__", "")
-    if not callable(build) or not name.isidentifier():
+    name = build.__name__ if isinstance(build, FunctionType) else ""
+    if not name.isidentifier():
         raise InvalidInput(f"build must be a function that returns a System, not {shown(build)}")
     if SYSTEMS.get(name, build) is not build:
         raise InvalidInput(f"there is already a system {name!r}; give the function another name")

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, Literal
 
 import numpy as np
@@ -383,8 +384,8 @@ def add_event(build: Callable[..., Event]) -> Callable[..., Event]:
     InvalidInput
         Not a function, a name that another event has, or an argument whose annotation says nothing to a scenario.
     """
-    name = getattr(build, "__name__", "")
-    if not callable(build) or not name.isidentifier():
+    name = build.__name__ if isinstance(build, FunctionType) else ""
+    if not name.isidentifier():
         raise InvalidInput(f"build must be a function that returns an Event, not {shown(build)}")
     if EVENTS.get(name, build) is not build:
         raise InvalidInput(f"there is already an event {name!r}; give the function another name")

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from polhode.arguments import choice
@@ -88,8 +89,10 @@ def add_recipe(build: Callable[..., Any], sets: Iterable[str] = ()) -> Callable[
         Not a function of keys, a key that another recipe has, an unknown quantity, or an argument whose annotation says
         nothing to a scenario.
     """
-    if not hasattr(build, "__code__"):
+    if not isinstance(build, FunctionType):
         raise InvalidInput(f"build must be a function that returns an initial state, not {shown(build)}")
+    if not isinstance(sets, list | tuple | set | frozenset):
+        raise InvalidInput(f"sets must be a list of quantities of {', '.join(QUANTITIES)}, not {shown(sets)}")
     made = Recipe(build, tuple(sets))
     for quantity in made.sets:
         choice(quantity, "quantity of an initial state", QUANTITIES)

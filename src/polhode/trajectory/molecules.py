@@ -48,7 +48,7 @@ __all__ = ["extended_xyz", "gsd", "lammps_dump"]
 
 CONSTANT = 1e-9
 """Relative residual of the angular momentum up to which computed moments of inertia are accepted."""
-MARGIN = 1.01
+BOX_MARGIN = 1.01
 """Factor by which the default box of bodies in free space exceeds the smallest possible one."""
 MARGIN = 1e-4
 """Margin of shrink-wrapped bounds on each side, as a fraction of the extent."""
@@ -553,7 +553,7 @@ def _edges(particles: Particles, box: Any) -> Any:
         return particles.box
     least = 2.0 * np.abs(particles.position).max(axis=(0, 1))
     if box is None:
-        return np.where(least > 0.0, MARGIN * least, 1.0)
+        return np.where(least > 0.0, BOX_MARGIN * least, 1.0)
     edges = np.array(_shaped(box, "box", (3,)))
     if (edges <= least).any():
         raise InvalidInput(f"box is {edges.tolist()}, but the bodies need more than {least.tolist()} around the origin")

@@ -43,6 +43,7 @@ rho    density of the air; u velocity relative to the air
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from polhode.arguments import choice
@@ -96,8 +97,8 @@ def add_force(build: Callable[..., Force]) -> Callable[..., Force]:
     InvalidInput
         Not a function, a name that another force has, or an argument whose annotation says nothing to a scenario.
     """
-    name = getattr(build, "__name__", "")
-    if not callable(build) or not name.isidentifier():
+    name = build.__name__ if isinstance(build, FunctionType) else ""
+    if not name.isidentifier():
         raise InvalidInput(f"build must be a function that returns a Force, not {shown(build)}")
     if FORCES.get(name, build) is not build:
         raise InvalidInput(f"there is already a force {name!r}; give the function another name")
