@@ -44,7 +44,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-ROOMS = ("kernel", "algebra", "flows", "systems", "methods")
+ROOMS = ("kernel", "programs", "algebra", "flows", "systems", "methods")
 KEPT_GENERATIONS = 4
 KEPT_FILES = 1500
 DAY = 86400.0

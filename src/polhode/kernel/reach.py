@@ -23,6 +23,8 @@ LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath"
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 CONSTANT = frozenset(dis.hasconst)
 OF_THE_PLACE = ("__doc__", "__firstlineno__")
+WRITTEN = "polhode.programs.written_"
+"""How names of modules begin whose text polhode wrote; a digest of the text follows, which stands for their code."""
 MODULE_CODE = "MODULE_CODE"
 """Global name of the code of a module that registers ``overload``s: no function reads them by name, it enters whole."""
 
@@ -120,10 +122,13 @@ class _Walk:
         if not self.is_new(id(value), value) or _is_library(value):
             return
         code, attributes = value.__code__, _attributes(value.__code__)
-        code_digest, used = contents(code)
-        if not self.through_modules:
-            check_filled(value.__qualname__, used, value.__globals__)
-        self.total.update(code_digest)
+        if str(value.__module__).startswith(WRITTEN):
+            used = tuple(sorted(attributes))
+        else:
+            code_digest, used = contents(code)
+            if not self.through_modules:
+                check_filled(value.__qualname__, used, value.__globals__)
+            self.total.update(code_digest)
         self.feed(value.__defaults__)
         for name, default in sorted((value.__kwdefaults__ or {}).items()):
             self.absorb(name)

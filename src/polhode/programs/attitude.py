@@ -1,0 +1,116 @@
+"""Attitudes in a function that is traced: a quaternion that knows the rows of its matrix.
+
+The rows u, v, w of R(q) are the axes of space seen from the body, inputs in their own right. A function that turns
+vectors by polhode's ``rotate``, ``rotate_inverse``, ``to_matrix`` or ``matrix_from_quaternion`` computes with them, and
+the derivative of a row u along a turn about the body axis e is ``u x e``: shorter than by way of the quaternion, and
+torques come out as one would write them. A formula of the user's in the quaternion itself works as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.programs.graph import Graph
+from polhode.programs.tracer import Traced, Tracer, array_of
+
+ROWS = "uvw"
+"""Names of the rows of the matrix: the inputs of attitude ``q`` are q0 ... q3, q_u0 ... q_w2."""
+
+
+class Attitude(Traced):
+    """A quaternion (w, x, y, z), body to space, with its matrix; what is computed from it is a plain array."""
+
+    matrix: Any = None
+
+
+def vector(g: Graph, name: str, size: int) -> Any:
+    """The inputs name0, name1, ... as an array."""
+    return array_of([Tracer(g, a) for a in g.inputs(name, size)])
+
+
+def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)) -> Any:
+    """The attitude of a body as a function of the user sees it.
+
+    Parameters
+    ----------
+    g : Graph
+        Where its inputs are written: quaternion and matrix of the principal frame.
+    name : str
+        Name of the inputs.
+    frame : 4-tuple
+        Quaternion from the principal frame to the user's body frame.
+    """
+    q = vector(g, name, 4)
+    matrix = np.stack([vector(g, f"{name}_{row}", 3) for row in ROWS])
+    if tuple(frame) != (1.0, 0.0, 0.0, 0.0):
+        q = multiply(q, conjugate(frame))
+        matrix = matrix @ _formula(frame).astype(float).T
+    q = q.view(Attitude)
+    q.matrix = matrix
+    return q
+
+
+def _formula(q: Any) -> Any:
+    """R(q) of a unit quaternion."""
+    w, x, y, z = q
+    rows = [
+        [w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z],
+    ]
+    return np.array(rows, dtype=object).view(Traced)
+
+
+def matrix_of(q: Any) -> Any:
+    """R(q), body to space, 3 x 3."""
+    if isinstance(q, Attitude) and q.matrix is not None and q.shape == (4,):
+        return q.matrix
+    return _formula(q)
+
+
+def rotate(q: Any, v: Any) -> Any:
+    """R(q) v."""
+    return matrix_of(q) @ array_of(v)
+
+
+def rotate_inverse(q: Any, v: Any) -> Any:
+    """R(q)^T v."""
+    return matrix_of(q).T @ array_of(v)
+
+
+def to_matrix(q: Any) -> Any:
+    """R(q), 9 numbers in row order."""
+    return tuple(matrix_of(q).ravel())
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """Hamilton product."""
+    w, x, y, z = a
+    k, l, m, n = b
+    return array_of(
+        [w * k - x * l - y * m - z * n, w * l + x * k + y * n - z * m,
+         w * m - x * n + y * k + z * l, w * n + x * m - y * l + z * k]
+    )  # fmt: skip
+
+
+def conjugate(q: Any) -> Any:
+    """(w, -x, -y, -z)."""
+    return array_of([q[0], -q[1], -q[2], -q[3]])
+
+
+def normalize(q: Any) -> Any:
+    """q over its norm; an attitude of the state has length 1 and is itself."""
+    return q if isinstance(q, Attitude) and q.matrix is not None else array_of(q) / np.linalg.norm(array_of(q))
+
+
+_TUPLES, _PUBLIC = "polhode.algebra.quaternion", "polhode.algebra.rotation"
+STAND_INS = {
+    (_TUPLES, "rotate"): rotate, (_TUPLES, "rotate_inverse"): rotate_inverse, (_TUPLES, "to_matrix"): to_matrix,
+    (_TUPLES, "multiply"): multiply, (_TUPLES, "conjugate"): conjugate, (_TUPLES, "normalize"): normalize,
+    (_PUBLIC, "rotate"): rotate, (_PUBLIC, "rotate_inverse"): rotate_inverse,
+    (_PUBLIC, "matrix_from_quaternion"): matrix_of, (_PUBLIC, "multiply"): multiply,
+    (_PUBLIC, "conjugate"): conjugate, (_PUBLIC, "normalize"): normalize,
+}  # fmt: skip
+"""What a traced function calls in the place of polhode's functions, by module and name."""

@@ -1,0 +1,246 @@
+"""What follows from a program by rules: derivatives, loads of a potential, commutator loads, rates in time, power.
+
+All of them write into the graph of the program that they derive from, so that they share its parts. Loads are a force
+in the space frame and a torque in the principal body frame, three rows each, or none of either; inputs are r (place),
+v (velocity), q (attitude, with the rows of its matrix), m (angular momentum) and t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polhode.programs.attitude import ROWS
+from polhode.programs.graph import Graph
+
+Rows = Sequence[int]
+CHOOSING = ("choose", "min", "max")
+"""Functions that hand on one of their arguments; so do their derivatives, whatever the others are (even infinite)."""
+
+
+# ------------------------------------------------------------------ derivatives of rows
+def _of_function(g: Graph, a: int, name: str, x: Rows) -> list[tuple[int, int]]:
+    """Pairs (argument, partial derivative) of a function but those of CHOOSING."""
+    one = g.const(1.0)
+    if name == "exp":
+        return [(x[0], a)]
+    if name == "log":
+        return [(x[0], g.power(x[0], -1.0))]
+    if name == "sin":
+        return [(x[0], g.fun("cos", x[0]))]
+    if name == "cos":
+        return [(x[0], g.negative(g.fun("sin", x[0])))]
+    if name == "tan":
+        return [(x[0], g.sum((one, 1.0), (g.mul(a, a), 1.0)))]
+    if name in ("asin", "acos"):
+        slope = g.power(g.difference(one, g.mul(x[0], x[0])), -0.5)
+        return [(x[0], slope if name == "asin" else g.negative(slope))]
+    if name == "atan":
+        return [(x[0], g.power(g.sum((one, 1.0), (g.mul(x[0], x[0]), 1.0)), -1.0))]
+    if name == "atan2":
+        i = g.power(g.sum((g.mul(x[0], x[0]), 1.0), (g.mul(x[1], x[1]), 1.0)), -1.0)
+        return [(x[0], g.mul(x[1], i)), (x[1], g.negative(g.mul(x[0], i)))]
+    if name in ("sinh", "cosh"):
+        return [(x[0], g.fun("cosh" if name == "sinh" else "sinh", x[0]))]
+    if name == "tanh":
+        return [(x[0], g.difference(one, g.mul(a, a)))]
+    if name == "abs":
+        return [(x[0], g.fun("sign", x[0]))]
+    if name == "pow":
+        return [(x[0], g.mul(x[1], g.quotient(a, x[0]))), (x[1], g.mul(a, g.fun("log", x[0])))]
+    return []  # sign, floor, less: steps
+
+
+def partials(g: Graph, a: int) -> list[tuple[int, int]]:
+    """Pairs (argument, partial derivative) of a row that hands on none of its arguments."""
+    row = g.rows[a]
+    if row[0] == "sum":
+        return [(b, g.const(f)) for b, f in row[2]]
+    if row[0] == "mul":
+        slopes = []
+        for b, e in row[1]:
+            others = (g.power(c, f) for c, f in row[1] if c != b)
+            slopes.append((b, g.sum((g.mul(*others, g.power(b, e - 1.0)), e))))
+        return slopes
+    return _of_function(g, a, row[1], row[2]) if row[0] == "fun" else []
+
+
+def _choice(g: Graph, a: int) -> tuple[int, int, int] | None:
+    """What a row of CHOOSING goes by, and its two arguments."""
+    row = g.rows[a]
+    if row[0] != "fun" or row[1] not in CHOOSING:
+        return None
+    if row[1] == "choose":
+        return row[2]  # type: ignore[no-any-return]
+    first, second = row[2]
+    if row[1] == "min":
+        return g.fun("less", first, second), first, second
+    return g.fun("less", first, second), second, first
+
+
+def forward(g: Graph, outputs: Rows, seeds: Mapping[int, int]) -> list[int]:
+    """Derivatives of outputs where rows change at the rates of ``seeds``, a mapping of rows to rows."""
+    zero, rates = g.const(0.0), dict(seeds)
+    for a in g.needed(outputs):
+        if a in rates:
+            continue
+        choice = _choice(g, a)
+        if choice is not None:
+            c, x, y = choice
+            rates[a] = g.fun("choose", c, rates.get(x, zero), rates.get(y, zero))
+            continue
+        if all(rates.get(b, zero) == zero for b in g.arguments(a)):
+            rates[a] = zero
+            continue
+        terms = [(g.mul(d, rates[b]), 1.0) for b, d in partials(g, a) if rates.get(b, zero) != zero]
+        rates[a] = g.sum(*terms) if terms else zero
+    return [rates[a] for a in outputs]
+
+
+def backward(g: Graph, output: int, leaves: Rows) -> list[int]:
+    """Derivatives of an output by rows; ``leaves`` are not looked into."""
+    zero, ends = g.const(0.0), set(leaves)
+    gathered = {output: [(g.const(1.0), 1.0)]}
+    adjoint: dict[int, int] = {}
+    for a in reversed(g.needed([output])):
+        if a not in gathered:
+            continue
+        adjoint[a] = w = g.sum(*gathered[a])
+        if a in ends:
+            continue
+        choice = _choice(g, a)
+        if choice is not None:
+            c, x, y = choice
+            gathered.setdefault(x, []).append((g.fun("choose", c, w, zero), 1.0))
+            gathered.setdefault(y, []).append((g.fun("choose", c, zero, w), 1.0))
+            continue
+        for b, d in partials(g, a):
+            factor, _ = g.as_product(d)
+            if g.value(d) is not None:
+                gathered.setdefault(b, []).append((w, factor))
+            else:
+                gathered.setdefault(b, []).append((g.mul(w, d), 1.0))
+    return [adjoint.get(a, zero) for a in leaves]
+
+
+# ------------------------------------------------------------------ turns of a body
+def cross(g: Graph, a: Rows, b: Rows) -> list[int]:
+    """a x b."""
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return [g.sum((g.mul(a[i], b[j]), 1.0), (g.mul(a[j], b[i]), -1.0)) for i, j in pairs]
+
+
+def turned(g: Graph, q: str, w: Rows) -> dict[int, int]:
+    """Rates of an attitude q and of the rows of its matrix where the body turns at the rate w, in its own frame."""
+    o = g.inputs(q, 4)
+    parts = (
+        ((-1.0, 1, 0), (-1.0, 2, 1), (-1.0, 3, 2)), ((1.0, 0, 0), (1.0, 2, 2), (-1.0, 3, 1)),
+        ((1.0, 0, 1), (1.0, 3, 0), (-1.0, 1, 2)), ((1.0, 0, 2), (1.0, 1, 1), (-1.0, 2, 0)),
+    )  # fmt: skip
+    rates = {}
+    for row, terms in zip(o, parts, strict=True):
+        rates[row] = g.sum(*((g.mul(o[i], w[k]), 0.5 * f) for f, i, k in terms))
+    for name in ROWS:
+        row_of = g.inputs(f"{q}_{name}", 3)
+        rates |= dict(zip(row_of, cross(g, row_of, w), strict=True))
+    return rates
+
+
+def _axes(g: Graph) -> list[list[int]]:
+    return [[g.const(float(i == k)) for i in range(3)] for k in range(3)]
+
+
+def _directions(g: Graph, r: str, q: str) -> list[dict[int, int]]:
+    """Displacements along the axes of space, then turns about the axes of the body, as seeds of ``forward``."""
+    seeds = [{g.input(f"{r}{k}"): g.const(1.0)} for k in range(3)] if r else []
+    return seeds + ([turned(g, q, axis) for axis in _axes(g)] if q else [])
+
+
+# ------------------------------------------------------------------ loads
+def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int], list[int]]:
+    """Force (space frame) and torque (body frame) of a potential: less its slopes by place and by turns of the body.
+
+    One backward pass; where the potential chooses between values, forward passes, in which the value that is not
+    chosen may be infinite.
+
+    Parameters
+    ----------
+    g : Graph
+    potential : int
+        Its row.
+    r, q : str
+        Names of place and attitude, empty where the body does not move or turn.
+    """
+    force: list[int] = []
+    torque: list[int] = []
+    if any(_choice(g, a) is not None for a in g.needed([potential])):
+        slopes = [g.negative(forward(g, [potential], seeds)[0]) for seeds in _directions(g, r, q)]
+        return (slopes[:3], slopes[3:]) if r else ([], slopes)
+    place = g.inputs(r, 3) if r else []
+    turning = (g.inputs(q, 4) + [a for name in ROWS for a in g.inputs(f"{q}_{name}", 3)]) if q else []
+    slope = dict(zip(place + turning, backward(g, potential, place + turning), strict=True))
+    if r:
+        force = [g.negative(slope[a]) for a in place]
+    if q:
+        for axis in _axes(g):
+            rates = turned(g, q, axis)
+            torque.append(g.sum(*((g.mul(slope[a], rates[a]), -1.0) for a in turning)))
+    return force, torque
+
+
+def commutator(
+    g: Graph, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
+) -> tuple[list[int], list[int]]:
+    """Load of [V, [T, V]], the gradient of F . F / m + T . J T with the inverse moments J of a body.
+
+    For loads F, T of a potential it is ``2 D F`` and ``2 (D T + w x T)``, where D is the derivative along the
+    displacement F / m and the turn w = J T.
+
+    Parameters
+    ----------
+    g : Graph
+    force, torque : list of int
+        Rows of the loads; empty where the body does not move or turn.
+    r, q : str
+        Names of place and attitude.
+    inverse_mass : int or None
+        Row of 1 / m.
+    inverse_inertia : list of int
+        Rows of the inverse moments.
+    """
+    seeds: dict[int, int] = {}
+    w = [g.mul(a, b) for a, b in zip(inverse_inertia, torque, strict=True)] if torque else []
+    if force and inverse_mass is not None:
+        seeds |= dict(zip(g.inputs(r, 3), [g.mul(inverse_mass, a) for a in force], strict=True))
+    if torque:
+        seeds |= turned(g, q, w)
+    rates = forward(g, [*force, *torque], seeds)
+    twist = cross(g, w, torque) if torque else []
+    n = len(force)
+    return (
+        [g.sum((a, 2.0)) for a in rates[:n]],
+        [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(rates[n:], twist, strict=True)],
+    )
+
+
+def slopes(g: Graph, outputs: Rows, r: str = "", q: str = "") -> list[list[int]]:
+    """Derivatives of rows by displacements along the axes of space, then by turns about the axes of the body.
+
+    Of loads: the columns of the tangent map of a kick, of the Jacobian of an implicit method.
+    """
+    return [forward(g, outputs, seeds) for seeds in _directions(g, r, q)]
+
+
+def slopes_by(g: Graph, outputs: Rows, name: str, size: int) -> list[list[int]]:
+    """Derivatives of rows by the components of an input: a velocity, an angular momentum."""
+    return [forward(g, outputs, {a: g.const(1.0)}) for a in g.inputs(name, size)]
+
+
+def rate_in_time(g: Graph, outputs: Rows) -> list[int]:
+    """Partial derivatives in time."""
+    return forward(g, outputs, {g.input("t"): g.const(1.0)})
+
+
+def power(g: Graph, force: Rows, torque: Rows, velocity: Rows, rate: Rows) -> int:
+    """Power of loads: F . v + T . w, the torque and the angular velocity w in one frame."""
+    pairs = [*zip(force, velocity, strict=False), *zip(torque, rate, strict=False)]
+    return g.sum(*((g.mul(a, b), 1.0) for a, b in pairs))

@@ -1,0 +1,147 @@
+"""Fewer products: common factors taken out of sums, products of pairs of factors made once."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Sequence
+
+from polhode.programs.graph import Graph
+
+Powers = tuple[tuple[int, float], ...]
+
+
+def factored(g: Graph, outputs: Sequence[int], whole: bool = False) -> list[int]:
+    """The outputs with common factors of the terms of sums taken out, those of most terms first.
+
+    Parameters
+    ----------
+    g : Graph
+    outputs : list of int
+        Rows.
+    whole : bool
+        Take out only positive powers, as for Taylor series, where all powers of a base cost the same.
+    """
+
+    def best_of(terms: list[tuple[Powers, float]]) -> tuple[int, float]:
+        """The base that most terms share, with one sign of its exponents, and the least exponent; (-1, 0) if none."""
+        found: dict[int, list[float]] = {}
+        for product, _ in terms:
+            for b, e in product:
+                one = found.setdefault(b, [0.0, e, e])
+                one[0] += 1.0
+                one[1], one[2] = min(one[1], e), max(one[2], e)
+        best, most = -1, (1.0, False, 0)
+        for b, (count, least, largest) in found.items():
+            if least * largest <= 0.0 or (whole and least < 0.0):
+                continue
+            rank = (count, g.rows[b][0] != "in", b)
+            if rank > most and count > 1:
+                best, most = b, rank
+        return (best, min(found[best][1:], key=abs)) if best >= 0 else (-1, 0.0)
+
+    def taken(constant: float, terms: list[tuple[Powers, float]]) -> int:
+        parts: list[tuple[int, float]] = []
+        while len(terms) > 1:
+            best, e = best_of(terms)
+            if best < 0:
+                break
+            inside, rest = [], []
+            for p, f in terms:
+                if best in (b for b, _ in p):
+                    left = tuple((b, x - e if b == best else x) for b, x in p if b != best or x != e)
+                    inside.append((left, f))
+                else:
+                    rest.append((p, f))
+            parts.append((g.mul(g.power(best, e), taken(0.0, inside)), 1.0))
+            terms = rest
+        parts += [(g.mul(*(g.power(b, e) for b, e in p)), f) for p, f in terms]
+        return g.sum((g.const(constant), 1.0), *parts) if constant or len(parts) > 1 else g.sum(*parts)
+
+    def sums(constant: float, terms: list[tuple[int, float]]) -> int:
+        split = []
+        for b, f in terms:
+            factor, product = g.as_product(b)
+            split.append((product, f * factor))
+        return taken(constant, split)
+
+    return g.rebuilt(outputs, sums=sums)
+
+
+def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:
+    """The outputs with products by sums with a constant term, 1 + small, multiplied out, up to ``most`` terms."""
+
+    def sums(constant: float, terms: list[tuple[int, float]]) -> int:
+        return g.sum((g.const(constant), 1.0), *terms, joined=True)
+
+    def products(powers: list[tuple[int, float]]) -> int:
+        terms = [g.const(1.0)]
+        for b, e in powers:
+            constant, parts = g.as_sum(b)
+            if e == 1.0 and constant != 0.0 and parts and len(terms) * (len(parts) + 1) <= most:
+                rows = [g.const(constant)] + [g.sum(part) for part in parts]
+            else:
+                rows = [g.power(b, e)]
+            terms = [g.mul(x, y) for x in terms for y in rows]
+        return g.sum(*((x, 1.0) for x in terms), joined=True)
+
+    return g.rebuilt(outputs, sums=sums, products=products)
+
+
+def shared_pairs(products: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[tuple[str, tuple[str, str]]]]:
+    """Lists of factors in which pairs that occur in several lists are factors of their own, the most frequent first.
+
+    Parameters
+    ----------
+    products : list of list of str
+        Names of factors; a square has its factor twice.
+
+    Returns
+    -------
+    products : list of list of str
+        What remains of each.
+    made : list of (str, (str, str))
+        New factors with the two that they are made of, in the order in which they can be made.
+    """
+    lists = [sorted(p) for p in products]
+    places: dict[tuple[str, str], set[int]] = defaultdict(set)
+    heap: list[tuple[int, tuple[str, str]]] = []
+
+    def pairs_of(p: list[str]) -> set[tuple[str, str]]:
+        return {(min(a, b), max(a, b)) for i, a in enumerate(p) for b in p[i + 1 :]}
+
+    def enter(pair: tuple[str, str]) -> None:
+        if len(places[pair]) > 1:
+            heapq.heappush(heap, (-len(places[pair]), pair))
+
+    for n, p in enumerate(lists):
+        for pair in sorted(pairs_of(p)):
+            places[pair].add(n)
+    for pair in places:
+        heap.append((-len(places[pair]), pair))
+    heap = [entry for entry in heap if entry[0] < -1]
+    heapq.heapify(heap)
+    made: list[tuple[str, tuple[str, str]]] = []
+    while heap:
+        count, pair = heapq.heappop(heap)
+        if len(places[pair]) != -count:
+            enter(pair)  # what was pushed is out of date
+            continue
+        name = f"m{len(made)}"
+        made.append((name, pair))
+        changed: set[tuple[str, str]] = set()
+        for n in sorted(places[pair]):
+            p = lists[n]
+            old = pairs_of(p)
+            for a in pair:
+                p.remove(a)
+            p.append(name)
+            new = pairs_of(p)
+            for one in old - new:
+                places[one].discard(n)
+            for one in new - old:
+                places[one].add(n)
+                changed.add(one)
+        for one in sorted(changed):
+            enter(one)
+    return lists, made

@@ -1,0 +1,316 @@
+"""Programs without branches: numbered rows, each made of earlier ones and never written twice.
+
+    ("const", value)                      a number
+    ("in", name)                          what the program is given: t, r0, r1, r2, q0, ...
+    ("sum", c, ((row, factor), ...))      c + sum of factor * row
+    ("mul", ((row, exponent), ...))       product of powers, any real exponent
+    ("fun", name, (row, ...))             a function of FUNCTIONS
+
+As no row is written twice, common parts are shared as they arise. Sums and products are kept whole: like terms and
+powers of one base meet, the derivative of a product of powers is such products again, and a Taylor series sees all
+powers of a base together. Rows that no result needs cost nothing.
+
+Digits are kept where a rewritten formula could lose them: no factor is multiplied into a sum (``(r - R)/H`` stays a
+difference before it is divided), a sum is joined to another only where all its terms have one sign, and powers of one
+base only up to LARGEST_EXPONENT.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from polhode.errors import InvalidInput
+
+LARGEST_EXPONENT = 8.0
+"""Powers of one base are not joined beyond: (R/r)^20 may overflow as R^20 r^-20."""
+LONGEST_SUM = 12
+"""A sum is not joined to another where more terms than this would arise."""
+
+Row = tuple[Any, ...]
+Terms = Iterable[tuple[int, float]]
+
+
+def sign(a: float) -> float:
+    """1 or -1, of a zero that of its sign."""
+    return math.copysign(1.0, a)
+
+
+def power(a: float, e: float) -> float:
+    """a ** e, infinite for a negative power of zero, nan for a fractional power of a negative number."""
+    try:
+        return a ** int(e) if e == int(e) else math.pow(a, e)
+    except ZeroDivisionError:
+        return math.inf
+    except ValueError:
+        return math.inf if a == 0.0 else math.nan
+    except OverflowError:
+        return math.inf
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    "exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
+    "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "sinh": math.sinh, "cosh": math.cosh,
+    "tanh": math.tanh, "abs": abs, "sign": sign, "floor": lambda a: float(math.floor(a)), "pow": power,
+    "less": lambda a, b: float(a < b), "choose": lambda c, a, b: a if c != 0.0 else b,
+    "min": lambda a, b: a if a < b else b, "max": lambda a, b: b if a < b else a,
+}  # fmt: skip
+"""Functions of rows; ``less`` is 1 or 0, ``choose`` its second argument where the first is not 0, else the third."""
+
+
+class Graph:
+    """The rows of a program; see the module.
+
+    Attributes
+    ----------
+    rows : list of tuple
+        The rows, each after those it is made of.
+    known : dict
+        Number of each row.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.known: dict[Row, int] = {}
+
+    def row(self, *row: Any) -> int:
+        """The number of a row, which is written unless it is there."""
+        number = self.known.get(row)
+        if number is None:
+            number = self.known[row] = len(self.rows)
+            self.rows.append(row)
+        return number
+
+    # -------------------------------------------------------------- making rows
+    def const(self, value: float) -> int:
+        """The row of a number.
+
+        Raises
+        ------
+        InvalidInput
+            It is not a number (nan).
+        """
+        value = float(value)
+        if math.isnan(value):
+            raise InvalidInput("a constant is nan; give a number")
+        return self.row("const", value + 0.0)
+
+    def input(self, name: str) -> int:
+        """The row of an input."""
+        return self.row("in", name)
+
+    def inputs(self, name: str, size: int) -> list[int]:
+        """The rows of a vector's components, name0, name1, ..."""
+        return [self.row("in", f"{name}{k}") for k in range(size)]
+
+    def value(self, a: int) -> float | None:
+        """The number a row is, or None."""
+        row = self.rows[a]
+        return float(row[1]) if row[0] == "const" else None
+
+    def as_sum(self, a: int) -> tuple[float, tuple[tuple[int, float], ...]]:
+        """A row as a constant and terms (row, factor)."""
+        row = self.rows[a]
+        if row[0] == "const":
+            return row[1], ()
+        return (row[1], row[2]) if row[0] == "sum" else (0.0, ((a, 1.0),))
+
+    def as_product(self, a: int) -> tuple[float, tuple[tuple[int, float], ...]]:
+        """A row as a factor and powers (row, exponent)."""
+        row = self.rows[a]
+        if row[0] == "const":
+            return row[1], ()
+        if row[0] == "sum" and row[1] == 0.0 and len(row[2]) == 1:
+            ((inner, factor),) = row[2]
+            return factor, self.as_product(inner)[1]
+        return 1.0, row[1] if row[0] == "mul" else ((a, 1.0),)
+
+    def _parts(self, a: int, factor: float, length: int, joined: bool) -> tuple[float, tuple[tuple[int, float], ...]]:
+        """Constant and terms that a row adds to a sum of a length: its own, or the row itself where it stays whole."""
+        constant, parts = self.as_sum(a)
+        if len(parts) + (constant != 0.0) < 2:
+            return constant, parts
+        positive = [f > 0.0 for _, f in parts] + ([constant > 0.0] if constant != 0.0 else [])
+        safe = joined or (abs(factor) == 1.0 and all(p == positive[0] for p in positive))
+        if safe and len(parts) + length <= LONGEST_SUM:
+            return constant, parts
+        return 0.0, ((a, 1.0),)
+
+    def sum(self, *terms: tuple[int, float], joined: bool = False) -> int:
+        """The row of the sum of factor * row over pairs (row, factor).
+
+        ``joined``: sums among the rows are joined to it whatever the signs of their terms and factors.
+        """
+        if len(terms) == 1 and not joined:  # a multiple of a sum stays one, so that the sum is found again
+            ((a, f),) = terms
+            if f == 1.0 or len(self.as_sum(a)[1]) > 1:
+                return a if f == 1.0 else self.const(0.0) if f == 0.0 else self.row("sum", 0.0, ((a, f),))
+        constant, factors = 0.0, {}  # type: ignore[var-annotated]
+        for a, f in terms:
+            if f == 0.0:
+                continue
+            c, parts = self._parts(a, f, len(factors), joined)
+            constant += f * c
+            for b, g in parts:
+                factors[b] = factors.get(b, 0.0) + f * g
+        left = tuple(sorted((b, f) for b, f in factors.items() if f != 0.0))
+        if not left:
+            return self.const(constant)
+        if constant == 0.0 and len(left) == 1 and left[0][1] == 1.0:
+            return left[0][0]
+        return self.row("sum", constant, left)
+
+    def difference(self, a: int, b: int) -> int:
+        """a - b."""
+        return self.sum((a, 1.0), (b, -1.0))
+
+    def negative(self, a: int) -> int:
+        """-a."""
+        return self.sum((a, -1.0))
+
+    def mul(self, *factors: int) -> int:
+        """The row of the product of rows."""
+        coefficient, powers = 1.0, {}  # type: ignore[var-annotated]
+        for a in factors:
+            c, parts = self.as_product(a)
+            if any(abs(powers.get(b, 0.0) + e) > LARGEST_EXPONENT for b, e in parts):
+                parts = ((self._product(parts), 1.0),)
+            coefficient *= c
+            for b, e in parts:
+                powers[b] = powers.get(b, 0.0) + e
+        left = tuple(sorted((b, e) for b, e in powers.items() if e != 0.0))
+        if coefficient == 0.0 or not left:
+            return self.const(coefficient)
+        return self.sum((self._product(left), coefficient))
+
+    def _product(self, powers: tuple[tuple[int, float], ...]) -> int:
+        if len(powers) == 1 and powers[0][1] == 1.0:
+            return powers[0][0]
+        return self.row("mul", powers)
+
+    def quotient(self, a: int, b: int) -> int:
+        """a / b."""
+        return self.mul(a, self.power(b, -1.0))
+
+    def power(self, a: int, exponent: float) -> int:
+        """The row of a row to a power that is a number.
+
+        A fractional power is not taken into a product, nor joined to an even power, whose base may be negative.
+        """
+        exponent = float(exponent)
+        if exponent == 0.0:
+            return self.const(1.0)
+        if exponent == 1.0:
+            return a
+        known = self.value(a)
+        if known is not None:
+            made = power(known, exponent)
+            return self.const(made) if math.isfinite(made) else self.row("mul", ((a, exponent),))
+        factor, parts = self.as_product(a)
+        whole = exponent == int(exponent)
+        made = power(factor, exponent)
+        if (factor < 0.0 and not whole) or not math.isfinite(made) or made == 0.0:
+            parts, factor, made = ((a, 1.0),), 1.0, 1.0
+        safe = whole or (len(parts) == 1 and parts[0][1] % 2.0 != 0.0)
+        if not safe or any(abs(e * exponent) > LARGEST_EXPONENT for _, e in parts):
+            parts = ((self._product(parts), 1.0),)
+        return self.sum((self._product(tuple((b, e * exponent) for b, e in parts)), made))
+
+    def fun(self, name: str, *arguments: int) -> int:
+        """The row of a function; numbers are computed at once."""
+        values = [self.value(a) for a in arguments]
+        if all(v is not None for v in values):
+            try:
+                made = FUNCTIONS[name](*values)
+            except (ValueError, OverflowError):
+                made = math.nan
+            if math.isfinite(made):
+                return self.const(made)
+        if name == "choose":
+            if values[0] is not None:
+                return arguments[1] if values[0] != 0.0 else arguments[2]
+            if arguments[1] == arguments[2]:
+                return arguments[1]
+        if name in ("min", "max") and arguments[0] == arguments[1]:
+            return arguments[0]
+        if name == "pow" and values[1] is not None:
+            return self.power(arguments[0], values[1])
+        if name == "abs" and self.rows[arguments[0]][:2] == ("fun", "abs"):
+            return arguments[0]
+        return self.row("fun", name, arguments)
+
+    # -------------------------------------------------------------- reading rows
+    def arguments(self, a: int) -> tuple[int, ...]:
+        """The rows a row is made of."""
+        row = self.rows[a]
+        if row[0] in ("sum", "mul"):
+            return tuple(b for b, _ in row[-1])
+        return tuple(row[2]) if row[0] == "fun" else ()
+
+    def needed(self, outputs: Iterable[int]) -> list[int]:
+        """The rows that outputs are made of, in order; all others are dead."""
+        seen: set[int] = set()
+        stack = list(outputs)
+        while stack:
+            a = stack.pop()
+            if a not in seen:
+                seen.add(a)
+                stack.extend(self.arguments(a))
+        return sorted(seen)
+
+    def names(self, outputs: Iterable[int]) -> list[str]:
+        """Names of the inputs that outputs are made of."""
+        return [self.rows[a][1] for a in self.needed(outputs) if self.rows[a][0] == "in"]
+
+    def rebuilt(
+        self, outputs: Iterable[int], sums: Any = None, products: Any = None, functions: Any = None
+    ) -> list[int]:
+        """The outputs written anew from the inputs on.
+
+        Parameters
+        ----------
+        sums, products, functions : function, optional
+            ``sums(constant, terms)``, ``products(powers)`` and ``functions(name, arguments)`` make rows from rows that
+            are written anew already; by default as they were.
+        """
+        outputs, new = list(outputs), {}  # type: ignore[var-annotated]
+        for a in self.needed(outputs):
+            row = self.rows[a]
+            if row[0] == "sum":
+                terms = [(new[b], f) for b, f in row[2]]
+                new[a] = sums(row[1], terms) if sums else self.sum((self.const(row[1]), 1.0), *terms)
+            elif row[0] == "mul":
+                powers = [(new[b], e) for b, e in row[1]]
+                new[a] = products(powers) if products else self.mul(*(self.power(b, e) for b, e in powers))
+            elif row[0] == "fun":
+                x = [new[b] for b in row[2]]
+                new[a] = functions(row[1], x) if functions else self.fun(row[1], *x)
+            else:
+                new[a] = a
+        return [new[a] for a in outputs]
+
+    def evaluate(self, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:
+        """Values of rows in plain Python.
+
+        Parameters
+        ----------
+        outputs : iterable of int
+            The rows.
+        given : mapping of str to float
+            The inputs by name.
+        """
+        outputs, values = list(outputs), {}  # type: ignore[var-annotated]
+        for a in self.needed(outputs):
+            row = self.rows[a]
+            if row[0] == "const":
+                values[a] = row[1]
+            elif row[0] == "in":
+                values[a] = given[row[1]]
+            elif row[0] == "sum":
+                values[a] = row[1] + sum(f * values[b] for b, f in row[2])
+            elif row[0] == "mul":
+                values[a] = math.prod(power(values[b], e) for b, e in row[1])
+            else:
+                values[a] = FUNCTIONS[row[1]](*(values[b] for b in row[2]))
+        return [values[a] for a in outputs]

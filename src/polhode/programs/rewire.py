@@ -1,0 +1,265 @@
+"""A copy of a user's function that can be traced: what it calls is replaced where it would ask for numbers.
+
+``math``, numpy's constructors of arrays, ``min`` and ``max``, polhode's functions of attitudes and compiled helpers are
+replaced; functions and modules of the user's are copied likewise. Nothing of the user's is changed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from polhode.programs.attitude import STAND_INS
+from polhode.programs.tracer import (
+    SPELLED,
+    NotTraceable,
+    Traced,
+    array_of,
+    holds_tracers,
+    traced,
+)
+
+OWN_MODULES = ("polhode.programs",)
+KEPT_MODULES = ("numpy", "scipy", "numba", "math", "cmath", "builtins", "random", "time", "os", "sys")
+"""Packages whose functions are called as they are (numpy by its protocols)."""
+
+
+class _StandIn(ModuleType):
+    """A module whose attributes are replaced when they are asked for."""
+
+    def __init__(self, module: ModuleType, replace: Callable[[Any], Any]) -> None:
+        super().__init__(module.__name__)
+        self.__dict__["_module"], self.__dict__["_replace"] = module, replace
+
+    def __getattr__(self, name: str) -> Any:
+        return self._replace(getattr(self._module, name))
+
+
+# ------------------------------------------------------------------ math, min, max
+def _of_numbers(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A function of ``math`` or of Python that takes tracers too."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        if not holds_tracers(arguments):
+            return function(*arguments)
+        return traced(SPELLED.get(name, name), *arguments)
+
+    return call
+
+
+def _extreme(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        values = list(arguments[0]) if len(arguments) == 1 else list(arguments)
+        if not holds_tracers(values):
+            return function(*arguments, **options)
+        if options:
+            raise NotTraceable(f"it uses {function.__name__} with options")
+        return functools.reduce(functools.partial(traced, name), values)
+
+    return call
+
+
+def _hypot(*parts: Any) -> Any:
+    return np.linalg.norm(array_of(list(parts))) if holds_tracers(parts) else math.hypot(*parts)
+
+
+def _dist(a: Any, b: Any) -> Any:
+    return np.linalg.norm(array_of(list(a)) - array_of(list(b))) if holds_tracers((a, b)) else math.dist(a, b)
+
+
+def _fsum(parts: Any) -> Any:
+    parts = list(parts)
+    return sum(parts) if holds_tracers(parts) else math.fsum(parts)
+
+
+MATH: dict[Any, Any] = {
+    value: _of_numbers(value, name)
+    for name, value in vars(math).items()
+    if callable(value) and not name.startswith("_")
+}
+MATH |= {math.hypot: _hypot, math.dist: _dist, math.fsum: _fsum}
+EXTREMES = {min: _extreme(min, "minimum"), max: _extreme(max, "maximum")}
+
+
+# ------------------------------------------------------------------ numpy's constructors
+def _array(value: Any, dtype: Any = None, *arguments: Any, **options: Any) -> Any:
+    if holds_tracers(value):
+        if dtype is not None and np.dtype(dtype).kind == "c":
+            raise NotTraceable("it computes with complex numbers; write real and imaginary part")
+        return value if isinstance(value, Traced) else array_of(value)
+    return np.array(value, dtype, *arguments, **options)
+
+
+def _copied(value: Any, *arguments: Any, **options: Any) -> Any:
+    made = _array(value, *arguments, **options)
+    return made.copy() if made is value else made
+
+
+def _number(function: Any) -> Callable[..., Any]:
+    return lambda x=0.0: x if holds_tracers(x) else function(x)
+
+
+def _filled(function: Any) -> Callable[..., Any]:
+    """A constructor of arrays of floats, which may be filled with tracers later."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        made = function(*arguments, **options)
+        return array_of(made) if made.dtype == np.float64 else made
+
+    return call
+
+
+def _like(function: Any) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(value: Any, *arguments: Any, **options: Any) -> Any:
+        if not isinstance(value, Traced) and not holds_tracers(value):
+            return _filled(function)(value, *arguments, **options)
+        return _filled(function)(np.zeros(np.shape(value)), *arguments, **options)
+
+    return call
+
+
+def _full(shape: Any, value: Any, *arguments: Any, **options: Any) -> Any:
+    made = np.empty(shape, dtype=object).view(Traced)
+    made[...] = value
+    return made
+
+
+def _listed(function: Any) -> Callable[..., Any]:
+    """A function of numpy that takes lists of tracers as arrays."""
+
+    def taken(x: Any) -> Any:
+        flat = isinstance(x, list | tuple) and holds_tracers(x)
+        if flat and not any(isinstance(one, np.ndarray) for one in x):
+            return array_of(x)
+        return type(x)(taken(one) for one in x) if flat and type(x) in (list, tuple) else x
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        return function(*(taken(x) for x in arguments), **options)
+
+    return call
+
+
+NUMPY: dict[Any, Any] = {
+    np.array: _copied, np.asarray: _array, np.asanyarray: _array, np.ascontiguousarray: _array,
+    np.float64: _number(np.float64), np.zeros: _filled(np.zeros), np.ones: _filled(np.ones),
+    np.empty: _filled(np.zeros), np.eye: _filled(np.eye), np.identity: _filled(np.identity), np.full: _full,
+    np.zeros_like: _like(np.zeros_like), np.ones_like: _like(np.ones_like), np.empty_like: _like(np.zeros_like),
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------ functions
+class Rewiring:
+    """Copies functions; each one once, so that what a function remembers is remembered by its copy."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, tuple[Any, Any]] = {}
+        self.builtins = {**vars(builtins), "min": EXTREMES[min], "max": EXTREMES[max], "__import__": self._imported}
+
+    def _imported(self, *arguments: Any, **options: Any) -> Any:
+        return self.replaced(builtins.__import__(*arguments, **options))
+
+    def replaced(self, value: Any) -> Any:
+        """What stands in for a value that a function reads: itself unless it is a function or a module."""
+        if id(value) in self.kept:
+            return self.kept[id(value)][1]
+        if not callable(value) and not isinstance(value, ModuleType):
+            return value
+        made = self._made(value)
+        self.kept.setdefault(id(value), (value, made))  # kept alive, so that no other object gets its id
+        return self.kept[id(value)][1]
+
+    def _made(self, value: Any) -> Any:
+        module = str(getattr(value, "__module__", None) or "")
+        if isinstance(value, ModuleType):
+            name = value.__name__
+            own = name.startswith(OWN_MODULES) or name.partition(".")[0] in KEPT_MODULES
+            return value if own and name.partition(".")[0] not in ("math", "numpy") else _StandIn(value, self.replaced)
+        for table in (MATH, EXTREMES, NUMPY):
+            found = _found(table, value)
+            if found is not None:
+                return found
+        if module.startswith(OWN_MODULES):
+            return value
+        stand_in = STAND_INS.get((module, getattr(value, "__name__", "")))
+        if stand_in is not None:
+            return stand_in
+        plain = getattr(value, "py_func", value)
+        if isinstance(plain, FunctionType) and not module.startswith("numpy"):
+            return self._copied(plain, value)
+        if isinstance(value, MethodType):
+            return MethodType(self.replaced(value.__func__), value.__self__)
+        if isinstance(value, functools.partial):
+            return functools.partial(self.replaced(value.func), *value.args, **value.keywords)
+        if module.startswith("numpy") and not isinstance(value, type | np.ufunc | BuiltinFunctionType):
+            return _listed(value)
+        return value
+
+    def _copied(self, function: FunctionType, original: Any) -> FunctionType:
+        """A copy of a function in a world where what it reads is replaced."""
+        world = {**function.__globals__, "__builtins__": self.builtins}
+        cells = tuple(CellType() for _ in function.__closure__ or ())
+        copy = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells)
+        copy.__kwdefaults__ = function.__kwdefaults__
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+        self.kept[id(function)], self.kept[id(original)] = (function, copy), (original, copy)
+        for cell, old in zip(cells, function.__closure__ or (), strict=True):
+            try:
+                cell.cell_contents = self.replaced(old.cell_contents)
+            except ValueError:  # an empty cell
+                continue
+        for name in _names(function.__code__):
+            if name in function.__globals__:
+                world[name] = self.replaced(function.__globals__[name])
+        return copy
+
+
+def _found(table: dict[Any, Any], value: Any) -> Any:
+    try:
+        return table.get(value)
+    except TypeError:  # it cannot be hashed
+        return None
+
+
+def _names(code: CodeType) -> set[str]:
+    """Names of globals and attributes in code and its nested functions."""
+    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def rewired(function: Any) -> Callable[..., Any]:
+    """A copy of a function that can be run on tracers.
+
+    Raises
+    ------
+    NotTraceable
+        It is no function written in Python.
+    """
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, FunctionType | MethodType | functools.partial):
+        raise NotTraceable(f"it is no plain function but of type {type(function).__name__!r}")
+    made: Callable[..., Any] = Rewiring().replaced(plain)
+    return made
+
+
+def user_line(problem: BaseException, ours: str) -> str:
+    """File and line, "orbit.py:12", of the user's code in which an exception was raised; empty if nowhere in it."""
+    place, frame = "", problem.__traceback__
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        library = file.startswith((ours, sys.base_prefix, "<__array")) or "/site-packages/" in file
+        if not library:
+            place = f"{file.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    return place

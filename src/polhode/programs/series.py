@@ -1,0 +1,301 @@
+"""Rules for the Taylor coefficients of a motion whose rates are a program.
+
+Every row that changes in time becomes a series in powers of (time - t)/h. Sums are linear; what costs is products, and
+all rules are written with one kind of them, the sum S(a, b) over j of a_j b_(k-j) [jorba2005, prop. 2.1]. With D b the
+series of the coefficients k b_k, which is that of t db/dt:
+
+=============== ================================ ================================================
+product         c = a b                          c_k = S(a, b)
+quotient        q = a / b                        b_0 q_k = a_k - S(b, q), without b_0 q_k
+reciprocal      p = 1 / b                        b_0 p_k = -S(b, p), without b_0 p_k
+power           p = b^e, with l = D b / b        k p_k = e S(l, p): all powers of one base share l
+slope           dy/du = f(y): exp sin cos sinh   k y_k = +-S(D u, f)
+                cosh tan tanh
+integral        D y = l: log atan atan2 asin     k y_k = l_k
+                acos
+=============== ================================ ================================================
+
+The coefficients of the states follow from those of their rates, x_(k+1) = h/(k + 1) (dx/dt)_k. What a row chooses
+between (``choose``, ``min``, ``max``, ``abs``, ``sign``, ``floor``) is chosen at the start, for the whole step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from polhode.programs.factor import expanded, factored, shared_pairs
+from polhode.programs.graph import Graph
+
+EXPANSIONS = (4, 8, 16)
+"""How many terms products may have that are multiplied out, in the forms of which the best one is taken."""
+STEPS = ("less", "sign", "floor")
+CHOSEN = ("choose", "min", "max", "abs")
+SLOPES = {"exp": 1.0, "sin": 1.0, "cos": -1.0, "sinh": 1.0, "cosh": 1.0, "tan": 1.0, "tanh": 1.0}
+"""Functions y(u) with dy/du = f(y), and the sign of f."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One series.
+
+    Attributes
+    ----------
+    kind : str
+        sum product quotient reciprocal power slope integral scaled chosen step
+    name : str
+        The series.
+    operands : tuple
+        Names of series, rows that stay, exponents, as the kind needs.
+    slot : int
+        Its product, -1 without.
+    """
+
+    kind: str
+    name: str
+    operands: tuple[Any, ...]
+    slot: int = -1
+
+
+class Series:
+    """The series of a motion.
+
+    Attributes
+    ----------
+    rules : list of Rule
+        In the order in which coefficients become known.
+    slots : list of (str, str)
+        Factors of all products of series.
+    fixed : list of int
+        Rows that stay and are no literals: the step reads their values.
+    rates : list
+        Of each state: the row of a factor that stays and the name of the series, or the row and None where it stays.
+    """
+
+    def __init__(self, g: Graph, states: Sequence[int], rates: Sequence[int]) -> None:
+        self.g, self.states = g, list(states)
+        self.rules: list[Rule] = []
+        self.slots: list[tuple[str, str]] = []
+        self.fixed: list[int] = []
+        self._made: dict[Any, str] = {}
+        self._count = 0
+        one = g.const(1.0)
+        self._series: dict[int, tuple[int, str]] = {row: (one, f"y{k}") for k, row in enumerate(states)}
+        time = g.known.get(("in", "t"))
+        if time is not None:
+            self._series[time] = (one, "t")
+        rates = self._prepared(rates)
+        needed = g.needed(rates)
+        self._rank = {a: n for n, a in enumerate(needed)}
+        self._moving = set(self._series)
+        for a in needed:
+            if any(b in self._moving for b in g.arguments(a)):
+                self._moving.add(a)
+        self._split(needed)
+        for a in needed:
+            if a in self._moving and a not in self._series:
+                self._series[a] = self._rule(a)
+        self.rates = [self._series.get(a, (a, None)) for a in rates]
+
+    def _prepared(self, rates: Sequence[int]) -> list[int]:
+        """Powers with exponents that move by way of the logarithm."""
+        g = self.g
+
+        def functions(kind: str, x: list[int]) -> int:
+            if kind == "pow" and not set(g.needed([x[1]])).isdisjoint(self._series):
+                return g.fun("exp", g.mul(x[1], g.fun("log", x[0])))
+            return g.fun(kind, *x)
+
+        return g.rebuilt(rates, functions=functions)
+
+    def _split(self, needed: Sequence[int]) -> None:
+        """Factors of all products, with pairs that several have made once."""
+        g = self.g
+        self._powers: dict[str, tuple[int, float]] = {}
+        self._exponents: dict[int, set[float]] = {}
+        products: dict[int, list[str]] = {}
+        for a in needed:
+            if g.rows[a][0] != "mul" or a not in self._moving:
+                continue
+            products[a] = []
+            for b, e in g.rows[a][1]:
+                if b not in self._moving:
+                    continue
+                key = f"{self._rank[b]:06d}"
+                if e == int(e) and 0 < e <= 3:
+                    products[a] += [key] * int(e)
+                    self._powers[key] = (b, 1.0)
+                else:
+                    products[a].append(f"{key}^{e!r}")
+                    self._powers[f"{key}^{e!r}"] = (b, e)
+                    self._exponents.setdefault(b, set()).add(e)
+        lists, pairs = shared_pairs(list(products.values()))
+        self._products, self._pairs = dict(zip(products, lists, strict=True)), dict(pairs)
+
+    # -------------------------------------------------------------- writing rules
+    def constant(self, row: int) -> int | float:
+        """A number, or the index of a row that stays among ``fixed``."""
+        value = self.g.value(row)
+        if value is not None:
+            return float(value)
+        if row not in self.fixed:
+            self.fixed.append(row)
+        return self.fixed.index(row)
+
+    def _slot(self, a: str, b: str) -> int:
+        if (a, b) not in self.slots:
+            self.slots.append((a, b))
+        return self.slots.index((a, b))
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"s{self._count - 1}"
+
+    def _add(self, key: Any, kind: str, operands: tuple[Any, ...], factor: str | None = None) -> str:
+        """The series of a rule, written once for each key; its slot multiplies ``factor`` with the series itself."""
+        if key not in self._made:
+            name = self._made[key] = self._name()
+            self.rules.append(Rule(kind, name, operands, -1 if factor is None else self._slot(factor, name)))
+        return self._made[key]
+
+    def _rank_of(self, name: str) -> int:
+        return int(name[1:]) + 1 if name[0] == "s" else 0
+
+    def _plain(self, row: int) -> str:
+        """The series of a row without a factor; of a row that stays, its value and zeros."""
+        if row not in self._series:
+            return self._add(("still", row), "sum", (row, ()))
+        factor, name = self._series[row]
+        if self.g.value(factor) == 1.0:
+            return name
+        return self._add(("plain", row), "sum", (None, ((factor, name),)))
+
+    def _scaled(self, name: str) -> str:
+        """D of a series: coefficients times their order."""
+        return self._add(("scaled", name), "scaled", (name,))
+
+    def _product(self, a: str, b: str) -> str:
+        a, b = sorted((a, b), key=self._rank_of)
+        if ("product", a, b) not in self._made:
+            self._made["product", a, b] = name = self._name()
+            self.rules.append(Rule("product", name, (a, b), self._slot(a, b)))
+        return self._made["product", a, b]
+
+    def _quotient(self, a: str, b: str) -> str:
+        return self._add(("quotient", a, b), "quotient", (a, b), b)
+
+    def _rate(self, b: str) -> str:
+        return self._quotient(self._scaled(b), b)
+
+    def _factor(self, key: str) -> tuple[int, str]:
+        """Factor that stays and series of what is multiplied."""
+        g = self.g
+        if key in self._pairs:
+            (c, a), (d, b) = (self._factor(one) for one in self._pairs[key])
+            return g.mul(c, d), self._product(a, b)
+        b, e = self._powers[key]
+        if e == 1.0:
+            return self._series[b]
+        base, one = self._plain(b), g.const(1.0)
+        if self._exponents[b] == {-1.0}:
+            return one, self._add(("power", base, e), "reciprocal", (base,), base)
+        rate = self._rate(base)
+        return one, self._add(("power", base, e), "power", (base, e, rate), rate)
+
+    def _rule(self, a: int) -> tuple[int, str]:
+        g, one = self.g, self.g.const(1.0)
+        row = g.rows[a]
+        if row[0] == "sum":
+            terms = [
+                (g.mul(g.const(f), self._series[b][0]), self._series[b][1]) for b, f in row[2] if b in self._moving
+            ]
+            still = g.sum((g.const(row[1]), 1.0), *((b, f) for b, f in row[2] if b not in self._moving))
+            if len(terms) == 1 and g.value(still) == 0.0:
+                return terms[0]
+            terms.sort(key=lambda term: self._rank_of(term[1]))
+            return one, self._add(("row", a), "sum", (still, tuple(terms)))
+        if row[0] == "mul":
+            made = [self._factor(key) for key in self._products[a]]
+            still = [g.power(b, e) for b, e in row[1] if b not in self._moving]
+            names = sorted((name for _, name in made), key=self._rank_of)
+            while len(names) > 1:
+                names = sorted([self._product(names[0], names[1]), *names[2:]], key=self._rank_of)
+            return g.mul(*still, *(c for c, _ in made)), names[0]
+        return one, self._function(a, row[1], row[2])
+
+    def _function(self, a: int, kind: str, x: Sequence[int]) -> str:
+        if kind in STEPS or kind in CHOSEN:
+            return self._add(("row", a), "step" if kind in STEPS else "chosen", (kind, *map(self._plain, x)))
+        u = self._plain(x[0])
+        if kind == "pow":
+            rate = self._rate(u)
+            return self._add(("row", a), "power", (u, x[1], rate), rate)
+        if kind in SLOPES:
+            return self._slope(kind, u)
+        if kind == "log":
+            return self._add(("log", u), "integral", ("log", self._rate(u), u))
+        # atan, asin, acos, atan2: D y = a / b
+        if kind == "atan2":
+            v = self._plain(x[1])
+            top = self._sum((1.0, self._product(v, self._scaled(u))), (-1.0, self._product(u, self._scaled(v))))
+            bottom = self._sum((1.0, self._product(u, u)), (1.0, self._product(v, v)))
+            return self._add(("row", a), "integral", (kind, self._quotient(top, bottom), u, v))
+        square = self._product(u, u)
+        if kind == "atan":
+            bottom, top = self._sum((1.0, square), constant=1.0), self._scaled(u)
+        else:
+            inside = self._sum((-1.0, square), constant=1.0)
+            rate = self._rate(inside)
+            bottom = self._add(("power", inside, 0.5), "power", (inside, 0.5, rate), rate)
+            top = self._sum((1.0 if kind == "asin" else -1.0, self._scaled(u)))
+        return self._add((kind, u), "integral", (kind, self._quotient(top, bottom), u))
+
+    def _sum(self, *terms: tuple[float, str], constant: float = 0.0) -> str:
+        made = tuple((self.g.const(f), name) for f, name in terms)
+        return self._add(("sum", constant, made), "sum", (self.g.const(constant), made))
+
+    def _slope(self, kind: str, u: str) -> str:
+        """exp, and pairs of functions that are each other's slopes; tan and tanh, whose slope is 1 +- their square."""
+        if (kind, u) in self._made:
+            return self._made[kind, u]
+        du = self._scaled(u)
+        if kind == "exp":
+            return self._add((kind, u), "slope", (kind, u, du, 1.0), du)
+        if kind in ("tan", "tanh"):
+            name, f = self._name(), self._name()
+            self._made[kind, u] = name
+            self.rules.append(Rule("slope", name, (kind, u, du, 1.0, f), self._slot(du, f)))
+            square = self._product(name, name)
+            self.rules.append(
+                Rule("sum", f, (self.g.const(1.0), ((self.g.const(1.0 if kind == "tan" else -1.0), square),)))
+            )
+            return name
+        first, second = ("sin", "cos") if kind in ("sin", "cos") else ("sinh", "cosh")
+        s, c = self._name(), self._name()
+        self._made[first, u], self._made[second, u] = s, c
+        self.rules.append(Rule("slope", s, (first, u, du, SLOPES[first], c), self._slot(du, c)))
+        self.rules.append(Rule("slope", c, (second, u, du, SLOPES[second], s), self._slot(du, s)))
+        return self._made[kind, u]
+
+
+def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series:
+    """The series of the form of the rates that needs the fewest products.
+
+    Forms: as it is; with products by 1 + small multiplied out, up to several terms; each also with common factors that
+    are whole powers taken out again.
+
+    Parameters
+    ----------
+    g : Graph
+    states : list of int
+        Rows of the states, inputs.
+    rates : list of int
+        Rows of their derivatives by time, functions of states, ``t`` and what stays.
+    """
+    forms = [list(rates), factored(g, rates, whole=True)]
+    for most in EXPANSIONS:
+        forms.append(expanded(g, rates, most))
+        forms.append(factored(g, forms[-1], whole=True))
+    made = [Series(g, states, form) for form in forms]
+    return min(made, key=lambda one: (len(one.slots), len(one.rules)))

@@ -1,0 +1,188 @@
+"""Programs as text: straight lines of plain Python, in the part of it that kernels are written in.
+
+The same program gives the same text, whatever else was written into its graph: variables are numbered as they are
+written. Powers that are multiples of 1/2 are made of products, one root and one reciprocal of their base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polhode.programs.factor import factored, shared_pairs
+from polhode.programs.graph import Graph
+
+LARGEST_POWER = 16.0
+"""Larger powers are left to ``**``."""
+LONGEST_CHAIN = 4
+"""Longer sums are added in two chains."""
+MATH = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")
+HEAD = f"from math import {', '.join(sorted((*MATH, 'copysign', 'sqrt')))}\n\nfrom numpy import floor\n"
+"""Imports of every text."""
+
+Given = Mapping[str, str]
+
+
+def literal(x: float) -> str:
+    """A number as Python reads it back, in brackets where it is negative."""
+    text = repr(float(x)).replace("inf", "1e999")
+    return f"({text})" if x < 0.0 else text
+
+
+def call(name: str, *x: str) -> str:
+    """The expression of a function of FUNCTIONS."""
+    if name == "choose":
+        return f"{x[1]} if {x[0]} != 0.0 else {x[2]}"
+    if name == "min":
+        return f"{x[0]} if {x[0]} < {x[1]} else {x[1]}"
+    if name == "max":
+        return f"{x[1]} if {x[0]} < {x[1]} else {x[0]}"
+    if name == "less":
+        return f"1.0 if {x[0]} < {x[1]} else 0.0"
+    if name == "sign":
+        return f"copysign(1.0, {x[0]})"
+    if name == "pow":
+        return f"{x[0]} ** {x[1]}"
+    return f"{name}({', '.join(x)})"
+
+
+def chain(parts: Sequence[tuple[str, str]]) -> str:
+    """A sum of (sign, expression)."""
+    first = parts[0][1] if parts[0][0] == "+" else f"-{parts[0][1]}"
+    return " ".join([first, *(f"{sign} {x}" for sign, x in parts[1:])])
+
+
+def linear(constant: float, terms: Sequence[tuple[str, float]]) -> str:
+    """The expression of constant + sum of factor * name, positive terms first, in two chains where it is long."""
+    size = abs(terms[0][1]) if len(terms) > 1 and constant == 0.0 else 1.0
+    if size != 1.0 and all(abs(f) == size for _, f in terms):
+        return f"{literal(size)} * ({linear(0.0, [(x, f / size) for x, f in terms])})"
+    parts = [("-" if f < 0 else "+", x if abs(f) == 1.0 else f"{literal(abs(f))} * {x}") for x, f in terms]
+    if constant != 0.0 or not parts:
+        parts.append(("-" if constant < 0 else "+", literal(abs(constant))))
+    parts.sort(key=lambda part: part[0] == "-")
+    if len(parts) <= LONGEST_CHAIN:
+        return chain(parts)
+    half = (len(parts) + 1) // 2
+    sign = parts[half][0]
+    second = [("+" if s == sign else "-", x) for s, x in parts[half:]]
+    return f"({chain(parts[:half])}) {sign} ({chain(second)})"
+
+
+class Lines:
+    """The lines that compute rows.
+
+    Attributes
+    ----------
+    lines : list of str
+        Assignments, without indentation.
+    names : dict
+        Variable or literal of each row.
+    """
+
+    def __init__(self, g: Graph, outputs: Sequence[int], given: Given) -> None:
+        """``given`` holds the expressions of inputs by name; elements of something are read once."""
+        self.g, self.given = g, given
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self._known: dict[str, str] = {}
+        self._powers: dict[str, tuple[int, float]] = {}
+        needed = g.needed(outputs)
+        self._rank = {a: n for n, a in enumerate(needed)}
+        products = {a: self._factors(g.rows[a][1]) for a in needed if g.rows[a][0] == "mul"}
+        lists, made = shared_pairs(list(products.values()))
+        self._pairs, self._products = dict(made), dict(zip(products, lists, strict=True))
+        self._bases = {f"{self._rank[a]:06d}": a for a in needed}
+        for a in needed:
+            self.names[a] = self._written(a)
+
+    def _let(self, key: str, expression: str) -> str:
+        """The variable of an expression, which is assigned once for each key."""
+        if key not in self._known:
+            self._known[key] = f"x{len(self._known)}"
+            self.lines.append(f"{self._known[key]} = {expression}")
+        return self._known[key]
+
+    def _factors(self, powers: Sequence[tuple[int, float]]) -> list[str]:
+        found = []
+        for b, e in powers:
+            if e == int(e) and 0 < e <= 3:
+                found += [f"{self._rank[b]:06d}"] * int(e)
+            else:
+                found.append(f"{self._rank[b]:06d}^{e!r}")
+                self._powers[found[-1]] = (b, e)
+        return found
+
+    def _factor(self, key: str) -> str:
+        if key in self._pairs:
+            a, b = self._pairs[key]
+            return self._known[key] if key in self._known else self._let(key, f"{self._factor(a)} * {self._factor(b)}")
+        return self._power(key) if key in self._powers else self.names[self._bases[key]]
+
+    def _power(self, key: str) -> str:
+        if key in self._known:
+            return self._known[key]
+        b, e = self._powers[key]
+        base, rank = self.names[b], f"{self._rank[b]:06d}"
+        if 2.0 * e != int(2.0 * e) or abs(e) > LARGEST_POWER:
+            return self._let(key, f"{base} ** {literal(e)}")
+        one, mark = base, rank
+        if e < 0.0:
+            mark = f"{rank}^-1.0"
+            one = self._let(mark, f"1.0 / {base}")
+        whole = int(abs(e))
+        parts = [self._whole(one, mark, whole)] if whole else []
+        if abs(e) != whole:
+            parts.append(self._let(f"root {mark}", f"sqrt({one})"))
+        return parts[0] if len(parts) == 1 else self._let(key, " * ".join(parts))
+
+    def _whole(self, one: str, mark: str, n: int) -> str:
+        if n == 1:
+            return one
+        parts = self._whole(one, mark, n - n // 2), self._whole(one, mark, n // 2)
+        return self._let(f"{mark} to {n}", " * ".join(parts))
+
+    def _written(self, a: int) -> str:
+        row = self.g.rows[a]
+        if row[0] == "const":
+            return literal(row[1])
+        if row[0] == "in":
+            expression = self.given[row[1]]
+            return expression if expression.isidentifier() else self._let(f"in {row[1]}", expression)
+        key = f"row {a}"
+        if row[0] == "fun":
+            return self._let(key, call(row[1], *(self.names[b] for b in row[2])))
+        if row[0] == "mul":
+            factors = [self._factor(name) for name in self._products[a]]
+            return factors[0] if len(factors) == 1 else self._let(key, " * ".join(factors))
+        return self._let(key, linear(row[1], [(self.names[b], f) for b, f in row[2]]))
+
+
+def places(arguments: Mapping[str, int]) -> dict[str, str]:
+    """Expressions of inputs that are arguments of a function: numbers (size 0) and tuples."""
+    given: dict[str, str] = {}
+    for name, size in arguments.items():
+        given |= {f"{name}{k}": f"{name}[{k}]" for k in range(size)} if size else {name: name}
+    return given
+
+
+def function(g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, int], shared: bool = True) -> str:
+    """The text of a helper function that returns rows: one number, or a tuple.
+
+    Parameters
+    ----------
+    g : Graph
+    outputs : list of int
+        The rows.
+    name : str
+        Name of the function.
+    arguments : mapping of str to int
+        Its arguments in order, with their sizes: 0 a number, else a tuple.
+    shared : bool
+        Take common factors out of sums first.
+    """
+    rows = factored(g, outputs) if shared else list(outputs)
+    body = Lines(g, rows, places(arguments))
+    results = [body.names[a] for a in rows]
+    returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
+    lines = [f"def {name}({', '.join(arguments)}):", *(f"    {line}" for line in body.lines), f"    return {returned}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,200 @@
+"""Programs from plain Python functions, by running them on tracers.
+
+A function is run twice, and both runs must write the same program: a function with a memory (a counter, random
+numbers, a file) would be frozen at one call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from polhode.errors import InvalidInput, UserFunctionError
+from polhode.programs.attitude import attitude, vector
+from polhode.programs.graph import Graph
+from polhode.programs.rewire import rewired, user_line
+from polhode.programs.tracer import NotTraceable, Tracer, where
+
+__all__ = ["NotTraceable", "Program", "trace", "where"]
+
+HERE = os.path.dirname(__file__) + os.sep
+MEMORY = "it returns other numbers when it is called again (a counter, random numbers, a file)"
+
+Size = Any
+"""What an argument is: 0 a number, 3 a vector of three, "attitude" a quaternion, (frame) a quaternion seen in another
+body frame, an array of numbers that stand for themselves."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function that was traced.
+
+    Attributes
+    ----------
+    graph : Graph
+        Its rows; what is derived is written into it too.
+    outputs : tuple of int
+        Rows of the numbers that it returns, in order.
+    """
+
+    graph: Graph
+    outputs: tuple[int, ...]
+
+    def __call__(self, **given: Any) -> list[float]:
+        """The numbers it returns, in plain Python; vectors are given whole: ``r=(1, 0, 0)``."""
+        return self.graph.evaluate(self.outputs, spread(**given))
+
+
+def spread(**given: Any) -> dict[str, float]:
+    """Values of inputs by name from numbers, vectors, and quaternions (called q or beginning with q_), with rows."""
+    values: dict[str, float] = {}
+    for name, value in given.items():
+        if np.ndim(value) == 0:
+            values[name] = value
+        else:
+            values |= {f"{name}{k}": x for k, x in enumerate(value)}
+        if name == "q":
+            w, x, y, z = value
+            rows = {
+                "u": (w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
+                "v": (2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
+                "w": (2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
+            }
+            values |= {f"q_{row}{k}": rows[row][k] for row in rows for k in range(3)}
+    return values
+
+
+def trace(
+    function: Callable[..., Any],
+    arguments: Mapping[str, Size],
+    shape: tuple[int, ...] | None = None,
+    what: str = "function",
+    numbers: Mapping[str, Any] | None = None,
+) -> Program:
+    """The program of a function.
+
+    Parameters
+    ----------
+    function : callable
+        Plain Python, or compiled by numba with its Python function at hand.
+    arguments : mapping
+        Names and sizes of its positional arguments, in order: see ``Size``.
+    shape : tuple of int, optional
+        Of what it must return: () one number, (3,) three, (2, 3) two times three.
+    what : str
+        What it is, for messages ("potential").
+    numbers : mapping, optional
+        Values of arguments, taken as constants where the function cannot be traced with them as inputs: parameters by
+        which it counts its loops.
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    NotTraceable
+        It decides by its arguments, or uses what has no rule.
+    UserFunctionError
+        It reads a name that is not defined, returns something else than the numbers asked for, or a constant that is
+        nan.
+    """
+    try:
+        return _twice(function, arguments, shape, what)
+    except NotTraceable:
+        if not numbers:
+            raise
+        known = {name: np.array(value, dtype=float) for name, value in numbers.items()}
+        return _twice(function, {name: known.get(name, size) for name, size in arguments.items()}, shape, what)
+
+
+def _twice(function: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, what: str) -> Program:
+    copy = rewired(function)
+    first, second = (_once(copy, arguments, shape, described(function, what)) for _ in range(2))
+    if first.graph.rows != second.graph.rows or first.outputs != second.outputs:
+        raise NotTraceable(MEMORY, _first_line(function))
+    return first
+
+
+def _once(copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, name: str) -> Program:
+    g = Graph()
+    given = [_argument(g, key, size) for key, size in arguments.items()]
+    try:
+        with np.errstate(all="ignore"):
+            result = copy(*given)
+    except NotTraceable as problem:
+        raise NotTraceable(problem.reason, user_line(problem, HERE)) from problem
+    except NameError as problem:
+        raise UserFunctionError(
+            f"{name} reads the name {problem.name!r} ({user_line(problem, HERE)}), which is not defined"
+        ) from problem
+    except AttributeError as problem:
+        if isinstance(problem.obj, ModuleType):
+            raise UserFunctionError(
+                f"{name} reads {problem.obj.__name__}.{problem.name} ({user_line(problem, HERE)}), which does not exist"
+            ) from problem
+        raise NotTraceable(f"it raised AttributeError: {problem}", user_line(problem, HERE)) from problem
+    except InvalidInput as problem:
+        raise UserFunctionError(f"{name}: {problem} ({user_line(problem, HERE)})") from problem
+    except Exception as problem:
+        reason = f"it raised {type(problem).__name__}: {problem}"
+        raise NotTraceable(reason, user_line(problem, HERE)) from problem
+    found = shape_of(result)
+    if found is None or (shape is not None and found != shape and not (shape == () and found == (1,))):
+        wanted = {(): "one number", (3,): "3 numbers", (2, 3): "two times 3 numbers"}
+        asked = wanted.get(shape, "numbers") if shape is not None else "numbers"
+        given_back = "no numbers" if found is None else f"numbers of shape {found}"
+        raise UserFunctionError(f"{name} returns {given_back}; it must return {asked}")
+    rows = []
+    for one in flat(result):
+        if not isinstance(one, Tracer) and np.isnan(one):
+            raise UserFunctionError(f"{name} returns nan whatever it is given; every number must be finite")
+        rows.append(one.row if isinstance(one, Tracer) else g.const(one))
+    return Program(g, tuple(rows))
+
+
+def _argument(g: Graph, name: str, size: Size) -> Any:
+    if isinstance(size, str):
+        return attitude(g, name)
+    if isinstance(size, tuple):
+        return attitude(g, name, size)
+    if isinstance(size, np.ndarray):
+        return size
+    return Tracer(g, g.input(name)) if size == 0 else vector(g, name, size)
+
+
+def shape_of(result: Any) -> tuple[int, ...] | None:
+    """Shape of a number, an array or a nested sequence of numbers; None where it has none."""
+    if isinstance(result, Tracer | bool | int | float | np.number | np.bool_):
+        return None if isinstance(result, np.complexfloating) else ()
+    if isinstance(result, np.ndarray) and result.dtype.kind in "biufO":
+        return result.shape
+    if isinstance(result, list | tuple) and result:
+        shapes = {shape_of(part) for part in result}
+        if len(shapes) == 1 and None not in shapes:
+            return (len(result), *next(iter(shapes)))  # type: ignore[misc]
+    return None
+
+
+def flat(result: Any) -> list[Any]:
+    """The numbers in a number, an array or a nested sequence."""
+    if isinstance(result, Tracer) or np.ndim(result) == 0:
+        return [result.item() if isinstance(result, np.ndarray) else result]
+    return [x for part in result for x in flat(part)]
+
+
+def described(function: Any, what: str) -> str:
+    """A function for messages: "potential 'u' (orbit.py:12)"."""
+    plain = getattr(function, "py_func", function)
+    name, place = getattr(plain, "__name__", type(plain).__name__), _first_line(function)
+    return f"{what} {name!r} ({place})" if place else f"{what} {name!r}"
+
+
+def _first_line(function: Any) -> str:
+    code = getattr(getattr(function, "py_func", function), "__code__", None)
+    return f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}" if code else ""

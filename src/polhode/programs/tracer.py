@@ -1,0 +1,416 @@
+"""The numbers and arrays that a function is run on: they write down what is done to them.
+
+A ``Tracer`` stands for a number and a ``Traced`` array holds tracers. Both follow numpy's protocols
+(``__array_ufunc__``, ``__array_function__``), so most of numpy runs on them as on any array of objects; what numpy
+would decide by comparing numbers, and what it has in compiled form only, has a rule here or cannot be traced.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polhode.programs.graph import Graph
+
+DECIDES = (
+    "it decides by a number it is given (if, while, and, or, ==, sorted); write polhode.where, min, max or abs instead"
+)
+ASKS = "it asks for the value of a number it is given (float, int, range, a compiled function)"
+
+
+class NotTraceable(Exception):
+    """A function decides by the numbers it is given, or hands them to something that has no rule.
+
+    Attributes
+    ----------
+    reason : str
+        Why, as a clause about the function ("it decides by ...").
+    place : str
+        The user's file and line, "orbit.py:12"; empty where not known.
+    """
+
+    def __init__(self, reason: str, place: str = "") -> None:
+        super().__init__(f"{reason} ({place})" if place else reason)
+        self.reason, self.place = reason, place
+
+
+# ------------------------------------------------------------------ operations on rows
+def _less(g: Graph, x: int, y: int) -> int:
+    return g.fun("less", x, y)
+
+
+def _opposite(g: Graph, c: int) -> int:
+    return g.difference(g.const(1.0), c)
+
+
+def _same(g: Graph, x: int, y: int) -> int:
+    return g.mul(_opposite(g, _less(g, x, y)), _opposite(g, _less(g, y, x)))
+
+
+def _floored(g: Graph, x: int, y: int) -> int:
+    return g.fun("floor", g.quotient(x, y))
+
+
+def _root_of_squares(g: Graph, x: int, y: int) -> int:
+    return g.power(g.sum((g.mul(x, x), 1.0), (g.mul(y, y), 1.0)), 0.5)
+
+
+def _power(g: Graph, x: int, y: int) -> int:
+    exponent = g.value(y)
+    return g.fun("pow", x, y) if exponent is None else g.power(x, exponent)
+
+
+def _cube_root(g: Graph, x: int) -> int:
+    return g.mul(g.fun("sign", x), g.power(g.fun("abs", x), 1.0 / 3.0))
+
+
+OPERATIONS: dict[str, Callable[..., int]] = {
+    "add": lambda g, x, y: g.sum((x, 1.0), (y, 1.0)), "subtract": lambda g, x, y: g.difference(x, y),
+    "multiply": lambda g, x, y: g.mul(x, y), "divide": lambda g, x, y: g.quotient(x, y),
+    "negative": lambda g, x: g.negative(x), "positive": lambda g, x: x, "conjugate": lambda g, x: x,
+    "power": _power, "sqrt": lambda g, x: g.power(x, 0.5), "cbrt": _cube_root,
+    "square": lambda g, x: g.mul(x, x), "reciprocal": lambda g, x: g.power(x, -1.0), "hypot": _root_of_squares,
+    "less": _less, "greater": lambda g, x, y: _less(g, y, x),
+    "less_equal": lambda g, x, y: _opposite(g, _less(g, y, x)),
+    "greater_equal": lambda g, x, y: _opposite(g, _less(g, x, y)),
+    "equal": _same, "not_equal": lambda g, x, y: _opposite(g, _same(g, x, y)),
+    "logical_and": lambda g, x, y: g.fun("choose", x, g.fun("choose", y, g.const(1.0), g.const(0.0)), g.const(0.0)),
+    "logical_or": lambda g, x, y: g.fun("choose", x, g.const(1.0), g.fun("choose", y, g.const(1.0), g.const(0.0))),
+    "logical_not": lambda g, x: g.fun("choose", x, g.const(0.0), g.const(1.0)),
+    "minimum": lambda g, x, y: g.fun("min", x, y), "maximum": lambda g, x, y: g.fun("max", x, y),
+    "absolute": lambda g, x: g.fun("abs", x), "copysign": lambda g, x, y: g.mul(g.fun("abs", x), g.fun("sign", y)),
+    "sign": lambda g, x: g.fun("choose", x, g.fun("sign", x), g.const(0.0)),
+    "floor": lambda g, x: g.fun("floor", x), "ceil": lambda g, x: g.negative(g.fun("floor", g.negative(x))),
+    "floor_divide": _floored, "remainder": lambda g, x, y: g.difference(x, g.mul(y, _floored(g, x, y))),
+    "arctan2": lambda g, x, y: g.fun("atan2", x, y), "arcsin": lambda g, x: g.fun("asin", x),
+    "arccos": lambda g, x: g.fun("acos", x), "arctan": lambda g, x: g.fun("atan", x),
+    "exp2": lambda g, x: g.fun("pow", g.const(2.0), x),
+    "log2": lambda g, x: g.mul(g.fun("log", x), g.const(1.4426950408889634)),
+    "log10": lambda g, x: g.mul(g.fun("log", x), g.const(0.4342944819032518)),
+    "deg2rad": lambda g, x: g.mul(x, g.const(0.017453292519943295)),
+    "rad2deg": lambda g, x: g.mul(x, g.const(57.29577951308232)),
+} | {
+    name: functools.partial(lambda name, g, x: g.fun(name, x), name)
+    for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
+}  # fmt: skip
+"""Rows of numpy's functions of numbers, by their names."""
+SPELLED = {
+    "fabs": "absolute", "abs": "absolute", "float_power": "power", "pow": "power", "true_divide": "divide",
+    "fmin": "minimum", "fmax": "maximum", "mod": "remainder", "conj": "conjugate", "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or", "invert": "logical_not", "radians": "deg2rad", "degrees": "rad2deg",
+    "atan2": "arctan2", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+}  # fmt: skip
+"""Other names of the same, in numpy, ``math`` and Python."""
+
+
+def traced(name: str, *operands: Any) -> Any:
+    """The result of an operation on numbers, of which some are tracers.
+
+    Raises
+    ------
+    NotTraceable
+        There is no rule for it, or an operand is no real number.
+    """
+    name = SPELLED.get(name, name)
+    graph = next((x.graph for x in operands if isinstance(x, Tracer)), None)
+    if graph is None:  # elements of an array that are plain numbers
+        return getattr(np, name)(*operands)
+    if name not in OPERATIONS:
+        raise NotTraceable(f"it uses {name!r}, for which there is no rule")
+    return Tracer(graph, OPERATIONS[name](graph, *(row_of(graph, x) for x in operands)))
+
+
+def row_of(graph: Graph, x: Any) -> int:
+    """The row of a tracer or of a plain number."""
+    if isinstance(x, np.ndarray) and x.ndim == 0:
+        x = x.item()
+    if isinstance(x, Tracer):
+        return x.row
+    if isinstance(x, bool | int | float | np.bool_ | np.integer | np.floating):
+        return graph.const(float(x))
+    if isinstance(x, complex | np.complexfloating):
+        raise NotTraceable("it computes with complex numbers; write real and imaginary part")
+    raise NotTraceable(f"it computes with an object of type {type(x).__name__!r}")
+
+
+class Tracer:
+    """A number that writes down what is done to it.
+
+    Attributes
+    ----------
+    graph : Graph
+        Where it writes.
+    row : int
+        The row it is.
+    """
+
+    __slots__ = ("graph", "row")
+
+    def __init__(self, graph: Graph, row: int) -> None:
+        self.graph, self.row = graph, row
+
+    @property
+    def real(self) -> Tracer:
+        """The number itself."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """Zero."""
+        return 0.0
+
+    def item(self) -> Tracer:
+        """The number itself."""
+        return self
+
+    def __bool__(self) -> bool:
+        raise NotTraceable(DECIDES)
+
+    def __float__(self) -> float:
+        raise NotTraceable(ASKS)
+
+    def __complex__(self) -> complex:
+        raise NotTraceable("it computes with complex numbers; write real and imaginary part")
+
+    def __str__(self) -> str:
+        raise NotTraceable("it makes a string of a number it is given")
+
+    def __format__(self, _: str) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return f"Tracer({self.row})"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    __int__ = __index__ = __trunc__ = __float__  # type: ignore[assignment]
+
+    def __round__(self, digits: int = 0) -> Any:
+        raise NotTraceable("it rounds a number it is given")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return _called(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        return _applied(function, arguments, options)
+
+
+def _method(name: str, swapped: bool = False) -> Callable[..., Any]:
+    def operate(self: Tracer, *others: Any) -> Any:
+        for x in others:
+            if isinstance(x, np.ndarray) and x.ndim:
+                return NotImplemented  # the array takes it element by element
+            if isinstance(x, list | tuple | str) or x is None:
+                return NotImplemented
+        return traced(name, *others, self) if swapped else traced(name, self, *others)
+
+    return operate
+
+
+for _symbol, _name in (
+    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("pow", "power"),
+    ("mod", "remainder"), ("floordiv", "floor_divide"), ("and", "logical_and"), ("or", "logical_or"),
+):  # fmt: skip
+    setattr(Tracer, f"__{_symbol}__", _method(_name))
+    setattr(Tracer, f"__r{_symbol}__", _method(_name, True))
+for _symbol, _name in (
+    ("neg", "negative"), ("pos", "positive"), ("abs", "absolute"), ("lt", "less"), ("gt", "greater"),
+    ("le", "less_equal"), ("ge", "greater_equal"), ("eq", "equal"), ("ne", "not_equal"), ("invert", "logical_not"),
+    ("floor", "floor"), ("ceil", "ceil"),
+):  # fmt: skip
+    setattr(Tracer, f"__{_symbol}__", _method(_name))
+for _name in ("sqrt", "conjugate"):  # what numpy's loops over objects ask for
+    setattr(Tracer, _name, _method(_name))
+
+
+# ------------------------------------------------------------------ arrays
+class Traced(np.ndarray):
+    """An array of tracers and numbers."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return _called(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        return _applied(function, arguments, options)
+
+    def max(self, *arguments: Any, **options: Any) -> Any:
+        """As ``numpy.max``."""
+        return np.maximum.reduce(self, *arguments, **{"axis": None, **options} if not arguments else options)
+
+    def min(self, *arguments: Any, **options: Any) -> Any:
+        """As ``numpy.min``."""
+        return np.minimum.reduce(self, *arguments, **{"axis": None, **options} if not arguments else options)
+
+    def clip(self, low: Any = None, high: Any = None) -> Any:
+        """As ``numpy.clip``."""
+        return _clipped(self, low, high)
+
+    def astype(self, dtype: Any, *arguments: Any, **options: Any) -> Any:
+        """The array itself where floats are asked for: tracers stand for floats."""
+        if np.dtype(dtype) == np.float64 and holds_tracers(self):
+            return self.copy()
+        return super().astype(dtype, *arguments, **options)
+
+
+def boxed(x: Any) -> Any:
+    """A tracer as an array without dimensions; an array as one of objects, of no subclass."""
+    if isinstance(x, Tracer):
+        box = np.empty((), dtype=object)
+        box[()] = x
+        return box
+    return x.view(np.ndarray) if isinstance(x, Traced) else x
+
+
+def holds_tracers(x: Any) -> bool:
+    """Whether a number, array or nested sequence holds a tracer."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == object and any(isinstance(one, Tracer) for one in x.ravel().tolist())
+    return isinstance(x, Tracer) or (isinstance(x, list | tuple) and any(holds_tracers(one) for one in x))
+
+
+def array_of(x: Any) -> Any:
+    """A number, array or nested sequence as a ``Traced`` array."""
+    return np.array(boxed(x) if not isinstance(x, list | tuple) else x, dtype=object).view(Traced)
+
+
+def opened(result: Any) -> Any:
+    """The result of a function of numpy on arrays of objects: arrays as ``Traced``, numbers as such."""
+    if isinstance(result, np.ndarray):
+        if result.dtype != object:
+            return result
+        return result.view(Traced) if result.ndim else result.item()
+    if isinstance(result, list | tuple) and type(result) in (list, tuple):
+        return type(result)(opened(x) for x in result)
+    return result
+
+
+def elementwise(function: Callable[..., Any], *operands: Any) -> Any:
+    """A function of numbers on operands that are broadcast."""
+    operands = tuple(np.array(x, dtype=object) if isinstance(x, list | tuple) else boxed(x) for x in operands)
+    if not any(isinstance(x, np.ndarray) and x.ndim for x in operands):
+        return function(*(x.item() if isinstance(x, np.ndarray) else x for x in operands))
+    return opened(np.asarray(np.frompyfunc(function, len(operands), 1)(*operands), dtype=object))
+
+
+PRODUCTS = (np.matmul, *(getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)))
+REORDERED = (np.add, np.multiply)
+
+
+def _called(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """A ufunc of arrays with tracers, called or applied along an axis."""
+    out = options.pop("out", (None,))[0]
+    if method == "__call__" and ufunc not in PRODUCTS:
+        if ufunc.nout > 1 or any(options.get(name) is not None for name in ("where", "axis")):
+            raise NotTraceable(f"it uses np.{ufunc.__name__}, for which there is no rule")
+        result = elementwise(functools.partial(traced, ufunc.__name__), *inputs)
+    else:
+        function = ufunc
+        if ufunc not in PRODUCTS and ufunc not in REORDERED:
+            function = np.frompyfunc(functools.partial(traced, ufunc.__name__), 2, 1)
+            if method == "reduce" and options.get("axis", 0) is None:
+                inputs, options = (np.ravel(boxed(inputs[0])), *inputs[1:]), {**options, "axis": 0}
+        options = {name: value for name, value in options.items() if name != "dtype"}
+        inputs = tuple(np.array(x, dtype=object) if isinstance(x, list | tuple) else boxed(x) for x in inputs)
+        result = opened(np.asarray(getattr(function, method)(*inputs, **options), dtype=object))
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _applied(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """A function of numpy of arguments that hold tracers: by its rule, else on arrays of objects."""
+    if function in RULES:
+        return RULES[function](*arguments, **options)
+    name = f"{function.__module__}.{function.__name__}".replace("numpy", "np", 1)
+    try:
+        return opened(function(*(_stripped(x) for x in arguments), **{k: _stripped(x) for k, x in options.items()}))
+    except (NotTraceable, TypeError) as problem:
+        if isinstance(problem, NotTraceable) and problem.reason not in (DECIDES, ASKS):
+            raise
+        raise NotTraceable(f"it uses {name}, for which there is no rule") from problem
+
+
+def _stripped(x: Any) -> Any:
+    """Arrays in arguments as plain arrays, of floats where they hold no tracer."""
+    if isinstance(x, Tracer):
+        return boxed(x)
+    if isinstance(x, Traced):
+        return boxed(x) if holds_tracers(x) else np.array(x.tolist(), dtype=float)
+    if isinstance(x, list | tuple) and type(x) in (list, tuple):
+        return type(x)(x[k] if isinstance(x[k], Tracer) else _stripped(x[k]) for k in range(len(x)))
+    return x
+
+
+# ------------------------------------------------------------------ rules of functions of numpy
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """``a`` where the condition holds, else ``b``: numbers, arrays, or what stands for them while a function is traced.
+
+    Both are computed wherever the condition leads.
+
+    Parameters
+    ----------
+    condition : bool or array_like of bool
+        What decides.
+    a, b : float or array_like
+        The values where it holds and where it does not; broadcast.
+
+    Returns
+    -------
+    float or array
+    """
+    if not any(holds_tracers(x) for x in (condition, a, b)):
+        result = np.where(condition, a, b)
+        return result if result.ndim else result[()]
+
+    def choice(c: Any, x: Any, y: Any) -> Any:
+        if not isinstance(c, Tracer):
+            return x if c else y
+        return Tracer(c.graph, c.graph.fun("choose", c.row, row_of(c.graph, x), row_of(c.graph, y)))
+
+    return elementwise(choice, condition, a, b)
+
+
+def _clipped(x: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
+    x = x if low is None else elementwise(functools.partial(traced, "maximum"), x, low)
+    return x if high is None else elementwise(functools.partial(traced, "minimum"), x, high)
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = array_of(x)
+    size = np.absolute(x)
+    if ord == 1 and (axis is not None or x.ndim == 1):
+        return np.add.reduce(size, axis=axis, keepdims=keepdims)
+    if ord == np.inf and (axis is not None or x.ndim == 1):
+        return np.maximum.reduce(size, axis=axis, keepdims=keepdims)
+    if ord not in (None, "fro") and not (ord == 2 and (axis is not None or x.ndim == 1)):
+        raise NotTraceable("it uses np.linalg.norm with an order for which there is no rule")
+    return np.sqrt(np.add.reduce(x * x, axis=axis, keepdims=keepdims))
+
+
+def _cross(a: Any, b: Any, **options: Any) -> Any:
+    a, b = array_of(a), array_of(b)
+    if options or a.shape[-1:] != (3,) or b.shape[-1:] != (3,):
+        raise NotTraceable("it uses np.cross of other arrays than vectors of 3 numbers")
+    (x, y, z), (u, v, w) = (tuple(c[..., k] for k in range(3)) for c in (a, b))
+    return np.stack([array_of(c) for c in (y * w - z * v, z * u - x * w, x * v - y * u)], axis=-1)
+
+
+def _extreme(name: str, x: Any, axis: Any = None, **options: Any) -> Any:
+    return getattr(np, name).reduce(array_of(x), axis=axis, **options)
+
+
+RULES: dict[Any, Callable[..., Any]] = {
+    np.where: where, np.clip: _clipped, np.linalg.norm: _norm, np.cross: _cross,
+    np.max: functools.partial(_extreme, "maximum"), np.min: functools.partial(_extreme, "minimum"),
+    np.amax: functools.partial(_extreme, "maximum"), np.amin: functools.partial(_extreme, "minimum"),
+    np.real: lambda x: x, np.copy: lambda x, **_: array_of(x),
+    np.prod: lambda x, **options: functools.reduce(operator.mul, array_of(x).ravel().tolist()) if not options
+    else np.multiply.reduce(x, **options),
+}  # fmt: skip
+"""Functions of numpy with rules of their own."""

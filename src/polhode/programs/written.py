@@ -1,0 +1,55 @@
+"""Texts as modules: a text is written to a file named by its digest, and its functions are imported from there.
+
+A file that never changes is what the cache of compiled kernels needs: functions made in memory would be compiled in
+every process. What is run is the text at hand, never what a file holds; the file is for tracebacks and the compiler.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+
+from polhode.kernel.cache import cache_folder, prune
+from polhode.kernel.interrupts import held
+from polhode.kernel.reach import WRITTEN
+from polhode.programs.text import HEAD
+
+FOLDER = "programs"
+_lock = threading.RLock()
+
+
+def module_of(text: str) -> ModuleType:
+    """The module of a text of functions, ``HEAD`` before it; one for each text.
+
+    It is in ``sys.modules`` before anything of it is compiled: numba asks for it by its name.
+    """
+    text = f'"""Written by polhode from a traced function."""\n\n{HEAD}\n\n{text}'
+    name = WRITTEN + hashlib.sha256(text.encode()).hexdigest()[:32]
+    with _lock:
+        if name not in sys.modules:
+            module = ModuleType(name)
+            module.__file__ = str(_file_of(name, text))
+            exec(compile(text, module.__file__, "exec"), module.__dict__)
+            sys.modules[name] = module
+        return sys.modules[name]
+
+
+def _file_of(name: str, text: str) -> Path:
+    """The file of a text, written unless it is there; its path even where it cannot be written."""
+    path = cache_folder() / FOLDER / f"{name.rpartition('.')[2]}.py"
+    try:
+        if path.exists() and path.read_text() == text:
+            return path
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        partial = path.with_suffix(f".{os.getpid()}")
+        with held():
+            partial.write_text(text)
+            os.replace(partial, path)
+        prune(path.parent)
+    except OSError:  # a full disk: what is compiled is then not cached
+        pass
+    return path
