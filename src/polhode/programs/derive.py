@@ -1,8 +1,8 @@
 """What follows from a program by rules: derivatives, loads of a potential, commutator loads, rates in time, power.
 
 All of them write into the graph of the program that they derive from, so that they share its parts. Loads are a force
-in the space frame and a torque in the principal body frame, three rows each, or none of either; inputs are r (place),
-v (velocity), q (attitude, with the rows of its matrix), m (angular momentum) and t.
+in the space frame and a torque in the principal body frame, three rows each, or none of either; inputs are named as in
+``roles``.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _directions(g: Graph, r: str, q: str) -> list[dict[int, int]]:
 
 # ------------------------------------------------------------------ loads
 def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int], list[int]]:
-    """Force (space frame) and torque (body frame) of a potential: less its slopes by place and by turns of the body.
+    """Force (space frame) and torque (body frame) of a potential: less its slopes by position and by turns of the body.
 
     One backward pass; where the potential chooses between values, forward passes, in which the value that is not
     chosen may be infinite.
@@ -168,18 +168,18 @@ def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int]
     potential : int
         Its row.
     r, q : str
-        Names of place and attitude, empty where the body does not move or turn.
+        Names of position and attitude, empty where the body does not move or turn.
     """
     force: list[int] = []
     torque: list[int] = []
     if any(_choice(g, a) is not None for a in g.needed([potential])):
         slopes = [g.negative(forward(g, [potential], seeds)[0]) for seeds in _directions(g, r, q)]
         return (slopes[:3], slopes[3:]) if r else ([], slopes)
-    place = g.inputs(r, 3) if r else []
+    position = g.inputs(r, 3) if r else []
     turning = (g.inputs(q, 4) + [a for name in ROWS for a in g.inputs(f"{q}_{name}", 3)]) if q else []
-    slope = dict(zip(place + turning, backward(g, potential, place + turning), strict=True))
+    slope = dict(zip(position + turning, backward(g, potential, position + turning), strict=True))
     if r:
-        force = [g.negative(slope[a]) for a in place]
+        force = [g.negative(slope[a]) for a in position]
     if q:
         for axis in _axes(g):
             rates = turned(g, q, axis)
@@ -201,7 +201,7 @@ def commutator(
     force, torque : list of int
         Rows of the loads; empty where the body does not move or turn.
     r, q : str
-        Names of place and attitude.
+        Names of position and attitude.
     inverse_mass : int or None
         Row of 1 / m.
     inverse_inertia : list of int

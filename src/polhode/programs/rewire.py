@@ -255,11 +255,11 @@ def rewired(function: Any) -> Callable[..., Any]:
 
 def user_line(problem: BaseException, ours: str) -> str:
     """File and line, "orbit.py:12", of the user's code in which an exception was raised; empty if nowhere in it."""
-    place, frame = "", problem.__traceback__
+    line, frame = "", problem.__traceback__
     while frame is not None:
         file = frame.tb_frame.f_code.co_filename
         library = file.startswith((ours, sys.base_prefix, "<__array")) or "/site-packages/" in file
         if not library:
-            place = f"{file.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
+            line = f"{file.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
         frame = frame.tb_next
-    return place
+    return line

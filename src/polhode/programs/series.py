@@ -192,8 +192,8 @@ class Series:
         """Factor that stays and series of what is multiplied."""
         g = self.g
         if key in self._pairs:
-            (c, a), (d, b) = (self._factor(one) for one in self._pairs[key])
-            return g.mul(c, d), self._product(a, b)
+            (c, first), (d, second) = (self._factor(one) for one in self._pairs[key])
+            return g.mul(c, d), self._product(first, second)
         b, e = self._powers[key]
         if e == 1.0:
             return self._series[b]
@@ -217,11 +217,11 @@ class Series:
             return one, self._add(("row", a), "sum", (still, tuple(terms)))
         if row[0] == "mul":
             made = [self._factor(key) for key in self._products[a]]
-            still = [g.power(b, e) for b, e in row[1] if b not in self._moving]
+            others = [g.power(b, e) for b, e in row[1] if b not in self._moving]
             names = sorted((name for _, name in made), key=self._rank_of)
             while len(names) > 1:
                 names = sorted([self._product(names[0], names[1]), *names[2:]], key=self._rank_of)
-            return g.mul(*still, *(c for c, _ in made)), names[0]
+            return g.mul(*others, *(c for c, _ in made)), names[0]
         return one, self._function(a, row[1], row[2])
 
     def _function(self, a: int, kind: str, x: Sequence[int]) -> str:

@@ -47,7 +47,7 @@ def coefficients_text(series: Series, name: str = "coefficients") -> str:
     n, width = len(series.states), len(series.slots)
     head = [*(f"y{i}0 = y[{i}]" for i in range(n)), "t0 = t", *writer.rules(zero=True)]
     head += [f"X[{i}] = y{i}0" for i in range(n)]
-    head += writer.advance("0", "h")
+    head += writer.next_states("0", "h")
     head += writer.stores("0")
     body = ["fk = float(k)", "ik = 1.0 / fk", "tk = h if k == 1 else 0.0"]
     body += [f"q{s} = 0.0" for s in range(width)]
@@ -56,7 +56,7 @@ def coefficients_text(series: Series, name: str = "coefficients") -> str:
         body += [f"    q{s} = q{s} + r[{width} * j + {s}] * r[b + {width} * (k - j) + {s}]" for s in range(width)]
     body += writer.rules(zero=False)
     body += writer.stores("k")
-    body += ["g = h / (fk + 1.0)", *writer.advance("k", "g")]
+    body += ["g = h / (fk + 1.0)", *writer.next_states("k", "g")]
     lines = [f"b = {width} * (K + 1)", *head]
     lines += [f"X[{n} + {i}] = y{i}k" for i in range(n)]
     loop = ["for k in range(1, K):", *(f"    {line}" for line in body)]
@@ -86,11 +86,11 @@ class _Writer:
         width = len(self.S.slots)
         lines = []
         for n, (a, b) in enumerate(self.S.slots):
-            place = f"{n}" if at == "0" else f"{width} * k + {n}"
-            lines += [f"r[{place}] = {a}{at}", f"r[b + {place}] = {b}{at}"]
+            slot = f"{n}" if at == "0" else f"{width} * k + {n}"
+            lines += [f"r[{slot}] = {a}{at}", f"r[b + {slot}] = {b}{at}"]
         return lines
 
-    def advance(self, at: str, step: str) -> list[str]:
+    def next_states(self, at: str, step: str) -> list[str]:
         """The next coefficient of the states."""
         lines = []
         for i, (row, name) in enumerate(self.S.rates):

@@ -173,7 +173,7 @@ def shape_of(result: Any) -> tuple[int, ...] | None:
     if isinstance(result, Tracer | bool | int | float | np.number | np.bool_):
         return None if isinstance(result, np.complexfloating) else ()
     if isinstance(result, np.ndarray) and result.dtype.kind in "biufO":
-        return result.shape
+        return tuple(result.shape)
     if isinstance(result, list | tuple) and result:
         shapes = {shape_of(part) for part in result}
         if len(shapes) == 1 and None not in shapes:
@@ -191,8 +191,8 @@ def flat(result: Any) -> list[Any]:
 def described(function: Any, what: str) -> str:
     """A function for messages: "potential 'u' (orbit.py:12)"."""
     plain = getattr(function, "py_func", function)
-    name, place = getattr(plain, "__name__", type(plain).__name__), _first_line(function)
-    return f"{what} {name!r} ({place})" if place else f"{what} {name!r}"
+    name, line = getattr(plain, "__name__", type(plain).__name__), _first_line(function)
+    return f"{what} {name!r} ({line})" if line else f"{what} {name!r}"
 
 
 def _first_line(function: Any) -> str:

@@ -29,13 +29,13 @@ class NotTraceable(Exception):
     ----------
     reason : str
         Why, as a clause about the function ("it decides by ...").
-    place : str
+    line : str
         The user's file and line, "orbit.py:12"; empty where not known.
     """
 
-    def __init__(self, reason: str, place: str = "") -> None:
-        super().__init__(f"{reason} ({place})" if place else reason)
-        self.reason, self.place = reason, place
+    def __init__(self, reason: str, line: str = "") -> None:
+        super().__init__(f"{reason} ({line})" if line else reason)
+        self.reason, self.line = reason, line
 
 
 # ------------------------------------------------------------------ operations on rows
@@ -93,11 +93,10 @@ OPERATIONS: dict[str, Callable[..., int]] = {
     "log10": lambda g, x: g.mul(g.fun("log", x), g.const(0.4342944819032518)),
     "deg2rad": lambda g, x: g.mul(x, g.const(0.017453292519943295)),
     "rad2deg": lambda g, x: g.mul(x, g.const(57.29577951308232)),
-} | {
-    name: functools.partial(lambda name, g, x: g.fun(name, x), name)
-    for name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")
 }  # fmt: skip
 """Rows of numpy's functions of numbers, by their names."""
+for _name in ("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
+    OPERATIONS[_name] = functools.partial(lambda name, g, x: g.fun(name, x), _name)
 SPELLED = {
     "fabs": "absolute", "abs": "absolute", "float_power": "power", "pow": "power", "true_divide": "divide",
     "fmin": "minimum", "fmax": "maximum", "mod": "remainder", "conj": "conjugate", "bitwise_and": "logical_and",
@@ -240,13 +239,13 @@ class Traced(np.ndarray):
 
     def max(self, *arguments: Any, **options: Any) -> Any:
         """As ``numpy.max``."""
-        return np.maximum.reduce(self, *arguments, **{"axis": None, **options} if not arguments else options)
+        return _extreme("maximum", self, *arguments, **options)
 
     def min(self, *arguments: Any, **options: Any) -> Any:
         """As ``numpy.min``."""
-        return np.minimum.reduce(self, *arguments, **{"axis": None, **options} if not arguments else options)
+        return _extreme("minimum", self, *arguments, **options)
 
-    def clip(self, low: Any = None, high: Any = None) -> Any:
+    def clip(self, low: Any = None, high: Any = None) -> Any:  # type: ignore[override]
         """As ``numpy.clip``."""
         return _clipped(self, low, high)
 
@@ -383,14 +382,15 @@ def _clipped(x: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     x = array_of(x)
-    size = np.absolute(x)
+    size: Any = np.absolute(x)
+    add: Any = np.add.reduce
     if ord == 1 and (axis is not None or x.ndim == 1):
-        return np.add.reduce(size, axis=axis, keepdims=keepdims)
+        return add(size, axis=axis, keepdims=keepdims)
     if ord == np.inf and (axis is not None or x.ndim == 1):
-        return np.maximum.reduce(size, axis=axis, keepdims=keepdims)
+        return _extreme("maximum", size, axis=axis, keepdims=keepdims)
     if ord not in (None, "fro") and not (ord == 2 and (axis is not None or x.ndim == 1)):
         raise NotTraceable("it uses np.linalg.norm with an order for which there is no rule")
-    return np.sqrt(np.add.reduce(x * x, axis=axis, keepdims=keepdims))
+    return np.sqrt(add(x * x, axis=axis, keepdims=keepdims))
 
 
 def _cross(a: Any, b: Any, **options: Any) -> Any:
