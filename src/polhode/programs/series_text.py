@@ -18,9 +18,18 @@ from polhode.programs.text import LARGEST_POWER, Lines, call, chain, literal
 ARGUMENTS = "y, t, h, K, c, X, r"
 
 
-def memory(series: Series, order: int) -> int:
+LANES = 4
+
+
+def memory(series: Series, order: int, wide: bool = False) -> int:
     """How many numbers of memory the coefficients up to an order need."""
-    return max(1, 2 * len(series.slots) * (order + 1))
+    width = _width(series, wide)
+    return max(1, width * (2 * order + 2 + wide))
+
+
+def _width(series: Series, wide: bool) -> int:
+    """Numbers of a record of one order: the products, in lanes of four where it is wide."""
+    return -(-len(series.slots) // LANES) * LANES if wide else len(series.slots)
 
 
 def constants_text(series: Series, given: Mapping[str, str], arguments: str, name: str = "constants") -> str:
@@ -41,27 +50,28 @@ def constants_text(series: Series, given: Mapping[str, str], arguments: str, nam
     return "\n".join([f"def {name}({arguments}, c):", *(f"    {line}" for line in lines)]) + "\n"
 
 
-def coefficients_text(series: Series, name: str = "coefficients") -> str:
-    """The text of the function."""
+def coefficients_text(series: Series, name: str = "coefficients", wide: bool = False) -> str:
+    """The text of the function.
+
+    Parameters
+    ----------
+    series : Series
+    name : str
+        Name of the function.
+    wide : bool
+        Four products at a time, with the instructions of ``kernel.simd``; then K >= 2.
+    """
     writer = _Writer(series)
-    n, width = len(series.states), len(series.slots)
+    n, width = len(series.states), _width(series, wide)
     head = [*(f"y{i}0 = y[{i}]" for i in range(n)), "t0 = t", *writer.rules(zero=True)]
-    head += [f"X[{i}] = y{i}0" for i in range(n)]
+    head += [f"b = {width} * (K + 1)", *(f"X[{i}] = y{i}0" for i in range(n))]
     head += writer.next_states("0", "h")
-    head += writer.stores("0")
-    body = ["fk = float(k)", "ik = 1.0 / fk", "tk = h if k == 1 else 0.0"]
-    body += [f"q{s} = 0.0" for s in range(width)]
-    if width:
-        body.append("for j in range(1, k):")
-        body += [f"    q{s} = q{s} + r[{width} * j + {s}] * r[b + {width} * (k - j) + {s}]" for s in range(width)]
-    body += writer.rules(zero=False)
-    body += writer.stores("k")
-    body += ["g = h / (fk + 1.0)", *writer.next_states("k", "g")]
-    lines = [f"b = {width} * (K + 1)", *head]
-    lines += [f"X[{n} + {i}] = y{i}k" for i in range(n)]
-    loop = ["for k in range(1, K):", *(f"    {line}" for line in body)]
-    loop += [f"    X[{n} * (k + 1) + {i}] = y{i}k" for i in range(n)]
-    return "\n".join([f"def {name}({ARGUMENTS}):", *(f"    {line}" for line in [*lines, *loop])]) + "\n"
+    head += [f"X[{n} + {i}] = y{i}k" for i in range(n)]
+    loop = [*(writer.wide if wide else writer.narrow)(width), "g = h / (fk + 1.0)", *writer.next_states("k", "g")]
+    loop += [f"X[{n} * (k + 1) + {i}] = y{i}k" for i in range(n)]
+    head += writer.first(n) if wide else writer.stores("0")
+    lines = [*head, f"for k in range({2 if wide else 1}, K):", *(f"    {line}" for line in loop)]
+    return "\n".join([f"def {name}({ARGUMENTS}):", *(f"    {line}" for line in lines)]) + "\n"
 
 
 class _Writer:
@@ -89,6 +99,62 @@ class _Writer:
             slot = f"{n}" if at == "0" else f"{width} * k + {n}"
             lines += [f"r[{slot}] = {a}{at}", f"r[b + {slot}] = {b}{at}"]
         return lines
+
+    def narrow(self, width: int) -> list[str]:
+        """Order k of all series, with sums of plain numbers."""
+        lines = ["fk = float(k)", "ik = 1.0 / fk", "tk = h if k == 1 else 0.0", *(f"q{n} = 0.0" for n in range(width))]
+        if width:
+            lines.append("for j in range(1, k):")
+            lines += [f"    q{n} = q{n} + r[{width} * j + {n}] * r[b + {width} * (k - j) + {n}]" for n in range(width)]
+        return [*lines, *self.rules(zero=False), *self.stores("k")]
+
+    def first(self, n: int) -> list[str]:
+        """Order 1 of all series and the states of order 2; what the wide form remembers of orders 1 and k - 1.
+
+        In order 2 the last but one order is order 1 itself, and would count twice.
+        """
+        lines = ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
+        lines += self.rules(zero=False)
+        for one in self.factors:
+            lines += [f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k"]
+        lines += self.next_states("k", "0.5 * h")
+        return [*lines, *(f"X[{2 * n} + {i}] = y{i}k" for i in range(n)), "tk = 0.0"]
+
+    def wide(self, width: int) -> list[str]:
+        """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains.
+
+        Those with the coefficients k - 1, which were just made, are added as plain numbers: a wide load right after
+        narrow stores would wait for them.
+        """
+        if not width:
+            return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]
+        groups, at = range(0, width, LANES), "2 * b"
+        lines = [f"{c}{n} = spread(0.0)" for n in groups for c in "ac"]
+        lines.append("for j in range(2, (k + 1) // 2):")
+        for n in groups:
+            for c, i, j in (("a", "j", "(k - j)"), ("c", "(k - j)", "j")):
+                lines.append(
+                    f"    {c}{n} = fused(load4(r, {width} * {i} + {n}), load4(r, b + {width} * {j} + {n}), {c}{n})"
+                )
+        lines += ["if k % 2 == 0 and k > 2:", "    j = k // 2"]
+        for n in groups:
+            lines.append(f"    a{n} = fused(load4(r, {width} * j + {n}), load4(r, b + {width} * j + {n}), a{n})")
+        lines += [f"store4(r, {at} + {n}, a{n} + c{n})" for n in groups]
+        lines += ["fk = float(k)", "ik = 1.0 / fk"]
+        for n, (a, b) in enumerate(self.S.slots):
+            lines.append(f"q{n} = (r[{at} + {n}] + {a}1 * {b}o) + {a}o * {b}1")
+        lines += self.rules(zero=False)
+        for side, base in ((0, ""), (1, "b + ")):
+            for n in groups:
+                four = [pair[side] + "k" for pair in self.S.slots[n : n + LANES]]
+                four += ["0.0"] * (LANES - len(four))
+                lines.append(f"store4(r, {base}{width} * k + {n}, four({', '.join(four)}))")
+        return [*lines, *(f"{one}o = {one}k" for one in self.factors)]
+
+    @property
+    def factors(self) -> list[str]:
+        """Series that are factors of products."""
+        return sorted({one for pair in self.S.slots for one in pair})
 
     def next_states(self, at: str, step: str) -> list[str]:
         """The next coefficient of the states."""

@@ -16,7 +16,12 @@ LARGEST_POWER = 16.0
 LONGEST_CHAIN = 4
 """Longer sums are added in two chains."""
 MATH = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")
-HEAD = f"from math import {', '.join(sorted((*MATH, 'copysign', 'sqrt')))}\n\nfrom numpy import floor\n"
+HEAD = f"""from math import {", ".join(sorted((*MATH, "copysign", "sqrt")))}
+
+from numpy import floor
+
+from polhode.kernel.simd import four, fused, load4, spread, store4
+"""
 """Imports of every text."""
 
 Given = Mapping[str, str]

@@ -342,7 +342,7 @@ def _stripped(x: Any) -> Any:
     if isinstance(x, Traced):
         return boxed(x) if holds_tracers(x) else np.array(x.tolist(), dtype=float)
     if isinstance(x, list | tuple) and type(x) in (list, tuple):
-        return type(x)(x[k] if isinstance(x[k], Tracer) else _stripped(x[k]) for k in range(len(x)))
+        return type(x)(_stripped(one) for one in x)
     return x
 
 

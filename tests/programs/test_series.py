@@ -1,0 +1,191 @@
+"""Taylor coefficients of every kind of row against mpmath, and of motions against their equations."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numba import f8, i8, types
+
+from polhode.algebra.quaternion import rotate_inverse
+from polhode.kernel import jit
+from polhode.programs import derive
+from polhode.programs.graph import FUNCTIONS
+from polhode.programs.motion import motion
+from polhode.programs.series import best_series
+from polhode.programs.series_text import coefficients_text, constants_text, memory
+from polhode.programs.text import places
+from polhode.programs.trace import spread, trace, where
+from polhode.programs.written import module_of
+
+T, H, ORDER = 0.7, 0.5, 20
+coefficients = None  # what bind puts in
+
+
+def series_of(g, names, rates, arguments, wide):
+    """The module of the series of states, and how many numbers it remembers."""
+    series = best_series(g, [g.input(name) for name in names], rates)
+    text = coefficients_text(series, wide=wide)
+    text += "\n\n" + constants_text(series, places(arguments), ", ".join(arguments) or "none")
+    return module_of(text), series
+
+
+def taylor(g, names, rates, y, t, h, K, wide=False, **given):
+    """Coefficients of the states in powers of (time - t)/h, K + 1 rows."""
+    arguments = {name: len(value) if np.ndim(value) else 0 for name, value in given.items()}
+    module, series = series_of(g, names, rates, arguments, wide)
+    c, X = np.zeros(len(series.fixed) + 1), np.full((K + 1) * len(names), np.nan)
+    module.constants(*(given.values() or (None,)), c)
+    module.coefficients(np.array(y, float), t, h, K, c, X, np.full(memory(series, K, wide), np.nan))
+    return X.reshape(K + 1, -1)
+
+
+A = mp.mpf(0.2)
+CASES = {
+    "exp": (lambda t: np.exp(-2 * t), lambda t: mp.exp(-2 * t)),
+    "log": (lambda t: np.log(t + 2), lambda t: mp.log(t + 2)),
+    "sin": (lambda t: np.sin(2 * t + t * t), lambda t: mp.sin(2 * t + t * t)),
+    "cos": (lambda t: np.cos(2 * t + t * t), lambda t: mp.cos(2 * t + t * t)),
+    "tan": (lambda t: np.tan(t), mp.tan),
+    "tanh": (lambda t: np.tanh(t * t + 0.2), lambda t: mp.tanh(t * t + A)),
+    "sinh": (lambda t: np.sinh(t) * np.cosh(2 * t), lambda t: mp.sinh(t) * mp.cosh(2 * t)),
+    "atan": (lambda t: np.arctan(2 * t), lambda t: mp.atan(2 * t)),
+    "asin": (lambda t: np.arcsin(t / 2), lambda t: mp.asin(t / 2)),
+    "acos": (lambda t: np.arccos(t / 2), lambda t: mp.acos(t / 2)),
+    "atan2": (lambda t: np.arctan2(np.sin(t), t - 2), lambda t: mp.atan2(mp.sin(t), t - 2)),
+    "pow": (lambda t: (t + 1.5) ** t, lambda t: (t + mp.mpf(1.5)) ** t),
+    "root": (lambda t: (t * t + 1.5) ** (1 / 3), lambda t: (t * t + mp.mpf(1.5)) ** mp.mpf(1 / 3)),
+    "reciprocal": (lambda t: 3 / (t * t + 1.5), lambda t: 3 / (t * t + mp.mpf(1.5))),
+    "powers": (
+        lambda t: (t * t + 1.5) ** -2.5 - 3 / (t * t + 1.5) + (t + 2) ** 7,
+        lambda t: (t * t + mp.mpf(1.5)) ** mp.mpf(-2.5) - 3 / (t * t + mp.mpf(1.5)) + (t + 2) ** 7,
+    ),
+    "products": (lambda t: t * np.sin(t) ** 2 * np.exp(t) * 2.5, lambda t: t * mp.sin(t) ** 2 * mp.exp(t) * 2.5),
+    "choice": (lambda t: where(t > 0.1, np.exp(t), np.abs(t - 1)), mp.exp),
+    "size": (lambda t: np.abs(np.sin(3 * t + 3)), lambda t: -mp.sin(3 * t + 3)),
+    "least": (lambda t: np.minimum(np.maximum(np.exp(t), t), 5 + np.floor(t)) * np.sign(t), mp.exp),
+    "constant": (lambda t: 2.5, lambda t: mp.mpf(2.5)),
+}
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_coefficients_of_every_function(name, wide):
+    """The integral of a function of time; errors relative to the convergence of its series."""
+    function, precise = CASES[name]
+    program = trace(function, {"t": 0}, ())
+    (found,) = taylor(program.graph, ["x0"], program.outputs, [1.0], T, H, ORDER, wide).T
+    with mp.workdps(40):
+        known = mp.taylor(precise, mp.mpf(T), ORDER)
+        known = [1.0, *(float(c * mp.mpf(H) ** (k + 1) / (k + 1)) for k, c in enumerate(known[:-1]))]
+    sizes = np.abs(known)
+    ratio = max(0.05, *(sizes[k] ** (1 / k) for k in range(8, ORDER + 1)))
+    scale = ratio ** np.arange(ORDER + 1)
+    assert np.all(np.abs(found - known) <= 3e-15 * scale * max(sizes / scale))
+
+
+def test_every_kind_of_row_has_a_rule():
+    tried = " ".join(CASES) + " abs min max sign floor less choose cosh"
+    assert all(name in tried for name in FUNCTIONS)
+
+
+# ------------------------------------------------------------------ motions
+def j2(t, r, p):
+    square = np.dot(r, r)
+    return -p[0] / np.sqrt(square) * (1 - p[1] / square * (r[2] * r[2] / square - 1 / 3))
+
+
+def drag(t, r, v, p):
+    size = np.linalg.norm(r)
+    wind = v - np.array([-0.1 * r[1], 0.1 * r[0], 0.0])
+    pull = -p[0] / size**3 * r + 0.01 * np.array([np.cos(t), np.sin(t), 0.0])
+    return pull - p[1] * np.exp(-(size - 1.0) / 0.3) * np.linalg.norm(wind) * wind
+
+
+def top(t, q, p):
+    return p[0] * np.dot(p[1:4], rotate_inverse(q, (0.0, 0.0, 1.0)))
+
+
+def damped(t, q, omega, p):
+    return -p[0] * omega * (1.0 + np.abs(omega[1])) + p[1] * np.array([np.tanh(q[0]), q[1] * q[2], np.cos(3.0 * t)])
+
+
+def orbit_of(function, size):
+    program = trace(function, {"t": 0, "r": 3, "p": size}, ())
+    force, _ = derive.loads(program.graph, program.outputs[0], "r")
+    return program.graph, *motion(program.graph, force, ())
+
+
+def pushed_orbit():
+    program = trace(drag, {"t": 0, "r": 3, "v": 3, "p": 2}, (3,))
+    return program.graph, *motion(program.graph, program.outputs, ())
+
+
+def spinning_top():
+    program = trace(top, {"t": 0, "q": "attitude", "p": 4}, ())
+    _, torque = derive.loads(program.graph, program.outputs[0], "", "q")
+    return program.graph, *motion(program.graph, (), torque)
+
+
+def damped_body():
+    program = trace(damped, {"t": 0, "q": "attitude", "m": 3, "p": 2}, (3,))
+    return program.graph, *motion(program.graph, (), program.outputs)
+
+
+GIVEN = {"lightness": 0.8, "j": (0.5, 1 / 1.5, 1.0), "p": (1.3, 0.04, 0.3, 0.9)}
+START = {"r": (1.1, -0.3, 0.2), "v": (0.2, 0.9, 0.3), "m": (0.4, 1.1, -0.7), "q": (0.5, -0.1, 0.7, 0.5)}
+MOTIONS = {
+    "J2": lambda: orbit_of(j2, 2), "drag": pushed_orbit, "top": spinning_top, "damped": damped_body,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("name", MOTIONS)
+def test_the_series_of_a_motion_satisfies_its_equations(name, wide):
+    g, names, rates = MOTIONS[name]()
+    values = spread(**START)
+    y = [values[one] for one in names]
+    h = 0.05
+    X = taylor(g, names, rates, y, T, h, ORDER, wide, **GIVEN)
+    for x in (0.0, 0.5, 1.0):
+        state = dict(zip(names, x ** np.arange(ORDER + 1) @ X, strict=True))
+        slope = np.arange(1, ORDER + 1) * x ** np.arange(ORDER) @ X[1:] / h
+        expected = g.evaluate(rates, spread(**GIVEN) | {"t": T + h * x} | state)
+        assert np.allclose(slope, expected, rtol=0, atol=1e-14)
+
+
+def test_a_circular_orbit_has_the_series_of_sine_and_cosine():
+    g, names, rates = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
+    X = taylor(g, names, rates, [1.0, 0, 0, 0, 1.0, 0], 0.0, 1.0, ORDER, lightness=1.0, p=(1.0,))
+    for k in range(ORDER + 1):
+        cosine, sine = (0.5 * (1j**k + s * (-1j) ** k) / s.real for s in (1 + 0j, -1 + 0j))
+        expected = [(cosine / math.factorial(k)).real, (abs(sine) * [0, 1, 0, -1][k % 4]) / math.factorial(k), 0.0]
+        assert np.allclose(X[k, :3], expected, rtol=0, atol=1e-15)
+
+
+def test_the_fewest_products_are_taken():
+    g, names, rates = orbit_of(j2, 2)
+    assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= 11
+
+
+def call(y, t, h, K, c, X, r):
+    coefficients(jit.pointer(y), t, h, K, jit.pointer(c), jit.pointer(X), jit.pointer(r))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_compiled_as_in_python(wide):
+    g, names, rates = orbit_of(j2, 2)
+    y = [*START["r"], *START["v"]]
+    expected = taylor(g, names, rates, y, T, H, ORDER, wide, **GIVEN)
+    arguments = {name: len(value) if np.ndim(value) else 0 for name, value in GIVEN.items()}
+    module, series = series_of(g, names, rates, arguments, wide)
+    kernel = jit.compile_kernel(
+        jit.bind(call, coefficients=module.coefficients), types.void(*[f8[::1], f8, f8, i8, *[f8[::1]] * 3])
+    )
+    c, X = np.zeros(len(series.fixed) + 1), np.zeros(expected.size)
+    module.constants(*GIVEN.values(), c)
+    kernel(np.array(y), T, H, ORDER, c, X, np.zeros(memory(series, ORDER, wide)))
+    size = np.abs(expected).max(axis=1, keepdims=True)
+    assert np.all(np.abs(X.reshape(expected.shape) - expected) <= 1e-12 * size)
