@@ -1,0 +1,119 @@
+"""Texts of programs as modules: named by their digests, compiled once for all processes."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from polhode.kernel import jit, reach
+from polhode.kernel.signatures import LOADS
+from polhode.programs import written
+from polhode.programs.roles import loads_text, of_potential
+from polhode.programs.trace import trace
+from polhode.programs.written import module_of
+
+compiling = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+
+
+def central(r, p):
+    return -p[0] / np.linalg.norm(r)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(written, "cache_folder", lambda: tmp_path)
+    before = set(sys.modules)
+    yield tmp_path / "programs"
+    for name in set(sys.modules) - before:
+        if name.startswith(reach.WRITTEN):
+            del sys.modules[name]
+
+
+def test_a_text_has_one_module_and_one_file(folder):
+    made = module_of("def f(x):\n    return sqrt(x) + 1.0\n")
+    assert made.f(4.0) == 3.0
+    assert made is module_of("def f(x):\n    return sqrt(x) + 1.0\n")
+    assert made is not module_of("def f(x):\n    return sqrt(x) + 2.0\n")
+    assert len(list(folder.iterdir())) == 2
+    assert sys.modules[made.__name__] is made
+    assert made.f.__code__.co_filename == made.__file__
+
+
+def test_what_is_run_is_the_text_and_not_the_file(folder):
+    text = "def f(x):\n    return x + 41.0\n"
+    made = module_of(text)
+    path = next(folder.iterdir())
+    whole = path.read_text()
+    path.write_text("raise SystemExit\n")
+    del sys.modules[made.__name__]
+    assert module_of(text).f(1.0) == 42.0
+    assert path.read_text() == whole
+
+
+def test_where_nothing_can_be_written_functions_work(folder, monkeypatch):
+    monkeypatch.setattr(written, "cache_folder", lambda: folder / "a file" / "below")
+    folder.mkdir()
+    (folder / "a file").write_text("")
+    assert module_of("def f(x):\n    return x + 43.0\n").f(1.0) == 44.0
+
+
+def test_a_kernel_is_known_by_the_text(folder):
+    one, same, other = (
+        module_of(f"def f(x):\n    return x * {k}\n\n\ndef g(x):\n    return x\n") for k in ("2.0", "2.0", "3.0")
+    )
+    digests = [reach.digest_of(module.f, {}) for module in (one, same, other)]
+    assert digests[0] == digests[1] != digests[2]
+    assert reach.digest_of(one.f, {}) != reach.digest_of(one.g, {})
+    assert jit.Made(one.f) == jit.Made(same.f) != jit.Made(other.f)
+
+
+def test_the_same_function_gives_the_same_text_again():
+    texts = set()
+    for _ in range(2):
+        program = trace(central, {"r": 3, "p": 1}, ())
+        texts.add(loads_text(program.graph, program.outputs * 3, ()))
+    assert len(texts) == 1
+
+
+RUN = """
+    import json
+    import numpy as np
+    from polhode.kernel import jit
+    from polhode.kernel.signatures import LOADS
+    from polhode.programs.roles import of_potential
+    from polhode.programs.trace import trace
+
+    def loop(y, bodies, parameters, out):
+        loads(15, 0.0, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
+
+    def spring(r, p):
+        return 0.5 * p[0] * np.dot(r, r)
+
+    from numba import f8, types
+    loads = None
+    y, bodies, out = np.arange(13.0), np.ones(12), np.zeros(6)
+    compiled = []
+    with jit.watched(lambda: compiled.append(1)):
+        roles = of_potential(trace(spring, {"r": 3, "p": 1}, ()), "r", "")
+        jit.compile_kernel(roles.loads, LOADS)
+        bound = jit.bind(loop, loads=roles.loads)
+        bound.__code__ = bound.__code__.replace(co_filename=roles.loads.__code__.co_filename)
+        jit.compile_kernel(bound, types.void(*[f8[::1]] * 4))(y, bodies, np.array([2.0]), out)
+    print(json.dumps([len(compiled), out.tolist()]))
+"""
+
+
+@compiling
+def test_a_second_process_compiles_nothing(python, tmp_path):
+    (tmp_path / "kernels").mkdir(mode=0o700)
+    expected = [0.0, -2.0, -4.0, 0.0, 0.0, 0.0]
+    assert python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [1, expected]
+    assert python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels")) == [0, expected]
+
+
+@compiling
+def test_roles_compile_as_they_run_in_python():
+    roles = of_potential(trace(central, {"r": 3, "p": 1}, ()), "r", "")
+    assert jit.compile_kernel(roles.loads, LOADS).signatures
