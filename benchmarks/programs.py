@@ -38,7 +38,7 @@ CALLS = 20_000
 ORDER = 20
 MU, RADIUS = 398600.4418, 6378.137
 J = (1.08262668e-3, -2.53266e-6, -1.61962e-6, -2.27296e-7, 5.40681e-7)
-coefficients = None  # what bind puts in
+coefficients = jit.hole("coefficients(y, t, h, K, c, X, r)", "The Taylor coefficients.")
 
 
 # ------------------------------------------------------------------ potentials as a user writes them

@@ -21,7 +21,7 @@ from polhode.programs.trace import spread, trace, where
 from polhode.programs.written import module_of
 
 T, H, ORDER = 0.7, 0.5, 20
-coefficients = None  # what bind puts in
+coefficients = jit.hole("coefficients(y, t, h, K, c, X, r)")
 
 
 def series_of(g, names, rates, arguments, wide):

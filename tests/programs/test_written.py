@@ -92,7 +92,7 @@ RUN = """
         return 0.5 * p[0] * np.dot(r, r)
 
     from numba import f8, types
-    loads = None
+    loads = jit.hole("loads(...)")
     y, bodies, out = np.arange(13.0), np.ones(12), np.zeros(6)
     compiled = []
     with jit.watched(lambda: compiled.append(1)):
