@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from numba import njit
 
 from polhode.algebra import quaternion, rotation
 from polhode.errors import UserFunctionError
+from polhode.programs.attitude import STAND_INS
 from polhode.programs.trace import NotTraceable, trace, where
 
 T, R, V, P = 0.7, np.array([1.1, -0.4, 0.6]), np.array([0.3, 0.8, -0.5]), np.array([2.0, 0.3])
@@ -242,3 +244,9 @@ def test_where_of_numbers_and_arrays():
     assert where(True, 1.0, 2.0) == 1.0
     assert where(0.1 > 0.2, 1.0, 2.0) == 2.0
     assert np.array_equal(where(np.array([True, False]), [1.0, 2.0], 5.0), [1.0, 5.0])
+
+
+def test_functions_of_attitudes_are_found_by_their_names():
+    """A module that moves would otherwise lose its stand-ins silently."""
+    for module, name in STAND_INS:
+        assert getattr(importlib.import_module(module), name).__module__ == module

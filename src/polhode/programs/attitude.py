@@ -105,7 +105,7 @@ def normalize(q: Any) -> Any:
     return q if isinstance(q, Attitude) and q.matrix is not None else array_of(q) / np.linalg.norm(array_of(q))
 
 
-_TUPLES, _PUBLIC = "polhode.algebra.quaternion", "polhode.algebra.rotation"
+_TUPLES, _PUBLIC = "polhode.algebra.quaternion", "polhode.algebra.rotation.quaternions"
 STAND_INS = {
     (_TUPLES, "rotate"): rotate, (_TUPLES, "rotate_inverse"): rotate_inverse, (_TUPLES, "to_matrix"): to_matrix,
     (_TUPLES, "multiply"): multiply, (_TUPLES, "conjugate"): conjugate, (_TUPLES, "normalize"): normalize,
