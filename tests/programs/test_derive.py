@@ -18,9 +18,9 @@ from polhode.programs.motion import motion
 from polhode.programs.roles import angular_velocity, of_potential
 from polhode.programs.trace import spread, trace, where
 
-heavy_top, gravity_gradient, soft_wall, forces = (
+heavy_top, gravity_gradient, soft_wall, forces, zonal, third_body = (
     importlib.import_module(f"polhode.systems.{name}")
-    for name in ("heavy_top", "gravity_gradient", "soft_wall", "forces")
+    for name in ("heavy_top", "gravity_gradient", "soft_wall", "forces", "forces.zonal", "forces.third_body")
 )
 
 
@@ -97,7 +97,7 @@ def tides(t, r, q, p, I):
     return -p[1] * (1.0 / np.linalg.norm(s - r) - np.dot(r, s) / np.dot(s, s) ** 1.5)
 
 
-def zonal(t, r, q, p, I):
+def harmonics(t, r, q, p, I):
     size = np.linalg.norm(r)
     s, ratio = r[2] / size, 0.9 / size
     before, now, power, total = s, 1.5 * s * s - 0.5, ratio * ratio, 1.0
@@ -117,7 +117,7 @@ def gradient(t, r, q, p, I):
 POTENTIALS = {
     "central": lambda t, r, q, p, I: -p[0] / math.sqrt(r[0] ** 2 + r[1] ** 2 + r[2] ** 2),
     "spring": lambda t, r, q, p, I: 0.5 * p[0] * np.dot(r - np.array([0.1, 0.2, 0.3]), r) + p[1] * r[0] ** 4,
-    "zonal": zonal, "tides": tides, "gradient": gradient,
+    "zonal": harmonics, "tides": tides, "gradient": gradient,
     "top": lambda t, r, q, p, I: p[0] * np.dot((0.1, -0.2, 0.9), up(q)),
     "wall": lambda t, r, q, p, I: 1.0 / (1.5 + up(q)[2]) - 0.001 * (1.5 + up(q)[2]) ** -10,
     "dipole in a field": lambda t, r, q, p, I: -np.dot(rotate(q, p[:3]), [np.sin(t), r[2], r[0] * r[1]]),
@@ -299,8 +299,8 @@ def derived_force(potential, size, **given):
 
 def test_zonal_gravity_equals_what_is_written_by_hand():
     J = (1.08e-3, -2.5e-6, -1.6e-6, -2.3e-7, 5.4e-7)
-    table = (0.0, 0.0, 1.0, 6378.0, 6.0, *J)
-    mu = 398600.0
+    mu, radius = 398600.0, 6378.0
+    table = forces.zonal(radius=radius, **{f"J{n}": J[n - 2] for n in range(2, 7)}).numbers
 
     def potential(t, r, p):
         size = np.linalg.norm(r)
@@ -316,30 +316,29 @@ def test_zonal_gravity_equals_what_is_written_by_hand():
     for _ in range(10):
         r = draw.normal(size=3)
         r *= draw.uniform(6600.0, 20000.0) / np.linalg.norm(r)
-        found = derived_force(potential, 7, t=0.0, r=r, p=(mu, 6378.0, *J))
-        expected = np.array(forces.zonal_acceleration(table, 0, mu, tuple(r)))
+        found = derived_force(potential, 7, t=0.0, r=r, p=(mu, radius, *J))
+        expected = np.array(zonal.zonal_acceleration(table, 0, mu, 0.0, tuple(r), (0.0, 0.0, 0.0)))
         size = mu * J[0] / np.dot(r, r) * 6.0
         assert np.abs(found - expected).max() <= 4e-16 * size
 
 
 def test_a_third_body_equals_what_is_written_by_hand():
     """Without cancellation, as the potential is written so."""
-    table = (4903.0, 1.0, 2.7e-6, 0.3, 3.8e5, 0.0, 0.0, 0.0, 3.7e5, 9e4)
+    mu, s = 4903.0, (3.1e5, -2.0e5, 9e4)
 
     def potential(t, r, p):
-        angle = p[1] * t + p[2]
-        s = np.cos(angle) * p[3:6] + np.sin(angle) * p[6:9]
+        s = p[1:4]
         square = np.dot(s, s)
         q = np.dot(r, r - 2.0 * s) / square
         w = np.sqrt(1.0 + q)
         tide = q * q * (w + 2.0) / (2.0 * w * (1.0 + w) * (1.0 + w)) - 0.5 * np.dot(r, r) / square
         return -p[0] / np.sqrt(square) * tide
 
+    table = forces.third_body(mu, position=s).numbers
     for r in ((7000.0, 100.0, -50.0), (100.0, -42000.0, 3000.0)):
-        p = (table[0], *table[2:])
-        found = derived_force(potential, 9, t=4e5, r=r, p=p)
-        expected = np.array(forces.third_body_acceleration((table[0], forces.CIRCLE, *table[2:]), 0, 4e5, r))
-        size = 2.0 * p[0] * np.linalg.norm(r) / 3.8e5**3
+        found = derived_force(potential, 4, t=0.0, r=r, p=(mu, *s))
+        expected = np.array(third_body.third_body_acceleration(table, 0, 0.0, 0.0, r, (0.0, 0.0, 0.0)))
+        size = 2.0 * mu * np.linalg.norm(r) / np.linalg.norm(s) ** 3
         assert np.abs(found - expected).max() <= 4e-16 * size
 
 
