@@ -338,7 +338,7 @@ def test_a_third_body_equals_what_is_written_by_hand():
     for r in ((7000.0, 100.0, -50.0), (100.0, -42000.0, 3000.0)):
         found = derived_force(potential, 4, t=0.0, r=r, p=(mu, *s))
         expected = np.array(third_body.third_body_acceleration(table, 0, 0.0, 0.0, r, (0.0, 0.0, 0.0)))
-        size = 2.0 * mu * np.linalg.norm(r) / np.linalg.norm(s) ** 3
+        size = 4.0 * mu * np.linalg.norm(r) / np.linalg.norm(s) ** 3  # of r and of f s
         assert np.abs(found - expected).max() <= 4e-16 * size
 
 
