@@ -53,6 +53,7 @@ ROOMS = {
     "runs.prepared": "Running",
     "runs.resume": "Running",
     "systems": "Systems",
+    "programs.tracer": "Systems",
     "methods": "Methods",
     "trajectory": "Trajectories and citations",
     "runs.point_motion": "Trajectories and citations",

@@ -22,6 +22,7 @@ _HOMES = {
     "check_method": "checks", "check_system": "checks",
     "free_motion": "runs.free_motion", "point_motion": "runs.point_motion",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
+    "where": "programs.tracer",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",

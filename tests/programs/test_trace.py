@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+import polhode
 from polhode.algebra import quaternion, rotation
 from polhode.errors import UserFunctionError
 from polhode.programs.attitude import STAND_INS
@@ -244,6 +245,18 @@ def test_where_of_numbers_and_arrays():
     assert where(True, 1.0, 2.0) == 1.0
     assert where(0.1 > 0.2, 1.0, 2.0) == 2.0
     assert np.array_equal(where(np.array([True, False]), [1.0, 2.0], 5.0), [1.0, 5.0])
+    assert polhode.where is where
+
+
+@njit
+def chosen(x, a):
+    return where(x > 0.0, 1.0, 2.0), where(a > 0.0, a, -a)
+
+
+def test_where_in_compiled_functions():
+    number, array = chosen(-1.0, np.array([-1.0, 3.0]))
+    assert number == 2.0
+    assert np.array_equal(array, [1.0, 3.0])
 
 
 def test_functions_of_attitudes_are_found_by_their_names():

@@ -421,8 +421,8 @@ CALLS = {
     "observables.drift": [{"ds": gas, "variable": "energy", "blocks": 4}],
 }  # fmt: skip
 CALLS |= {name: [sample_arguments(build)] for name, build in SYSTEMS.items() if name not in CALLS}
-UNTRIED = {"trajectory.dataset", "inertia.mass_of", "inertia.turning"}
-"""What the systems call themselves, with their own arrays and what they have looked at."""
+UNTRIED = {"trajectory.dataset", "inertia.mass_of", "inertia.turning", "where"}
+"""What systems and users' functions call themselves, with their own arrays and what they have looked at."""
 
 
 def arguments_of(name, k=0):

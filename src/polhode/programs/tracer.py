@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from polhode.programs.graph import Graph
 
@@ -373,6 +375,14 @@ def where(condition: Any, a: Any, b: Any) -> Any:
         return Tracer(c.graph, c.graph.fun("choose", c.row, row_of(c.graph, x), row_of(c.graph, y)))
 
     return elementwise(choice, condition, a, b)
+
+
+@overload(where)  # type: ignore[untyped-decorator]
+def _where_in_kernels(condition: Any, a: Any, b: Any) -> Any:
+    """In functions of users that are compiled: numbers chosen, arrays by numpy."""
+    if any(isinstance(one, types.Array) for one in (condition, a, b)):
+        return lambda condition, a, b: np.where(condition, a, b)
+    return lambda condition, a, b: a if condition else b
 
 
 def _clipped(x: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
