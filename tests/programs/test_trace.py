@@ -250,13 +250,13 @@ def test_where_of_numbers_and_arrays():
 
 @njit
 def chosen(x, a):
-    return where(x > 0.0, 1.0, 2.0), where(a > 0.0, a, -a)
+    return where(x > 0.0, 1.0, 2.0), where(a > 0.0, a, 5.0)
 
 
 def test_where_in_compiled_functions():
     number, array = chosen(-1.0, np.array([-1.0, 3.0]))
     assert number == 2.0
-    assert np.array_equal(array, [1.0, 3.0])
+    assert np.array_equal(array, [5.0, 3.0])
 
 
 def test_functions_of_attitudes_are_found_by_their_names():

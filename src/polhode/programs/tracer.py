@@ -378,7 +378,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 @overload(where)  # type: ignore[untyped-decorator]
-def _where_in_kernels(condition: Any, a: Any, b: Any) -> Any:
+def _where_in_kernels(condition, a, b):  # type: ignore[no-untyped-def]
     """In functions of users that are compiled: numbers chosen, arrays by numpy."""
     if any(isinstance(one, types.Array) for one in (condition, a, b)):
         return lambda condition, a, b: np.where(condition, a, b)
