@@ -176,7 +176,7 @@ def test_the_attitude_is_that_of_the_users_frame():
 
 
 # ------------------------------------------------------------------ what cannot be traced
-CALLS = [0]
+CALLS, SEEN = [0], []
 
 
 def counting(t, r, v, q, p):
@@ -203,7 +203,9 @@ UNTRACEABLE = {
     "string": (lambda t, r, v, q, p: len(f"{t:.3f}"), "makes a string"),
     "complex": (lambda t, r, v, q, p: abs(t + 1j), "complex numbers"),
     "round": (lambda t, r, v, q, p: round(t, 2), "rounds a number"),
-    "counter": (counting, "returns other numbers when it is called again"),
+    "counter": (counting, "returns other numbers when it is called again, or writes"),
+    "list": (lambda t, r, v, q, p: SEEN.append(t) or t, "returns other numbers when it is called again, or writes"),
+    "print": (lambda t, r, v, q, p: print("called") or t, "it prints"),
     "random": (lambda t, r, v, q, p: np.random.default_rng().random() * t, "returns other numbers"),
     "error": (lambda t, r, v, q, p: {}["drag"] * t, "raised KeyError: 'drag'.*test_trace.py"),
     "object": (math.sqrt, "no plain function but of type 'builtin_function_or_method'"),
@@ -215,6 +217,7 @@ def test_what_cannot_be_traced_says_why_and_where(name):
     function, reason = UNTRACEABLE[name]
     with pytest.raises(NotTraceable, match=reason):
         trace(function, ARGUMENTS, ())
+    assert CALLS == [0] and SEEN == []  # nothing of the user's is changed
 
 
 # ------------------------------------------------------------------ mistakes

@@ -7,6 +7,7 @@ replaced; functions and modules of the user's are copied likewise. Nothing of th
 from __future__ import annotations
 
 import builtins
+import copy
 import functools
 import math
 import sys
@@ -160,12 +161,37 @@ NUMPY: dict[Any, Any] = {
 
 
 # ------------------------------------------------------------------ functions
+CONTAINERS = (list, dict, set, np.ndarray)
+"""What a function may write to; it gets copies, so that nothing of the user's is changed."""
+
+
+def _differ(a: Any, b: Any) -> bool:
+    """Whether two containers hold other objects."""
+    if isinstance(a, np.ndarray):
+        return a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes()
+    if isinstance(a, dict):
+        return list(a) != list(b) or any(a[key] is not b[key] for key in a)
+    if isinstance(a, set):
+        return a != b
+    return len(a) != len(b) or any(x is not y for x, y in zip(a, b, strict=True))
+
+
+def _refused(*_: Any, **__: Any) -> None:
+    raise NotTraceable("it prints")
+
+
 class Rewiring:
     """Copies functions; each one once, so that what a function remembers is remembered by its copy."""
 
     def __init__(self) -> None:
         self.kept: dict[int, tuple[Any, Any]] = {}
+        self.containers: list[tuple[Any, Any]] = []
         self.builtins = {**vars(builtins), "min": EXTREMES[min], "max": EXTREMES[max], "__import__": self._imported}
+        self.builtins["print"] = _refused
+
+    def changed(self) -> bool:
+        """Whether a function has written to a list, dictionary, set or array that it reads."""
+        return any(_differ(now, before) for now, before in self.containers)
 
     def _imported(self, *arguments: Any, **options: Any) -> Any:
         return self.replaced(builtins.__import__(*arguments, **options))
@@ -174,6 +200,10 @@ class Rewiring:
         """What stands in for a value that a function reads: itself unless it is a function or a module."""
         if id(value) in self.kept:
             return self.kept[id(value)][1]
+        if type(value) in CONTAINERS:
+            self.kept[id(value)] = value, (made := copy.copy(value))
+            self.containers.append((made, copy.copy(value)))
+            return made
         if not callable(value) and not isinstance(value, ModuleType):
             return value
         made = self._made(value)
@@ -210,10 +240,10 @@ class Rewiring:
         """A copy of a function in a world where what it reads is replaced."""
         world = {**function.__globals__, "__builtins__": self.builtins}
         cells = tuple(CellType() for _ in function.__closure__ or ())
-        copy = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells)
-        copy.__kwdefaults__ = function.__kwdefaults__
-        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-        self.kept[id(function)], self.kept[id(original)] = (function, copy), (original, copy)
+        made = FunctionType(function.__code__, world, function.__name__, function.__defaults__, cells)
+        made.__kwdefaults__ = function.__kwdefaults__
+        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+        self.kept[id(function)], self.kept[id(original)] = (function, made), (original, made)
         for cell, old in zip(cells, function.__closure__ or (), strict=True):
             try:
                 cell.cell_contents = self.replaced(old.cell_contents)
@@ -222,7 +252,7 @@ class Rewiring:
         for name in _names(function.__code__):
             if name in function.__globals__:
                 world[name] = self.replaced(function.__globals__[name])
-        return copy
+        return made
 
 
 def _found(table: dict[Any, Any], value: Any) -> Any:
@@ -238,8 +268,8 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def rewired(function: Any) -> Callable[..., Any]:
-    """A copy of a function that can be run on tracers.
+def rewired(function: Any) -> tuple[Callable[..., Any], Rewiring]:
+    """A copy of a function that can be run on tracers, and what has replaced what.
 
     Raises
     ------
@@ -249,8 +279,8 @@ def rewired(function: Any) -> Callable[..., Any]:
     plain = getattr(function, "py_func", function)
     if not isinstance(plain, FunctionType | MethodType | functools.partial):
         raise NotTraceable(f"it is no plain function but of type {type(function).__name__!r}")
-    made: Callable[..., Any] = Rewiring().replaced(plain)
-    return made
+    rewiring = Rewiring()
+    return rewiring.replaced(plain), rewiring
 
 
 def user_line(problem: BaseException, ours: str) -> str:

@@ -25,18 +25,13 @@ from polhode.kernel import layout as L
 from polhode.programs import derive
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.text import Lines
+from polhode.programs.text import Lines, matrix_rows
 from polhode.programs.trace import Program
 from polhode.programs.tracer import Tracer, array_of
 from polhode.programs.written import module_of
 
 ATTITUDES = ("qw", "qx", "qy", "qz")
-MATRIX = {
-    "q_u": ("1.0 - 2.0 * (qy * qy + qz * qz)", "2.0 * (qx * qy - qw * qz)", "2.0 * (qx * qz + qw * qy)"),
-    "q_v": ("2.0 * (qx * qy + qw * qz)", "1.0 - 2.0 * (qx * qx + qz * qz)", "2.0 * (qy * qz - qw * qx)"),
-    "q_w": ("2.0 * (qx * qz - qw * qy)", "2.0 * (qy * qz + qw * qx)", "1.0 - 2.0 * (qx * qx + qy * qy)"),
-}
-"""Rows of the matrix of a unit quaternion."""
+"""Variables of the quaternion."""
 
 
 def angular_velocity(g: Graph) -> Any:
@@ -53,8 +48,8 @@ def _places(g: Graph, rows: Sequence[int]) -> tuple[list[str], dict[str, str]]:
             f"r{k}": f"y[{L.POSITION + k}]", f"v{k}": f"bodies[{L.INVERSE_MASS}] * y[{L.MOMENTUM + k}]",
             f"m{k}": f"y[{L.ANGULAR + k}]", f"I{k}": f"bodies[{L.INERTIA + k}]",
             f"j{k}": f"bodies[{L.INVERSE_INERTIA + k}]",
-        } | {f"{row}{k}": MATRIX[row][k] for row in MATRIX}  # fmt: skip
-    given |= {f"q{k}": one for k, one in enumerate(ATTITUDES)}
+        }  # fmt: skip
+    given |= {f"q{k}": one for k, one in enumerate(ATTITUDES)} | matrix_rows("q", ATTITUDES)
     given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
     turning = any(name[0] == "q" for name in names)
     read = [f"{one} = y[{L.ATTITUDE + k}]" for k, one in enumerate(ATTITUDES)] if turning else []

@@ -7,6 +7,7 @@ written. Powers that are multiples of 1/2 are made of products, one root and one
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from polhode.programs.factor import factored, shared_pairs
 from polhode.programs.graph import Graph
@@ -162,15 +163,41 @@ class Lines:
         return self._let(key, linear(row[1], [(self.names[b], f) for b, f in row[2]]))
 
 
-def places(arguments: Mapping[str, int]) -> dict[str, str]:
-    """Expressions of inputs that are arguments of a function: numbers (size 0) and tuples."""
+def matrix_rows(q: str, parts: Sequence[str]) -> dict[str, str]:
+    """Expressions of the rows q_u, q_v, q_w of the matrix of a unit quaternion q, by names of inputs.
+
+    Parameters
+    ----------
+    q : str
+        Name of the attitude.
+    parts : list of str
+        Expressions of w, x, y, z.
+    """
+    w, x, y, z = parts
+    rows = {
+        "u": (f"1.0 - 2.0 * ({y} * {y} + {z} * {z})", f"2.0 * ({x} * {y} - {w} * {z})",
+              f"2.0 * ({x} * {z} + {w} * {y})"),
+        "v": (f"2.0 * ({x} * {y} + {w} * {z})", f"1.0 - 2.0 * ({x} * {x} + {z} * {z})",
+              f"2.0 * ({y} * {z} - {w} * {x})"),
+        "w": (f"2.0 * ({x} * {z} - {w} * {y})", f"2.0 * ({y} * {z} + {w} * {x})",
+              f"1.0 - 2.0 * ({x} * {x} + {y} * {y})"),
+    }  # fmt: skip
+    return {f"{q}_{row}{k}": rows[row][k] for row in rows for k in range(3)}
+
+
+def places(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Expressions of inputs that are arguments of a function: numbers (size 0), tuples, "attitude" a quaternion."""
     given: dict[str, str] = {}
     for name, size in arguments.items():
-        given |= {f"{name}{k}": f"{name}[{k}]" for k in range(size)} if size else {name: name}
+        if size == "attitude":
+            parts = [f"{name}[{k}]" for k in range(4)]
+            given |= {f"{name}{k}": part for k, part in enumerate(parts)} | matrix_rows(name, parts)
+        else:
+            given |= {f"{name}{k}": f"{name}[{k}]" for k in range(size)} if size else {name: name}
     return given
 
 
-def function(g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, int], shared: bool = True) -> str:
+def function(g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, Any], shared: bool = True) -> str:
     """The text of a helper function that returns rows: one number, or a tuple.
 
     Parameters
@@ -180,8 +207,8 @@ def function(g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str
         The rows.
     name : str
         Name of the function.
-    arguments : mapping of str to int
-        Its arguments in order, with their sizes: 0 a number, else a tuple.
+    arguments : mapping
+        Its arguments in order, with their sizes: 0 a number, "attitude" a quaternion, else a tuple.
     shared : bool
         Take common factors out of sums first.
     """

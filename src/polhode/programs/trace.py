@@ -23,11 +23,11 @@ from polhode.programs.tracer import NotTraceable, Tracer, where
 __all__ = ["NotTraceable", "Program", "trace", "where"]
 
 HERE = os.path.dirname(__file__) + os.sep
-MEMORY = "it returns other numbers when it is called again (a counter, random numbers, a file)"
+MEMORY = "it returns other numbers when it is called again, or writes to what outlives the call (a list, a file)"
 
 Size = Any
 """What an argument is: 0 a number, 3 a vector of three, "attitude" a quaternion, (frame) a quaternion seen in another
-body frame, an array of numbers that stand for themselves."""
+body frame, an array of numbers that stand for themselves, () nothing."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,9 @@ def trace(
 
 
 def _twice(function: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, what: str) -> Program:
-    copy = rewired(function)
+    copy, rewiring = rewired(function)
     first, second = (_once(copy, arguments, shape, described(function, what)) for _ in range(2))
-    if first.graph.rows != second.graph.rows or first.outputs != second.outputs:
+    if first.graph.rows != second.graph.rows or first.outputs != second.outputs or rewiring.changed():
         raise NotTraceable(MEMORY, _first_line(function))
     return first
 
@@ -162,7 +162,7 @@ def _argument(g: Graph, name: str, size: Size) -> Any:
     if isinstance(size, str):
         return attitude(g, name)
     if isinstance(size, tuple):
-        return attitude(g, name, size)
+        return attitude(g, name, size) if size else vector(g, name, 0)
     if isinstance(size, np.ndarray):
         return size
     return Tracer(g, g.input(name)) if size == 0 else vector(g, name, size)

@@ -347,8 +347,9 @@ class System:
     def _derived(self) -> frozenset[str]:
         """The capabilities that follow from bodies and functions."""
         by_velocity = any(variable.by_velocity for variable in self.auxiliary)
+        commutes = self.commutator is not None or (isinstance(self.loads, UserFunction) and self.loads.commutes)
         return stated(
-            series=self.series is not None, commutator=self.commutator is not None,
+            series=self.series is not None, commutator=commutes,
             potential=self.potential is not None or self.loads is no_loads, no_auxiliary=not self.auxiliary,
             exact_kicks="velocity_independent" in self.provides and not by_velocity,
             translation=self.translates, rotation=self.rotates, points=not self.rotates,

@@ -23,6 +23,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as slots
 from polhode.kernel.jit import bind, inlined, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
+from polhode.systems.user import derived
 from polhode.systems.user.roles import CACHE_SIZE, CALLS, POTENTIALS, Form
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
@@ -200,6 +201,9 @@ class UserFunction:
         trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
         if jit.disabled():
             return self.bridge()
+        role = self._derived()
+        if role is not None and self._agrees(role, trials, bodies):
+            return role
         function, reason = python_of(self.function), ""
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
@@ -222,6 +226,18 @@ class UserFunction:
                 stacklevel=2,
             )
         return bridge
+
+    @property
+    def commutes(self) -> bool:
+        """Whether it is the loads of a potential whose commutator follows from it."""
+        return derived.commutes(self)
+
+    def _derived(self) -> Callable[..., Any] | None:
+        """The role of the program that the function is, if it can be traced; see ``derived``."""
+        program = derived.program_of(self).program
+        if program is None:
+            return None
+        return derived.role_of(self, program, self._signature, dict(self._bound(self.memory_at)))
 
     def _trials(self, t: float, y: Any, bodies: Any) -> list[tuple[float, Any, Any]]:
         """Two generic states near the given one, with the loads from the plain function."""

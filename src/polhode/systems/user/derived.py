@@ -1,0 +1,169 @@
+"""Users' functions as programs: traced where they can be, so that loads follow from a potential without differences.
+
+The role of a traced function is the template of any other, with the text of the program in the place of the function;
+that of the loads of a potential calls derivatives. Such roles are cached on disk. Positions and attitudes of potentials
+are those of the state, the torque is that about the principal axes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from polhode.algebra.so3 import add
+from polhode.errors import UserFunctionError
+from polhode.kernel import jit
+from polhode.kernel import layout as slots
+from polhode.kernel.access import get3, get4, put3
+from polhode.kernel.jit import hole
+from polhode.programs import derive
+from polhode.programs.text import function as text_of
+from polhode.programs.trace import NotTraceable, Program, trace
+from polhode.programs.written import module_of
+from polhode.systems.user.roles import (
+    Form,
+    add_to,
+    attitude_gradient_loads,
+    effective_torque,
+    place_gradient_added,
+    position_gradient_added,
+    position_gradient_loads,
+)
+
+derived = hole("derived(...) -> numbers", "The loads of the potential.")
+pushed = hole("pushed(...) -> numbers", "The load of its commutator.")
+built = hole("built(...)", "The built-in role that the function is added to.")
+count = hole("count", "Number of parameters.")
+first = hole("first", "Number of parameters of the built-in role.")
+view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
+
+INPUTS = {"t": ("t", 0), "position": ("r", 3), "velocity": ("v", 3), "q": ("q", "attitude"), "omega": ("w", 3)}
+"""Names and sizes of the inputs of a program, by the names of the arguments of a user's function."""
+SHAPES = {1: (), 3: (3,), 6: (2, 3)}
+
+
+# ------------------------------------------------------------------ roles
+def attitude_derived_loads(part, t, N, y, bodies, parameters, out):
+    q, p = get4(y, slots.ATTITUDE), view(parameters, count)
+    if part == slots.COMMUTATOR:
+        T = pushed(t, q, get3(bodies, slots.INVERSE_INERTIA), p)
+    else:
+        T = derived(t, q, p)
+    put3(out, 0, (0.0, 0.0, 0.0))
+    put3(out, 3, effective_torque(T, bodies, 0))
+
+
+def position_derived_loads(part, t, N, y, bodies, parameters, out):
+    r, p = get3(y, slots.POSITION), view(parameters, count)
+    if part == slots.COMMUTATOR:
+        F = pushed(t, r, bodies[slots.INVERSE_MASS], p)
+    else:
+        F = derived(t, r, p)
+    put3(out, 0, F)
+    put3(out, 3, (0.0, 0.0, 0.0))
+
+
+def position_derived_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & slots.POTENTIAL_PART != 0:
+        p = view(parameters, count)[first:]
+        put3(out, 0, add(get3(out, 0), derived(t, get3(y, slots.POSITION), p)))
+
+
+def place_derived_added(part, t, N, y, bodies, parameters, out):
+    built(part, t, N, y, bodies, parameters, out)
+    if part & slots.POTENTIAL_PART != 0:
+        p = view(parameters, count)[first:]
+        L = derived(t, get3(y, slots.POSITION), get4(y, slots.ATTITUDE), p)
+        add_to(out, bodies, (L[0], L[1], L[2]), (L[3], L[4], L[5]))
+
+
+DERIVED = {
+    attitude_gradient_loads: attitude_derived_loads, position_gradient_loads: position_derived_loads,
+    position_gradient_added: position_derived_added, place_gradient_added: place_derived_added,
+}  # fmt: skip
+"""The template of the loads of a traced potential, by that of the loads by differences."""
+COMMUTING = (attitude_gradient_loads, position_gradient_loads)
+"""Loads of a potential that have a commutator: those without built-in loads."""
+
+
+# ------------------------------------------------------------------ programs
+@dataclass(frozen=True)
+class Traced:
+    """A user's function that was traced, or why it was not.
+
+    Attributes
+    ----------
+    program : Program or None
+        What it computes.
+    reason : str
+        Why there is none, a clause about the function ("it decides by ...").
+    """
+
+    program: Program | None
+    reason: str = ""
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def traced(made: jit.Made, form: Form, frame: tuple[float, ...], size: int) -> Traced:
+    """The program of a function of a form, whose attitudes are seen in a frame, with a number of parameters."""
+    sizes = {}
+    for name in form.arguments.split(", "):
+        key, kind = INPUTS.get(name, ("p", size or None))
+        sizes[key] = frame if kind == "attitude" else kind
+    if sizes["p"] is None:
+        sizes["p"] = ()
+    try:
+        return Traced(trace(made.function, sizes, SHAPES[form.numbers], form.what))
+    except NotTraceable as problem:
+        return Traced(None, str(problem))
+    except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
+        return Traced(None, str(problem))
+
+
+def program_of(user: Any) -> Traced:
+    """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code."""
+    if not isinstance(user.made, jit.Made) or not isinstance(user.made.function, FunctionType):
+        return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
+    frame = user.frame if user.template in DERIVED else (1.0, 0.0, 0.0, 0.0)
+    return traced(user.made, user.form, frame, len(user.parameters) - user.first)
+
+
+def commutes(user: Any) -> bool:
+    """Whether a ``UserFunction`` is the loads of a potential whose commutator follows from it."""
+    return user.template in COMMUTING and not jit.disabled() and program_of(user).program is not None
+
+
+def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
+    """What fills the holes of the role of a ``UserFunction`` with a program."""
+    arguments = {}
+    for name in user.form.arguments.split(", "):
+        key, kind = INPUTS.get(name, ("p", len(user.parameters) - user.first))
+        arguments[key] = kind
+    g, rows = program.graph, list(program.outputs)
+    if user.template not in DERIVED:
+        return {"call": module_of(text_of(g, rows, "call", arguments)).call}
+    r, q = ("r" if "r" in arguments else ""), ("q" if "q" in arguments else "")
+    force, torque = derive.loads(g, rows[0], r, q)
+    text = text_of(g, [*force, *torque], "derived", arguments)
+    if user.template not in COMMUTING:
+        return {"derived": module_of(text).derived}
+    load = derive.commutator(g, force, torque, r, q, g.input("lightness"), g.inputs("j", 3))
+    *leading, last = arguments.items()
+    inverse = ("lightness", 0) if r else ("j", 3)
+    text += "\n\n" + text_of(g, [*load[0], *load[1]], "pushed", dict([*leading, inverse, last]))
+    module = module_of(text)
+    return {"derived": module.derived, "pushed": module.pushed}
+
+
+def role_of(user: Any, program: Program, signature: Any, bound: dict[str, Any]) -> Callable[..., Any]:
+    """The role of a ``UserFunction`` with a program, compiled or loaded from disk."""
+    template = DERIVED.get(user.template, user.template)
+    used = jit.global_names(jit.python_of(template).__code__)
+    values = {name: value for name, value in bound.items() if name in used} | helpers_of(user, program)
+    if user.built is not None:
+        values["built"] = jit.compile_kernel(user.built, signature)
+    return jit.compile_kernel(jit.bind(template, **values), signature)
