@@ -79,6 +79,11 @@ def helped(t, q, omega, p):
     return reference(t, q, omega, p)
 
 
+def dictionary(t, q, omega, parameters):
+    kept = {"torque": reference(t, q, omega, parameters), "time": t, 3: None}
+    return kept["torque"]
+
+
 COMPILED = {
     "list": as_list,
     "array": as_array,
@@ -86,6 +91,8 @@ COMPILED = {
     "unpacked": unpacked,
     "doubled": doubled,
     "closure": closure(*NUMBERS),
+    "helped": helped,
+    "dictionary": dictionary,
     "lambda": lambda t, q, w, p: (p[0] * q[1] - w[0], p[1] * math.sin(t) + 2 * w[1], w[0] * q[3] - p[0] * w[2]),
 }
 
@@ -113,18 +120,11 @@ def more_arguments(gain, t, q, omega, parameters):
     return reference(t, q, omega, gain)
 
 
-def dictionary(t, q, omega, parameters):
-    kept = {"torque": reference(t, q, omega, parameters), "time": t, 3: None}
-    return kept["torque"]
-
-
 def fractions(t, q, omega, parameters):
     return [Fraction(x) for x in reference(t, q, omega, parameters)]
 
 
 PLAIN = {
-    "helped": (helped, "'helped' (test_user_functions.py:"),
-    "dictionary": (dictionary, "'dictionary' (test_user_functions.py:"),
     "fractions": (fractions, "'fractions'"),
     "instance": (Motor(NUMBERS), "'Motor'"),
     "method": (Motor(NUMBERS).torque, "'torque'"),
@@ -150,8 +150,7 @@ def test_spellings_that_run_as_python(name, expected):
 
 def test_one_warning_for_a_potential_that_is_also_the_torque():
     def potential(t, q, parameters):
-        kept = {"U": q[1] * q[2], 1: None}
-        return kept["U"]
+        return Fraction(q[1] * q[2])
 
     with pytest.warns(ph.errors.SlowFunctionWarning) as seen:
         ph.integrate(ph.rigid_body((1, 2, 2.5), potential=potential), METHOD, step=0.05, steps=2, **START)

@@ -187,6 +187,10 @@ def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int]
     return force, torque
 
 
+TENSOR = ((0, 1, 2), (1, 3, 4), (2, 4, 5))
+"""Where the entries of a symmetric tensor are among xx, xy, xz, yy, yz, zz."""
+
+
 def commutator(
     g: Graph, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
 ) -> tuple[list[int], list[int]]:
@@ -205,10 +209,14 @@ def commutator(
     inverse_mass : int or None
         Row of 1 / m.
     inverse_inertia : list of int
-        Rows of the inverse moments.
+        Rows of the inverse moments, or of the inverse tensor: xx, xy, xz, yy, yz, zz.
     """
     seeds: dict[int, int] = {}
-    w = [g.mul(a, b) for a, b in zip(inverse_inertia, torque, strict=True)] if torque else []
+    w: list[int] = []
+    if torque and len(inverse_inertia) == 3:
+        w = [g.mul(a, b) for a, b in zip(inverse_inertia, torque, strict=True)]
+    elif torque:
+        w = [g.sum(*((g.mul(inverse_inertia[k], b), 1.0) for k, b in zip(row, torque, strict=True))) for row in TENSOR]
     if force and inverse_mass is not None:
         seeds |= dict(zip(g.inputs(r, 3), [g.mul(inverse_mass, a) for a in force], strict=True))
     if torque:

@@ -193,7 +193,7 @@ def places(arguments: Mapping[str, Any]) -> dict[str, str]:
             parts = [f"{name}[{k}]" for k in range(4)]
             given |= {f"{name}{k}": part for k, part in enumerate(parts)} | matrix_rows(name, parts)
         else:
-            given |= {f"{name}{k}": f"{name}[{k}]" for k in range(size)} if size else {name: name}
+            given |= {name: name} if size == 0 else {f"{name}{k}": f"{name}[{k}]" for k in range(size or 0)}
     return given
 
 

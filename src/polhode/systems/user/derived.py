@@ -1,8 +1,7 @@
 """Users' functions as programs: traced where they can be, so that loads follow from a potential without differences.
 
 The role of a traced function is the template of any other, with the text of the program in the place of the function;
-that of the loads of a potential calls derivatives. Such roles are cached on disk. Positions and attitudes of potentials
-are those of the state, the torque is that about the principal axes.
+that of the loads of a potential calls derivatives. Such roles are cached on disk.
 """
 
 from __future__ import annotations
@@ -13,12 +12,13 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from polhode.algebra.so3 import add
+from polhode.algebra.quaternion import rotate, rotate_inverse
+from polhode.algebra.so3 import add, times
 from polhode.errors import UserFunctionError
 from polhode.kernel import jit
 from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3
-from polhode.kernel.jit import hole
+from polhode.kernel.jit import hole, inlined
 from polhode.programs import derive
 from polhode.programs.text import function as text_of
 from polhode.programs.trace import NotTraceable, Program, trace
@@ -27,15 +27,17 @@ from polhode.systems.user.roles import (
     Form,
     add_to,
     attitude_gradient_loads,
-    effective_torque,
     place_gradient_added,
     position_gradient_added,
     position_gradient_loads,
+    principal_torque,
+    user_attitude,
 )
 
 derived = hole("derived(...) -> numbers", "The loads of the potential.")
 pushed = hole("pushed(...) -> numbers", "The load of its commutator.")
 built = hole("built(...)", "The built-in role that the function is added to.")
+turned = hole("turned", "Whether the user's body frame is not the principal one.")
 count = hole("count", "Number of parameters.")
 first = hole("first", "Number of parameters of the built-in role.")
 view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
@@ -46,14 +48,27 @@ SHAPES = {1: (), 3: (3,), 6: (2, 3)}
 
 
 # ------------------------------------------------------------------ roles
+@inlined
+def inverse_tensor(bodies, turned):
+    """The inverse inertia in the user's body frame: xx, xy, xz, yy, yz, zz."""
+    a, b, c = get3(bodies, slots.INVERSE_INERTIA)
+    if not turned:
+        return (a, 0.0, 0.0, b, 0.0, c)
+    frame = get4(bodies, slots.CONSTANTS)
+    x = rotate(frame, times((a, b, c), rotate_inverse(frame, (1.0, 0.0, 0.0))))
+    y = rotate(frame, times((a, b, c), rotate_inverse(frame, (0.0, 1.0, 0.0))))
+    z = rotate(frame, times((a, b, c), rotate_inverse(frame, (0.0, 0.0, 1.0))))
+    return (x[0], x[1], x[2], y[1], y[2], z[2])
+
+
 def attitude_derived_loads(part, t, N, y, bodies, parameters, out):
-    q, p = get4(y, slots.ATTITUDE), view(parameters, count)
+    q, p = user_attitude(y, bodies, turned), view(parameters, count)
     if part == slots.COMMUTATOR:
-        T = pushed(t, q, get3(bodies, slots.INVERSE_INERTIA), p)
+        T = pushed(t, q, inverse_tensor(bodies, turned), p)
     else:
         T = derived(t, q, p)
     put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, effective_torque(T, bodies, 0))
+    put3(out, 3, principal_torque(T, bodies, turned))
 
 
 def position_derived_loads(part, t, N, y, bodies, parameters, out):
@@ -77,8 +92,8 @@ def place_derived_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
     if part & slots.POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
-        L = derived(t, get3(y, slots.POSITION), get4(y, slots.ATTITUDE), p)
-        add_to(out, bodies, (L[0], L[1], L[2]), (L[3], L[4], L[5]))
+        L = derived(t, get3(y, slots.POSITION), user_attitude(y, bodies, turned), p)
+        add_to(out, bodies, (L[0], L[1], L[2]), principal_torque((L[3], L[4], L[5]), bodies, turned))
 
 
 DERIVED = {
@@ -107,17 +122,16 @@ class Traced:
     reason: str = ""
 
 
+def arguments_of(form: Form, size: int) -> dict[str, Any]:
+    """Names and sizes of the inputs of a program, for a function of a form with a number of parameters."""
+    return dict(INPUTS.get(name, ("p", size if size else ())) for name in form.arguments.split(", "))
+
+
 @functools.lru_cache(jit.KEPT_KERNELS)
-def traced(made: jit.Made, form: Form, frame: tuple[float, ...], size: int) -> Traced:
-    """The program of a function of a form, whose attitudes are seen in a frame, with a number of parameters."""
-    sizes = {}
-    for name in form.arguments.split(", "):
-        key, kind = INPUTS.get(name, ("p", size or None))
-        sizes[key] = frame if kind == "attitude" else kind
-    if sizes["p"] is None:
-        sizes["p"] = ()
+def traced(made: jit.Made, form: Form, size: int) -> Traced:
+    """The program of a function of a form with a number of parameters."""
     try:
-        return Traced(trace(made.function, sizes, SHAPES[form.numbers], form.what))
+        return Traced(trace(made.function, arguments_of(form, size), SHAPES[form.numbers], form.what))
     except NotTraceable as problem:
         return Traced(None, str(problem))
     except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
@@ -128,8 +142,7 @@ def program_of(user: Any) -> Traced:
     """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code."""
     if not isinstance(user.made, jit.Made) or not isinstance(user.made.function, FunctionType):
         return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
-    frame = user.frame if user.template in DERIVED else (1.0, 0.0, 0.0, 0.0)
-    return traced(user.made, user.form, frame, len(user.parameters) - user.first)
+    return traced(user.made, user.form, len(user.parameters) - user.first)
 
 
 def commutes(user: Any) -> bool:
@@ -139,10 +152,7 @@ def commutes(user: Any) -> bool:
 
 def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
     """What fills the holes of the role of a ``UserFunction`` with a program."""
-    arguments = {}
-    for name in user.form.arguments.split(", "):
-        key, kind = INPUTS.get(name, ("p", len(user.parameters) - user.first))
-        arguments[key] = kind
+    arguments = arguments_of(user.form, len(user.parameters) - user.first)
     g, rows = program.graph, list(program.outputs)
     if user.template not in DERIVED:
         return {"call": module_of(text_of(g, rows, "call", arguments)).call}
@@ -151,9 +161,9 @@ def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
     text = text_of(g, [*force, *torque], "derived", arguments)
     if user.template not in COMMUTING:
         return {"derived": module_of(text).derived}
-    load = derive.commutator(g, force, torque, r, q, g.input("lightness"), g.inputs("j", 3))
+    load = derive.commutator(g, force, torque, r, q, g.input("lightness"), g.inputs("j", 6))
     *leading, last = arguments.items()
-    inverse = ("lightness", 0) if r else ("j", 3)
+    inverse = ("lightness", 0) if r else ("j", 6)
     text += "\n\n" + text_of(g, [*load[0], *load[1]], "pushed", dict([*leading, inverse, last]))
     module = module_of(text)
     return {"derived": module.derived, "pushed": module.pushed}

@@ -1,0 +1,132 @@
+"""Users' functions as programs: loads without differences, commutators, and nothing compiled in a second process."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.algebra import rotation
+from polhode.checks import load_caller
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.runs.request import start_state
+
+compiling = pytest.mark.skipif(jit.disabled(), reason="functions run through the bridge")
+pytestmark = compiling
+TENSOR = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])
+Q, R = np.array([0.5, -0.1, 0.7, 0.5]), np.array([1.1, -0.4, 0.6])
+
+
+def load(system, y, part=L.ALL):
+    """Force and torque of a system's role, the torque in the user's frame."""
+    out = np.zeros(6)
+    load_caller(part)(system.compiled_loads(0.0, y), 0.0, 1, np.array(y), system.bodies, system.with_memory, out)
+    return np.concatenate([out[:3], rotation.rotate(system.frames[0], out[3:])])
+
+
+def top(t, q, parameters):
+    w, x, y, z = q
+    return parameters[0] * (w * w - x * x - y * y + z * z) + 0.3 * 2.0 * (x * z - w * y)
+
+
+def central(t, position, parameters):
+    return -parameters[0] / np.linalg.norm(position) + 0.1 * ph.where(t < 1.0, position[2] ** 3, 0.0)
+
+
+def both(t, position, q, parameters):
+    return parameters[0] * np.dot(position, rotation.rotate(q, (0.2, 0.3, -0.1)))
+
+
+@pytest.mark.parametrize("inertia", [(2.0, 1.5, 1.0), TENSOR], ids=["moments", "tensor"])
+def test_the_torque_of_a_potential_has_all_digits(inertia):
+    system = ph.rigid_body(inertia, potential=top, parameters=[3.0])
+    y = start_state(system, attitude=Q)
+    row = rotation.matrix_from_quaternion(Q)[2]
+    expected = -np.cross([0.3, 0.0, 3.0], row)
+    assert np.abs(load(system, y)[3:] - expected).max() <= 2e-15
+
+
+def test_the_force_of_a_potential_has_all_digits():
+    system = ph.particle(2.0, potential=central, parameters=[3.0])
+    y = start_state(system, position=R)
+    expected = -3.0 * R / np.linalg.norm(R) ** 3 - [0.0, 0.0, 0.3 * R[2] ** 2]
+    assert np.abs(load(system, y)[:3] - expected).max() <= 2e-15
+
+
+def test_a_potential_beside_gravity_has_all_digits():
+    bare = ph.spacecraft(TENSOR, 1.0, mass=2.0)
+    system = ph.spacecraft(TENSOR, 1.0, mass=2.0, potential=both, parameters=[3.0])
+    start = {"position": R, "velocity": (0.0, 0.5, 0.1), "attitude": Q}
+    arm = np.array([0.2, 0.3, -0.1])
+    force, torque = -3.0 * rotation.rotate(Q, arm), -3.0 * np.cross(arm, rotation.rotate_inverse(Q, R))
+    added = load(system, start_state(system, **start)) - load(bare, start_state(bare, **start))
+    assert np.abs(added - [*force, *torque]).max() <= 4e-15
+
+
+@pytest.mark.parametrize("inertia", [(2.0, 1.5, 1.0), TENSOR], ids=["moments", "tensor"])
+def test_the_commutator_of_a_torque_is_its_gradient(inertia):
+    system = ph.rigid_body(inertia, potential=top, parameters=[3.0])
+    inverse = np.linalg.inv(np.diag(inertia) if np.ndim(inertia) == 1 else inertia)
+
+    def square(axis, angle):
+        turn = rotation.exp_quaternion(angle * np.eye(3)[axis])
+        T = load(system, start_state(system, attitude=rotation.multiply(Q, turn)))[3:]
+        return T @ inverse @ T
+
+    h = 1e-3
+    expected = [
+        (8 * (square(k, h) - square(k, -h)) - (square(k, 2 * h) - square(k, -2 * h))) / (12 * h) for k in range(3)
+    ]
+    found = load(system, start_state(system, attitude=Q), L.COMMUTATOR)[3:]
+    assert np.abs(found - expected).max() <= 1e-9
+
+
+def test_schemes_with_modified_kicks_serve_potentials_of_users():
+    system = ph.particle(2.0, potential=central, parameters=[3.0])
+    assert "commutator" in system.provides
+    start = {"position": (1.0, 0.1, 0.2), "velocity": (0.0, 1.1, 0.1)}
+    end = ph.integrate(system, "rkn6_14a", step=0.001, t_end=0.5, **start).position[-1]
+    errors = [
+        float(np.abs(ph.integrate(system, "fg6_5", step=h, t_end=0.5, **start).position[-1] - end).max())
+        for h in (0.1, 0.05)
+    ]
+    assert 4.5 < math.log2(errors[0] / errors[1]) < 7.5
+
+
+def test_a_function_that_decides_runs_as_before():
+    def torque(t, q, omega, parameters):
+        if t > 0.5:
+            return (0.0, 0.0, 0.0)
+        return (0.0, 0.0, 1.0)
+
+    ds = ph.integrate(ph.rigid_body((1, 1, 1), torque=torque), "rkn6_14a", step=0.1, t_end=0.4)
+    assert abs(float(ds.angular_momentum[-1, 2]) - 0.4) < 1e-14
+
+
+RUN = """
+    import json, math
+    import polhode as ph
+    from polhode.kernel import jit
+
+    def torque(t, q, omega, parameters):
+        return (-parameters[0] * omega[0], math.sin(t), 0.1 * q[0])
+
+    def potential(t, q, parameters):
+        return q[1] * q[2]
+
+    compiled = []
+    with jit.watched(lambda: compiled.append(1)):
+        for given in ({"torque": torque, "parameters": [0.3]}, {"potential": potential}):
+            ds = ph.integrate(ph.rigid_body((1, 2, 2.5), **given), "rkn6_14a", step=0.1, steps=2)
+    print(json.dumps([len(compiled), ds.angular_momentum[-1].values.tolist()]))
+"""
+
+
+def test_a_second_process_compiles_nothing(python, tmp_path):
+    (tmp_path / "kernels").mkdir(mode=0o700)
+    first = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels"))
+    second = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels"))
+    assert first[0] == 1 and second == [0, first[1]]
