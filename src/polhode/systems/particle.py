@@ -83,8 +83,8 @@ def particle(
     force : function, optional
         ``force(t, position, velocity, parameters) -> (x, y, z)``, instead of stiffness and gravity.
     potential : function, optional
-        ``potential(t, position, parameters) -> float``; without ``force``, the force is its negative gradient by
-        central differences of order 6 (relative error about 1e-13).
+        ``potential(t, position, parameters) -> float``; without ``force``, the force is its negative gradient:
+        exact where it can be traced, else by differences of order 6 (relative error about 1e-13).
     parameters : sequence of float, optional
         Passed to the functions as an array.
     work : bool

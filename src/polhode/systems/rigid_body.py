@@ -51,8 +51,9 @@ def rigid_body(
         ``torque(t, q, omega, parameters) -> (x, y, z)`` in the body frame; ``q`` the attitude (w, x, y, z), ``omega``
         the angular velocity in the body frame.
     potential : function, optional
-        ``potential(t, q, parameters) -> float``. Without ``torque``, the torque is its negative gradient by central
-        differences of order 6 (relative error about 1e-13); with ``torque``, it only enters the reported energy.
+        ``potential(t, q, parameters) -> float``. Without ``torque``, the torque is its negative gradient: exact
+        where it can be traced, else by differences of order 6 (relative error about 1e-13). With ``torque``, it only
+        enters the reported energy.
     parameters : sequence of float, optional
         Passed to the functions as an array.
     mass : float, optional
