@@ -12,7 +12,7 @@ from polhode.algebra import rotation
 from polhode.checks import load_caller
 from polhode.kernel import jit
 from polhode.kernel import layout as L
-from polhode.runs.request import start_state
+from polhode.runs.initial_state import start_state
 
 compiling = pytest.mark.skipif(jit.disabled(), reason="functions run through the bridge")
 pytestmark = compiling

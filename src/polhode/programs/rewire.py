@@ -168,11 +168,11 @@ CONTAINERS = (list, dict, set, np.ndarray)
 def _differ(a: Any, b: Any) -> bool:
     """Whether two containers hold other objects."""
     if isinstance(a, np.ndarray):
-        return a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes()
+        return bool(a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes())
     if isinstance(a, dict):
         return list(a) != list(b) or any(a[key] is not b[key] for key in a)
     if isinstance(a, set):
-        return a != b
+        return bool(a != b)
     return len(a) != len(b) or any(x is not y for x, y in zip(a, b, strict=True))
 
 
