@@ -221,13 +221,16 @@ def test_no_function_reads_a_name_that_is_empty():
 
 
 def test_only_bind_makes_copies_of_functions():
-    """Nothing is put into a template but through ``jit.bind``, which takes holes only."""
+    """Nothing is put into a template but through ``jit.bind``, which takes holes only.
+
+    ``programs/rewire.py`` copies functions of users, to run them on tracers.
+    """
     found = []
     for path in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "FunctionType":
                 found.append(path.relative_to(SOURCES).as_posix())
-    assert found == ["kernel/jit.py"]
+    assert sorted(found) == ["kernel/jit.py", "programs/rewire.py"]
 
 
 def test_every_method_fills_the_holes_of_its_templates():

@@ -306,12 +306,17 @@ def test_memory_is_that_of_one_system(name):
         gc.collect()
         return sum(issubclass(type(one), Dispatcher) for one in gc.get_objects()), resident()
 
-    functions, memory = left()
-    for k in range(60):
-        last = weakref.ref(sample(name, k))
-    after, grown = left()
-    assert last() is None and after <= functions
-    assert grown - memory < 60 * 50e3
+    grown = []
+    for _ in range(3):  # what leaks does so every time; what else a process holds on to does not
+        functions, memory = left()
+        for k in range(60):
+            last = weakref.ref(sample(name, k))
+        after, now = left()
+        assert last() is None and after <= functions
+        grown.append(now - memory)
+        if grown[-1] < 60 * 50e3:
+            break
+    assert min(grown) < 60 * 50e3, grown
 
 
 def resident():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,8 @@ from numba.extending import overload
 
 from polhode.programs.graph import Graph
 
+MODULE_CODE = sys._getframe().f_code
+"""The code of this file, for the digest of every kernel that uses ``where``: its ``overload`` has no name."""
 DECIDES = (
     "it decides by a number it is given (if, while, and, or, ==, sorted); write polhode.where, min, max or abs instead"
 )
