@@ -133,14 +133,16 @@ def test_energy_that_need_not_stay(polhode):
 
 
 def test_slow_user_function_is_noted(polhode):
-    text = "def torque(t, q, omega, parameters):\n    names = {'T': open}\n    return tuple(0.0 for _ in names) * 3\n"
+    text = (
+        "from fractions import Fraction\n\n\ndef torque(t, q, omega, parameters):\n    return Fraction(t), 0.0, 0.0\n"
+    )
     Path("slow.py").write_text(text)
     Path("slow.toml").write_text(
         'method = "trapm"\n[system]\ntype = "rigid_body"\ninertia = [2, 3, 4]\ntorque = "slow.py:torque"\n'
         "[run]\nstep = 0.001\nsteps = 5\n"
     )
     code, _, err = polhode("run", "slow.toml", "--allow-code", "--no-picture")
-    assert code == 0 and "polhode: note: torque 'torque' (slow.py:1) could not be compiled" in err
+    assert code == 0 and "polhode: note: torque 'torque' (slow.py:4) could not be compiled" in err
 
 
 @pytest.mark.parametrize("presses", [1, 2])
