@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import inspect
 import itertools
 import signal
@@ -293,6 +294,7 @@ def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch
     """In every unit; where it is taken, the answer is that of the same value in SI. A State keeps quantities until the
     units of the run are known."""
     u = pytest.importorskip("astropy.units")
+    units = [u.Unit(unit) for unit in UNITS]
     monkeypatch.chdir(tmp_path)
     for k, call in enumerate(CALLS[name]):
         made = arguments_of(name, k)
@@ -304,7 +306,7 @@ def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch
                 continue
             if numbers.dtype.kind != "f" or isinstance(value, bool | str | type(None)) or argument in PLAIN:
                 continue
-            for unit in map(u.Unit, UNITS):
+            for unit in units:
                 ended, answer = outcome(name, made | {argument: u.Quantity(numbers / scale_of(unit), unit)})
                 assert ended in ("fine", "refused"), (name, argument, unit, answer)
                 if ended == "refused":
@@ -315,6 +317,7 @@ def test_a_quantity_for_every_argument_is_converted_or_refused(name, monkeypatch
                 assert ended == "fine" and same(answer, expected), (name, argument, unit)
 
 
+@functools.cache
 def scale_of(unit):
-    """What a number in the unit is multiplied by to be one in SI."""
+    """What a number in the unit is multiplied by to be one in SI; astropy takes 10 ms to say so."""
     return float(unit.si.scale)
