@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -21,6 +22,12 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("full"):
                 item.add_marker(pytest.mark.skip(reason="the long form, on demand: -m full"))
+
+
+def pytest_collection_finish():
+    """What lives as long as the tests is not looked through again at every collection of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 # A shell that starts the tests in the background lets them ignore Ctrl-C, and so would their children.
