@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from continuation import connected, krysl_step, stages, stages_end
+from continuation import connected, cross, krysl_step, stages, stages_end
 from polhode.checks import stepper
 from polhode.errors import ConvergenceError, StepFailed
 from polhode.runs.initial_state import start_state
@@ -23,7 +23,7 @@ def wall_torque(q, m):
         [-2 * q[..., 0] * q[..., 2], 2 * q[..., 0] * q[..., 1], 2 * q[..., 0] ** 2 - 1], -1
     )
     d = 1.1 + u[..., 2:]
-    return (0.01 * d**-11 - d**-2) * np.cross(u, UP)
+    return (0.01 * d**-11 - d**-2) * cross(u, UP)
 
 
 def momenta_after(method, system, states, h):

@@ -9,6 +9,14 @@ NaN: the increments of an unknown must go on changing little, and the determinan
 import numpy as np
 
 
+def cross(a, b):
+    """a x b over the last axis; for few vectors much faster than numpy's, the same to the last bit."""
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    for k, i, j in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., k] = a[..., i] * b[..., j] - a[..., j] * b[..., i]
+    return out
+
+
 def quaternion(v):
     """Unit quaternion of a rotation vector, (..., 4)."""
     angle = np.linalg.norm(v, axis=-1, keepdims=True)
@@ -24,13 +32,13 @@ def cayley(v):
 def product(a, b):
     """Hamilton product."""
     w, v, u, r = a[..., :1], a[..., 1:], b[..., 1:], b[..., :1]
-    return np.concatenate([w * r - (v * u).sum(-1, keepdims=True), w * u + r * v + np.cross(v, u)], -1)
+    return np.concatenate([w * r - (v * u).sum(-1, keepdims=True), w * u + r * v + cross(v, u)], -1)
 
 
 def back(q, v):
     """The vector v seen from a body with the attitude q."""
-    t = 2 * np.cross(v, q[..., 1:])
-    return v + q[..., :1] * t + np.cross(t, q[..., 1:])
+    t = 2 * cross(v, q[..., 1:])
+    return v + q[..., :1] * t + cross(t, q[..., 1:])
 
 
 def jacobian(residual, x, h):
@@ -74,7 +82,7 @@ def connected(residual, start, h, increments=200):
 def krysl_step(method, torque, inverse, q0, m0):
     """The printed equations of a step of one body, ``residual(x, h)`` of the new momentum [krysl2006]."""
     T0 = torque(q0, m0)
-    rate = lambda m: np.cross(m, inverse * m)  # noqa: E731
+    rate = lambda m: cross(m, inverse * m)  # noqa: E731
 
     def residual(x, h):
         mean = (m0 + x) / 2
@@ -100,7 +108,7 @@ def tangent(v, w):
     half = angle / 2
     with np.errstate(invalid="ignore", divide="ignore"):
         c = np.where(angle > 1e-3, (1 - half / np.tan(half)) / angle**2, 1 / 12 + angle**2 / 720)
-    return w + np.cross(v, w) / 2 + c * np.cross(v, np.cross(v, w))
+    return w + cross(v, w) / 2 + c * cross(v, cross(v, w))
 
 
 def stages(A, torque, inverse, q0, m0, turned):
@@ -117,7 +125,7 @@ def stages(A, torque, inverse, q0, m0, turned):
         m = back(e, mu) if turned else mu
         T = torque(product(q0, e) if psi.ndim == 2 else product(q0[:, None], e), m)
         w = inverse * m
-        return np.concatenate([tangent(psi, w), back(e * [1, -1, -1, -1], T) if turned else T + np.cross(m, w)], -1)
+        return np.concatenate([tangent(psi, w), back(e * [1, -1, -1, -1], T) if turned else T + cross(m, w)], -1)
 
     def residual(x, h):
         k = x.reshape(n, s, 6)
