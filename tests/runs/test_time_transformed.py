@@ -1,4 +1,4 @@
-"""Methods with a clock of their own: reversible steps, the logarithmic Hamiltonian, and the runs that take them."""
+"""Methods with a time transformation: reversible steps, the logarithmic Hamiltonian, and the runs that take them."""
 
 import os
 import signal
@@ -257,7 +257,7 @@ def test_slices_change_nothing(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_going_on_with_the_clock(name):
+def test_going_on_with_the_time_variables(name):
     first = ph.integrate(KEPLER, name, step=5e-3, steps=70, **periapsis(0.7))
     whole = ph.integrate(KEPLER, name, step=5e-3, steps=170, **periapsis(0.7))
     last = first.isel(time=-1)
@@ -317,7 +317,7 @@ def test_refusals():
         method("reversible:mkrk:rk4")
     with pytest.raises(InvalidInput, match="processed"):
         method("reversible:pmlf6")
-    with pytest.raises(InvalidInput, match="clock of its own already"):
+    with pytest.raises(InvalidInput, match="time transformation already"):
         method("reversible:logarithmic")
     with pytest.raises(InvalidInput, match="quadratic in the momenta"):
         method("logarithmic:rkn6_14a")
@@ -344,7 +344,7 @@ def test_refusals():
     assert method("logarithmic").label == "logarithmic:v2"
 
 
-def test_steps_too_large_for_the_clock():
+def test_steps_too_large_for_the_time():
     with pytest.raises(StepFailed, match="stand still") as failed:
         ph.integrate(WALL, "reversible:v2", step=1.0, t_end=50.0, **SPIN)
     part = failed.value.trajectory

@@ -22,7 +22,7 @@ Which one? Without --method a run takes what measurements recommend for its syst
   loads that depend on velocities                    mkrk:cv8; where they are weak, as drag is, s6_10, kl8
   very many coarse steps                             v2, trapm, imid
   steps chosen by a tolerance (rtol)                 mkrk:dp8
-  eccentric orbits, stiff walls: steps by a clock    logarithmic:kl8; reversible: before any symmetric method
+  eccentric orbits, stiff walls: steps that adapt    logarithmic:kl8; reversible: before any symmetric method
   a temperature instead of an energy                 baoab:temperature=...:friction=..., nose_hoover
   Euler angles or rotation vectors as the state      euler:dp8:ZYX, rotation_vector:gauss4
 Then compare: polhode compare scenario.toml --methods rkn6_14a,pmlf6,mkrk:cv8"""

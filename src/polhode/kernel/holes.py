@@ -108,11 +108,11 @@ def hole(signature: str, doc: str = "", default: Any = None) -> Any:
 
     Examples
     --------
-    >>> rate = hole("rate(t, p) -> float", "The rate of the clock.")
+    >>> rate = hole("rate(t, p) -> float", "The step density.")
     >>> rate(0.0, None)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    TypeError: ... has a hole that nothing fills: rate(t, p) -> float (the rate of the clock); write jit.bind(...
+    TypeError: ... has a hole that nothing fills: rate(t, p) -> float (the step density); write jit.bind(...
     """
     made = Hole(signature, doc, default)
     wrong = "" if default is None else made.misfit(default)

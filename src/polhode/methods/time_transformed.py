@@ -187,7 +187,7 @@ def reversible(find: Callable[..., MethodSpec], text: str, **options: str) -> Me
     inner = find((rest if word in DENSITIES else text) or "v2", **options)
     prepared, promises, row = inner.prepare(), inner.promises, inner.method
     if prepared.step_density:
-        raise InvalidInput(f"method {inner.label!r} has a clock of its own already; take one of the two")
+        raise InvalidInput(f"method {inner.label!r} has a time transformation already; take one of the two")
     if prepared.processed:
         raise InvalidInput(
             f"method {inner.label!r} is processed, which is for steps of one size; take one that is not, such as "

@@ -361,7 +361,7 @@ class _Table:
             bound = error < CLAIM * accuracy
             self.bounds[name][i, k] = bound
             self.numbers[name][i, k] = error + accuracy if bound else error
-        put, taken = self.numbers, max(1, ds.attrs["steps"])  # of a method with a clock not n
+        put, taken = self.numbers, max(1, ds.attrs["steps"])  # with a time transformation not n
         if "energy" in self.system.conserves:
             put["energy_error"][i, k] = float(np.abs(ds["energy_error"]).max())
         put["seconds"][i, k], put["ns_per_step"][i, k] = seconds * taken, 1e9 * seconds

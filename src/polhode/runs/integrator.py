@@ -24,7 +24,7 @@ def extended(
     system: System, prepared: CompiledMethod, y: Any, given: Any = None, compensation: Any = None, bath: Any = None
 ) -> Any:
     """The state with the system's own numbers behind it and those of the method: what it keeps attitudes as, which then
-    follow from them; carries of compensated sums; a heat bath; a clock.
+    follow from them; carries of compensated sums; a heat bath; a time transformation.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class Integrator:
             raise refusal(missing, self.chosen.label, system.name, variables=variables, havers=listed(havers))
 
     def _check_places(self) -> None:
-        """Refuse a clock that follows distances from the origin where a body starts there.
+        """Refuse a time transformation that follows distances from the origin where a body starts there.
 
         Raises
         ------
@@ -220,7 +220,7 @@ class Integrator:
 
     @cached_property
     def time_transformed_loop(self) -> Any:
-        """The compiled loop of a method with a clock of its own."""
+        """The compiled loop of a method with a time transformation."""
         return drive.time_transformed_loop_for(self.prepared.step)
 
     def _addresses(self, loads: Any) -> Any:
@@ -272,8 +272,8 @@ class Integrator:
         """Take steps number ``first`` to ``first + n`` of a run that started at ``t0``; returns the status.
 
         ``rows`` and ``counts`` receive the states after multiples of ``every`` steps; without them none may fall due.
-        ``y`` and ``loads`` replace those of the run. Of a method with a clock the steps are nominal, and ``t0`` counts
-        for nothing.
+        ``y`` and ``loads`` replace those of the run. With a time transformation the steps are nominal, and
+        ``t0`` counts for nothing.
         """
         rows = self.no_rows if rows is None else rows
         counts = self.no_counts if counts is None else counts
@@ -341,7 +341,7 @@ class Integrator:
         """
         rows = RowArrays(np.empty(0), np.empty(0), self.no_rows, self.no_counts) if into is None else into
         of_run = y is None and loads is None
-        if not (of_run and self.left_at == "clocked"):
+        if not (of_run and self.left_at == "time-transformed"):
             self.step_info[L.LOADED] = 0.0  # what ``load`` holds belongs to another state
         self.left_at = None
         addresses = self.addresses if loads is None else self._addresses(loads)
@@ -354,7 +354,7 @@ class Integrator:
                 )
             )  # fmt: skip
         if of_run and status in (L.OK, L.PASSED):
-            self.left_at = "clocked"
+            self.left_at = "time-transformed"
         return status
 
     def prepare(self, t: float, h: float, y: Any = None) -> int:

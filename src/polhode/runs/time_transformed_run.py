@@ -1,4 +1,4 @@
-"""Runs of methods with a clock of their own: nominal steps, and a time that is a number of the state.
+"""Runs of methods with a time transformation: nominal steps, and a time that is a number of the state.
 
 A time off the steps (the end, those of ``t_eval``) is reached by a step of its own from the state before it, whose
 nominal size is found by a search; such side steps leave the others as they are.
@@ -24,7 +24,7 @@ MOST_TRIALS = 60
 
 
 class TimeTransformedRun(Run):
-    """A run whose steps are set by a clock in the state.
+    """A run whose steps follow from a time transformation, whose time is part of the state.
 
     While ``ahead``, the state is the one after a step that reached or passed a time asked for; that step is not counted
     yet, and the state before it is in ``integrator.kept``.
@@ -36,7 +36,7 @@ class TimeTransformedRun(Run):
         super().set_out()
         if self.breaks or self.cuts or self.event_detection:
             raise InvalidInput(
-                f"{self.chosen.label!r} has a clock of its own, and its steps cannot be cut at breaks, impulses, "
+                f"{self.chosen.label!r} has a time transformation, and its steps cannot be cut at breaks, impulses, "
                 "burns, shadows or events; take steps of one size or a tolerance, or leave these out"
             )
         self.start = self.y.copy()
@@ -58,7 +58,7 @@ class TimeTransformedRun(Run):
 
     @property
     def march_mark(self) -> Any:
-        return "clocked"
+        return "time-transformed"
 
     @property
     def now(self) -> float:
@@ -119,8 +119,8 @@ class TimeTransformedRun(Run):
         StepFailed, UserFunctionError
             A step failed; the state is the one before it.
         """
-        integrator, y, clock = self.integrator, self.y, self.time_at
-        if (y[clock] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
+        integrator, y, slot = self.integrator, self.y, self.time_at
+        if (y[slot] - target) * self.h >= 0.0:  # on the way to an earlier time, or there from the start
             if not self.ahead:
                 integrator.kept[:] = y
             return
@@ -147,7 +147,7 @@ class TimeTransformedRun(Run):
             self.done += int(self.step_info[L.STEPS_DONE])
             if record:
                 record.count += self.done // every - before // every
-            taken = abs(float(y[clock] - integrator.kept[clock]))
+            taken = abs(float(y[slot] - integrator.kept[slot]))
             if status == L.PASSED:
                 self.ahead = True
                 between_slices()
@@ -171,7 +171,7 @@ class TimeTransformedRun(Run):
         StepFailed, UserFunctionError
             The step failed.
         """
-        clock, grid, shown, before = (
+        slot, grid, shown, before = (
             self.time_at,
             self.integrator.kept.copy(),
             self.y.copy(),
@@ -179,12 +179,12 @@ class TimeTransformedRun(Run):
         )
 
         def off() -> float:
-            return float((shown[clock] - target) + shown[clock + 1])
+            return float((shown[slot] - target) + shown[slot + 1])
 
-        if grid[clock] == target:
+        if grid[slot] == target:
             return grid, int(self.step_info[L.ROW_ITERATIONS])
-        fine = float(np.spacing(max(abs(target), abs(grid[clock]))))
-        other, at_other = 0.0, float((grid[clock] - target) + grid[clock + 1])  # parts of the nominal step, times there
+        fine = float(np.spacing(max(abs(target), abs(grid[slot]))))
+        other, at_other = 0.0, float((grid[slot] - target) + grid[slot + 1])  # parts of the nominal step, times there
         last, at_last = 1.0, off()
         for _ in range(MOST_TRIALS):  # regula falsi of Illinois
             if abs(at_last) <= 0.5 * fine or last == other:
@@ -199,7 +199,7 @@ class TimeTransformedRun(Run):
             except Exception as caught:
                 problem = caught
             if status != L.OK or problem is not None:
-                raise self.failure(status, self.done, grid, grid[clock], self.size(grid), shown, problem)
+                raise self.failure(status, self.done, grid, grid[slot], self.size(grid), shown, problem)
             found = off()
             if found * at_last < 0.0:
                 other, at_other = last, at_last
@@ -208,8 +208,8 @@ class TimeTransformedRun(Run):
             last, at_last = part, found
         most = int(self.step_info[L.ROW_ITERATIONS])
         self.step_info[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]] = before[[L.ROW_ITERATIONS, L.TOTAL_ITERATIONS]]
-        shown[clock], shown[clock + 1] = target, 0.0
-        self.taken = abs(float(target - grid[clock]))
+        shown[slot], shown[slot + 1] = target, 0.0
+        self.taken = abs(float(target - grid[slot]))
         return shown, most
 
     def size(self, y: Any) -> float:
@@ -220,7 +220,7 @@ class TimeTransformedRun(Run):
         if status != L.STOPPED:
             return None
         return StepFailed(
-            f"the clock of {self.chosen.label!r} would stand still in step {step} (t = {t:.9g}): the motion changes "
+            f"the time of {self.chosen.label!r} would stand still in step {step} (t = {t:.9g}): the motion changes "
             f"too fast for steps that begin with {abs(self.h):g}; take a smaller step", step=step, time=t,
         )  # fmt: skip
 

@@ -181,7 +181,7 @@ STATE = ("attitude", "angular_momentum", "position", "momentum")
 
 
 def has_step_density(label: str) -> bool:
-    """Whether a method has a clock of its own; no method has none."""
+    """Whether a method has a time transformation; False where there is no method."""
     return bool(label and find_method(label).prepare().step_density)
 
 
