@@ -286,7 +286,9 @@ class Recording:
 
 def sample_times(t_eval: Any, every: int, start: float, h: float, n: int) -> Any:
     if not isfinite(h):
-        raise InvalidInput("with t_eval give t_end: it is not known when a number of steps with a time transformation ends")
+        raise InvalidInput(
+            "with t_eval give t_end: it is not known when a number of steps with a time transformation ends"
+        )
     if every != 1:
         raise InvalidInput("every and t_eval are both given; t_eval alone says what is recorded")
     times = numbers(t_eval, "t_eval", "")
