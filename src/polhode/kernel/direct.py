@@ -1,4 +1,4 @@
-"""Compiles kernels by ``translate``, five to nine times as fast as numba does; LLVM and calling conventions are numba's.
+"""Compiles kernels by ``translate``, five to nine times as fast as numba; LLVM and calling conventions are numba's.
 
 What ``translate`` does not know is compiled by numba as before: ``Compiler.compile`` chooses. Both write the same
 operations in the same order, so results differ at most where LLVM fuses another multiplication into an addition.
