@@ -160,7 +160,29 @@ def test_parameters_that_count_loops_are_taken_as_numbers():
     with pytest.raises(NotTraceable, match="asks for the value"):
         trace(field, arguments, ())
     program = trace(field, arguments, (), numbers={"p": np.array([2.0, 0.5])})
-    assert program(t=0.0, r=(1.0, 2.0, 4.0)) == [1.5]
+    assert program(t=0.0, r=(1.0, 2.0, 4.0), p=(2.0, 0.5)) == [1.5]
+    assert program.fixed == {"p0": 2.0} and program(t=0.0, r=(1.0, 2.0, 4.0), p=(2.0, 1.0)) == [3.0]
+
+
+def test_what_a_function_decides_by_stays_an_input():
+    def field(t, r, p):
+        size = p[2] * r[0]
+        for k in range(int(p[0])):
+            size = size * p[3] if p[1] > k else size + np.zeros(int(p[0]))[k]
+        return size
+
+    arguments = {"t": 0, "r": 3, "p": 4}
+    program = trace(field, arguments, (), numbers={"p": [3.0, 2.0, 0.7, 1.5]})
+    assert program.fixed == {"p0": 3.0, "p1": 2.0}
+    assert program(t=0.0, r=(1.0, 2.0, 4.0), p=(3.0, 2.0, 0.5, 2.0)) == [2.0]
+    again = trace(field, arguments, (), numbers={"p": [3.0, 1.5, 0.2, 1.5]})
+    assert again.fixed == {"p0": 3.0, "p1": 1.5} and again.graph.rows == program.graph.rows
+
+
+def test_a_decision_by_a_parameter_and_the_state_stays_one():
+    with pytest.raises(NotTraceable, match="decides by a number") as refused:
+        trace(lambda t, r, p: r[0] if r[0] > p[0] else p[0], {"t": 0, "r": 3, "p": 1}, (), numbers={"p": [2.0]})
+    assert set(refused.value.asked) == {"r0", "p0"}
 
 
 def test_the_attitude_is_that_of_the_users_frame():

@@ -130,3 +130,33 @@ def test_a_second_process_compiles_nothing(python, tmp_path):
     first = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels"))
     second = python(RUN, POLHODE_CACHE_DIR=str(tmp_path / "kernels"))
     assert first[0] == 1 and second == [0, first[1]]
+
+
+# ------------------------------------------------------------------ parameters that count loops
+def rings(t, position, parameters):
+    """A potential of as many terms as its first parameter says."""
+    total = 0.0
+    for n in range(int(parameters[0])):
+        total += parameters[1] * position[n % 3] ** (n + 2) / (n + 2)
+    return total if parameters[2] > 0.0 else -total
+
+
+def test_a_function_that_loops_over_a_parameter_has_exact_loads():
+    for count in (1, 3):
+        system = ph.particle(2.0, potential=rings, parameters=[count, 0.7, 1.0])
+        expected = [-0.7 * R[n] ** (n + 1) if n < count else 0.0 for n in range(3)]
+        assert np.abs(load(system, start_state(system, position=R))[:3] - expected).max() <= 1e-15
+        assert "commutator" in system.provides
+
+
+def test_other_values_that_lead_to_the_same_program_compile_nothing():
+    start = {"position": R, "velocity": (0.0, 1.0, 0.1), "step": 0.1, "steps": 2}
+    first = ph.particle(2.0, potential=rings, parameters=[3.0, 0.7, 1.0])
+    ph.integrate(first, "v2", **start)
+    compiled = []
+    with jit.watched(lambda: compiled.append(1)):
+        weaker = ph.integrate(first, "v2", **start, parameters=[3.0, 0.1, 2.0])
+    assert not compiled
+    other = ph.particle(2.0, potential=lambda t, r, p: 0.1 * (r[0] ** 2 / 2 + r[1] ** 3 / 3 + r[2] ** 4 / 4))
+    expected = ph.integrate(other, "v2", **start).position
+    assert np.abs(weaker.position - expected).max() <= 1e-15

@@ -68,11 +68,14 @@ class Graph:
         The rows, each after those it is made of.
     known : dict
         Number of each row.
+    values : mapping
+        Values of inputs by name, which a function that is traced may ask for.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.known: dict[Row, int] = {}
+        self.values: Mapping[str, float] = {}
 
     def row(self, *row: Any) -> int:
         """The number of a row, which is written unless it is there."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +20,7 @@ from polhode.programs.graph import Graph
 from polhode.programs.rewire import rewired, user_line
 from polhode.programs.tracer import NotTraceable, Tracer, where
 
-__all__ = ["NotTraceable", "Program", "trace", "where"]
+__all__ = ["NotTraceable", "Program", "trace", "trace_with", "where"]
 
 HERE = os.path.dirname(__file__) + os.sep
 MEMORY = "it returns other numbers when it is called again, or writes to what outlives the call (a list, a file)"
@@ -40,10 +40,13 @@ class Program:
         Its rows; what is derived is written into it too.
     outputs : tuple of int
         Rows of the numbers that it returns, in order.
+    fixed : mapping of str to float
+        Inputs that the function counts or decides by: it is the program for these values of theirs.
     """
 
     graph: Graph
     outputs: tuple[int, ...]
+    fixed: Mapping[str, float] = field(default_factory=dict)
 
     def __call__(self, **given: Any) -> list[float]:
         """The numbers it returns, in plain Python; vectors are given whole: ``r=(1, 0, 0)``."""
@@ -89,8 +92,8 @@ def trace(
     what : str
         What it is, for messages ("potential").
     numbers : mapping, optional
-        Values of arguments, taken as constants where the function cannot be traced with them as inputs: parameters by
-        which it counts its loops.
+        Values of arguments by name. The program is that of the components by which the function counts its loops or
+        decides; all of them stay inputs, so that equal answers give equal programs.
 
     Returns
     -------
@@ -104,31 +107,53 @@ def trace(
         It reads a name that is not defined, returns something else than the numbers asked for, or a constant that is
         nan.
     """
-    try:
-        return _twice(function, arguments, shape, what)
-    except NotTraceable:
-        if not numbers:
-            raise
-        known = {name: np.array(value, dtype=float) for name, value in numbers.items()}
-        return _twice(function, {name: known.get(name, size) for name, size in arguments.items()}, shape, what)
+    known = _by_input(numbers or {})
+    fixed: dict[str, float] = {}
+    while True:
+        try:
+            return trace_with(function, arguments, shape, what, fixed)
+        except NotTraceable as problem:
+            more = set(problem.asked) - set(fixed)
+            if not more or not more <= set(known):
+                raise
+            fixed |= {name: known[name] for name in more}
 
 
-def _twice(function: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, what: str) -> Program:
+def _by_input(numbers: Mapping[str, Any]) -> dict[str, float]:
+    """Values of arguments by the names of inputs."""
+    known: dict[str, float] = {}
+    for name, value in numbers.items():
+        known |= {name: float(value)} if np.ndim(value) == 0 else {f"{name}{k}": float(x) for k, x in enumerate(value)}
+    return known
+
+
+def trace_with(
+    function: Callable[..., Any],
+    arguments: Mapping[str, Size],
+    shape: tuple[int, ...] | None = None,
+    what: str = "function",
+    fixed: Mapping[str, float] | None = None,
+) -> Program:
+    """As ``trace``, where the values of the inputs ``fixed`` (by name, p0) may be asked for."""
     copy, rewiring = rewired(function)
-    first, second = (_once(copy, arguments, shape, described(function, what)) for _ in range(2))
+    fixed = fixed or {}
+    first, second = (_once(copy, arguments, shape, described(function, what), fixed) for _ in range(2))
     if first.graph.rows != second.graph.rows or first.outputs != second.outputs or rewiring.changed():
         raise NotTraceable(MEMORY, _first_line(function))
     return first
 
 
-def _once(copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, name: str) -> Program:
+def _once(
+    copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, name: str, fixed: Mapping[str, float]
+) -> Program:
     g = Graph()
+    g.values = fixed
     given = [_argument(g, key, size) for key, size in arguments.items()]
     try:
         with np.errstate(all="ignore"):
             result = copy(*given)
     except NotTraceable as problem:
-        raise NotTraceable(problem.reason, user_line(problem, HERE)) from problem
+        raise NotTraceable(problem.reason, user_line(problem, HERE), problem.asked) from problem
     except NameError as problem:
         raise UserFunctionError(
             f"{name} reads the name {problem.name!r} ({user_line(problem, HERE)}), which is not defined"
@@ -155,7 +180,7 @@ def _once(copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | Non
         if not isinstance(one, Tracer) and np.isnan(one):
             raise UserFunctionError(f"{name} returns nan whatever it is given; every number must be finite")
         rows.append(one.row if isinstance(one, Tracer) else g.const(one))
-    return Program(g, tuple(rows))
+    return Program(g, tuple(rows), dict(fixed))
 
 
 def _argument(g: Graph, name: str, size: Size) -> Any:

@@ -36,11 +36,13 @@ class NotTraceable(Exception):
         Why, as a clause about the function ("it decides by ...").
     line : str
         The user's file and line, "orbit.py:12"; empty where not known.
+    asked : tuple of str
+        The inputs on which the number depends whose value is asked for; empty where that is not the reason.
     """
 
-    def __init__(self, reason: str, line: str = "") -> None:
+    def __init__(self, reason: str, line: str = "", asked: tuple[str, ...] = ()) -> None:
         super().__init__(f"{reason} ({line})" if line else reason)
-        self.reason, self.line = reason, line
+        self.reason, self.line, self.asked = reason, line, asked
 
 
 # ------------------------------------------------------------------ operations on rows
@@ -171,20 +173,32 @@ class Tracer:
         """The number itself."""
         return self
 
+    def _value(self, reason: str) -> float:
+        """Its value where the inputs it is made of are known by value."""
+        names, values = self.graph.names([self.row]), self.graph.values
+        if not all(name in values for name in names):
+            raise NotTraceable(reason, asked=tuple(names))
+        return self.graph.evaluate([self.row], values)[0]
+
     def __bool__(self) -> bool:
-        raise NotTraceable(DECIDES)
+        return self._value(DECIDES) != 0.0
 
     def __float__(self) -> float:
-        raise NotTraceable(ASKS)
+        return self._value(ASKS)
+
+    def __int__(self) -> int:
+        return int(self._value(ASKS))
+
+    __index__ = __trunc__ = __int__
 
     def __complex__(self) -> complex:
         raise NotTraceable("it computes with complex numbers; write real and imaginary part")
 
     def __str__(self) -> str:
-        raise NotTraceable("it makes a string of a number it is given")
+        return str(self._value("it makes a string of a number it is given"))
 
-    def __format__(self, _: str) -> str:
-        return str(self)
+    def __format__(self, form: str) -> str:
+        return format(self._value("it makes a string of a number it is given"), form)
 
     def __repr__(self) -> str:
         return f"Tracer({self.row})"
@@ -192,10 +206,8 @@ class Tracer:
     def __hash__(self) -> int:
         return id(self)
 
-    __int__ = __index__ = __trunc__ = __float__  # type: ignore[assignment]
-
-    def __round__(self, digits: int = 0) -> Any:
-        raise NotTraceable("it rounds a number it is given")
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._value("it rounds a number it is given"), digits)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return _called(ufunc, method, inputs, options)
@@ -337,7 +349,8 @@ def _applied(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
     except (NotTraceable, TypeError) as problem:
         if isinstance(problem, NotTraceable) and problem.reason not in (DECIDES, ASKS):
             raise
-        raise NotTraceable(f"it uses {name}, for which there is no rule") from problem
+        asked = getattr(problem, "asked", ())
+        raise NotTraceable(f"it uses {name}, for which there is no rule", asked=asked) from problem
 
 
 def _stripped(x: Any) -> Any:

@@ -21,7 +21,7 @@ from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import hole, inlined
 from polhode.programs import derive
 from polhode.programs.text import function as text_of
-from polhode.programs.trace import NotTraceable, Program, trace
+from polhode.programs.trace import NotTraceable, Program, trace_with
 from polhode.programs.written import module_of
 from polhode.systems.user.roles import (
     Form,
@@ -116,10 +116,13 @@ class Traced:
         What it computes.
     reason : str
         Why there is none, a clause about the function ("it decides by ...").
+    asked : tuple of str
+        Parameters (p0, ...) whose values the function asked for, where there is none for that reason only.
     """
 
     program: Program | None
     reason: str = ""
+    asked: tuple[str, ...] = ()
 
 
 def arguments_of(form: Form, size: int) -> dict[str, Any]:
@@ -128,21 +131,32 @@ def arguments_of(form: Form, size: int) -> dict[str, Any]:
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def traced(made: jit.Made, form: Form, size: int) -> Traced:
-    """The program of a function of a form with a number of parameters."""
+def traced(made: jit.Made, form: Form, size: int, fixed: tuple[tuple[str, float], ...] = ()) -> Traced:
+    """The program of a function of a form with a number of parameters, of which it may ask for the values ``fixed``."""
     try:
-        return Traced(trace(made.function, arguments_of(form, size), SHAPES[form.numbers], form.what))
+        return Traced(trace_with(made.function, arguments_of(form, size), SHAPES[form.numbers], form.what, dict(fixed)))
     except NotTraceable as problem:
-        return Traced(None, str(problem))
+        more = {name for name in problem.asked if name not in dict(fixed)}
+        return Traced(None, str(problem), tuple(sorted(more)) if all(name[0] == "p" for name in more) else ())
     except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
         return Traced(None, str(problem))
 
 
 def program_of(user: Any) -> Traced:
-    """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code."""
+    """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code.
+
+    It is that of the parameters by which the function decides or counts its loops: with other values of these it is
+    another program, where they lead elsewhere.
+    """
     if not isinstance(user.made, jit.Made) or not isinstance(user.made.function, FunctionType):
         return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
-    return traced(user.made, user.form, len(user.parameters) - user.first)
+    made, values = user.made, user.parameters[user.first :]
+    fixed: dict[str, float] = {}
+    found = traced(made, user.form, len(values))
+    while found.asked:
+        fixed |= {name: float(values[int(name[1:])]) for name in found.asked}
+        found = traced(made, user.form, len(values), tuple(sorted(fixed.items())))
+    return found
 
 
 def commutes(user: Any) -> bool:
