@@ -135,7 +135,15 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def refusal(missing: Iterable[str], method: str, system: str, **more: Any) -> InvalidInput:
-    """The error for a method and a system by their names, of what is missing the first; ``more`` for the sentence."""
-    sentence = CAPABILITIES[in_order(missing)[0]].missing
-    return InvalidInput(sentence.format(method=repr(method), system=repr(system), **more))
+FROM_PROGRAMS = ("series", "commutator")
+"""Capabilities that follow from a function of the user's that can be traced."""
+
+
+def refusal(missing: Iterable[str], method: str, system: str, because: str = "", **more: Any) -> InvalidInput:
+    """The error for a method and a system by their names, of what is missing the first; ``more`` for the sentence.
+
+    ``because`` says why a function of the user's cannot be traced, and is told of what follows from such functions.
+    """
+    first = in_order(missing)[0]
+    sentence = CAPABILITIES[first].missing.format(method=repr(method), system=repr(system), **more)
+    return InvalidInput(f"{sentence}; {because}" if because and first in FROM_PROGRAMS else sentence)

@@ -147,7 +147,7 @@ class OtherMachineWarning(PolhodeWarning):
 
 
 class SlowFunctionWarning(PolhodeWarning):
-    """A user function could not be compiled and runs as plain Python."""
+    """A user function could not be compiled and runs as plain Python, or loads are differences of a potential."""
 
 
 def warn(message: str, category: type[PolhodeWarning]) -> None:

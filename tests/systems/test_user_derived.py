@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -160,3 +161,36 @@ def test_other_values_that_lead_to_the_same_program_compile_nothing():
     other = ph.particle(2.0, potential=lambda t, r, p: 0.1 * (r[0] ** 2 / 2 + r[1] ** 3 / 3 + r[2] ** 4 / 4))
     expected = ph.integrate(other, "v2", **start).position
     assert np.abs(weaker.position - expected).max() <= 1e-15
+
+
+# ------------------------------------------------------------------ potentials that cannot be traced
+def wall(t, position, parameters):
+    if position[0] > 1.0:
+        return parameters[0] * (position[0] - 1.0) ** 8
+    return 0.0
+
+
+WHY = (
+    r"potential 'wall' \(test_user_derived.py:\d+\) cannot be traced: it decides by a number it is given \(if, .*\); "
+    r"write polhode.where, min, max or abs instead \(test_user_derived.py:\d+\)"
+)
+
+
+def test_differences_of_a_potential_are_told_once_with_the_line():
+    start = {"position": (0.2, 0.1, 0.2), "velocity": (0.5, 0.0, 0.0), "step": 0.001, "steps": 2}
+    system = ph.particle(1.0, potential=wall, parameters=[3.0])
+    with pytest.warns(ph.errors.SlowFunctionWarning, match="loads are differences of 18 potentials.*" + WHY) as seen:
+        ds = ph.integrate(system, "v2", **start)
+        ph.integrate(system, "v2", **start)
+    assert len(seen) == 1
+    assert re.fullmatch("loads are differences of 18 potentials, .* for " + WHY, ds.attrs["loads_note"])
+    traced = ph.particle(1.0, potential=central, parameters=[3.0])
+    assert "loads_note" not in ph.integrate(traced, "v2", **start).attrs
+
+
+def test_a_method_that_needs_more_says_why_it_is_missing():
+    system = ph.rigid_body((1, 2, 2.5), potential=lambda t, q, p: q[1] if q[1] > 0.0 else 0.0)
+    with pytest.raises(
+        ph.errors.InvalidInput, match=r"series.*; potential '<lambda>' \(.*cannot be traced: it decides"
+    ):
+        ph.integrate(system, "taylor16", step=0.1, steps=2)

@@ -191,7 +191,9 @@ class Integrator:
             variables = " and ".join(dict.fromkeys(variable.quantity for variable in system.auxiliary))
             first = in_order(missing)[0]
             havers = [name for name, build in SYSTEMS.items() if first in (provided_by(build) or ())]
-            raise refusal(missing, self.chosen.label, system.name, variables=variables, havers=listed(havers))
+            raise refusal(
+                missing, self.chosen.label, system.name, system.untraced, variables=variables, havers=listed(havers)
+            )
 
     def _check_places(self) -> None:
         """Refuse a time transformation that follows distances from the origin where a body starts there.

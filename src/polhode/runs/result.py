@@ -64,12 +64,14 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
     named = next(iter(step_settings))
     bath = run.integrator.prepared.bath
     kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
+    told = getattr(run.system.loads, "by_differences", "")
     attributes = {
         "title": f"{run.system.name}, {run.chosen.label}, {named} {step_settings[named]:g}",
         "system": run.system.name,
         "method": run.chosen.label,
         "method_description": run.chosen.method.description,
         **request.order,
+        **({"loads_note": told} if told else {}),
         "citation": run.chosen.method.cite,
         **step_settings,
         "load_evaluations": run.integrator.evaluations,

@@ -361,6 +361,11 @@ class System:
         """Whether loads may depend on velocities or angular velocities."""
         return "velocity_independent" not in self.provides
 
+    @property
+    def untraced(self) -> str:
+        """Why nothing can be derived from a function of the user's; empty where all of them are programs."""
+        return next((told for told in (one.untraced for one in self.functions.values()) if told), "")
+
     def refuses(self, event: Any) -> str:
         """Why an event is none of this system, in words; empty where it is."""
         if self.N != 1:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode import errors
 from polhode.algebra.quaternion import multiply
 from polhode.errors import InvalidInput, SlowFunctionWarning, UserFunctionError, shown
 from polhode.kernel import jit
@@ -24,7 +25,7 @@ from polhode.kernel import layout as slots
 from polhode.kernel.jit import bind, inlined, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.systems.user import derived
-from polhode.systems.user.roles import CACHE_SIZE, CALLS, POTENTIALS, Form
+from polhode.systems.user.roles import CACHE_SIZE, CALLS, POTENTIALS, STENCIL, Form
 
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 
@@ -196,7 +197,8 @@ class UserFunction:
         Warns
         -----
         SlowFunctionWarning
-            The function has to run as Python (not if ``warn`` is False: the user has been warned before).
+            The function has to run as Python, or its loads are differences (not if ``warn`` is False: the user has been
+            warned before).
         """
         trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
         if jit.disabled():
@@ -207,10 +209,15 @@ class UserFunction:
         function, reason = python_of(self.function), ""
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
+        told = self.by_differences
+        if role is not None and self.template in derived.DERIVED:
+            told = self._differences(f"{self.described}, traced, gave other numbers")
         for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
             role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
+                if told and warn:
+                    errors.warn(told, SlowFunctionWarning)
                 return role
         bridge = self.bridge()
         self._evaluate(bridge, t, y, bodies)
@@ -219,13 +226,28 @@ class UserFunction:
         each = (time.perf_counter() - start) / 20
         reason = reason or "compiled it returned other numbers"
         if warn:
-            warnings.warn(
+            errors.warn(
                 f"{self.described} could not be compiled and runs as Python: about {each * 1e6:.1f} us a call, some "
-                f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})",
+                f"{max(1, round(each / TYPICAL_COMPILED_CALL))} times slower ({reason})"
+                + (f"; {told}" if told else ""),
                 SlowFunctionWarning,
-                stacklevel=2,
             )
         return bridge
+
+    @property
+    def untraced(self) -> str:
+        """Why there is no program of the function, a sentence without its full stop; empty where there is one."""
+        reason = derived.program_of(self).reason
+        return f"{self.described} cannot be traced: {reason}" if reason else ""
+
+    @property
+    def by_differences(self) -> str:
+        """What is to be said of loads that are differences of a potential; empty where they are not."""
+        return self._differences(self.untraced) if self.template in derived.DERIVED and self.untraced else ""
+
+    def _differences(self, why: str) -> str:
+        count = 3 * 2 * len(STENCIL) * self.form.vectors
+        return f"loads are differences of {count} potentials, with relative errors of about 1e-13, for {why}"
 
     @property
     def commutes(self) -> bool:
