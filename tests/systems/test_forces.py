@@ -122,6 +122,40 @@ def test_a_potential_of_ones_own_that_depends_on_time():
     assert abs(ds.energy_error).max() < 1e-12 and abs(ds.energy_change).max() > 0.01
 
 
+def test_a_potential_is_enough():
+    """Acceleration and rate are derived; equal to those by hand, without more auxiliary variables or kinds."""
+    given, reach = forces.Force("yukawa", "a fifth force", {}, (0.3, 0.8), potential=yukawa_potential), yukawa(0.3, 0.8)
+    assert given.autonomous and not given.velocity_dependent and given.potential_rate is None
+    swinging = forces.Force("swing", "a field that swings", {}, (0.1, 1.3), potential=swing_potential)
+    halfway = forces.Force("swing", "", {}, (0.1, 1.3), swing_acceleration, swing_potential)
+    by_hand = ph.orbit(2.0, 3.0, [reach, swing(0.1, 1.3)])
+    for one in (swinging, halfway):
+        system = ph.orbit(2.0, 3.0, [given, one])
+        np.testing.assert_allclose(load(system), load(by_hand), rtol=2e-15)
+        assert [a.label for a in system.auxiliary] == ["swing"] and not one.autonomous
+    start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
+    ph.check_system(system, **start).raise_for_failure()
+    ph.check_system(ph.spacecraft((1.0, 1.5, 2.0), 2.0, 3.0, forces=[given, swinging]), **start).raise_for_failure()
+    ds = ph.integrate(system, "rkn8_17", step=0.02, t_end=10.0, every=100, **start)
+    assert abs(ds.energy_error).max() < 1e-12 and abs(ds.energy_change).max() > 0.01
+    assert len(kinds_of([given, dataclasses.replace(given, numbers=(0.1, 0.4))])) == 1
+
+
+def multipoles(p, at, mu, t, r):
+    """Of as many terms as its first number says."""
+    size, total = np.sqrt(dot(r, r)), 0.0
+    for n in range(int(p[at])):
+        total += p[at + 1] * (r[2] / size) ** n / size ** (n + 1)
+    return total
+
+
+def test_a_potential_may_loop_over_its_numbers():
+    three = forces.Force("poles", "", {}, (3.0, 0.1), potential=multipoles)
+    weaker, two = (dataclasses.replace(three, acceleration=None, numbers=n) for n in ((3.0, 0.05), (2.0, 0.1)))
+    assert weaker.acceleration is three.acceleration and two.acceleration is not three.acceleration
+    ph.check_system(ph.orbit(2.0, forces=[three, two]), position=R, velocity=V).raise_for_failure()
+
+
 def test_flags_follow_from_what_the_functions_read():
     assert swing(1.0, 1.0).autonomous is False and yukawa(1.0, 1.0).autonomous is True
     assert schwarzschild(1.0).velocity_dependent is True and yukawa(1.0, 1.0).velocity_dependent is False
@@ -229,6 +263,18 @@ def broken(p, at, mu, t, r, v):
     return (r.x, 0.0, 0.0)
 
 
+def gated_potential(p, at, mu, t, r):
+    return -p[at] * r[2] if t < p[at + 1] else 0.0
+
+
+def of_tuples(p, at, mu, t, r):
+    return dot((r + r)[0:3], r)
+
+
+def careless_potential(p, at, mu, t, r):
+    return p[0] * r[0]
+
+
 def made(*functions, numbers=(1.0,), **more):
     return forces.Force("mine", "mine", {}, numbers, *functions, **more)
 
@@ -240,7 +286,14 @@ def made(*functions, numbers=(1.0,), **more):
         (lambda: made(3), "force 'mine' has 3 as its acceleration; it must be a plain function"),
         (lambda: made(lambda p, at: p), r"which must take the arguments \(p, at, mu, t, r, v\), in this order"),
         (lambda: made(swing_acceleration, swing_acceleration), r"the potential 'swing_acceleration', which must take"),
-        (lambda: made(swing_acceleration, swing_potential), "depends on time, but no potential_rate; give"),
+        (lambda: made(swing_acceleration, gated_potential, numbers=(1.0, 2.0)),
+         r"the potential 'gated_potential', from which its potential_rate does not follow: it decides by .*"
+         r"test_forces.py:\d+\); or give potential_rate\(p, at, mu, t, r\)"),
+        (lambda: made(None, gated_potential, numbers=(1.0, 2.0)), r"its acceleration does not follow: .*; or give"),
+        (lambda: made(None, of_tuples), "from arrays than from tuples; or give acceleration"),
+        (lambda: ph.orbit(1.0, forces=[made(None, careless_potential)]), r"whose result changes with at; its numbers"),
+        (lambda: ph.orbit(1.0, forces=[forces.Force("uniform", "", {"acceleration": (0, 0, 1.0)}, (1.0, 2.0), None,
+                                                    yukawa_potential)]), "has other functions than polhode.forces"),
         (lambda: made(yukawa_acceleration, None, swing_rate), "potential_rate without a potential; give both"),
         (lambda: made(schwarzschild_acceleration, yukawa_potential), "its acceleration depends on the velocity"),
         (lambda: made(yukawa_acceleration, numbers=(1.0, np.nan)), r"has the numbers \(1.0, nan\); they must be"),

@@ -197,7 +197,10 @@ def places(arguments: Mapping[str, Any]) -> dict[str, str]:
     return given
 
 
-def function(g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, Any], shared: bool = True) -> str:
+def function(
+    g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str, Any], shared: bool = True,
+    given: Given | None = None,
+) -> str:  # fmt: skip
     """The text of a helper function that returns rows: one number, or a tuple.
 
     Parameters
@@ -211,9 +214,11 @@ def function(g: Graph, outputs: Sequence[int], name: str, arguments: Mapping[str
         Its arguments in order, with their sizes: 0 a number, "attitude" a quaternion, else a tuple.
     shared : bool
         Take common factors out of sums first.
+    given : mapping of str to str, optional
+        Expressions of inputs that are read otherwise than the sizes say.
     """
     rows = factored(g, outputs) if shared else list(outputs)
-    body = Lines(g, rows, places(arguments))
+    body = Lines(g, rows, places(arguments) | dict(given or {}))
     results = [body.names[a] for a in rows]
     returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
     lines = [f"def {name}({', '.join(arguments)}):", *(f"    {line}" for line in body.lines), f"    return {returned}"]

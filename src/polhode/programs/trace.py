@@ -27,7 +27,7 @@ MEMORY = "it returns other numbers when it is called again, or writes to what ou
 
 Size = Any
 """What an argument is: 0 a number, 3 a vector of three, "attitude" a quaternion, (frame) a quaternion seen in another
-body frame, an array of numbers that stand for themselves, () nothing."""
+body frame, an array of numbers that stand for themselves, () nothing, None the index 0."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Program:
 
     graph: Graph
     outputs: tuple[int, ...]
-    fixed: Mapping[str, float] = field(default_factory=dict)
+    fixed: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def __call__(self, **given: Any) -> list[float]:
         """The numbers it returns, in plain Python; vectors are given whole: ``r=(1, 0, 0)``."""
@@ -190,6 +190,8 @@ def _argument(g: Graph, name: str, size: Size) -> Any:
         return attitude(g, name, size) if size else vector(g, name, 0)
     if isinstance(size, np.ndarray):
         return size
+    if size is None:
+        return 0
     return Tracer(g, g.input(name)) if size == 0 else vector(g, name, size)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.jit import python_of
+from polhode.systems.forces.derived import of_potential
 from polhode.systems.record import Switch, Watch
 from polhode.systems.user.function import may_read
 
@@ -67,12 +68,14 @@ class Force:
     numbers : tuple of float
         Its parameters in the compiled loads.
     acceleration : function
-        ``acceleration(p, at, mu, t, r, v) -> (x, y, z)``; None for an impulse only.
+        ``acceleration(p, at, mu, t, r, v) -> (x, y, z)``; derived from a potential where it is not given, None for an
+        impulse only.
     potential : function or None
         ``potential(p, at, mu, t, r) -> float``, per unit mass, of which the acceleration is the negative gradient. None
         where there is none: the work of the force is then recorded.
     potential_rate : function or None
-        ``potential_rate(p, at, mu, t, r) -> float``: partial time derivative of a potential that depends on time.
+        ``potential_rate(p, at, mu, t, r) -> float``: partial time derivative of a potential that depends on time;
+        derived where it is not given.
     velocity_dependent : bool
         Whether it depends on the velocity; by default whether the acceleration may read it.
     autonomous : bool
@@ -93,7 +96,8 @@ class Force:
     Raises
     ------
     InvalidInput
-        A function that is missing or takes other arguments, or one that contradicts another.
+        A function that is missing or takes other arguments, or one that contradicts another; a potential that cannot be
+        traced, without the functions that would be derived from it.
     """
 
     kind: str
@@ -115,11 +119,14 @@ class Force:
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", {"kind": self.kind, **self.arguments})
         object.__setattr__(self, "numbers", self._checked_numbers())
-        if (self.acceleration is None) == (self.impulse is None):
-            wrong = "has no acceleration; give" if self.impulse is None else "is an impulse; leave out"
-            raise self._wrong(f"{wrong} acceleration({', '.join(ARGUMENTS['acceleration'])})")
+        if self.impulse is None and self.acceleration is None and self.potential is None:
+            raise self._wrong(f"has no acceleration; give acceleration({', '.join(ARGUMENTS['acceleration'])}), or the "
+                              f"potential({', '.join(ARGUMENTS['potential'])}) from which it follows")  # fmt: skip
+        if self.impulse is not None and (self.acceleration is not None or self.potential is not None):
+            raise self._wrong("is an impulse; leave out acceleration and potential")
         for name in ARGUMENTS:
             object.__setattr__(self, name, self._checked_function(name))
+        self._derive()
         functions = [one for one in (self.acceleration, self.potential) if one is not None]
         if self.velocity_dependent is None:
             object.__setattr__(self, "velocity_dependent", any(reads(one, VELOCITY) for one in functions[:1]))
@@ -131,9 +138,23 @@ class Force:
             raise self._wrong("has a potential, but its acceleration depends on the velocity; leave one of them out")
         if self.potential_rate is not None and self.potential is None:
             raise self._wrong("has a potential_rate without a potential; give both, or leave it out")
-        if self.potential is not None and not self.autonomous and self.potential_rate is None:
-            raise self._wrong("has a potential that depends on time, but no potential_rate; give "
-                              "potential_rate(p, at, mu, t, r), its partial derivative by time")  # fmt: skip
+
+    def _derive(self) -> None:
+        """Fill in what follows from the potential: the acceleration, and the rate of one that depends on time."""
+        if self.potential is None:
+            return
+        rate = self.potential_rate is None and self.autonomous is not True and reads(self.potential, TIME)
+        if self.acceleration is not None and not rate:
+            return
+        found = of_potential(self.potential, self.numbers)
+        if found.reason:
+            lacks = "acceleration" if self.acceleration is None else "potential_rate"
+            raise self._wrong(f"has the potential {self.potential.__name__!r}, from which its {lacks} does not follow: "
+                              f"{found.reason}; or give {lacks}({', '.join(ARGUMENTS[lacks])})")  # fmt: skip
+        if self.acceleration is None:
+            object.__setattr__(self, "acceleration", found.acceleration)
+        if rate:
+            object.__setattr__(self, "potential_rate", found.potential_rate)
 
     @property
     def conservative(self) -> bool:

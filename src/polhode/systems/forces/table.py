@@ -181,7 +181,8 @@ def forces_of(forces: Any) -> list[Force]:
 
 def _check_kind(force: Force) -> None:
     """Refuse a force of one's own under the name of another kind, which a file of a run would be read as."""
-    if force.acceleration is None or is_own(force.acceleration) or force.kind not in FORCES:
+    functions = (force.acceleration, force.potential, force.potential_rate)
+    if all(one is None or is_own(one) for one in functions) or force.kind not in FORCES:
         return
     if Kind.of(force_of(force.arguments)) != Kind.of(force):
         raise InvalidInput(f"force {force.kind!r} has other functions than polhode.forces.{force.kind} gives it; "

@@ -130,11 +130,15 @@ def arguments_of(form: Form, size: int) -> dict[str, Any]:
     return dict(INPUTS.get(name, ("p", size if size else ())) for name in form.arguments.split(", "))
 
 
+Arguments = tuple[tuple[str, Any], ...]
+
+
 @functools.lru_cache(jit.KEPT_KERNELS)
-def traced(made: jit.Made, form: Form, size: int, fixed: tuple[tuple[str, float], ...] = ()) -> Traced:
-    """The program of a function of a form with a number of parameters, of which it may ask for the values ``fixed``."""
+def _traced(
+    made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, fixed: tuple[tuple[str, float], ...]
+) -> Traced:
     try:
-        return Traced(trace_with(made.function, arguments_of(form, size), SHAPES[form.numbers], form.what, dict(fixed)))
+        return Traced(trace_with(made.function, dict(arguments), shape, what, dict(fixed)))
     except NotTraceable as problem:
         more = {name for name in problem.asked if name not in dict(fixed)}
         return Traced(None, str(problem), tuple(sorted(more)) if all(name[0] == "p" for name in more) else ())
@@ -142,21 +146,36 @@ def traced(made: jit.Made, form: Form, size: int, fixed: tuple[tuple[str, float]
         return Traced(None, str(problem))
 
 
-def program_of(user: Any) -> Traced:
-    """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code.
+def traced(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any) -> Traced:
+    """The program of a function, traced once for all values of its parameters p that it does not ask for.
 
-    It is that of the parameters by which the function decides or counts its loops: with other values of these it is
-    another program, where they lead elsewhere.
+    Parameters
+    ----------
+    made : Made
+        The function.
+    arguments : tuple of (str, size)
+        Names and sizes of the inputs, of which p are the parameters.
+    shape, what
+        As in ``trace``.
+    values : sequence of float
+        The parameters. Of those by which the function decides or counts its loops, other values make another program,
+        where they lead elsewhere.
     """
-    if not isinstance(user.made, jit.Made) or not isinstance(user.made.function, FunctionType):
-        return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
-    made, values = user.made, user.parameters[user.first :]
     fixed: dict[str, float] = {}
-    found = traced(made, user.form, len(values))
+    found = _traced(made, arguments, shape, what, ())
     while found.asked:
         fixed |= {name: float(values[int(name[1:])]) for name in found.asked}
-        found = traced(made, user.form, len(values), tuple(sorted(fixed.items())))
+        found = _traced(made, arguments, shape, what, tuple(sorted(fixed.items())))
     return found
+
+
+def program_of(user: Any) -> Traced:
+    """The program of a ``UserFunction``; only of a plain function, whose changes are seen by its code."""
+    made = user.made
+    if not isinstance(made, jit.Made) or not isinstance(made.function, FunctionType):
+        return Traced(None, f"it is no plain function but of type {type(user.function).__name__!r}")
+    values, form = user.parameters[user.first :], user.form
+    return traced(made, tuple(arguments_of(form, len(values)).items()), SHAPES[form.numbers], form.what, values)
 
 
 def commutes(user: Any) -> bool:
