@@ -96,7 +96,7 @@ CASES = {
     "soft wall": (wall, TURNING, ("", "q"), lambda: ph.soft_wall((5, 4, 1.5)), (1.0, 0.0, 0.0, 1.0)),
     "J2": (zonal(2), {"r": 3, "p": 3}, ("r", ""), lambda: orbit_with(2), (MU, RADIUS, *J[:1])),
     "J2 to J6": (zonal(6), {"r": 3, "p": 7}, ("r", ""), lambda: orbit_with(6), (MU, RADIUS, *J)),
-    "spacecraft": (craft, {"r": 3, "q": "attitude", "p": 1, "I": 3, "mass": 0}, ("r", "q"),
+    "spacecraft": (craft, {"r": 3, "q": "attitude", "p": 1, "I": 3, "mass0": 0}, ("r", "q"),
                    lambda: ph.spacecraft((90e-6, 70e-6, 60e-6), MU, mass=120.0), (MU,)),
 }  # fmt: skip
 
@@ -162,7 +162,7 @@ def main(repeats: int) -> None:
         g = program.graph
         names, rates = motion(g, *derive.loads(g, program.outputs[0], r, q))
         series = best_series(g, [g.input(one) for one in names], rates)
-        given = {"p": len(numbers), "I": 3, "j": 3, "mass": 0, "lightness": 0}
+        given = {"p": len(numbers), "I": 3, "j": 3, "mass0": 0, "lightness0": 0}
         text = coefficients_text(series, wide=True) + "\n\n" + constants_text(series, places(given), ", ".join(given))
         module = module_of(text)
         middle = time.perf_counter()

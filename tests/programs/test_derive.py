@@ -131,7 +131,7 @@ POTENTIALS = {
 }  # fmt: skip
 GIVEN = {
     "t": 0.7, "r": (1.1, -0.6, 0.8), "q": (0.5, -0.1, 0.7, 0.3), "p": (1.3, 0.4, 2.7, 0.2), "I": (2.0, 1.5, 1.0),
-    "lightness": 0.8, "j": (0.5, 1 / 1.5, 1.0), "v": (0.3, -0.2, 0.9), "m": (0.4, 1.1, -0.7),
+    "lightness0": 0.8, "j": (0.5, 1 / 1.5, 1.0), "v": (0.3, -0.2, 0.9), "m": (0.4, 1.1, -0.7),
 }  # fmt: skip
 ARGUMENTS = {"t": 0, "r": 3, "q": "attitude", "p": 4, "I": 3}
 
@@ -166,11 +166,11 @@ def test_loads_commutator_and_rates_of_ten_potentials(name):
     # Commutator: slopes of F . F / m + T . J T.
     def square(at):
         x = oracle.values(g, loads, at)
-        return at["lightness"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
+        return at["lightness0"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
             j * a * a for j, a in zip(at["j"], x[3:], strict=True)
         )
 
-    pushed, twisted = derive.commutator(g, force, torque, "r", "q", g.input("lightness"), g.inputs("j", 3))
+    pushed, twisted = derive.commutator(g, force, torque, "r", "q", g.input("lightness0"), g.inputs("j", 3))
     found = g.evaluate([*pushed, *twisted], given)
     expected = [oracle.slope(square, change) for change in directions(precise)]
     curvature = max(
@@ -221,7 +221,7 @@ def test_equations_of_motion():
     F, T = np.array(g.evaluate(force, inputs)), np.array(g.evaluate(torque, inputs))
     w = np.array(GIVEN["j"]) * GIVEN["m"]
     assert np.array_equal([found[f"r{k}"] for k in range(3)], GIVEN["v"])
-    assert np.allclose([found[f"v{k}"] for k in range(3)], GIVEN["lightness"] * F, rtol=1e-15)
+    assert np.allclose([found[f"v{k}"] for k in range(3)], GIVEN["lightness0"] * F, rtol=1e-15)
     assert np.allclose([found[f"m{k}"] for k in range(3)], np.cross(GIVEN["m"], w) + T, rtol=4e-15)
     a, b, c, d = normal(GIVEN)["q"]
     turn = [-b * w[0] - c * w[1] - d * w[2], a * w[0] + c * w[2] - d * w[1], a * w[1] + d * w[0] - b * w[2],
@@ -352,20 +352,20 @@ def test_the_commutator_of_a_spacecraft_has_all_digits():
         tide = 0.5 * p[0] / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * np.dot(n, D * n) / square)
         return -p[0] * mass / np.sqrt(square) - tide
 
-    program = trace(potential, {"r": 3, "q": "attitude", "p": 1, "I": 3, "mass": 0}, ())
+    program = trace(potential, {"r": 3, "q": "attitude", "p": 1, "I": 3, "mass0": 0}, ())
     g, (U,) = program.graph, program.outputs
     force, torque = derive.loads(g, U, "r", "q")
     given = {
         "r": (4000.0, -3000.0, 4500.0), "q": (0.5, 0.5, -0.5, 0.5), "p": (398600.0,), "I": (90e-6, 70e-6, 60e-6),
-        "mass": 120.0, "lightness": 1 / 120.0, "j": (1 / 90e-6, 1 / 70e-6, 1 / 60e-6),
+        "mass0": 120.0, "lightness0": 1 / 120.0, "j": (1 / 90e-6, 1 / 70e-6, 1 / 60e-6),
     }  # fmt: skip
-    pushed, twisted = derive.commutator(g, force, torque, "r", "q", g.input("lightness"), g.inputs("j", 3))
+    pushed, twisted = derive.commutator(g, force, torque, "r", "q", g.input("lightness0"), g.inputs("j", 3))
     found = g.evaluate([*pushed, *twisted], spread(**given))
     precise = oracle.precise(given)
 
     def square(at):
         x = oracle.values(g, [*force, *torque], at)
-        return at["lightness"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
+        return at["lightness0"] * mp.fsum(a * a for a in x[:3]) + mp.fsum(
             j * a * a for j, a in zip(at["j"], x[3:], strict=True)
         )
 

@@ -134,7 +134,7 @@ def damped_body():
     return program.graph, *motion(program.graph, (), program.outputs)
 
 
-GIVEN = {"lightness": 0.8, "j": (0.5, 1 / 1.5, 1.0), "p": (1.3, 0.04, 0.3, 0.9)}
+GIVEN = {"lightness0": 0.8, "j": (0.5, 1 / 1.5, 1.0), "p": (1.3, 0.04, 0.3, 0.9)}
 START = {"r": (1.1, -0.3, 0.2), "v": (0.2, 0.9, 0.3), "m": (0.4, 1.1, -0.7), "q": (0.5, -0.1, 0.7, 0.5)}
 MOTIONS = {
     "J2": lambda: orbit_of(j2, 2), "drag": pushed_orbit, "top": spinning_top, "damped": damped_body,
@@ -158,7 +158,7 @@ def test_the_series_of_a_motion_satisfies_its_equations(name, wide):
 
 def test_a_circular_orbit_has_the_series_of_sine_and_cosine():
     g, names, rates = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
-    X = taylor(g, names, rates, [1.0, 0, 0, 0, 1.0, 0], 0.0, 1.0, ORDER, lightness=1.0, p=(1.0,))
+    X = taylor(g, names, rates, [1.0, 0, 0, 0, 1.0, 0], 0.0, 1.0, ORDER, lightness0=1.0, p=(1.0,))
     for k in range(ORDER + 1):
         cosine, sine = (0.5 * (1j**k + s * (-1j) ** k) / s.real for s in (1 + 0j, -1 + 0j))
         expected = [(cosine / math.factorial(k)).real, (abs(sine) * [0, 1, 0, -1][k % 4]) / math.factorial(k), 0.0]

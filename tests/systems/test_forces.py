@@ -264,7 +264,9 @@ def broken(p, at, mu, t, r, v):
 
 
 def gated_potential(p, at, mu, t, r):
-    return -p[at] * r[2] if t < p[at + 1] else 0.0
+    while t > p[at + 1]:
+        t = t - p[at + 1]
+    return -p[at] * r[2] * t
 
 
 def of_tuples(p, at, mu, t, r):
@@ -287,7 +289,7 @@ def made(*functions, numbers=(1.0,), **more):
         (lambda: made(lambda p, at: p), r"which must take the arguments \(p, at, mu, t, r, v\), in this order"),
         (lambda: made(swing_acceleration, swing_acceleration), r"the potential 'swing_acceleration', which must take"),
         (lambda: made(swing_acceleration, gated_potential, numbers=(1.0, 2.0)),
-         r"the potential 'gated_potential', from which its potential_rate does not follow: it decides by .*"
+         r"the potential 'gated_potential', from which its potential_rate does not follow: it decides .*"
          r"test_forces.py:\d+\); or give potential_rate\(p, at, mu, t, r\)"),
         (lambda: made(None, gated_potential, numbers=(1.0, 2.0)), r"its acceleration does not follow: .*; or give"),
         (lambda: made(None, of_tuples), "from arrays than from tuples; or give acceleration"),

@@ -25,12 +25,12 @@ class Attitude(Traced):
     matrix: Any = None
 
 
-def vector(g: Graph, name: str, size: int) -> Any:
-    """The inputs name0, name1, ... as an array."""
-    return array_of([Tracer(g, a) for a in g.inputs(name, size)])
+def vector(g: Graph, name: str, size: int, first: int = 0) -> Any:
+    """The inputs name0, name1, ..., or those from another number on, as an array."""
+    return array_of([Tracer(g, g.input(f"{name}{first + k}")) for k in range(size)])
 
 
-def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)) -> Any:
+def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0), body: int = 0) -> Any:
     """The attitude of a body as a function of the user sees it.
 
     Parameters
@@ -41,15 +41,12 @@ def attitude(g: Graph, name: str, frame: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0
         Name of the inputs.
     frame : 4-tuple
         Quaternion from the principal frame to the user's body frame.
+    body : int
+        Number of the body: its quaternion begins at name{4 body}, a row u of its matrix at name_u{3 body}.
     """
-    q = vector(g, name, 4)
-    matrix = np.stack([vector(g, f"{name}_{row}", 3) for row in ROWS])
-    if tuple(frame) != (1.0, 0.0, 0.0, 0.0):
-        q = multiply(q, conjugate(frame))
-        matrix = matrix @ _formula(frame).astype(float).T
-    q = q.view(Attitude)
-    q.matrix = matrix
-    return q
+    q = vector(g, name, 4, 4 * body).view(Attitude)
+    q.matrix = np.stack([vector(g, f"{name}_{row}", 3, 3 * body) for row in ROWS])
+    return q if tuple(frame) == (1.0, 0.0, 0.0, 0.0) else multiply(q, conjugate(frame))
 
 
 def _formula(q: Any) -> Any:
@@ -86,13 +83,17 @@ def to_matrix(q: Any) -> Any:
 
 
 def multiply(a: Any, b: Any) -> Any:
-    """Hamilton product."""
+    """Hamilton product; of an attitude and another quaternion, an attitude."""
     w, x, y, z = a
     k, l, m, n = b
-    return array_of(
+    q = array_of(
         [w * k - x * l - y * m - z * n, w * l + x * k + y * n - z * m,
          w * m - x * n + y * k + z * l, w * n + x * m - y * l + z * k]
     )  # fmt: skip
+    if isinstance(a, Attitude) and a.matrix is not None and a.shape == (4,):
+        q = q.view(Attitude)
+        q.matrix = a.matrix @ _formula(b)
+    return q
 
 
 def conjugate(q: Any) -> Any:

@@ -129,9 +129,12 @@ def cross(g: Graph, a: Rows, b: Rows) -> list[int]:
     return [g.sum((g.mul(a[i], b[j]), 1.0), (g.mul(a[j], b[i]), -1.0)) for i, j in pairs]
 
 
-def turned(g: Graph, q: str, w: Rows) -> dict[int, int]:
-    """Rates of an attitude q and of the rows of its matrix where the body turns at the rate w, in its own frame."""
-    o = g.inputs(q, 4)
+def turned(g: Graph, q: str, w: Rows, body: int = 0) -> dict[int, int]:
+    """Rates of an attitude q and of the rows of its matrix where the body turns at the rate w, in its own frame.
+
+    ``body``: its number, by which the inputs are counted (``memory``).
+    """
+    o = [g.input(f"{q}{4 * body + k}") for k in range(4)]
     parts = (
         ((-1.0, 1, 0), (-1.0, 2, 1), (-1.0, 3, 2)), ((1.0, 0, 0), (1.0, 2, 2), (-1.0, 3, 1)),
         ((1.0, 0, 1), (1.0, 3, 0), (-1.0, 1, 2)), ((1.0, 0, 2), (1.0, 1, 1), (-1.0, 2, 0)),
@@ -140,7 +143,7 @@ def turned(g: Graph, q: str, w: Rows) -> dict[int, int]:
     for row, terms in zip(o, parts, strict=True):
         rates[row] = g.sum(*((g.mul(o[i], w[k]), 0.5 * f) for f, i, k in terms))
     for name in ROWS:
-        row_of = g.inputs(f"{q}_{name}", 3)
+        row_of = [g.input(f"{q}_{name}{3 * body + k}") for k in range(3)]
         rates |= dict(zip(row_of, cross(g, row_of, w), strict=True))
     return rates
 

@@ -18,7 +18,8 @@ base only up to LARGEST_EXPONENT.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from polhode.errors import InvalidInput
@@ -68,14 +69,23 @@ class Graph:
         The rows, each after those it is made of.
     known : dict
         Number of each row.
-    values : mapping
-        Values of inputs by name, which a function that is traced may ask for.
+    decisions : Decisions or None
+        What answers conditions while a function is traced.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.known: dict[Row, int] = {}
-        self.values: Mapping[str, float] = {}
+        self.decisions: Any = None
+
+    @contextmanager
+    def asking(self, decisions: Any) -> Iterator[None]:
+        """Answer conditions by ``decisions`` within a block."""
+        self.decisions = decisions
+        try:
+            yield
+        finally:
+            self.decisions = None
 
     def row(self, *row: Any) -> int:
         """The number of a row, which is written unless it is there."""
@@ -105,7 +115,7 @@ class Graph:
 
     def inputs(self, name: str, size: int) -> list[int]:
         """The rows of a vector's components, name0, name1, ..."""
-        return [self.row("in", f"{name}{k}") for k in range(size)]
+        return [self.input(f"{name}{k}") for k in range(size)]
 
     def value(self, a: int) -> float | None:
         """The number a row is, or None."""

@@ -1,9 +1,9 @@
-"""Equations of motion of one body as a program: states with their rates.
+"""Equations of motion as a program: states with their rates.
 
-    r' = v,   v' = F/m,   m' = m x w + T,   q' = q (0, w)/2,   u' = u x w,     w = J m
+    r' = v,   v' = F/m,   l' = l x w + T,   q' = q (0, w)/2,   u' = u x w,     w = J l
 
-for position and velocity (space frame), angular momentum m and rate w (principal body frame), the quaternion, and those
-rows u of its matrix that the loads read. Inputs are named as in ``roles``.
+for position and velocity (space frame), angular momentum l and rate w (principal body frame), the quaternion, and those
+rows u of its matrix that the loads read. Inputs are named as in ``memory``, the inverse of the mass also lightness{i}.
 """
 
 from __future__ import annotations
@@ -12,13 +12,38 @@ from collections.abc import Sequence
 
 from polhode.programs.attitude import ROWS
 from polhode.programs.derive import turned
+from polhode.programs.dynamics import Dynamics
 from polhode.programs.graph import Graph
+
+
+def _moving(g: Graph, i: int, force: Sequence[int], lightness: int) -> tuple[list[str], list[int]]:
+    """States and rates of a body that moves."""
+    names = [f"{one}{3 * i + k}" for one in "rv" for k in range(3)]
+    return names, [g.input(name) for name in names[3:]] + [g.mul(lightness, a) for a in force]
+
+
+def _turning(g: Graph, i: int, torque: Sequence[int], read: set[str], quaternion: bool) -> tuple[list[str], list[int]]:
+    """States and rates of a body that turns; ``read``: names of inputs of all loads."""
+    m, j = ([g.input(f"{one}{3 * i + k}") for k in range(3)] for one in "mj")
+    w = [g.mul(a, b) for a, b in zip(j, m, strict=True)]
+    names, rates = [], []
+    for k in range(3):
+        a, b = (k + 1) % 3, (k + 2) % 3
+        names.append(f"m{3 * i + k}")
+        rates.append(g.sum((g.mul(m[a], m[b], g.difference(j[b], j[a])), 1.0), (torque[k], 1.0)))
+    of_attitude = turned(g, "q", w, i)
+    places = [f"q{4 * i + k}" for k in range(4)]
+    rows = places if quaternion or not read.isdisjoint(places) else []
+    for row in ROWS:
+        parts = [f"q_{row}{3 * i + k}" for k in range(3)]
+        rows = rows + (parts if not read.isdisjoint(parts) else [])
+    return names + rows, rates + [of_attitude[g.input(name)] for name in rows]
 
 
 def motion(
     g: Graph, force: Sequence[int], torque: Sequence[int], quaternion: bool = True
 ) -> tuple[list[str], list[int]]:
-    """Names of the states and rows of their rates.
+    """Names of the states of one body and rows of their rates.
 
     Parameters
     ----------
@@ -28,24 +53,37 @@ def motion(
     quaternion : bool
         Whether the quaternion is a state of a body that turns though the loads may not read it.
     """
+    read = set(g.names([*force, *torque]))
+    names, rates = _moving(g, 0, force, g.input("lightness0")) if force else ([], [])
+    if torque:
+        more = _turning(g, 0, torque, read, quaternion)
+        names, rates = names + more[0], rates + more[1]
+    return names, rates
+
+
+def equations(
+    dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool], quaternion: bool = True
+) -> tuple[list[str], list[int]]:
+    """Names of the states of all bodies and rows of their rates; those of auxiliary variables are ``dynamics.rates``.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    moves, turns : sequence (N,) of bool
+        Which bodies move, and which turn.
+    quaternion : bool
+        As for ``motion``.
+    """
+    g = dynamics.graph
+    read = set(g.names([*dynamics.force, *dynamics.torque, *dynamics.rates]))
     names: list[str] = []
     rates: list[int] = []
-    read = set(g.names([*force, *torque]))
-    if force:
-        names += [f"r{k}" for k in range(3)] + [f"v{k}" for k in range(3)]
-        rates += g.inputs("v", 3) + [g.mul(g.input("lightness"), a) for a in force]
-    if torque:
-        m, j = g.inputs("m", 3), g.inputs("j", 3)
-        w = [g.mul(a, b) for a, b in zip(j, m, strict=True)]
-        for k in range(3):
-            a, b = (k + 1) % 3, (k + 2) % 3
-            names.append(f"m{k}")
-            rates.append(g.sum((g.mul(m[a], m[b], g.difference(j[b], j[a])), 1.0), (torque[k], 1.0)))
-        turning = turned(g, "q", w)
-        rows = [f"q{k}" for k in range(4)] if quaternion or any(f"q{k}" in read for k in range(4)) else []
-        for row in ROWS:
-            parts = [f"q_{row}{k}" for k in range(3)]
-            rows += parts if any(part in read for part in parts) else []
-        names += rows
-        rates += [turning[g.input(name)] for name in rows]
+    for i in range(dynamics.N):
+        if moves[i]:
+            lightness = g.power(g.input(f"mass{i}"), -1.0)
+            more = _moving(g, i, dynamics.force[3 * i : 3 * i + 3], lightness)
+            names, rates = names + more[0], rates + more[1]
+        if turns[i]:
+            more = _turning(g, i, dynamics.torque[3 * i : 3 * i + 3], read, quaternion)
+            names, rates = names + more[0], rates + more[1]
     return names, rates

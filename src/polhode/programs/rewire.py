@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from polhode.programs.attitude import STAND_INS
+from polhode.programs.memory import STAND_INS as OF_MEMORY
 from polhode.programs.tracer import (
     SPELLED,
     NotTraceable,
@@ -109,6 +110,20 @@ def _number(function: Any) -> Callable[..., Any]:
     return lambda x=0.0: x if holds_tracers(x) else function(x)
 
 
+class _LikeFloat(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, float)
+
+
+class _Float(float, metaclass=_LikeFloat):
+    """``float`` for a function that is traced: a tracer stands for a float already."""
+
+    dtype = np.dtype(float)
+
+    def __new__(cls, x: Any = 0.0) -> Any:
+        return x if holds_tracers(x) else float(x)
+
+
 def _filled(function: Any) -> Callable[..., Any]:
     """A constructor of arrays of floats, which may be filled with tracers later."""
 
@@ -187,7 +202,7 @@ class Rewiring:
         self.kept: dict[int, tuple[Any, Any]] = {}
         self.containers: list[tuple[Any, Any]] = []
         self.builtins = {**vars(builtins), "min": EXTREMES[min], "max": EXTREMES[max], "__import__": self._imported}
-        self.builtins["print"] = _refused
+        self.builtins |= {"print": _refused, "float": _Float}
 
     def changed(self) -> bool:
         """Whether a function has written to a list, dictionary, set or array that it reads."""
@@ -212,6 +227,8 @@ class Rewiring:
 
     def _made(self, value: Any) -> Any:
         module = str(getattr(value, "__module__", None) or "")
+        if str(type(value).__module__).startswith(OWN_MODULES):
+            return value
         if isinstance(value, ModuleType):
             name = value.__name__
             own = name.startswith(OWN_MODULES) or name.partition(".")[0] in KEPT_MODULES
@@ -222,7 +239,8 @@ class Rewiring:
                 return found
         if module.startswith(OWN_MODULES):
             return value
-        stand_in = STAND_INS.get((module, getattr(value, "__name__", "")))
+        key = (module, getattr(value, "__name__", ""))
+        stand_in = STAND_INS.get(key) or OF_MEMORY.get(key)
         if stand_in is not None:
             return stand_in
         plain = getattr(value, "py_func", value)
@@ -277,7 +295,8 @@ def rewired(function: Any) -> tuple[Callable[..., Any], Rewiring]:
         It is no function written in Python.
     """
     plain = getattr(function, "py_func", function)
-    if not isinstance(plain, FunctionType | MethodType | functools.partial):
+    ours = str(type(plain).__module__).startswith(OWN_MODULES)
+    if not ours and not isinstance(plain, FunctionType | MethodType | functools.partial):
         raise NotTraceable(f"it is no plain function but of type {type(function).__name__!r}")
     rewiring = Rewiring()
     return rewiring.replaced(plain), rewiring

@@ -9,7 +9,7 @@ v        velocity, space frame                                3
 q        attitude, with the rows q_u, q_v, q_w of its matrix  4
 m        angular momentum, principal body frame               3
 p        parameters of the system                             any
-mass     mass, and its inverse ``lightness``
+mass0    mass, and its inverse ``lightness0``
 I        principal moments                                    3
 j        their inverses                                       3
 ======== ==================================================== ======
@@ -42,7 +42,7 @@ def angular_velocity(g: Graph) -> Any:
 def _places(g: Graph, rows: Sequence[int]) -> tuple[list[str], dict[str, str]]:
     """Lines that read the attitude, and expressions of all inputs that rows need."""
     names = g.names(rows)
-    given = {"t": "t", "mass": f"bodies[{L.MASS}]", "lightness": f"bodies[{L.INVERSE_MASS}]"}
+    given = {"t": "t", "mass0": f"bodies[{L.MASS}]", "lightness0": f"bodies[{L.INVERSE_MASS}]"}
     for k in range(3):
         given |= {
             f"r{k}": f"y[{L.POSITION + k}]", f"v{k}": f"bodies[{L.INVERSE_MASS}] * y[{L.MOMENTUM + k}]",
@@ -111,7 +111,7 @@ def of_potential(program: Program, r: str = "r", q: str = "q") -> Roles:
     # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
     rows = factored(g, [*force, *torque])
     pushed, twisted = derive.commutator(
-        g, rows[: len(force)], rows[len(force) :], r, q, g.input("lightness"), g.inputs("j", 3)
+        g, rows[: len(force)], rows[len(force) :], r, q, g.input("lightness0"), g.inputs("j", 3)
     )
     module = module_of(
         "\n\n".join([

@@ -16,11 +16,12 @@ import numpy as np
 
 from polhode.errors import InvalidInput, UserFunctionError
 from polhode.programs.attitude import attitude, vector
+from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
 from polhode.programs.rewire import rewired, user_line
-from polhode.programs.tracer import NotTraceable, Tracer, where
+from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, where
 
-__all__ = ["NotTraceable", "Program", "trace", "trace_with", "where"]
+__all__ = ["NotTraceable", "Program", "trace", "where"]
 
 HERE = os.path.dirname(__file__) + os.sep
 MEMORY = "it returns other numbers when it is called again, or writes to what outlives the call (a list, a file)"
@@ -92,7 +93,7 @@ def trace(
     what : str
         What it is, for messages ("potential").
     numbers : mapping, optional
-        Values of arguments by name. The program is that of the components by which the function counts its loops or
+        Values of arguments by name. The program is that for the components by which the function counts its loops or
         decides; all of them stay inputs, so that equal answers give equal programs.
 
     Returns
@@ -102,58 +103,55 @@ def trace(
     Raises
     ------
     NotTraceable
-        It decides by its arguments, or uses what has no rule.
+        It decides too often by its arguments, asks for their values, or uses what has no rule.
     UserFunctionError
         It reads a name that is not defined, returns something else than the numbers asked for, or a constant that is
         nan.
     """
-    known = _by_input(numbers or {})
-    fixed: dict[str, float] = {}
-    while True:
-        try:
-            return trace_with(function, arguments, shape, what, fixed)
-        except NotTraceable as problem:
-            more = set(problem.asked) - set(fixed)
-            if not more or not more <= set(known):
-                raise
-            fixed |= {name: known[name] for name in more}
-
-
-def _by_input(numbers: Mapping[str, Any]) -> dict[str, float]:
-    """Values of arguments by the names of inputs."""
-    known: dict[str, float] = {}
-    for name, value in numbers.items():
-        known |= {name: float(value)} if np.ndim(value) == 0 else {f"{name}{k}": float(x) for k, x in enumerate(value)}
-    return known
-
-
-def trace_with(
-    function: Callable[..., Any],
-    arguments: Mapping[str, Size],
-    shape: tuple[int, ...] | None = None,
-    what: str = "function",
-    fixed: Mapping[str, float] | None = None,
-) -> Program:
-    """As ``trace``, where the values of the inputs ``fixed`` (by name, p0) may be asked for."""
     copy, rewiring = rewired(function)
-    fixed = fixed or {}
-    first, second = (_once(copy, arguments, shape, described(function, what), fixed) for _ in range(2))
+    values = {} if numbers is None else spread(**numbers)
+    name = described(function, what)
+
+    def run() -> Program:
+        g, decisions = Graph(), Decisions(values)
+        with g.asking(decisions):
+            rows = decisions.followed(g, lambda: _once(g, copy, arguments, shape, name))
+        return Program(g, tuple(rows), {one: values[one] for one in sorted(decisions.asked)})
+
+    try:
+        first, second = run(), run()
+    except TooManyWays:
+        raise NotTraceable(DECIDES, _first_line(function)) from None
     if first.graph.rows != second.graph.rows or first.outputs != second.outputs or rewiring.changed():
         raise NotTraceable(MEMORY, _first_line(function))
     return first
 
 
-def _once(
-    copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, name: str, fixed: Mapping[str, float]
-) -> Program:
-    g = Graph()
-    g.values = fixed
+def _once(g: Graph, copy: Any, arguments: Mapping[str, Size], shape: tuple[int, ...] | None, name: str) -> list[int]:
+    """The rows of what a rewired function returns, on one way through it."""
     given = [_argument(g, key, size) for key, size in arguments.items()]
+    result = called(lambda: copy(*given), name)
+    found = shape_of(result)
+    if found is None or (shape is not None and found != shape and not (shape == () and found == (1,))):
+        wanted = {(): "one number", (3,): "3 numbers", (2, 3): "two times 3 numbers"}
+        asked = wanted.get(shape, "numbers") if shape is not None else "numbers"
+        given_back = "no numbers" if found is None else f"numbers of shape {found}"
+        raise UserFunctionError(f"{name} returns {given_back}; it must return {asked}")
+    rows = []
+    for one in flat(result):
+        if not isinstance(one, Tracer) and np.isnan(one):
+            raise UserFunctionError(f"{name} returns nan whatever it is given; every number must be finite")
+        rows.append(one.row if isinstance(one, Tracer) else g.const(one))
+    return rows
+
+
+def called(run: Callable[[], Any], name: str) -> Any:
+    """The result of a function run on tracers; what it raises as NotTraceable or UserFunctionError, with its line."""
     try:
         with np.errstate(all="ignore"):
-            result = copy(*given)
+            return run()
     except NotTraceable as problem:
-        raise NotTraceable(problem.reason, user_line(problem, HERE), problem.asked) from problem
+        raise NotTraceable(problem.reason, problem.line or user_line(problem, HERE)) from problem
     except NameError as problem:
         raise UserFunctionError(
             f"{name} reads the name {problem.name!r} ({user_line(problem, HERE)}), which is not defined"
@@ -166,21 +164,11 @@ def _once(
         raise NotTraceable(f"it raised AttributeError: {problem}", user_line(problem, HERE)) from problem
     except InvalidInput as problem:
         raise UserFunctionError(f"{name}: {problem} ({user_line(problem, HERE)})") from problem
+    except UserFunctionError:
+        raise
     except Exception as problem:
         reason = f"it raised {type(problem).__name__}: {problem}"
         raise NotTraceable(reason, user_line(problem, HERE)) from problem
-    found = shape_of(result)
-    if found is None or (shape is not None and found != shape and not (shape == () and found == (1,))):
-        wanted = {(): "one number", (3,): "3 numbers", (2, 3): "two times 3 numbers"}
-        asked = wanted.get(shape, "numbers") if shape is not None else "numbers"
-        given_back = "no numbers" if found is None else f"numbers of shape {found}"
-        raise UserFunctionError(f"{name} returns {given_back}; it must return {asked}")
-    rows = []
-    for one in flat(result):
-        if not isinstance(one, Tracer) and np.isnan(one):
-            raise UserFunctionError(f"{name} returns nan whatever it is given; every number must be finite")
-        rows.append(one.row if isinstance(one, Tracer) else g.const(one))
-    return Program(g, tuple(rows), dict(fixed))
 
 
 def _argument(g: Graph, name: str, size: Size) -> Any:

@@ -17,12 +17,14 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from polhode.programs.decisions import TooManyWays
 from polhode.programs.graph import Graph
 
 MODULE_CODE = sys._getframe().f_code
 """The code of this file, for the digest of every kernel that uses ``where``: its ``overload`` has no name."""
 DECIDES = (
-    "it decides by a number it is given (if, while, and, or, ==, sorted); write polhode.where, min, max or abs instead"
+    "it decides too often by the numbers it is given (if, while, and, or, ==, sorted); write polhode.where, min, max "
+    "or abs instead"
 )
 ASKS = "it asks for the value of a number it is given (float, int, range, a compiled function)"
 
@@ -36,13 +38,11 @@ class NotTraceable(Exception):
         Why, as a clause about the function ("it decides by ...").
     line : str
         The user's file and line, "orbit.py:12"; empty where not known.
-    asked : tuple of str
-        The inputs on which the number depends whose value is asked for; empty where that is not the reason.
     """
 
-    def __init__(self, reason: str, line: str = "", asked: tuple[str, ...] = ()) -> None:
+    def __init__(self, reason: str, line: str = "") -> None:
         super().__init__(f"{reason} ({line})" if line else reason)
-        self.reason, self.line, self.asked = reason, line, asked
+        self.reason, self.line = reason, line
 
 
 # ------------------------------------------------------------------ operations on rows
@@ -173,15 +173,22 @@ class Tracer:
         """The number itself."""
         return self
 
-    def _value(self, reason: str) -> float:
-        """Its value where the inputs it is made of are known by value."""
-        names, values = self.graph.names([self.row]), self.graph.values
-        if not all(name in values for name in names):
-            raise NotTraceable(reason, asked=tuple(names))
-        return self.graph.evaluate([self.row], values)[0]
-
     def __bool__(self) -> bool:
-        return self._value(DECIDES) != 0.0
+        if self.graph.decisions is None:
+            raise NotTraceable(DECIDES)
+        try:
+            return bool(self.graph.decisions.holds(self.graph, self.row))
+        except TooManyWays:
+            raise NotTraceable(DECIDES) from None
+
+    def _value(self, reason: str) -> float:
+        """Its value where those of the inputs it is made of are known."""
+        known = self.graph.value(self.row)
+        if known is None and self.graph.decisions is not None:
+            known = self.graph.decisions.number(self.graph, self.row)
+        if known is None:
+            raise NotTraceable(reason)
+        return float(known)
 
     def __float__(self) -> float:
         return self._value(ASKS)
@@ -189,7 +196,7 @@ class Tracer:
     def __int__(self) -> int:
         return int(self._value(ASKS))
 
-    __index__ = __trunc__ = __int__
+    __index__ = __int__
 
     def __complex__(self) -> complex:
         raise NotTraceable("it computes with complex numbers; write real and imaginary part")
@@ -205,6 +212,8 @@ class Tracer:
 
     def __hash__(self) -> int:
         return id(self)
+
+    __trunc__ = __int__
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._value("it rounds a number it is given"), digits)
@@ -349,8 +358,7 @@ def _applied(function: Any, arguments: Any, options: dict[str, Any]) -> Any:
     except (NotTraceable, TypeError) as problem:
         if isinstance(problem, NotTraceable) and problem.reason not in (DECIDES, ASKS):
             raise
-        asked = getattr(problem, "asked", ())
-        raise NotTraceable(f"it uses {name}, for which there is no rule", asked=asked) from problem
+        raise NotTraceable(f"it uses {name}, for which there is no rule") from problem
 
 
 def _stripped(x: Any) -> Any:

@@ -19,8 +19,9 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
+from polhode.programs.dynamics import Dynamics
 from polhode.systems.inertia import turning
-from polhode.systems.user import UserFunction, effective_torque, read_only
+from polhode.systems.user import UserFunction, dynamics_of_roles, effective_torque, read_only
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -440,6 +441,28 @@ class System:
         moves = np.column_stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)])
         body, column = np.nonzero(moves)
         return np.column_stack([body, np.array([L.TRANSLATION, L.ROTATION])[column]]).astype(np.int64).ravel()
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The loads and the potential as a program, kept for systems of one structure; its ``reason`` where they cannot
+        be traced."""
+        return self.dynamics_of(L.ALL)
+
+    def dynamics_of(self, part: int) -> Dynamics:
+        """Likewise for a part of the loads (``kernel.layout``)."""
+        kept = self.__dict__.setdefault("_dynamics", {})
+        roles = tuple(one.made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
+        if kept.get("roles") != roles:
+            kept.clear()
+            kept["roles"] = roles
+        if part not in kept:
+            changing = {switch.index for switch in self.switches}
+            changing |= {watch.flag for watch in self.watches if watch.flag >= 0}
+            turns = tuple(map(tuple, np.isfinite(self.moments).tolist()))
+            kept[part] = dynamics_of_roles(
+                self.loads, self.potential, turns, len(self.auxiliary), self.parameters, frozenset(changing), part
+            )
+        return kept[part]  # type: ignore[no-any-return]
 
     def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
         """The LOADS role for a compiled loop; a user's function is tried out at this time and state.

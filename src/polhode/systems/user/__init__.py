@@ -9,6 +9,7 @@ generic states (at rest, ``omega + omega`` of tuples and of arrays may agree by 
 from __future__ import annotations
 
 from polhode.systems.user.added import AddedFunctions, added_functions
+from polhode.systems.user.dynamics import dynamics_of_roles
 from polhode.systems.user.function import WORK_ONLY, UserFunction, read_only, repeated
 from polhode.systems.user.roles import (
     CACHE_SIZE,
@@ -32,9 +33,9 @@ from polhode.systems.user.roles import (
 )
 
 __all__ = [
-    "AddedFunctions", "CACHE_SIZE", "FORMS", "UserFunction", "WORK_ONLY", "added_functions",
-    "attitude_gradient_loads", "attitude_potential", "effective_torque", "event_function", "force_added", "force_loads",
-    "general_loads", "load_added", "place_gradient_added", "place_potential_added", "position_gradient_added",
+    "added_functions", "AddedFunctions", "attitude_gradient_loads", "attitude_potential", "CACHE_SIZE",
+    "dynamics_of_roles", "effective_torque", "event_function", "force_added", "force_loads", "FORMS", "general_loads",
+    "load_added", "place_gradient_added", "place_potential_added", "position_gradient_added",
     "position_gradient_loads", "position_potential", "position_potential_added", "read_only", "repeated",
-    "torque_added", "torque_loads",
+    "torque_added", "torque_loads", "UserFunction", "WORK_ONLY",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import hole, inlined
 from polhode.programs import derive
 from polhode.programs.text import function as text_of
-from polhode.programs.trace import NotTraceable, Program, trace_with
+from polhode.programs.trace import NotTraceable, Program, trace
 from polhode.programs.written import module_of
 from polhode.systems.user.roles import (
     Form,
@@ -116,13 +116,10 @@ class Traced:
         What it computes.
     reason : str
         Why there is none, a clause about the function ("it decides by ...").
-    asked : tuple of str
-        Parameters (p0, ...) whose values the function asked for, where there is none for that reason only.
     """
 
     program: Program | None
     reason: str = ""
-    asked: tuple[str, ...] = ()
 
 
 def arguments_of(form: Form, size: int) -> dict[str, Any]:
@@ -134,16 +131,9 @@ Arguments = tuple[tuple[str, Any], ...]
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def _traced(
-    made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, fixed: tuple[tuple[str, float], ...]
-) -> Traced:
-    try:
-        return Traced(trace_with(made.function, dict(arguments), shape, what, dict(fixed)))
-    except NotTraceable as problem:
-        more = {name for name in problem.asked if name not in dict(fixed)}
-        return Traced(None, str(problem), tuple(sorted(more)) if all(name[0] == "p" for name in more) else ())
-    except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
-        return Traced(None, str(problem))
+def _known(made: jit.Made, arguments: Arguments, shape: tuple[int, ...]) -> list[Traced]:
+    """What is known of a function: its programs for several values of the parameters that it asks for."""
+    return []
 
 
 def traced(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any) -> Traced:
@@ -161,11 +151,19 @@ def traced(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: s
         The parameters. Of those by which the function decides or counts its loops, other values make another program,
         where they lead elsewhere.
     """
-    fixed: dict[str, float] = {}
-    found = _traced(made, arguments, shape, what, ())
-    while found.asked:
-        fixed |= {name: float(values[int(name[1:])]) for name in found.asked}
-        found = _traced(made, arguments, shape, what, tuple(sorted(fixed.items())))
+    known = _known(made, arguments, shape)
+    for one in known:
+        fixed = one.program.fixed if one.program is not None else {}
+        if all(values[int(name[1:])] == value for name, value in fixed.items()):
+            return one
+    try:
+        numbers = {"p": values} if len(values) else None
+        found = Traced(trace(made.function, dict(arguments), shape, what, numbers))
+    except NotTraceable as problem:
+        found = Traced(None, str(problem))
+    except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
+        found = Traced(None, str(problem))
+    known.append(found)
     return found
 
 

@@ -1,0 +1,140 @@
+"""What a role reads and writes while it is traced: state, constants of the bodies, parameters, loads.
+
+A role is a plain Python function of flat memory (``kernel.layout``). Here each slot is an input of the program:
+
+=================== =========================================================================== ======
+t                   time
+r{3i} r{3i+1} ...   position of body i, space frame                                             3
+v{3i} ...           its velocity; the momentum is mass times velocity                           3
+q{4i} ...           its attitude, with the rows q_u{3i} ..., q_v{3i} ..., q_w{3i} ... of R(q)   4
+m{3i} ...           its angular momentum, principal body frame                                  3
+mass{i}             its mass
+I{3i} ... j{3i} ... its principal moments, and their inverses                                   3
+f{4i} ...           quaternion from its principal frame to the user's body frame                4
+p{k}                parameter k of the system
+=================== =========================================================================== ======
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.kernel import layout as L
+from polhode.programs.attitude import Attitude, attitude
+from polhode.programs.graph import Graph
+from polhode.programs.tracer import NotTraceable, Tracer, array_of
+
+LATER = "it keeps numbers from call to call, behind its parameters"
+
+
+def mass_of(g: Graph, i: int) -> int:
+    """The row of the mass of body i."""
+    return g.input(f"mass{i}")
+
+
+def _sliced(memory: Any, piece: slice) -> Any:
+    return array_of([memory[k] for k in range(*piece.indices(len(memory)))])
+
+
+class State:
+    """The state of N bodies; auxiliary variables are not read by roles."""
+
+    def __init__(self, g: Graph, N: int) -> None:
+        self.g, self.N = g, N
+
+    def __getitem__(self, k: int) -> Tracer:
+        g, (i, slot) = self.g, divmod(k, L.BODY)
+        if i >= self.N:
+            raise NotTraceable("it reads auxiliary variables")
+        if slot < L.MOMENTUM:
+            return Tracer(g, g.input(f"r{3 * i + slot}"))
+        if slot < L.ATTITUDE:
+            return Tracer(g, g.mul(mass_of(g, i), g.input(f"v{3 * i + slot - L.MOMENTUM}")))
+        if slot < L.ANGULAR:
+            return Tracer(g, g.input(f"q{4 * i + slot - L.ATTITUDE}"))
+        return Tracer(g, g.input(f"m{3 * i + slot - L.ANGULAR}"))
+
+    def attitude(self, i: int) -> Any:
+        """The attitude of body i."""
+        return attitude(self.g, "q", body=i)
+
+
+class Bodies:
+    """Constants of N bodies. ``turns``: about which axes each of them turns, N times 3."""
+
+    def __init__(self, g: Graph, N: int, turns: Any) -> None:
+        self.g, self.N, self.turns = g, N, turns
+
+    def __getitem__(self, k: int) -> Tracer:
+        g = self.g
+        if k >= L.CONSTANTS * self.N:
+            return Tracer(g, g.input(f"f{k - L.CONSTANTS * self.N}"))
+        i, slot = divmod(k, L.CONSTANTS)
+        if slot == L.MASS:
+            return Tracer(g, mass_of(g, i))
+        if slot == L.INVERSE_MASS:
+            return Tracer(g, g.power(mass_of(g, i), -1.0))
+        if slot < L.INVERSE_MASS:
+            return Tracer(g, g.input(f"I{3 * i + slot - L.INERTIA}"))
+        return Tracer(g, g.input(f"j{3 * i + slot - L.INVERSE_INERTIA}"))
+
+
+class Parameters:
+    """The first ``count`` parameters."""
+
+    def __init__(self, g: Graph, count: int) -> None:
+        self.g, self.count = g, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return _sliced(self, k)
+        if not 0 <= k < self.count:
+            raise NotTraceable(LATER)
+        return Tracer(self.g, self.g.input(f"p{int(k)}"))
+
+    def __setitem__(self, k: Any, value: Any) -> None:
+        raise NotTraceable(LATER)
+
+
+class Written(dict[int, Any]):
+    """What a role writes to; nothing is there before."""
+
+    def __missing__(self, k: int) -> float:
+        raise NotTraceable("it reads loads that it has not written")
+
+
+# ------------------------------------------------------------------ stand-ins of kernels
+def get4(y: Any, k: int) -> Any:
+    """Four numbers; an attitude of the state with the rows of its matrix."""
+    if isinstance(y, State) and k % L.BODY == L.ATTITUDE:
+        return y.attitude(k // L.BODY)
+    return (y[k], y[k + 1], y[k + 2], y[k + 3])
+
+
+def view(pointer: Any, length: int) -> Any:
+    """Parameters as an array."""
+    return _sliced(pointer, slice(length))
+
+
+def effective_torque(T: Any, bodies: Bodies, i: int) -> Any:
+    """A torque without its parts about axes that a body does not turn about."""
+    return tuple(a if turns else 0.0 for a, turns in zip(T, bodies.turns[i], strict=True))
+
+
+STAND_INS = {
+    ("polhode.kernel.access", "get4"): get4,
+    ("polhode.kernel.jit", "_viewed"): view,
+    ("polhode.kernel.jit", "_leading"): view,
+    ("polhode.systems.user.roles", "effective_torque"): effective_torque,
+}
+"""What a role calls in the place of functions of memory, by module and name."""
+
+
+def handed(x: Any) -> Any:
+    """A vector for a function of the user's: an array, an attitude with its matrix."""
+    return x if isinstance(x, Attitude | np.ndarray) or np.ndim(x) == 0 else array_of(list(x))
