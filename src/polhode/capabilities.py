@@ -47,7 +47,12 @@ CAPABILITIES: dict[str, Capability] = {
     "central_gravity": Capability(
         "a centre at the origin attracts every body that translates",
         "method {method} follows the motion about a centre of attraction, which {system} does not have; take a system "
-        "such as orbit(...) ({havers} have one), or the method without '/kepler'",
+        "such as orbit(...) ({havers} have one) or gravitating_bodies(...), or the method without '/kepler'",
+    ),
+    "mutual_gravity": Capability(
+        "points attract each other and nothing else acts on them, the first of them most",
+        "method {method} follows orbits of bodies about each other, which {system} does not have; take "
+        "gravitating_bodies(...), or the method without '/kepler'",
     ),
     "only_central_gravity": Capability(
         "that attraction is the only load",

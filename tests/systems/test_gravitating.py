@@ -101,7 +101,8 @@ def test_masses_and_units():
     ({"mu": 1.0}, "two or more"),
     ({"mu": [1.0]}, "two or more"),
     ({"mu": [1.0, -1.0]}, r"mu\[1\] is -1"),
-    ({"mass": [1.0, 0.0]}, r"mass\[1\] is 0"),
+    ({"mass": [1.0, 0.0]}, "mass is zero but for the first body"),
+    ({"mu": [0.0, 1.0]}, r"mu\[0\] is 0, but the first body must attract"),
     ({"mu": [1.0, 1.0], "G": 0.0}, "G is 0"),
 ])  # fmt: skip
 def test_wrong_arguments(arguments, said):

@@ -113,6 +113,9 @@ class CompiledMethod:
         ``compensated() -> CompiledMethod``: the method with compensated sums.
     bath : Bath, optional
         The heat bath of a thermostatted method.
+    mutual : function, optional
+        ``mutual() -> CompiledMethod``: what takes the place of a method with Kepler motion about a centre in a system
+        of bodies that orbit each other.
     """
 
     step: Callable[..., int]
@@ -133,6 +136,11 @@ class CompiledMethod:
     compensation: bool = False
     compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
+    mutual: Callable[[], CompiledMethod] | None = None
+
+    def suited(self, provides: Set[str]) -> CompiledMethod:
+        """This method, or its form for a system with these capabilities."""
+        return self.mutual() if self.mutual is not None and "mutual_gravity" in provides else self
 
     def __post_init__(self) -> None:
         follows = stated(

@@ -36,6 +36,7 @@ from polhode.arguments import LONGEST_WORD, text
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, shown
 from polhode.flows.drift import drift, drift_compensated
+from polhode.flows.jacobi import jacobi_drift, jacobi_drift_compensated, jacobi_memory
 from polhode.flows.kepler import kepler_drift, kepler_drift_compensated
 from polhode.flows.kick import impulse, impulse_compensated, impulse_of_the_rest, impulse_of_the_rest_compensated
 from polhode.kernel import layout as L
@@ -59,6 +60,7 @@ KEEPERS = {2: "v2", 4: "s4_6", 6: "s6_10", 8: "kl8", 10: "sp10"}
 free = hole("free(i, h, p) -> status", "The free rotation of body i.")
 move = hole("move(i, h, p) -> status", "The motion of the centre of mass of body i.")
 push = hole("push(t, h, g, s, rules, p) -> status", "The kick.")
+free_motion = hole("free_motion(h, p) -> status", "The free motion of all bodies.")
 run_stages = hole("run_stages(first, last, t, h, p) -> status", "``stages`` with all of these.")
 
 
@@ -100,8 +102,27 @@ MOTIONS = {
     ("drift", True): (uniform_compensated, impulse_compensated),
     ("kepler", False): (about_the_centre, impulse_of_the_rest),
     ("kepler", True): (about_the_centre_compensated, impulse_of_the_rest_compensated),
+    ("jacobi", False): (jacobi_drift, impulse_of_the_rest),
+    ("jacobi", True): (jacobi_drift_compensated, impulse_of_the_rest_compensated),
 }
-"""Motion of the centre of mass between kicks, and the kick that goes with it; without and with compensated sums."""
+"""Motion of the centre of mass between kicks, and the kick that goes with it; without and with compensated sums. Under
+"jacobi", of all points together."""
+
+
+@inlined
+def one_by_one(h, p):
+    """Free motion of each body by itself; returns a status."""
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            status = free(i, h, p)
+            if status != L.OK:
+                return status
+        else:
+            status = move(i, h, p)
+            if status != L.OK:
+                return status
+    return L.OK
 
 
 def stages(first, last, t, h, p):
@@ -114,16 +135,9 @@ def stages(first, last, t, h, p):
             p.coefficients[WIDTH * s + 2],
         )
         if p.int_coefficients[COUNTS + s] == FREE:
-            for k in range(p.B):
-                i = p.blocks[2 * k]
-                if p.blocks[2 * k + 1] == L.ROTATION:
-                    status = free(i, fraction * h, p)
-                    if status != L.OK:
-                        return status
-                else:
-                    status = move(i, fraction * h, p)
-                    if status != L.OK:
-                        return status
+            status = free_motion(fraction * h, p)
+            if status != L.OK:
+                return status
             p.step_info[L.LOADED] = 0.0
         elif p.int_coefficients[COUNTS + s] == BATH:
             status = bathe(fraction * h, p)
@@ -136,6 +150,11 @@ def stages(first, last, t, h, p):
             if status != L.OK:
                 return status
     return L.OK
+
+
+def free_motion_of(rotate_free: Any, translate: Any) -> Any:
+    """``one_by_one`` with a free rotation and a motion of the centre of mass of one body."""
+    return inlined(bind(one_by_one, free=rotate_free, move=translate))
 
 
 def compose_step(t, h, p):
@@ -159,7 +178,8 @@ def is_processed(p):
 def functions_of(rotate_free: Any, motion: str, compensation: bool = False) -> tuple[Any, tuple[Any, Any]]:
     """The step, and the converter of processed schemes, for a free rotation and a motion of ``MOTIONS``."""
     translate, kick = MOTIONS[motion, compensation]
-    bound = helper(bind(stages, free=rotate_free, move=translate, push=kick))
+    together = translate if motion == "jacobi" else free_motion_of(rotate_free, translate)
+    bound = helper(bind(stages, free_motion=together, push=kick))
     return bind(compose_step, run_stages=bound), (is_processed, bind(convert_state, run_stages=bound))
 
 
@@ -244,18 +264,24 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
     def tables_of(corrector: str) -> tuple[Any, Any]:
         return tables(corrected(rule) if corrector else rule, nodes)
 
-    def compiled(options: Mapping[str, str], corrector: str, compensation: bool) -> CompiledMethod:
+    def compiled(options: Mapping[str, str], corrector: str, motion: str, compensation: bool) -> CompiledMethod:
         step, converter = functions_of(rotation.build(**options), motion, compensation)
         numbers, kinds = tables_of(corrector)
+
+        def work(bodies: int, blocks: int) -> int:
+            return max((2 + nodes) * L.LOAD * bodies, jacobi_memory(bodies) if motion == "jacobi" else 0)
+
         return CompiledMethod(
-            step, lambda bodies, blocks: (2 + nodes) * L.LOAD * bodies, numbers, kinds, converter, bool(kinds[1]),
+            step, work, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
-            needs=stated(central_gravity=motion == "kepler"), auxiliary_work=1 + nodes, compensation=compensation,
-            compensated=None if compensation else lambda: compiled(options, corrector, True),
+            needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
+            auxiliary_work=1 + nodes, compensation=compensation,
+            compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
+            mutual=(lambda: compiled(options, corrector, "jacobi", compensation)) if motion == "kepler" else None,
         )  # fmt: skip
 
     def prepare(corrector: str = "", **options: str) -> CompiledMethod:
-        return compiled(options, corrector, False)
+        return compiled(options, corrector, motion, False)
 
     def promised(corrector: str = "", **options: str) -> Promises:
         if not corrector:

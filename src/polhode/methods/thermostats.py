@@ -50,7 +50,18 @@ from polhode.kernel.jit import bind, helper
 from polhode.kernel.random import WORD, normal_pair
 from polhode.methods.free_flows import free_flow
 from polhode.methods.record import Bath, CompiledMethod, Method, Option, Promises, number_option
-from polhode.methods.splitting import BATH, FREE, KICK, LAST_KICK, WIDTH, compose_step, splitting, stages, uniform
+from polhode.methods.splitting import (
+    BATH,
+    FREE,
+    KICK,
+    LAST_KICK,
+    WIDTH,
+    compose_step,
+    free_motion_of,
+    splitting,
+    stages,
+    uniform,
+)
 
 ONE_NODE = (0.5, 1.0, 0.5, 1.0)
 """The two Gauss rules for kicks that follow the stages in the coefficients (see ``flows.kick``), with one node each."""
@@ -226,7 +237,8 @@ def numbers_of(letters: str) -> tuple[Any, Any]:
 @cache
 def step_of(rotate_free: Any, bath: Any) -> Any:
     """The step with a free rotation and a bath bound in."""
-    return bind(compose_step, run_stages=helper(bind(stages, free=rotate_free, move=uniform, push=impulse, bathe=bath)))
+    together = free_motion_of(rotate_free, uniform)
+    return bind(compose_step, run_stages=helper(bind(stages, free_motion=together, push=impulse, bathe=bath)))
 
 
 TEMPERATURE = "of a heat bath, as an energy: times Boltzmann's constant of the system"

@@ -115,7 +115,7 @@ class Integrator:
     ) -> None:  # fmt: skip
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         chosen.method.check_complete(chosen.options)
-        self.prepared = chosen.prepare()
+        self.prepared = chosen.prepare().suited(system.provides)
         self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
         self.int_coefficients = np.ascontiguousarray(self.prepared.int_coefficients, dtype=np.int64)
         self._check_needs()

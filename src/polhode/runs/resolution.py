@@ -154,7 +154,7 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
         Its rows.
     """
     prepared = run.integrator.prepared
-    solved = "central_gravity" in prepared.needs or prepared.step_density == "distance"
+    solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
     if run.adaptive or solved or run.system.loads is no_loads or len(times) < 2:
         return ""
     step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()

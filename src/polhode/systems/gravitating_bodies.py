@@ -1,9 +1,16 @@
 """Point masses that attract each other.
 
-    p_i' = G sum_j m_i m_j (r_j - r_i) / |r_j - r_i|^3,     r_i' = p_i / m_i,     mu_i = G m_i
+    p_i' = m_i sum_j mu_j (r_j - r_i) / |r_j - r_i|^3,     r_i' = p_i / m_i,     mu_i = G m_i
 
 Conserved: energy, total momentum (so the centre of mass moves uniformly), total angular momentum about the origin. The
 force of each pair is evaluated once and applied to both with opposite signs.
+
+A test particle has mu = 0: it is attracted and attracts nothing. Its momentum is that of a mass ``TEST_MASS`` times the
+largest one, so that neither it nor its energy is seen in what all bodies conserve together.
+
+Where one body outweighs the others, these orbit it, and ``METHOD/kepler`` takes steps of the size of their mutual
+disturbances: body i moves about the centre of mass of those before it, c_i = r_i - R_(i-1) (Jacobi coordinates), and
+kicks are by the forces less this motion's [wisdom1991]. The numbering matters: the heaviest first, then outwards.
 
 At a collision the loads are not finite, and the run stops with ``NotFinite``; in close encounters fixed steps lose
 accuracy.
@@ -11,32 +18,61 @@ accuracy.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
-from polhode.algebra.so3 import add, axpy, dot, scale
+from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import has_quantity, number, numbers
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
+from polhode.kernel.jit import helper, inlined
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.words import Numbers
 
-# parameters: mu of each body
+TEST_MASS = 2.0**-100
+"""Mass of a test particle, over the largest."""
+
+# parameters: mu of each body; from N, of the first i + 1 bodies together; from 2 N, the body's share of that
+
+
+@inlined
+def pulls(i, j, bodies, parameters):
+    """What the pair attracts body i with and what body j, as forces times the square of their distance."""
+    mu, other = parameters[i], parameters[j]
+    on_j = mu * bodies[L.CONSTANTS * j + L.MASS]
+    return on_j if mu > 0.0 and other > 0.0 else other * bodies[L.CONSTANTS * i + L.MASS], on_j
+
+
+@inlined
+def inverse_cube(square):
+    """The power -3/2."""
+    return 1.0 / (square * sqrt(square))
+
+
+@inlined
+def add_pair(i, j, on_i, on_j, w, out):
+    """Add on_i w to the force on body i and -on_j w to that on body j."""
+    put3(out, L.LOAD * i, axpy(on_i, w, get3(out, L.LOAD * i)))
+    put3(out, L.LOAD * j, axpy(-on_j, w, get3(out, L.LOAD * j)))
 
 
 def gravity_loads(part, t, N, y, bodies, parameters, out):
-    """Forces of all pairs; under COMMUTATOR the pair sums of 2 mu_i m_j D(d) (a_j - a_i), with D the derivative of
-    d / |d|^3."""
+    """Forces of all pairs, under WITHOUT_SOLVED what is left beside the orbits in Jacobi coordinates; under COMMUTATOR
+    the pair sums of 2 mu_i m_j D(d) (a_j - a_i), with D the derivative of d / |d|^3."""
     for i in range(N):
         put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
         put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
+    if part & L.ATTRACTION == 0 and part & L.POTENTIAL_PART != 0:
+        between_orbits(N, y, bodies, parameters, out)
+        return
     for i in range(N):
         for j in range(i):
+            on_i, on_j = pulls(i, j, bodies, parameters)
             d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-            square = dot(d, d)
-            F = scale(parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / (square * np.sqrt(square)), d)
-            put3(out, L.LOAD * i, add(get3(out, L.LOAD * i), F))
-            put3(out, L.LOAD * j, axpy(-1.0, F, get3(out, L.LOAD * j)))
+            k = inverse_cube(dot(d, d))
+            add_pair(i, j, k * on_i, k * on_j, d, out)
     if part == L.COMMUTATOR:
         # The slots of the torques hold the accelerations until the pairs are done.
         for i in range(N):
@@ -44,15 +80,47 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
             put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
         for i in range(N):
             for j in range(i):
+                on_i, on_j = pulls(i, j, bodies, parameters)
                 d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
                 w = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
                 square = dot(d, d)
-                k = 2.0 * parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / (square * np.sqrt(square))
-                G = scale(k, axpy(-3.0 * dot(d, w) / square, d, w))
-                put3(out, L.LOAD * i, add(get3(out, L.LOAD * i), G))
-                put3(out, L.LOAD * j, axpy(-1.0, G, get3(out, L.LOAD * j)))
+                k = 2.0 * inverse_cube(square)
+                add_pair(i, j, k * on_i, k * on_j, axpy(-3.0 * dot(d, w) / square, d, w), out)
         for i in range(N):
             put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
+
+
+@helper
+def between_orbits(N, y, bodies, parameters, out):
+    """Forces of all pairs without those that hold the bodies on their orbits.
+
+    In Jacobi coordinates c_i, body i orbits the centre of mass of those before it; that attraction acts on the pair of
+    i and each j < i as if they were c_i apart. What is left of the pair is d/|d|^3 + c_i/|c_i|^3 with d = r_j - r_i,
+    computed without cancellation where body j is the first, near which d = -c_i - e with a small e.
+    """
+    R = first = get3(y, L.POSITION)
+    e = (0.0, 0.0, 0.0)
+    for i in range(1, N):
+        r = get3(y, L.BODY * i + L.POSITION)
+        c = axpy(-1.0, R, r)
+        square = dot(c, c)
+        k = inverse_cube(square)
+        if i > 1:
+            q = dot(e, axpy(2.0, c, e)) / square
+            if abs(q) < 0.5:
+                x = (1.0 + q) * sqrt(1.0 + q)
+                w = scale(k / x, axpy(q * (3.0 + q * (3.0 + q)) / (x + 1.0), c, scale(-1.0, e)))
+            else:
+                d = axpy(-1.0, r, first)
+                w = axpy(inverse_cube(dot(d, d)), d, scale(k, c))
+            on_i, on_j = pulls(i, 0, bodies, parameters)
+            add_pair(i, 0, on_i, on_j, w, out)
+        for j in range(1, i):
+            on_i, on_j = pulls(i, j, bodies, parameters)
+            d = axpy(-1.0, r, get3(y, L.BODY * j + L.POSITION))
+            add_pair(i, j, on_i, on_j, axpy(inverse_cube(dot(d, d)), d, scale(k, c)), out)
+        share = parameters[2 * N + i]
+        R, e = axpy(share, c, R), axpy(share, c, e)
 
 
 def gravity_potential(t, N, y, bodies, parameters):
@@ -61,7 +129,7 @@ def gravity_potential(t, N, y, bodies, parameters):
     for i in range(N):
         for j in range(i):
             d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
-            total -= parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / np.sqrt(dot(d, d))
+            total -= parameters[i] * bodies[L.CONSTANTS * j + L.MASS] / sqrt(dot(d, d))
     return total
 
 
@@ -72,9 +140,11 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
     Parameters
     ----------
     mu : array_like (N,), optional
-        Gravitational constant times mass of each body, N >= 2, positive. Give this or ``mass``.
+        Gravitational constant times mass of each body, N >= 2. The first is positive, as is another; the rest may be
+        zero (test particles, which attract nothing). Give this or ``mass``. For a method with ``/kepler`` the star
+        comes first, then planets outwards, a test particle where its orbit belongs.
     mass : array_like (N,), optional
-        Mass of each body, N >= 2, positive.
+        Mass of each body, likewise. A test particle's momentum counts 2^-100 of the largest mass for its own.
     G : float
         Gravitational constant, positive, by default 1; the paths depend only on ``mu``. If the others are astropy
         quantities it must be given, in SI or as a quantity.
@@ -104,18 +174,25 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
     if len(values) < 2:
         raise InvalidInput(f"{name} must be a flat sequence of two or more numbers, not {shown(given)}")
     for i, value in enumerate(values):
-        number(value, f"{name}[{i}]", positive=True)
+        if i == 0 and value == 0.0:
+            raise InvalidInput(f"{name}[0] is 0, but the first body must attract; number the test particles behind it")
+        if value != 0.0:
+            number(value, f"{name}[{i}]", positive=True)
+    if not values[1:].any():
+        raise InvalidInput(f"{name} is zero but for the first body; let another attract, or take orbit(mu, mass)")
     N = len(values)
+    mu, masses = (values, values / G) if mass is None else (G * values, values)
+    together = np.cumsum(mu)
     return System(
         name="gravitating_bodies",
         arguments={name: plain(values), "G": G},
-        mass=values / G if mass is None else values,
+        mass=np.where(masses > 0.0, masses, TEST_MASS * masses.max()),
         moments=np.full((N, 3), np.inf),
         frames=np.array([IDENTITY] * N),
         loads=gravity_loads,
         potential=gravity_potential,
         commutator=gravity_loads,
-        provides={"velocity_independent"},
-        parameters=values if mass is None else G * values,
+        provides={"velocity_independent", "mutual_gravity"},
+        parameters=np.concatenate([mu, together, mu / together]),
         conserves=("energy", "total_momentum", "total_angular_momentum"),
     )

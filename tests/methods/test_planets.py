@@ -1,0 +1,219 @@
+"""Kepler motion between kicks for bodies that attract each other (Wisdom and Holman, in Jacobi coordinates)."""
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.checks import load_caller, slicing_defect, symmetry_defect
+from polhode.errors import InvalidInput
+from polhode.kernel import layout as L
+from polhode.methods import method
+from polhode.runs.initial_state import start_state
+from polhode.trajectory.convergence import observed_order
+from solar_system import MASSES, PLACES, START, VELOCITIES, G, outer_planets
+
+YEAR, CENTURY = 365.25, 36525.0
+
+
+@pytest.fixture(scope="module")
+def end():
+    """After a century: without /kepler, at steps whose error is round-off."""
+    return ph.integrate(
+        outer_planets(), "rkn8_17", step=CENTURY / 3652, steps=3652, every=3652, **START
+    ).position.values[-1]
+
+
+def final(label, step, span=CENTURY, system=None, **how):
+    n = round(span / step)
+    return ph.integrate(system or outer_planets(), label, step=span / n, steps=n, every=n, **START | how)
+
+
+def error(label, step, end):
+    return float(np.abs(final(label, step).position.values[-1] - end).max())
+
+
+# ------------------------------------------------------------------ the parts of the forces
+def loads(system, y, part):
+    out = np.full(6 * system.N, np.nan)
+    load_caller(part)(system.compiled_loads(0.0, y), 0.0, system.N, y, system.bodies, system.with_memory, out)
+    return out.reshape(-1, 6)[:, :3]
+
+
+def between_orbits_in_digits(mu, mass, r):
+    """What is left of the forces, as minus the gradient of the energy of the pairs without that of the orbits."""
+    import mpmath as mp
+
+    with mp.workdps(60):
+        N, mu = len(mu), [mp.mpf(float(x)) for x in mu]
+        mass = [mp.mpf(float(x)) for x in mass]
+        r = [[mp.mpf(float(x)) for x in row] for row in r]
+
+        def level(r):
+            total = mp.mpf(0)
+            for i in range(N):
+                for j in range(i):
+                    total -= mass[i] * mu[j] / mp.sqrt(sum((a - b) ** 2 for a, b in zip(r[i], r[j], strict=True)))
+                if i:
+                    M = sum(mu[:i])
+                    R = [sum(mu[j] * r[j][k] for j in range(i)) / M for k in range(3)]
+                    total += mass[i] * M / mp.sqrt(sum((a - b) ** 2 for a, b in zip(r[i], R, strict=True)))
+            return total
+
+        F, d = np.zeros((N, 3)), mp.mpf(10) ** -20
+        for i in range(N):
+            for k in range(3):
+                here = r[i][k]
+                r[i][k] = here + d
+                above = level(r)
+                r[i][k] = here - d
+                F[i, k] = -(above - level(r)) / (2 * d)
+                r[i][k] = here
+        return F
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_what_is_left_of_the_forces_is_exact(scale):
+    """Planets 1e-6 as heavy leave 1e-9 of the forces, with the same digits: nothing cancels."""
+    mass = np.array(MASSES) * np.array([1.0, *[scale] * 5])
+    system = ph.gravitating_bodies(mass=mass, G=G)
+    y = start_state(system, **START)
+    exact = between_orbits_in_digits(G * mass, mass, PLACES)
+    found = loads(system, y, L.WITHOUT_SOLVED)
+    size = np.linalg.norm(exact, axis=1)[:, None]
+    # The third digit is what rounding of places, which are of size 30, does to the coordinates of a pair.
+    assert (np.abs(found - exact) / size).max() < 3e-14
+    assert np.abs(found.sum(axis=0)).max() < 1e-15 * np.abs(found).max()
+
+
+def test_close_to_the_star_nothing_is_lost_either():
+    mass, r = (1.0, 0.3, 0.2), np.array([(0.0, 0.0, 0.0), (1.0, 0.2, 0.0), (0.01, 0.02, 0.005)])
+    system = ph.gravitating_bodies(mass=mass)
+    exact = between_orbits_in_digits(mass, mass, r)
+    found = loads(system, start_state(system, position=r), L.WITHOUT_SOLVED)
+    np.testing.assert_allclose(found, exact, rtol=1e-13)
+
+
+# ------------------------------------------------------------------ motion
+def test_two_bodies_take_any_step_and_the_centre_of_mass_moves_uniformly():
+    mu = np.array((1.0, 0.4))
+    r, v = np.array([(0.3, 0.1, 0.0), (-0.6, 0.2, 0.3)]), np.array([(0.1, 0.5, 0.2), (-0.2, -0.6, 0.1)])
+    ds = ph.integrate(ph.gravitating_bodies(mu), "v2/kepler", step=1.7, steps=40, position=r, velocity=v)
+    for k, t in enumerate(ds.time.values):
+        apart, _ = ph.kepler.propagate(r[1] - r[0], v[1] - v[0], t, mu.sum())
+        centre = (mu @ r + t * (mu @ v)) / mu.sum()
+        np.testing.assert_allclose(ds.position[k, 0], centre - mu[1] / mu.sum() * apart, rtol=0, atol=3e-13)
+        np.testing.assert_allclose(ds.position[k, 1], centre + mu[0] / mu.sum() * apart, rtol=0, atol=3e-13)
+    assert float(abs(ds.energy_error).max()) < 1e-14
+
+
+@pytest.mark.parametrize("label, order, steps", [
+    ("v2/kepler", 2, (40, 56, 80)), ("v2/kepler:corrected", 2, (40, 56, 80)), ("rkn4_6b/kepler", 4, (28, 40, 56)),
+    ("s6_10/kepler", 6, (28, 34, 40)), ("pmlf6/kepler", 6, (24, 28, 34)), ("fg6_5/kepler", 6, (34, 40, 48)),
+])  # fmt: skip
+def test_order(label, order, steps):
+    """Of three heavy bodies, whose orbits disturb each other much."""
+    triple = ph.gravitating_bodies(mass=(1.0, 0.2, 0.1))
+    start = {
+        "position": [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.5, 0.4)],
+        "velocity": [(0.0, 0.0, 0.0), (0.0, 1.0, 0.1), (-0.7, 0.1, 0.0)],
+    }
+    exact = final("rkn8_17", 0.002, 6.0, triple, **start).position.values[-1]
+    h = 6.0 / np.array(steps)
+    found = [np.abs(final(label, x, 6.0, triple, **start).position.values[-1] - exact).max() for x in h]
+    assert observed_order(h, np.array(found)) == pytest.approx(order, abs=0.1 * order)
+    assert method(label).promises.order == order
+
+
+def test_it_pays(end):
+    """A step of 400 days, an eleventh of Jupiter's year: as good as a plain method at 30."""
+    assert error("aba10_6_4/kepler", 400.0, end) < 1e-8
+    assert error("v2/kepler:corrected", 200.0, end) < error("v2/kepler", 200.0, end) / 50
+
+
+@pytest.mark.parametrize("compensated", [False, True])
+def test_what_is_conserved_and_sliced(compensated):
+    settings = {"compensated": compensated}
+    ds = final("aba10_6_4/kepler", 300.0, settings=settings)
+    every = ph.integrate(outer_planets(), "aba10_6_4/kepler", step=CENTURY / 122, steps=122, settings=settings, **START)
+    assert (every.position.values[-1] == ds.position.values[-1]).all()
+    L0 = ds.total_angular_momentum.values
+    assert np.abs(L0[-1] - L0[0]).max() < 2e-15 * np.abs(L0).max()
+    p = ds.total_momentum.values
+    largest = np.linalg.norm(ds.momentum.values[0], axis=-1).max()
+    assert np.abs(p[-1] - p[0]).max() < (1e-15 if compensated else 1e-14) * largest
+    assert float(abs(ds.energy_error[-1])) < 1e-12
+
+
+def test_steps_are_symmetric_and_do_not_depend_on_slices():
+    y = start_state(outer_planets(), **START)
+    for label in ("v2/kepler", "rkn6_14a/kepler"):
+        assert symmetry_defect(label, outer_planets(), y, t=0.0, h=100.0) < 1e-12
+        assert slicing_defect(label, outer_planets(), y, h=200.0) == 0.0
+
+
+def test_backwards():
+    there = final("aba10_6_4/kepler", 300.0)
+    back = ph.integrate(
+        outer_planets(), "aba10_6_4/kepler", step=CENTURY / 122, t_end=0.0, start={"time": CENTURY},
+        position=there.position.values[-1],
+        velocity=there.velocity.values[-1],
+    )  # fmt: skip
+    assert np.abs(back.position.values[-1] - PLACES).max() < 1e-8
+
+
+def test_a_body_that_leaves_and_one_that_passes():
+    """Hyperbolic and nearly parabolic orbits take part."""
+    mass = (1.0, 1e-3, 1e-6, 1e-6)
+    r = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 3.0, 0.5), (-8.0, 1.0, 0.0)])
+    v = np.array([(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.9, 0.6, 0.1), (0.5, 0.0, 0.02)])
+    system = ph.gravitating_bodies(mass=mass)
+    exact = ph.integrate(system, "rkn8_17", step=0.002, t_end=20.0, every=10000, position=r, velocity=v)
+    ds = ph.integrate(system, "aba10_6_4/kepler", step=0.01, t_end=20.0, every=2000, position=r, velocity=v)
+    np.testing.assert_allclose(ds.position[-1], exact.position[-1], rtol=0, atol=1e-8)
+
+
+def test_bodies_that_fall_together_are_told():
+    r = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
+    v = np.array([(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.0)])
+    with np.errstate(all="ignore"), pytest.raises(ph.errors.NotFinite):
+        ph.integrate(ph.gravitating_bodies((1.0, 1e-3, 1e-3)), "v2/kepler", step=0.1, steps=3, position=r, velocity=v)
+
+
+# ------------------------------------------------------------------ test particles
+def test_test_particles_feel_and_do_not_pull():
+    """An asteroid and a comet among the planets: these go where they go without, and those where light bodies go."""
+    belt, comet = ((0.5, 2.6, 0.3), (-0.0101, 0.0018, 0.0009)), ((-6.0, 1.0, 1.0), (0.002, -0.006, 0.001))
+    mass = np.insert(MASSES, [1, 2], [0.0, 0.0])
+    r, v = (np.insert(a, [1, 2], [belt[k], comet[k]], axis=0) for k, a in enumerate((PLACES, VELOCITIES)))
+    planets = [0, 2, 4, 5, 6, 7]
+    assert mass[planets].tolist() == list(MASSES)
+    system = ph.gravitating_bodies(mass=mass, G=G)
+    light = ph.gravitating_bodies(mass=np.where(mass > 0.0, mass, 1e-16), G=G)
+    start = {"position": r, "velocity": v}
+    for label, step in (("aba10_6_4/kepler", 100.0), ("rkn6_14a", 20.0)):
+        ds, alone = final(label, step, 10 * YEAR, system, **start), final(label, step, 10 * YEAR)
+        np.testing.assert_allclose(ds.position[-1, planets], alone.position[-1], rtol=0, atol=1e-12)
+        pulling = final(label, step, 10 * YEAR, light, **start)
+        np.testing.assert_allclose(ds.position[-1], pulling.position[-1], rtol=0, atol=1e-11)
+        np.testing.assert_allclose(ds.velocity[0], v, rtol=1e-15)
+        # Energy and momenta are those of the others, to the last digits.
+        assert abs(float(ds.energy[0] - alone.energy[0])) < 1e-15 * abs(float(alone.energy[0]))
+        np.testing.assert_allclose(ds.total_angular_momentum, alone.total_angular_momentum, rtol=1e-13)
+        assert float(abs(ds.energy_error).max()) < 1e-8
+    np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)
+
+
+def test_a_test_particle_does_what_a_light_body_does_to_the_commutator():
+    label = "fg6_5/kepler"
+    mass = np.array(MASSES)
+    mass[5] = 0.0
+    light = ph.gravitating_bodies(mass=np.where(mass > 0.0, mass, 1e-15), G=G)
+    a, b = (final(label, 200.0, 20 * YEAR, s) for s in (ph.gravitating_bodies(mass=mass, G=G), light))
+    np.testing.assert_allclose(a.position[-1], b.position[-1], rtol=0, atol=1e-10)
+
+
+def test_names():
+    assert method("v2/kepler").prepare().suited({"mutual_gravity"}).needs == {"mutual_gravity"}
+    assert method("v2/kepler").prepare().suited({"central_gravity"}).needs == {"central_gravity"}
+    with pytest.raises(InvalidInput, match=r"'rigid_water' does not have; take a system such as .* gravitating_bodies"):
+        ph.integrate(ph.rigid_water(2), "v2/kepler", step=0.001, steps=1, position=[(0, 0, 0), (0.5, 0, 0)])
