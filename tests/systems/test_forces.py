@@ -122,6 +122,16 @@ def test_a_potential_of_ones_own_that_depends_on_time():
     assert abs(ds.energy_error).max() < 1e-12 and abs(ds.energy_change).max() > 0.01
 
 
+@pytest.mark.parametrize("name, expected", [("fg6_5", 6), ("pmlf6", 6), ("s4_6", 4)])
+def test_works_of_a_potential_that_depends_on_time_have_the_order_of_the_motion(name, expected):
+    """Modified kicks change the rate of the work too."""
+    system = ph.orbit(1.0, 1.0, [swing(0.3, 1.3)])
+    start = {"position": (1, 0, 0.2), "velocity": (0, 1, 0.1), "t_end": 2.0}
+    truth = ph.integrate(system, "rkn8_17", step=0.02, **start).work[-1, 0]
+    errors = [abs(float(ph.integrate(system, name, step=h, **start).work[-1, 0] - truth)) for h in (0.1, 0.05)]
+    assert errors[0] < 1e-6 and np.log2(errors[0] / errors[1]) == pytest.approx(expected, abs=0.6)
+
+
 def test_a_potential_is_enough():
     """Acceleration and rate are derived; equal to those by hand, without more auxiliary variables or kinds."""
     given, reach = forces.Force("yukawa", "a fifth force", {}, (0.3, 0.8), potential=yukawa_potential), yukawa(0.3, 0.8)

@@ -14,9 +14,10 @@ w = J^-1 T of all bodies at once,
 
     L_F = 2 D F,     L_T = 2 (D T + w x T).
 
-These are also the commutator of the vector fields where the loads have no potential. Systems may provide them;
-otherwise D is taken by central differences of order 4 (relative error about 1e-12), which cost 4 evaluations. For loads
-that depend on velocities this is only a part of the commutator.
+These are also the commutator of the vector fields where the loads have no potential. The rate of an auxiliary variable
+that is the partial time derivative of a potential, r = dV/dt, changes likewise, by 2 D r = -dW/dt: works keep the order
+of the method. Systems may provide all this; otherwise D is taken by central differences of order 4 (relative error
+about 1e-12), which cost 4 evaluations. For loads that depend on velocities this is only a part of the commutator.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def displace(s, p):
     for k in range(p.B):
         i, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
         a, b = L.BODY * i, L.CONSTANTS * i
-        F = get3(p.work, L.LOAD * (p.N + i) + 3 * kind)
+        F = get3(p.work, L.LOAD * (p.N + i) + p.S + 3 * kind)
         if kind == L.ROTATION:
             e = exp_quaternion(scale(s, times(get3(p.bodies, b + L.INVERSE_INERTIA), F)))
             put4(p.stage_state, a + L.ATTITUDE, multiply(get4(p.y, a + L.ATTITUDE), e))
@@ -108,18 +109,19 @@ def displacement_size(p):
 
 @helper
 def commutator_load(asked, t, p):
-    """Write the commutator load of the part ``asked`` to ``work[:6 N]``; 6 N + S numbers behind it are scratch memory.
+    """Write the commutator load of the part ``asked``, and the rates behind it, to ``work[:6 N + S]``; as many numbers
+    behind that are scratch memory.
 
     ``load`` must hold the loads of the state, and holds them afterwards.
     """
+    width = L.LOAD * p.N + p.S
+    for k in range(width):
+        p.work[k] = 0.0
     if asked == L.ALL and p.step_info[L.HAS_COMMUTATOR] != 0.0:
         loads_at(L.COMMUTATOR, t, p.y, p.work, p)
         return
-    loads_size = L.LOAD * p.N
-    for k in range(loads_size):
-        p.work[k] = 0.0
-    for k in range(loads_size + p.S):
-        p.work[loads_size + k] = p.load[k]
+    for k in range(width):
+        p.work[width + k] = p.load[k]
     s = displacement_size(p)
     if s == 0.0:
         return
@@ -129,17 +131,17 @@ def commutator_load(asked, t, p):
         displace((-1.0, 1.0, -2.0, 2.0)[n] * s, p)
         loads_at(asked, t, p.stage_state, p.load, p)
         weight = (-4.0 / 3.0, 4.0 / 3.0, 1.0 / 6.0, -1.0 / 6.0)[n] / s  # twice the weights of the derivative
-        for k in range(loads_size):
+        for k in range(width):
             p.work[k] += weight * p.load[k]
-    for k in range(loads_size + p.S):
-        p.load[k] = p.work[loads_size + k]
+    for k in range(width):
+        p.load[k] = p.work[width + k]
     for i in range(p.N):
         T = get3(p.load, L.LOAD * i + 3)
         w = times(get3(p.bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), T)
         put3(p.work, L.LOAD * i + 3, axpy(2.0, cross(w, T), get3(p.work, L.LOAD * i + 3)))
 
 
-# work: commutator load (6 N) | loads without velocity-dependent ones (6 N + S) | loads at the nodes (s times 6 N + S)
+# work: commutator load | loads without velocity-dependent ones | loads at the s nodes; each 6 N + S
 @replaceable
 @helper
 def collocated(asked, t, h, g, s, rule, p):
@@ -150,14 +152,13 @@ def collocated(asked, t, h, g, s, rule, p):
     g times the commutator load, which is not applied here. The rule at ``coefficients[rule]`` is s rows of weights of
     the nodes and a row of weights for the end.
     """
-    loads_size = L.LOAD * p.N
-    width = loads_size + p.S
-    first = loads_size + width
+    width = L.LOAD * p.N + p.S
+    first = 2 * width
     split = p.step_info[L.SPLIT_LOADS] != 0.0
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
     for k in range(width):
-        p.work[loads_size + k] = p.load[k] if split else 0.0
+        p.work[width + k] = p.load[k] if split else 0.0
     if split and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
         loads_at(asked, t, p.y, p.load, p)
     for k in range(width):
@@ -175,7 +176,7 @@ def collocated(asked, t, h, g, s, rule, p):
             for k in range(p.B):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
-                P = axpy(share * h, get3(p.work, loads_size + load), get3(p.y, at))
+                P = axpy(share * h, get3(p.work, width + load), get3(p.y, at))
                 if g != 0.0:
                     P = axpy(share * g, get3(p.work, load), P)
                 for j in range(s):
@@ -187,7 +188,7 @@ def collocated(asked, t, h, g, s, rule, p):
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
                 new, old = get3(p.load, load), get3(p.work, first + i * width + load)
                 gain = abs(h) * norm3(new)
-                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, loads_size + load))
+                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, width + load))
                 moved = abs(h) * norm3(axpy(-1.0, old, new))
                 if not moved + size < inf:
                     return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
@@ -208,7 +209,7 @@ def collocated(asked, t, h, g, s, rule, p):
             break
         before = change
     for k in range(width):
-        p.load[k] = p.work[loads_size + k]
+        p.load[k] = p.work[width + k]
     if status != L.OK:
         return status
     if split:
@@ -252,6 +253,8 @@ def impulse(t, h, g, s, rules, p):
             return status
     if g != 0.0:
         push(g, p.work, 0, p)
+        if split or p.step_info[L.VELOCITY_DEPENDENT] == 0.0:
+            enter(g, p.work, 0, p)
     return L.OK
 
 

@@ -275,7 +275,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             step, work, numbers, kinds, converter, bool(kinds[1]),
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
             needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
-            auxiliary_work=1 + nodes, compensation=compensation,
+            auxiliary_work=2 + nodes, compensation=compensation,
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             mutual=(lambda: compiled(options, corrector, "jacobi", compensation)) if motion == "kepler" else None,
         )  # fmt: skip

@@ -305,7 +305,7 @@ def thermostat(name: str, flow: str = "exact") -> Method:
             int_coefficients,
             largest=None if largest is None else lambda m, j: largest(m, j, **of_flow) / longest,
             refuses=rotation.refuses,
-            auxiliary_work=2, bath=bath(options),
+            auxiliary_work=3, bath=bath(options),
         )  # fmt: skip
 
     def promised(**options: str) -> Promises:

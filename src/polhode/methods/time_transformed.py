@@ -318,7 +318,7 @@ def logarithmic(_: Callable[..., MethodSpec], text: str, **options: str) -> Meth
             coefficients,
             int_coefficients,
             step_density="distance",
-            auxiliary_work=1 + nodes,
+            auxiliary_work=2 + nodes,
         )
 
     def promised(**chosen: str) -> Promises:
