@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from numba import f8, i8, types
 
+from polhode import programs
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.kernel import jit
 from polhode.programs import derive
 from polhode.programs.graph import FUNCTIONS
 from polhode.programs.motion import motion
-from polhode.programs.series import best_series
+from polhode.programs.series import Series, best_series
 from polhode.programs.series_text import coefficients_text, constants_text, memory
 from polhode.programs.text import places
 from polhode.programs.trace import spread, trace, where
@@ -168,6 +169,15 @@ def test_a_circular_orbit_has_the_series_of_sine_and_cosine():
 def test_the_fewest_products_are_taken():
     g, names, rates = orbit_of(j2, 2)
     assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= 11
+
+
+def test_no_form_is_tried_twice(monkeypatch):
+    """Of a circular orbit there is one form only: nothing can be multiplied out or taken out."""
+    made = []
+    monkeypatch.setattr(programs.series, "Series", lambda *given: made.append(given[2]) or Series(*given))
+    g, names, rates = orbit_of(lambda t, r, p: -p[0] / np.linalg.norm(r), 1)
+    best_series(g, [g.input(name) for name in names], rates)
+    assert len(made) == len(set(map(tuple, made))) == 1
 
 
 def call(y, t, h, K, c, X, r):

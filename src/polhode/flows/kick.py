@@ -29,7 +29,7 @@ from polhode.algebra.so3 import axpy, cross, exp_quaternion, scale, times
 from polhode.flows import sums
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
+from polhode.kernel.jit import apart, bind, helper, hole, inlined, replaceable
 from polhode.kernel.solve import norm3
 
 DISPLACEMENT = 1e-3
@@ -107,7 +107,7 @@ def displacement_size(p):
     return DISPLACEMENT / largest if largest > 0.0 else 0.0
 
 
-@helper
+@apart
 def commutator_load(asked, t, p):
     """Write the commutator load of the part ``asked``, and the rates behind it, to ``work[:6 N + S]``; as many numbers
     behind that are scratch memory.
@@ -143,7 +143,7 @@ def commutator_load(asked, t, p):
 
 # work: commutator load | loads without velocity-dependent ones | loads at the s nodes; each 6 N + S
 @replaceable
-@helper
+@apart
 def collocated(asked, t, h, g, s, rule, p):
     """Impulse by Gauss collocation, where loads or rates of auxiliary variables depend on velocities; returns a status.
 
@@ -265,7 +265,7 @@ _sums = {
     "push": inlined(bind(push, add3=sums.add3_compensated)),
     "enter": inlined(bind(enter, enter1=sums.enter1_compensated)),
 }
-_sums["collocated"] = helper(bind(collocated, **_sums))
+_sums["collocated"] = apart(bind(collocated, **_sums))
 impulse_compensated = helper(bind(impulse, **_sums))
 impulse_of_the_rest_compensated = helper(bind(impulse, part=L.WITHOUT_SOLVED, **_sums))
 """``impulse`` and ``impulse_of_the_rest`` with compensated sums."""

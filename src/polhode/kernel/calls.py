@@ -46,7 +46,9 @@ from polhode.kernel.values import (
 CODE = I32
 NO_ERROR = (0, -2)
 """Codes of numba's calling convention for success (with a value, with None)."""
-SETTLED = {"nopython", "nogil", "no_cpython_wrapper", "no_cfunc_wrapper", "error_model", "fastmath", "forceinline"}
+SETTLED = {
+    "nopython", "nogil", "no_cpython_wrapper", "no_cfunc_wrapper", "error_model", "fastmath", "forceinline", "inline",
+}  # fmt: skip
 """Options of a helper that are known here."""
 
 
@@ -61,12 +63,14 @@ class Unfinished(Unsupported):
 class Options:
     """What the options of a helper say about its code."""
 
-    __slots__ = ("contract", "inlined")
+    __slots__ = ("apart", "contract", "inlined")
 
     def __init__(self, given: dict[str, Any]) -> None:
         fast = given.get("fastmath", False)
         unknown = {name for name in given if name not in SETTLED and given[name]}
-        if given.get("error_model") != "numpy" or unknown or fast not in (False, {"contract"}):
+        self.apart = given.get("inline") == "never"
+        known = given.get("error_model") == "numpy" and fast in (False, {"contract"})
+        if not known or unknown or not (self.apart or "inline" not in given):
             raise Unsupported("a function compiled with other options")
         self.contract, self.inlined = bool(fast), bool(given.get("forceinline"))
 

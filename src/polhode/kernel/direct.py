@@ -60,8 +60,11 @@ def _absorb(total: Any, code: CodeType) -> None:
 
 
 class Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code that is optimised once as a whole, not twice as numba's for the sake of reference counts, of which there are
-    none."""
+    """Code that is optimised once as a whole, not function by function before and twice, as numba's is for the sake of
+    reference counts, of which there are none."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()

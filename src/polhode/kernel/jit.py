@@ -66,6 +66,11 @@ def inlined(function):
     return helper(function, forceinline=True)
 
 
+def apart(function):
+    """A helper that LLVM never inlines: a rare path within code that runs often, whose registers it would take."""
+    return helper(function, inline="never")
+
+
 def python_bridge(function, numbers):
     """A helper through which a compiled loop calls plain Python (about 1.3 us a call).
 

@@ -47,13 +47,12 @@ def tree_of(code: CodeType) -> ast.FunctionDef | ast.Lambda:
     if code.co_flags & GENERATOR or len(lines) < last:
         raise Unsupported("no source")
     indented = lines[first - 1][:1].isspace()
+    before = "\n" * (first - 1 - indented) + "if True:\n" * indented  # so that lines have their numbers
     for tail in range(LONGEST_TAIL):
-        text = "".join(lines[first - 1 : last + tail])
         try:
-            tree = ast.parse("if True:\n" + text if indented else text)
+            tree = ast.parse(before + "".join(lines[first - 1 : last + tail]))
         except SyntaxError:
             continue
-        ast.increment_lineno(tree, first - 1 - indented)
         statements = tree.body[0].body if indented else tree.body  # type: ignore[attr-defined]
         plain = [node for node in statements[:1] if isinstance(node, ast.FunctionDef)]
         for node in plain or ast.walk(tree):
@@ -112,6 +111,8 @@ def _plain(code: CodeType) -> list[tuple[type, str]]:
 
 
 Reaching = dict[str, frozenset[int]]
+NEVER: frozenset[int] = frozenset()
+"""The settings that reach a variable which is not set before."""
 
 
 def names_in(e: ast.AST) -> list[ast.Name]:
@@ -122,13 +123,13 @@ def names_in(e: ast.AST) -> list[ast.Name]:
         node = waiting.pop()
         if type(node) is ast.Name:
             found.append(node)
-        else:
+        elif type(node) is not ast.Constant:
             for field in node._fields:
                 value = getattr(node, field)
-                if isinstance(value, ast.AST):
-                    waiting.append(value)
-                elif type(value) is list:
+                if type(value) is list:
                     waiting += [part for part in value if isinstance(part, ast.AST)]
+                elif isinstance(value, ast.AST) and value._fields:
+                    waiting.append(value)
     return found
 
 
@@ -147,7 +148,7 @@ class Variables:
         self.parents = list(range(len(self.parameters)))
         self.blocks: list[int] = []
         self.numbers: dict[int, int] = {}
-        self.found: dict[int, list[ast.Name]] = {}
+        self.found: dict[int, tuple[list[ast.Name], list[ast.Name]]] = {}
         self.block = 0
         self.loops: list[tuple[list[Reaching], list[Reaching]]] = []
 
@@ -183,28 +184,29 @@ class Variables:
             number = self.parents[number]
         return number
 
-    def names(self, e: ast.AST) -> list[ast.Name]:
-        """The local variables in an expression or target, found once."""
-        if id(e) not in self.found:
-            self.found[id(e)] = [node for node in names_in(e) if node.id in self.local]
-        return self.found[id(e)]
+    def names(self, e: ast.AST) -> tuple[list[ast.Name], list[ast.Name]]:
+        """The local variables that an expression or target reads, and those that it sets, found once."""
+        found = self.found.get(id(e))
+        if found is None:
+            found = self.found[id(e)] = [], []
+            for node in names_in(e):
+                if node.id in self.local:
+                    found[type(node.ctx) is ast.Store].append(node)
+        return found
 
     def reads(self, e: ast.AST, reaching: Reaching) -> None:
         """Note the variables that an expression reads."""
-        for node in self.names(e):
-            if isinstance(node.ctx, ast.Load):
-                self.uses.append((node, reaching.get(node.id, frozenset())))
+        self.uses += [(node, reaching.get(node.id, NEVER)) for node in self.names(e)[0]]
 
     def sets(self, target: ast.AST, reaching: Reaching, block: int) -> None:
         """Note the variables that a target sets."""
-        for node in self.names(target):
-            if isinstance(node.ctx, ast.Store):
-                number = self.numbers.setdefault(id(node), len(self.parents))
-                if number == len(self.parents):
-                    self.parents.append(number)
-                    self.blocks.append(block)
-                    self.settings.append((node, number))
-                reaching[node.id] = frozenset([number])
+        for node in self.names(target)[1]:
+            number = self.numbers.setdefault(id(node), len(self.parents))
+            if number == len(self.parents):
+                self.parents.append(number)
+                self.blocks.append(block)
+                self.settings.append((node, number))
+            reaching[node.id] = frozenset([number])
 
     def body(self, statements: list[ast.stmt], reaching: Reaching | None) -> Reaching | None:
         """Which settings reach the end of statements, from those that reach the beginning; None: it is not reached."""
@@ -230,7 +232,7 @@ class Variables:
             return None
         self.reads(s, reaching)
         if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
-            self.uses.append((s.target, reaching.get(s.target.id, frozenset())))
+            self.uses.append((s.target, reaching.get(s.target.id, NEVER)))
         self.sets(s, reaching, self.block)
         return None if isinstance(s, ast.Return | ast.Raise) else reaching
 

@@ -57,7 +57,7 @@ class Unit:
 
     def written(self, function: Any, options: Options, arguments: list[Value]) -> Written:
         """The LLVM function for arguments of these shapes."""
-        key = (function, options.contract, options.inlined, tuple(shape_of(a) for a in arguments))
+        key = (function, options.contract, options.inlined, options.apart, tuple(shape_of(a) for a in arguments))
         if key in self.functions:
             found = self.functions[key]
             if isinstance(found, Written):
@@ -169,6 +169,8 @@ class Writer(Calls):
         function.attributes.add("nounwind")
         if self.options.inlined:
             function.attributes.add("alwaysinline")
+        if self.options.apart:
+            function.attributes.add("noinline")
         if self.options.contract:
             contract(function)
         return Written(function, result, self.notes.fails)

@@ -297,5 +297,5 @@ def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series
     for most in EXPANSIONS:
         forms.append(expanded(g, rates, most))
         forms.append(factored(g, forms[-1], whole=True))
-    made = [Series(g, states, form) for form in forms]
+    made = [Series(g, states, form) for form in dict.fromkeys(map(tuple, forms))]
     return min(made, key=lambda one: (len(one.slots), len(one.rules)))
