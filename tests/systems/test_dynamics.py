@@ -19,6 +19,10 @@ TENSOR = [[2.0, 0.1, 0.2], [0.1, 3.0, 0.3], [0.2, 0.3, 4.0]]
 J2 = F.zonal(J2=1e-3, radius=6.4e6)
 AIR = F.drag(kd=1e-9, radius=6.4e6, scale=5e4, rotation=7e-5)
 BURN = F.thrust(acceleration=1e-3, direction="velocity", start=0.0, stop=9.0)
+TIMES = np.linspace(-1e5, 1e6, 40)
+TABLE = {
+    "times": TIMES, "positions": np.outer(np.cos(2e-6 * TIMES), (4e8, 1e8, 2e7)) + np.outer(TIMES, (1.0, 900.0, 50.0))
+}  # fmt: skip
 CIRCLE = {"radius": 4e8, "period": 2e6, "normal": (0.0, 0.3, 1.0)}
 
 
@@ -41,6 +45,21 @@ SYSTEMS = {
     "thrust": lambda: ph.orbit(EARTH.mu, forces=[BURN]),
     "light": lambda: ph.orbit(
         EARTH.mu, forces=[F.radiation_pressure(1e-7, position=(1.5e11, 0.0, 1e10), shadow="cylinder", radius=6.4e6)]
+    ),
+    "third body from a table": lambda: ph.orbit(EARTH.mu, forces=[F.third_body(4.9e12, **TABLE), J2]),
+    "sun from a table": lambda: ph.orbit(
+        EARTH.mu, forces=[F.radiation_pressure(1e-7, **TABLE, distance=1e11), F.third_body(4.9e12, **TABLE)]
+    ),
+    "cone": lambda: ph.orbit(
+        EARTH.mu, forces=[F.radiation_pressure(1e-7, **TABLE, shadow="cone", radius=6.4e6, sun_radius=1e8)]
+    ),
+    "air from a table": lambda: ph.orbit(
+        EARTH.mu, forces=[F.drag(coefficient=0.01, table=[(5e6, 1e-9), (6e6, 3e-10), (7e6, 1e-11), (8e6, 1e-12)])]
+    ),
+    "plates": lambda: ph.spacecraft(
+        inertia=TENSOR, mu=EARTH.mu, mass=120.0, atmosphere={"density": 1e-11, "radius": 6.8e6, "scale": 5e4},
+        sunlight={"pressure": 4.5e-6, **TABLE},
+        plates=[ph.plate(2.0, (1, 0, 0), position=(0, 1, 0), drag_coefficient=2.0, specular=0.3, diffuse=0.3)],
     ),
     "spacecraft": lambda: ph.spacecraft(
         inertia=TENSOR, mu=EARTH.mu, mass=120.0, forces=[J2], thrusters=[ph.thruster((1, 0, 0), position=(0, 1, 0))]
@@ -121,6 +140,11 @@ def test_equal_structure_is_one_program_whatever_the_values():
     one, other = (ph.orbit(mu, forces=[F.zonal(J2=J, radius=R)]) for mu, J, R in ((1.0, 1e-3, 2.0), (3.0, 0.2, 0.5)))
     assert one.dynamics is other.dynamics
     assert ph.orbit(1.0, forces=[F.zonal(J3=1e-3, radius=2.0)]).dynamics is not one.dynamics
+
+
+def test_a_table_of_other_values_is_the_same_program():
+    one, other = (F.third_body(4.9e12, times=TIMES, positions=TABLE["positions"] * k) for k in (1.0, 2.0))
+    assert ph.orbit(1.0, forces=[one]).dynamics is ph.orbit(1.0, forces=[other]).dynamics
 
 
 def test_parameters_a_function_decides_by_are_fixed():

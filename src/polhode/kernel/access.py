@@ -1,8 +1,8 @@
-"""Read and write 3, 4 or 9 numbers of flat memory (a pointer or an array) as a tuple."""
+"""Read and write 3, 4 or 9 numbers of flat memory (a pointer or an array) as a tuple; find a row of a table there."""
 
 from __future__ import annotations
 
-from polhode.kernel.jit import inlined
+from polhode.kernel.jit import helper, inlined
 
 
 @inlined
@@ -46,3 +46,16 @@ def put9(y, k, a):
     put3(y, k, (a[0], a[1], a[2]))
     put3(y, k + 3, (a[3], a[4], a[5]))
     put3(y, k + 6, (a[6], a[7], a[8]))
+
+
+@helper
+def segment(p, at, stride, count, x):
+    """Index of the last of ``count`` rows of a table whose first number is <= x; 0 if there is none."""
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if p[at + stride * middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low

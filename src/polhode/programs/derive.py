@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from polhode.programs.attitude import ROWS
 from polhode.programs.graph import Graph
+from polhode.programs.primitives import PRIMITIVES
 
 Rows = Sequence[int]
 CHOOSING = ("choose", "min", "max")
@@ -21,6 +22,9 @@ CHOOSING = ("choose", "min", "max")
 def _of_function(g: Graph, a: int, name: str, x: Rows) -> list[tuple[int, int]]:
     """Pairs (argument, partial derivative) of a function but those of CHOOSING."""
     one = g.const(1.0)
+    if name in PRIMITIVES:
+        slopes = PRIMITIVES[name].slopes
+        return [] if slopes is None else slopes(g, a, x)
     if name == "exp":
         return [(x[0], a)]
     if name == "log":

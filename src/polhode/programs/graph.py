@@ -4,7 +4,7 @@
     ("in", name)                          what the program is given: t, r0, r1, r2, q0, ...
     ("sum", c, ((row, factor), ...))      c + sum of factor * row
     ("mul", ((row, exponent), ...))       product of powers, any real exponent
-    ("fun", name, (row, ...))             a function of FUNCTIONS
+    ("fun", name, (row, ...))             a function of FUNCTIONS, or a row of PRIMITIVES
 
 As no row is written twice, common parts are shared as they arise. Sums and products are kept whole: like terms and
 powers of one base meet, the derivative of a product of powers is such products again, and a Taylor series sees all
@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from polhode.errors import InvalidInput
+from polhode.programs.primitives import PRIMITIVES, Numbers
 
 LARGEST_EXPONENT = 8.0
 """Powers of one base are not joined beyond: (R/r)^20 may overflow as R^20 r^-20."""
@@ -108,6 +109,10 @@ class Graph:
         if math.isnan(value):
             raise InvalidInput("a constant is nan; give a number")
         return self.row("const", value + 0.0)
+
+    def nan(self) -> int:
+        """The row of what has no value; only to be chosen."""
+        return self.row("const", math.nan)
 
     def input(self, name: str) -> int:
         """The row of an input."""
@@ -232,6 +237,8 @@ class Graph:
 
     def fun(self, name: str, *arguments: int) -> int:
         """The row of a function; numbers are computed at once."""
+        if name in PRIMITIVES:
+            return self.row("fun", name, arguments)
         values = [self.value(a) for a in arguments]
         if all(v is not None for v in values):
             try:
@@ -324,6 +331,8 @@ class Graph:
                 values[a] = row[1] + sum(f * values[b] for b, f in row[2])
             elif row[0] == "mul":
                 values[a] = math.prod(power(values[b], e) for b, e in row[1])
+            elif row[1] in PRIMITIVES:
+                values[a] = PRIMITIVES[row[1]].value(Numbers(given), *(values[b] for b in row[2]))
             else:
                 values[a] = FUNCTIONS[row[1]](*(values[b] for b in row[2]))
         return [values[a] for a in outputs]

@@ -24,7 +24,7 @@ import numpy as np
 from polhode.kernel import layout as L
 from polhode.programs.attitude import Attitude, attitude
 from polhode.programs.graph import Graph
-from polhode.programs.tracer import NotTraceable, Tracer, array_of
+from polhode.programs.tracer import NotTraceable, Tracer, array_of, row_of
 
 LATER = "it keeps numbers from call to call, behind its parameters"
 
@@ -93,6 +93,11 @@ class Parameters:
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return _sliced(self, k)
+        if isinstance(k, Tracer):
+            known = known_index(k)
+            if known is None:
+                return Tracer(self.g, self.g.fun("entry", k.row))
+            k = known
         if not 0 <= k < self.count:
             raise NotTraceable(LATER)
         return Tracer(self.g, self.g.input(f"p{int(k)}"))
@@ -126,11 +131,36 @@ def effective_torque(T: Any, bodies: Bodies, i: int) -> Any:
     return tuple(a if turns else 0.0 for a, turns in zip(T, bodies.turns[i], strict=True))
 
 
+def known_index(k: Tracer) -> int | None:
+    """The number of an index that depends on numbers only that may be constants; else None."""
+    value, decisions = k.graph.value(k.row), k.graph.decisions
+    if value is None and decisions is not None:
+        value = decisions.number(k.graph, k.row)
+    return None if value is None else int(value)
+
+
+def segment(p: Any, at: Any, stride: int, count: Any, x: Any) -> Any:
+    """A row of a table by what is looked up; the only one there is."""
+    if int(count) <= 1:
+        return 0
+    g = x.graph
+    return Tracer(g, g.fun("segment", *(row_of(g, one) for one in (at, stride, count, x))))
+
+
+def inside(x: Any, beyond: float) -> Any:
+    """x where it lies between 0 and 1 or slightly beyond; nothing elsewhere."""
+    g = x.graph
+    beside = g.mul((x + beyond).row, (1.0 + beyond - x).row)
+    return Tracer(g, g.fun("choose", g.fun("less", beside, g.const(0.0)), g.nan(), x.row))
+
+
 STAND_INS = {
     ("polhode.kernel.access", "get4"): get4,
+    ("polhode.kernel.access", "segment"): segment,
     ("polhode.kernel.jit", "_viewed"): view,
     ("polhode.kernel.jit", "_leading"): view,
     ("polhode.systems.user.roles", "effective_torque"): effective_torque,
+    ("polhode.systems.paths", "inside"): inside,
 }
 """What a role calls in the place of functions of memory, by module and name."""
 

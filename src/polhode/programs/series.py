@@ -16,7 +16,8 @@ integral        D y = l: log atan atan2 asin     k y_k = l_k
 =============== ================================ ================================================
 
 The coefficients of the states follow from those of their rates, x_(k+1) = h/(k + 1) (dx/dt)_k. What a row chooses
-between (``choose``, ``min``, ``max``, ``abs``, ``sign``, ``floor``) is chosen at the start, for the whole step.
+between (``choose``, ``min``, ``max``, ``abs``, ``sign``, ``floor``) is chosen at the start, for the whole step; so is
+the row of a table (``primitives``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 
 from polhode.programs.factor import expanded, factored, shared_pairs
 from polhode.programs.graph import Graph
+from polhode.programs.primitives import PRIMITIVES
 
 EXPANSIONS = (4, 8, 16)
 """How many terms products may have that are multiplied out, in the forms of which the best one is taken."""
@@ -225,8 +227,10 @@ class Series:
         return one, self._function(a, row[1], row[2])
 
     def _function(self, a: int, kind: str, x: Sequence[int]) -> str:
-        if kind in STEPS or kind in CHOSEN:
-            return self._add(("row", a), "step" if kind in STEPS else "chosen", (kind, *map(self._plain, x)))
+        if kind in CHOSEN:
+            return self._add(("row", a), "chosen", (kind, *map(self._plain, x)))
+        if kind in STEPS or kind in PRIMITIVES:
+            return self._add(("row", a), "step", (kind, *map(self._plain, x)))
         u = self._plain(x[0])
         if kind == "pow":
             rate = self._rate(u)

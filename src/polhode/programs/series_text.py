@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from polhode.programs.factor import factored
+from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.series import Rule, Series
 from polhode.programs.text import LARGEST_POWER, Lines, call, chain, literal
 
@@ -202,7 +203,9 @@ class _Writer:
 
     def step_at_zero(self, rule: Rule) -> list[str]:
         kind, *x = rule.operands
-        return [f"{rule.name}0 = {call(kind, *(f'{one}0' for one in x))}"]
+        arguments = [f"{one}0" for one in x]
+        made = PRIMITIVES[kind].written({}, *arguments) if kind in PRIMITIVES else call(kind, *arguments)
+        return [f"{rule.name}0 = {made}"]
 
     def function_at_zero(self, rule: Rule) -> list[str]:
         kind, *x = rule.operands

@@ -11,17 +11,22 @@ from typing import Any
 
 from polhode.programs.factor import factored, shared_pairs
 from polhode.programs.graph import Graph
+from polhode.programs.primitives import PRIMITIVES
 
 LARGEST_POWER = 16.0
 """Larger powers are left to ``**``."""
 LONGEST_CHAIN = 4
 """Longer sums are added in two chains."""
 MATH = ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh")
-HEAD = f"""from math import {", ".join(sorted((*MATH, "copysign", "sqrt")))}
+CALLED = "\n".join(
+    f"from {one.helper.__module__} import {one.helper.__name__}" for one in PRIMITIVES.values() if one.helper
+)
+HEAD = f"""from math import {", ".join(sorted((*MATH, "copysign", "nan", "sqrt")))}
 
 from numpy import floor
 
 from polhode.kernel.simd import four, fused, load4, spread, store4
+{CALLED}
 """
 """Imports of every text."""
 
@@ -155,6 +160,8 @@ class Lines:
             expression = self.given[row[1]]
             return expression if expression.isidentifier() else self._let(f"in {row[1]}", expression)
         key = f"row {a}"
+        if row[0] == "fun" and row[1] in PRIMITIVES:
+            return self._let(key, PRIMITIVES[row[1]].written(self.given, *(self.names[b] for b in row[2])))
         if row[0] == "fun":
             return self._let(key, call(row[1], *(self.names[b] for b in row[2])))
         if row[0] == "mul":

@@ -18,6 +18,7 @@ from polhode.errors import InvalidInput, UserFunctionError
 from polhode.programs.attitude import attitude, vector
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
+from polhode.programs.memory import Parameters
 from polhode.programs.rewire import rewired, user_line
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, where
 
@@ -28,7 +29,8 @@ MEMORY = "it returns other numbers when it is called again, or writes to what ou
 
 Size = Any
 """What an argument is: 0 a number, 3 a vector of three, "attitude" a quaternion, (frame) a quaternion seen in another
-body frame, an array of numbers that stand for themselves, () nothing, None the index 0."""
+body frame, an array of numbers that stand for themselves, () nothing, None the index 0, a range the numbers p0, p1, ...
+that are read by their index."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ def _argument(g: Graph, name: str, size: Size) -> Any:
         return size
     if size is None:
         return 0
+    if isinstance(size, range):
+        return Parameters(g, len(size))
     return Tracer(g, g.input(name)) if size == 0 else vector(g, name, size)
 
 

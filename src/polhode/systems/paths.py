@@ -17,8 +17,8 @@ import numpy as np
 from polhode.algebra.so3 import add, axpy, scale
 from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
 from polhode.errors import InvalidInput, shown
-from polhode.kernel.access import get3
-from polhode.kernel.jit import helper
+from polhode.kernel.access import get3, segment
+from polhode.kernel.jit import helper, inlined
 from polhode.systems.record import called, plain
 from polhode.systems.words import Angle, Length, TableOf, Time, Vector
 
@@ -32,17 +32,10 @@ BEYOND = 1e-9
 
 
 # ------------------------------------------------------------------ compiled
-@helper
-def segment(p, at, stride, count, x):
-    """Index of the last of ``count`` rows of a table whose first number is <= x; 0 if there is none."""
-    low, high = 0, count
-    while high - low > 1:
-        middle = (low + high) // 2
-        if p[at + stride * middle] <= x:
-            low = middle
-        else:
-            high = middle
-    return low
+@inlined
+def inside(x, beyond):
+    """The part x of an interval that has passed; NaN where that is outside by more than a part ``beyond``."""
+    return np.nan if x < -beyond or x > 1.0 + beyond else x
 
 
 @helper
@@ -51,7 +44,7 @@ def between(p, at, t):
     i = at + 2 + ROW * segment(p, at + 2, ROW, int(p[at + 1]) - 1, t)
     h = p[i + ROW] - p[i]
     x = (t - p[i]) / h
-    return i, h, np.nan if x < -BEYOND or x > 1.0 + BEYOND else x
+    return i, h, inside(x, BEYOND)
 
 
 @helper

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.kernel import jit
 from polhode.programs import derive
+from polhode.programs.primitives import FIRST, MEMORY
 from polhode.programs.text import function
 from polhode.programs.trace import Program
 from polhode.programs.written import module_of
@@ -37,7 +38,7 @@ class Derived(NamedTuple):
 
 def of_potential(potential: Callable[..., Any], numbers: tuple[float, ...]) -> Derived:
     """What follows from a potential (p, at, mu, t, r) of a force with these numbers."""
-    inputs = (("p", len(numbers) or ()), ("at", None), ("mu", 0), ("t", 0), ("r", 3))
+    inputs = (("p", range(len(numbers))), ("at", None), ("mu", 0), ("t", 0), ("r", 3))
     found = traced(jit.Made(potential), inputs, (), "potential", numbers)
     if found.program is None:
         return Derived(None, None, found.reason)
@@ -63,7 +64,7 @@ def _written(program: Program, count: int) -> Derived:
     g, (row,) = program.graph, program.outputs
     force, _ = derive.loads(g, row, "r")
     (rate,) = derive.rate_in_time(g, [row])
-    given = {f"p{k}": f"p[at + {k}]" for k in range(count)}
+    given = {MEMORY: "p", FIRST: "at + "} | {f"p{k}": f"p[at + {k}]" for k in range(count)}
     module = module_of(
         function(g, force, "acceleration", {**ARGUMENTS, "v": 3}, given=given)
         + "\n\n"

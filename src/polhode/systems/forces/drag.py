@@ -10,9 +10,9 @@ from polhode.algebra.so3 import axpy, cross, dot
 from polhode.algebra.so3 import scale as times
 from polhode.arguments import UNKNOWN, number
 from polhode.errors import InvalidInput, answering
-from polhode.kernel.access import get3
+from polhode.kernel.access import get3, segment
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import segment, table_of_rows, unit_vector
+from polhode.systems.paths import table_of_rows, unit_vector
 from polhode.systems.record import plain
 from polhode.systems.words import Length, Rate, Rows, Unit, Vector
 

@@ -1,0 +1,91 @@
+"""Rows that a kernel computes from the numbers of a system: what a table holds, which of its intervals is meant.
+
+    ("fun", name, (row, ...))             with a name of PRIMITIVES
+
+A primitive has its own rules in the place of formulas: its value in plain Python, the text of a call, the slopes by its
+arguments. One without slopes is a step: its derivatives are zero, and in a Taylor series it is what it is at the start
+of the step, which must end where it would change (``edges``). A table is two of these and formulas: ``segment`` finds
+the row of the table, ``entry`` reads what is there, and the polynomial between two rows of it is a program like any
+other, with all its derivatives and its series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polhode.kernel.access import segment
+
+MEMORY, FIRST = "numbers", "first"
+"""Names, among the expressions of inputs, of the pointer to the numbers and of the index of the first ("at + "); by
+default ``parameters``, whole."""
+
+
+class Numbers:
+    """The numbers of a system by index, from values of inputs p0, p1, ... by name."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+
+    def __getitem__(self, k: int) -> Any:
+        return self.given[f"p{k}"]
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """The rules of one kind of row.
+
+    Attributes
+    ----------
+    value : function
+        ``value(numbers, *arguments) -> float`` in plain Python, where ``numbers[k]`` is number k of the system.
+    text : str
+        The expression, with ``{p}`` for the pointer to the numbers, ``{first}`` before an index, ``{0}``, ``{1}``, ...
+        for the arguments.
+    slopes : function or None
+        ``slopes(graph, row, arguments) -> [(argument, row of the partial derivative), ...]``; None of a step.
+    edges : tuple of str
+        Of a step: expressions of the values of its last argument between which it does not change, with ``{value}`` for
+        its own value.
+    helper : function, optional
+        The kernel that the text calls by its name.
+    """
+
+    value: Callable[..., float]
+    text: str
+    slopes: Callable[..., Any] | None = None
+    edges: tuple[str, ...] = ()
+    helper: Any = None
+
+    def written(self, given: Mapping[str, str], *arguments: str) -> str:
+        """The expression of a row."""
+        return self.text.format(*arguments, p=given.get(MEMORY, "parameters"), first=given.get(FIRST, ""))
+
+    def bounds(self, given: Mapping[str, str], value: str, *arguments: str) -> list[str]:
+        """Expressions of the edges, of a step whose value is known."""
+        p, first = given.get(MEMORY, "parameters"), given.get(FIRST, "")
+        return [edge.format(*arguments, p=p, first=first, value=value) for edge in self.edges]
+
+
+def _segment(numbers: Any, at: float, stride: float, count: float, x: float) -> float:
+    return float(segment(numbers, int(at), int(stride), int(count), x))
+
+
+def _entry(numbers: Any, k: float) -> float:
+    return float(numbers[int(k)])
+
+
+PRIMITIVES: dict[str, Primitive] = {
+    "segment": Primitive(
+        _segment, "float(segment({p}, {first}int({0}), int({1}), int({2}), {3}))",
+        edges=(
+            "{p}[{first}int({0} + {1} * {value})] if {value} > 0.0 else -1e999",
+            "{p}[{first}int({0} + {1} * ({value} + 1.0))] if {value} < {2} - 1.0 else 1e999",
+        ),
+        helper=segment,
+    ),
+    "entry": Primitive(_entry, "{p}[{first}int({0})]"),
+}  # fmt: skip
+"""By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
+up, as the kernel of this name; ``entry``, the number at an index."""
