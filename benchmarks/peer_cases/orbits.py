@@ -228,6 +228,6 @@ def planets(years: float) -> Problem:
         {"nbody": equations}, lambda y: places(y[: 13 * 6].reshape(6, 13)),
         lambda s, form: places(s.reshape(6, 6)),
         ("rkn6_14a", "rkn6_7", "rkn8_17", "p8", "sp10", "s6_10", "kl8", "pmlf6", "fg6_5", "mkrk:cv8", "mkrk:gauss12",
-         "mkrk:dp8", "aba10_6_4/kepler", "s6_10/kepler", "v2/kepler:corrected", *SERIES),
+         "mkrk:dp8", "v2/kepler", "v2/kepler:corrected", "aba8_6_4/kepler", "aba10_6_4/kepler", *SERIES),
         tuple(10.0**-k for k in range(3, 14)), coarse=FEW,
     )  # fmt: skip
