@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from polhode.errors import InvalidInput
-from polhode.programs.factor import expanded, factored, shared_pairs
+from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
 from polhode.programs.graph import FUNCTIONS, Graph
 from polhode.programs.text import Lines, function, literal
 from polhode.programs.trace import trace
@@ -88,6 +88,23 @@ def test_common_factors_are_taken_out(g):
     (row,) = factored(g, [g.sum(*terms)])
     inner = g.sum((g.mul(y, g.sum((y, 1.0), (z, -2.0))), 1.0), (w, 1.0))
     assert row == g.mul(x, inner)
+
+
+def test_only_factors_that_may_be_are_taken_out(g):
+    """Those that move, of a series: then the sum along x has all terms with x."""
+    p, x, y = (g.input(name) for name in "pxy")
+    terms = [(g.mul(p, x, y, y), 1.0), (g.mul(p, y), 2.0), (g.mul(x, y, g.const(2.0)), 1.0)]
+    (row,) = factored(g, [g.sum(*terms)], among=depending(g, [x, y]))
+    assert row == g.mul(y, g.sum((g.mul(x, g.sum((g.mul(p, y), 1.0), (g.const(2.0), 1.0))), 1.0), (p, 2.0)))
+
+
+def test_what_all_terms_have_in_common_leaves_a_sum_that_is_a_factor(g):
+    x, y, R = (g.input(name) for name in "xyR")
+    inside = g.sum((g.quotient(x, R), 1.0), (g.quotient(y, g.power(R, 2.0)), -3.0))
+    (row,) = without_content(g, [g.mul(g.power(inside, 2.0), g.power(R, 0.5))])
+    assert row == g.mul(g.power(g.sum((x, 1.0), (g.quotient(y, R), -3.0)), 2.0), g.power(R, -1.5))
+    root = g.power(inside, 0.5)
+    assert without_content(g, [root, inside]) == [root, inside]
 
 
 def test_products_by_one_and_something_small_are_multiplied_out(g):

@@ -14,12 +14,14 @@ from polhode.algebra.quaternion import rotate_inverse
 from polhode.kernel import jit
 from polhode.programs import derive
 from polhode.programs.graph import FUNCTIONS
-from polhode.programs.motion import motion
+from polhode.programs.motion import equations, motion
 from polhode.programs.series import Series, best_series
 from polhode.programs.series_text import coefficients_text, constants_text, memory
 from polhode.programs.text import places
 from polhode.programs.trace import spread, trace, where
 from polhode.programs.written import module_of
+from polhode.systems import orbit, spacecraft
+from polhode.systems.forces import zonal
 
 T, H, ORDER = 0.7, 0.5, 20
 coefficients = jit.hole("coefficients(y, t, h, K, c, X, r)")
@@ -169,6 +171,21 @@ def test_a_circular_orbit_has_the_series_of_sine_and_cosine():
 def test_the_fewest_products_are_taken():
     g, names, rates = orbit_of(j2, 2)
     assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= 11
+
+
+def test_the_fewest_products_of_loads_as_they_are_traced():
+    """About an axis that is any: 3 squares, the rate of r . r and three powers, w^2 and its product, w r^-5, and three
+    products with the sum along r. With one potential of all degrees the recursion stays as it is."""
+    for system, most in (
+        (orbit(1.0, forces=[zonal(J2=1e-3, radius=0.9)]), 13),
+        (orbit(1.0, forces=[zonal(J2=1e-3, J3=1e-6, J4=1e-6, J5=1e-6, J6=1e-6, radius=0.9)]), 26),
+        (spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0), 74),
+    ):
+        dynamics = system.dynamics
+        moves, turns = (True,), (system.name == "spacecraft",)
+        names, rates = equations(dynamics, moves, turns)
+        g = dynamics.graph
+        assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= most
 
 
 def test_no_form_is_tried_twice(monkeypatch):

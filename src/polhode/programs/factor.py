@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from polhode.programs.graph import Graph
 
 Powers = tuple[tuple[int, float], ...]
 
 
-def factored(g: Graph, outputs: Sequence[int], whole: bool = False) -> list[int]:
+def depending(g: Graph, rows: Iterable[int]) -> Callable[[int], bool]:
+    """Whether a row, also one that is made later, depends on one of these."""
+    known = dict.fromkeys(rows, True)
+
+    def depends(a: int) -> bool:
+        if a not in known:
+            for b in g.needed([a]):
+                if b not in known:
+                    known[b] = any(known[c] for c in g.arguments(b))
+        return known[a]
+
+    return depends
+
+
+def factored(
+    g: Graph, outputs: Sequence[int], whole: bool = False, among: Callable[[int], bool] | None = None
+) -> list[int]:
     """The outputs with common factors of the terms of sums taken out, those of most terms first.
 
     Parameters
@@ -21,6 +37,8 @@ def factored(g: Graph, outputs: Sequence[int], whole: bool = False) -> list[int]
         Rows.
     whole : bool
         Take out only positive powers, as for Taylor series, where all powers of a base cost the same.
+    among : function, optional
+        ``among(row)`` is whether powers of a row may be taken out; all unless given.
     """
 
     def best_of(terms: list[tuple[Powers, float]]) -> tuple[int, float]:
@@ -33,7 +51,7 @@ def factored(g: Graph, outputs: Sequence[int], whole: bool = False) -> list[int]
                 one[1], one[2] = min(one[1], e), max(one[2], e)
         best, most = -1, (1.0, False, 0)
         for b, (count, least, largest) in found.items():
-            if least * largest <= 0.0 or (whole and least < 0.0):
+            if least * largest <= 0.0 or (whole and least < 0.0) or (among is not None and not among(b)):
                 continue
             rank = (count, g.rows[b][0] != "in", b)
             if rank > most and count > 1:
@@ -66,6 +84,36 @@ def factored(g: Graph, outputs: Sequence[int], whole: bool = False) -> list[int]
         return taken(constant, split)
 
     return g.rebuilt(outputs, sums=sums)
+
+
+def without_content(g: Graph, outputs: Sequence[int]) -> list[int]:
+    """The outputs with what all terms of a sum have in common taken out of it, where the sum is a factor.
+
+    So (x/R + y/R)^2 becomes (x + y)^2 R^-2, whose power of R meets others. A fractional power of a sum stays.
+    """
+
+    def content(terms: Sequence[Powers]) -> dict[int, float]:
+        common = dict(terms[0])
+        for term in terms[1:]:
+            powers = dict(term)
+            common = {b: min(e, powers[b], key=abs) for b, e in common.items() if e * powers.get(b, 0.0) > 0.0}
+        return common
+
+    def products(powers: list[tuple[int, float]]) -> int:
+        factors = []
+        for b, e in powers:
+            constant, terms = g.as_sum(b)
+            split = [(*g.as_product(c), f) for c, f in terms]
+            common = content([p for _, p, _ in split]) if constant == 0.0 and len(terms) > 1 and e == int(e) else {}
+            if common:
+                left = [
+                    (g.mul(*(g.power(c, x - common.get(c, 0.0)) for c, x in p)), factor * f) for factor, p, f in split
+                ]
+                b = g.sum(*left)
+            factors += [g.power(b, e), *(g.power(c, e * x) for c, x in common.items())]
+        return g.mul(*factors)
+
+    return g.rebuilt(outputs, products=products)
 
 
 def expanded(g: Graph, outputs: Sequence[int], most: int = 8) -> list[int]:

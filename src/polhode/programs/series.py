@@ -26,12 +26,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.programs.factor import expanded, factored, shared_pairs
+from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
 from polhode.programs.graph import Graph
 from polhode.programs.primitives import PRIMITIVES
 
-EXPANSIONS = (4, 8, 16)
-"""How many terms products may have that are multiplied out, in the forms of which the best one is taken."""
 STEPS = ("less", "sign", "floor")
 CHOSEN = ("choose", "min", "max", "abs")
 SLOPES = {"exp": 1.0, "sin": 1.0, "cos": -1.0, "sinh": 1.0, "cosh": 1.0, "tan": 1.0, "tanh": 1.0}
@@ -286,8 +284,8 @@ class Series:
 def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series:
     """The series of the form of the rates that needs the fewest products.
 
-    Forms: as it is; with products by 1 + small multiplied out, up to several terms; each also with common factors that
-    are whole powers taken out again.
+    Forms: as it is; without common factors in sums that are factors, and that with products by 1 + small multiplied
+    out and whole powers of what moves taken out again; with all common factors that move taken out.
 
     Parameters
     ----------
@@ -297,9 +295,12 @@ def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series
     rates : list of int
         Rows of their derivatives by time, functions of states, ``t`` and what stays.
     """
-    forms = [list(rates), factored(g, rates, whole=True)]
-    for most in EXPANSIONS:
-        forms.append(expanded(g, rates, most))
-        forms.append(factored(g, forms[-1], whole=True))
+    time = g.known.get(("in", "t"))
+    moving = depending(g, [*states, *([] if time is None else [time])])
+    plain = without_content(g, rates)
+    forms = [list(rates), plain, factored(g, rates, among=moving)]
+    forms.append(factored(g, factored(g, rates, whole=True, among=moving), among=moving))
+    forms.append(expanded(g, plain))
+    forms.append(factored(g, forms[-1], whole=True, among=moving))
     made = [Series(g, states, form) for form in dict.fromkeys(map(tuple, forms))]
     return min(made, key=lambda one: (len(one.slots), len(one.rules)))
