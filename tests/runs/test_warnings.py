@@ -84,7 +84,7 @@ def spring_level(t, position, p):
 
 
 def rising_level(t, position, p):
-    return 5.0 * t * position[0]
+    return 5.0 * t * position[0] + 0.0 * round(t)  # which cannot be traced
 
 
 def falling_torque(t, q, omega, p):
@@ -104,7 +104,8 @@ def test_one_recorded_work_is_no_judge_of_a_potential_of_the_users(functions):
     system = ph.orbit(2.0, 3.0, [drag], parameters=[1.0], **functions)
     start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3)}
     told, ds = said(lambda: ph.integrate(system, "mkrk:cv8", step=0.01, t_end=2.0, **start))
-    assert told == [] and float(abs(ds.energy_error).max()) > 0.2
+    assert [category for category, _ in told] == [ph.errors.SlowFunctionWarning] * ("force" not in functions)
+    assert float(abs(ds.energy_error).max()) > 0.2
     assert "record" in ds.energy_error.attrs["note"] or "any other work" in ds.energy_error.attrs["note"]
     assert list(ds.force.values) == ["drag"] and not system.balanced
     report = ph.check_system(system, states=1, **start)

@@ -279,6 +279,10 @@ def gated_potential(p, at, mu, t, r):
     return -p[at] * r[2] * t
 
 
+def switched_potential(p, at, mu, t, r):
+    return -p[at] * r[2] if t < p[at + 1] else 0.0
+
+
 def of_tuples(p, at, mu, t, r):
     return dot((r + r)[0:3], r)
 
@@ -302,6 +306,8 @@ def made(*functions, numbers=(1.0,), **more):
          r"the potential 'gated_potential', from which its potential_rate does not follow: it decides .*"
          r"test_forces.py:\d+\); or give potential_rate\(p, at, mu, t, r\)"),
         (lambda: made(None, gated_potential, numbers=(1.0, 2.0)), r"its acceleration does not follow: .*; or give"),
+        (lambda: made(None, switched_potential, numbers=(1.0, 2.0)),
+         "'switched_potential', from which its potential_rate does not follow: it decides by the time, and may jump"),
         (lambda: made(None, of_tuples), "from arrays than from tuples; or give acceleration"),
         (lambda: ph.orbit(1.0, forces=[made(None, careless_potential)]), r"whose result changes with at; its numbers"),
         (lambda: ph.orbit(1.0, forces=[forces.Force("uniform", "", {"acceleration": (0, 0, 1.0)}, (1.0, 2.0), None,

@@ -48,6 +48,18 @@ def both(t, position, velocity, q, omega, p):
     return (-p[0] * velocity[0], 0.1 * q[1], position[0]), (0.2 * position[1], -p[0] * omega[1], 0.1)
 
 
+def turning(t, q, p):
+    return p[0] * math.cos(1.3 * t) * q[1] * q[2] + q[0] * q[3]
+
+
+def waving(t, position, p):
+    return p[0] * np.sin(1.3 * t + position[0]) * position[2]
+
+
+def nodding(t, position, q, p):
+    return waving(t, position, p) * (1.0 + q[1] * q[2])
+
+
 # ------------------------------------------------------------------ one meaning
 def test_damping_that_can_be_solved():
     """A sphere: its rate falls as exp(-p t / I), and its energy by the square of that."""
@@ -80,6 +92,16 @@ BALANCED = {
     "load": (lambda: ph.rigid_body(TENSOR, load=both, mass=2.0, parameters=[0.4]), SPIN | FLIGHT),
     "force": (lambda: ph.particle(2.0, force=pull, parameters=[0.4]), FLIGHT),
     "force of an orbit": (lambda: ph.orbit(1.0, force=pull, parameters=[0.1]), FLIGHT),
+    "potential that reads the time": (lambda: ph.rigid_body(TENSOR, potential=turning, parameters=[0.4]), SPIN),
+    "the same of a place": (lambda: ph.particle(2.0, potential=waving, parameters=[0.4]), FLIGHT),
+    "the same in an orbit": (
+        lambda: ph.orbit(1.0, 2.0, [forces.uniform((0, 0, 0.1))], potential=waving, parameters=[0.4]),
+        FLIGHT,
+    ),
+    "the same of a spacecraft": (
+        lambda: ph.spacecraft(TENSOR, 1.0, 2.0, gravity_gradient=False, potential=nodding, parameters=[0.4]),
+        SPIN | FLIGHT,
+    ),
     "potential": (lambda: ph.rigid_body(TENSOR, potential=lambda t, q, p: q[1] * q[2]), SPIN),
 }
 
@@ -114,6 +136,19 @@ def test_works_have_the_order_of_the_method(name, order):
     assert errors[0] > 1e-12 and observed_order(np.array(steps), np.array(errors)) == pytest.approx(order, abs=0.15)
 
 
+@pytest.mark.parametrize("name", ["fg6_5", "pmlf6", "rkn6_14a"])
+@pytest.mark.parametrize("kind", ["potential that reads the time", "the same of a place"])
+def test_works_of_potentials_have_the_order_of_the_motion(kind, name):
+    """With commutator loads too: they change the rate of the work."""
+    make, start = BALANCED[kind]
+    errors = []
+    for step in (0.4, 0.2):
+        ds = ph.integrate(make(), name, step=step, t_end=2.0, **start)
+        errors.append(abs(float(ds.energy_error[-1])))
+        assert list(ds.force.values) == ["potential"] and "note" not in ds.energy_error.attrs
+    assert errors[1] < 1e-9 and math.log2(errors[0] / errors[1]) > 5.0
+
+
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 def test_functions_that_run_as_python_do_the_same_work():
     found = []
@@ -128,15 +163,16 @@ def test_functions_that_run_as_python_do_the_same_work():
 # ------------------------------------------------------------------ what is not recorded is said
 def test_what_is_not_recorded_is_said():
     inertia, level = (1.0, 2.0, 2.5), {"potential": lambda t, q, p: q[1] * q[2]}
-    changing = ph.rigid_body(inertia, potential=lambda t, q, p: math.cos(t) * q[1])
+    changing = ph.rigid_body(inertia, potential=lambda t, q, p: math.cos(t) * q[1], work=False)
     beside = ph.rigid_body(inertia, torque=swing, parameters=[0.4], **level)
+    jumping = ph.rigid_body(inertia, potential=lambda t, q, p: q[1] if t < 0.5 else 0.1 * q[1])
     without = ph.rigid_body(inertia, torque=swing, parameters=[0.4], work=False)
     assert ph.rigid_body(inertia, **level).conserves == ("energy",)
     assert ph.particle(1.0, potential=lambda t, r, p: r[0] ** 2).conserves == ("energy",)
     assert ph.particle(1.0, potential=lambda t, r, p: t * r[0] ** 2).conserves == ()
     assert "energy" not in ph.orbit(1.0, potential=lambda t, r, p: t * r[0]).conserves
-    for system, note in ((changing, "reads the time"), (beside, "taken for those of the potential"),
-                         (without, "kinetic energy only")):  # fmt: skip
+    for system, note in ((changing, "reads the time"), (jumping, "reads the time"),
+                         (beside, "taken for those of the potential"), (without, "kinetic energy only")):  # fmt: skip
         assert system.conserves == () and not system.auxiliary
         ds = ph.integrate(system, "mkrk:rk4", step=0.1, steps=10, **SPIN)
         assert note in ds.energy_error.attrs["note"] and "work" not in ds

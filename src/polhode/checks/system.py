@@ -203,7 +203,7 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
         * ``loads and velocities``: loads declared not to depend on velocities are the same, to the bit, at rest.
         * ``parts of the loads``: divided loads are the sum of their parts, to 1e-13.
         * ``works``: the sum of their rates is the rate of the energy, to 1e-8; checked where ``System.balanced``, so
-          not for a potential of the user's beside a load, or one that reads the time.
+          not for a potential of the user's beside a load, or one that reads the time and cannot be traced.
         * ``loads of the commutator``: they are the derivative of F . M^-1 F, to 1e-8.
         * ``series of the torque``: it sums up to the torque along a rotation, to 1e-8.
         * ``loads and potential``: loads at rest are minus the derivative of the potential, to 1e-8, where the energy is

@@ -218,6 +218,31 @@ def commutator(
     inverse_inertia : list of int
         Rows of the inverse moments, or of the inverse tensor: xx, xy, xz, yy, yz, zz.
     """
+    seeds, w = _displacement(g, force, torque, r, q, inverse_mass, inverse_inertia)
+    rates = forward(g, [*force, *torque], seeds)
+    twist = cross(g, w, torque) if torque else []
+    n = len(force)
+    return (
+        [g.sum((a, 2.0)) for a in rates[:n]],
+        [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(rates[n:], twist, strict=True)],
+    )
+
+
+def commutator_of_works(
+    g: Graph, rates: Rows, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
+) -> list[int]:
+    """What ``commutator`` adds to the rates of works, the partial time derivatives of potentials: ``2 D`` of them.
+
+    With it works keep the order of schemes with modified kicks. Arguments as of ``commutator``.
+    """
+    seeds, _ = _displacement(g, force, torque, r, q, inverse_mass, inverse_inertia)
+    return [g.sum((a, 2.0)) for a in forward(g, rates, seeds)]
+
+
+def _displacement(
+    g: Graph, force: Rows, torque: Rows, r: str, q: str, inverse_mass: int | None, inverse_inertia: Rows
+) -> tuple[dict[int, int], list[int]]:
+    """Seeds of the derivative along the displacement F / m and the turn J T, and that turn."""
     seeds: dict[int, int] = {}
     w: list[int] = []
     if torque and len(inverse_inertia) == 3:
@@ -228,13 +253,7 @@ def commutator(
         seeds |= dict(zip(g.inputs(r, 3), [g.mul(inverse_mass, a) for a in force], strict=True))
     if torque:
         seeds |= turned(g, q, w)
-    rates = forward(g, [*force, *torque], seeds)
-    twist = cross(g, w, torque) if torque else []
-    n = len(force)
-    return (
-        [g.sum((a, 2.0)) for a in rates[:n]],
-        [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(rates[n:], twist, strict=True)],
-    )
+    return seeds, w
 
 
 def slopes(g: Graph, outputs: Rows, r: str = "", q: str = "") -> list[list[int]]:

@@ -103,13 +103,16 @@ class FromPotential:
         Number of parameters of the built-in role, and of all.
     built : function or None
         The built-in role, rewired.
+    own : int
+        Index of the auxiliary variable that is the work of the potential, or -1.
     """
 
     def __init__(
-        self, energy: OfUser, moves: bool, turns: bool, turned: bool, first: int, count: int, built: Role | None
-    ) -> None:
+        self, energy: OfUser, moves: bool, turns: bool, turned: bool, first: int, count: int, built: Role | None,
+        own: int = -1,
+    ) -> None:  # fmt: skip
         self.energy, self.moves, self.turns, self.turned = energy, moves, turns, turned
-        self.first, self.count, self.built = first, count, built
+        self.first, self.count, self.built, self.own = first, count, built, own
 
     def __call__(self, part: int, t: Any, N: int, y: Any, bodies: Any, parameters: Any, out: Any) -> None:
         g = t.graph
@@ -117,6 +120,8 @@ class FromPotential:
             self.built(part, t, N, y, bodies, parameters, out)
         else:
             out.update(dict.fromkeys(range(L.LOAD), 0.0))
+        if self.own >= 0:
+            out[L.LOAD + self.own] = 0.0
         if part & L.POTENTIAL_PART == 0:
             return
         given = [t]
@@ -128,6 +133,8 @@ class FromPotential:
             given.append(multiply(q, conjugate(frame)) if self.turned else q)
         energy = row_of(g, self.energy(*given, parameters[self.first : self.count]))
         force, torque = derive.loads(g, energy, "r" if self.moves else "", "q" if self.turns else "")
+        if self.own >= 0:
+            out[L.LOAD + self.own] = Tracer(g, derive.rate_in_time(g, [energy])[0])
         for k, row in enumerate(force):
             out[k] = out[k] + Tracer(g, row)
         added = effective_torque([Tracer(g, row) for row in torque], bodies, 0) if torque else ()

@@ -13,7 +13,7 @@ The energy changes by the work of the forces: of a force without potential, the 
 that depends on time (a moving third body), the integral of its partial time derivative. The work of each force is an
 auxiliary variable, and ``energy_error`` in a Dataset is the change of the energy minus all work. Not recorded are the
 work of a function ``force`` given beside a ``potential``, and the change of energy by a ``potential`` that reads the
-time: the energies carry a note that says so, and such a run is not judged by its energy.
+time and cannot be traced: the energies carry a note that says so, and such a run is not judged by its energy.
 
 Conserved: energy, if all forces have a potential that does not depend on time; the angular momentum about the centre
 without further forces, or its component along z if all forces are symmetric about that axis.

@@ -6,12 +6,14 @@
 user's force; or minus the gradient of the user's potential. Methods for rigid bodies reduce to their vector-space form.
 
 Conserved: energy, unless a force is given, or a potential that reads the time; the angular momentum about the origin
-for an isotropic spring without gravity; the momentum of a free particle. The work of a force is recorded beside the
-energy; a force given with a potential is taken to derive from it, and its work is not recorded.
+for an isotropic spring without gravity; the momentum of a free particle. The work of a force, or of a potential that
+reads the time, is recorded beside the energy; a force given with a potential is taken to derive from it, and no work is
+recorded.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +90,7 @@ def particle(
     parameters : sequence of float, optional
         Passed to the functions as an array.
     work : bool
-        Record the work of ``force``, as for ``rigid_body``.
+        Record the work of ``force``, or of a ``potential`` that reads the time, as for ``rigid_body``.
 
     Returns
     -------
@@ -122,6 +124,8 @@ def particle(
         loads = functions.get("force")
         if potential is not None and loads is None:
             loads = UserFunction(FORMS["position_potential"], potential, position_gradient_loads, IDENTITY, values)
+            if truth(work, "work") and loads.drives:
+                loads, own = replace(loads, **WORK_ONLY), (AuxiliaryVariable("work", "potential", False),)
         role = functions.get("potential")
         conserves = ("energy",) if force is None and loads.autonomous else ()
         arguments |= {"parameters": plain(parameters)} | ({} if work else {"work": False})
@@ -142,6 +146,7 @@ def particle(
         if not values.any():
             conserves += ("momentum",)
     reads = isinstance(loads, UserFunction) and loads.velocity_dependent
+    resting = any(one.by_velocity for one in own) and not reads
     return System(
         name="particle",
         arguments=arguments,
@@ -151,9 +156,9 @@ def particle(
         loads=loads,
         potential=role,
         commutator=commutator,
-        provides=stated(velocity_independent=not reads, split_loads=bool(own) and not reads),
+        provides=stated(velocity_independent=not reads, split_loads=resting),
         auxiliary=own,
-        memory=CACHE_SIZE if own and not reads else 0,
+        memory=CACHE_SIZE if resting else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

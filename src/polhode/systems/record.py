@@ -340,10 +340,14 @@ class System:
 
     @property
     def balanced(self) -> bool:
-        """Whether every change of the energy is recorded as work. False with a user's potential that reads the time, or
-        with one given beside a load, as the load need not derive from it."""
+        """Whether every change of the energy is recorded as work. False with a user's potential that reads the time and
+        whose work is not recorded (it cannot be traced), or with one given beside a load, as the load need not derive
+        from it."""
         stated = self.functions.get("potential")
-        return stated is None or (len(self.functions) == 1 and stated.autonomous)
+        if stated is None:
+            return True
+        recorded = any(own.quantity == "work" and own.label == "potential" for own in self.auxiliary)
+        return len(self.functions) == 1 and (stated.autonomous or recorded)
 
     def _derived(self) -> frozenset[str]:
         """The capabilities that follow from bodies and functions."""

@@ -3,12 +3,13 @@
     m' = m x I^-1 m + T(t, q, omega),       R' = R hat(I^-1 m)                            [krysl2006, eq. 7]
 
 and, if a mass is given, ``p' = F``, ``r' = p / mass``. Conserved: energy, if only a potential is given and it does not
-read the time. The work of a torque or load is recorded beside the energy; a torque given with a potential is taken to
-derive from it, and its work is not recorded.
+read the time. The work of a torque or load, or of a potential that reads the time, is recorded beside the energy; a
+torque given with a potential is taken to derive from it, and no work is recorded.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,9 @@ def rigid_body(
         ``load(t, position, velocity, q, omega, parameters) -> (force, torque)``: force in the space frame, torque in
         the body frame.
     work : bool
-        Record the work of torque or load, so that the energy error is that of the method. It costs explicit methods
-        almost nothing, others up to one or two evaluations of the function per step.
+        Record the work of torque or load, or of a potential that reads the time and can be traced, so that the energy
+        error is that of the method. It costs explicit methods almost nothing, others up to one or two evaluations of
+        the function per step.
 
     Returns
     -------
@@ -97,12 +99,17 @@ def rigid_body(
     loads: Any = functions.get("load") or functions.get("torque")
     if loads is None and potential is not None:
         loads = UserFunction(FORMS["potential"], potential, attitude_gradient_loads, inside, values)
+        if work and loads.drives:
+            loads = replace(loads, **WORK_ONLY)
     free = not functions
     conserves: tuple[str, ...] = ("energy", "angular_momentum_space") if free else ()
     if list(functions) == ["potential"] and loads.autonomous:
         conserves = ("energy",)
     reads = not free and loads.velocity_dependent
     own = tuple(AuxiliaryVariable("work", name) for name in functions) if work_slot else ()
+    if potential is not None and loads.own >= 0:
+        own = (AuxiliaryVariable("work", "potential", False),)
+    resting = bool(work_slot) and not free and not reads
     return System(
         name="rigid_body",
         arguments={
@@ -119,9 +126,9 @@ def rigid_body(
         potential=functions.get("potential"),
         commutator=no_loads if free else None,
         series=no_series if free else None,
-        provides=stated(velocity_independent=not reads, split_loads=bool(own) and not reads),
+        provides=stated(velocity_independent=not reads, split_loads=resting),
         auxiliary=own,
-        memory=CACHE_SIZE if own and not reads else 0,
+        memory=CACHE_SIZE if resting else 0,
         parameters=values if len(values) else np.zeros(1),
         conserves=conserves,
         functions=functions,

@@ -155,7 +155,7 @@ def dataset(
     declared_potential = system.functions.get("potential")
     if declared_potential is not None and len(system.functions) > 1:
         note = TAKEN_FOR_POTENTIAL
-    elif declared_potential is not None and not declared_potential.autonomous:
+    elif not system.balanced:
         note = CHANGING_POTENTIAL
     if note:
         for name in ("energy", "energy_error", "energy_change"):

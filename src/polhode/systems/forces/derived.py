@@ -14,7 +14,7 @@ from polhode.programs.primitives import FIRST, MEMORY
 from polhode.programs.text import function
 from polhode.programs.trace import Program
 from polhode.programs.written import module_of
-from polhode.systems.user.derived import traced
+from polhode.systems.user.derived import jumps, traced
 
 ARGUMENTS = {"p": 0, "at": 0, "mu": 0, "t": 0, "r": 3}
 """Arguments of a potential in a text, with their sizes; ``p`` is read by its index."""
@@ -28,7 +28,7 @@ class Derived(NamedTuple):
     acceleration, potential_rate : function or None
         The functions.
     reason : str
-        Why they are None, a clause about the potential ("it decides by ...").
+        Why one of them is None, a clause about the potential ("it decides by ...").
     """
 
     acceleration: Callable[..., Any] | None
@@ -70,4 +70,6 @@ def _written(program: Program, count: int) -> Derived:
         + "\n\n"
         + function(g, [rate], "potential_rate", ARGUMENTS, given=given)
     )
+    if jumps(program):
+        return Derived(module.acceleration, None, "it decides by the time, and may jump")
     return Derived(module.acceleration, module.potential_rate)

@@ -147,8 +147,8 @@ class Force:
         if self.acceleration is not None and not rate:
             return
         found = of_potential(self.potential, self.numbers)
-        if found.reason:
-            lacks = "acceleration" if self.acceleration is None else "potential_rate"
+        lacks = "acceleration" if self.acceleration is None and found.acceleration is None else "potential_rate"
+        if found.reason and (rate or lacks == "acceleration"):
             raise self._wrong(f"has the potential {self.potential.__name__!r}, from which its {lacks} does not follow: "
                               f"{found.reason}; or give {lacks}({', '.join(ARGUMENTS[lacks])})")  # fmt: skip
         if self.acceleration is None:

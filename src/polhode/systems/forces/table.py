@@ -149,7 +149,8 @@ def force_table(
 
 def auxiliary_variables(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
     """Auxiliary variables: work of the forces of a table, of devices, and of a user's function if there is one."""
-    return (*table.auxiliary, *(AuxiliaryVariable("work", label) for label in (*devices, *[work] * bool(work))))
+    labels = (*devices, *[work] * bool(work))
+    return (*table.auxiliary, *(AuxiliaryVariable("work", label, label != "potential") for label in labels))
 
 
 def masses_of(mass: Any) -> Any:

@@ -25,7 +25,8 @@ class AddedFunctions:
     parameters : array
         The built-in parameters, then the user's.
     work : str
-        The function whose work is an auxiliary variable, after the built-in ones; empty if none.
+        The function whose work is an auxiliary variable, after the built-in ones; empty if none. That of a potential is
+        what it does by changing in time.
     given : mapping of str to UserFunction
         The functions by keyword.
     arguments : mapping
@@ -97,6 +98,11 @@ def added_functions(
     user_values = np.zeros(0) if parameters is None else parameters
     every = np.concatenate([numbers, user_values])
     work = forces[0] if forces and "potential" not in names else ""
+    if not forces:
+        function, role, slope = functions["potential"]
+        form = FORMS[role.__name__.removesuffix("_added")]
+        if UserFunction(form, function, slope, frame, every, loads, len(numbers)).drives:
+            work = "potential"
     work_slots = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
@@ -104,7 +110,8 @@ def added_functions(
         function, role, *slope = functions[name]
         form = FORMS[role.__name__.removesuffix("_added")]
         built = potential if name == "potential" else loads
-        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **work_slots)
+        slots_of = {} if name == "potential" else work_slots
+        given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **slots_of)
         roles["potential" if name == "potential" else "loads"] = given[name]
         if slope and not forces:
             roles["loads"] = UserFunction(form, function, slope[0], frame, every, loads, len(numbers), **work_slots)

@@ -34,12 +34,13 @@ from polhode.systems.user.roles import (
     user_attitude,
 )
 
-derived = hole("derived(...) -> numbers", "The loads of the potential.")
-pushed = hole("pushed(...) -> numbers", "The load of its commutator.")
+derived = hole("derived(...) -> numbers", "The loads of the potential, then its partial time derivative.")
+pushed = hole("pushed(...) -> numbers", "The load of its commutator, then what the rate of the work changes by.")
 built = hole("built(...)", "The built-in role that the function is added to.")
 turned = hole("turned", "Whether the user's body frame is not the principal one.")
 count = hole("count", "Number of parameters.")
 first = hole("first", "Number of parameters of the built-in role.")
+own = hole("own", "Index of the auxiliary variable that is the work of the potential; -1 without.")
 view = hole("view(pointer, length) -> array", "An array on the memory of a pointer.", default=jit.view)
 
 INPUTS = {"t": ("t", 0), "position": ("r", 3), "velocity": ("v", 3), "q": ("q", "attitude"), "omega": ("w", 3)}
@@ -68,7 +69,9 @@ def attitude_derived_loads(part, t, N, y, bodies, parameters, out):
     else:
         T = derived(t, q, p)
     put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, principal_torque(T, bodies, turned))
+    put3(out, 3, principal_torque((T[0], T[1], T[2]), bodies, turned))
+    if own >= 0:
+        out[slots.LOAD + own] = T[3]
 
 
 def position_derived_loads(part, t, N, y, bodies, parameters, out):
@@ -77,23 +80,33 @@ def position_derived_loads(part, t, N, y, bodies, parameters, out):
         F = pushed(t, r, bodies[slots.INVERSE_MASS], p)
     else:
         F = derived(t, r, p)
-    put3(out, 0, F)
+    put3(out, 0, (F[0], F[1], F[2]))
     put3(out, 3, (0.0, 0.0, 0.0))
+    if own >= 0:
+        out[slots.LOAD + own] = F[3]
 
 
 def position_derived_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.POTENTIAL_PART != 0:
-        p = view(parameters, count)[first:]
-        put3(out, 0, add(get3(out, 0), derived(t, get3(y, slots.POSITION), p)))
+        F = derived(t, get3(y, slots.POSITION), view(parameters, count)[first:])
+        put3(out, 0, add(get3(out, 0), (F[0], F[1], F[2])))
+        if own >= 0:
+            out[slots.LOAD + own] = F[3]
 
 
 def place_derived_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
         L = derived(t, get3(y, slots.POSITION), user_attitude(y, bodies, turned), p)
         add_to(out, bodies, (L[0], L[1], L[2]), principal_torque((L[3], L[4], L[5]), bodies, turned))
+        if own >= 0:
+            out[slots.LOAD + own] = L[6]
 
 
 DERIVED = {
@@ -189,15 +202,42 @@ def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
         return {"call": module_of(text_of(g, rows, "call", arguments)).call}
     r, q = ("r" if "r" in arguments else ""), ("q" if "q" in arguments else "")
     force, torque = derive.loads(g, rows[0], r, q)
-    text = text_of(g, [*force, *torque], "derived", arguments)
+    rates = derive.rate_in_time(g, rows)
+    text = text_of(g, [*force, *torque, *rates], "derived", arguments)
     if user.template not in COMMUTING:
         return {"derived": module_of(text).derived}
-    load = derive.commutator(g, force, torque, r, q, g.input("lightness"), g.inputs("j", 6))
+    inside = (force, torque, r, q, g.input("lightness"), g.inputs("j", 6))
+    pushed, twisted = derive.commutator(g, *inside)
+    changes = derive.commutator_of_works(g, rates, *inside)
     *leading, last = arguments.items()
     inverse = ("lightness", 0) if r else ("j", 6)
-    text += "\n\n" + text_of(g, [*load[0], *load[1]], "pushed", dict([*leading, inverse, last]))
+    text += "\n\n" + text_of(g, [*pushed, *twisted, *changes], "pushed", dict([*leading, inverse, last]))
     module = module_of(text)
     return {"derived": module.derived, "pushed": module.pushed}
+
+
+def jumps(program: Program) -> bool:
+    """Whether a program may jump at some time, as it decides by the time or rounds it."""
+    g = program.graph
+    steps = (g.rows[a] for a in g.needed(program.outputs) if g.rows[a][0] == "fun")
+    return any("t" in g.names(row[2]) for row in steps if row[1] in ("less", "floor", "sign"))
+
+
+def rate_of(user: Any) -> Callable[..., Any]:
+    """The partial time derivative of a potential, a ``UserFunction`` with a program; its arguments are those of the
+    potential.
+
+    Raises
+    ------
+    UserFunctionError
+        The potential had a program when the system was built, but has none now.
+    """
+    program = program_of(user).program
+    if program is None:
+        raise UserFunctionError(f"{user.untraced}; it could when the system was built: build it again")
+    rates = derive.rate_in_time(program.graph, program.outputs)
+    arguments = arguments_of(user.form, len(user.parameters) - user.first)
+    return module_of(text_of(program.graph, rates, "rated", arguments)).rated  # type: ignore[no-any-return]
 
 
 def role_of(user: Any, program: Program, signature: Any, bound: dict[str, Any]) -> Callable[..., Any]:

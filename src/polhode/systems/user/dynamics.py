@@ -42,7 +42,9 @@ def role_on_tracers(user: UserFunction) -> Any:
         names = user.form.arguments.split(", ")
         built = None if user.built is None else rewired(jit.python_of(user.built))[0]
         frame = bound.get("turned", False)
-        return FromPotential(call, "position" in names, "q" in names, frame, user.first, len(user.parameters), built)
+        return FromPotential(
+            call, "position" in names, "q" in names, frame, user.first, len(user.parameters), built, user.own
+        )
     if user.built is not None:
         bound["built"] = jit.python_of(user.built)
     return jit.bind(user.template, **bound)

@@ -62,7 +62,8 @@ class UserFunction:
     first : int
         Number of parameters of the built-in role, which precede those of the function.
     own, size : int
-        Index of the auxiliary variable that is the function's work, or -1; how many numbers the role writes.
+        Index of the auxiliary variable that is the work of the function, for a potential that of its change in time, or
+        -1; how many numbers the role writes.
     """
 
     form: Form
@@ -123,6 +124,13 @@ class UserFunction:
         return not may_read(self.function, 0)
 
     @property
+    def drives(self) -> bool:
+        """Whether it is a potential that reads the time, and whose work in doing so can be recorded: a program without
+        jumps in time."""
+        program = None if self.autonomous else derived.program_of(self).program
+        return program is not None and not derived.jumps(program)
+
+    @property
     def _signature(self) -> Any:
         return _signature_of(self.template)
 
@@ -142,10 +150,12 @@ class UserFunction:
         """What is bound to the role besides the function, by name; ``memory_at`` only if it is compiled."""
         used = jit.global_names(python_of(self.template).__code__)
         turned = self.frame != (1.0, 0.0, 0.0, 0.0)
-        values = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
+        values: dict[str, Any] = {"count": len(self.parameters), "first": self.first, "own": self.own, "turned": turned}
         values["memory_at"] = memory_at
         if "resting" in used:
             values["resting"] = not self.velocity_dependent
+        if "rated" in used and self.own >= 0:
+            values["rated"] = derived.rate_of(self)
         return tuple((name, value) for name, value in values.items() if name in used)
 
     def checked(self, *arguments: Any) -> Any:
@@ -297,7 +307,10 @@ class UserFunction:
         """Result of the role in plain Python, nothing compiled."""
 
         # None of these is a plain function, which bind would turn into compiled code.
-        values = dict(self._bound()) | {"call": self.checked, "view": functools.partial(_leading)}
+        values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked}
+        values = {name: functools.partial(x) if isinstance(x, FunctionType) else x for name, x in values.items()}
+        values["view"] = functools.partial(_leading)
+        values = {name: x for name, x in values.items() if name in jit.global_names(self.template.__code__)}
         if self.built is not None:
             values["built"] = functools.partial(python_of(self.built))
         role = bind(self.template, **values)
@@ -338,6 +351,8 @@ def _signature_of(template: Callable[..., Any]) -> Any:
 
 def _role(template: Any, calling: Any, bound: tuple[tuple[str, Any], ...], built: Any) -> Callable[..., Any]:
     values = {"call": calling, **dict(bound)}
+    if "rated" in jit.global_names(python_of(template).__code__):
+        values.setdefault("rated", calling)  # which is not called
     if built is not None:
         values["built"] = jit.compile_kernel(built, _signature_of(template))
     return bind(template, **values)

@@ -19,6 +19,7 @@ from polhode.kernel.jit import hole, inlined
 
 user = hole("user(...) -> numbers", "The user's function.")
 call = hole("call(...) -> numbers", "The adapter around the user's function.")
+rated = hole("rated(...) -> numbers", "The partial time derivative of the user's potential.")
 built = hole("built(...)", "The built-in role that the function is added to.")
 turned = hole("turned", "Whether the user's body frame is not the principal one.")
 resting = hole("resting", "Whether the function does not read velocities.")
@@ -273,6 +274,8 @@ def attitude_gradient_loads(part, t, N, y, bodies, parameters, out):
         total = axpy(-d / DIFFERENCE, unit(k), total)
     put3(out, 0, (0.0, 0.0, 0.0))
     put3(out, 3, principal_torque(total, bodies, turned))
+    if own >= 0:
+        out[slots.LOAD + own] = rated(t, q, p)
 
 
 def position_gradient_loads(part, t, N, y, bodies, parameters, out):
@@ -286,6 +289,8 @@ def position_gradient_loads(part, t, N, y, bodies, parameters, out):
             d += STENCIL[n] * (call(t, add(r, e), p) - call(t, axpy(-1.0, e, r), p))
         out[k] = -d / h
     put3(out, 3, (0.0, 0.0, 0.0))
+    if own >= 0:
+        out[slots.LOAD + own] = rated(t, r, p)
 
 
 # ------------------------------------------------------------------ roles that add a function to a built-in one
@@ -334,6 +339,8 @@ def load_added(part, t, N, y, bodies, parameters, out):
 
 def position_gradient_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
         r = get3(y, slots.POSITION)
@@ -344,10 +351,14 @@ def position_gradient_added(part, t, N, y, bodies, parameters, out):
                 e = scale(h * (n + 1), unit(k))
                 d += STENCIL[n] * (call(t, add(r, e), p) - call(t, axpy(-1.0, e, r), p))
             out[k] -= d / h
+        if own >= 0:
+            out[slots.LOAD + own] = rated(t, r, p)
 
 
 def place_gradient_added(part, t, N, y, bodies, parameters, out):
     built(part, t, N, y, bodies, parameters, out)
+    if own >= 0:
+        out[slots.LOAD + own] = 0.0
     if part & slots.POTENTIAL_PART != 0:
         p = view(parameters, count)[first:]
         r, q = get3(y, slots.POSITION), user_attitude(y, bodies, turned)
@@ -362,6 +373,8 @@ def place_gradient_added(part, t, N, y, bodies, parameters, out):
             F = axpy(-d / h, unit(k), F)
             T = axpy(-g / DIFFERENCE, unit(k), T)
         add_to(out, bodies, F, principal_torque(T, bodies, turned))
+        if own >= 0:
+            out[slots.LOAD + own] = rated(t, r, q, p)
 
 
 def position_potential_added(t, N, y, bodies, parameters):
