@@ -13,6 +13,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.jit import integers_at, numbers_at, pointer
 from polhode.kernel.signatures import (
+    DENSE,
     ENERGIES,
     EVENT,
     EVENT_VALUES,
@@ -363,6 +364,8 @@ def march_adaptive(
         step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
         error = step_info[L.ERROR]
         if status == L.OK:
+            after = step_info[L.NEXT_TIME]  # where the step says so, before what was asked for
+            h = after - t
             speed = sqrt(squared_speed(N, p.y, p.bodies))
             if not speed + error < inf:
                 status = L.NOT_FINITE
@@ -568,6 +571,11 @@ def load_values(N, times, rows, addresses, out):
         loads(L.ALL, times[k], N, pointer(rows[k]), bodies, parameters, pointer(out[k]))
 
 
+def dense_states(begin, theta, t, h, N, B, y, addresses, out):
+    """Write the state at ``t + theta h`` within the step just taken from ``begin`` to ``out``; returns the status."""
+    return dense(pointer(begin), theta, t, h, pointer(out), workspace_at(N, B, y, addresses))
+
+
 def event_values(event, t, y, bodies, parameters, event_numbers, out):
     """Write the values of all event functions at a state to ``out``."""
     N = bodies.size // L.OF_BODY
@@ -598,6 +606,12 @@ def adaptive_loop_for(step_function, dense_function=None, controller=""):
     if dense_function is not None:
         bound["dense"] = dense_function
     return jit.compile_kernel(jit.bind(march_adaptive, **bound), MARCH_ADAPTIVE)
+
+
+@functools.cache
+def dense_for(dense_function):
+    """The compiled ``dense_states`` of a method's dense output."""
+    return jit.compile_kernel(jit.bind(dense_states, dense=dense_function), DENSE)
 
 
 @functools.cache

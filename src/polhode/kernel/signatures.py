@@ -106,6 +106,7 @@ class Workspace(NamedTuple):
 
 MARCH = i8(i8, i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A2, I1, I1, A1, A1)
 MARCH_ADAPTIVE = i8(i8, i8, i8, f8, f8, f8, f8, A1, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1, i8, I1, A1)
+DENSE = i8(A1, f8, f8, f8, i8, i8, A1, I1, A1)
 MARCH_TIME_TRANSFORMED = i8(i8, i8, i8, f8, f8, f8, i8, i8, A1, I1, A1, A1, A1, A1, A2, I1)
 SERVE = types.void(i8)
 SWEEP = types.void(i8, A1, A2, A2, A1, I1, I1)

@@ -184,9 +184,37 @@ def ode45_lands(size, left):
     return landing, landing
 
 
+# ------------------------------------------------------------------ steps that choose their own sizes, and end early
+@inlined
+def all_the_way(q, t, direction, longest, spare, p):
+    """The first step: as far as it may go."""
+    return longest
+
+
+@inlined
+def never_shorter(error, q, again):
+    """No step is rejected."""
+    return 1.0
+
+
+@inlined
+def much_longer(error, q, before, again):
+    """The next step may go as far as it can."""
+    return 1e30
+
+
+@inlined
+def at_the_end(size, left):
+    """Nothing is changed near the end."""
+    landing = size >= left
+    return landing, landing
+
+
 CONTROLLERS = {
     "": {"choose": helper(first_step), "shorter": shorter, "longer": longer, "lands": lands},
     "ode45": {"choose": helper(ode45_first_step), "shorter": ode45_shorter, "longer": ode45_longer,
               "lands": ode45_lands},
+    "own": {"choose": all_the_way, "shorter": never_shorter, "longer": much_longer, "lands": at_the_end},
 }  # fmt: skip
-"""What fills these holes of the adaptive loop, by the name of the step size controller; "": polhode's own."""
+"""What fills these holes of the adaptive loop, by the name of the step size controller; "": polhode's own,
+"own": of steps that choose their sizes."""

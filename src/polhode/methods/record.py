@@ -116,6 +116,16 @@ class CompiledMethod:
     mutual : function, optional
         ``mutual() -> CompiledMethod``: what takes the place of a method with Kepler motion about a centre in a system
         of bodies that orbit each other.
+    made_for : function, optional
+        ``made_for(system, adaptive) -> CompiledMethod``: the method as it is for a system and for chosen steps or equal
+        ones, where its step depends on what the loads are made of.
+    role : function, optional
+        A function with the signature LOADS that the step calls in the place of the loads.
+    by_tolerance : function, optional
+        ``by_tolerance(rtol) -> order``: the order that suits a relative tolerance, for the first of the integer
+        coefficients.
+    polynomial : bool
+        Whether its dense output is the step at every time within it, so that events need no steps of their own.
     """
 
     step: Callable[..., int]
@@ -137,6 +147,10 @@ class CompiledMethod:
     compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
     mutual: Callable[[], CompiledMethod] | None = None
+    made_for: Callable[[Any, bool], CompiledMethod] | None = None
+    role: Callable[..., Any] | None = None
+    by_tolerance: Callable[[float], int] | None = None
+    polynomial: bool = False
 
     def suited(self, provides: Set[str]) -> CompiledMethod:
         """This method, or its form for a system with these capabilities."""

@@ -1,27 +1,35 @@
-"""Taylor methods of any order for bodies whose torque depends on the vertical only: free bodies, tops, satellites.
+"""Taylor methods of any order, for every system whose loads can be traced.
 
     "taylor16"           order 16; any order from 2 to 30
+    "taylor"             of chosen steps the order too follows from the tolerance; of equal steps it is 20
 
-A step sums the Taylor series of angular momentum and of the vertical in the body frame [jorba2005] and rotates the
-body by ``flows.taylor``. The user fixes step and order; a step depends on the state alone. The system provides the
-Taylor coefficients of the torque one after the other, which together count as one evaluation of the loads.
+A step sums the Taylor series of all that moves [jorba2005] (``flows.polynomial``), whose recursions are written from
+the program of the loads (``programs.series_role``). All coefficients together count as one evaluation of the loads. With
+a tolerance a step is as long as its own last two terms allow, so that no step is refused; its polynomial is the dense
+output, on which events are found. Loads that choose between formulas are followed to where the choice changes, and the
+step ends there.
+
+Steps of one size of a body whose torque depends on the vertical only, and whose system provides its series, rotate it
+by ``flows.taylor``, which keeps the quaternion's length exactly.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from math import inf, pi
+from math import ceil, inf, log10, pi
 from typing import Any
 
 import numpy as np
 
 from polhode.errors import InvalidInput
-from polhode.flows import taylor
+from polhode.flows import polynomial, taylor
 from polhode.flows.drift import drift
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Promises
+from polhode.programs.series_role import LARGEST_ORDER, series_role
 
 SMALLEST_ORDER = 2
 SHOWN = (8, 12, 16, 20)
@@ -60,35 +68,81 @@ def _step(order: int, fours: int) -> Any:
     return bind(taylor_step, rotate_free=helper(turning))
 
 
-@cache
-def row(order: int) -> Method:
-    """The row of the method of this order."""
-    fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed
+# ------------------------------------------------------------------ any system
+OF_EQUAL_STEPS = 20
+"""Order of ``taylor`` with steps of one size."""
 
-    def prepare() -> CompiledMethod:
-        coefficients = np.zeros(taylor.TABLE)
-        coefficients[: taylor.WEIGHTS] = 1.0 / np.arange(1, taylor.WEIGHTS + 1)
-        x, weights = np.polynomial.legendre.leggauss(4 * fours)
-        coefficients[taylor.WEIGHTS : taylor.WEIGHTS + 4 * fours] = 0.5 * weights
-        powers = coefficients[taylor.POWERS :].reshape(-1, taylor.NODES)
-        powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
-        return CompiledMethod(
-            _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, needs={"series"}
-        )  # fmt: skip
 
-    promises = Promises(
-        order=order,
-        requires="the Taylor series of a torque that depends on the vertical only",
-        keeps_top=("axial_momentum",),
-    )
-    return Method(
-        f"taylor{order}", "taylor", f"Taylor series of order {order} of momentum and vertical", "jorba2005",
-        prepare, lambda: promises, range=inf,
+def order_for(rtol: float) -> int:
+    """The order that is fastest at a tolerance, as measured."""
+    return min(24, max(12, ceil(4.0 - 1.4 * log10(rtol))))
+
+
+def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | None, system: Any) -> CompiledMethod:
+    """The method for a system whose loads are a program.
+
+    Raises
+    ------
+    InvalidInput
+        They are not, or their series is too long.
+    """
+    dynamics = system.dynamics
+    if dynamics.reason:
+        raise InvalidInput(
+            f"method {name!r} needs the Taylor series of the loads, but those of {system.name!r} cannot be traced: "
+            f"{dynamics.reason}; take 'mkrk:cv8', or a splitting such as 'rkn6_14a'"
+        )
+    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
+    made = series_role(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
+    numbers = [order, made.states, made.width, made.conditions, made.conditions_at, made.size]
+    return CompiledMethod(
+        polynomial.taylor_step, lambda bodies, blocks: made.size + made.width, np.zeros(1), np.array(numbers, np.int64),
+        estimate=order, dense=polynomial.polynomial_state, auxiliary_work=0, controller="own", role=made.function,
+        by_tolerance=by_tolerance, polynomial=True,
     )  # fmt: skip
 
 
+# ------------------------------------------------------------------ the rows
+@cache
+def row(order: int = 0) -> Method:
+    """The row of the method of this order; 0: by the tolerance."""
+    name, by_tolerance = (f"taylor{order}", None) if order else ("taylor", order_for)
+    equal = order or OF_EQUAL_STEPS
+
+    def made_for(system: Any, adaptive: bool) -> CompiledMethod:
+        if "series" in system.provides and not adaptive:
+            return by_the_vertical(equal)
+        return of_program(name, equal, by_tolerance, system)
+
+    def prepare() -> CompiledMethod:
+        return CompiledMethod(
+            polynomial.taylor_step, lambda bodies, blocks: 0, estimate=equal, dense=polynomial.polynomial_state,
+            auxiliary_work=0, controller="own", made_for=made_for,
+        )  # fmt: skip
+
+    promises = Promises(order=equal, requires="loads that can be traced", keeps_top=("axial_momentum",))
+    described = f"Taylor series of order {order}" if order else "Taylor series, with a tolerance of the order it needs"
+    return Method(name, "taylor", described, "jorba2005", prepare, lambda: promises, range=inf)
+
+
+@cache
+def by_the_vertical(order: int) -> CompiledMethod:
+    """The method of this order for a torque that depends on the vertical only."""
+    fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed
+
+    coefficients = np.zeros(taylor.TABLE)
+    coefficients[: taylor.WEIGHTS] = 1.0 / np.arange(1, taylor.WEIGHTS + 1)
+    x, weights = np.polynomial.legendre.leggauss(4 * fours)
+    coefficients[taylor.WEIGHTS : taylor.WEIGHTS + 4 * fours] = 0.5 * weights
+    powers = coefficients[taylor.POWERS :].reshape(-1, taylor.NODES)
+    powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
+    return CompiledMethod(
+        _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, needs={"series"}
+    )
+
+
 def find(name: str) -> Method | None:
-    """The method ``taylorN`` of this name, else None.
+    """The method ``taylorN`` of this name, else None; ``taylor`` is a row.
 
     Raises
     ------
@@ -98,10 +152,10 @@ def find(name: str) -> Method | None:
     match = re.fullmatch(r"taylor(\d+)", name)
     if match is None:
         return None
-    if not SMALLEST_ORDER <= int(match[1]) <= taylor.LARGEST_ORDER:
-        raise InvalidInput(f"{name!r} is not offered; the order is {SMALLEST_ORDER} to {taylor.LARGEST_ORDER}")
+    if not SMALLEST_ORDER <= int(match[1]) <= LARGEST_ORDER:
+        raise InvalidInput(f"{name!r} is not offered; the order is {SMALLEST_ORDER} to {LARGEST_ORDER}")
     return row(int(match[1]))
 
 
-ROWS = tuple(map(row, SHOWN))
+ROWS = tuple(map(row, (0, *SHOWN)))
 """The orders that are listed; ``find`` makes others."""

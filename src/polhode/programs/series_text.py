@@ -8,7 +8,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polhode.programs.factor import factored
@@ -26,6 +26,11 @@ def memory(series: Series, order: int, wide: bool = False) -> int:
     """How many numbers of memory the coefficients up to an order need."""
     width = _width(series, wide)
     return max(1, width * (2 * order + 2 + wide))
+
+
+def in_lanes(numbers: Sequence[str]) -> str:
+    """The expression of at most four numbers in lanes."""
+    return f"four({', '.join([*numbers, *['0.0'] * (LANES - len(numbers))])})"
 
 
 def _width(series: Series, wide: bool) -> int:
@@ -62,7 +67,7 @@ def coefficients_text(series: Series, name: str = "coefficients", wide: bool = F
     wide : bool
         Four products at a time, with the instructions of ``kernel.simd``; then K >= 2.
     """
-    writer = _Writer(series)
+    writer = SeriesWriter(series)
     n, width = len(series.states), _width(series, wide)
     head = [*(f"y{i}0 = y[{i}]" for i in range(n)), "t0 = t", *writer.rules(zero=True)]
     head += [f"b = {width} * (K + 1)", *(f"X[{i}] = y{i}0" for i in range(n))]
@@ -75,8 +80,11 @@ def coefficients_text(series: Series, name: str = "coefficients", wide: bool = F
     return "\n".join([f"def {name}({ARGUMENTS}):", *(f"    {line}" for line in lines)]) + "\n"
 
 
-class _Writer:
+class SeriesWriter:
     """Lines of one coefficient of every series; a variable is the name of the series and 0 or k."""
+
+    of_memory, first_at, second_at, spare_at = "r", "", "b + ", "2 * b"
+    """Memory of the products: its name, where the records of their first and second factors begin, and their sums."""
 
     def __init__(self, series: Series) -> None:
         self.S = series
@@ -129,27 +137,30 @@ class _Writer:
         """
         if not width:
             return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]
-        groups, at = range(0, width, LANES), "2 * b"
+        groups, at = range(0, width, LANES), self.spare_at
+        r, one, two = self.of_memory, self.first_at, self.second_at
         lines = [f"{c}{n} = spread(0.0)" for n in groups for c in "ac"]
         lines.append("for j in range(2, (k + 1) // 2):")
         for n in groups:
             for c, i, j in (("a", "j", "(k - j)"), ("c", "(k - j)", "j")):
                 lines.append(
-                    f"    {c}{n} = fused(load4(r, {width} * {i} + {n}), load4(r, b + {width} * {j} + {n}), {c}{n})"
+                    f"    {c}{n} = fused(load4({r}, {one}{width} * {i} + {n}), load4({r}, {two}{width} * {j} + {n}), "
+                    f"{c}{n})"
                 )
         lines += ["if k % 2 == 0 and k > 2:", "    j = k // 2"]
         for n in groups:
-            lines.append(f"    a{n} = fused(load4(r, {width} * j + {n}), load4(r, b + {width} * j + {n}), a{n})")
-        lines += [f"store4(r, {at} + {n}, a{n} + c{n})" for n in groups]
+            lines.append(
+                f"    a{n} = fused(load4({r}, {one}{width} * j + {n}), load4({r}, {two}{width} * j + {n}), a{n})"
+            )
+        lines += [f"store4({r}, {at} + {n}, a{n} + c{n})" for n in groups]
         lines += ["fk = float(k)", "ik = 1.0 / fk"]
         for n, (a, b) in enumerate(self.S.slots):
-            lines.append(f"q{n} = (r[{at} + {n}] + {a}1 * {b}o) + {a}o * {b}1")
+            lines.append(f"q{n} = ({r}[{at} + {n}] + {a}1 * {b}o) + {a}o * {b}1")
         lines += self.rules(zero=False)
-        for side, base in ((0, ""), (1, "b + ")):
+        for side, base in ((0, one), (1, two)):
             for n in groups:
                 four = [pair[side] + "k" for pair in self.S.slots[n : n + LANES]]
-                four += ["0.0"] * (LANES - len(four))
-                lines.append(f"store4(r, {base}{width} * k + {n}, four({', '.join(four)}))")
+                lines.append(f"store4({r}, {base}{width} * k + {n}, {in_lanes(four)})")
         return [*lines, *(f"{one}o = {one}k" for one in self.factors)]
 
     @property
@@ -259,15 +270,15 @@ class _Writer:
 _ZERO: dict[str, Any] = {
     "sum": lambda w, rule: w.linear(rule, "0"),
     "product": lambda w, rule: [f"{rule.name}0 = {rule.operands[0]}0 * {rule.operands[1]}0"],
-    "quotient": _Writer.quotient_at_zero,
+    "quotient": SeriesWriter.quotient_at_zero,
     "reciprocal": lambda w, rule: [f"{rule.name}0 = 1.0 / {rule.operands[0]}0"],
-    "power": _Writer.power_at_zero, "slope": _Writer.function_at_zero, "integral": _Writer.function_at_zero,
+    "power": SeriesWriter.power_at_zero, "slope": SeriesWriter.function_at_zero, "integral": SeriesWriter.function_at_zero,
     "scaled": lambda w, rule: [f"{rule.name}0 = 0.0"],
-    "chosen": _Writer.step_at_zero, "step": _Writer.step_at_zero,
+    "chosen": SeriesWriter.step_at_zero, "step": SeriesWriter.step_at_zero,
 }  # fmt: skip
 _NEXT: dict[str, Any] = {
-    "sum": lambda w, rule: w.linear(rule, "k"), "product": _Writer.product, "quotient": _Writer.quotient,
-    "reciprocal": _Writer.reciprocal, "power": _Writer.power, "slope": _Writer.slope,
-    "integral": _Writer.integral, "scaled": _Writer.scaled, "chosen": _Writer.chosen,
+    "sum": lambda w, rule: w.linear(rule, "k"), "product": SeriesWriter.product, "quotient": SeriesWriter.quotient,
+    "reciprocal": SeriesWriter.reciprocal, "power": SeriesWriter.power, "slope": SeriesWriter.slope,
+    "integral": SeriesWriter.integral, "scaled": SeriesWriter.scaled, "chosen": SeriesWriter.chosen,
     "step": lambda w, rule: [f"{rule.name}k = 0.0"],
 }  # fmt: skip

@@ -166,6 +166,12 @@ class AdaptiveRun(Run):
         detection.sides[k] = L.EVENT_DISABLED
         return t, k, side
 
+    def part(self, t: float, y: Any, goal: float) -> Any:
+        """State at ``goal`` from the state y at time t; by the polynomial of the step tried last where it has one."""
+        if not self.integrator.prepared.polynomial:
+            return super().part(t, y, goal)
+        return self.integrator.within(y, t, float(self.step_info[L.NEXT_TIME]) - t, goal)
+
     def land(self, edge: tuple[float, int, float] | None, record: Record) -> None:
         """The state is at an edge, at a break or at the end."""
         if edge is not None:

@@ -60,6 +60,13 @@ def extended(
     return np.concatenate([y, numbers.ravel(), time_variables])
 
 
+def aligned(size: int) -> Any:
+    """Zeros from a multiple of 64 bytes on, where lanes of numbers are loaded at once."""
+    whole = np.zeros(size + 7)
+    first = -(whole.ctypes.data // 8) % 8
+    return whole[first : first + size]
+
+
 MOST_WORK = 2.0
 """Most scratch memory of a method, GB. Only one dense system of equations for all bodies comes to that, and its time
 grows with the cube of the unknowns: 4 s a step for 3,600 of them (0.2 GB) on one core, minutes at this limit."""
@@ -116,8 +123,10 @@ class Integrator:
         self.system, self.chosen, self.limit = system, chosen, np.inf if limit is None else limit
         chosen.method.check_complete(chosen.options)
         self.prepared = chosen.prepare().suited(system.provides)
+        if self.prepared.made_for is not None:
+            self.prepared = self.prepared.made_for(system, adaptive)
         self.coefficients = np.ascontiguousarray(self.prepared.coefficients, dtype=float)
-        self.int_coefficients = np.ascontiguousarray(self.prepared.int_coefficients, dtype=np.int64)
+        self.int_coefficients = np.array(self.prepared.int_coefficients, dtype=np.int64)
         self._check_needs()
         self.y = extended(system, self.prepared, y)
         self.bath_coefficients = np.zeros(0)
@@ -151,7 +160,7 @@ class Integrator:
                 f"which would need {gigabytes:.1f} GB of memory; take {rather}, whose memory grows with the number of "
                 "bodies"
             )
-        self.work = np.zeros(max(1, size))
+        self.work = aligned(max(1, size))
         self.step_info = np.zeros(L.STEP_INFO)
         if self.prepared.step_density:
             time_variables = self.step_info[L.TIME_AT] = self.y.size - L.TIME_VARIABLES
@@ -164,9 +173,10 @@ class Integrator:
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
         self.step_info[L.HAS_COMMUTATOR] = float("commutator" in system.provides)
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
-        self.loads = system.compiled_loads(t, self.y)
-        if breaks:
-            self.loads = compiled_between(self.loads, self.parameters.size - 2)
+        self.started, self.breaks = t, breaks
+        self.loads = self.loads_of_system if self.prepared.role is None else self._between(
+            jit.compile_kernel(self.prepared.role, LOADS)
+        )
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
@@ -176,6 +186,20 @@ class Integrator:
             _ = self.time_transformed_loop
         elif not adaptive:
             _ = self.loop  # compiled now, so that no measured time contains it
+
+    def _between(self, loads: Any) -> Any:
+        """Loads that see no time beyond the breaks."""
+        return compiled_between(loads, self.parameters.size - 2) if self.breaks else loads
+
+    @cached_property
+    def loads_of_system(self) -> Any:
+        """The compiled loads; ``loads`` is what steps call in their place."""
+        return self._between(self.system.compiled_loads(self.started, self.y))
+
+    @property
+    def addresses_for_loads(self) -> Any:
+        """Addresses for a kernel that evaluates the loads of the system."""
+        return self.addresses if self.prepared.role is None else self._addresses(self.loads_of_system)
 
     def _check_needs(self) -> None:
         """Refuse a method that needs what the system does not provide.
@@ -303,6 +327,8 @@ class Integrator:
         """
         check_estimate(self.chosen)
         self.step_info[L.RELATIVE], self.step_info[L.ABSOLUTE] = rtol, atol
+        if self.prepared.by_tolerance is not None:
+            self.int_coefficients[0] = self.prepared.by_tolerance(rtol)
         self.kept, self.controller_state = self.y.copy(), np.zeros(L.CONTROLLER_STATE)
         self.controller_state[L.TIME], self.controller_state[L.NEXT] = t, first
         self.controller_state[L.ERROR_BEFORE], self.controller_state[L.SMALLEST] = 1.0, np.inf
@@ -331,6 +357,14 @@ class Integrator:
             if self.controller_state[L.TRYING]:
                 self.y[:] = self.kept
                 self.controller_state[L.TRYING], self.step_info[L.LOADED] = 0.0, 0.0
+
+    def within(self, begin: Any, t: float, h: float, goal: float) -> Any:
+        """The state at a time within the step of h just taken from a state at time t, by the dense output."""
+        out = begin.copy()
+        drive.dense_for(self.prepared.dense)(
+            begin, (goal - t) / h, t, h, self.system.N, self.blocks.size // 2, self.y, self.addresses, out
+        )
+        return out
 
     def march_time_transformed(
         self, first: int, n: int, every: int, h: float, end: float, into: RowArrays | None = None, *,

@@ -116,7 +116,7 @@ def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
     h = times[-1] - t
     loads = np.zeros((len(states), L.LOAD * N + S))
     try:
-        drive.load_loop()(N, np.array(times), np.ascontiguousarray(states), integrator.addresses, loads)
+        drive.load_loop()(N, np.array(times), np.ascontiguousarray(states), integrator.addresses_for_loads, loads)
     except Exception:  # a function of the user's, beyond the run
         return float("nan")
     body = np.array(states)[:, : L.BODY * N].reshape(-1, N, L.BODY)

@@ -578,7 +578,8 @@ class Run:
 
         None when no function of the user's failed.
         """
-        bridge = None if isinstance(problem, UserFunctionError) else self.system.bridged_loads()
+        plain = isinstance(problem, UserFunctionError) or self.integrator.prepared.role is not None
+        bridge = None if plain else self.system.bridged_loads()
         if bridge is not None:
             try:
                 self.integrator.march(0, 1, 2, where["time"], h, y=y.copy(), loads=bridge)

@@ -1,0 +1,264 @@
+"""Steps along the Taylor polynomial of all that moves, whose coefficients the role of the loads computes [jorba2005].
+
+The coefficients of order k of the states are X_k, in powers of (time - t)/s with a scale s, and a step of f s is
+
+    y(t + f s) = y(t) + sum over k = 1 ... K of X_k f^k,
+
+after which quaternions are scaled to unit length. Steps of one size have s = h and f = 1. Chosen steps are as long as
+the last two terms allow: |X_k| f^k at most the tolerance for k = K - 1 and K; so none is refused. Their scale is a power
+of two, of the size of the last step: a scale of another size changes the exponents of the coefficients and no digit.
+
+Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond that place, by
+10^-15 of its size, and the next one begins with the formulas that hold there. Signs are compared at eight places of a
+step; what changes twice between two of them is not seen.
+
+``work``: scale, scale of the coefficients that are there, spare | coefficients | conditions | memory | the sum.
+"""
+
+from __future__ import annotations
+
+from math import floor, inf, sqrt
+
+from polhode.kernel import layout as L
+from polhode.kernel.jit import helper, inlined, integers
+from polhode.kernel.simd import fused, load4, spread, store4
+
+# int coefficients: order | states | width of a row | conditions | where they begin | where sums are
+ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS = 0, 1, 2, 3, 4, 5
+# work
+SCALE, SCALED, SPARE, HEAD = 0, 1, 2, 16
+LARGEST_RATIO = 2.0**20
+"""Largest step over the scale: beyond, coefficients may have been too small to be represented."""
+LOOKS = 8
+"""Places of a step at which the signs of conditions are compared."""
+BEYOND = 1e-15
+"""How far beyond a change of sign a step ends, over the step."""
+MOST_PIECES = 1000
+"""Most pieces of a step of one size."""
+SMALLER, MOST_SCALES = 2.0**-16, 64
+"""Factor on a scale at which coefficients are infinite, and how often it is tried."""
+
+
+@inlined
+def rough_log2(x, spare):
+    """log2 of a positive number to 0.01; of 0 -1023 or less."""
+    spare[SPARE] = x
+    bits = integers(spare)[SPARE]
+    integers(spare)[SPARE] = (bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000
+    m = spare[SPARE]
+    return float((bits >> 52) - 1023) - 1.6798 + m * (2.0246 - 0.3448 * m)
+
+
+@inlined
+def rough_exp2(x, spare):
+    """2^x to 0.01, for -1000 < x < 1000."""
+    n = floor(x)
+    f = x - n
+    integers(spare)[SPARE] = (int(n) + 1023) << 52
+    return spare[SPARE] * (1.0 + f * (0.6565 + 0.3435 * f))
+
+
+@inlined
+def power_below(x, spare):
+    """The largest power of two that is at most x > 0."""
+    spare[SPARE] = x
+    integers(spare)[SPARE] = integers(spare)[SPARE] & 0x7FF0000000000000
+    return spare[SPARE]
+
+
+@inlined
+def square3(r, k):
+    """Squared length of three numbers."""
+    return r[k] * r[k] + r[k + 1] * r[k + 1] + r[k + 2] * r[k + 2]
+
+
+@inlined
+def turning3(r, k, j):
+    """The same of the rates that belong to three components of angular momentum; j: inverse moments."""
+    x, y, z = r[k] * j[0], r[k + 1] * j[1], r[k + 2] * j[2]
+    return x * x + y * y + z * z
+
+
+def last_terms(K, p):
+    """Largest squared ratio of coefficient K - 1 to its tolerance, and of coefficient K.
+
+    Those of attitudes count as angles (rad) and have the relative tolerance; those of positions, velocities and angular
+    velocities have the absolute one and the relative one times the size of the vector.
+    """
+    relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
+    width, r = p.int_coefficients[WIDTH], p.work
+    a, b = HEAD + width * (K - 1), HEAD + width * K
+    s, before, last = HEAD, 0.0, 0.0
+    for k in range(p.B):
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            c = L.CONSTANTS * p.blocks[2 * k] + L.INVERSE_INERTIA
+            j = (p.bodies[c], p.bodies[c + 1], p.bodies[c + 2])
+            allowed = absolute + relative * sqrt(turning3(r, s, j))
+            allowed = 1.0 / (allowed * allowed)
+            angle = 4.0 / (relative * relative)
+            before = max(before, turning3(r, a, j) * allowed, (square3(r, a + 3) + r[a + 6] * r[a + 6]) * angle)
+            last = max(last, turning3(r, b, j) * allowed, (square3(r, b + 3) + r[b + 6] * r[b + 6]) * angle)
+            s, a, b = s + 7, a + 7, b + 7
+        else:
+            allowed = absolute + relative * sqrt(square3(r, s))
+            allowed = 1.0 / (allowed * allowed)
+            speed = absolute + relative * sqrt(square3(r, s + 3))
+            speed = 1.0 / (speed * speed)
+            before = max(before, square3(r, a) * allowed, square3(r, a + 3) * speed)
+            last = max(last, square3(r, b) * allowed, square3(r, b + 3) * speed)
+            s, a, b = s + 6, a + 6, b + 6
+    return before, last
+
+
+last_terms_of = helper(last_terms)
+
+
+def increments(f, K, p):
+    """Write the sum of X_k f^k over k = 1 ... K to ``work``: even and odd orders side by side."""
+    width, sums, r = p.int_coefficients[WIDTH], p.int_coefficients[SUMS], p.work
+    even, odd = K - K % 2, K - 1 + K % 2
+    one, two = spread(f), spread(f * f)
+    for g in range(0, p.int_coefficients[STATES], 4):
+        a, b = load4(r, HEAD + width * even + g), load4(r, HEAD + width * odd + g)
+        for k in range(even - 2, 0, -2):
+            a = fused(a, two, load4(r, HEAD + width * k + g))
+        for k in range(odd - 2, 0, -2):
+            b = fused(b, two, load4(r, HEAD + width * k + g))
+        store4(r, sums + g, one * fused(a, one, b))
+
+
+increments_of = helper(increments)
+
+
+@inlined
+def added(begin, y, p):
+    """Write a state plus the sum to another; quaternions are scaled to unit length. Returns the sum of all changes."""
+    r, s, x = p.work, p.int_coefficients[SUMS], 0.0
+    for k in range(p.B):
+        i = p.blocks[2 * k]
+        a = L.BODY * i
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            for c in range(3):
+                y[a + L.ANGULAR + c] = begin[a + L.ANGULAR + c] + r[s + c]
+            a += L.ATTITUDE
+            u, v, w, z = begin[a] + r[s + 3], begin[a + 1] + r[s + 4], begin[a + 2] + r[s + 5], begin[a + 3] + r[s + 6]
+            size = 1.0 / sqrt(u * u + v * v + w * w + z * z)
+            y[a], y[a + 1], y[a + 2], y[a + 3] = size * u, size * v, size * w, size * z
+            x += r[s] + r[s + 1] + r[s + 2] + size
+            s += 7
+        else:
+            mass = p.bodies[L.CONSTANTS * i + L.MASS]
+            for c in range(3):
+                y[a + L.POSITION + c] = begin[a + L.POSITION + c] + r[s + c]
+                y[a + L.MOMENTUM + c] = begin[a + L.MOMENTUM + c] + mass * r[s + 3 + c]
+                x += r[s + c] + r[s + 3 + c]
+            s += 6
+    for k in range(L.BODY * p.N, L.BODY * p.N + p.S):
+        y[k] = begin[k] + r[s]
+        x += r[s]
+        s += 1
+    return x
+
+
+def condition(c, f, K, p):
+    """Condition c at f scales from the start; of its series the term of order K is not known."""
+    n, at = p.int_coefficients[CONDITIONS], p.int_coefficients[CONDITIONS_AT] + c
+    x = p.work[at + n * (K - 1)]
+    for k in range(K - 2, -1, -1):
+        x = x * f + p.work[at + n * k]
+    return x
+
+
+condition_at = helper(condition)
+
+
+def unchanged(f, K, p):
+    """How far up to f all conditions keep their signs, or just beyond that."""
+    for c in range(p.int_coefficients[CONDITIONS]):
+        below = p.work[p.int_coefficients[CONDITIONS_AT] + c] < 0.0
+        whole, last = f, 0.0
+        for k in range(1, LOOKS + 1):
+            x = whole * k / LOOKS
+            if abs(x) > abs(f):
+                break
+            if (condition_at(c, x, K, p) < 0.0) != below:
+                for _ in range(60):
+                    middle = 0.5 * (last + x)
+                    if (condition_at(c, middle, K, p) < 0.0) != below:
+                        x = middle
+                    else:
+                        last = middle
+                f = min(x + BEYOND * whole, f)
+                break
+            last = x
+    return f
+
+
+unchanged_of = helper(unchanged)
+
+
+def taylor_step(t, h, p):
+    """A step of h, or the first part of it that the tolerance allows; NEXT_TIME becomes the time at its end."""
+    K, r = p.int_coefficients[ORDER], p.work
+    p.step_info[L.LOADED] = 0.0
+    if p.step_info[L.RELATIVE] > 0.0:
+        scale = p.step_info[L.SCALE]
+        if scale == 0.0:
+            scale = power_below(abs(h), r)
+        size = inf
+        for _ in range(MOST_SCALES):
+            r[SCALE] = scale if h > 0.0 else -scale
+            p.loads(K, t, p.N, p.y, p.bodies, p.parameters, r)
+            p.step_info[L.EVALUATIONS] += 1.0
+            before, last = last_terms_of(K, p)
+            size = before + last
+            if size < inf:
+                break
+            scale *= SMALLER
+        if not size < inf:
+            return L.NOT_FINITE
+        r[SCALED] = r[SCALE]
+        exponent = max(rough_log2(before, r) / (2.0 * (K - 1)), rough_log2(last, r) / (2.0 * K))
+        f = min(rough_exp2(-exponent, r), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
+        f = min(f, abs(h) / scale)
+        if p.int_coefficients[CONDITIONS] > 0:
+            f = unchanged_of(f, K, p)
+        if f * scale < abs(h):
+            after = t + f * r[SCALED]
+            f = (after - t) / r[SCALED]
+            if f == 0.0:
+                return L.TOO_SMALL
+            p.step_info[L.NEXT_TIME] = after
+        p.step_info[L.SCALE] = power_below(f * scale, r)
+        return land(f, K, p)
+    left = h
+    for piece in range(MOST_PIECES):
+        r[SCALE] = r[SCALED] = left
+        p.loads(K, t, p.N, p.y, p.bodies, p.parameters, r)
+        p.step_info[L.EVALUATIONS] += 1.0
+        if p.int_coefficients[CONDITIONS] == 0:
+            return land(1.0, K, p)
+        f = unchanged_of(1.0, K, p)
+        status = land(f, K, p)
+        if f == 1.0 or status != L.OK:
+            return status
+        p.step_info[L.ITERATIONS] = piece + 1.0
+        t += f * left
+        left -= f * left
+    return L.NOT_CONVERGED
+
+
+def arrive(f, K, p):
+    """Take the state to f scales from the start; NOT_FINITE where it is not finite."""
+    increments_of(f, K, p)
+    return L.OK if 0.0 * added(p.y, p.y, p) == 0.0 else L.NOT_FINITE
+
+
+land = helper(arrive)
+
+
+def polynomial_state(begin, theta, t, h, out, p):
+    """Write the state at t + theta h to ``out``, by the coefficients of the step from ``begin`` at time t."""
+    increments_of(theta * h / p.work[SCALED], p.int_coefficients[ORDER], p)
+    added(begin, out, p)
+    return L.OK

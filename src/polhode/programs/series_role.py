@@ -1,0 +1,213 @@
+"""The Taylor series of all that moves, as a role of a system: its coefficients of any order, from the flat state.
+
+``series(K, t, N, y, bodies, parameters, work)`` has the signature of loads. It reads the scale h from ``work[SCALE]``
+and writes, behind ``HEAD`` numbers, coefficients 0 to K of the states in powers of (time - t)/h, a row of ``width``
+numbers each; then those of the conditions, by which the loads choose between formulas; the rest is its memory. What
+stays (parameters, masses, what follows from them) is read in every call, so that other values need no other text.
+
+A series is that of the formulas that hold at time t. A condition is a difference whose sign says which: below zero or
+not. ``less(a, b)``, ``min`` and ``max`` have a - b, ``abs`` and ``sign`` -x, ``floor`` the ways down and up to the next
+whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from polhode.errors import InvalidInput
+from polhode.kernel import layout as L
+from polhode.programs.attitude import ROWS
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.factor import factored
+from polhode.programs.graph import Graph
+from polhode.programs.motion import equations
+from polhode.programs.series import Rule, Series, best_series
+from polhode.programs.series_text import LANES, SeriesWriter, in_lanes
+from polhode.programs.text import Lines, literal, matrix_rows
+from polhode.programs.written import module_of
+
+HEAD = 16
+"""Numbers before the coefficients; the first is the scale."""
+SCALE = 0
+LARGEST_ORDER = 30
+MOST_PRODUCTS = 1000
+"""Most products of series: beyond, the text would take minutes to compile."""
+
+
+@dataclass(frozen=True)
+class SeriesRole:
+    """The role and the sizes of what it writes.
+
+    Attributes
+    ----------
+    function : function
+        Plain Python, for ``jit.compile_kernel`` with the signature LOADS.
+    states : int
+        How many states are in the flat state: of each body that moves position and velocity, of each that turns angular
+        momentum and quaternion, then the auxiliary variables. Further ones are rows of matrices.
+    width : int
+        Length of a row of coefficients of the states.
+    conditions : int
+        How many conditions there are.
+    conditions_at : int
+        Where their rows begin.
+    size : int
+        Length of the memory.
+    """
+
+    function: Any
+    states: int
+    width: int
+    conditions: int
+    conditions_at: int
+    size: int
+
+
+def _up(n: int) -> int:
+    """The multiple of the lanes that holds n numbers."""
+    return -(-n // LANES) * LANES
+
+
+class _Writer(SeriesWriter):
+    """Lines of the role: all memory is ``work``."""
+
+    of_memory = "work"
+
+    def __init__(self, series: Series) -> None:
+        super().__init__(series)
+        self.width, self.products = _up(len(series.states)), _up(len(series.slots))
+        self.conditions = self._conditions()
+        self.conditions_at = HEAD + self.width * (LARGEST_ORDER + 1)
+        records = self.conditions_at + _up(len(self.conditions) * (LARGEST_ORDER + 1))
+        second = records + self.products * (LARGEST_ORDER + 1)
+        spare = second + self.products * (LARGEST_ORDER + 1)
+        self.first_at, self.second_at, self.spare_at = f"{records} + ", f"{second} + ", f"{spare}"
+        self.size = spare + self.products
+
+    def constant(self, row: int) -> str:
+        found = self.S.constant(row)
+        return literal(found) if isinstance(found, float) else f"z{found}"
+
+    def _conditions(self) -> list[tuple[str, str, str]]:
+        """Expressions of the conditions: minuend and subtrahend (a series or nothing), and what is added at order 0."""
+        found: list[tuple[str, str, str]] = []
+        for rule in self.S.rules:
+            if rule.kind not in ("step", "chosen") or rule.operands[0] == "choose":
+                continue
+            kind, x = rule.operands[0], rule.operands[1]
+            if kind in ("abs", "sign"):
+                found.append(("", x, ""))
+            elif kind == "floor":
+                found += [(x, "", f" - {rule.name}0"), (x, "", f" - ({rule.name}0 + 1.0)")]
+            else:
+                found.append((x, rule.operands[2], ""))
+        return list(dict.fromkeys(found))
+
+    def condition_lines(self, at: str, row: str) -> list[str]:
+        lines = []
+        for n, (a, b, more) in enumerate(self.conditions):
+            difference = " - ".join([f"{a}{at}" if a else "0.0", *([f"{b}{at}"] if b else [])])
+            place = f"{self.conditions_at + n}" if row == "0" else f"{self.conditions_at + n} + {len(self.conditions)} * {row}"
+            lines.append(f"work[{place}] = {difference}{more if at == '0' else ''}")
+        return lines
+
+    def step_at_zero(self, rule: Rule) -> list[str]:
+        """The sign of nothing is that of a negative number, for which the condition holds."""
+        if rule.operands[0] == "sign":
+            return [f"{rule.name}0 = 1.0 if {rule.operands[1]}0 > 0.0 else -1.0"]
+        return super().step_at_zero(rule)
+
+    def row(self, names: Sequence[str], at: str) -> list[str]:
+        """A row of coefficients of the states."""
+        return [
+            f"store4(work, {at} + {n}, {in_lanes(names[n : n + LANES])})" for n in range(0, self.width, LANES)
+        ]
+
+    def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
+        """The whole function."""
+        n, zero = len(self.S.states), self.rules(zero=True)  # which finds out what stays
+        later = ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
+        later += self.rules(zero=False)
+        rates = self.next_states("0", "h")
+        loop = [*self.wide(self.products), *self.condition_lines("k", "k"), "g = h / (fk + 1.0)"]
+        loop += [*self.next_states("k", "g"), *self.row([f"y{i}k" for i in range(n)], f"{HEAD} + {self.width} * (k + 1)")]
+        g, needed = self.S.g, [self.S.g.input(name) for name in names]
+        stays = factored(g, self.S.fixed)
+        body = Lines(g, [*needed, *stays], given)
+        lines = ["K = part", f"h = work[{SCALE}]", *read, *body.lines]
+        lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
+        lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
+        lines += ["t0 = t", *zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]
+        lines += [*rates, *self.row([f"y{i}k" for i in range(n)], f"{HEAD + self.width}")]
+        lines += [*later, *self.condition_lines("k", "1")]
+        for one in self.factors:
+            lines += [f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k"]
+        lines += [*self.next_states("k", "0.5 * h"), "tk = 0.0"]
+        lines += [*self.row([f"y{i}k" for i in range(n)], f"{HEAD + 2 * self.width}")]
+        lines += ["for k in range(2, K):", *(f"    {line}" for line in loop)]
+        return "\n".join(["def series(part, t, N, y, bodies, parameters, work):", *(f"    {line}" for line in lines)]) + "\n"
+
+
+def _places(N: int, auxiliary: int, names: set[str]) -> tuple[list[str], dict[str, str]]:
+    """Lines that read attitudes, and expressions of all inputs that a program of N bodies may have."""
+    given = {"t": "t"} | {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(auxiliary)}
+    read: list[str] = []
+    for i in range(N):
+        y, b = L.BODY * i, L.CONSTANTS * i
+        given |= {f"mass{i}": f"bodies[{b + L.MASS}]", f"lightness{i}": f"bodies[{b + L.INVERSE_MASS}]"}
+        for k in range(3):
+            c = 3 * i + k
+            given |= {
+                f"r{c}": f"y[{y + L.POSITION + k}]", f"v{c}": f"bodies[{b + L.INVERSE_MASS}] * y[{y + L.MOMENTUM + k}]",
+                f"m{c}": f"y[{y + L.ANGULAR + k}]", f"I{c}": f"bodies[{b + L.INERTIA + k}]",
+                f"j{c}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
+            }  # fmt: skip
+        parts = [f"q{4 * i + k}_" for k in range(4)]
+        rows = matrix_rows("q", parts)
+        turning = {f"q_{row}{3 * i + k}": rows[f"q_{row}{k}"] for row in ROWS for k in range(3)}
+        turning |= {f"q{4 * i + k}": part for k, part in enumerate(parts)}
+        given |= turning | {f"f{4 * i + k}": f"bodies[{L.CONSTANTS * N + 4 * i + k}]" for k in range(4)}
+        if not names.isdisjoint(turning):
+            read += [f"{part} = y[{y + L.ATTITUDE + k}]" for k, part in enumerate(parts)]
+    given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
+    return read, given
+
+
+@lru_cache(maxsize=64)
+def series_role(
+    g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
+    moves: tuple[bool, ...], turns: tuple[bool, ...],
+) -> SeriesRole:  # fmt: skip
+    """The role of a system.
+
+    Parameters
+    ----------
+    g, N, force, torque, rates
+        Of its ``Dynamics``.
+    moves, turns : tuple (N,) of bool
+        Which bodies move, and which turn.
+
+    Raises
+    ------
+    InvalidInput
+        The series would need more products than can be compiled.
+    """
+    names, changes = equations(Dynamics(g, N, force, torque, rates), moves, turns)
+    every = [*zip(names, changes, strict=True), *((f"w{k}", row) for k, row in enumerate(rates))]
+    every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
+    names = [name for name, _ in every]
+    series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
+    if len(series.slots) > MOST_PRODUCTS:
+        raise InvalidInput(
+            f"the Taylor series of these loads has {len(series.slots)} products; at most {MOST_PRODUCTS} can be "
+            "compiled, so take a method that evaluates the loads, such as 'mkrk:cv8'"
+        )
+    writer = _Writer(series)
+    _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
+    read, given = _places(N, len(rates), {*names, *g.names(series.fixed)})
+    function = module_of(writer.text(read, names, given)).series
+    states = sum(not name.startswith("q_") for name in names)
+    return SeriesRole(function, states, writer.width, len(writer.conditions), writer.conditions_at, writer.size)
