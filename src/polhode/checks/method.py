@@ -29,17 +29,17 @@ from polhode.checks.problems import (
     ORDER_PROBLEMS,
     ORDER_SPAN,
     POINT_PROBLEMS,
-    SERIES_PROBLEMS,
+    SERIES_PROBLEM,
     SPACE_PROBLEMS,
     SWITCHES,
+    VERTICAL,
     body_problem,
     free_problem,
     needs_places,
-    needs_series,
     orbit_problem,
     order_problem,
     problem_for,
-    suitable_loads,
+    sums_series,
     top_problem,
     trial_problem,
 )
@@ -78,7 +78,7 @@ def _order_lines(chosen: MethodSpec) -> list[Line]:
     """Orders under the loads the method is made for, then where its order differs: with velocities, for a free body."""
     promises = chosen.promises
     falls = promises.order_velocity != promises.order
-    loads = suitable_loads(chosen, *(CONFIGURATION if falls else SWITCHES))
+    loads = CONFIGURATION if falls else SWITCHES
     prepared = chosen.prepare()
     if "only_central_gravity" in prepared.needs:
         system, y = orbit_problem()
@@ -86,14 +86,15 @@ def _order_lines(chosen: MethodSpec) -> list[Line]:
         return [_exact_line(chosen, "orbit", problem, ORDER_SPAN)]
     points = "points" in prepared.needs
     names: Iterable[str] = ORDER_PROBLEMS
-    if needs_series(chosen):
-        names = SERIES_PROBLEMS
-    elif points:
+    if points:
         names = POINT_PROBLEMS
     elif needs_places(chosen):
         names = SPACE_PROBLEMS
     pull = {"attracted": "central_gravity" in prepared.needs}
     lines = [_order_line(chosen, what, promises.order, order_problem(what, *loads, **pull)) for what in names]
+    if sums_series(chosen):
+        problem = order_problem(SERIES_PROBLEM, VERTICAL)
+        lines.append(_order_line(chosen, "order, torque by the vertical", promises.order, problem))
     if falls:
         problem = order_problem("order, particle" if points else "order, body in space", *SWITCHES, **pull)
         lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))
@@ -131,7 +132,7 @@ def _symmetry_line(chosen: MethodSpec) -> Line:
     promised = chosen.promises.time_symmetric
     defects: dict[float, float] = {}
     system, y = problem_for(chosen, "time", "potential")
-    for h in (0.2, 0.4, 0.8, *LONG_STEPS * needs_series(chosen)):
+    for h in (0.2, 0.4, 0.8, *LONG_STEPS * sums_series(chosen)):
         try:
             defects[h] = symmetry_defect(chosen, system, y, h=h)
         except PolhodeError:  # too large a step; the smaller ones decide
@@ -153,7 +154,7 @@ def _kept_line(chosen: MethodSpec, what: str, problem: tuple[System, object], pr
         raise InvalidInput(f"{chosen.label!r} promises {sorted(set(promised) - set(QUANTITIES))}; known: {QUANTITIES}")
     worst = dict.fromkeys(QUANTITIES, 0.0)
     sizes = []
-    long_steps = ((h, 8) for h in LONG_STEPS * needs_series(chosen))
+    long_steps = ((h, 8) for h in LONG_STEPS * sums_series(chosen))
     for h, steps in ((0.25, 120), (0.5, 60), (1.0, 20), (1.6, 12), *long_steps):
         try:
             found = drifts(chosen, *problem, h=h, steps=steps)
@@ -189,7 +190,7 @@ def _symplectic_line(chosen: MethodSpec, what: str, promised: bool, *loads: str)
     take_steps = stepper(chosen, system, y)
     defects: dict[float, float] = {}
     # Small steps suffice for a symplectic method; at large ones the Jacobian by differences is inaccurate.
-    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG_STEPS * needs_series(chosen)):
+    for h in (0.1, 0.2, 0.4) if promised else (0.1, 0.2, 0.4, 0.8, 1.2, *LONG_STEPS * sums_series(chosen)):
         try:
             defects[h] = symplectic_defect(lambda z, h=h: take_steps(z, 0.0, h), system, y)  # type: ignore[misc]
         except PolhodeError:  # too large a step; the smaller ones decide
@@ -212,10 +213,8 @@ def _slicing_line(chosen: MethodSpec) -> Line:
     if "points" in chosen.prepare().needs:
         system, y = problem_for(chosen, *SWITCHES, bodies=2)
     else:
-        bodies = 1 if needs_series(chosen) else 2
-        loads = suitable_loads(chosen, *SWITCHES)
         system, y = trial_problem(
-            *loads, moves=True, bodies=bodies, attracted="central_gravity" in chosen.prepare().needs
+            *SWITCHES, moves=True, bodies=2, attracted="central_gravity" in chosen.prepare().needs
         )
     defect = slicing_defect(chosen, system, y)
     return Line("slicing and recording", defect == 0.0, "no influence", f"difference {defect:.1e}", {"defect": defect})
@@ -260,12 +259,12 @@ def check_method(method: str | Method | MethodSpec, **options: str) -> Report:
         * ``numbering of the axes``, ``frame of the inertia``: to round-off, results do not depend on the numbering of
           the body's axes or on the frame of the inertia; where a dependence is declared, they do.
 
-        Each method gets problems it can take: a method for points particles, one that sums the Taylor series of the
-        torque a torque that has one, one that solves a central attraction alone an orbit, one that follows orbits
-        between kicks a centre beside the other loads, one whose steps follow places bodies in space. Steps of a method
-        with a time transformation are nominal; its errors are those at the end of the span, which a shortened last step
-        reaches. Of a thermostat with friction or a relaxation time only slicing is checked; without them the bath does
-        nothing, and the method is checked as any other.
+        Each method gets problems it can take: a method for points particles, one that solves a central attraction alone
+        an orbit, one that follows orbits between kicks a centre beside the other loads, one whose steps follow places
+        bodies in space. One that sums Taylor series is measured under a torque with a series of its own, too. Steps of
+        a method with a time transformation are nominal; its errors are those at the end of the span, which a shortened
+        last step reaches. Of a thermostat with friction or a relaxation time only slicing is checked; without them the
+        bath does nothing, and the method is checked as any other.
 
     Raises
     ------

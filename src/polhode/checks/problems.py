@@ -1,7 +1,7 @@
 """Test problems for methods: no term vanishes, and no symmetry hides a mistake.
 
 * ``trial_problem``: asymmetric bodies, pinned or moving through space, one or two of them, under any of the load terms
-  below; for methods that need the Taylor series of the torque, under a torque that depends on the vertical only.
+  below, also under a torque that depends on the vertical only, with its Taylor series.
 * ``top_problem``: a symmetric heavy top, for what is conserved there.
 * ``orbit_problem``: a point attracted by a centre, for methods that solve that motion only.
 
@@ -193,14 +193,9 @@ def body_problem(chosen: MethodSpec) -> tuple[System, Any]:
 
 
 # ------------------------------------------------------------------ the problem that suits a method
-def needs_series(chosen: MethodSpec) -> bool:
-    """Whether the method sums the Taylor series of the torque."""
-    return "series" in chosen.prepare().needs
-
-
-def suitable_loads(chosen: MethodSpec, *loads: str) -> tuple[str, ...]:
-    """These terms; for a method that needs the series of the torque, the one term that has a series."""
-    return (VERTICAL,) if loads and needs_series(chosen) else loads
+def sums_series(chosen: MethodSpec) -> bool:
+    """Whether the method sums Taylor series: accurate to round-off at steps that show the errors of others."""
+    return chosen.prepare().made_for is not None
 
 
 def needs_places(chosen: MethodSpec) -> bool:
@@ -214,7 +209,6 @@ def problem_for(chosen: MethodSpec, *loads: str, bodies: int = 1) -> tuple[Syste
     needs = chosen.prepare().needs
     if "only_central_gravity" in needs:
         return orbit_problem()
-    loads = suitable_loads(chosen, *loads)
     points, attracted = "points" in needs, "central_gravity" in needs
     moves = points or attracted or needs_places(chosen)
     return trial_problem(*loads, turns=not points, moves=moves, bodies=bodies, attracted=attracted)
@@ -243,8 +237,8 @@ POINT_PROBLEMS = {
 SPACE_PROBLEMS = ("order, particle", "order, body in space", "order, two coupled bodies")
 """Order problems for methods whose steps follow places."""
 
-SERIES_PROBLEMS = ("order, pinned body", "order, body in space")
-"""Order problems for methods that need the series of the torque: one body that rotates."""
+SERIES_PROBLEM = "order, pinned body"
+"""The problem on which a method that sums series is measured under a torque that has a series of its own."""
 
 
 @cache

@@ -5,12 +5,12 @@ The coefficients of order k of the states are X_k, in powers of (time - t)/s wit
     y(t + f s) = y(t) + sum over k = 1 ... K of X_k f^k,
 
 after which quaternions are scaled to unit length. Steps of one size have s = h and f = 1. Chosen steps are as long as
-the last two terms allow: |X_k| f^k at most the tolerance for k = K - 1 and K; so none is refused. Their scale is a power
-of two, of the size of the last step: a scale of another size changes the exponents of the coefficients and no digit.
+the last two terms allow: |X_k| f^k at most the tolerance for k = K - 1 and K; so none is refused. Their scale is a
+power of two, of the size of the last step: one of another size changes the exponents of coefficients and no digit.
 
-Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond that place, by
-10^-15 of its size, and the next one begins with the formulas that hold there. Signs are compared at eight places of a
-step; what changes twice between two of them is not seen.
+Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond that place,
+by 10^-15 of its size, and the next one begins with the formulas that hold there. Signs are compared at eight places of
+a step; what changes twice between two of them is not seen.
 
 ``work``: scale, scale of the coefficients that are there, spare | coefficients | conditions | memory | the sum.
 """

@@ -4,10 +4,10 @@
     "taylor"             of chosen steps the order too follows from the tolerance; of equal steps it is 20
 
 A step sums the Taylor series of all that moves [jorba2005] (``flows.polynomial``), whose recursions are written from
-the program of the loads (``programs.series_role``). All coefficients together count as one evaluation of the loads. With
-a tolerance a step is as long as its own last two terms allow, so that no step is refused; its polynomial is the dense
-output, on which events are found. Loads that choose between formulas are followed to where the choice changes, and the
-step ends there.
+the program of the loads (``programs.series_role``). All coefficients together count as one evaluation of the loads.
+With a tolerance a step is as long as its own last two terms allow, so that no step is refused; its polynomial is the
+dense output, on which events are found. Loads that choose between formulas are followed to where the choice changes,
+and the step ends there.
 
 Steps of one size of a body whose torque depends on the vertical only, and whose system provides its series, rotate it
 by ``flows.taylor``, which keeps the quaternion's length exactly.

@@ -110,7 +110,7 @@ class _Writer(SeriesWriter):
         lines = []
         for n, (a, b, more) in enumerate(self.conditions):
             difference = " - ".join([f"{a}{at}" if a else "0.0", *([f"{b}{at}"] if b else [])])
-            place = f"{self.conditions_at + n}" if row == "0" else f"{self.conditions_at + n} + {len(self.conditions)} * {row}"
+            place = f"{self.conditions_at + n} + {len(self.conditions)} * {row}"
             lines.append(f"work[{place}] = {difference}{more if at == '0' else ''}")
         return lines
 
@@ -122,9 +122,7 @@ class _Writer(SeriesWriter):
 
     def row(self, names: Sequence[str], at: str) -> list[str]:
         """A row of coefficients of the states."""
-        return [
-            f"store4(work, {at} + {n}, {in_lanes(names[n : n + LANES])})" for n in range(0, self.width, LANES)
-        ]
+        return [f"store4(work, {at} + {n}, {in_lanes(names[n : n + LANES])})" for n in range(0, self.width, LANES)]
 
     def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
         """The whole function."""
@@ -133,7 +131,8 @@ class _Writer(SeriesWriter):
         later += self.rules(zero=False)
         rates = self.next_states("0", "h")
         loop = [*self.wide(self.products), *self.condition_lines("k", "k"), "g = h / (fk + 1.0)"]
-        loop += [*self.next_states("k", "g"), *self.row([f"y{i}k" for i in range(n)], f"{HEAD} + {self.width} * (k + 1)")]
+        now, first = [f"y{i}k" for i in range(n)], f"{HEAD} + {self.width} * (k + 1)"
+        loop += [*self.next_states("k", "g"), *self.row(now, first)]
         g, needed = self.S.g, [self.S.g.input(name) for name in names]
         stays = factored(g, self.S.fixed)
         body = Lines(g, [*needed, *stays], given)
@@ -141,14 +140,14 @@ class _Writer(SeriesWriter):
         lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
         lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
         lines += ["t0 = t", *zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]
-        lines += [*rates, *self.row([f"y{i}k" for i in range(n)], f"{HEAD + self.width}")]
+        lines += [*rates, *self.row(now, f"{HEAD + self.width}")]
         lines += [*later, *self.condition_lines("k", "1")]
         for one in self.factors:
             lines += [f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k"]
         lines += [*self.next_states("k", "0.5 * h"), "tk = 0.0"]
-        lines += [*self.row([f"y{i}k" for i in range(n)], f"{HEAD + 2 * self.width}")]
+        lines += [*self.row(now, f"{HEAD + 2 * self.width}")]
         lines += ["for k in range(2, K):", *(f"    {line}" for line in loop)]
-        return "\n".join(["def series(part, t, N, y, bodies, parameters, work):", *(f"    {line}" for line in lines)]) + "\n"
+        return "\n    ".join(["def series(part, t, N, y, bodies, parameters, work):", *lines]) + "\n"
 
 
 def _places(N: int, auxiliary: int, names: set[str]) -> tuple[list[str], dict[str, str]]:

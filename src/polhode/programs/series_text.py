@@ -272,7 +272,8 @@ _ZERO: dict[str, Any] = {
     "product": lambda w, rule: [f"{rule.name}0 = {rule.operands[0]}0 * {rule.operands[1]}0"],
     "quotient": SeriesWriter.quotient_at_zero,
     "reciprocal": lambda w, rule: [f"{rule.name}0 = 1.0 / {rule.operands[0]}0"],
-    "power": SeriesWriter.power_at_zero, "slope": SeriesWriter.function_at_zero, "integral": SeriesWriter.function_at_zero,
+    "power": SeriesWriter.power_at_zero, "slope": SeriesWriter.function_at_zero,
+    "integral": SeriesWriter.function_at_zero,
     "scaled": lambda w, rule: [f"{rule.name}0 = 0.0"],
     "chosen": SeriesWriter.step_at_zero, "step": SeriesWriter.step_at_zero,
 }  # fmt: skip

@@ -183,7 +183,7 @@ class AdaptiveRun(Run):
 
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
         if status != L.TOO_SMALL:
-            return None
+            return super().particular_failure(status, step, t, h)
         return StepTooSmall(
             f"rtol = {self.asked.rtol:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
             "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",

@@ -174,9 +174,10 @@ class Integrator:
         self.step_info[L.HAS_COMMUTATOR] = float("commutator" in system.provides)
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.started, self.breaks = t, breaks
-        self.loads = self.loads_of_system if self.prepared.role is None else self._between(
-            jit.compile_kernel(self.prepared.role, LOADS)
-        )
+        if self.prepared.role is None:
+            self.loads = self.loads_of_system
+        else:
+            self.loads = self._between(jit.compile_kernel(self.prepared.role, LOADS))
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None

@@ -17,9 +17,11 @@ from polhode.errors import (
     ConvergenceError,
     NotFinite,
     PolhodeError,
+    StepFailed,
     StepTooLarge,
     UserFunctionError,
 )
+from polhode.flows.polynomial import MOST_PIECES
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.energy_guard import work_variables
@@ -519,8 +521,14 @@ class Run:
         )  # fmt: skip
 
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
-        """The error for a status that only one kind of run has."""
-        return None
+        """The error for a status that only one kind of run has, or only one method."""
+        if status != L.NOT_CONVERGED or not self.integrator.prepared.polynomial:
+            return None
+        return StepFailed(
+            f"in step {step} (t = {t:.9g}) the loads change from one formula to another more than {MOST_PIECES} times "
+            "(where, min, max, abs): both lead back to where they meet; write loads that are smooth there",
+            step=step, time=t,
+        )  # fmt: skip
 
     def _wrong(self, y: Any, after: Any) -> str:
         """What the system finds wrong with the state before a step or within it, followed by a semicolon."""
