@@ -65,10 +65,6 @@ print(json.dumps(found))
 
 TURNING = {"free", "top", "torque", "potential", "wall"}
 REASONS = {
-    "Taylor series, which": (
-        "take a method that evaluates the loads",
-        {"torque", "potential", "load", "particle", "orbit", "several", "oblate", "drag", "impulse", "craft", "bodies"},
-    ),
     "follows the motion about a centre": ("or the method without '/kepler'", {*TURNING, "load", "particle", "bodies"}),
     "is the motion about a centre of attraction": ("rkn6_14a/kepler", {"oblate", "drag", "impulse", "craft"}),
     "moves bodies through space only": ("'mkrk:gauss6'", {*TURNING, "load", "craft"}),

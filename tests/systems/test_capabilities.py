@@ -96,7 +96,10 @@ def test_a_system_of_ones_own_may_state_what_it_provides():
 def test_what_the_methods_need():
     needs = {name: MethodSpec(row, row.resolve_options()).with_trials.prepare().needs for name, row in METHODS.items()}
     assert needs["kepler"] == {"central_gravity", "only_central_gravity", "points", "no_auxiliary"}
-    assert {name for name in needs if "series" in needs[name]} == {name for name in METHODS if name[:6] == "taylor"}
+    assert all("series" not in needs[name] for name in needs) and needs["taylor8"] == needs["taylor"] == frozenset()
+    top = EVERY["heavy_top"]()
+    assert METHODS["taylor8"].prepare().made_for(top, False).needs == {"series", "no_auxiliary"}
+    assert METHODS["taylor8"].prepare().made_for(top, True).needs == frozenset()
     assert needs["variational"] == {"points"} and needs["mkrk"] == needs["rkn6_14a"] == frozenset()
     assert method("v2/kepler").prepare().needs == {"central_gravity"}
     assert method("reversible:v2").prepare().needs == {"fixed_centre"}
@@ -145,4 +148,5 @@ def test_listings_tell_what_is_provided_and_needed():
     assert told["capabilities"]["only_central_gravity"]["systems"] == ["orbit"]
     assert "series" in next(row["provides"] for row in told["systems"] if row["name"] == "heavy_top")
     assert facts_of(method("kepler"))["needs"] == ["central_gravity", "only_central_gravity", "no_auxiliary", "points"]
-    assert CAPABILITIES["series"].meaning in " ".join(in_words(method("taylor8")).split())
+    assert CAPABILITIES["points"].meaning in " ".join(in_words(method("variational")).split())
+    assert "loads that can be traced" in " ".join(in_words(method("taylor8")).split())

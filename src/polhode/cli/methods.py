@@ -17,11 +17,11 @@ Which one? Without --method a run takes what measurements recommend for its syst
   no loads                                           exact
   loads that depend on time and configuration only   rkn6_14a; fg6_5, pmlf6 where the system has commutator loads
   the same, weak beside the free motion              aba10_6_4; pmlf6
-  tops, walls, satellites to many digits             taylor12, taylor16
+  any system to many digits                          taylor with a tolerance; tops, walls: taylor12, taylor16
   orbits about a centre, weakly perturbed            aba10_6_4/kepler, rkn6_14a/kepler; nothing but the centre: kepler
   loads that depend on velocities                    mkrk:cv8; where they are weak, as drag is, s6_10, kl8
   very many coarse steps                             v2, trapm, imid
-  steps chosen by a tolerance (rtol)                 mkrk:dp8
+  steps chosen by a tolerance (rtol)                 mkrk:dp8, taylor
   eccentric orbits, stiff walls: steps that adapt    logarithmic:kl8; reversible: before any symmetric method
   a temperature instead of an energy                 baoab:temperature=...:friction=..., nose_hoover
   Euler angles or rotation vectors as the state      euler:dp8:ZYX, rotation_vector:gauss4

@@ -110,7 +110,7 @@ def traits(p: Promises, *others: str) -> str:
 def range_words(method: Method) -> str:
     """Largest rotation in a step."""
     if method.family == "taylor":
-        return "pi (180 degrees) of the vertical in the body frame"
+        return "no limit; of free bodies, tops, satellites and walls pi (180 degrees) of the vertical in the body frame"
     if not isfinite(method.range):
         return "no limit" if limit_of(method) is None else "that of the free rotation"
     return "pi (180 degrees)" if method.range == pi else f"{method.range:.4g} rad"
@@ -215,8 +215,8 @@ KINDS: dict[str, tuple[str, str, tuple[str, ...], Callable[[MethodSpec], tuple[s
     ),
     "taylor": (
         "Taylor series",
-        "Any order from 2 to 30: taylor14. For free bodies, heavy tops, gravity gradient, soft wall: systems that know "
-        "the Taylor series of their torque.", _ONE_STEP, _one_step,
+        "Any order from 2 to 30: taylor14; with a tolerance taylor chooses the order too. For all systems whose loads "
+        "can be traced, functions of users included.", _ONE_STEP, _one_step,
     ),
     "variational": (
         "Variational integrators, for bodies that move through space and do not turn",
