@@ -110,8 +110,8 @@ class _Writer(SeriesWriter):
         lines = []
         for n, (a, b, more) in enumerate(self.conditions):
             difference = " - ".join([f"{a}{at}" if a else "0.0", *([f"{b}{at}"] if b else [])])
-            place = f"{self.conditions_at + n} + {len(self.conditions)} * {row}"
-            lines.append(f"work[{place}] = {difference}{more if at == '0' else ''}")
+            slot = f"{self.conditions_at + n} + {len(self.conditions)} * {row}"
+            lines.append(f"work[{slot}] = {difference}{more if at == '0' else ''}")
         return lines
 
     def step_at_zero(self, rule: Rule) -> list[str]:
