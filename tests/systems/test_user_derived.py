@@ -163,6 +163,14 @@ def test_other_values_that_lead_to_the_same_program_compile_nothing():
     assert np.abs(weaker.position - expected).max() <= 1e-15
 
 
+def test_a_value_for_which_a_function_cannot_be_traced_says_nothing_about_others():
+    def ringing(t, position, parameters):
+        return rings(t, position, (1.0 / math.sqrt(parameters[0]), 0.7, 1.0))
+
+    assert "commutator" not in ph.particle(2.0, potential=ringing, parameters=[-1.0]).provides
+    assert "commutator" in ph.particle(2.0, potential=ringing, parameters=[0.2]).provides
+
+
 # ------------------------------------------------------------------ potentials that cannot be traced
 def wall(t, position, parameters):
     depth, n = position[0], 0

@@ -7,8 +7,8 @@ that of the loads of a potential calls derivatives. Such roles are cached on dis
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
@@ -129,10 +129,13 @@ class Traced:
         What it computes.
     reason : str
         Why there is none, a clause about the function ("it decides by ...").
+    values : mapping of str to float
+        The parameters for which there is none.
     """
 
     program: Program | None
     reason: str = ""
+    values: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 def arguments_of(form: Form, size: int) -> dict[str, Any]:
@@ -166,16 +169,17 @@ def traced(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: s
     """
     known = _known(made, arguments, shape)
     for one in known:
-        fixed = one.program.fixed if one.program is not None else {}
+        fixed = one.program.fixed if one.program is not None else one.values
         if all(values[int(name[1:])] == value for name, value in fixed.items()):
             return one
+    numbers = {f"p{k}": float(x) for k, x in enumerate(values)}
     try:
-        numbers = {"p": values} if len(values) else None
-        found = Traced(trace(made.function, dict(arguments), shape, what, numbers))
+        found = Traced(trace(made.function, dict(arguments), shape, what, {"p": values} if len(values) else None))
     except NotTraceable as problem:
-        found = Traced(None, str(problem))
+        found = Traced(None, str(problem), numbers)
     except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
-        found = Traced(None, str(problem))
+        found = Traced(None, str(problem), numbers)
+    known[:] = [one for one in known if one.program is not None]  # of failures, the last is kept
     known.append(found)
     return found
 
