@@ -10,6 +10,7 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import rotation
+from polhode.capabilities import refusal
 from polhode.checks import load_caller
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -199,7 +200,9 @@ def test_differences_of_a_potential_are_told_once_with_the_line():
 
 def test_a_method_that_needs_more_says_why_it_is_missing():
     system = ph.rigid_body((1, 2, 2.5), potential=lambda t, q, p: np.interp(q[1], [-1, 1], [0, 1]))
-    with pytest.raises(
-        ph.errors.InvalidInput, match=r"series.*; potential '<lambda>' \(.*cannot be traced: it uses np.interp"
-    ):
+    why = r"potential '<lambda>' \(test_user_derived.py:\d+\) cannot be traced: it uses np.interp"
+    with pytest.raises(ph.errors.InvalidInput, match="needs the Taylor series of the loads, but " + why):
         ph.integrate(system, "taylor16", step=0.1, steps=2)
+    refused = refusal({"commutator"}, "mine", system.name, system.untraced, havers="heavy_top")
+    assert re.search("'mine' needs a formula for the commutator load, .*; " + why, str(refused))
+    assert ph.particle(1.0, potential=central, parameters=[3.0]).untraced == ""

@@ -88,9 +88,10 @@ def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | Non
     """
     dynamics = system.dynamics
     if dynamics.reason:
+        why = system.untraced or f"those of {system.name!r} cannot be traced: {dynamics.reason}"
         raise InvalidInput(
-            f"method {name!r} needs the Taylor series of the loads, but those of {system.name!r} cannot be traced: "
-            f"{dynamics.reason}; take 'mkrk:cv8', or a splitting such as 'rkn6_14a'"
+            f"method {name!r} needs the Taylor series of the loads, but {why}; take 'mkrk:cv8', or a splitting such as "
+            "'rkn6_14a'"
         )
     moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
     made = series_role(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
