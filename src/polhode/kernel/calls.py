@@ -33,6 +33,7 @@ from polhode.kernel.values import (
     Known,
     Row,
     Scalar,
+    Truths,
     Tup,
     Value,
     View,
@@ -276,8 +277,10 @@ class Calls(Arithmetic):
             return self.function_of_rows(it, x)
         if it is tuple and len(x) == 1 and isinstance(opened(x[0]), Tup):
             return Tup(opened(x[0]).parts)  # type: ignore[union-attr]
-        if any(isinstance(a, Scalar) and a.kind is simd.LANES for a in x):
-            raise Unsupported("a function of lanes")
+        if it is np.where and len(x) == 3:
+            return self.where(*x)
+        if any(isinstance(a, Scalar) and isinstance(a.kind, simd.Lanes) for a in x):
+            return self.of_lanes(it, [settled(a) for a in x])
         if len(x) == 1 and isinstance(x[0], Known) and it in (int, float, bool) and is_number(x[0].it):
             return Known(it(x[0].it))
         if it is float and len(x) == 1 and isinstance(x[0], Known) and x[0].it in ("nan", "inf", "-inf"):
@@ -323,6 +326,18 @@ class Calls(Arithmetic):
             zero = builder.fsub(numbers[0], numbers[0])
             return Scalar(BOOL, builder.fcmp_ordered("ord", zero, zero))
         raise Unsupported(f"a call of {it.__name__}")
+
+    def where(self, condition: Value, a: Value, b: Value) -> Value:
+        """``np.where`` of numbers or lanes: the first where the condition holds, else the second; both are computed."""
+        if isinstance(condition, Scalar) and isinstance(condition.kind, Truths):
+            return self.chosen(condition.v, self.number(a), self.number(b))
+        test = self.truth(condition)
+        if isinstance(test, bool):
+            return a if test else b
+        a, b = self.number(a), self.number(b)
+        kind = self.wide(a, b)
+        both = (a, b) if kind is None else (Scalar(kind, self.cast(v, kind)) for v in (a, b))
+        return self.chosen(test, *both)
 
     def function_of_rows(self, it: Any, x: list[Value]) -> Value:
         """Functions of numpy on small arrays."""

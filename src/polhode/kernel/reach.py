@@ -21,6 +21,8 @@ from polhode.kernel.holes import Hole, check_filled
 LIBRARIES = frozenset({"numpy", "numba", "llvmlite", "builtins", "math", "cmath", "operator", "sys", "platform"})
 """Packages whose objects enter by name only; versions are part of the name of the cache folder."""
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
+OF_ARRAYS = type(np.where)
+"""The type of functions of numpy that are no ufuncs."""
 CONSTANT = frozenset(dis.hasconst)
 OF_THE_PLACE = ("__doc__", "__firstlineno__")
 WRITTEN = "polhode.programs.written_"
@@ -107,7 +109,7 @@ class _Walk:
             self.type(value)
         elif isinstance(value, Type):
             self.kind(value)
-        elif isinstance(value, BuiltinFunctionType | np.ufunc) and (isinstance(value, np.ufunc) or _is_library(value)):
+        elif isinstance(value, np.ufunc) or (isinstance(value, BuiltinFunctionType | OF_ARRAYS) and _is_library(value)):
             self.absorb(getattr(value, "__module__", None), value.__name__)
         elif type(value).__name__ == "_Intrinsic" and _is_library(type(value)):
             self.function(value.__wrapped__)

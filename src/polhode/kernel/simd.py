@@ -1,4 +1,4 @@
-"""Vectors of four numbers (SIMD lanes) in kernels, for loops that LLVM does not vectorise by itself.
+"""Vectors of four or eight numbers (SIMD lanes) in kernels, for loops that LLVM does not vectorise by itself.
 
     s = fused(load4(a, k), load4(b, k), s)          s_i + a[k + i] b[k + i] for i = 0 ... 3
     r = fused(x, y, -x * y)                         of plain numbers: rounding error of the product x y
@@ -6,8 +6,11 @@
     y = (x * x + 1.0) / roots(x)                    operators, with plain numbers too
     a, b, c, d = transposed(a, b, c, d)             the first of each, the second of each, and so on
 
-A value is one 256-bit register (two of 128 bits on processors without them) and exists in kernels only. Without
-compilation it is an array of four numbers.
+A value is one 256-bit register for four numbers (two of 128 bits on processors without them), one of 512 bits or two of
+256 for eight; it exists in kernels only. Without compilation it is an array. ``load8``, ``store8`` and ``spread8`` are
+of eight numbers, ``four``, ``sum4`` and ``transposed`` of four only, all others of both. Kernels may further use
+comparisons, ``where`` and the functions of numpy on lanes; those for which processors have no instruction are called
+for each number (``exp``, ``sin``).
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-VECTOR = ir.VectorType(ir.DoubleType(), 4)
+WIDTHS = (4, 8)
 CONTRACT = ("contract",)
 EIGHT_BYTES = 8
 MODULE_CODE = sys._getframe().f_code
@@ -29,64 +32,93 @@ MODULE_CODE = sys._getframe().f_code
 
 
 class Lanes(types.Type):  # type: ignore[misc]
-    """The numba type of four numbers."""
+    """The numba type of so many numbers."""
 
-    def __init__(self):
-        super().__init__(name="Lanes")
+    def __init__(self, width):
+        self.width = width
+        super().__init__(name=f"Lanes({width})")
 
 
-LANES = Lanes()
+LANES, EIGHT = (Lanes(width) for width in WIDTHS)
+
+
+def vector(width):
+    """The LLVM type of so many numbers."""
+    return ir.VectorType(ir.DoubleType(), width)
 
 
 @register_model(Lanes)
 class _Model(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager, front_end):
-        super().__init__(manager, front_end, VECTOR)
+        super().__init__(manager, front_end, vector(front_end.width))
 
 
-def _place(builder, pointer, k):
-    return builder.bitcast(builder.gep(pointer, [k]), VECTOR.as_pointer())
+def _place(builder, pointer, k, kind):
+    return builder.bitcast(builder.gep(pointer, [k]), vector(kind.width).as_pointer())
 
 
-@intrinsic
-def _load4(typing, pointer, k):
-    def build(context, builder, signature, arguments):
-        return builder.load(_place(builder, *arguments), align=EIGHT_BYTES)
-
-    return LANES(pointer, types.intp), build
+def parts_of(builder, lanes):
+    """The numbers of a vector."""
+    return [builder.extract_element(lanes, ir.Constant(ir.IntType(32), i)) for i in range(lanes.type.count)]
 
 
-@intrinsic
-def _store4(typing, pointer, k, a):
-    def build(context, builder, signature, arguments):
-        builder.store(arguments[2], _place(builder, *arguments[:2]), align=EIGHT_BYTES)
-        return context.get_dummy_value()
-
-    return types.void(pointer, types.intp, a), build
-
-
-def _repeated(builder, x):
-    lanes = ir.Constant(VECTOR, ir.Undefined)
-    for i in range(4):
+def joined(builder, numbers):
+    """A vector of these numbers."""
+    lanes = ir.Constant(vector(len(numbers)), ir.Undefined)
+    for i, x in enumerate(numbers):
         lanes = builder.insert_element(lanes, x, ir.Constant(ir.IntType(32), i))
     return lanes
 
 
-@intrinsic
-def _spread(typing, x):
-    def build(context, builder, signature, arguments):
-        return _repeated(builder, arguments[0])
+def repeated(builder, x, kind):
+    """A number in all lanes of a type."""
+    return joined(builder, [x] * kind.width)
 
-    return LANES(types.float64), build
+
+def each(builder, name, *lanes):
+    """A function of LLVM by its name, such as "sqrt", on vectors."""
+    kind = lanes[0].type
+    function = ir.FunctionType(kind, [kind] * len(lanes))
+    whole = f"llvm.{name}.v{kind.count}f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, whole), lanes)
+
+
+def _of_memory(kind):
+    """The intrinsics that load and store numbers, and that repeat one."""
+
+    @intrinsic
+    def load(typing, pointer, k):
+        def build(context, builder, signature, arguments):
+            return builder.load(_place(builder, *arguments, kind), align=EIGHT_BYTES)
+
+        return kind(pointer, types.intp), build
+
+    @intrinsic
+    def store(typing, pointer, k, a):
+        def build(context, builder, signature, arguments):
+            builder.store(arguments[2], _place(builder, *arguments[:2], kind), align=EIGHT_BYTES)
+            return context.get_dummy_value()
+
+        return types.void(pointer, types.intp, a), build
+
+    @intrinsic
+    def spread(typing, x):
+        def build(context, builder, signature, arguments):
+            return repeated(builder, arguments[0], kind)
+
+        return kind(types.float64), build
+
+    return load, store, spread
+
+
+_load4, _store4, _spread = _of_memory(LANES)
+_load8, _store8, _spread8 = _of_memory(EIGHT)
 
 
 @intrinsic
 def _four(typing, a, b, c, d):
     def build(context, builder, signature, arguments):
-        lanes = ir.Constant(VECTOR, ir.Undefined)
-        for i, x in enumerate(arguments):
-            lanes = builder.insert_element(lanes, x, ir.Constant(ir.IntType(32), i))
-        return lanes
+        return joined(builder, arguments)
 
     return LANES(*[types.float64] * 4), build
 
@@ -94,7 +126,7 @@ def _four(typing, a, b, c, d):
 @intrinsic
 def _sum4(typing, a):
     def build(context, builder, signature, arguments):
-        x = [builder.extract_element(arguments[0], ir.Constant(ir.IntType(32), i)) for i in range(4)]
+        x = parts_of(builder, arguments[0])
         return builder.fadd(builder.fadd(x[0], x[1]), builder.fadd(x[2], x[3]))
 
     return types.float64(LANES), build
@@ -103,10 +135,9 @@ def _sum4(typing, a):
 @intrinsic
 def _roots(typing, a):
     def build(context, builder, signature, arguments):
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.sqrt.v4f64"), arguments)
+        return each(builder, "sqrt", *arguments)
 
-    return LANES(a), build
+    return a(a), build
 
 
 def _pick(symbol):
@@ -118,7 +149,7 @@ def _pick(symbol):
             a, b = arguments
             return builder.select(builder.fcmp_ordered(symbol, a, b), a, b)
 
-        return LANES(a, b), build
+        return a(a, b), build
 
     return pick
 
@@ -129,19 +160,18 @@ _lesser, _greater = _pick("<"), _pick(">")
 @intrinsic
 def _below(typing, a, limit):
     def build(context, builder, signature, arguments):
-        bits = builder.fcmp_ordered("<", arguments[0], _repeated(builder, arguments[1]))
-        return builder.zext(builder.bitcast(bits, ir.IntType(4)), ir.IntType(64))
+        bits = builder.fcmp_ordered("<", arguments[0], repeated(builder, arguments[1], a))
+        return builder.zext(builder.bitcast(bits, ir.IntType(a.width)), ir.IntType(64))
 
-    return types.int64(LANES, types.float64), build
+    return types.int64(a, types.float64), build
 
 
 @intrinsic
 def _rounded(typing, a):
     def build(context, builder, signature, arguments):
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.rint.v4f64"), arguments)
+        return each(builder, "rint", *arguments)
 
-    return LANES(a), build
+    return a(a), build
 
 
 def _shuffled(builder, a, b, order):
@@ -170,18 +200,21 @@ def _give_operator(symbol, instruction):
 
     @intrinsic
     def operate(typing, a, b):
+        wide = a if isinstance(a, Lanes) else b
+
         def build(context, builder, signature, arguments):
             sides = [
-                x if kind is LANES else _repeated(builder, context.cast(builder, x, kind, types.float64))
+                x if kind is wide else repeated(builder, context.cast(builder, x, kind, types.float64), wide)
                 for x, kind in zip(arguments, signature.args, strict=True)
             ]
             return getattr(builder, instruction)(*sides, flags=CONTRACT)
 
-        return LANES(a, b), build
+        return wide(a, b), build
 
     @overload(symbol, inline="always")
     def choose(a, b):
-        if LANES in (a, b) and all(x is LANES or isinstance(x, types.Number) for x in (a, b)):
+        wide = {x for x in (a, b) if isinstance(x, Lanes)}
+        if len(wide) == 1 and all(x in wide or isinstance(x, types.Number) for x in (a, b)):
             return lambda a, b: operate(a, b)
         return None
 
@@ -196,7 +229,7 @@ def _fused(typing, a, b, c):
         a, b, c = arguments
         return builder.fadd(builder.fmul(a, b, flags=CONTRACT), c, flags=CONTRACT)
 
-    return LANES(a, b, c), build
+    return a(a, b, c), build
 
 
 @intrinsic
@@ -220,9 +253,24 @@ def store4(a, k, x):
     a[k : k + 4] = x
 
 
+def load8(a, k):
+    """Load the numbers a[k] ... a[k + 7]."""
+    return np.array(a[k : k + 8])
+
+
+def store8(a, k, x):
+    """Store eight numbers to a[k] ... a[k + 7]."""
+    a[k : k + 8] = x
+
+
 def spread(x):
     """One number in all four lanes."""
     return np.full(4, x)
+
+
+def spread8(x):
+    """One number in all eight lanes."""
+    return np.full(8, x)
 
 
 def four(a, b, c, d):
@@ -257,7 +305,7 @@ def greater(a, b):
 
 def below(a, limit):
     """An integer whose bit i is set where lane i is below the limit."""
-    return int(a[0] < limit) + 2 * int(a[1] < limit) + 4 * int(a[2] < limit) + 8 * int(a[3] < limit)
+    return sum(int(x < limit) << i for i, x in enumerate(a))
 
 
 def rounded(a):
@@ -274,9 +322,12 @@ def transposed(a, b, c, d):
 IN_KERNELS = {
     load4: lambda a, k: _load4,
     store4: lambda a, k, x: _store4,
+    load8: lambda a, k: _load8,
+    store8: lambda a, k, x: _store8,
     spread: lambda x: _spread,
+    spread8: lambda x: _spread8,
     four: lambda a, b, c, d: _four,
-    fused: lambda a, b, c: _fused if a is LANES else _fused_once,
+    fused: lambda a, b, c: _fused if isinstance(a, Lanes) else _fused_once,
     sum4: lambda a: _sum4,
     roots: lambda a: _roots,
     lesser: lambda a, b: _lesser,
@@ -289,10 +340,13 @@ IN_KERNELS = {
 
 overload(load4)(lambda a, k: lambda a, k: _load4(a, k))
 overload(store4)(lambda a, k, x: lambda a, k, x: _store4(a, k, x))
+overload(load8)(lambda a, k: lambda a, k: _load8(a, k))
+overload(store8)(lambda a, k, x: lambda a, k, x: _store8(a, k, x))
 overload(spread)(lambda x: lambda x: _spread(x))
+overload(spread8)(lambda x: lambda x: _spread8(x))
 overload(four)(lambda a, b, c, d: lambda a, b, c, d: _four(a, b, c, d))
 overload(fused)(
-    lambda a, b, c: (lambda a, b, c: _fused(a, b, c)) if a is LANES else lambda a, b, c: _fused_once(a, b, c)
+    lambda a, b, c: (lambda a, b, c: _fused(a, b, c)) if isinstance(a, Lanes) else lambda a, b, c: _fused_once(a, b, c)
 )
 overload(sum4)(lambda a: lambda a: _sum4(a))
 overload(roots)(lambda a: lambda a: _roots(a))

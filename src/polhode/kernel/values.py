@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from polhode.kernel.simd import LANES, _repeated
+from polhode.kernel.simd import CONTRACT, Lanes, each, joined, parts_of, repeated
 from polhode.kernel.source import Refused, Unsupported
 
 F, I, BIT, I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(1), ir.IntType(32)
@@ -68,6 +68,14 @@ class Row:
 
     def __init__(self, parts: Any) -> None:
         self.parts = tuple(parts)
+
+
+class Truths(types.Type):  # type: ignore[misc]
+    """The type of a comparison of lanes: a bit for each."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"Truths({width})")
 
 
 class Shape:
@@ -191,16 +199,23 @@ class Arithmetic:
             return b.zext(value.v, I)
         if kind == INT and value.kind == FLOAT:
             return b.fptosi(value.v, I)
-        if kind is LANES and value.kind in RANKS:
-            return _repeated(b, self.cast(value, FLOAT))
+        if isinstance(kind, Lanes) and value.kind in RANKS:
+            return repeated(b, self.cast(value, FLOAT), kind)
         raise Unsupported(f"{value.kind} is no {kind}")
 
     def number(self, value: Value) -> Value:
         """A settled number, integer or boolean; lanes too."""
         value = settled(value)
-        if isinstance(value, Scalar) and (value.kind in RANKS or value.kind is LANES):
+        if isinstance(value, Scalar) and (value.kind in RANKS or isinstance(value.kind, Lanes)):
             return value
         raise Unsupported("arithmetic on something else than numbers")
+
+    def wide(self, *values: Value) -> Any:
+        """The type of the lanes among settled values; None where there are none."""
+        kinds = {value.kind for value in values if isinstance(value, Scalar) and isinstance(value.kind, Lanes)}
+        if len(kinds) > 1:
+            raise Unsupported("lanes of different widths")
+        return next(iter(kinds), None)
 
     def common(self, a: Value, b: Value) -> Value:
         """A settled value whose shape both can be converted to (only its shape counts)."""
@@ -233,6 +248,9 @@ class Arithmetic:
 
     def chosen(self, condition: Any, a: Value, b: Value) -> Value:
         """The first value where the condition holds, else the second; both are computed."""
+        if isinstance(condition.type, ir.VectorType):
+            kind = self.wide(settled(a), settled(b)) or Lanes(condition.type.count)
+            return Scalar(kind, self.builder.select(condition, self.cast(a, kind), self.cast(b, kind)))
         like = self.common(a, b)
         x, y = leaves_of(self.converted(a, like)), leaves_of(self.converted(b, like))
         return rebuilt(like, iter([self.builder.select(condition, p, q) for p, q in zip(x, y, strict=True)]))
@@ -255,11 +273,14 @@ class Arithmetic:
         a, b = self.number(x), self.number(y)
         kinds = (a.kind, b.kind)  # type: ignore[union-attr]
         builder = self.builder
-        if LANES in kinds:
-            if name not in ("Add", "Sub", "Mult", "Div"):
+        wide = self.wide(a, b)
+        if wide is not None:
+            if name == "Pow":
+                return self.power_of_lanes(self.cast(a, wide), b, exponent)
+            if name not in FLOATS:
                 raise Unsupported("an operator without lanes")
-            p, q = self.cast(a, LANES), self.cast(b, LANES)
-            return Scalar(LANES, getattr(builder, FLOATS[name])(p, q, flags=("contract",)))
+            p, q = self.cast(a, wide), self.cast(b, wide)
+            return Scalar(wide, getattr(builder, FLOATS[name])(p, q, flags=CONTRACT))
         if name == "Pow":
             return self.power(a, b, exponent)
         if FLOAT not in kinds and name in INTS:
@@ -324,6 +345,17 @@ class Arithmetic:
             raise Unsupported("a power whose exponent is a variable integer")
         return Scalar(FLOAT, self.intrinsic("llvm.pow.f64", self.cast(a, FLOAT), b.v))
 
+    def power_of_lanes(self, a: Any, b: Any, exponent: Any) -> Value:
+        """a to the power b, lane by lane, by the operations of plain numbers."""
+        others = (
+            parts_of(self.builder, self.cast(b, Lanes(a.type.count))) if exponent is None else [None] * a.type.count
+        )
+        found = [
+            self.power(Scalar(FLOAT, x), b if y is None else Scalar(FLOAT, y), exponent).v  # type: ignore[union-attr]
+            for x, y in zip(parts_of(self.builder, a), others, strict=True)
+        ]
+        return Scalar(Lanes(a.type.count), joined(self.builder, found))
+
     def whole_division(self, a: Any, b: Any, remainder: bool) -> Any:
         """Floor of the quotient of integers, or the remainder with the sign of the divisor; 0 for a divisor of 0."""
         builder = self.builder
@@ -385,8 +417,9 @@ class Arithmetic:
         x = self.number(x)
         if x.kind == FLOAT:  # type: ignore[union-attr]
             return Scalar(FLOAT, self.builder.fsub(ir.Constant(F, -0.0), x.v))  # type: ignore[union-attr]
-        if x.kind is LANES:  # type: ignore[union-attr]
-            raise Unsupported("a sign before lanes")
+        if isinstance(x.kind, Lanes):  # type: ignore[union-attr]
+            zeros = repeated(self.builder, ir.Constant(F, -0.0), x.kind)  # type: ignore[union-attr]
+            return Scalar(x.kind, self.builder.fsub(zeros, x.v))  # type: ignore[union-attr]
         return Scalar(INT, self.builder.neg(self.cast(x, INT)))
 
     def compared(self, name: str, x: Value, y: Value) -> Value:
@@ -403,8 +436,10 @@ class Arithmetic:
             return Known(bool(getattr(operator, SYMBOLS[name][1])(x.it, y.it)))
         a, b = self.number(x), self.number(y)
         kinds, symbol, builder = (a.kind, b.kind), SYMBOLS[name][0], self.builder  # type: ignore[union-attr]
-        if LANES in kinds:
-            raise Unsupported("a comparison of lanes")
+        wide = self.wide(a, b)
+        if wide is not None:
+            test = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
+            return Scalar(Truths(wide.width), test(symbol, self.cast(a, wide), self.cast(b, wide)))
         if FLOAT in kinds:
             test = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
             return Scalar(BOOL, test(symbol, self.cast(a, FLOAT), self.cast(b, FLOAT)))
@@ -443,6 +478,8 @@ class Arithmetic:
     def least(self, values: Any, symbol: str) -> Value:
         """The smallest ("<") or largest (">") of several numbers; of equal ones the first, as Python chooses."""
         best = self.number(values[0])
+        if self.wide(*map(settled, values)) is not None:
+            raise Unsupported("the smallest or largest of lanes; ``where`` chooses among them")
         for value in values[1:]:
             value = self.number(value)
             like = self.common(best, value)
@@ -450,6 +487,20 @@ class Arithmetic:
             compare = self.builder.fcmp_ordered if like.kind == FLOAT else self.builder.icmp_signed  # type: ignore[union-attr]
             best = Scalar(like.kind, self.builder.select(compare(symbol, b, a), b, a))  # type: ignore[union-attr]
         return best
+
+    def of_lanes(self, it: Any, x: list[Value]) -> Value:
+        """A function of numbers, lane by lane; by one instruction where processors have it."""
+        kind = self.wide(*x)
+        numbers = [self.cast(a, kind) for a in x]
+        if it in WIDE and len(x) == WIDE[it][1]:
+            return Scalar(kind, each(self.builder, WIDE[it][0], *numbers))
+        parts = zip(*(parts_of(self.builder, v) for v in numbers), strict=True)
+        found = [self.cast(self.function_of_numbers(it, [Scalar(FLOAT, v) for v in part]), FLOAT) for part in parts]
+        return Scalar(kind, joined(self.builder, found))
+
+    def function_of_numbers(self, it: Any, x: list[Value]) -> Value:
+        """A function of plain numbers."""
+        raise NotImplementedError
 
     def size(self, x: Value) -> Value:
         """The size of x."""
@@ -500,4 +551,10 @@ EXTERNS = {
     math.atan2: "atan2", np.arctan2: "atan2",
 }  # fmt: skip
 """Functions of the C library."""
+WIDE = {
+    math.sqrt: ("sqrt", 1), np.sqrt: ("sqrt", 1), abs: ("fabs", 1), np.abs: ("fabs", 1), math.fabs: ("fabs", 1),
+    np.fabs: ("fabs", 1), np.floor: ("floor", 1), np.ceil: ("ceil", 1), np.rint: ("rint", 1),
+    math.copysign: ("copysign", 2), np.copysign: ("copysign", 2),
+}  # fmt: skip
+"""Functions that are instructions on lanes, with the number of their arguments."""
 TO_INTEGER = {math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}

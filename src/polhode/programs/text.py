@@ -11,6 +11,7 @@ from typing import Any
 
 from polhode.programs.factor import factored, shared_pairs
 from polhode.programs.graph import Graph
+from polhode.programs.languages import ARRAY_NAMES, PYTHON, Given, Language
 from polhode.programs.primitives import PRIMITIVES
 
 LARGEST_POWER = 16.0
@@ -29,31 +30,21 @@ from polhode.kernel.simd import four, fused, load4, spread, store4
 {CALLED}
 """
 """Imports of every text."""
+_of_arrays = sorted({ARRAY_NAMES.get(name, name) + f" as {name}" * (name in ARRAY_NAMES) for name in MATH})
+HEAD_OF_LANES = f"""from math import nan
 
-Given = Mapping[str, str]
+from numpy import {", ".join([*_of_arrays, "copysign", "floor", "sqrt", "where"])}
+
+from polhode.kernel.simd import load4, load8, spread, spread8, store4, store8
+"""
+"""Imports of a text over lanes."""
+call = PYTHON.call
 
 
 def literal(x: float) -> str:
     """A number as Python reads it back, in brackets where it is negative."""
     text = repr(float(x)).replace("inf", "1e999")
     return f"({text})" if x < 0.0 else text
-
-
-def call(name: str, *x: str) -> str:
-    """The expression of a function of FUNCTIONS."""
-    if name == "choose":
-        return f"{x[1]} if {x[0]} != 0.0 else {x[2]}"
-    if name == "min":
-        return f"{x[0]} if {x[0]} < {x[1]} else {x[1]}"
-    if name == "max":
-        return f"{x[1]} if {x[0]} < {x[1]} else {x[0]}"
-    if name == "less":
-        return f"1.0 if {x[0]} < {x[1]} else 0.0"
-    if name == "sign":
-        return f"copysign(1.0, {x[0]})"
-    if name == "pow":
-        return f"{x[0]} ** {x[1]}"
-    return f"{name}({', '.join(x)})"
 
 
 def chain(parts: Sequence[tuple[str, str]]) -> str:
@@ -90,9 +81,9 @@ class Lines:
         Variable or literal of each row.
     """
 
-    def __init__(self, g: Graph, outputs: Sequence[int], given: Given) -> None:
+    def __init__(self, g: Graph, outputs: Sequence[int], given: Given, language: Language = PYTHON) -> None:
         """``given`` holds the expressions of inputs by name; elements of something are read once."""
-        self.g, self.given = g, given
+        self.g, self.given, self.language = g, given, language
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self._known: dict[str, str] = {}
@@ -110,7 +101,7 @@ class Lines:
         """The variable of an expression, which is assigned once for each key."""
         if key not in self._known:
             self._known[key] = f"x{len(self._known)}"
-            self.lines.append(f"{self._known[key]} = {expression}")
+            self.lines.append(self.language.line(self._known[key], expression))
         return self._known[key]
 
     def _factors(self, powers: Sequence[tuple[int, float]]) -> list[str]:
@@ -135,7 +126,7 @@ class Lines:
         b, e = self._powers[key]
         base, rank = self.names[b], f"{self._rank[b]:06d}"
         if 2.0 * e != int(2.0 * e) or abs(e) > LARGEST_POWER:
-            return self._let(key, f"{base} ** {literal(e)}")
+            return self._let(key, self.language.call("pow", base, literal(e)))
         one, mark = base, rank
         if e < 0.0:
             mark = f"{rank}^-1.0"
@@ -161,9 +152,9 @@ class Lines:
             return expression if expression.isidentifier() else self._let(f"in {row[1]}", expression)
         key = f"row {a}"
         if row[0] == "fun" and row[1] in PRIMITIVES:
-            return self._let(key, PRIMITIVES[row[1]].written(self.given, *(self.names[b] for b in row[2])))
+            return self._let(key, self.language.primitive(row[1], self.given, *(self.names[b] for b in row[2])))
         if row[0] == "fun":
-            return self._let(key, call(row[1], *(self.names[b] for b in row[2])))
+            return self._let(key, self.language.call(row[1], *(self.names[b] for b in row[2])))
         if row[0] == "mul":
             factors = [self._factor(name) for name in self._products[a]]
             return factors[0] if len(factors) == 1 else self._let(key, " * ".join(factors))

@@ -22,12 +22,12 @@ FOLDER = "programs"
 _lock = threading.RLock()
 
 
-def module_of(text: str) -> ModuleType:
-    """The module of a text of functions, ``HEAD`` before it; one for each text.
+def module_of(text: str, head: str = HEAD) -> ModuleType:
+    """The module of a text of functions, with imports before it; one for each text.
 
     It is in ``sys.modules`` before anything of it is compiled: numba asks for it by its name.
     """
-    text = f'"""Written by polhode from a traced function."""\n\n{HEAD}\n\n{text}'
+    text = f'"""Written by polhode from a traced function."""\n\n{head}\n\n{text}'
     name = WRITTEN + hashlib.sha256(text.encode()).hexdigest()[:32]
     with _lock:
         if name not in sys.modules:

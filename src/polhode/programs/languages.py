@@ -1,0 +1,94 @@
+"""Languages that programs are written in: Python for kernels, the same over lanes, C for devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polhode.errors import InvalidInput
+from polhode.programs.primitives import FIRST, MEMORY, PRIMITIVES
+
+Given = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language writes what programs need.
+
+    Attributes
+    ----------
+    functions : mapping of str to str
+        Expressions of functions of ``graph.FUNCTIONS``, with ``{0}``, ``{1}``, ... for the arguments; of a function
+        that is not among them, a call by its name.
+    assignment : str
+        A line that names (``{0}``) an expression (``{1}``).
+    primitives : mapping of str to str, optional
+        Expressions of rows of ``PRIMITIVES``, as these have them for Python; None where there are none.
+    numbers : mapping of str to str
+        What numbers are called that are not finite.
+    """
+
+    functions: Mapping[str, str]
+    assignment: str = "{0} = {1}"
+    primitives: Mapping[str, str] | None = None
+    numbers: Mapping[str, str] = field(default_factory=dict)
+
+    def call(self, name: str, *arguments: str) -> str:
+        """The expression of a function."""
+        form = self.functions.get(name)
+        return f"{name}({', '.join(arguments)})" if form is None else form.format(*arguments)
+
+    def primitive(self, name: str, given: Given, *arguments: str) -> str:
+        """The expression of a row of PRIMITIVES.
+
+        Raises
+        ------
+        InvalidInput
+            This language has none.
+        """
+        if self.primitives is None:
+            raise InvalidInput(
+                "the program looks up a table (a path by time), which has no form over lanes; take one member at a time"
+            )
+        return self.primitives[name].format(
+            *arguments, p=given.get(MEMORY, "parameters"), first=given.get(FIRST, "")
+        )  # fmt: skip
+
+    def line(self, name: str, expression: str) -> str:
+        """The line of an assignment."""
+        for word, other in self.numbers.items():
+            expression = re.sub(rf"\b{word}\b", other, expression)
+        return self.assignment.format(name, expression)
+
+
+PYTHON = Language(
+    {
+        "choose": "{1} if {0} != 0.0 else {2}", "min": "{0} if {0} < {1} else {1}", "max": "{1} if {0} < {1} else {0}",
+        "less": "1.0 if {0} < {1} else 0.0", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}",
+    },
+    primitives={name: one.text for name, one in PRIMITIVES.items()},
+)  # fmt: skip
+"""Plain Python, for kernels of one body or system; ``numba.cuda`` takes it too."""
+
+LANES = Language({
+    "choose": "where({0} != 0.0, {1}, {2})", "min": "where({0} < {1}, {0}, {1})", "max": "where({0} < {1}, {1}, {0})",
+    "less": "where({0} < {1}, 1.0, 0.0)", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}",
+})  # fmt: skip
+"""Python whose variables are lanes of ``kernel.simd``, or arrays of numpy: nothing branches."""
+ARRAY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+"""Numpy's names of functions, where they differ."""
+
+C = Language(
+    {
+        "choose": "{0} != 0.0 ? {1} : {2}", "min": "{0} < {1} ? {0} : {1}", "max": "{0} < {1} ? {1} : {0}",
+        "less": "{0} < {1} ? 1.0 : 0.0", "sign": "copysign(1.0, {0})", "abs": "fabs({0})",
+    },
+    assignment="const double {0} = {1};",
+    primitives={
+        "segment": "(double)segment({p}, {first}(long)({0}), (long)({1}), (long)({2}), {3}, stride)",
+        "entry": "{p}[({first}(long)({0})) * stride]",
+    },
+    numbers={"1e999": "HUGE_VAL", "nan": "NAN"},
+)  # fmt: skip
+"""C, which CUDA takes too; the numbers of a member lie ``stride`` apart."""
