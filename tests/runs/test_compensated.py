@@ -1,4 +1,4 @@
-"""Compensated sums: what rounding leaves out of positions and momenta is kept, and told in the trajectory."""
+"""Compensated sums: what rounding leaves out of the state is kept, and told in the trajectory."""
 
 import json
 from fractions import Fraction
@@ -8,6 +8,9 @@ import pytest
 
 import polhode as ph
 from polhode.errors import InvalidInput
+from polhode.methods import method as method_of
+from polhode.runs.initial_state import initial_state, start_state
+from polhode.runs.integrator import Integrator
 from polhode.runs.scenario import read_scenario
 
 MU, R0 = 3200.9998, 1664.029
@@ -108,29 +111,34 @@ def test_chosen_steps_and_rows_between_them():
     assert (alone.position.values[-1] == carried.position.values[-1]).all()
 
 
-@pytest.mark.parametrize("method", ["s6_10", "mkrk:cv8"])
+@pytest.mark.parametrize("method", ["s6_10", "s6_10/dmv6", "mkrk:cv8"])
 def test_bodies_that_also_turn(method):
-    """Attitudes are those of the plain run where nothing couples them to the motion through space."""
+    """Nothing couples the rotation to the motion through space; its sums are compensated with exact free rotations."""
     body = ph.rigid_body([1.0, 2.0, 3.0], mass=3.0)
     start = {"position": (1000.0, 0.0, 0.0), "velocity": (0.1, 0.7, 0.3), "angular_velocity": (0.1, 0.2, 0.3)}
     plain, carried = (
         ph.integrate(body, method, step=0.1, steps=200, every=200, settings={"compensated": c}, **start)
         for c in (False, True)
     )
-    assert (plain.attitude.values == carried.attitude.values).all()
-    assert (plain.angular_momentum.values == carried.angular_momentum.values).all()
+    for name in ("attitude", "angular_momentum"):
+        assert np.abs(plain[name].values - carried[name].values).max() < 5e-15
+        assert (plain[name].values == carried[name].values).all() == (method != "s6_10")
+        assert (f"{name}_compensation" in carried) == (method == "s6_10")
     assert (plain.position.values[-1] != carried.position.values[-1]).any()
 
 
-@pytest.mark.parametrize("method", ["trapm", "taylor14", "rotation_vector", "forward_euler"])
+@pytest.mark.parametrize("method", ["trapm", "rotation_vector", "forward_euler"])
 def test_methods_without_say_which_have_them(method):
     with pytest.raises(InvalidInput, match=r"no compensated sums; take a splitting such as 'rkn6_14a', or 'mkrk:gaus"):
         ph.integrate(ph.particle(gravity=(0.0, 0.0, -1.0)), method, step=0.1, steps=1, settings={"compensated": True})
 
 
 def test_where_nothing_is_summed():
-    with pytest.raises(InvalidInput, match="do not move through space"):
-        ph.integrate(ph.free_body([1.0, 2.0, 3.0]), "s6_10", step=0.1, steps=1, settings={"compensated": True})
+    for method in ("s6_10/dmv6", "mkrk:cv8"):
+        with pytest.raises(
+            InvalidInput, match="do not move through space; leave them out, or take a splitting with ex"
+        ):
+            ph.integrate(ph.free_body([1.0, 2.0, 3.0]), method, step=0.1, steps=1, settings={"compensated": True})
     with pytest.raises(InvalidInput, match="compensation is given without the setting compensated"):
         ph.integrate(ORBIT, "s6_10", step=0.1, steps=1, start={"compensation": [0.0] * 6}, **START)
     with pytest.raises(InvalidInput, match="compensation must be"):
@@ -143,6 +151,61 @@ def test_where_nothing_is_summed():
             settings={"compensated": True},
             **START,
         )
+
+
+TOPS = {
+    "one": (ph.heavy_top((1.0, 1.5, 2.2), (0.1, 0.2, 0.9), 1.0), {}),
+    "in space": (ph.rigid_body((1.0, 1.5, 2.2), mass=3.0),
+                 {"position": (1000.0, 0.0, 0.0), "velocity": (0.1, 0.7, 0.3)}),
+}  # fmt: skip
+SPIN = {"rotation_vector": (0.3, 0.1, 0.2), "angular_momentum": (0.6, 1.0, 0.5)}
+
+
+@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("method", ["taylor16", "s6_10", "rkn6_14a"])
+def test_rotations_do_not_depend_on_rows_and_go_on_from_their_compensation(top, method):
+    """Taylor methods always compensate; splittings with exact free rotations where it is asked for."""
+    system, start = TOPS[top]
+    how = {"step": 0.03125, "settings": {} if method == "taylor16" else {"compensated": True}}
+    attitude = ph.rotation.exp_quaternion(SPIN["rotation_vector"])
+    start = start | {"attitude": attitude, "angular_momentum": SPIN["angular_momentum"]}
+    whole = ph.integrate(system, method, steps=96, every=96, **start, **how)
+    assert whole.attrs["sums"] == "compensated"
+    rows = ph.integrate(system, method, steps=96, every=7, **start, **how)
+    half = ph.integrate(system, method, steps=48, every=48, **start, **how)
+    rest = ph.integrate(system, method, steps=48, every=48, start=half, **how)
+    left = np.concatenate([half[name].values[-1] for name in half if name.endswith("_compensation")])
+    names = {name: half[name].values[-1] for name in start if name != "velocity"}
+    if "velocity" in start:
+        names["momentum"] = half.momentum.values[-1]
+    numbers = left if top == "in space" else [*np.zeros(6), *left]
+    typed = ph.integrate(
+        system, method, steps=48, every=48, start={"time": 1.5, "compensation": numbers}, **names, **how
+    )
+    anew = ph.integrate(system, method, steps=48, every=48, start={"time": 1.5}, **names, **how)
+    compensated = [name for name in whole if name.endswith("_compensation")]
+    assert {"attitude_compensation", "angular_momentum_compensation"} <= set(compensated)
+    for name in ("attitude", "angular_momentum", *compensated):
+        for other in (rows, ph.rerun(whole), rest, typed):
+            assert (other[name].values[-1] == whole[name].values[-1]).all()
+    assert (anew.attitude_compensation.values[-1] != whole.attitude_compensation.values[-1]).any()
+    size = np.spacing(np.abs(whole.attitude.values[-1]))
+    assert (np.abs(whole.attitude_compensation.values[-1]) <= 0.5 * size).all()
+
+
+def test_compensation_is_in_the_users_frame():
+    """As attitude and angular momentum are: what a row says makes the state the run had, up to round-off."""
+    tensor = np.array([[2.0, 0.1, 0.0], [0.1, 1.5, 0.2], [0.0, 0.2, 1.0]])
+    top, taylor16 = ph.heavy_top(tensor, (0.1, 0.2, 0.9), 1.0), method_of("taylor16")
+    bench = Integrator(top, taylor16, start_state(top, angular_momentum=(0.6, 1.0, 0.5)))
+    assert bench.march(0, 32, 33, 0.0, 0.03125) == 0
+    ds = ph.integrate(top, "taylor16", step=0.03125, steps=32, every=32, angular_momentum=(0.6, 1.0, 0.5))
+    names = ("attitude", "angular_momentum", "compensation")
+    given = {name: value[None] for name, value in ph.State.of(ds).given.items() if name in names}
+    made = initial_state(top, taylor16, given, 0.0)
+    np.testing.assert_allclose(made[:13], bench.y[:13], rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(made[13:], bench.y[13:], rtol=1e-12, atol=1e-30)
+    assert bench.y[13:].any()
 
 
 def test_scenarios_and_their_rest(tmp_path):

@@ -29,12 +29,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.elliptic import cel
-from polhode.algebra.quaternion import multiply
 from polhode.algebra.series import half_angle, half_sinc
 from polhode.algebra.so3 import add, scale
+from polhode.flows import sums
 from polhode.flows.invariants import apart, product, restoring
 from polhode.kernel import layout as slots
-from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.access import get3
 from polhode.kernel.jit import bind, helper, hole, inlined, replaceable
 from polhode.kernel.simd import four, roots, sum4
 
@@ -46,9 +46,6 @@ HYPERBOLIC = 0.04
 
 SEPARATRIX = 1e-139
 """k'^2 below this counts as zero: wherever that makes a difference, the momentum is within 1e-69 of the middle axis."""
-
-NEARLY_ONE = 0.875
-"""Scalar part of a rotation's quaternion above which its difference from 1 is computed from the vector part."""
 
 REST = 160.0
 """|lambda t| after which a momentum on the separatrix has reached the middle axis."""
@@ -444,42 +441,21 @@ def increment(j, I, m, h):
     return scale(1.0 / f, dm), e
 
 
-@inlined
-def rotate_freely(j, I, m, h):
-    """Body angular momentum after a time h of free rotation, and the quaternion of the rotation; see ``increment``."""
-    dm, e = increment(j, I, m, h)
-    return add(m, dm), e
-
-
-@inlined
-def turned(q, e):
-    """Product q e of unit quaternions, normalised, computed as q plus an increment.
-
-    The increment is small for a small rotation, so the sum is rounded by half an ulp of q, up as often as down. The
-    correction of the length is part of the increment: applied afterwards, it would be rounded the same way in every
-    step. For rotations above a radian e[0] - 1 is computed directly, as -vv/(1 + e[0]) would contain the error of |e|.
-    """
-    vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
-    c = 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
-    d = (-vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0) + c * e[0]
-    f = 1.0 + c
-    a = multiply(q, (d, f * e[1], f * e[2], f * e[3]))
-    return (q[0] + a[0], q[1] + a[1], q[2] + a[2], q[3] + a[3])
+enter_rotation = hole("enter_rotation(i, dm, e, p) -> status", "The sums into the state.", default=sums.enter_rotation)
 
 
 @inlined
 def rotate_free(i, h, p):
     """Rotate body i for a time h; returns OK, or NOT_FINITE where the state or the angle is not finite."""
     a, b = slots.BODY * i, slots.CONSTANTS * i
-    m, q = get3(p.y, a + slots.ANGULAR), get4(p.y, a + slots.ATTITUDE)
+    m = get3(p.y, a + slots.ANGULAR)
     j, I = get3(p.bodies, b + slots.INVERSE_INERTIA), get3(p.bodies, b + slots.INERTIA)
     angle = h * (abs(j[0] * m[0]) + abs(j[1] * m[1]) + abs(j[2] * m[2]))
     if 0.0 * angle != 0.0:
         return slots.NOT_FINITE
-    m, e = rotate_freely(j, I, m, h)
-    q = turned(q, e)
-    if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
-        return slots.NOT_FINITE
-    put3(p.y, a + slots.ANGULAR, m)
-    put4(p.y, a + slots.ATTITUDE, q)
-    return slots.OK
+    dm, e = increment(j, I, m, h)
+    return enter_rotation(i, dm, e, p)
+
+
+rotate_free_compensated = inlined(bind(rotate_free, enter_rotation=sums.enter_rotation_compensated))
+"""``rotate_free`` with compensated sums."""

@@ -4,9 +4,10 @@ The coefficients of order k of the states are X_k, in powers of (time - t)/s wit
 
     y(t + f s) = y(t) + sum over k = 1 ... K of X_k f^k,
 
-after which quaternions are scaled to unit length. Steps of one size have s = h and f = 1. Chosen steps are as long as
-the last two terms allow: |X_k| f^k at most the tolerance for k = K - 1 and K; so none is refused. Their scale is a
-power of two, of the size of the last step: one of another size changes the exponents of coefficients and no digit.
+after which quaternions are scaled to unit length; sums are compensated. Steps of one size have s = h and f = 1. Chosen
+steps are as long as the last two terms allow: |X_k| f^k at most the tolerance for k = K - 1 and K; so none is refused.
+Their scale is a power of two, of the size of the last step: one of another size changes the exponents of coefficients
+and no digit.
 
 Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond that place,
 by 10^-15 of its size, and the next one begins with the formulas that hold there. Signs are compared at eight places of
@@ -19,7 +20,10 @@ from __future__ import annotations
 
 from math import floor, inf, sqrt
 
+from polhode.algebra.kepler import two_sum
+from polhode.flows.sums import shortfall
 from polhode.kernel import layout as L
+from polhode.kernel.access import get4
 from polhode.kernel.jit import helper, inlined, integers
 from polhode.kernel.simd import fused, load4, spread, store4
 
@@ -131,30 +135,45 @@ increments_of = helper(increments)
 
 
 @inlined
+def entered(at, x, begin, y, p):
+    """Write number ``at`` of a state plus x to the state y, compensated."""
+    c = int(p.step_info[L.COMPENSATION_AT]) + at
+    y[at], y[c] = two_sum(begin[at], begin[c] + x)
+
+
+@inlined
 def added(begin, y, p):
-    """Write a state plus the sum to another; quaternions are scaled to unit length. Returns the sum of all changes."""
+    """Write a state plus the sum to another, compensated; quaternions are scaled to unit length. Returns the sum of all
+    changes."""
     r, s, x = p.work, p.int_coefficients[SUMS], 0.0
     for k in range(p.B):
         i = p.blocks[2 * k]
         a = L.BODY * i
         if p.blocks[2 * k + 1] == L.ROTATION:
             for c in range(3):
-                y[a + L.ANGULAR + c] = begin[a + L.ANGULAR + c] + r[s + c]
+                entered(a + L.ANGULAR + c, r[s + c], begin, y, p)
             a += L.ATTITUDE
-            u, v, w, z = begin[a] + r[s + 3], begin[a + 1] + r[s + 4], begin[a + 2] + r[s + 5], begin[a + 3] + r[s + 6]
-            size = 1.0 / sqrt(u * u + v * v + w * w + z * z)
-            y[a], y[a + 1], y[a + 2], y[a + 3] = size * u, size * v, size * w, size * z
-            x += r[s] + r[s + 1] + r[s + 2] + size
+            q, d = get4(begin, a), get4(begin, int(p.step_info[L.COMPENSATION_AT]) + a)
+            d = (d[0] + r[s + 3], d[1] + r[s + 4], d[2] + r[s + 5], d[3] + r[s + 6])
+            # longer: the square of the length after the step, minus 1
+            longer = 2.0 * (q[0] * d[0] + q[1] * d[1] + q[2] * d[2] + q[3] * d[3] - shortfall(q)) + (
+                d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + d[3] * d[3]
+            )
+            size = sqrt(1.0 + longer)
+            f = -longer / (size * (1.0 + size))
+            for c in range(4):
+                entered(a + c, r[s + 3 + c] + f * (q[c] + d[c]), begin, y, p)
+            x += r[s] + r[s + 1] + r[s + 2] + f
             s += 7
         else:
             mass = p.bodies[L.CONSTANTS * i + L.MASS]
             for c in range(3):
-                y[a + L.POSITION + c] = begin[a + L.POSITION + c] + r[s + c]
-                y[a + L.MOMENTUM + c] = begin[a + L.MOMENTUM + c] + mass * r[s + 3 + c]
+                entered(a + L.POSITION + c, r[s + c], begin, y, p)
+                entered(a + L.MOMENTUM + c, mass * r[s + 3 + c], begin, y, p)
                 x += r[s + c] + r[s + 3 + c]
             s += 6
     for k in range(L.BODY * p.N, L.BODY * p.N + p.S):
-        y[k] = begin[k] + r[s]
+        entered(k, r[s], begin, y, p)
         x += r[s]
         s += 1
     return x

@@ -4,20 +4,30 @@ A position of 1664 km has a resolution of 2e-13 km, and each of a million steps 
 same increment to nearly the same number is rounded the same way each time, so that the losses add up. A compensated sum
 keeps the loss of each number and adds it to the next increment [kahan1965]. The loss is exact [knuth1998].
 
-The compensation is at the end of the state: six numbers of each body (position, momentum), then those of the auxiliary
-variables. Attitudes and body angular momenta change by products, which have none.
+Attitudes and body angular momenta are sums, too: the quaternion of a rotation changes that of an attitude by q (e - 1),
+whose rounding error is as much smaller than that of the product q e as the rotation is smaller than a radian.
+
+The compensation is at the end of the state, with the slots of the numbers it belongs to: a block for each body, then
+the auxiliary variables.
 """
 
 from __future__ import annotations
 
 from polhode.algebra.kepler import two_sum
-from polhode.algebra.so3 import axpy
+from polhode.algebra.quaternion import multiply
+from polhode.algebra.so3 import add, axpy
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, put3
+from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import inlined
+from polhode.kernel.simd import fused
 
-COMPENSATION = 6
+COMPENSATION = L.BODY
 """Compensation numbers of a body."""
+OF_POINTS = L.ATTITUDE
+"""The first of them: those of position and momentum."""
+
+NEARLY_ONE = 0.875
+"""Scalar part of a rotation's quaternion above which its difference from 1 is computed from the vector part."""
 
 
 @inlined
@@ -28,15 +38,67 @@ def add3(at, h, x, p):
 
 @inlined
 def add3_compensated(at, h, x, p):
-    """``add3``, compensated for positions and momenta."""
-    i, slot = at // L.BODY, at % L.BODY
-    if slot >= L.ATTITUDE:
-        put3(p.y, at, axpy(h, x, get3(p.y, at)))
-        return
-    c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i + slot
+    """``add3``, compensated."""
+    c = int(p.step_info[L.COMPENSATION_AT]) + at
     p.y[at], p.y[c] = two_sum(p.y[at], p.y[c] + h * x[0])
     p.y[at + 1], p.y[c + 1] = two_sum(p.y[at + 1], p.y[c + 1] + h * x[1])
     p.y[at + 2], p.y[c + 2] = two_sum(p.y[at + 2], p.y[c + 2] + h * x[2])
+
+
+@inlined
+def shortfall(q):
+    """What q times this must be added to q to make its length 1, to first order."""
+    return 0.5 * (1.0 - (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]))
+
+
+@inlined
+def swing(q, e, c):
+    """Product q e minus q, of unit quaternions, times 1 + c.
+
+    It is small for a small rotation, so that q plus it is rounded by half an ulp of q, up as often as down. The
+    correction of the length is part of it: applied to q afterwards, or to e, whose scalar part is near 1, it would be
+    rounded the same way in every step. For rotations above a radian e[0] - 1 is computed directly, as -vv/(1 + e[0])
+    would contain the error of |e|.
+    """
+    vv = e[1] * e[1] + e[2] * e[2] + e[3] * e[3]
+    a = multiply(q, (-vv / (1.0 + e[0]) if e[0] > NEARLY_ONE else e[0] - 1.0, e[1], e[2], e[3]))
+    return (
+        fused(c, q[0] + a[0], a[0]), fused(c, q[1] + a[1], a[1]), fused(c, q[2] + a[2], a[2]),
+        fused(c, q[3] + a[3], a[3]),
+    )  # fmt: skip
+
+
+@inlined
+def enter_rotation(i, dm, e, p):
+    """Multiply the attitude of body i by the quaternion e and add dm to its angular momentum; returns a status.
+
+    OK, or NOT_FINITE, where the state stays as it is.
+    """
+    at = L.BODY * i
+    q = get4(p.y, at + L.ATTITUDE)
+    a = swing(q, e, shortfall(q))
+    q = (q[0] + a[0], q[1] + a[1], q[2] + a[2], q[3] + a[3])
+    if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
+        return L.NOT_FINITE
+    put3(p.y, at + L.ANGULAR, add(get3(p.y, at + L.ANGULAR), dm))
+    put4(p.y, at + L.ATTITUDE, q)
+    return L.OK
+
+
+@inlined
+def enter_rotation_compensated(i, dm, e, p):
+    """``enter_rotation``, compensated."""
+    at = L.BODY * i
+    c = int(p.step_info[L.COMPENSATION_AT]) + at + L.ATTITUDE
+    q, k = get4(p.y, at + L.ATTITUDE), get4(p.y, c)
+    a = swing(q, e, shortfall(q) - (q[0] * k[0] + q[1] * k[1] + q[2] * k[2] + q[3] * k[3]))
+    s = a[0] + a[1] + a[2] + a[3]
+    if 0.0 * (q[0] + q[1] + q[2] + q[3] + s) != 0.0:
+        return L.NOT_FINITE
+    for n in range(4):
+        p.y[at + L.ATTITUDE + n], p.y[c + n] = two_sum(q[n], k[n] + a[n])
+    add3_compensated(at + L.ANGULAR, 1.0, dm, p)
+    return L.OK
 
 
 @inlined
@@ -49,5 +111,5 @@ def enter1(k, x, begin, out, p):
 def enter1_compensated(k, x, begin, out, p):
     """``enter1``, compensated."""
     at = L.BODY * p.N + k
-    c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * p.N + k
+    c = int(p.step_info[L.COMPENSATION_AT]) + at
     out[at], out[c] = two_sum(begin[at], begin[c] + x)

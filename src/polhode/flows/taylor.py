@@ -15,6 +15,10 @@ Here b is the middle of the arc, and psi is integrated by a Gauss rule on the Ta
 pole where u passes -b, which would limit the convergence of its series much more than that of u. By construction the
 quaternion of the rotation has unit length and carries the vertical from u to u1.
 
+What is rounded alike in every step adds up: over a thousand radians the last digit of a weight is 1e-13 rad. So the
+speed about b at the start is taken out of the quadrature, what rounding left out of the inverse moments is put back,
+and the sums into the state are compensated.
+
 Legend: ``m`` body angular momentum, ``w`` angular velocity, ``T`` torque, ``I`` principal moments and ``j`` their
 inverses, all in the body frame; coefficients are those of powers of t/h, h being the step.
 """
@@ -26,9 +30,9 @@ from math import pi, sqrt
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.series import half_angle
 from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
-from polhode.flows.free_rotation import turned
+from polhode.flows.sums import enter_rotation_compensated
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import hole, inlined, replaceable
 from polhode.kernel.simd import fused, load4, spread, store4, sum4
 
@@ -81,6 +85,12 @@ def products(r, n, k, s):
     )
 
 
+@inlined
+def divided(a, j, rest):
+    """a/I; ``rest`` is what rounding left out of the inverses j, which would be the same in every step."""
+    return (fused(j[0], a[0], rest[0] * a[0]), fused(j[1], a[1], rest[1] * a[1]), fused(j[2], a[2], rest[2] * a[2]))
+
+
 @replaceable
 @inlined
 def polynomials(r, at, p, powers_at):
@@ -105,12 +115,13 @@ def rotate_free(i, t, h, p):
     m, q = get3(p.y, a + L.ANGULAR), get4(p.y, a + L.ATTITUDE)
     j, I = get3(p.bodies, b + L.INVERSE_INERTIA), get3(p.bodies, b + L.INERTIA)
     r = p.work
-    u, w = rotate_inverse(q, (0.0, 0.0, 1.0)), times(j, m)
+    rest = (j[0] * fused(-I[0], j[0], 1.0), j[1] * fused(-I[1], j[1], 1.0), j[2] * fused(-I[2], j[2], 1.0))
+    u, w = rotate_inverse(q, (0.0, 0.0, 1.0)), divided(m, j, rest)
     g = (I[1] - I[2], I[2] - I[0], I[0] - I[1])
     put_coefficient(r, 0, w, u)
     p.loads(L.SERIES, t, 0, r, p.bodies, p.parameters, p.load)
     first = scale(h, add(times(g, (w[1] * w[2], w[2] * w[0], w[0] * w[1])), get3(p.load, 0)))
-    wk, uk = times(j, first), scale(h, cross(u, w))
+    wk, uk = divided(first, j, rest), scale(h, cross(u, w))
     if p.step_info[L.GUARDED] != 0.0 and dot(uk, uk) > pi * pi:
         return L.TOO_LARGE
     put_coefficient(r, 1, wk, uk)
@@ -156,20 +167,15 @@ def rotate_free(i, t, h, p):
     n = 1.0 / sqrt(d * d + dot(x, x))
     base, e, s = n * d, scale(n, x), scale(f, s)
     bx, by, bz = spread(s[0]), spread(s[1]), spread(s[2])
-    angle = zero
+    speed = dot(w, s)
+    angle, speeds = zero, spread(speed)
     for k in range(NODE_LANES):
         x, y, z = polynomials(r, U, p, POWERS + 4 * k)
         vx, vy, vz = polynomials(r, W, p, POWERS + 4 * k)
         below = fused(x, bx, fused(y, by, fused(z, bz, one)))
         above = fused(vx, fused(x, one, bx), fused(vy, fused(y, one, by), fused(vz, fused(z, one, bz), zero)))
-        angle = fused(load4(p.coefficients, WEIGHTS + 4 * k), above / below, angle)
-    psi = h * sum4(angle)
+        angle = fused(load4(p.coefficients, WEIGHTS + 4 * k), above / below - speeds, angle)
+    psi = fused(h, speed, h * sum4(angle))
     sn, cs = half_angle(psi)
     e = axpy(sn, s, scale(cs, e))
-    q = turned(q, (cs * base, e[0], e[1], e[2]))
-    m = add(m, dm)
-    if 0.0 * (q[0] + q[1] + q[2] + q[3]) != 0.0:
-        return L.NOT_FINITE
-    put3(p.y, a + L.ANGULAR, m)
-    put4(p.y, a + L.ATTITUDE, q)
-    return L.OK
+    return enter_rotation_compensated(i, dm, (cs * base, e[0], e[1], e[2]), p)

@@ -24,6 +24,8 @@ class FreeFlow:
         What a user types, one line, key in ``references.bib``.
     build : function
         ``build(**options) -> rotate_free``, with ``rotate_free(i, h, workspace) -> status`` for body i.
+    compensated : function or None
+        The same rotation with compensated sums, where there is one.
     order : int or inf
         Order of accuracy; infinite where exact to round-off.
     keeps_energy, keeps_axial : bool
@@ -58,6 +60,7 @@ class FreeFlow:
     options: Mapping[str, Option] = field(default_factory=dict)
     largest: Callable[..., float] | None = None
     refuses: Callable[[Any], str] | None = None
+    compensated: Any = None
 
 
 def _choice(default: str, *others: str, description: str) -> Option:
@@ -78,7 +81,8 @@ KOSENKO_OPTIONS = {
 _FIXED = {
     row.name: row
     for row in (
-        FreeFlow("exact", "exact free rotation", "celledoni2008", lambda: free_rotation.rotate_free),
+        FreeFlow("exact", "exact free rotation", "celledoni2008", lambda: free_rotation.rotate_free,
+                 compensated=free_rotation.rotate_free_compensated),
         _published("exact_matrix", elliptic_forms.turn_matrix, "exact, rotation matrix in the frame of dm/dt"),
         FreeFlow("kosenko", "exact, Kosenko's quaternion", "celledoni2008",
                  lambda c3="0": elliptic_forms.kosenko(float(c3)), options=KOSENKO_OPTIONS),

@@ -109,6 +109,8 @@ class CompiledMethod:
         ``"distance"`` for bodies that translate; empty where steps are steps of time.
     compensation : bool
         Whether sums are compensated, with the compensation in the state (see ``flows.sums``).
+    compensates_rotation : bool
+        Whether those of attitudes and body angular momenta are.
     compensated : function, optional
         ``compensated() -> CompiledMethod``: the method with compensated sums.
     bath : Bath, optional
@@ -144,6 +146,7 @@ class CompiledMethod:
     controller: str = ""
     step_density: str = ""
     compensation: bool = False
+    compensates_rotation: bool = False
     compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
     mutual: Callable[[], CompiledMethod] | None = None

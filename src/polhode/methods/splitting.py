@@ -265,7 +265,8 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         return tables(corrected(rule) if corrector else rule, nodes)
 
     def compiled(options: Mapping[str, str], corrector: str, motion: str, compensation: bool) -> CompiledMethod:
-        step, converter = functions_of(rotation.build(**options), motion, compensation)
+        turning = rotation.compensated if compensation else None
+        step, converter = functions_of(turning or rotation.build(**options), motion, compensation)
         numbers, kinds = tables_of(corrector)
 
         def work(bodies: int, blocks: int) -> int:
@@ -276,6 +277,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
             needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
             auxiliary_work=2 + nodes, compensation=compensation,
+            compensates_rotation=turning is not None,
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             mutual=(lambda: compiled(options, corrector, "jacobi", compensation)) if motion == "kepler" else None,
         )  # fmt: skip

@@ -10,7 +10,8 @@ dense output, on which events are found. Loads that choose between formulas are 
 and the step ends there.
 
 Steps of one size of a body whose torque depends on the vertical only, and whose system provides its series, rotate it
-by ``flows.taylor``, which keeps the quaternion's length exactly.
+by ``flows.taylor``, which keeps the quaternion's length exactly. All sums are compensated (``flows.sums``), so that the
+errors of many steps stay near the last digits of the state.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.flows import polynomial, taylor
-from polhode.flows.drift import drift
+from polhode.flows.drift import drift_compensated
 from polhode.kernel import layout as L
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Promises
@@ -47,7 +48,7 @@ def taylor_step(t, h, p):
             if status != L.OK:
                 return status
         else:
-            drift(i, h, p)
+            drift_compensated(i, h, p)
     p.step_info[L.EVALUATIONS] += 1.0
     p.step_info[L.LOADED] = 0.0
     return L.OK
@@ -99,7 +100,7 @@ def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | Non
     return CompiledMethod(
         polynomial.taylor_step, lambda bodies, blocks: made.size + made.width, np.zeros(1), np.array(numbers, np.int64),
         estimate=order, dense=polynomial.polynomial_state, auxiliary_work=0, controller="own", role=made.function,
-        by_tolerance=by_tolerance, polynomial=True,
+        by_tolerance=by_tolerance, polynomial=True, compensation=True, compensates_rotation=True,
     )  # fmt: skip
 
 
@@ -118,7 +119,8 @@ def row(order: int = 0) -> Method:
     def prepare() -> CompiledMethod:
         return CompiledMethod(
             polynomial.taylor_step, lambda bodies, blocks: 0, estimate=equal, dense=polynomial.polynomial_state,
-            auxiliary_work=0, controller="own", made_for=made_for,
+            auxiliary_work=0, controller="own", made_for=made_for, compensation=True,
+            compensates_rotation=True, compensated=prepare,
         )  # fmt: skip
 
     promises = Promises(order=equal, requires="loads that can be traced", keeps_top=("axial_momentum",))
@@ -138,8 +140,9 @@ def by_the_vertical(order: int) -> CompiledMethod:
     powers = coefficients[taylor.POWERS :].reshape(-1, taylor.NODES)
     powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
     return CompiledMethod(
-        _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, needs={"series"}
-    )
+        _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, needs={"series"},
+        compensation=True, compensates_rotation=True,
+    )  # fmt: skip
 
 
 def find(name: str) -> Method | None:

@@ -11,9 +11,9 @@ import numpy as np
 from polhode.algebra.quaternion import multiply, rotate_inverse
 from polhode.arguments import UNKNOWN, array, vector
 from polhode.errors import InvalidInput
-from polhode.flows.sums import COMPENSATION
+from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
-from polhode.methods import MethodSpec
+from polhode.methods import CompiledMethod, MethodSpec
 from polhode.runs.integrator import extended
 from polhode.systems import System
 from polhode.systems.inertia import RELATIVE_TOLERANCE
@@ -22,6 +22,8 @@ LARGEST = 1e60
 """Moments of inertia and angular momenta beyond this or below its inverse over- or underflow when they are squared."""
 OVERFLOWING = 1e100
 """Numbers of a start beyond this would overflow when squared; distances from a centre below its inverse."""
+UNIT = 1e-14
+"""Squared lengths of quaternions this near 1 are those of attitudes a run has had."""
 STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
 
 
@@ -122,10 +124,11 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
     own, bath = prepared.coordinates, prepared.bath
     if thermostat is not None and bath is None:
         raise InvalidInput(f"method {chosen.label!r} has no heat bath; leave thermostat out")
-    if prepared.compensation and not system.translates:
+    if prepared.compensation and not (system.translates or prepared.compensates_rotation):
         raise InvalidInput(
-            "compensated sums are of positions and momenta, but the bodies of "
-            f"{system.name!r} do not move through space; leave it out"
+            f"the compensated sums of method {chosen.label!r} are of positions and momenta, but the bodies of "
+            f"{system.name!r} do not move through space; leave them out, or take a splitting with exact free rotations "
+            "such as 'rkn6_14a'"
         )
     if compensation is not None and not prepared.compensation:
         raise InvalidInput("compensation is given without the setting compensated, to which it belongs; leave it out")
@@ -141,7 +144,7 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
             raise InvalidInput(f"attitude and coordinates ({own.name}) are both given; keep one of them")
         coordinates = _of_bodies(coordinates, "coordinates", N, own.size)
     if compensation is not None:
-        compensation = _of_bodies(compensation, "compensation", N, COMPENSATION)
+        compensation = _compensation(system, prepared, y, compensation, given.get("attitude"))
     if thermostat is not None and bath is not None:
         thermostat = vector(thermostat, "thermostat", bath.numbers.size, UNKNOWN)
     y = extended(system, prepared, y, coordinates, compensation, thermostat)
@@ -162,6 +165,27 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
     if wrong:
         raise InvalidInput(f"the run cannot start: {wrong}")
     return y
+
+
+def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Any, attitude: Any) -> Any:
+    """Compensation (N, 13, principal frames) from what is given: of positions and momenta only (6), or of all.
+
+    An attitude that comes with its compensation is entered into the state y to the last digit, not scaled to length 1.
+    """
+    N, frames = system.N, np.asarray(system.frames, dtype=float)
+    given, made = array(given, "compensation", ""), np.zeros((N, COMPENSATION))
+    if np.shape(given)[-1:] == (OF_POINTS,) or not (system.rotates and prepared.compensates_rotation):
+        made[:, :OF_POINTS] = _of_bodies(given, "compensation", N, OF_POINTS)
+        return made
+    q, m = slice(L.ATTITUDE, L.ANGULAR), slice(L.ANGULAR, L.BODY)
+    made[:] = _of_bodies(given, "compensation", N, COMPENSATION)
+    made[:, q] = _by_columns(multiply, made[:, q], frames)
+    made[:, m] = _by_columns(rotate_inverse, frames, made[:, m])
+    if attitude is not None:
+        kept = _of_bodies(attitude, "attitude", N, 4)
+        unit = np.abs((kept * kept).sum(axis=1) - 1.0) < UNIT
+        y[: L.BODY * N].reshape(N, L.BODY)[unit, q] = _by_columns(multiply, kept, frames)[unit]
+    return made
 
 
 def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:

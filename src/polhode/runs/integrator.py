@@ -32,8 +32,8 @@ def extended(
         State; one that is extended already is copied as it is. Own numbers that are not there are zero.
     given : array (N, size), optional
         The numbers, in the place of the attitudes in y.
-    compensation : array (N, 6), optional
-        Of positions and momenta; zero unless given.
+    compensation : array (N, 13), optional
+        Of the numbers of each body; zero unless given.
     bath : array, optional
         Numbers of the bath; those it starts with unless given.
     """

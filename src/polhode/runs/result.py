@@ -76,7 +76,7 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         **step_settings,
         "load_evaluations": run.integrator.evaluations,
         **({"load_evaluations_by_velocity": run.integrator.repeated} if run.integrator.repeated else {}),
-        **({"sums": "compensated"} if run.chosen.compensated else {}),
+        **({"sums": "compensated"} if run.integrator.prepared.compensation else {}),
         "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
         "conventions": CONVENTIONS,
         "units": units,
@@ -90,7 +90,8 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
     if stopped:
         attributes["stopped"] = stopped
     chart = run.integrator.prepared.coordinates
-    compensation = run.integrator.prepared.compensation
+    prepared = run.integrator.prepared
+    compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
     ds = dataset(run.system, times, states, iterations, energies, attributes, units, chart, compensation)
     if run.adaptive or run.time_transformed_run:
         ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[units]["step"]})

@@ -32,6 +32,11 @@ STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "
 OF_METHODS = ("coordinates", "thermostat", "compensation", "time_variables")
 """Numbers that methods keep beside the bodies."""
 RECORDED = ("attitude", "angular_momentum", "position", "momentum")
+COMPENSATIONS = (
+    ("position_compensation", 3), ("momentum_compensation", 3), ("attitude_compensation", 4),
+    ("angular_momentum_compensation", 3),
+)  # fmt: skip
+"""The variables that make up ``compensation``, and how many numbers of a body each has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +69,9 @@ class State:
         place of ``attitude``; also longer than principal ones.
     thermostat : array_like (k,)
         Of a method with a heat bath: the last row of ``thermostat``.
-    compensation : array_like (6,)
-        Of compensated sums: what rounding has left out of position and momentum so far.
+    compensation : array_like (13,) or (6,)
+        Of compensated sums: what rounding has left out so far of position and momentum, three numbers each, and of
+        attitude and angular momentum, four and three.
     time_variables : array_like (4,)
         Of a method with a time transformation, to go on with its steps.
     since : float
@@ -163,9 +169,12 @@ class State:
             found["coordinates"] = there[own.name].values
         if prepared.bath is not None and "thermostat" in there:
             found["thermostat"] = there["thermostat"].values
-        if prepared.compensation and "position_compensation" in there:
+        of_points = not (prepared.compensates_rotation and "attitude_compensation" in there)
+        kept_sums = COMPENSATIONS[:2] if of_points else COMPENSATIONS
+        if prepared.compensation and any(name in there for name, _ in kept_sums):
+            bodies = [there.sizes["body"]] if "body" in there.sizes else []
             found["compensation"] = np.concatenate(
-                [there["position_compensation"], there["momentum_compensation"]], axis=-1
+                [there[name].values if name in there else np.zeros([*bodies, k]) for name, k in kept_sums], axis=-1
             )
         if prepared.step_density and "time_variables" in there:
             found["time_variables"] = there["time_variables"].values

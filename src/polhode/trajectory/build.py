@@ -42,7 +42,7 @@ def dataset(
     attributes: Mapping[str, Any],
     units: str = "consistent",
     chart: Coordinates | None = None,
-    compensation: bool = False,
+    compensation: str = "",
 ) -> xr.Dataset:
     """Return the Dataset of a run.
 
@@ -64,8 +64,9 @@ def dataset(
         Unit labels of the variables.
     chart : Coordinates, optional
         The method's three-number attitude coordinates, stored after the first 13 N + S columns of ``states``.
-    compensation : bool
-        Whether those columns hold the compensation of position and momentum sums instead.
+    compensation : {"", "points", "bodies"}
+        Where those columns hold the compensation of sums instead: of position and momentum, or of attitude and angular
+        momentum, too.
     """
     n, N, S = len(times), system.N, len(system.auxiliary)
     body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
@@ -84,7 +85,16 @@ def dataset(
         quantities |= {"position": r, "momentum": p, "velocity": p / system.mass[:, None]}
     if compensation:
         left = states[:, L.BODY * N + S : L.BODY * N + S + COMPENSATION * N].reshape(n, N, COMPENSATION)
-        quantities |= {"position_compensation": left[:, :, :3].copy(), "momentum_compensation": left[:, :, 3:].copy()}
+        if system.translates:
+            r, p = left[:, :, L.POSITION : L.POSITION + 3], left[:, :, L.MOMENTUM : L.MOMENTUM + 3]
+            quantities |= {"position_compensation": r.copy(), "momentum_compensation": p.copy()}
+        if system.rotates and compensation == "bodies":
+            quantities |= {
+                "attitude_compensation": rotation.multiply(
+                    left[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames)
+                ),
+                "angular_momentum_compensation": rotation.rotate(frames, left[:, :, L.ANGULAR : L.ANGULAR + 3]),
+            }
     quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
         quantities["vertical_angular_momentum"] = spatial[:, :, 2].sum(axis=1)
@@ -121,7 +131,7 @@ def dataset(
             values = values[:, 0]
         dims = ["time"] + (["body"] if single and N > 1 else [])
         if vector:
-            dims.append("quaternion" if name == "attitude" else "axis")
+            dims.append("quaternion" if name in ("attitude", "attitude_compensation") else "axis")
         variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
     if work_columns:
         about = {"long_name": MEANING["work"], "units": UNITS[units]["work"]}

@@ -9,8 +9,10 @@ angular_velocity          time, axis           body frame
 angular_momentum_space    time, axis           about the origin, space frame: R m + r x p
 position, momentum        time, axis           space frame; of bodies that translate
 velocity                  time, axis           space frame; of bodies that translate
-position_compensation     time, axis           and momentum_compensation: rounding errors of the sums so far, added
-                                               to the next ones; of methods with compensated summation
+position_compensation     time, axis           and momentum_compensation, angular_momentum_compensation (body frame):
+                                               rounding errors of the sums so far, added to the next ones; of methods
+                                               with compensated summation
+attitude_compensation     time, quaternion     likewise, of each number of the quaternion
 kinetic_energy            time                 of all bodies
 potential_energy          time                 where the system has a potential
 energy                    time                 kinetic + potential
@@ -107,6 +109,8 @@ UNITS = {
         "velocity": "length / time",
         "position_compensation": "length",
         "momentum_compensation": "mass length / time",
+        "attitude_compensation": "1",
+        "angular_momentum_compensation": "mass length2 / time",
         "kinetic_energy": "mass length2 / time2",
         "potential_energy": "mass length2 / time2",
         "energy": "mass length2 / time2",
@@ -163,6 +167,8 @@ UNITS = {
         "velocity": "m s-1",
         "position_compensation": "m",
         "momentum_compensation": "kg m s-1",
+        "attitude_compensation": "1",
+        "angular_momentum_compensation": "kg m2 s-1",
         "kinetic_energy": "J",
         "potential_energy": "J",
         "energy": "J",
@@ -291,6 +297,8 @@ MEANING = {
     "velocity": "velocity, space frame",
     "position_compensation": "what rounding has left out of the position",
     "momentum_compensation": "what rounding has left out of the momentum",
+    "attitude_compensation": "what rounding has left out of the attitude quaternion",
+    "angular_momentum_compensation": "what rounding has left out of the angular momentum, body frame",
     "kinetic_energy": "kinetic energy",
     "potential_energy": "potential energy",
     "energy": "total energy",

@@ -84,7 +84,7 @@ def given_state(
     thermostat : array_like
         of a method with a heat bath, to go on with it
     compensation : array_like
-        of compensated sums, to go on with them: 6 numbers of each body
+        of compensated sums, to go on with them: of each body 6 numbers, or 13 where those of rotations are compensated
     position, velocity, momentum : array_like
         space frame; of several bodies a list of vectors, or one for all
 
