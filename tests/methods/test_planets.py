@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+import mp_kepler
 import polhode as ph
+from kepler_draws import on_conic, turned
+from polhode.algebra.kepler_lanes import four_orbits
 from polhode.checks import load_caller, slicing_defect, symmetry_defect
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
@@ -217,3 +220,86 @@ def test_names():
     assert method("v2/kepler").prepare().suited({"central_gravity"}).needs == {"central_gravity"}
     with pytest.raises(InvalidInput, match=r"'rigid_water' does not have; take a system such as .* gravitating_bodies"):
         ph.integrate(ph.rigid_water(2), "v2/kepler", step=0.001, steps=1, position=[(0, 0, 0), (0.5, 0, 0)])
+
+
+# ------------------------------------------------------------------ the modified kick
+def test_the_commutator_of_what_is_left_is_its_derivative():
+    """Along the accelerations, by differences of order 6."""
+    mass = np.array((1.0, 0.3, 0.0, 0.2))
+    system = ph.gravitating_bodies(mass=mass)
+    r = np.array([(0.1, 0.0, 0.0), (1.0, 0.2, -0.1), (-1.5, 0.7, 0.3), (0.5, -2.6, 0.4)])
+    y = start_state(system, position=r)
+    F = loads(system, y, L.WITHOUT_SOLVED)
+    out = np.column_stack([F, np.full_like(F, np.nan)]).ravel()
+    call = load_caller(L.COMMUTATOR_OF_REST)
+    call(system.compiled_loads(0.0, y), 0.0, system.N, y, system.bodies, system.with_memory, out)
+    exact = np.zeros_like(F)
+    for n, weight in ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0)):
+        for sign in (1.0, -1.0):
+            moved = start_state(system, position=r + sign * n * 0.01 * F / system.mass[:, None])
+            exact += 2.0 * sign * weight / 0.01 * loads(system, moved, L.WITHOUT_SOLVED)
+    size = np.linalg.norm(exact, axis=1)[:, None]
+    assert (np.abs(out.reshape(-1, 6)[:, :3] - exact) / size).max() < 1e-9
+    assert not out.reshape(-1, 6)[:, 3:].any()
+
+
+def test_a_modified_kick_leaves_no_error_of_second_order(end):
+    """Without the commutator load, errors are of second order in the disturbances and in the step."""
+    steps = CENTURY / np.array([200, 250, 320])
+    plain, modified = (
+        [error(label, h, end) for h in steps] for label in ("v2/kepler:corrected", "sbabc1/kepler:corrected")
+    )
+    assert observed_order(steps, np.array(plain)) == pytest.approx(2, abs=0.1)
+    assert observed_order(steps, np.array(modified)) == pytest.approx(4, abs=0.5)
+    assert modified[0] < plain[0] / 100
+    assert method("sbabc1/kepler:corrected").promises.generalised == (14, 4)
+    assert method("sbabc1/kepler:corrected").promises.order == 4
+    assert method("sbabc1/kepler").promises.order == 2
+
+
+# ------------------------------------------------------------------ orbits in lanes
+@pytest.mark.parametrize("bodies", [2, 4, 5, 6, 9])
+@pytest.mark.parametrize("t", [0.02, 0.7, -0.3])
+def test_weightless_planets_are_on_conics_of_their_own(bodies, t):
+    """One step of all together, short and long, and every kind of conic: against 80 digits."""
+    rng = np.random.default_rng(bodies)
+    r, v, mass = np.zeros((bodies, 3)), np.zeros((bodies, 3)), np.r_[1.0, np.full(bodies - 1, 1e-60)]
+    for i in range(1, bodies):
+        e = (0.05, 0.0, 0.4, 0.97, 1.3, 0.1, 1.0, 0.7)[i - 1]
+        r[i], v[i] = turned(rng, *on_conic(e, rng.uniform(-1.5, 1.5), 1.0, q=0.6 + 0.3 * i))
+    ds = ph.integrate(ph.gravitating_bodies(mass), "v2/kepler", step=abs(t), t_end=t, position=r, velocity=v)
+    for i in range(1, bodies):
+        of_r, of_v, x, y = mp_kepler.sensitivity(1.0, r[i], v[i], t)
+        for found, exact, allowed in ((ds.position, x, of_r), (ds.velocity, y, of_v)):
+            error = mp_kepler.combine(1, mp_kepler.vector(found.values[-1, i]), -1, exact)
+            assert mp_kepler.size(error) < 3 * 2.0**-52 * allowed * mp_kepler.size(exact)
+
+
+def test_roundoff_of_invariants_is_a_random_walk():
+    """Relative changes of energy and angular momentum of eight orbits in 100,000 steps, root mean square."""
+    rng, N, n, mass = np.random.default_rng(1), 9, 100_000, 1e-30
+    r, v = np.zeros((N, 3)), np.zeros((N, 3))
+    for i in range(1, N):
+        r[i], v[i] = turned(rng, *on_conic(0.05, rng.uniform(-3, 3), 1.0, q=1.0 + 0.01 * i))
+    system = ph.gravitating_bodies(np.r_[1.0, np.full(N - 1, mass)])
+    ds = ph.integrate(system, "v2/kepler", step=0.3, steps=n, every=n, position=r, velocity=v)
+    energies, momenta = [], []
+    for k in (0, -1):
+        x, w = (a.values[k, 1:].astype(np.longdouble) for a in (ds.position, ds.velocity))
+        energies.append(0.5 * (w * w).sum(1) - 1 / np.sqrt((x * x).sum(1)))
+        momenta.append(np.linalg.norm(np.cross(x, w).astype(float), axis=1))
+    for before, after in (energies, momenta):
+        assert np.sqrt(np.mean((after / before - 1) ** 2)) < 1e-13
+
+
+def test_lanes_without_compilation():
+    """The plain Python of the kernel: which of four steps are short, and that these are solved."""
+    r = np.array([(1.0, 0.0, 0.0), (2.0, 0.1, 0.0), (0.0, 0.3, 0.0), (1.0, 1.0, 0.0)]).T
+    v = np.array([(0.0, 1.0, 0.1), (0.1, 0.7, 0.0), (1.0, 0.0, 2.5), (-2.0, 0.3, 0.0)]).T
+    changes = np.zeros(24)
+    solved = four_orbits(np.ones(4), *r, *v, 0.3, changes, 0, 4)
+    assert solved == 0b1011  # the third, near the centre, is too far along
+    for i in (0, 1, 3):
+        x, y = ph.kepler.propagate(r[:, i], v[:, i], 0.3, 1.0)
+        np.testing.assert_allclose(r[:, i] + changes.reshape(6, 4)[:3, i], x, rtol=0, atol=4e-16)
+        np.testing.assert_allclose(v[:, i] + changes.reshape(6, 4)[3:, i], y, rtol=0, atol=4e-16)

@@ -120,6 +120,11 @@ def commutator_load(asked, t, p):
     if asked == L.ALL and p.step_info[L.HAS_COMMUTATOR] != 0.0:
         loads_at(L.COMMUTATOR, t, p.y, p.work, p)
         return
+    if asked == L.WITHOUT_SOLVED and p.step_info[L.HAS_COMMUTATOR] == 2.0:
+        for k in range(L.LOAD * p.N):
+            p.work[k] = p.load[k]
+        loads_at(L.COMMUTATOR_OF_REST, t, p.y, p.work, p)
+        return
     for k in range(width):
         p.work[width + k] = p.load[k]
     s = displacement_size(p)

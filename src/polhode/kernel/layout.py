@@ -28,6 +28,7 @@ WITHOUT_SOLVED = 14  # without the attraction
 DISSIPATIVE = 12  # without the loads that have a potential
 # Not to be combined; requested only from a system that provides them.
 COMMUTATOR = 16  # load of the commutator [V, [T, V]]: gradient of F . M^-1 F
+COMMUTATOR_OF_REST = 30  # the same of WITHOUT_SOLVED, whose loads the array to be written must hold before
 SERIES = 32  # one Taylor coefficient of the torque
 
 # ------------------------------------------------------------------ memory of a SERIES call
@@ -59,7 +60,7 @@ LOADED = 6  # step: 1 when ``load`` holds the loads of the present state and tim
 NEXT_TIME = 7  # loop: time at the end of the step, exactly as the next step will see it; a step may end before
 GUARDED = 8  # run: 1 when steps beyond a method's range are to be refused
 VELOCITY_DEPENDENT = 9  # run: 1 when loads depend on velocities, 2 when only rates of auxiliary variables do
-HAS_COMMUTATOR = 10  # run: 1 when the system provides COMMUTATOR loads
+HAS_COMMUTATOR = 10  # run: 1 when the system provides COMMUTATOR loads, 2 when COMMUTATOR_OF_REST, too
 RELATIVE = 11  # run: relative tolerance of a step, 0 where no error estimate is needed
 ABSOLUTE = 12  # run: absolute tolerance of a step, likewise
 ERROR = 13  # step: estimated error over the tolerance; see SINGULAR and LOST

@@ -240,6 +240,15 @@ def _fused_once(typing, a, b, c):
     return types.float64(types.float64, types.float64, types.float64), build
 
 
+@intrinsic
+def _product_error(typing, a, b, product):
+    def build(context, builder, signature, arguments):
+        a, b, product = arguments
+        return each(builder, "fma", a, b, builder.fneg(product))
+
+    return a(a, b, product), build
+
+
 # The functions in plain Python, then their implementations in kernels.
 
 
@@ -281,6 +290,14 @@ def four(a, b, c, d):
 def fused(a, b, c):
     """a b + c; for plain numbers in kernels rounded once, in Python twice."""
     return a * b + c
+
+
+def product_error(a, b, product):
+    """a b - product, exact where ``product`` is a b rounded."""
+    x, y = 134217729.0 * a, 134217729.0 * b
+    x, y = x - (x - a), y - (y - b)
+    u, v = a - x, b - y
+    return u * v - (((product - x * y) - u * y) - x * v)
 
 
 def sum4(a):
@@ -328,6 +345,7 @@ IN_KERNELS = {
     spread8: lambda x: _spread8,
     four: lambda a, b, c, d: _four,
     fused: lambda a, b, c: _fused if isinstance(a, Lanes) else _fused_once,
+    product_error: lambda a, b, product: _product_error,
     sum4: lambda a: _sum4,
     roots: lambda a: _roots,
     lesser: lambda a, b: _lesser,
@@ -348,6 +366,7 @@ overload(four)(lambda a, b, c, d: lambda a, b, c, d: _four(a, b, c, d))
 overload(fused)(
     lambda a, b, c: (lambda a, b, c: _fused(a, b, c)) if isinstance(a, Lanes) else lambda a, b, c: _fused_once(a, b, c)
 )
+overload(product_error)(lambda a, b, product: lambda a, b, product: _product_error(a, b, product))
 overload(sum4)(lambda a: lambda a: _sum4(a))
 overload(roots)(lambda a: lambda a: _roots(a))
 overload(lesser)(lambda a, b: lambda a, b: _lesser(a, b))

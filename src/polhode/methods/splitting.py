@@ -289,26 +289,29 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
         if not corrector:
             return promises
         processed = corrected(rule)
-        lower, with_velocity = min(order, processed.order), min(order_velocity, 4)
+        lower, with_velocity = int(min(rotation.order, processed.order)), min(order_velocity, 4)
+        kept_by = promises.kept_by or (keeper_of(lower) if lower > order else label)
         return replace(
             promises, order=lower, order_velocity=min(lower, with_velocity),
             at_least=promises.at_least or lower < order,
-            kept_by=(promises.kept_by or label) if with_velocity < lower else "", generalised=processed.generalised,
+            kept_by=kept_by if with_velocity < lower else "",
+            generalised=processed.generalised,
             time_symmetric=False,
         )  # fmt: skip
 
     known_by_flow = name is not None
     flows = ["kepler"] * (motion == "kepler") + [rotation.name] * (not plain)
-    keeper = ""
-    if order_velocity < order:
+
+    def keeper_of(order: int) -> str:
         keeper = next((KEEPERS[k] for k in sorted(KEEPERS) if k >= order), "")
-        keeper = "/".join([keeper, *["+".join(flows)] * bool(flows)]) if keeper else f"mkrk:gauss{order + order % 2}"
+        return "/".join([keeper, *["+".join(flows)] * bool(flows)]) if keeper else f"mkrk:gauss{order + order % 2}"
+
     promises = Promises(
         order=order,
         order_free=rotation.order,
         at_least=rotation.order < rule.order,
         order_velocity=order_velocity,
-        kept_by=keeper,
+        kept_by=keeper_of(order) if order_velocity < order else "",
         generalised=rule.generalised,
         requires=NEEDS[rule.requires],
         keeps_free=("energy", *RIGID_FREE) if rotation.keeps_energy else RIGID_FREE,

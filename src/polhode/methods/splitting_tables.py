@@ -1041,6 +1041,10 @@ def corrected(rule: Scheme, pairs: int = PAIRS, square: Decimal = SQUARE) -> Sch
     order in B cancel. At third order there remain brackets of five letters and, unless [B,[B,[B,A]]] = 0, of four:
     schemes of order 4 keep their order; those of higher order fall to 5 or 4, but these errors have the cubes of the
     small weights as factors (s6_10: 5e-10 and 4e-9, its own being 1e-5).
+
+    An error g_2 x^2 that is corrected leaves g_2 [B,[B,A]]. Rows with a commutator load and an error of that order
+    (``sabac1``, ``sbabc1``) get other factors of it, whose sum is larger by g_2: they become Wisdom, Holman and Touma's
+    modified kick, with errors of order 4 [wisdom1996].
     """
     last = 2 * pairs
     with decimal.localcontext(decimal.Context(prec=_DIGITS)):
@@ -1058,12 +1062,16 @@ def corrected(rule: Scheme, pairs: int = PAIRS, square: Decimal = SQUARE) -> Sch
         times = [(i + 1) * square.sqrt() for i in range(pairs)]
         rows = [[4 * t**k / factorial(k) for t in times] + [g[k + 1]] for k in range(1, last, 2)]
         weights = _solved(rows)
+        stages = rule.exact_stages
+        if rule.requires == "gradient" and rule.generalised[:1] == (2,):
+            factors = sum((step[2] for step in stages if step[0] == "B"), Decimal(0))
+            stages = tuple((*step[:2], step[2] * (1 + g[2] / factors)) if step[0] == "B" else step for step in stages)
     second, *rest = rule.generalised[1:] or (rule.order,)
     third = min(*rest, second, 5 if rule.requires in ("nystrom", "gradient") else 4)
     orders = (last + 2, second, *[third] * (third < second))
     return Scheme(
         f"{rule.name}_corrected", f"{rule.title}, with the corrector of its first-order errors", "wisdom1996",
-        third, rule.exact_stages, _corrector(1, weights[::-1], square), rule.requires, orders,
+        third, stages, _corrector(1, weights[::-1], square), rule.requires, orders,
     )  # fmt: skip
 
 

@@ -172,6 +172,8 @@ class Integrator:
         self.step_info[L.AUXILIARY] = len(system.auxiliary)
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
         self.step_info[L.HAS_COMMUTATOR] = float("commutator" in system.provides)
+        if "mutual_gravity" in system.provides:
+            self.step_info[L.HAS_COMMUTATOR] = 2.0
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.started, self.breaks = t, breaks
         if self.prepared.role is None:

@@ -22,7 +22,7 @@ from math import sqrt
 
 import numpy as np
 
-from polhode.algebra.so3 import axpy, dot, scale
+from polhode.algebra.so3 import add, axpy, dot, scale
 from polhode.arguments import has_quantity, number, numbers
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
@@ -61,12 +61,15 @@ def add_pair(i, j, on_i, on_j, w, out):
 def gravity_loads(part, t, N, y, bodies, parameters, out):
     """Forces of all pairs, under WITHOUT_SOLVED what is left beside the orbits in Jacobi coordinates; under COMMUTATOR
     the pair sums of 2 mu_i m_j D(d) (a_j - a_i), with D the derivative of d / |d|^3."""
+    if part == L.COMMUTATOR_OF_REST:
+        commutator_between_orbits(N, y, bodies, parameters, out)
+        return
+    if part == L.WITHOUT_SOLVED:
+        between_orbits(N, y, bodies, parameters, out)
+        return
     for i in range(N):
         put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
         put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-    if part & L.ATTRACTION == 0 and part & L.POTENTIAL_PART != 0:
-        between_orbits(N, y, bodies, parameters, out)
-        return
     for i in range(N):
         for j in range(i):
             on_i, on_j = pulls(i, j, bodies, parameters)
@@ -98,14 +101,15 @@ def between_orbits(N, y, bodies, parameters, out):
     i and each j < i as if they were c_i apart. What is left of the pair is d/|d|^3 + c_i/|c_i|^3 with d = r_j - r_i,
     computed without cancellation where body j is the first, near which d = -c_i - e with a small e.
     """
+    put3(out, L.LOAD, (0.0, 0.0, 0.0))
     R = first = get3(y, L.POSITION)
-    e = (0.0, 0.0, 0.0)
+    e, of_first = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(1, N):
-        r = get3(y, L.BODY * i + L.POSITION)
+        r, mu, share = get3(y, L.BODY * i + L.POSITION), parameters[i], parameters[2 * N + i]
         c = axpy(-1.0, R, r)
-        square = dot(c, c)
-        k = inverse_cube(square)
         if i > 1:
+            square = dot(c, c)
+            k = inverse_cube(square)
             q = dot(e, axpy(2.0, c, e)) / square
             if abs(q) < 0.5:
                 x = (1.0 + q) * sqrt(1.0 + q)
@@ -113,14 +117,53 @@ def between_orbits(N, y, bodies, parameters, out):
             else:
                 d = axpy(-1.0, r, first)
                 w = axpy(inverse_cube(dot(d, d)), d, scale(k, c))
-            on_i, on_j = pulls(i, 0, bodies, parameters)
-            add_pair(i, 0, on_i, on_j, w, out)
-        for j in range(1, i):
-            on_i, on_j = pulls(i, j, bodies, parameters)
-            d = axpy(-1.0, r, get3(y, L.BODY * j + L.POSITION))
-            add_pair(i, j, on_i, on_j, axpy(inverse_cube(dot(d, d)), d, scale(k, c)), out)
-        share = parameters[2 * N + i]
+            of_first = axpy(-mu, w, of_first)
+            a, w = scale(parameters[0], w), scale(k, c)
+            for j in range(1, i):
+                d, at = axpy(-1.0, r, get3(y, L.BODY * j + L.POSITION)), L.LOAD * j
+                b = axpy(inverse_cube(dot(d, d)), d, w)
+                a = axpy(parameters[j], b, a)
+                put3(out, at, axpy(-mu, b, get3(out, at)))
+            put3(out, L.LOAD * i, a)
         R, e = axpy(share, c, R), axpy(share, c, e)
+    put3(out, 0, of_first)
+    for i in range(N):
+        put3(out, L.LOAD * i, scale(bodies[L.CONSTANTS * i + L.MASS], get3(out, L.LOAD * i)))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
+
+
+@inlined
+def change_of_pull(square, d, w):
+    """Change of d / |d|^3 as d changes by w."""
+    return scale(inverse_cube(square), axpy(-3.0 * dot(d, w) / square, d, w))
+
+
+@helper
+def commutator_between_orbits(N, y, bodies, parameters, out):
+    """Twice the change of the forces in ``out``, those of ``between_orbits``, as each body moves by its acceleration
+    by them. What cancels near the first body is small beside the forces by the square of its share."""
+    # The slots of the torques hold the accelerations until the pairs are done.
+    for i in range(N):
+        put3(out, L.LOAD * i + 3, scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i)))
+        put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
+    R, A = get3(y, L.POSITION), get3(out, 3)
+    for i in range(1, N):
+        r, v = get3(y, L.BODY * i + L.POSITION), get3(out, L.LOAD * i + 3)
+        c, w = axpy(-1.0, R, r), axpy(-1.0, A, v)
+        mu, share = parameters[i], parameters[2 * N + i]
+        R, A = axpy(share, c, R), axpy(share, w, A)
+        if i > 1:
+            w = change_of_pull(dot(c, c), c, w)
+            a = (0.0, 0.0, 0.0)
+            for j in range(i):
+                d, at = axpy(-1.0, r, get3(y, L.BODY * j + L.POSITION)), L.LOAD * j
+                b = add(change_of_pull(dot(d, d), d, axpy(-1.0, v, get3(out, at + 3))), w)
+                a = axpy(parameters[j], b, a)
+                put3(out, at, axpy(-mu, b, get3(out, at)))
+            put3(out, L.LOAD * i, a)
+    for i in range(N):
+        put3(out, L.LOAD * i, scale(2.0 * bodies[L.CONSTANTS * i + L.MASS], get3(out, L.LOAD * i)))
+        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
 
 
 def gravity_potential(t, N, y, bodies, parameters):
