@@ -20,8 +20,7 @@ from polhode.programs.series_text import coefficients_text, constants_text, memo
 from polhode.programs.text import places
 from polhode.programs.trace import spread, trace, where
 from polhode.programs.written import module_of
-from polhode.systems import orbit, spacecraft
-from polhode.systems.forces import zonal
+from polhode.systems import forces, orbit, spacecraft
 
 T, H, ORDER = 0.7, 0.5, 20
 coefficients = jit.hole("coefficients(y, t, h, K, c, X, r)")
@@ -173,19 +172,31 @@ def test_the_fewest_products_are_taken():
     assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= 11
 
 
-def test_the_fewest_products_of_loads_as_they_are_traced():
-    """About an axis that is any: 3 squares, the rate of r . r and three powers, w^2 and its product, w r^-5, and three
-    products with the sum along r. With one potential of all degrees the recursion stays as it is."""
-    for system, most in (
-        (orbit(1.0, forces=[zonal(J2=1e-3, radius=0.9)]), 13),
-        (orbit(1.0, forces=[zonal(J2=1e-3, J3=1e-6, J4=1e-6, J5=1e-6, J6=1e-6, radius=0.9)]), 26),
-        (spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0), 74),
-    ):
-        dynamics = system.dynamics
-        moves, turns = (True,), (system.name == "spacecraft",)
-        names, rates = equations(dynamics, moves, turns)
-        g = dynamics.graph
-        assert len(best_series(g, [g.input(name) for name in names], rates).slots) <= most
+MOON = forces.third_body(0.01, circle={"radius": 60.0, "period": 400.0, "normal": (0.0, -0.4, 0.9)})
+DRAG = forces.drag(kd=1e-3, radius=1.0, scale=0.01, rotation=0.05)
+FEWEST = {
+    "J2": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9)]), 11),
+    "J2, tilted": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9, axis=(0.1, 0.2, 1.0))]), 13),
+    "J2 to J6": (
+        lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, J3=1e-6, J4=1e-6, J5=1e-6, J6=1e-6, radius=0.9)]),
+        23,
+    ),
+    "moon": (lambda: orbit(1.0, forces=[MOON]), 34),
+    "all": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9), DRAG, MOON, MOON]), 79),
+    "spacecraft": (lambda: spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0), 74),
+}
+
+
+@pytest.mark.parametrize("name", FEWEST)
+def test_the_fewest_products_of_loads_as_they_are_traced(name):
+    """With J2: 3 squares, the rate of r . r and three powers, z^2 times one of them, and three products with the sum
+    along r; about another axis the square of r along it and its product, too. Works are states."""
+    make, most = FEWEST[name]
+    dynamics = make().dynamics
+    names, rates = equations(dynamics, (True,), (name == "spacecraft",))
+    g = dynamics.graph
+    every = [*names, *(f"w{k}" for k in range(len(dynamics.rates)))]
+    assert len(best_series(g, [g.input(one) for one in every], [*rates, *dynamics.rates]).slots) <= most
 
 
 def test_no_form_is_tried_twice(monkeypatch):

@@ -284,8 +284,8 @@ class Series:
 def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series:
     """The series of the form of the rates that needs the fewest products.
 
-    Forms: as it is; without common factors in sums that are factors, and that with products by 1 + small multiplied
-    out and whole powers of what moves taken out again; with all common factors that move taken out.
+    Forms: as it is; without common factors in sums that are factors, and that with whole powers of what moves taken
+    out, before and after products by 1 + small are multiplied out; with all common factors that move taken out.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def best_series(g: Graph, states: Sequence[int], rates: Sequence[int]) -> Series
     plain = without_content(g, rates)
     forms = [list(rates), plain, factored(g, rates, among=moving)]
     forms.append(factored(g, factored(g, rates, whole=True, among=moving), among=moving))
-    forms.append(expanded(g, plain))
+    forms += [factored(g, plain, whole=True, among=moving), expanded(g, plain)]
     forms.append(factored(g, forms[-1], whole=True, among=moving))
     made = [Series(g, states, form) for form in dict.fromkeys(map(tuple, forms))]
     return min(made, key=lambda one: (len(one.slots), len(one.rules)))

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from polhode.algebra.so3 import add, axpy, scale
+from polhode.algebra.so3 import add, axpy, dot, scale
 from polhode.arguments import UNKNOWN, array, choice, number, numbers, vector
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.access import get3, segment
@@ -74,6 +74,23 @@ def velocity_at(p, at, t):
     y = 1.0 - x
     ends = scale(6.0 * x * y / h, axpy(-1.0, get3(p, i + 1), get3(p, i + 8)))
     return add(ends, axpy(y * (y - 2.0 * x), get3(p, i + 4), scale(x * (x - 2.0 * y), get3(p, i + 11))))
+
+
+@helper
+def square_at(p, at, t):
+    """Squared distance from the origin at time t; of a circle it stays, which programs gain from."""
+    if p[at] == ON_CIRCLE:
+        return dot(get3(p, at + 3), get3(p, at + 3))
+    s = place_at(p, at, t)
+    return dot(s, s)
+
+
+@helper
+def receding_at(p, at, t):
+    """Half the rate of the squared distance at time t; zero at rest and on a circle."""
+    if p[at] != TABLE:
+        return 0.0
+    return dot(place_at(p, at, t), velocity_at(p, at, t))
 
 
 # ------------------------------------------------------------------ the record

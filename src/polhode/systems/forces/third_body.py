@@ -8,20 +8,24 @@ from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import number
 from polhode.errors import InvalidInput, answering
 from polhode.systems.forces.record import Force
-from polhode.systems.paths import Circle, path_of, place_at, velocity_at
+from polhode.systems.paths import Circle, path_of, place_at, receding_at, square_at, velocity_at
 from polhode.systems.words import GravitationalParameter, Position, Positions, Times
 
 # Numbers: the gravity parameter of the body, then its path.
 
 
 def third_body_acceleration(p, at, mu, t, r, v):
-    """m (d/|d|^3 - s/|s|^3) as -m/|d|^3 (r + f s), f of q = r . (r - 2 s)/s^2, without cancellation [battin1999]."""
-    s = place_at(p, at + 1, t)
+    """m (d/|d|^3 - s/|s|^3) as -m/|d|^3 (r + f s), f of q = r . (r - 2 s)/s^2, without cancellation [battin1999].
+
+    f is |d|^3/|s|^3 - 1, and its denominator is made of these cubes, whose powers a program has anyway.
+    """
+    s, far = place_at(p, at + 1, t), square_at(p, at + 1, t)
     d = axpy(-1.0, r, s)
-    q = dot(r, axpy(-2.0, s, r)) / dot(s, s)
-    f = q * (3.0 + q * (3.0 + q)) / (1.0 + (1.0 + q) * np.sqrt(1.0 + q))
-    size = np.sqrt(dot(d, d))
-    return scale(-p[at] / (size * size * size), axpy(f, s, r))
+    near = dot(d, d)
+    q = dot(r, axpy(-2.0, s, r)) / far
+    cube = near * np.sqrt(near)
+    f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube / (far * np.sqrt(far)))
+    return scale(-p[at] / cube, axpy(f, s, r))
 
 
 def third_body_potential(p, at, mu, t, r):
@@ -39,17 +43,18 @@ def third_body_rate(p, at, mu, t, r):
 
         m / |s|^3 (r . s' f / (1 + f) - s . s' (f / (1 + f) + 3 r . s / s^2)),
 
-    the bracket evaluated without cancellation.
+    the bracket evaluated without cancellation. On a circle s . s' = 0.
     """
     s, ds = place_at(p, at + 1, t), velocity_at(p, at + 1, t)
-    square = dot(s, s)
+    d = axpy(-1.0, r, s)
+    near, square, receding = dot(d, d), square_at(p, at + 1, t), receding_at(p, at + 1, t)
     q = dot(r, axpy(-2.0, s, r)) / square
     w = np.sqrt(1.0 + q)
-    cube = (1.0 + q) * w  # 1 + f
+    cube = near * np.sqrt(near) / (square * np.sqrt(square))  # 1 + f
     f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube)
     rest = 1.5 * q * q * (1.0 + q / 1.5 - (1.0 + q) / (1.0 + w)) / (1.0 + cube)  # f - 3 q / 2
     bracket = (rest - 1.5 * q * f) / cube + 1.5 * dot(r, r) / square
-    return p[at] / (square * np.sqrt(square)) * (dot(r, ds) * f / cube - dot(s, ds) * bracket)
+    return p[at] / (square * np.sqrt(square)) * (dot(r, ds) * f / cube - receding * bracket)
 
 
 @answering

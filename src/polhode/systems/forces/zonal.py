@@ -8,6 +8,7 @@ from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import number
 from polhode.errors import InvalidInput, answering
 from polhode.kernel.access import get3
+from polhode.kernel.jit import inlined
 from polhode.systems.forces.record import Force
 from polhode.systems.paths import unit_vector
 from polhode.systems.record import plain
@@ -17,9 +18,17 @@ RADIUS, DEGREE, FIRST = 3, 4, 5
 """Indices among the numbers, behind the axis: radius, highest degree n, J_2."""
 
 
+@inlined
+def axis_of(p, at):
+    """The axis. Whether it is z is asked for the sake of programs, in which what is zero then costs nothing."""
+    if p[at] == 0.0 and p[at + 1] == 0.0:
+        return (0.0, 0.0, p[at + 2])
+    return get3(p, at)
+
+
 def zonal_acceleration(p, at, mu, t, r, v):
     """mu / r^2 sum J_n (R/r)^n (P'_n+1 r/|r| - P'_n k), derivatives of Legendre's polynomials by their recursion."""
-    k = get3(p, at)
+    k = axis_of(p, at)
     size = np.sqrt(dot(r, r))
     e = scale(1.0 / size, r)
     s = dot(e, k)
@@ -41,7 +50,7 @@ def zonal_acceleration(p, at, mu, t, r, v):
 def zonal_potential(p, at, mu, t, r):
     """mu / r sum J_n (R/r)^n P_n, per unit mass."""
     size = np.sqrt(dot(r, r))
-    s = dot(r, get3(p, at)) / size
+    s = dot(r, axis_of(p, at)) / size
     ratio = p[at + RADIUS] / size
     power = ratio * ratio
     before, now = s, 1.5 * s * s - 0.5
