@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import traceback
 import warnings
 from fractions import Fraction
@@ -227,7 +228,9 @@ def test_an_exception_stops_the_run_with_the_users_traceback(every):
         run(fails_late, steps=40, every=every)
     error = caught.value
     assert "torque 'fails_late' (test_user_functions.py:" in str(error)
-    assert "raised ValueError: the wheel is saturated (at t = 0.325) in step 6" in str(error)
+    assert re.search(
+        r"raised ValueError: the wheel is saturated \(test_user_functions.py:\d+, at t = 0.325\) in step 6", str(error)
+    )
     assert error.exit_code == 6 and error.step == 6 and error.time == pytest.approx(0.3)
     assert type(error.__cause__) is ValueError
     last = traceback.extract_tb(error.__cause__.__traceback__)[-1]
@@ -497,3 +500,73 @@ def test_a_load_of_the_wrong_shape():
     with pytest.raises(ph.errors.UserFunctionError, match=r"it must return a force .* and a torque"):
         ph.integrate(ph.rigid_body((1, 1, 2), mass=2.0, load=lambda t, r, v, q, w, p: (0.0, 0.0, 1.0)), METHOD,
                      step=0.05, steps=1)  # fmt: skip
+
+
+# ------------------------------------------------------------------ mistakes of users, and what they are told
+def swapped(position, t, parameters):
+    return position[0]
+
+
+def of_another_system(t, position, parameters):
+    return position[0]
+
+
+def by_name(t, q, parameters):
+    return parameters["stiffness"] * q[1]
+
+
+def forgotten(t, q, parameters):
+    return parameters[1] * q[1]
+
+
+def too_far(t, q, parameters):
+    return q[4]
+
+
+class Measured:
+    """What astropy's quantities are like."""
+
+    unit = "J"
+
+    def __repr__(self):
+        return "<Quantity 3.0\n J>"
+
+
+AT_DEFINITION = {
+    "swapped": (ph.particle, {"potential": swapped}, r"'swapped' \(.*\) has the argument 'position' where it is given "
+                r"t; it must take the arguments \(t, position, parameters\), in this order"),
+    "of another system": (lambda **given: ph.rigid_body((1, 2, 2.5), **given), {"potential": of_another_system},
+                          "has the argument 'position' where it is given q"),
+    "too few": (ph.particle, {"force": lambda t, r: r}, r"in this order, not \(t, r\)"),
+}  # fmt: skip
+AT_FIRST_CALL = {
+    "by name": (
+        by_name,
+        r"only integers.*; parameters is an array of 1 number \(test_user_functions.py:\d+, at t = 0\)",
+    ),
+    "forgotten": (forgotten, r"index 1 is out of bounds.*; parameters is an array of 1 number \(test_user_func"),
+    "too far": (too_far, r"index 4 is out of bounds for axis 0 with size 4 \(test_user_functions.py:\d+, at t = 0\)"),
+    "with a unit": (
+        lambda t, q, p: Measured(),
+        "returned <Quantity 3.0 J> at t = 0; it must return one number, plain",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_DEFINITION)
+def test_mistakes_at_definition(name):
+    build, given, said = AT_DEFINITION[name]
+    with pytest.raises(ph.errors.InvalidInput, match=said):
+        build(**given)
+
+
+@pytest.mark.parametrize("name", AT_FIRST_CALL)
+def test_mistakes_found_by_the_first_call(name):
+    function, said = AT_FIRST_CALL[name]
+    system = ph.rigid_body((1, 2, 2.5), potential=function, parameters=[1.0])
+    with pytest.raises(ph.errors.UserFunctionError, match=said):
+        ph.integrate(system, "v2", step=0.1, steps=2)
+
+
+def test_a_place_may_be_called_q():
+    assert ph.particle(potential=lambda t, q, p: q[0] ** 2).conserves == ("energy",)

@@ -7,11 +7,13 @@ import dis
 import functools
 import hashlib
 import inspect
+import os
 import textwrap
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -24,9 +26,14 @@ from polhode.kernel import jit
 from polhode.kernel import layout as slots
 from polhode.kernel.jit import bind, inlined, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
+from polhode.programs.rewire import user_line
 from polhode.systems.user import derived
-from polhode.systems.user.roles import CACHE_SIZE, CALLS, POTENTIALS, STENCIL, Form
+from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form
 
+HERE = str(Path(__file__).parents[2]) + os.sep
+"""Where polhode is, whose lines are not the user's."""
+NAMES = {name for form in FORMS.values() for name in form.arguments.split(", ")}
+"""Names of all arguments of functions."""
 TYPICAL_COMPILED_CALL = 2e-8  # seconds; reference for the slowdown in the warning
 
 
@@ -84,13 +91,34 @@ class UserFunction:
             inspect.signature(python_of(self.function)).bind(*self.form.arguments.split(","))
         except TypeError:
             raise InvalidInput(
-                f"{self.described} must take the arguments ({self.form.arguments}), in this order"
+                f"{self.described} must take the arguments ({self.form.arguments}), in this order, not "
+                f"{inspect.signature(python_of(self.function))}"
             ) from None
         except ValueError:  # some callables hide their signature; the first call checks it
             pass
         except Exception:  # not callable, or its inspection fails
             given = shown(self.function)
             raise InvalidInput(f"{self.form.what} must be a function of ({self.form.arguments}), not {given}") from None
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """Refuse a function that calls an argument by the name of another one: it would get the wrong numbers.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        code = getattr(python_of(self.function), "__code__", None)
+        if not isinstance(python_of(self.function), FunctionType) or code is None:
+            return
+        wanted = self.form.arguments.split(", ")
+        for found, name in zip(code.co_varnames[: code.co_argcount], wanted, strict=False):
+            elsewhere = found in wanted or (found in NAMES and found != "q")  # a place may be called q
+            if found != name and elsewhere:
+                raise InvalidInput(
+                    f"{self.described} has the argument {found!r} where it is given {name}; it must take the arguments "
+                    f"({self.form.arguments}), in this order"
+                )
 
     @property
     def name(self) -> str:
@@ -171,18 +199,22 @@ class UserFunction:
         try:
             result = python_of(self.function)(t, *inputs)
         except Exception as problem:
-            raise UserFunctionError(
-                f"{self.described} raised {type(problem).__name__}: {problem} (at t = {t:g})", time=t
-            ) from problem
+            told, line = f"{type(problem).__name__}: {problem}", user_line(problem, HERE)
+            count = len(inputs[-1])
+            if isinstance(problem, IndexError) and ("only integers" in told or f"size {count}" in told):
+                told += f"; parameters is an array of {count} number{'s' * (count != 1)}"
+            where = f"{line}, at t = {t:g}" if line else f"at t = {t:g}"
+            raise UserFunctionError(f"{self.described} raised {told} ({where})", time=t) from problem
         numbers = _numbers(result)
         shape = {1: (), 3: (3,), 6: (2, 3)}[self.form.numbers]
         if numbers is not None and self.form.numbers == 1 and numbers.size == 1:
             numbers = numbers.reshape(())
         if numbers is None or numbers.shape != shape:
-            text = repr(result)
+            text = " ".join(repr(result).split())
             text = text if len(text) < 60 else text[:57] + "..."
+            plain = ", plain and without a unit" if _has_unit(result) else ""
             raise UserFunctionError(
-                f"{self.described} returned {text} at t = {t:g}; it must return {self.form.returns}", time=t
+                f"{self.described} returned {text} at t = {t:g}; it must return {self.form.returns}{plain}", time=t
             )
         # If the state itself is not finite, the time loop reports that.
         if not np.isfinite(numbers).all() and all(np.isfinite(a).all() for a in inputs):
@@ -396,8 +428,17 @@ def may_read(function: Any, position: int) -> bool:
     return any(name in (value if isinstance(value, tuple) else (value,)) for value in mentioned)
 
 
+def _has_unit(result: Any) -> bool:
+    """Whether a result, or a number in it, has a unit."""
+    if isinstance(result, list | tuple):
+        return any(_has_unit(one) for one in result)
+    return hasattr(result, "unit")
+
+
 def _numbers(result: Any) -> Any:
-    """``result`` as an array of floats, or None if an entry is not a number."""
+    """``result`` as an array of floats, or None if an entry is not a number or has a unit."""
+    if _has_unit(result):
+        return None
     try:
         array = np.asarray(result)
         if array.dtype.kind == "O":
