@@ -1,4 +1,4 @@
-"""Kepler propagation of four points at once (SIMD lanes): changes of position and velocity over short steps.
+"""Kepler propagation of several points at once (SIMD lanes): changes of position and velocity over short steps.
 
 The formulas are those of ``algebra.kepler``: universal variables, and in double-double arithmetic what depends on the
 anomaly only. Steps are short where the third-order expansion of the anomaly by the time converges fast, up to about a
@@ -17,7 +17,7 @@ from __future__ import annotations
 from polhode.algebra.kepler import two_sum
 from polhode.algebra.series import COSINE, CUBIC, SINE, polynomial
 from polhode.kernel.jit import helper, inlined
-from polhode.kernel.simd import below, greater, product_error, roots, store4
+from polhode.kernel.simd import below, greater, product_error, roots
 
 MOST_ROUNDS = 5
 """Evaluations of the universal functions until a point is left to ``kepler_motion``."""
@@ -94,11 +94,11 @@ def brief(c, x):
 
 
 @helper
-def four_orbits(mu, x, y, z, u, v, w, t, a, k, width):
-    """Changes of position (x, y, z) and velocity (u, v, w) of four points in the time t, of either sign.
+def short_orbits(mu, x, y, z, u, v, w, t, all_lanes):
+    """Changes of the positions (x, y, z) and velocities (u, v, w) of as many points as there are lanes in the time t.
 
-    They are written to ``a[k : k + 4]`` and the same places of the next five rows, each ``width`` numbers on. Returns
-    an integer whose bit i is set where point i was solved.
+    Returns an integer whose bit i is set where point i was solved, ``all_lanes`` where all were, and the six changes.
+    The time may have either sign.
     """
     square, dsquare = dot(x, y, z, x, y, z)
     speed, dspeed = dot(u, v, w, u, v, w)
@@ -117,7 +117,7 @@ def four_orbits(mu, x, y, z, u, v, w, t, a, k, width):
     G0 = G1 = G2 = d = s
     for _ in range(MOST_ROUNDS):
         q = b * s * s
-        if below(size(q), SHORT) == 15:
+        if below(size(q), SHORT) == all_lanes:
             h, c, G3 = s * brief(SINE, q), brief(COSINE, q), s * s * s * brief(CUBIC, q)
         else:
             h, c, G3 = s * polynomial(SINE, q), polynomial(COSINE, q), s * s * s * polynomial(CUBIC, q)
@@ -131,7 +131,7 @@ def four_orbits(mu, x, y, z, u, v, w, t, a, k, width):
         d = first * (1.0 - e) + last
         far = greater(size(b) * d * d * (1.0 / SMALL), size(q) * (1.0 / LARGEST))
         solved = fit & below(size(last) - SETTLED * size(s), 1e-300) & below(far, 1.0)
-        if solved == 15:
+        if solved == all_lanes:
             break
         s = s + d
     q = d * d
@@ -169,10 +169,12 @@ def four_orbits(mu, x, y, z, u, v, w, t, a, k, width):
     p, dp = scaled(i0, di0, 0.0 - mu)
     q, dq = times(p, dp, i1, di1)
     fdot, dfdot = times(q, dq, G1, dG1)
-    store4(a, k, f * x + (g * u + (df * x + dg * u)))
-    store4(a, k + width, f * y + (g * v + (df * y + dg * v)))
-    store4(a, k + 2 * width, f * z + (g * w + (df * z + dg * w)))
-    store4(a, k + 3 * width, fdot * x + (gdot * u + (dfdot * x + dgdot * u)))
-    store4(a, k + 4 * width, fdot * y + (gdot * v + (dfdot * y + dgdot * v)))
-    store4(a, k + 5 * width, fdot * z + (gdot * w + (dfdot * z + dgdot * w)))
-    return solved
+    return (
+        solved,
+        f * x + (g * u + (df * x + dg * u)),
+        f * y + (g * v + (df * y + dg * v)),
+        f * z + (g * w + (df * z + dg * w)),
+        fdot * x + (gdot * u + (dfdot * x + dgdot * u)),
+        fdot * y + (gdot * v + (dfdot * y + dgdot * v)),
+        fdot * z + (gdot * w + (dfdot * z + dgdot * w)),
+    )

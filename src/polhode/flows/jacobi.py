@@ -16,26 +16,25 @@ a sum over all bodies of the momentum's changes is zero to round-off.
 from __future__ import annotations
 
 from polhode.algebra.kepler import kepler_motion_compensated
-from polhode.algebra.kepler_lanes import four_orbits
+from polhode.algebra.kepler_lanes import short_orbits
 from polhode.algebra.so3 import add, axpy, scale
 from polhode.flows import sums
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3
 from polhode.kernel.jit import bind, helper, hole, inlined
-from polhode.kernel.simd import four, fused
+from polhode.kernel.simd import fused, load4, load8, store4, store8
 
 add3 = hole("add3(at, h, x, p)", "The sum into the state.", default=sums.add3)
 
-LANES = 4
-"""Orbits that are followed together."""
-ROWS = 6
-"""Rows of the scratch memory: changes of the Jacobi coordinates, of their velocities."""
+CENTRE, CHANGED, ROWS = 6, 7, 13
+"""Rows of the scratch memory: Jacobi coordinates, their velocities, gravity parameter of the centre; from CHANGED on,
+changes of coordinates and velocities. Number of rows."""
 
 
 @inlined
 def width_of(bodies):
-    """Length of a row in the scratch memory: the number of orbits, rounded up to whole LANES."""
-    return (bodies + (LANES - 2)) // LANES * LANES
+    """Length of a row: the number of orbits, rounded up to whole lanes of four."""
+    return (bodies + 2) // 4 * 4
 
 
 def jacobi_memory(bodies: int) -> int:
@@ -57,30 +56,61 @@ def velocity(i, p):
 
 
 @inlined
-def separated(i, R, V, p):
-    """Jacobi coordinates and velocity of body i, and the centre of mass and its velocity with this body."""
-    share = p.parameters[2 * p.N + i]
-    c, w = axpy(-1.0, R, get3(p.y, L.BODY * i + L.POSITION)), axpy(-1.0, V, velocity(i, p))
-    return c, w, axpy(share, c, R), axpy(share, w, V)
+def put_row(a, k, width, x):
+    """Write a vector to three rows."""
+    a[k], a[k + width], a[k + 2 * width] = x[0], x[1], x[2]
 
 
 @inlined
-def row(a, k, width):
-    """A vector from three rows."""
+def get_row(a, k, width):
+    """The vector in three rows."""
     return (a[k], a[k + width], a[k + 2 * width])
 
 
+@inlined
+def four_orbits(a, k, n, h):
+    """Changes of the orbits k to k + 3, in rows of length n; the bits of those that were solved."""
+    solved, x, y, z, u, v, w = short_orbits(
+        load4(a, CENTRE * n + k), load4(a, k), load4(a, n + k), load4(a, 2 * n + k), load4(a, 3 * n + k),
+        load4(a, 4 * n + k), load4(a, 5 * n + k), h, 15,
+    )  # fmt: skip
+    at = CHANGED * n + k
+    store4(a, at, x)
+    store4(a, at + n, y)
+    store4(a, at + 2 * n, z)
+    store4(a, at + 3 * n, u)
+    store4(a, at + 4 * n, v)
+    store4(a, at + 5 * n, w)
+    return solved
+
+
+@inlined
+def eight_orbits(a, k, n, h):
+    """``four_orbits`` of the orbits k to k + 7."""
+    solved, x, y, z, u, v, w = short_orbits(
+        load8(a, CENTRE * n + k), load8(a, k), load8(a, n + k), load8(a, 2 * n + k), load8(a, 3 * n + k),
+        load8(a, 4 * n + k), load8(a, 5 * n + k), h, 255,
+    )  # fmt: skip
+    at = CHANGED * n + k
+    store8(a, at, x)
+    store8(a, at + n, y)
+    store8(a, at + 2 * n, z)
+    store8(a, at + 3 * n, u)
+    store8(a, at + 4 * n, v)
+    store8(a, at + 5 * n, w)
+    return solved
+
+
 @helper
-def one_orbit(i, R, V, h, k, width, p):
-    """The changes of body i over any step, written as ``four_orbits`` does; returns a status."""
-    c, w, _, _ = separated(i, R, V, p)
+def one_orbit(a, k, width, h):
+    """The changes of orbit k over any step; returns a status."""
+    c, w = get_row(a, k, width), get_row(a, 3 * width + k, width)
     status, x, v = kepler_motion_compensated(
-        p.parameters[p.N + i], 1.0, (c[0], c[1], c[2], 0.0, 0.0, 0.0), (w[0], w[1], w[2], 0.0, 0.0, 0.0), h
+        a[CENTRE * width + k], 1.0, (c[0], c[1], c[2], 0.0, 0.0, 0.0), (w[0], w[1], w[2], 0.0, 0.0, 0.0), h
     )
     if status == L.OK:
-        for n in range(3):
-            p.work[k + n * width] = (x[n] - c[n]) + x[n + 3]
-            p.work[k + (n + 3) * width] = (v[n] - w[n]) + v[n + 3]
+        put_row(a, CHANGED * width + k, width, ((x[0] - c[0]) + x[3], (x[1] - c[1]) + x[4], (x[2] - c[2]) + x[5]))
+        put_row(a, (CHANGED + 3) * width + k, width, ((v[0] - w[0]) + v[3], (v[1] - w[1]) + v[4], (v[2] - w[2]) + v[5]))
     return status
 
 
@@ -90,46 +120,33 @@ def jacobi_drift(h, p):
 
     The system's parameters are the gravity parameters mu_i of the N bodies, their sums M_i, and the shares mu_i / M_i.
     """
-    N, width = p.N, width_of(p.N)
+    N, a, width = p.N, p.work, width_of(p.N)
     R, V = get3(p.y, L.POSITION), velocity(0, p)
-    for k in range(0, width, LANES):
-        # Behind the last body it is repeated.
-        i, j, n = min(k + 2, N - 1), min(k + 3, N - 1), min(k + 4, N - 1)
-        begin, moving = R, V
-        c0, w0, R, V = separated(k + 1, R, V, p)
-        c1, w1, R1, V1 = separated(i, R, V, p)
-        if i == k + 2:
-            R, V = R1, V1
-        else:
-            c1, w1 = c0, w0
-        c2, w2, R1, V1 = separated(j, R, V, p)
-        if j == k + 3:
-            R, V = R1, V1
-        else:
-            c2, w2 = c1, w1
-        c3, w3, R1, V1 = separated(n, R, V, p)
-        if n == k + 4:
-            R, V = R1, V1
-        else:
-            c3, w3 = c2, w2
-        mu, at = p.parameters, N
-        solved = four_orbits(
-            four(mu[at + k + 1], mu[at + i], mu[at + j], mu[at + n]),
-            four(c0[0], c1[0], c2[0], c3[0]), four(c0[1], c1[1], c2[1], c3[1]), four(c0[2], c1[2], c2[2], c3[2]),
-            four(w0[0], w1[0], w2[0], w3[0]), four(w0[1], w1[1], w2[1], w3[1]), four(w0[2], w1[2], w2[2], w3[2]),
-            h, p.work, k, width,
-        )  # fmt: skip
-        if solved != 15:
-            for i in range(k + 1, min(k + LANES + 1, N)):
-                if (solved >> (i - k - 1)) & 1 == 0:
-                    status = one_orbit(i, begin, moving, h, i - 1, width, p)
+    for i in range(1, N):
+        share = p.parameters[2 * N + i]
+        c, w = axpy(-1.0, R, get3(p.y, L.BODY * i + L.POSITION)), axpy(-1.0, V, velocity(i, p))
+        put_row(a, i - 1, width, c)
+        put_row(a, 3 * width + i - 1, width, w)
+        a[CENTRE * width + i - 1] = p.parameters[N + i]
+        R, V = axpy(share, c, R), axpy(share, w, V)
+    for k in range(N - 1, width):  # behind the last orbit it is repeated
+        for row in range(CHANGED):
+            a[row * width + k] = a[row * width + N - 2]
+    k = 0
+    while k < width:
+        lanes = 8 if width - k > 4 else 4
+        solved = eight_orbits(a, k, width, h) if lanes == 8 else four_orbits(a, k, width, h)
+        if solved + 1 != 1 << lanes:
+            for i in range(k, min(k + lanes, N - 1)):
+                if (solved >> (i - k)) & 1 == 0:
+                    status = one_orbit(a, i, width, h)
                     if status != L.OK:
                         return status
-                _, _, begin, moving = separated(i, begin, moving, p)
+        k += lanes
     dR, dV = scale(h, V), (0.0, 0.0, 0.0)
     for k in range(1, N):
         i = N - k
-        dc, dw = row(p.work, i - 1, width), row(p.work, 3 * width + i - 1, width)
+        dc, dw = get_row(a, CHANGED * width + i - 1, width), get_row(a, (CHANGED + 3) * width + i - 1, width)
         share = -p.parameters[2 * N + i]
         dR, dV = axpy(share, dc, dR), axpy(share, dw, dV)
         add3(L.BODY * i + L.POSITION, 1.0, add(dR, dc), p)
