@@ -193,7 +193,7 @@ def test_differences_of_a_potential_are_told_once_with_the_line():
         ds = ph.integrate(system, "v2", **start)
         ph.integrate(system, "v2", **start)
     assert len(seen) == 1
-    assert re.fullmatch("loads are differences of 18 potentials, .* for " + WHY, ds.attrs["loads_note"])
+    assert re.fullmatch("loads are differences of 18 potentials, .* because " + WHY, ds.attrs["loads_note"])
     traced = ph.particle(1.0, potential=central, parameters=[3.0])
     assert "loads_note" not in ph.integrate(traced, "v2", **start).attrs
 

@@ -289,7 +289,7 @@ class UserFunction:
 
     def _differences(self, why: str) -> str:
         count = 3 * 2 * len(STENCIL) * self.form.vectors
-        return f"loads are differences of {count} potentials, with relative errors of about 1e-13, for {why}"
+        return f"loads are differences of {count} potentials, with relative errors of about 1e-13, because {why}"
 
     @property
     def commutes(self) -> bool:
