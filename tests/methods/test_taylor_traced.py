@@ -184,13 +184,44 @@ def test_events_are_found_on_the_polynomial(direction):
     np.testing.assert_allclose(chosen.event_time, known.event_time, rtol=0, atol=1e-7)
 
 
+def moon(t):
+    return np.transpose([384400.0 * np.cos(2.7e-6 * t), 384400.0 * np.sin(2.7e-6 * t), 0.0 * t])
+
+
+TABLES = {
+    "a third body": lambda: forces.third_body(
+        4902.8, times=np.linspace(-1e4, 2e4, 25), positions=moon(np.linspace(-1e4, 2e4, 25))
+    ),
+    "the density of the air": lambda: forces.drag(
+        coefficient=1e-8, table=[(6900.0, 1e-3), (6990.0, 5e-4), (7050.0, 3e-4), (7200.0, 1e-4)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_steps_end_at_the_rows_of_tables(name):
+    """The references too are cut at the rows of a table by the time; those by the radius they meet somewhere."""
+    system = ph.orbit(398600.4418, forces=[TABLES[name]()])
+    chosen = ph.integrate(system, "taylor", steps=ph.Tolerance(1e-13), t_end=12_000.0, **LOW)
+    known = ph.integrate(system, "mkrk:gauss12", step=10.0, steps=1200, **LOW)
+    np.testing.assert_allclose(chosen.position[-1], known.position[-1], rtol=0, atol=7000 * 2e-12)
+    assert chosen.attrs["steps"] < 30
+
+
+def test_the_penumbra():
+    """The light begins and ends as a power 3/2 of the time, which has a series beside these moments only."""
+    sun = forces.radiation_pressure(1e-7, position=(1.5e8, 0, 0), shadow="cone", radius=6378.0, sun_radius=7e5)
+    system = ph.orbit(398600.4418, forces=[sun])
+    chosen = ph.integrate(system, "taylor", steps=ph.Tolerance(1e-13), t_end=12_000.0, **LOW)
+    known = ph.integrate(system, "mkrk:dp8", steps=ph.Tolerance(1e-13), t_end=12_000.0, **LOW)
+    np.testing.assert_allclose(chosen.position[-1], known.position[-1], rtol=0, atol=7000 * 2e-10)
+
+
 def test_steps_end_at_switches_shadows_and_impulses():
     sun = forces.radiation_pressure(1e-7, direction=(1, 0, 0), shadow="cylinder", radius=6378.0)
     burn = forces.thrust(1e-5, direction="velocity", start=1000.0, stop=1700.0)
     kick = forces.impulse(5000.0, 0.01, "velocity")
     system = ph.orbit(398600.4418, forces=[sun, burn, kick])
-    if system.dynamics.reason:
-        pytest.skip(system.dynamics.reason)
     chosen = ph.integrate(system, "taylor", steps=ph.Tolerance(1e-13), t_end=12_000.0, **LOW)
     known = ph.integrate(system, "mkrk:gauss12", step=20.0, steps=600, **LOW)
     np.testing.assert_allclose(chosen.position[-1], known.position[-1], rtol=0, atol=7000 * 1e-10)
@@ -254,16 +285,15 @@ def test_sliding_stairs_and_short_pulses(steps):
 
 
 def held(t, position, velocity, parameters):
-    return -np.sign(position + velocity) - 2.0 * velocity
+    return -np.sign(position[0] + velocity[0]) * np.array([1.0, 0.0, 0.0]) - 2.0 * velocity
 
 
 def test_a_choice_that_changes_without_end_is_told():
     """The motion reaches a surface from which both formulas lead back to it."""
     start = {"position": (0.1, 0, 0), "velocity": 0}
-    with pytest.raises(ph.errors.StepFailed, match="change from one formula to another more than 1000 times"):
-        ph.integrate(ph.particle(force=held), "taylor12", step=10.0, steps=1, **start)
-    with pytest.raises(ph.errors.StepTooSmall, match="jumps"):
-        ph.integrate(ph.particle(force=held), "taylor12", steps=ph.Tolerance(1e-9), t_end=10.0, **start)
+    for steps in ({"step": 10.0, "steps": 1}, {"steps": ph.Tolerance(1e-9), "t_end": 10.0}):
+        with pytest.raises(ph.errors.StepFailed, match="from one formula to another again and again"):
+            ph.integrate(ph.particle(force=held), "taylor12", **steps, **start)
 
 
 # ------------------------------------------------------------------ what is refused

@@ -9,9 +9,9 @@ steps are as long as the last two terms allow: |X_k| f^k at most the tolerance f
 Their scale is a power of two, of the size of the last step: one of another size changes the exponents of coefficients
 and no digit.
 
-Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond that place,
-by 10^-15 of its size, and the next one begins with the formulas that hold there. Signs are compared at eight places of
-a step; what changes twice between two of them is not seen.
+Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond, where the
+sign is clear of rounding, and the next one begins with the formulas that hold there. Signs are compared at eight places
+of a step; what changes twice between two of them is not seen.
 
 ``work``: scale, scale of the coefficients that are there, spare | coefficients | conditions | memory | the sum.
 """
@@ -31,12 +31,17 @@ from polhode.kernel.simd import fused, load4, spread, store4
 ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS = 0, 1, 2, 3, 4, 5
 # work
 SCALE, SCALED, SPARE, HEAD = 0, 1, 2, 16
+LARGEST_ORDER = 30
 LARGEST_RATIO = 2.0**20
 """Largest step over the scale: beyond, coefficients may have been too small to be represented."""
 LOOKS = 8
 """Places of a step at which the signs of conditions are compared."""
-BEYOND = 1e-15
-"""How far beyond a change of sign a step ends, over the step."""
+CLEAR = 8.0 * 2.0**-52
+"""Part of the numbers it is the difference of that a condition must have to be clear of rounding."""
+RESOLVED = 1e-15
+"""Shortest step over the time."""
+AT_ONCE, MOST_CUTS = 1e-9, 100
+"""Part of a step that counts as none where loads change their formulas, and how often that may happen in a row."""
 MOST_PIECES = 1000
 """Most pieces of a step of one size."""
 SMALLER, MOST_SCALES = 2.0**-16, 64
@@ -83,8 +88,14 @@ def turning3(r, k, j):
     return x * x + y * y + z * z
 
 
+@inlined
+def larger(a, b):
+    """The larger of two numbers, not a number where one is not."""
+    return a if a > b else b if b >= a else a + b
+
+
 def last_terms(K, p):
-    """Largest squared ratio of coefficient K - 1 to its tolerance, and of coefficient K.
+    """Largest squared ratio of coefficient K - 1 of a body to its tolerance, and of coefficient K; nan if one is.
 
     Those of attitudes count as angles (rad) and have the relative tolerance; those of positions, velocities and angular
     velocities have the absolute one and the relative one times the size of the vector.
@@ -100,16 +111,16 @@ def last_terms(K, p):
             allowed = absolute + relative * sqrt(turning3(r, s, j))
             allowed = 1.0 / (allowed * allowed)
             angle = 4.0 / (relative * relative)
-            before = max(before, turning3(r, a, j) * allowed, (square3(r, a + 3) + r[a + 6] * r[a + 6]) * angle)
-            last = max(last, turning3(r, b, j) * allowed, (square3(r, b + 3) + r[b + 6] * r[b + 6]) * angle)
+            before = larger(before, turning3(r, a, j) * allowed + (square3(r, a + 3) + r[a + 6] * r[a + 6]) * angle)
+            last = larger(last, turning3(r, b, j) * allowed + (square3(r, b + 3) + r[b + 6] * r[b + 6]) * angle)
             s, a, b = s + 7, a + 7, b + 7
         else:
             allowed = absolute + relative * sqrt(square3(r, s))
             allowed = 1.0 / (allowed * allowed)
             speed = absolute + relative * sqrt(square3(r, s + 3))
             speed = 1.0 / (speed * speed)
-            before = max(before, square3(r, a) * allowed, square3(r, a + 3) * speed)
-            last = max(last, square3(r, b) * allowed, square3(r, b + 3) * speed)
+            before = larger(before, square3(r, a) * allowed + square3(r, a + 3) * speed)
+            last = larger(last, square3(r, b) * allowed + square3(r, b + 3) * speed)
             s, a, b = s + 6, a + 6, b + 6
     return before, last
 
@@ -192,24 +203,28 @@ condition_at = helper(condition)
 
 
 def unchanged(f, K, p):
-    """How far up to f all conditions keep their signs, or just beyond that."""
-    for c in range(p.int_coefficients[CONDITIONS]):
-        below = p.work[p.int_coefficients[CONDITIONS_AT] + c] < 0.0
-        whole, last = f, 0.0
+    """How far up to f all conditions keep their signs, or to where one has clearly changed."""
+    n, at = p.int_coefficients[CONDITIONS], p.int_coefficients[CONDITIONS_AT]
+    whole = f
+    for c in range(n):
+        below = p.work[at + c] < 0.0
+        clear = CLEAR * (p.work[at + n * LARGEST_ORDER + c] + abs(p.work[at + n + c] * whole))
+        limit = clear if below else -clear
+        last = 0.0
         for k in range(1, LOOKS + 1):
-            x = whole * k / LOOKS
-            if abs(x) > abs(f):
-                break
-            if (condition_at(c, x, K, p) < 0.0) != below:
+            x = min(whole * k / LOOKS, f)
+            if (condition_at(c, x, K, p) > limit) == below:
                 for _ in range(60):
                     middle = 0.5 * (last + x)
-                    if (condition_at(c, middle, K, p) < 0.0) != below:
+                    if (condition_at(c, middle, K, p) > limit) == below:
                         x = middle
                     else:
                         last = middle
-                f = min(x + BEYOND * whole, f)
+                f = x
                 break
             last = x
+            if x == f:
+                break
     return f
 
 
@@ -224,31 +239,38 @@ def taylor_step(t, h, p):
         scale = p.step_info[L.SCALE]
         if scale == 0.0:
             scale = power_below(abs(h), r)
-        size = inf
+        large = inf
         for _ in range(MOST_SCALES):
             r[SCALE] = scale if h > 0.0 else -scale
             p.loads(K, t, p.N, p.y, p.bodies, p.parameters, r)
             p.step_info[L.EVALUATIONS] += 1.0
             before, last = last_terms_of(K, p)
-            size = before + last
-            if size < inf:
+            large = before + last
+            if large < inf:
                 break
             scale *= SMALLER
-        if not size < inf:
+        if not large < inf:
             return L.NOT_FINITE
         r[SCALED] = r[SCALE]
         exponent = max(rough_log2(before, r) / (2.0 * (K - 1)), rough_log2(last, r) / (2.0 * K))
         f = min(rough_exp2(-exponent, r), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
-        f = min(f, abs(h) / scale)
+        size, f = f, min(f, abs(h) / scale)
+        p.step_info[L.SCALE] = power_below(f * scale, r)
         if p.int_coefficients[CONDITIONS] > 0:
-            f = unchanged_of(f, K, p)
+            whole = f
+            f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t) / scale)), whole)
+            if f > AT_ONCE * size:
+                p.step_info[L.CUTS] = 0.0
+            elif f < whole:
+                p.step_info[L.CUTS] += 1.0
+            if p.step_info[L.CUTS] > MOST_CUTS:
+                return L.TOO_SMALL
         if f * scale < abs(h):
             after = t + f * r[SCALED]
             f = (after - t) / r[SCALED]
             if f == 0.0:
                 return L.TOO_SMALL
             p.step_info[L.NEXT_TIME] = after
-        p.step_info[L.SCALE] = power_below(f * scale, r)
         return land(f, K, p)
     left = h
     for piece in range(MOST_PIECES):
@@ -257,7 +279,7 @@ def taylor_step(t, h, p):
         p.step_info[L.EVALUATIONS] += 1.0
         if p.int_coefficients[CONDITIONS] == 0:
             return land(1.0, K, p)
-        f = unchanged_of(1.0, K, p)
+        f = max(unchanged_of(1.0, K, p), RESOLVED)
         status = land(f, K, p)
         if f == 1.0 or status != L.OK:
             return status

@@ -377,6 +377,8 @@ def march_adaptive(
             controller_state[L.TRYING] = 0.0
             step_info[L.LOADED] = 0.0
             controller_state[L.REJECTED] += 1.0
+            if status == L.TOO_SMALL:
+                return status
             again = controller_state[L.REFUSED] != 0.0
             controller_state[L.REFUSED] = 1.0
             controller_state[L.NEXT] = h * (FAILED if status != L.OK else shorter(error, q, again))

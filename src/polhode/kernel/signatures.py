@@ -81,7 +81,7 @@ class Workspace(NamedTuple):
         Receives the loads.
     work : array
         Scratch memory of the size the method requested; its content is not kept between steps.
-    step_info : array (20)
+    step_info : array (21)
         Flags and counters shared by run, loop and step; slots in ``kernel.layout``.
     frames : array (4 N)
         Quaternions from the principal frames to the users' body frames.

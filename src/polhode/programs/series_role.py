@@ -6,8 +6,9 @@ numbers each; then those of the conditions, by which the loads choose between fo
 stays (parameters, masses, what follows from them) is read in every call, so that other values need no other text.
 
 A series is that of the formulas that hold at time t. A condition is a difference whose sign says which: below zero or
-not. ``less(a, b)``, ``min`` and ``max`` have a - b, ``abs`` and ``sign`` -x, ``floor`` the ways down and up to the next
-whole numbers.
+not. ``less``, ``min`` and ``max`` of a, b have a - b, ``abs`` and ``sign`` of x have -x, ``floor`` and the rows of
+tables the ways to both of their ends. Behind their coefficients, as those of order LARGEST_ORDER, are the sizes of what
+is subtracted.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.motion import equations
+from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.series import Rule, Series, best_series
 from polhode.programs.series_text import LANES, SeriesWriter, in_lanes
 from polhode.programs.text import Lines, literal, matrix_rows
@@ -98,7 +100,11 @@ class _Writer(SeriesWriter):
             if rule.kind not in ("step", "chosen") or rule.operands[0] == "choose":
                 continue
             kind, x = rule.operands[0], rule.operands[1]
-            if kind in ("abs", "sign"):
+            if kind in PRIMITIVES:
+                arguments = [f"{one}0" for one in rule.operands[1:]]
+                bounds = PRIMITIVES[kind].bounds({}, f"{rule.name}0", *arguments)
+                found += [(rule.operands[-1], "", f" - ({bound})") for bound in bounds]
+            elif kind in ("abs", "sign"):
                 found.append(("", x, ""))
             elif kind == "floor":
                 found += [(x, "", f" - {rule.name}0"), (x, "", f" - ({rule.name}0 + 1.0)")]
@@ -112,6 +118,11 @@ class _Writer(SeriesWriter):
             difference = " - ".join([f"{a}{at}" if a else "0.0", *([f"{b}{at}"] if b else [])])
             slot = f"{self.conditions_at + n} + {len(self.conditions)} * {row}"
             lines.append(f"work[{slot}] = {difference}{more if at == '0' else ''}")
+            if at == "0":
+                sizes = [
+                    f"abs({one})" for one in (a and f"{a}0", b and f"{b}0", more and more.removeprefix(" - ")) if one
+                ]
+                lines.append(f"work[{slot} + {len(self.conditions) * LARGEST_ORDER}] = {' + '.join(sizes)}")
         return lines
 
     def step_at_zero(self, rule: Rule) -> list[str]:

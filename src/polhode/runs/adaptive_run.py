@@ -182,7 +182,7 @@ class AdaptiveRun(Run):
         self.integrator.forget()
 
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
-        if status != L.TOO_SMALL:
+        if status != L.TOO_SMALL or self.step_info[L.CUTS] > 1.0:
             return super().particular_failure(status, step, t, h)
         return StepTooSmall(
             f"rtol = {self.asked.rtol:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "

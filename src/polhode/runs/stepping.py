@@ -21,7 +21,6 @@ from polhode.errors import (
     StepTooLarge,
     UserFunctionError,
 )
-from polhode.flows.polynomial import MOST_PIECES
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.energy_guard import work_variables
@@ -522,10 +521,10 @@ class Run:
 
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
         """The error for a status that only one kind of run has, or only one method."""
-        if status != L.NOT_CONVERGED or not self.integrator.prepared.polynomial:
+        if not self.integrator.prepared.polynomial or status not in (L.NOT_CONVERGED, L.TOO_SMALL):
             return None
         return StepFailed(
-            f"in step {step} (t = {t:.9g}) the loads change from one formula to another more than {MOST_PIECES} times "
+            f"in step {step} (t = {t:.9g}) the loads change from one formula to another again and again "
             "(where, min, max, abs): both lead back to where they meet; write loads that are smooth there",
             step=step, time=t,
         )  # fmt: skip
