@@ -208,6 +208,42 @@ def test_two_processes_compile_a_kernel_once(tmp_path):
     assert [path.suffix for path in (tmp_path / "cache" / cache.digest()).iterdir()] == [".kernel"]
 
 
+WARM = """
+    import json
+    import numpy as np
+    import polhode as ph
+    from numba.core.runtime import rtsys
+    from polhode.kernel import jit
+    from polhode.kernel.signatures import LOADS, f8
+
+    def total(x):
+        return x[0] + x[1]
+
+    def loads(part, t, N, y, bodies, parameters, out):
+        out[0] = {factor} * y[0]
+
+    whole = jit.compile_kernel(total, f8(f8[::1]))(np.array([1.5, 2.0]))
+    after_arrays = rtsys._init
+    jit.compile_kernel(loads, LOADS)
+    body = ph.rigid_body((1, 2, 2.5))
+    last = ph.integrate(body, "v2", step=0.01, steps=3, angular_velocity=(0.1, 0.2, 0.3)).angular_momentum.values[-1]
+    print(json.dumps([whole, last.tolist(), after_arrays, rtsys._init]))
+"""
+
+
+@pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+def test_kernels_that_are_loaded_or_have_no_arrays_need_no_memory_functions(python, tmp_path):
+    """Numba's functions of memory take 20 ms to compile, in every process; kernels on disk have them in them."""
+    found, file = [], tmp_path / "warm.py"
+    for factor in (0.5, 0.5, 0.75):  # the third compiles a role
+        file.write_text(textwrap.dedent(WARM.format(factor=factor)))
+        code = f"import runpy; runpy.run_path({str(file)!r})"
+        found.append(python(code, POLHODE_CACHE_DIR=str(tmp_path / "cache")))
+    assert [one[0] for one in found] == [3.5] * 3
+    assert found[0][1] == found[1][1] == found[2][1]
+    assert found[0][2] and not any(one[2] or one[3] for one in found[1:])
+
+
 LOCKED = pytest.mark.skipif(cache.fcntl is None, reason="no locks on this platform")
 OWNER = """
     import sys, time

@@ -28,11 +28,12 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 from numba.core import event
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
-from numba.core.runtime import rtsys
+from numba.core.runtime import _nrt_python, rtsys
 from numba.core.serialize import dumps
 
 from polhode.errors import FileProblem
@@ -54,6 +55,7 @@ PATIENCE = 120.0
 """Seconds for which a process waits for another one that compiles the same kernel; then it compiles too."""
 FORMAT = b"polhode kernel 2\n"
 SEAL = hashlib.sha256().digest_size
+UNRESOLVED = b".numba.unresolved$"
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -213,7 +215,9 @@ class KernelCache(_Cache):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             if time.time() - entry_path[0].stat().st_mtime > DAY:
                 os.utime(entry_path[0])  # ``prune`` removes the least recently used
-        rtsys.initialize(target_context)
+        if UNRESOLVED in content.obj:  # it looks for a function when it is loaded
+            rtsys.initialize(target_context)
+        name_memory_functions()
         return CompileResult._rebuild(target_context, *pickle.loads(content))
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -228,6 +232,17 @@ class KernelCache(_Cache):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             write_sealed(*entry_path, dumps(data._reduce()))
             prune(entry_path[0].parent)
+
+
+@functools.cache
+def name_memory_functions() -> None:
+    """Tell LLVM where numba's functions of memory are, which kernels of arrays call.
+
+    The first thing that ``rtsys.initialize`` does; the rest of it compiles functions that a compiled kernel has in it,
+    20 ms in every process.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 def prune(folder: Path) -> None:

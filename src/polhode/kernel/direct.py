@@ -100,7 +100,6 @@ class Compiler:
 
 def _ready(whole: Any) -> Any:
     """A copy of numba's context that writes its wrappers without loading all that numba's compiler needs."""
-    rtsys.initialize(whole)
     context = copy.copy(whole)
     context.refresh = lambda: None
     return context
@@ -136,10 +135,11 @@ def compiled(dispatcher: Any, arguments: Any, result: Any) -> CompileResult:
     library.add_ir_module(entry.module)
     environment = Environment.from_fndesc(descriptor)
     if not any(isinstance(kind, types.CPointer) for kind in arguments):  # Python cannot give a pointer
+        rtsys.initialize(dispatcher.targetctx)
+        library.add_linking_library(rtsys.library)
         context.create_cpython_wrapper(library, descriptor, environment, None, bool(options.get("nogil")))
     if not any(isinstance(kind, types.Array | types.FunctionType) for kind in arguments):  # roles take none
         context.create_cfunc_wrapper(library, descriptor, environment, None)
-    library.add_linking_library(rtsys.library)
     cfunc = context.get_executable(library, descriptor, environment)
     dispatcher.targetctx.insert_user_function(cfunc, descriptor, [library])
     return compile_result(
