@@ -16,7 +16,7 @@ from polhode.programs import derive
 from polhode.programs.graph import FUNCTIONS
 from polhode.programs.motion import equations, motion
 from polhode.programs.series import Series, best_series
-from polhode.programs.series_text import coefficients_text, constants_text, memory
+from polhode.programs.series_text import MANY, coefficients_text, constants_text, memory
 from polhode.programs.text import places
 from polhode.programs.trace import spread, trace, where
 from polhode.programs.written import module_of
@@ -197,6 +197,16 @@ def test_the_fewest_products_of_loads_as_they_are_traced(name):
     g = dynamics.graph
     every = [*names, *(f"w{k}" for k in range(len(dynamics.rates)))]
     assert len(best_series(g, [g.input(one) for one in every], [*rates, *dynamics.rates]).slots) <= most
+
+
+def test_sums_of_many_products_are_made_in_parts_that_fit_in_registers():
+    g, names, rates = spinning_top()
+    series = best_series(g, [g.input(name) for name in names], rates)
+    text = coefficients_text(series, wide=True)
+    assert len(series.slots) >= MANY and text.count("for j in range(1, (k + 1) // 2)") == 2
+    g, names, rates = orbit_of(j2, 2)
+    series = best_series(g, [g.input(name) for name in names], rates)
+    assert coefficients_text(series, wide=True).count("for j in range(2, (k + 1) // 2)") == 1
 
 
 def test_no_form_is_tried_twice(monkeypatch):

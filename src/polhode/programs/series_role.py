@@ -153,8 +153,7 @@ class _Writer(SeriesWriter):
         lines += ["t0 = t", *zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]
         lines += [*rates, *self.row(now, f"{HEAD + self.width}")]
         lines += [*later, *self.condition_lines("k", "1")]
-        for one in self.factors:
-            lines += [f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k"]
+        lines += self.remembered(self.products)
         lines += [*self.next_states("k", "0.5 * h"), "tk = 0.0"]
         lines += [*self.row(now, f"{HEAD + 2 * self.width}")]
         lines += ["for k in range(2, K):", *(f"    {line}" for line in loop)]

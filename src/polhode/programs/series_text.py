@@ -20,6 +20,10 @@ ARGUMENTS = "y, t, h, K, c, X, r"
 
 
 LANES = 4
+MANY = 18
+"""Products from which on the wide form adds all terms of their sums in lanes."""
+AT_ONCE = 4
+"""Lanes whose sums are made in one loop: of more, the two chains do not stay in registers."""
 
 
 def memory(series: Series, order: int, wide: bool = False) -> int:
@@ -75,7 +79,7 @@ def coefficients_text(series: Series, name: str = "coefficients", wide: bool = F
     head += [f"X[{n} + {i}] = y{i}k" for i in range(n)]
     loop = [*(writer.wide if wide else writer.narrow)(width), "g = h / (fk + 1.0)", *writer.next_states("k", "g")]
     loop += [f"X[{n} * (k + 1) + {i}] = y{i}k" for i in range(n)]
-    head += writer.first(n) if wide else writer.stores("0")
+    head += writer.first(n, width) if wide else writer.stores("0")
     lines = [*head, f"for k in range({2 if wide else 1}, K):", *(f"    {line}" for line in loop)]
     return "\n".join([f"def {name}({ARGUMENTS}):", *(f"    {line}" for line in lines)]) + "\n"
 
@@ -117,51 +121,65 @@ class SeriesWriter:
             lines += [f"    q{n} = q{n} + r[{width} * j + {n}] * r[b + {width} * (k - j) + {n}]" for n in range(width)]
         return [*lines, *self.rules(zero=False), *self.stores("k")]
 
-    def first(self, n: int) -> list[str]:
-        """Order 1 of all series and the states of order 2; what the wide form remembers of orders 1 and k - 1.
+    @property
+    def many(self) -> bool:
+        """Whether there are so many products that all terms of their sums are best added in lanes."""
+        return len(self.S.slots) >= MANY
 
-        In order 2 the last but one order is order 1 itself, and would count twice.
-        """
+    def first(self, n: int, width: int) -> list[str]:
+        """Order 1 of all series and the states of order 2."""
         lines = ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
-        lines += self.rules(zero=False)
-        for one in self.factors:
-            lines += [f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k"]
-        lines += self.next_states("k", "0.5 * h")
+        lines += [*self.rules(zero=False), *self.remembered(width), *self.next_states("k", "0.5 * h")]
         return [*lines, *(f"X[{2 * n} + {i}] = y{i}k" for i in range(n)), "tk = 0.0"]
+
+    def remembered(self, width: int) -> list[str]:
+        """What the wide form remembers of order 1: records, or both that order and the last but one, which in order 2
+        is order 1 itself and would count twice."""
+        if self.many:
+            return self.records(width, "1")
+        return [line for one in self.factors for line in (f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k")]
+
+    def records(self, width: int, row: str) -> list[str]:
+        """Both factors of all products of order k into the records, four at a time."""
+        lines = []
+        for side, base in ((0, self.first_at), (1, self.second_at)):
+            for n in range(0, width, LANES):
+                four = [pair[side] + "k" for pair in self.S.slots[n : n + LANES]]
+                lines.append(f"store4({self.of_memory}, {base}{width} * {row} + {n}, {in_lanes(four)})")
+        return lines
 
     def wide(self, width: int) -> list[str]:
         """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains.
 
-        Those with the coefficients k - 1, which were just made, are added as plain numbers: a wide load right after
-        narrow stores would wait for them.
+        Those with the coefficients k - 1, which were just made, are added as plain numbers, as a load of what was just
+        stored would wait; but of many products these are lanes, too: others are made meanwhile.
         """
         if not width:
             return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]
-        groups, at = range(0, width, LANES), self.spare_at
-        r, one, two = self.of_memory, self.first_at, self.second_at
-        lines = [f"{c}{n} = spread(0.0)" for n in groups for c in "ac"]
-        lines.append("for j in range(2, (k + 1) // 2):")
-        for n in groups:
-            for c, i, j in (("a", "j", "(k - j)"), ("c", "(k - j)", "j")):
+        at, r, one, two = self.spare_at, self.of_memory, self.first_at, self.second_at
+        lines: list[str] = []
+        for begin in range(0, width, LANES * AT_ONCE):
+            groups = range(begin, min(begin + LANES * AT_ONCE, width), LANES)
+            lines += [f"{c}{n} = spread(0.0)" for n in groups for c in "ac"]
+            lines.append(f"for j in range({1 if self.many else 2}, (k + 1) // 2):")
+            for n in groups:
+                for c, i, j in (("a", "j", "(k - j)"), ("c", "(k - j)", "j")):
+                    lines.append(
+                        f"    {c}{n} = fused(load4({r}, {one}{width} * {i} + {n}), "
+                        f"load4({r}, {two}{width} * {j} + {n}), {c}{n})"
+                    )
+            lines += ["if k % 2 == 0:" if self.many else "if k % 2 == 0 and k > 2:", "    j = k // 2"]
+            for n in groups:
                 lines.append(
-                    f"    {c}{n} = fused(load4({r}, {one}{width} * {i} + {n}), load4({r}, {two}{width} * {j} + {n}), "
-                    f"{c}{n})"
+                    f"    a{n} = fused(load4({r}, {one}{width} * j + {n}), load4({r}, {two}{width} * j + {n}), a{n})"
                 )
-        lines += ["if k % 2 == 0 and k > 2:", "    j = k // 2"]
-        for n in groups:
-            lines.append(
-                f"    a{n} = fused(load4({r}, {one}{width} * j + {n}), load4({r}, {two}{width} * j + {n}), a{n})"
-            )
-        lines += [f"store4({r}, {at} + {n}, a{n} + c{n})" for n in groups]
+            lines += [f"store4({r}, {at} + {n}, a{n} + c{n})" for n in groups]
         lines += ["fk = float(k)", "ik = 1.0 / fk"]
         for n, (a, b) in enumerate(self.S.slots):
-            lines.append(f"q{n} = ({r}[{at} + {n}] + {a}1 * {b}o) + {a}o * {b}1")
-        lines += self.rules(zero=False)
-        for side, base in ((0, one), (1, two)):
-            for n in groups:
-                four = [pair[side] + "k" for pair in self.S.slots[n : n + LANES]]
-                lines.append(f"store4({r}, {base}{width} * k + {n}, {in_lanes(four)})")
-        return [*lines, *(f"{one}o = {one}k" for one in self.factors)]
+            within = f"{r}[{at} + {n}]"
+            lines.append(f"q{n} = {within}" if self.many else f"q{n} = ({within} + {a}1 * {b}o) + {a}o * {b}1")
+        lines += [*self.rules(zero=False), *self.records(width, "k")]
+        return [*lines, *(f"{one}o = {one}k" for one in self.factors if not self.many)]
 
     @property
     def factors(self) -> list[str]:
