@@ -1,11 +1,11 @@
 """Kepler propagation of several points at once (SIMD lanes): changes of position and velocity over short steps.
 
 The formulas are those of ``algebra.kepler``: universal variables, and in double-double arithmetic what depends on the
-anomaly only. Steps are short where the third-order expansion of the anomaly by the time converges fast, up to about a
+anomaly only. Steps are short where the expansion of the anomaly by the time converges fast, up to about a
 radian on an orbit that is nearly circular; a point whose step is not short is left to ``kepler_motion``.
 
-From that guess, Newton's method with the next two derivatives [danby1987, section 6.6] converges with the fourth power;
-at the last correction d the universal functions are continued by their addition theorem,
+From that guess, Newton's method with the next two derivatives [danby1987] converges with the fourth power; at the last
+correction d the universal functions are continued by their addition theorem,
 
     G1(s + d) = G1 c0(d) + G0 c1(d),     G2(s + d) = G2 + G1 c1(d) + G0 c2(d),
 

@@ -341,10 +341,15 @@ def in_full(chosen: MethodSpec) -> list[tuple[str, str]]:
         pairs.append(("needs", p.requires or "nothing of the loads"))
     for name in in_order(prepared.needs):
         pairs.append(("needs a system with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
+    if prepared.mutual is not None:
+        for name in in_order(prepared.mutual().needs):
+            pairs.append(("or one with", f"{name.replace('_', ' ')}: {CAPABILITIES[name].meaning}"))
     if flow is not None:
         pairs.append(("free rotation", free_flow(flow).description))
     if "central_gravity" in prepared.needs:
         pairs.append(("motion through space", "about the centre of attraction, exactly; kicks by all other loads"))
+    if prepared.mutual is not None:
+        pairs.append(("of bodies that attract each other", "orbits in Jacobi coordinates; kicks by what is left"))
     pairs += [
         ("kept, free body", words(p.keeps_free)),
         ("kept, symmetric heavy top", words(p.keeps_top)),

@@ -234,10 +234,13 @@ class System:
     provides : frozenset of str
         Its capabilities, names of ``polhode.capabilities``. To be stated: ``central_gravity``, a centre at the origin
         attracts every translating body (``parameters[0]`` is then its gravity parameter, and the loads omit this
-        attraction under the part WITHOUT_SOLVED); ``only_central_gravity``; ``velocity_independent``, unless stated
-        loads may depend on velocities or angular velocities; ``split_loads``, the loads honour the bits of ``part``
-        (``polhode.kernel.signatures``), so that the terms that do not depend on velocities are evaluated once while
-        only velocities change; others of a package's own. All the rest (``DERIVED``) follows from the other attributes.
+        attraction under the part WITHOUT_SOLVED); ``mutual_gravity``, points attract each other (``parameters`` then
+        begin with N gravity parameters, their partial sums, and the share of each in its sum; under WITHOUT_SOLVED the
+        loads omit the orbits in Jacobi coordinates, and they provide COMMUTATOR_OF_REST); ``only_central_gravity``;
+        ``velocity_independent``, unless stated loads may depend on velocities or angular velocities; ``split_loads``,
+        the loads honour the bits of ``part`` (``polhode.kernel.signatures``), so that the terms that do not depend on
+        velocities are evaluated once while only velocities change; others of a package's own. All the rest
+        (``DERIVED``) follows from the other attributes.
     auxiliary : tuple of AuxiliaryVariable
         The auxiliary variables, whose rates the loads write behind the forces and torques. Nothing reads them during a
         run. Those of the quantity ``work`` are the energy given to the bodies by loads without a potential or by
