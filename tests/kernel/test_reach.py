@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import re
 import shutil
 import textwrap
@@ -356,3 +357,16 @@ def test_only_what_was_changed_is_compiled(sources, python, tmp_path):
     assert compiled() == ["top_potential"]
     sources("systems/heavy_top.py", "return 2.0 * parameters[0] * dot", "return parameters[0] * dot")
     assert compiled() == []  # both are kept
+
+
+def test_code_of_many_names_and_constants(monkeypatch):
+    """Read without ``dis``, six times as fast; arguments beyond 255 come in two instructions."""
+    lines = [f"    x = x + a{k} * {k}.5" for k in range(300)]
+    text = "\n".join(['def f(x):\n    "Doc."', *lines, "    return x"])
+    monkeypatch.setattr(dis, "get_instructions", None)
+    codes = [
+        compile(one, "", "exec") for one in (text, text.replace("Doc.", "Other."), text.replace("299.5", "299.25"))
+    ]
+    digests, names = zip(*(reach.contents.__wrapped__(code) for code in codes), strict=True)
+    assert names[0] == tuple(sorted(f"a{k}" for k in range(300)))
+    assert digests[0] == digests[1] != digests[2]

@@ -24,6 +24,9 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.g
 OF_ARRAYS = type(np.where)
 """The type of functions of numpy that are no ufuncs."""
 CONSTANT = frozenset(dis.hasconst)
+CACHE, EXTENDED_ARG, LOAD_GLOBAL, LOAD_NAME, STORE_NAME = (
+    dis.opmap[name] for name in ("CACHE", "EXTENDED_ARG", "LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME")
+)
 OF_THE_PLACE = ("__doc__", "__firstlineno__")
 WRITTEN = "polhode.programs.written_"
 """How names of modules begin whose text polhode wrote; a digest of the text follows, which stands for their code."""
@@ -217,15 +220,24 @@ def contents(code: CodeType) -> tuple[bytes, tuple[str, ...]]:
     """
     steps: list[Any] = []
     names: set[str] = set()
-    for step in dis.get_instructions(code):
-        if step.opcode in CONSTANT:
-            steps.append((step.opcode, _constant(step.argval, names)))
-        elif step.opname == "STORE_NAME" and step.argval in OF_THE_PLACE:
+    argument = 0
+    for opcode, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):  # as dis, in a fifth of the time
+        if opcode == CACHE:
+            continue
+        argument = argument << 8 | low
+        if opcode == EXTENDED_ARG:
+            continue
+        if opcode in CONSTANT:
+            steps.append((opcode, _constant(code.co_consts[argument], names)))
+        elif opcode == STORE_NAME and code.co_names[argument] in OF_THE_PLACE:
             steps.pop()  # the value stored there
         else:
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names.add(step.argval)
-            steps.append((step.opcode, step.arg))
+            if opcode == LOAD_GLOBAL:
+                names.add(code.co_names[argument >> 1])  # the lowest bit is a flag for calls
+            elif opcode == LOAD_NAME:
+                names.add(code.co_names[argument])
+            steps.append(argument << 8 | opcode)
+        argument = 0
     parts = (
         steps, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags, code.co_names,
         code.co_varnames, code.co_freevars, code.co_cellvars, code.co_exceptiontable,
