@@ -284,7 +284,12 @@ class Graph:
         return [self.rows[a][1] for a in self.needed(outputs) if self.rows[a][0] == "in"]
 
     def rebuilt(
-        self, outputs: Iterable[int], sums: Any = None, products: Any = None, functions: Any = None
+        self,
+        outputs: Iterable[int],
+        sums: Any = None,
+        products: Any = None,
+        functions: Any = None,
+        inputs: Mapping[int, int] | None = None,
     ) -> list[int]:
         """The outputs written anew from the inputs on.
 
@@ -293,8 +298,11 @@ class Graph:
         sums, products, functions : function, optional
             ``sums(constant, terms)``, ``products(powers)`` and ``functions(name, arguments)`` make rows from rows that
             are written anew already; by default as they were.
+        inputs : mapping of int to int, optional
+            Rows in the place of inputs.
         """
         outputs, new = list(outputs), {}  # type: ignore[var-annotated]
+        inputs = {} if inputs is None else inputs
         for a in self.needed(outputs):
             row = self.rows[a]
             if row[0] == "sum":
@@ -307,7 +315,7 @@ class Graph:
                 x = [new[b] for b in row[2]]
                 new[a] = functions(row[1], x) if functions else self.fun(row[1], *x)
             else:
-                new[a] = a
+                new[a] = inputs.get(a, a)
         return [new[a] for a in outputs]
 
     def evaluate(self, outputs: Iterable[int], given: Mapping[str, Any]) -> list[Any]:

@@ -9,6 +9,7 @@ rows u of its matrix that the loads read. Inputs are named as in ``memory``, the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from polhode.programs.attitude import ROWS
 from polhode.programs.derive import turned
@@ -59,6 +60,39 @@ def motion(
         more = _turning(g, 0, torque, read, quaternion)
         names, rates = names + more[0], rates + more[1]
     return names, rates
+
+
+MOST_ROWS = 1
+"""Of a matrix of which more rows are read the elements are products of the quaternion, which are fewer."""
+
+
+def with_quaternions(dynamics: Dynamics) -> Dynamics:
+    """The same with the elements of matrices by components of quaternions where more than MOST_ROWS rows are read.
+
+    Nine products instead of the six by which each row turns, and no states but the quaternion.
+    """
+    g = dynamics.graph
+    force, torque, rates = dynamics.force, dynamics.torque, dynamics.rates
+    read, known = set(g.names([*force, *torque, *rates])), {}
+    for i in range(dynamics.N):
+        rows = [[f"q_{row}{3 * i + k}" for k in range(3)] for row in ROWS]
+        if sum(not read.isdisjoint(row) for row in rows) <= MOST_ROWS:
+            continue
+        parts = [g.input(f"q{4 * i + k}") for k in range(4)]
+        products = {(a, b): g.mul(parts[a], parts[b]) for a in range(4) for b in range(max(a, 1), 4)}
+        for m, row in enumerate(rows):
+            for n, name in enumerate(row):
+                if m == n:
+                    a, b = (k for k in (1, 2, 3) if k != m + 1)
+                    made = g.sum((g.const(1.0), 1.0), (products[a, a], -2.0), (products[b, b], -2.0))
+                else:
+                    a, b, c = min(m, n) + 1, max(m, n) + 1, 6 - (m + 1) - (n + 1)
+                    made = g.sum((products[a, b], 2.0), (products[0, c], 2.0 if (n - m) % 3 == 2 else -2.0))
+                known[g.input(name)] = made
+    if not known:
+        return dynamics
+    n, rows_made = len(force), tuple(g.rebuilt([*force, *torque, *rates], inputs=known))
+    return replace(dynamics, force=rows_made[:n], torque=rows_made[n : 2 * n], rates=rows_made[2 * n :], potential=None)
 
 
 def equations(

@@ -24,7 +24,7 @@ from polhode.programs.attitude import ROWS
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.motion import equations
+from polhode.programs.motion import equations, with_quaternions
 from polhode.programs.primitives import PRIMITIVES
 from polhode.programs.series import Rule, Series, best_series
 from polhode.programs.series_text import LANES, SeriesWriter, in_lanes
@@ -204,8 +204,9 @@ def series_role(
     InvalidInput
         The series would need more products than can be compiled.
     """
-    names, changes = equations(Dynamics(g, N, force, torque, rates), moves, turns)
-    every = [*zip(names, changes, strict=True), *((f"w{k}", row) for k, row in enumerate(rates))]
+    dynamics = with_quaternions(Dynamics(g, N, force, torque, rates))
+    names, changes = equations(dynamics, moves, turns)
+    every = [*zip(names, changes, strict=True), *((f"w{k}", row) for k, row in enumerate(dynamics.rates))]
     every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
     names = [name for name, _ in every]
     series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
