@@ -182,6 +182,13 @@ def test_bodies_that_fall_together_are_told():
         ph.integrate(ph.gravitating_bodies((1.0, 1e-3, 1e-3)), "v2/kepler", step=0.1, steps=3, position=r, velocity=v)
 
 
+def test_steps_that_are_too_long_are_told():
+    jupiter = 2 * np.pi * np.sqrt(5.2**3 / G)
+    with pytest.warns(ph.errors.CoarseStepWarning, match=r"period of 4.3e\+03; take 210, or number the bodies"):
+        ph.integrate(outer_planets(), "v2/kepler", step=0.3 * jupiter, steps=3, **START)
+    ph.integrate(outer_planets(), "v2/kepler", step=0.2 * jupiter, steps=3, **START)
+
+
 # ------------------------------------------------------------------ test particles
 def test_test_particles_feel_and_do_not_pull():
     """An asteroid and a comet among the planets: these go where they go without, and those where light bodies go."""

@@ -15,7 +15,7 @@ from polhode.errors import PolhodeError
 from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
-from polhode.systems.record import no_loads
+from polhode.systems.record import System, no_loads
 
 COARSE = 0.25
 """Change within a step, in rad or relative to the way, from which on it counts as coarse, over the order of the method:
@@ -48,6 +48,25 @@ def _until_periapsis(mu: float, r: float, energy: float, e: float, inbound: bool
     return since if inbound else 2.0 * pi * sqrt(a**3 / mu) - since
 
 
+OF_A_PERIOD = 0.25
+"""Step, over the shortest period, above which disturbances between orbits are not resolved."""
+
+
+def shortest_period(system: System, y: Any) -> float:
+    """Of the orbits in Jacobi coordinates that begin a run; infinite where none is closed."""
+    N, periods = system.N, [inf]
+    body, mu = y[: L.BODY * N].reshape(N, L.BODY), system.parameters[:N]
+    r, v = body[:, L.POSITION : L.MOMENTUM], body[:, L.MOMENTUM : L.ATTITUDE] / system.mass[:, None]
+    for i in range(1, N):
+        c, w = (x[i] - mu[:i] @ x[:i] / mu[:i].sum() for x in (r, v))
+        distance = float(np.linalg.norm(c))
+        M = float(mu[: i + 1].sum())
+        energy = 0.5 * float(w @ w) - M / distance if distance > 0.0 else 0.0
+        if energy < 0.0:
+            periods.append(pi * M / (sqrt(2.0) * (-energy) ** 1.5))
+    return min(periods)
+
+
 def coarse_orbit(run: Run) -> str:
     """What is wrong with steps of one size along the orbits that begin a run; empty where nothing is.
 
@@ -55,6 +74,13 @@ def coarse_orbit(run: Run) -> str:
     which the direction turns by one radian there, q^2 / |r x v|; one below the surface does not count.
     """
     system, prepared, y, h = run.system, run.integrator.prepared, run.start, run.h
+    if "mutual_gravity" in prepared.needs and system.N > 2 and run.total:
+        period = shortest_period(system, y)
+        if abs(h) > OF_A_PERIOD * period:
+            return (
+                f"a step of {abs(h):g} is too long: the shortest orbit of a body about those before it has a period of "
+                f"{period:.3g}; take {rounded_down(period / 20.0):g}, or number the bodies from the centre outwards"
+            )
     if (
         "central_gravity" not in system.provides
         or run.adaptive
