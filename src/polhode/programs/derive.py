@@ -81,6 +81,12 @@ def _choice(g: Graph, a: int) -> tuple[int, int, int] | None:
     return g.fun("less", first, second), second, first
 
 
+def chooses(g: Graph, a: int) -> bool:
+    """Whether a row is made of choices; its derivatives are then taken forward, as the value that is not chosen may be
+    infinite."""
+    return any(_choice(g, b) is not None for b in g.needed([a]))
+
+
 def forward(g: Graph, outputs: Rows, seeds: Mapping[int, int]) -> list[int]:
     """Derivatives of outputs where rows change at the rates of ``seeds``, a mapping of rows to rows."""
     zero, rates = g.const(0.0), dict(seeds)
@@ -179,7 +185,7 @@ def loads(g: Graph, potential: int, r: str = "", q: str = "") -> tuple[list[int]
     """
     force: list[int] = []
     torque: list[int] = []
-    if any(_choice(g, a) is not None for a in g.needed([potential])):
+    if chooses(g, potential):
         slopes = [g.negative(forward(g, [potential], seeds)[0]) for seeds in _directions(g, r, q)]
         return (slopes[:3], slopes[3:]) if r else ([], slopes)
     position = g.inputs(r, 3) if r else []

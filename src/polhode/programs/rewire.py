@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.kernel.reach import WRITTEN
 from polhode.programs.attitude import STAND_INS
 from polhode.programs.memory import STAND_INS as OF_MEMORY
 from polhode.programs.tracer import (
@@ -237,7 +238,7 @@ class Rewiring:
             found = _found(table, value)
             if found is not None:
                 return found
-        if module.startswith(OWN_MODULES):
+        if module.startswith(OWN_MODULES) and not module.startswith(WRITTEN):
             return value
         key = (module, getattr(value, "__name__", ""))
         stand_in = STAND_INS.get(key) or OF_MEMORY.get(key)

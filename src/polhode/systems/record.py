@@ -20,6 +20,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
+from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.inertia import turning
 from polhode.systems.user import UserFunction, dynamics_of_roles, effective_torque, read_only
 
@@ -218,7 +219,8 @@ class System:
     frames : array (N, 4)
         Quaternion from each principal frame to the user's body frame.
     loads : function or UserFunction
-        The LOADS role.
+        The LOADS role. Where a potential is given without, loads and commutator are derived from it, and its work if it
+        depends on time.
     potential : function, UserFunction or None
         The POTENTIAL role; None if the loads have no stated potential.
     commutator : function or None
@@ -322,6 +324,9 @@ class System:
         object.__setattr__(self, "moments", turning(np.asarray(self.moments, dtype=float)))
         for name in FROZEN:
             object.__setattr__(self, name, frozen(getattr(self, name)))
+        given = self.potential is not None and not isinstance(self.potential, UserFunction)
+        if given and (self.loads is no_loads or is_derived(self.loads)):
+            self._derive_loads()
         object.__setattr__(self, "provides", (known(self.provides) - DERIVED) | self._derived())
         if not self.recommended:
             only = "only_central_gravity" in self.provides
@@ -340,6 +345,36 @@ class System:
             raise InvalidInput(
                 "a series is that of a torque by the vertical only; state provides={'velocity_independent'}"
             )
+
+    def _derive_loads(self) -> None:
+        """Fill in loads and commutator where the potential alone is given.
+
+        Raises
+        ------
+        InvalidInput
+            They do not follow from it, or what is stated asks for loads of another kind.
+        """
+        stated_too = sorted(set(self.provides) & {"central_gravity", "only_central_gravity", "split_loads"})
+        if stated_too:
+            raise InvalidInput(f"{self.name} has a potential and no loads, but provides {stated_too[0]!r}, which loads "
+                               "must honour; give the System its loads")  # fmt: skip
+        made = self._of_potential()
+        own = (AuxiliaryVariable("work", "potential", False),) if made.dynamics.rates else ()
+        if self.auxiliary not in ((), own):
+            raise InvalidInput(
+                f"{self.name} has auxiliary variables, whose rates loads write; give the System its loads"
+            )
+        if self.commutator is not None or self.loads is no_loads:
+            object.__setattr__(self, "commutator", made.commutator)
+        object.__setattr__(self, "loads", made.loads)
+        object.__setattr__(self, "auxiliary", own)
+        object.__setattr__(self, "provides", frozenset(self.provides) | {"velocity_independent"})
+
+    def _of_potential(self) -> Derived:
+        changing = {switch.index for switch in self.switches} | {one.flag for one in self.watches if one.flag >= 0}
+        turns = tuple(map(tuple, np.isfinite(self.moments).tolist()))
+        moves = np.isfinite(self.mass).tolist()
+        return from_potential(self.name, self.potential, moves, turns, self.parameters, frozenset(changing))  # type: ignore[arg-type]
 
     @property
     def balanced(self) -> bool:
@@ -457,6 +492,8 @@ class System:
 
     def dynamics_of(self, part: int) -> Dynamics:
         """Likewise for a part of the loads (``kernel.layout``)."""
+        if is_derived(self.loads):
+            return self._of_potential().dynamics
         kept = self.__dict__.setdefault("_dynamics", {})
         roles = tuple(one.made if isinstance(one, UserFunction) else one for one in (self.loads, self.potential))
         if kept.get("roles") != roles:

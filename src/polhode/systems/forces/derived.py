@@ -70,6 +70,6 @@ def _written(program: Program, count: int) -> Derived:
         + "\n\n"
         + function(g, [rate], "potential_rate", ARGUMENTS, given=given)
     )
-    if jumps(program):
+    if jumps(g, [row]):
         return Derived(module.acceleration, None, "it decides by the time, and may jump")
     return Derived(module.acceleration, module.potential_rate)

@@ -7,7 +7,7 @@ that of the loads of a potential calls derivatives. Such roles are cached on dis
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -20,6 +20,7 @@ from polhode.kernel import layout as slots
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import hole, inlined
 from polhode.programs import derive
+from polhode.programs.graph import Graph
 from polhode.programs.text import function as text_of
 from polhode.programs.trace import NotTraceable, Program, trace
 from polhode.programs.written import module_of
@@ -220,10 +221,9 @@ def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
     return {"derived": module.derived, "pushed": module.pushed}
 
 
-def jumps(program: Program) -> bool:
-    """Whether a program may jump at some time, as it decides by the time or rounds it."""
-    g = program.graph
-    steps = (g.rows[a] for a in g.needed(program.outputs) if g.rows[a][0] == "fun")
+def jumps(g: Graph, outputs: Sequence[int]) -> bool:
+    """Whether rows may jump at some time, as they decide by the time or round it."""
+    steps = (g.rows[a] for a in g.needed(outputs) if g.rows[a][0] == "fun")
     return any("t" in g.names(row[2]) for row in steps if row[1] in ("less", "floor", "sign"))
 
 

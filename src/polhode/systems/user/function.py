@@ -156,7 +156,7 @@ class UserFunction:
         """Whether it is a potential that reads the time, and whose work in doing so can be recorded: a program without
         jumps in time."""
         program = None if self.autonomous else derived.program_of(self).program
-        return program is not None and not derived.jumps(program)
+        return program is not None and not derived.jumps(program.graph, program.outputs)
 
     @property
     def _signature(self) -> Any:

@@ -1,0 +1,143 @@
+"""Loads and commutator load of bodies from their potential energy alone, as text of roles; inputs as in ``memory``.
+
+F_i = -dV/dr_i,     T_i = -dV/(turn of body i about its axes),     the rate of the work by a potential V(t): dV/dt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from polhode.kernel import layout as L
+from polhode.programs import derive
+from polhode.programs.attitude import ROWS
+from polhode.programs.factor import factored
+from polhode.programs.graph import Graph
+from polhode.programs.text import Lines, matrix_rows
+
+Turns = Sequence[Sequence[bool]]
+
+
+class Loads(NamedTuple):
+    """Rows of forces (3 N, space frame), torques (3 N, principal body frames), and the rate of the work."""
+
+    force: list[int]
+    torque: list[int]
+    rate: int
+
+    @property
+    def rows(self) -> list[int]:
+        """As a role writes them: force and torque of each body in turn, then the rate."""
+        bodies = range(0, len(self.force), 3)
+        return [a for k in bodies for a in (*self.force[k : k + 3], *self.torque[k : k + 3])] + [self.rate]
+
+
+def inputs_of(g: Graph, i: int) -> tuple[list[int], list[int]]:
+    """The inputs that are the position of body i, and those that are its attitude, with the rows of its matrix."""
+    rows = [g.input(f"q_{name}{3 * i + k}") for name in ROWS for k in range(3)]
+    return [g.input(f"r{3 * i + k}") for k in range(3)], [g.input(f"q{4 * i + k}") for k in range(4)] + rows
+
+
+def _axis(g: Graph, k: int) -> list[int]:
+    return [g.const(float(n == k)) for n in range(3)]
+
+
+def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> Loads:
+    """The loads of a potential.
+
+    Parameters
+    ----------
+    g : Graph
+    potential : int
+        Its row.
+    moves : sequence (N,) of bool
+        Which bodies move through space.
+    turns : sequence (N, 3) of bool
+        About which principal axes each body turns.
+    """
+    zero, N = g.const(0.0), len(moves)
+    directions = [(3 * i + k, {inputs_of(g, i)[0][k]: g.const(1.0)}) for i in range(N) for k in range(3) if moves[i]]
+    axes = [(3 * i + k, derive.turned(g, "q", _axis(g, k), i)) for i in range(N) for k in range(3) if turns[i][k]]
+    if derive.chooses(g, potential):  # see ``derive.loads``
+        slope_along = [derive.forward(g, [potential], seeds)[0] for _, seeds in (*directions, *axes)]
+    else:
+        leaves = [a for i in range(N) for part in inputs_of(g, i) for a in part]
+        slope = dict(zip(leaves, derive.backward(g, potential, leaves), strict=True))
+        slope_along = [
+            g.sum(*((g.mul(slope[a], rate), 1.0) for a, rate in seeds.items())) for _, seeds in (*directions, *axes)
+        ]
+    force, torque = [zero] * (3 * N), [zero] * (3 * N)
+    for (k, _), one in zip(directions, slope_along[: len(directions)], strict=True):
+        force[k] = g.negative(one)
+    for (k, _), one in zip(axes, slope_along[len(directions) :], strict=True):
+        torque[k] = g.negative(one)
+    return Loads(force, torque, derive.rate_in_time(g, [potential])[0])
+
+
+def commutator_of(g: Graph, loads: Loads, moves: Sequence[bool], turns: Turns) -> Loads:
+    """The load of [V, [T, V]], and what it adds to the rate of the work; see ``derive.commutator``."""
+    seeds: dict[int, int] = {}
+    twist: list[int] = []
+    for i in range(len(moves)):
+        F, T = loads.force[3 * i : 3 * i + 3], loads.torque[3 * i : 3 * i + 3]
+        lightness = g.power(g.input(f"mass{i}"), -1.0)
+        w = [g.mul(g.input(f"j{3 * i + k}"), T[k]) if turns[i][k] else g.const(0.0) for k in range(3)]
+        if moves[i]:
+            seeds |= dict(zip(inputs_of(g, i)[0], [g.mul(lightness, a) for a in F], strict=True))
+        if any(turns[i]):
+            seeds |= derive.turned(g, "q", w, i)
+        about = derive.cross(g, w, T)
+        twist += [about[k] if turns[i][k] else g.const(0.0) for k in range(3)]
+    changes = derive.forward(g, [*loads.force, *loads.torque, loads.rate], seeds)
+    n = len(loads.force)
+    torque = [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(changes[n : 2 * n], twist, strict=True)]
+    return Loads([g.sum((a, 2.0)) for a in changes[:n]], torque, g.sum((changes[-1], 2.0)))
+
+
+def _expressions(N: int, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Lines that read attitudes, and expressions of all inputs that may be read at rest."""
+    given = {"t": "t"} | {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
+    lines = []
+    for i in range(N):
+        y, b, q = L.BODY * i, L.CONSTANTS * i, [f"q{i}{part}" for part in "wxyz"]
+        given |= {f"mass{i}": f"bodies[{b + L.MASS}]"}
+        for k in range(3):
+            given |= {
+                f"r{3 * i + k}": f"y[{y + L.POSITION + k}]", f"I{3 * i + k}": f"bodies[{b + L.INERTIA + k}]",
+                f"j{3 * i + k}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
+            }  # fmt: skip
+        given |= {f"f{4 * i + k}": f"bodies[{L.CONSTANTS * N + 4 * i + k}]" for k in range(4)}
+        given |= {f"q{4 * i + k}": one for k, one in enumerate(q)}
+        matrix = matrix_rows("q", q)
+        given |= {f"q_{row}{3 * i + k}": matrix[f"q_{row}{k}"] for row in ROWS for k in range(3)}
+        used = {f"q{4 * i + k}" for k in range(4)} | {f"q_{row}{3 * i + k}" for row in ROWS for k in range(3)}
+        if used & set(names):
+            lines += [f"{one} = y[{y + L.ATTITUDE + k}]" for k, one in enumerate(q)]
+    return lines, given
+
+
+def moving_inputs(names: Sequence[str]) -> list[str]:
+    """Those of the names of inputs that are velocities or angular momenta."""
+    return [name for name in names if name[0] in "vm" and not name.startswith("mass")]
+
+
+def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:
+    """The text of roles of signature LOADS.
+
+    Parameters
+    ----------
+    g : Graph
+    loads : mapping of str to Loads
+        What they write, by their names.
+    recorded : bool
+        Whether the work is an auxiliary variable, whose rate follows the loads.
+    """
+    texts = []
+    for name, one in loads.items():
+        rows = factored(g, one.rows if recorded else one.rows[:-1])
+        read, given = _expressions(len(one.force) // 3, g.names(rows))
+        body = Lines(g, rows, given)
+        stores = [f"out[{k}] = {body.names[a]}" for k, a in enumerate(rows)]
+        lines = [f"def {name}(part, t, N, y, bodies, parameters, out):", *read, *body.lines, *stores]
+        texts.append("\n    ".join(lines) + "\n")
+    return "\n\n".join(texts)
