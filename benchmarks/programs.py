@@ -4,7 +4,7 @@
 
 Each potential is a plain function; its loads, its commutator loads and its Taylor series follow from it. Calls are
 timed in a compiled loop, derived and written ones in turn, the smallest of the repeats. Kernels are compiled in an
-empty cache.
+empty cache. Last, the loads of members of an ensemble, one by one and in lanes, nanoseconds a member.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.signatures import LOADS
 from polhode.programs import derive
+from polhode.programs.ensemble_text import lanes_of
 from polhode.programs.motion import motion
 from polhode.programs.roles import of_potential
 from polhode.programs.series import best_series
@@ -175,6 +176,21 @@ def main(repeats: int) -> None:
         X, memories = np.zeros((ORDER + 1) * len(names)), np.zeros(memory(series, ORDER, True))
         (best,) = fastest([functools.partial(kernel, 1000, ORDER, y, c, X, memories)], repeats)
         print(f"{name:10} {middle - begin:7.3f} {end - middle:8.2f} {len(series.slots):8} | {1e6 * best:.0f}")
+    print(f"\n{'':10}  compile: 1 4 8 lanes | loads ns a member: 1 4 8 lanes")
+    for name, (_, _, _, make, _) in CASES.items():
+        system, widths = make(), (1, 4, 8)
+        compiling, todo = [], []
+        for width in widths:
+            begin = time.perf_counter()
+            kernel = jit.compile_kernel(lanes_of(system.dynamics, width), LOADS)
+            compiling.append(time.perf_counter() - begin)
+            y = np.zeros(L.BODY)
+            y[:6], y[6:10], y[10:] = (4000.0, -3000.0, 4500.0, 1.0, 2.0, 3.0), (0.5, 0.1, 0.7, 0.5), (0.1, 0.2, 0.3)
+            given = [np.repeat(numbers, width) for numbers in (y, system.bodies, system.parameters)]
+            out = np.zeros(width * (L.LOAD + len(system.auxiliary)))
+            todo.append(functools.partial(loop, kernel, L.ALL, CALLS, *given, out))
+        ns = [1e9 * x / CALLS / width for x, width in zip(fastest(todo, repeats), widths, strict=True)]
+        print(f"{name:10}  {' '.join(f'{x:.2f}' for x in compiling)} | {' '.join(f'{x:5.2f}' for x in ns)}")
 
 
 if __name__ == "__main__":
