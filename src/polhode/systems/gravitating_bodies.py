@@ -34,15 +34,15 @@ from polhode.systems.words import Numbers
 TEST_MASS = 2.0**-100
 """Mass of a test particle, over the largest."""
 
-# parameters: mu of each body; from N, of the first i + 1 bodies together; from 2 N, the body's share of that
+# parameters: mu of each body; from N, of the first i + 1 bodies together; from 2 N, the body's share of that; from 3 N,
+# G, or 0 of a test particle
 
 
 @inlined
-def pulls(i, j, bodies, parameters):
+def pulls(i, j, N, bodies, parameters):
     """What the pair attracts body i with and what body j, as forces times the square of their distance."""
-    mu, other = parameters[i], parameters[j]
-    on_j = mu * bodies[L.CONSTANTS * j + L.MASS]
-    return on_j if mu > 0.0 and other > 0.0 else other * bodies[L.CONSTANTS * i + L.MASS], on_j
+    masses = bodies[L.CONSTANTS * i + L.MASS] * bodies[L.CONSTANTS * j + L.MASS]
+    return parameters[3 * N + j] * masses, parameters[3 * N + i] * masses
 
 
 @inlined
@@ -72,7 +72,7 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
         put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
     for i in range(N):
         for j in range(i):
-            on_i, on_j = pulls(i, j, bodies, parameters)
+            on_i, on_j = pulls(i, j, N, bodies, parameters)
             d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
             k = inverse_cube(dot(d, d))
             add_pair(i, j, k * on_i, k * on_j, d, out)
@@ -83,7 +83,7 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
             put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
         for i in range(N):
             for j in range(i):
-                on_i, on_j = pulls(i, j, bodies, parameters)
+                on_i, on_j = pulls(i, j, N, bodies, parameters)
                 d = axpy(-1.0, get3(y, L.BODY * i + L.POSITION), get3(y, L.BODY * j + L.POSITION))
                 w = axpy(-1.0, get3(out, L.LOAD * i + 3), get3(out, L.LOAD * j + 3))
                 square = dot(d, d)
@@ -236,6 +236,6 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
         potential=gravity_potential,
         commutator=gravity_loads,
         provides={"velocity_independent", "mutual_gravity"},
-        parameters=np.concatenate([mu, together, mu / together]),
+        parameters=np.concatenate([mu, together, mu / together, np.where(mu > 0.0, G, 0.0)]),
         conserves=("energy", "total_momentum", "total_angular_momentum"),
     )
