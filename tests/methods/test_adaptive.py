@@ -463,8 +463,8 @@ def test_wrong_arguments_are_refused(body, more, told):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ({"rtol": 0.0}, "rtol is 0; it must be at least 1e-14"),
-        ({"rtol": 2.0}, "rtol is 2; it must be at least 1e-14, where round-off begins, and below 1"),
+        ({"rtol": 0.0}, "rtol is 0; it must be at least 1e-17"),
+        ({"rtol": 2.0}, "rtol is 2; it must be at least 1e-17, far below round-off, and below 1"),
         ({"rtol": float("nan")}, "rtol is nan"),
         ({"rtol": "small"}, "rtol must be a number"),
         ({"atol": 0.0}, "atol is 0; it must be positive"),
@@ -475,6 +475,18 @@ def test_wrong_arguments_are_refused(body, more, told):
 def test_a_wrong_tolerance_is_refused_where_it_is_made(more, told):
     with pytest.raises(ph.errors.InvalidInput, match=told):
         ph.Tolerance(**{"rtol": 1e-6} | more)
+
+
+def test_tolerances_below_round_off_are_for_series():
+    """A term of a series can be as small as one likes: after 60 revolutions an orbit is better with rtol 1e-16."""
+    orbit, (r, v, t_end) = ph.orbit(1.0), ((1.0, 0.0, 0.0), (0.0, 1.1, 0.3), 600.0)
+    expected, off = ph.kepler.propagate(r, v, t_end, 1.0)[0], []
+    for rtol in (1e-14, 1e-16):
+        ds = ph.integrate(orbit, "taylor", steps=ph.Tolerance(rtol), position=r, velocity=v, t_end=t_end)
+        off.append(np.abs(ds.position.values[-1] - expected).max())
+    assert off[1] < 0.2 * off[0] and off[1] < 5e-12
+    with pytest.raises(ph.errors.InvalidInput, match=r"rtol is 1e-16, but round-off .* 'mkrk:dp5' .* 'taylor'"):
+        ph.integrate(orbit, "mkrk:dp5", steps=ph.Tolerance(1e-16), position=r, velocity=v, t_end=1.0)
 
 
 def test_chosen_steps_go_on_from_a_dataset(body):

@@ -72,14 +72,25 @@ MOST_WORK = 2.0
 grows with the cube of the unknowns: 4 s a step for 3,600 of them (0.2 GB) on one core, minutes at this limit."""
 
 
-def check_estimate(chosen: MethodSpec) -> None:
-    """Refuse a method that does not estimate the error of its steps, which are then not its to choose.
+TIGHTEST_DIFFERENCE = 1e-14
+"""Smallest relative tolerance of an error that is estimated by a difference, whose round-off begins there."""
+
+
+def check_estimate(chosen: MethodSpec, rtol: float = 1.0) -> None:
+    """Refuse a method that does not estimate the error of its steps, which are then not its to choose, or not to this
+    tolerance.
 
     Raises
     ------
     InvalidInput
     """
-    if not chosen.prepare().estimate:
+    prepared = chosen.prepare()
+    if rtol < TIGHTEST_DIFFERENCE and prepared.controller != "own":
+        raise InvalidInput(
+            f"rtol is {rtol:g}, but round-off of the error that {chosen.label!r} estimates begins at "
+            f"{TIGHTEST_DIFFERENCE:g}; give a larger one, or take 'taylor'"
+        )
+    if not prepared.estimate:
         pairs = [name for name in tableau_names() if tableau(name).embedded]
         raise InvalidInput(
             f"method {chosen.label!r} does not estimate its error, so that rtol cannot choose its steps; give step, or "

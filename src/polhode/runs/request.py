@@ -310,7 +310,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         given["steps"] = replace(asked, first_step=measured["first_step"], max_step=measured["max_step"])
     steps, t0, t_end = planned(given, bool(chosen.prepare().step_density), chosen.method.tolerances)
     if isinstance(steps, Tolerance):
-        check_estimate(chosen)
+        check_estimate(chosen, steps.rtol)
     final = steps.final(t0, t_end)
     first = t0 if given["since"] is None else number(given["since"], "since")
     check_span(system.switches, system.impulses, first, final)

@@ -13,7 +13,7 @@ from polhode.arguments import has_quantity, number, numbers
 from polhode.arguments import whole as whole_number
 from polhode.errors import InvalidInput
 
-TIGHTEST = 1e-14
+TIGHTEST = 1e-17
 FLOOR = 1e-3
 """Smallest rtol; the default of atol in units of it."""
 MOST_STEPS = 10_000_000
@@ -88,7 +88,8 @@ class Tolerance:
     Attributes
     ----------
     rtol : float
-        Relative part, from 1e-14 to 1; of attitudes in rad.
+        Relative part, below 1; of attitudes in rad. From 1e-14, where round-off of an estimate begins; of ``taylor``,
+        whose estimate is a term of a series, from 1e-17.
     atol : float, optional
         Absolute part for angular velocities, positions and velocities, in their units; it counts where they are near
         zero. By default ``1e-3 * rtol``.
@@ -114,9 +115,7 @@ class Tolerance:
     def __post_init__(self) -> None:
         rtol = number(self.rtol, "rtol")
         if not TIGHTEST <= rtol < 1.0:
-            raise InvalidInput(
-                f"rtol is {rtol:g}; it must be at least {TIGHTEST:g}, where round-off begins, and below 1"
-            )
+            raise InvalidInput(f"rtol is {rtol:g}; it must be at least {TIGHTEST:g}, far below round-off, and below 1")
         keep(self, rtol=rtol)
         for name, unit in (("atol", ""), ("first_step", "s"), ("max_step", "s")):
             value = getattr(self, name)
