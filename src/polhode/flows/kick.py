@@ -117,10 +117,11 @@ def commutator_load(asked, t, p):
     width = L.LOAD * p.N + p.S
     for k in range(width):
         p.work[k] = 0.0
-    if asked == L.ALL and p.step_info[L.HAS_COMMUTATOR] != 0.0:
+    has = p.step_info[L.HAS_COMMUTATOR]
+    if has != 0.0 and asked == L.ALL:
         loads_at(L.COMMUTATOR, t, p.y, p.work, p)
         return
-    if asked == L.WITHOUT_SOLVED and p.step_info[L.HAS_COMMUTATOR] == 2.0:
+    if asked == L.WITHOUT_SOLVED and has == 2.0:
         for k in range(L.LOAD * p.N):
             p.work[k] = p.load[k]
         loads_at(L.COMMUTATOR_OF_REST, t, p.y, p.work, p)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from polhode.kernel.jit import helper, inlined
 
 
@@ -51,7 +53,7 @@ def put9(y, k, a):
 @helper
 def segment(p, at, stride, count, x):
     """Index of the last of ``count`` rows of a table whose first number is <= x; 0 if there is none."""
-    low, high = 0, count
+    low, high = 0, int(count)
     while high - low > 1:
         middle = (low + high) // 2
         if p[at + stride * middle] <= x:
@@ -59,3 +61,15 @@ def segment(p, at, stride, count, x):
         else:
             high = middle
     return low
+
+
+@inlined
+def whole(x):
+    """A whole number, for an index."""
+    return int(x)
+
+
+@inlined
+def nan_if(condition, x):
+    """NaN where a condition is not 0, else x."""
+    return np.nan if condition != 0.0 else x

@@ -126,6 +126,8 @@ class CompiledMethod:
     by_tolerance : function, optional
         ``by_tolerance(rtol) -> order``: the order that suits a relative tolerance, for the first of the integer
         coefficients.
+    modified : bool
+        Whether its steps may ask for commutator loads.
     polynomial : bool
         Whether its dense output is the step at every time within it, so that events need no steps of their own.
     """
@@ -153,6 +155,7 @@ class CompiledMethod:
     made_for: Callable[[Any, bool], CompiledMethod] | None = None
     role: Callable[..., Any] | None = None
     by_tolerance: Callable[[float], int] | None = None
+    modified: bool = False
     polynomial: bool = False
 
     def suited(self, provides: Set[str]) -> CompiledMethod:

@@ -202,6 +202,11 @@ def tables(rule: Scheme, nodes: int = 1) -> tuple[Any, Any]:
     return np.concatenate(numbers), np.array([*counts, nodes, *kinds], dtype=np.int64)
 
 
+def _modified(numbers: Any, kinds: Any) -> bool:
+    """Whether some kick of these tables is modified by the commutator load."""
+    return any(numbers[WIDTH * s + 1] != 0.0 for s in range(sum(kinds[:3])) if kinds[COUNTS + s] in (KICK, LAST_KICK))
+
+
 NEEDS = {
     "any": "",
     "near": "",
@@ -277,7 +282,7 @@ def splitting(chosen: str | Scheme, flow: str | FreeFlow = "exact", name: str | 
             None if largest is None else lambda m, j: largest(m, j, **options) / longest, rotation.refuses,
             needs=stated(central_gravity=motion == "kepler", mutual_gravity=motion == "jacobi"),
             auxiliary_work=2 + nodes, compensation=compensation,
-            compensates_rotation=turning is not None,
+            compensates_rotation=turning is not None, modified=_modified(numbers, kinds),
             compensated=None if compensation else lambda: compiled(options, corrector, motion, True),
             mutual=(lambda: compiled(options, corrector, "jacobi", compensation)) if motion == "kepler" else None,
         )  # fmt: skip

@@ -608,7 +608,7 @@ def _of_alpha(alpha: str = "0.5") -> Promises:
 def _corrected() -> CompiledMethod:
     """The compiled method of ``variational_midpoint4``."""
     numbers = _numbers([[0.5]], [[0.5]], [1.0], [1.0], [0.5], newton=True, factor=-1.0 / 12.0)
-    return replace(_prepared(numbers), converter=(always, convert_state), processed=True)
+    return replace(_prepared(numbers), converter=(always, convert_state), processed=True, modified=True)
 
 
 def _of_corrected() -> Promises:

@@ -177,6 +177,9 @@ class Graph:
             return self.const(constant)
         if constant == 0.0 and len(left) == 1 and left[0][1] == 1.0:
             return left[0][0]
+        opposite = self.known.get(("sum", 0.0 - constant, tuple((b, -f) for b, f in left)))
+        if opposite is not None and len(left) > 1:
+            return self.row("sum", 0.0, ((opposite, -1.0),))
         return self.row("sum", constant, left)
 
     def difference(self, a: int, b: int) -> int:
@@ -282,6 +285,18 @@ class Graph:
     def names(self, outputs: Iterable[int]) -> list[str]:
         """Names of the inputs that outputs are made of."""
         return [self.rows[a][1] for a in self.needed(outputs) if self.rows[a][0] == "in"]
+
+    def joined(self, other: Graph, outputs: Iterable[int]) -> list[int]:
+        """The rows of outputs of another graph, written into this one."""
+        outputs, new = list(outputs), {}  # type: ignore[var-annotated]
+        for a in other.needed(outputs):
+            row = other.rows[a]
+            if row[0] in ("sum", "mul"):
+                row = (*row[:-1], tuple(sorted((new[b], x) for b, x in row[-1])))
+            elif row[0] == "fun":
+                row = (*row[:2], tuple(new[b] for b in row[2]))
+            new[a] = self.row(*row)
+        return [new[a] for a in outputs]
 
     def rebuilt(
         self,

@@ -36,6 +36,8 @@ class Language:
 
     def call(self, name: str, *arguments: str) -> str:
         """The expression of a function."""
+        if name == "choose" and arguments[1] == "nan" and "nan_if" in self.functions:
+            name = "nan_if"
         form = self.functions.get(name)
         return f"{name}({', '.join(arguments)})" if form is None else form.format(*arguments)
 
@@ -65,7 +67,7 @@ class Language:
 PYTHON = Language(
     {
         "choose": "{1} if {0} != 0.0 else {2}", "min": "{0} if {0} < {1} else {1}", "max": "{1} if {0} < {1} else {0}",
-        "less": "1.0 if {0} < {1} else 0.0", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}",
+        "less": "float({0} < {1})", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}", "nan_if": "nan_if({0}, {2})",
     },
     primitives={name: one.text for name, one in PRIMITIVES.items()},
 )  # fmt: skip

@@ -141,7 +141,7 @@ def known_index(k: Tracer) -> int | None:
 
 def segment(p: Any, at: Any, stride: int, count: Any, x: Any) -> Any:
     """A row of a table by what is looked up; the only one there is."""
-    if int(count) <= 1:
+    if not isinstance(count, Tracer) and count <= 1:
         return 0
     g = x.graph
     return Tracer(g, g.fun("segment", *(row_of(g, one) for one in (at, stride, count, x))))
@@ -151,12 +151,20 @@ def inside(x: Any, beyond: float) -> Any:
     """x where it lies between 0 and 1 or slightly beyond; nothing elsewhere."""
     g = x.graph
     beside = g.mul((x + beyond).row, (1.0 + beyond - x).row)
-    return Tracer(g, g.fun("choose", g.fun("less", beside, g.const(0.0)), g.nan(), x.row))
+    return nan_if(Tracer(g, g.fun("less", beside, g.const(0.0))), x)
+
+
+def nan_if(condition: Any, x: Any) -> Any:
+    """Nothing where a condition holds, else x."""
+    g = condition.graph
+    return Tracer(g, g.fun("choose", condition.row, g.nan(), x.row))
 
 
 STAND_INS = {
     ("polhode.kernel.access", "get4"): get4,
     ("polhode.kernel.access", "segment"): segment,
+    ("polhode.kernel.access", "whole"): lambda x: x,
+    ("polhode.kernel.access", "nan_if"): nan_if,
     ("polhode.kernel.jit", "_viewed"): view,
     ("polhode.kernel.jit", "_leading"): view,
     ("polhode.systems.user.roles", "effective_torque"): effective_torque,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polhode.kernel.access import segment
+from polhode.kernel.access import segment, whole
 
 MEMORY, FIRST = "numbers", "first"
 """Names, among the expressions of inputs, of the pointer to the numbers and of the index of the first ("at + "); by
@@ -78,14 +78,14 @@ def _entry(numbers: Any, k: float) -> float:
 
 PRIMITIVES: dict[str, Primitive] = {
     "segment": Primitive(
-        _segment, "float(segment({p}, {first}int({0}), int({1}), int({2}), {3}))",
+        _segment, "float(segment({p}, {first}whole({0}), whole({1}), {2}, {3}))",
         edges=(
-            "{p}[{first}int({0} + {1} * {value})] if {value} > 0.0 else -1e999",
-            "{p}[{first}int({0} + {1} * ({value} + 1.0))] if {value} < {2} - 1.0 else 1e999",
+            "{p}[{first}whole({0} + {1} * {value})] if {value} > 0.0 else -1e999",
+            "{p}[{first}whole({0} + {1} * ({value} + 1.0))] if {value} < {2} - 1.0 else 1e999",
         ),
         helper=segment,
     ),
-    "entry": Primitive(_entry, "{p}[{first}int({0})]"),
+    "entry": Primitive(_entry, "{p}[{first}whole({0})]", helper=whole),
 }  # fmt: skip
 """By name: ``segment`` of a table that begins at an index, with a stride, a number of rows and the value that is looked
 up, as the kernel of this name; ``entry``, the number at an index."""

@@ -6,6 +6,7 @@ written. Powers that are multiples of 1/2 are made of products, one root and one
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ HEAD = f"""from math import {", ".join(sorted((*MATH, "copysign", "nan", "sqrt")
 
 from numpy import floor
 
+from polhode.kernel.access import nan_if
 from polhode.kernel.simd import four, fused, load4, spread, store4
 {CALLED}
 """
@@ -81,8 +83,11 @@ class Lines:
         Variable or literal of each row.
     """
 
-    def __init__(self, g: Graph, outputs: Sequence[int], given: Given, language: Language = PYTHON) -> None:
-        """``given`` holds the expressions of inputs by name; elements of something are read once."""
+    def __init__(
+        self, g: Graph, outputs: Sequence[int], given: Given, language: Language = PYTHON, at_once: bool = True
+    ) -> None:
+        """``given`` holds the expressions of inputs by name; elements of something are read once. Unless ``at_once``,
+        ``write`` writes the lines."""
         self.g, self.given, self.language = g, given, language
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
@@ -94,8 +99,20 @@ class Lines:
         lists, made = shared_pairs(list(products.values()))
         self._pairs, self._products = dict(made), dict(zip(products, lists, strict=True))
         self._bases = {f"{self._rank[a]:06d}": a for a in needed}
-        for a in needed:
-            self.names[a] = self._written(a)
+        if at_once:
+            self.write(needed)
+
+    def write(self, rows: Sequence[int]) -> None:
+        """Write rows, in order, each after those it is made of."""
+        for a in rows:
+            if a not in self.names:
+                self.names[a] = self._written(a)
+
+    def branch(self) -> Lines:
+        """Lines that go on from these and leave them as they are."""
+        other = copy.copy(self)
+        other.lines, other.names, other._known = [], dict(self.names), dict(self._known)
+        return other
 
     def _let(self, key: str, expression: str) -> str:
         """The variable of an expression, which is assigned once for each key."""
@@ -127,15 +144,28 @@ class Lines:
         base, rank = self.names[b], f"{self._rank[b]:06d}"
         if 2.0 * e != int(2.0 * e) or abs(e) > LARGEST_POWER:
             return self._let(key, self.language.call("pow", base, literal(e)))
-        one, mark = base, rank
-        if e < 0.0:
-            mark = f"{rank}^-1.0"
-            one = self._let(mark, f"1.0 / {base}")
+        one, mark = self._inverse(b) if e < 0.0 else (base, rank)
         whole = int(abs(e))
         parts = [self._whole(one, mark, whole)] if whole else []
         if abs(e) != whole:
-            parts.append(self._let(f"root {mark}", f"sqrt({one})"))
+            parts.append(self._root(one, mark))
         return parts[0] if len(parts) == 1 else self._let(key, " * ".join(parts))
+
+    def _inverse(self, b: int) -> tuple[str, str]:
+        mark = f"{self._rank[b]:06d}^-1.0"
+        return self._let(mark, f"1.0 / {self.names[b]}"), mark
+
+    def _root(self, one: str, mark: str) -> str:
+        return self._let(f"root {mark}", f"sqrt({one})")
+
+    def prepare(self, bases: Mapping[int, set[float]]) -> None:
+        """Write the reciprocals, and the roots of these, of rows that have such powers."""
+        for b, exponents in sorted(bases.items()):
+            small = [e for e in exponents if 2.0 * e == int(2.0 * e) and -LARGEST_POWER <= e < 0.0]
+            if small:
+                one, mark = self._inverse(b)
+                if any(e != int(e) for e in small):
+                    self._root(one, mark)
 
     def _whole(self, one: str, mark: str, n: int) -> str:
         if n == 1:

@@ -182,9 +182,9 @@ class Integrator:
         self.step_info[L.VELOCITY_DEPENDENT] = 1.0 if system.velocity_dependent else works_only
         self.step_info[L.AUXILIARY] = len(system.auxiliary)
         self.step_info[L.SPLIT_LOADS] = float("split_loads" in system.provides)
-        self.step_info[L.HAS_COMMUTATOR] = float("commutator" in system.provides)
-        if "mutual_gravity" in system.provides:
-            self.step_info[L.HAS_COMMUTATOR] = 2.0
+        if self.prepared.modified:
+            by_parts = system.commutator_by_parts or "mutual_gravity" in system.provides
+            self.step_info[L.HAS_COMMUTATOR] = 2.0 if by_parts else float("commutator" in system.provides)
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.started, self.breaks = t, breaks
         if self.prepared.role is None:
@@ -208,7 +208,7 @@ class Integrator:
     @cached_property
     def loads_of_system(self) -> Any:
         """The compiled loads; ``loads`` is what steps call in their place."""
-        return self._between(self.system.compiled_loads(self.started, self.y))
+        return self._between(self.system.compiled_loads(self.started, self.y, self.prepared.modified))
 
     @property
     def addresses_for_loads(self) -> Any:

@@ -61,10 +61,9 @@ def air_on_plates(p, at, count, stream):
     if size > 0.0:
         for k in range(count):
             slot = at + PLATE * k
-            c = -dot(get3(p, slot), stream) / size
-            if c > 0.0:
-                f = scale(p[slot + 6] * c, stream)
-                F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
+            c = max(0.0, -dot(get3(p, slot), stream) / size)
+            f = scale(p[slot + 6] * c, stream)
+            F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
     return F, T
 
 
@@ -77,10 +76,9 @@ def light_on_plates(p, at, count, beam):
         for k in range(count):
             slot = at + PLATE * k
             e = get3(p, slot)
-            c = -dot(e, beam) / size
-            if c > 0.0:
-                f = axpy(p[slot + 7] * c, beam, scale(-size * c * (p[slot + 8] * c + p[slot + 9]), e))
-                F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
+            c = max(0.0, -dot(e, beam) / size)
+            f = axpy(p[slot + 7] * c, beam, scale(-size * c * (p[slot + 8] * c + p[slot + 9]), e))
+            F, T = add(F, f), add(T, cross(get3(p, slot + 3), f))
     return F, T
 
 

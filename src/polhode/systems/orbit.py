@@ -31,14 +31,14 @@ from typing import Any
 
 import numpy as np
 
-from polhode.algebra.so3 import dot, scale
+from polhode.algebra.so3 import scale
 from polhode.arguments import in_unit, number, numbers
 from polhode.capabilities import stated
 from polhode.errors import answering
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.jit import hole
-from polhode.systems.forces.sums import ACCELERATION, LEVEL, MU, WORKS, roles
+from polhode.systems.forces.sums import ACCELERATION, LEVEL, WORKS, roles
 from polhode.systems.forces.table import auxiliary_variables, force_table, masses_of
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.user import added_functions, force_added, position_gradient_added, position_potential_added
@@ -49,19 +49,14 @@ level = hole(LEVEL, "The sum of the potentials.")
 
 
 def orbit_loads(part, t, N, y, bodies, parameters, out):
-    """Mass times acceleration of each point, or the requested parts of it; under COMMUTATOR, for gravity alone, the
-    gradient of mu^2 mass / r^4. Behind the loads, the rates of work."""
+    """Mass times acceleration of each point, or the requested parts of it. Behind the loads, the rates of work."""
     work_at = L.LOAD * N
     for k in range(int(parameters[WORKS])):
         out[work_at + k] = 0.0
     for i in range(N):
         r, mass = get3(y, L.BODY * i + L.POSITION), bodies[L.CONSTANTS * i + L.MASS]
-        if part == L.COMMUTATOR:
-            mu, square = parameters[MU], dot(r, r)
-            a = scale(-4.0 * mu * mu / (square * square * square), r)
-        else:
-            v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
-            a = acceleration(part, parameters, t, r, v, mass, out, work_at)
+        v = scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(y, L.BODY * i + L.MOMENTUM))
+        a = acceleration(part, parameters, t, r, v, mass, out, work_at)
         put3(out, L.LOAD * i, scale(mass, a))
         put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
 
@@ -149,7 +144,6 @@ def orbit(
         frames=np.array([IDENTITY] * len(masses)),
         loads=functions.loads,
         potential=functions.potential,
-        commutator=loads if bare else None,
         provides=stated(
             central_gravity=True,
             only_central_gravity=bare and not table.forces,
@@ -164,4 +158,6 @@ def orbit(
         impulses=table.impulses,
         watches=table.watches,
         functions=functions.given,
+        each_alone=True,
+        all_potential=table.all_potential and functions.all_potential,
     )

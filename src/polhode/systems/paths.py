@@ -41,7 +41,7 @@ def inside(x, beyond):
 @helper
 def between(p, at, t):
     """Interval of a table at time t: index of its first row, its length, and the part passed; NaN outside the table."""
-    i = at + 2 + ROW * segment(p, at + 2, ROW, int(p[at + 1]) - 1, t)
+    i = at + 2 + ROW * segment(p, at + 2, ROW, p[at + 1] - 1.0, t)
     h = p[i + ROW] - p[i]
     x = (t - p[i]) / h
     return i, h, inside(x, BEYOND)

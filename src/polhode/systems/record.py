@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from polhode.programs.dynamics import Dynamics
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.inertia import turning
 from polhode.systems.user import UserFunction, dynamics_of_roles, effective_torque, read_only
+from polhode.systems.written import commutator_role, loads_role
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -116,7 +117,7 @@ def either_loads(part, t, N, y, bodies, parameters, out):
     """The loads; under the part COMMUTATOR the commutator, under SERIES a Taylor coefficient of the torque."""
     if part == L.SERIES:
         series_loads(part, t, N, y, bodies, parameters, out)
-    elif part == L.COMMUTATOR:
+    elif part & L.COMMUTATOR != 0:
         commutator_loads(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
@@ -276,6 +277,12 @@ class System:
         The body's symmetry axis (user's frame), for ``axial_angular_momentum``.
     functions : mapping of str to UserFunction
         The user's functions by keyword.
+    each_alone : bool
+        Whether the loads honour ``split_loads``, and those of one body neither depend on another body nor on its
+        number: the compiled loads are then written from the program of the loads of the first one, where that can be
+        traced.
+    all_potential : bool
+        Whether all these loads have potentials: their commutator then follows from the program.
     switches : tuple of Switch
         What is on only between known times. Loads read the switched parameter instead of the time, so that a step which
         begins or ends at such a time sees one side only.
@@ -314,6 +321,8 @@ class System:
     conserves: tuple[str, ...] = ()
     axis: Any = None
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
+    each_alone: bool = False
+    all_potential: bool = False
     switches: tuple[Switch, ...] = ()
     impulses: tuple[Any, ...] = ()
     watches: tuple[Watch, ...] = ()
@@ -391,6 +400,7 @@ class System:
         """The capabilities that follow from bodies and functions."""
         by_velocity = any(variable.by_velocity for variable in self.auxiliary)
         commutes = self.commutator is not None or (isinstance(self.loads, UserFunction) and self.loads.commutes)
+        commutes = commutes or self.commutator_by_parts
         return stated(
             series=self.series is not None, commutator=commutes,
             potential=self.potential is not None or self.loads is no_loads, no_auxiliary=not self.auxiliary,
@@ -398,6 +408,21 @@ class System:
             translation=self.translates, rotation=self.rotates, points=not self.rotates,
             fixed_centre="total_momentum" not in self.conserves,
         )  # fmt: skip
+
+    @property
+    def commutator_by_parts(self) -> bool:
+        """Whether the commutator is derived, so that it is also that of the loads without the attraction."""
+        return self.commutator is None and self.all_potential and self._from_program("commutator") is not None
+
+    def _from_program(self, what: str, role: Any = None) -> Callable[..., Any] | None:
+        """A role of the loads, or of the built-in ones, as it is written from the program; None without."""
+        if not self.each_alone:
+            return None
+        role = self.loads if role is None else role
+        builtin = isinstance(self.loads, UserFunction) and role is not self.loads
+        auxiliary = self.loads.own if builtin and self.loads.own >= 0 else len(self.auxiliary)
+        write = loads_role if what == "loads" else commutator_role
+        return write(role, self._turns, auxiliary, self.parameters, self._changing)
 
     @property
     def velocity_dependent(self) -> bool:
@@ -500,20 +525,43 @@ class System:
             kept.clear()
             kept["roles"] = roles
         if part not in kept:
-            changing = {switch.index for switch in self.switches}
-            changing |= {watch.flag for watch in self.watches if watch.flag >= 0}
-            turns = tuple(map(tuple, np.isfinite(self.moments).tolist()))
             kept[part] = dynamics_of_roles(
-                self.loads, self.potential, turns, len(self.auxiliary), self.parameters, frozenset(changing), part
+                self.loads, self.potential, self._turns, len(self.auxiliary), self.parameters, self._changing, part
             )
         return kept[part]  # type: ignore[no-any-return]
 
-    def compiled_loads(self, t: float, y: Any) -> Callable[..., Any]:
+    @property
+    def _turns(self) -> tuple[tuple[bool, ...], ...]:
+        """About which axes each body turns."""
+        return tuple(map(tuple, np.isfinite(self.moments).tolist()))
+
+    @property
+    def _changing(self) -> frozenset[int]:
+        """Indices of the parameters that a run changes."""
+        changing = {switch.index for switch in self.switches}
+        return frozenset(changing | {watch.flag for watch in self.watches if watch.flag >= 0})
+
+    def compiled_loads(self, t: float, y: Any, commutator: bool = True) -> Callable[..., Any]:
         """The LOADS role for a compiled loop; a user's function is tried out at this time and state.
 
-        A commutator or series is included, under the part COMMUTATOR or SERIES.
+        A commutator or series is included, under the part COMMUTATOR or SERIES; one that is derived only where
+        ``commutator`` says so.
         """
-        return self._as_kernel(self.loads, LOADS, t, y)
+        role = self._as_kernel(self.loads, LOADS, t, y)
+        if not (commutator and self.commutator_by_parts):
+            return role
+        roles, key = self.__dict__["_compiled"], ("commutator", id(role))
+        if key not in roles:
+            both = jit.bind(
+                either_loads, plain_loads=role, commutator_loads=self._from_program("commutator"),
+                series_loads=no_series,
+            )  # fmt: skip
+            roles[key] = jit.compile_kernel(self._felt(both), LOADS), role  # kept, so that no other gets its id
+        return roles[key][0]  # type: ignore[no-any-return]
+
+    def _felt(self, role: Any) -> Any:
+        """A role of loads without torques about axes that a body does not turn about."""
+        return jit.bind(felt_loads, plain_loads=role) if self.without_thickness.any() else role
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""
@@ -526,6 +574,8 @@ class System:
             made, previous = role.made, self.__dict__.setdefault("_made", {})
             if previous.get(key) != made:
                 warned = self.__dict__.setdefault("_told", set())
+                written = self._from_program("loads", role.built) if signature is LOADS else None
+                role = role if written is None else replace(role, written=written)
                 roles[key] = role.compile(t, y, self.bodies, warn=id(role.function) not in warned)
                 previous[key] = made
                 warned.add(id(role.function))
@@ -535,8 +585,8 @@ class System:
                     either_loads, plain_loads=role, commutator_loads=self.commutator or role,
                     series_loads=self.series or no_series,
                 )  # fmt: skip
-            if signature is LOADS and self.without_thickness.any():
-                role = jit.bind(felt_loads, plain_loads=role)
+            if signature is LOADS:
+                role = self._felt(self._from_program("loads") or role)
             try:
                 roles[key] = jit.compile_kernel(role, signature)
             except NumbaError as problem:

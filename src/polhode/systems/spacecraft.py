@@ -32,17 +32,17 @@ each in its own body axes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import inf
 from typing import Annotated, Any
 
 import numpy as np
 
 from polhode.algebra import rotation
-from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import add, axpy, cross, dot, scale, times
+from polhode.algebra.quaternion import rotate, rotate_inverse, to_matrix
+from polhode.algebra.so3 import add, dot, scale, times
 from polhode.arguments import array, in_unit, number, numbers, truth
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering, shown
@@ -50,6 +50,11 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3
 from polhode.kernel.jit import helper, hole, inlined
+from polhode.programs import derive
+from polhode.programs.attitude import ROWS
+from polhode.programs.text import function
+from polhode.programs.trace import trace
+from polhode.programs.written import module_of
 from polhode.systems.devices import (
     AIR_AT,
     DEVICES,
@@ -97,6 +102,7 @@ __all__ = ["plate", "spacecraft", "thruster"]
 
 acceleration = hole(ACCELERATION, "The sum over the forces, and their works.")
 level = hole(LEVEL, "The sum of the potentials.")
+gradient = hole("gradient(mu, I, r, u, v, w) -> 6 numbers", "Force and torque of the gravity gradient.")
 devices = hole("devices(part, p, i, t, r, v, q, w, out, work_at) -> (force, torque)", "Thrusters and plates of a body.")
 
 
@@ -108,24 +114,23 @@ def shape(I):
 
 
 @helper
-def gradient(mu, I, r, q):
-    """Force and torque of the gravity gradient, both in the body frame."""
-    D = shape(I)
-    size = np.sqrt(dot(r, r))
-    n = scale(1.0 / size, rotate_inverse(q, r))
-    Dn = times(D, n)
-    k = 1.5 * mu / (size * size * size)
-    F = scale(-k / size, axpy(D[0] + D[1] - 5.0 * dot(n, Dn), n, scale(2.0, Dn)))
-    return F, scale(2.0 * k, cross(n, Dn))
-
-
-@helper
 def gradient_level(mu, I, r, q):
     """Potential of the gravity gradient."""
     D = shape(I)
     square = dot(r, r)
     n = rotate_inverse(q, r)
     return -0.5 * mu / (square * np.sqrt(square)) * (D[0] + D[1] - 3.0 * dot(n, times(D, n)) / square)
+
+
+@cache
+def gradient_of_level() -> Callable[..., Any]:
+    """``gradient(mu, I, r, u, v, w)``: its force (space frame) and torque (body frame), by the rows u, v, w of R(q)."""
+    given = {"mu": 0, "I": 3, "r": 3}
+    program = trace(gradient_level, given | {"q": "attitude"}, ())
+    force, torque = derive.loads(program.graph, program.outputs[0], "r", "q")
+    arguments = given | {f"q_{row}": 3 for row in ROWS}
+    made: Callable[..., Any] = module_of(function(program.graph, [*force, *torque], "gradient", arguments)).gradient
+    return made
 
 
 # ------------------------------------------------------------------ roles
@@ -148,47 +153,11 @@ def spacecraft_loads(part, t, N, y, bodies, parameters, out):
         force = scale(mass, acceleration(part, parameters, t, r, v, mass, out, work_at))
         F, T = devices(part, parameters, i, t, r, v, q, w, out, work_at)
         if parameters[own + GRADIENT] != 0.0 and part & L.POTENTIAL_PART != 0:
-            f, g = gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, q)
-            F, T = add(F, f), add(T, g)
+            R = to_matrix(q)
+            f = gradient(parameters[MU], get3(bodies, L.CONSTANTS * i + L.INERTIA), r, R[:3], R[3:6], R[6:])
+            force, T = add(force, (f[0], f[1], f[2])), add(T, (f[3], f[4], f[5]))
         put3(out, L.LOAD * i, add(force, rotate(q, F)))
         put3(out, L.LOAD * i + 3, T)
-
-
-def spacecraft_commutator(part, t, N, y, bodies, parameters, out):
-    """Gradient of F . F / mass + T . I^-1 T, of point gravity and its gradient only.
-
-    In body axes both depend only on the position x, with T = -x x F; where the central part of F cancels, only the
-    derivative of the gradient's part is used. Components along x are summed separately, as the torque is the cross
-    product of x with the others, which are smaller by about 14 orders of magnitude.
-    """
-    mu = parameters[MU]
-    on = parameters[int(parameters[OWN]) + GRADIENT]
-    for i in range(N):
-        r, q = get3(y, L.BODY * i + L.POSITION), get4(y, L.BODY * i + L.ATTITUDE)
-        mass = bodies[L.CONSTANTS * i + L.MASS]
-        square = dot(r, r)
-        size = np.sqrt(square)
-        x = rotate_inverse(q, r)
-        n = scale(1.0 / size, x)
-        D = scale(on, shape(get3(bodies, L.CONSTANTS * i + L.INERTIA)))
-        Dn = times(D, n)
-        trace, a = D[0] + D[1], dot(n, times(D, n))
-        k = on * 1.5 * mu / (size * square)
-        f = scale(-k / size, axpy(trace - 5.0 * a, n, scale(2.0, Dn)))
-        u = times(get3(bodies, L.CONSTANTS * i + L.INVERSE_INERTIA), scale(2.0 * k, cross(n, Dn)))
-        # The derivative of F along F / mass, and that of f along F / mass + x x u; F / mass is b n + d.
-        b = -mu / square - k / (mass * size) * (trace - 5.0 * a)
-        d = scale(-2.0 * k / (mass * size), Dn)
-        e = add(d, cross(x, u))
-        w = axpy(b, n, e)
-        s, pull, shaped = dot(n, w), -mu * mass / (size * square), -k / square
-        aside = axpy(pull, d, scale(shaped, axpy(trace - 5.0 * a, e, axpy(-10.0 * s, Dn, scale(2.0, times(D, w))))))
-        aside = add(aside, cross(u, f))
-        along = pull * (-2.0 * b - 3.0 * dot(n, d)) + shaped * (
-            (trace - 5.0 * a) * b + (35.0 * a - 5.0 * trace) * s - 10.0 * dot(Dn, w)
-        )
-        put3(out, L.LOAD * i, rotate(q, scale(2.0, axpy(along, n, aside))))
-        put3(out, L.LOAD * i + 3, scale(2.0, cross(aside, x)))
 
 
 def spacecraft_potential(t, N, y, bodies, parameters):
@@ -208,7 +177,7 @@ def spacecraft_potential(t, N, y, bodies, parameters):
 def roles_with(kinds: tuple[Kind, ...], air: Any, light: Any) -> tuple[Any, Any]:
     """The roles LOADS and POTENTIAL with forces of these kinds, and the functions of air and light on plates."""
     on_devices = jit.bind(devices_template, air=air, light=light)
-    return roles(kinds, spacecraft_loads, spacecraft_potential, devices=on_devices)
+    return roles(kinds, spacecraft_loads, spacecraft_potential, devices=on_devices, gradient=gradient_of_level())
 
 
 # ------------------------------------------------------------------ the system
@@ -352,7 +321,6 @@ def spacecraft(
         frames=frames,
         loads=functions.loads,
         potential=functions.potential,
-        commutator=spacecraft_commutator if bare and not table.forces else None,
         provides=stated(central_gravity=True, velocity_independent=not reads, split_loads=True),
         auxiliary=own,
         switches=tuple(switches),
@@ -362,6 +330,8 @@ def spacecraft(
         conserves=conserves,
         axis=axis,
         functions=functions.given,
+        each_alone=N == 1 or not (burning or panels),
+        all_potential=table.all_potential and functions.all_potential and not acting,
         quantities=_Energies(mu, read_only(masses), read_only(moments), gravity_gradient),
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip

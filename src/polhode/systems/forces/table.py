@@ -20,7 +20,7 @@ from polhode.systems.events import ALTITUDE
 from polhode.systems.forces import FORCES, force_of
 from polhode.systems.forces.impulse import Impulse
 from polhode.systems.forces.record import Force, is_own
-from polhode.systems.forces.sums import ROW, ROWS, Kind, kinds_of
+from polhode.systems.forces.sums import COUNT, ROW, ROWS, Kind, kinds_of
 from polhode.systems.record import AuxiliaryVariable, Switch, Watch
 
 
@@ -57,6 +57,12 @@ class ForceTable:
     def axial(self) -> bool:
         """Whether all forces conserve the angular momentum about z."""
         return all(force.axial for force in self.forces)
+
+    @property
+    def all_potential(self) -> bool:
+        """Whether all forces but impulses are loads with a potential."""
+        rows = self.parameters[ROWS : ROWS + ROW * int(self.parameters[COUNT])].reshape(-1, ROW)
+        return bool((rows[:, 2] == L.POTENTIAL_PART).all())
 
     @property
     def velocity_dependent(self) -> bool:

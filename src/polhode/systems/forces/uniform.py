@@ -13,11 +13,6 @@ from polhode.systems.record import plain
 from polhode.systems.words import Form, Unit
 
 
-def uniform_acceleration(p, at, mu, t, r, v):
-    """The three numbers."""
-    return get3(p, at)
-
-
 def uniform_potential(p, at, mu, t, r):
     """-a . r, per unit mass."""
     return -dot(get3(p, at), r)
@@ -49,7 +44,6 @@ def uniform(
         "uniform acceleration",
         {"acceleration": plain(a)},
         tuple(a.tolist()),
-        uniform_acceleration,
-        uniform_potential,
+        potential=uniform_potential,
         axial=not (a[0] or a[1]),
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as slots
+from polhode.systems.user.derived import program_of
 from polhode.systems.user.function import UserFunction
 from polhode.systems.user.roles import FORMS
 
@@ -44,6 +45,14 @@ class AddedFunctions:
     def conservative(self) -> bool:
         """Whether there are no functions, or only a potential that does not read the time."""
         return not set(self.given) - {"potential"} and all(one.autonomous for one in self.given.values())
+
+    @property
+    def all_potential(self) -> bool:
+        """Whether the loads of the functions, if there are any, are those of a potential that can be traced."""
+        loads = self.loads
+        return not isinstance(loads, UserFunction) or (
+            set(self.given) == {"potential"} and program_of(loads).program is not None
+        )
 
     @property
     def velocity_dependent(self) -> bool:

@@ -223,8 +223,10 @@ def helpers_of(user: Any, program: Program) -> dict[str, Callable[..., Any]]:
 
 def jumps(g: Graph, outputs: Sequence[int]) -> bool:
     """Whether rows may jump at some time, as they decide by the time or round it."""
-    steps = (g.rows[a] for a in g.needed(outputs) if g.rows[a][0] == "fun")
-    return any("t" in g.names(row[2]) for row in steps if row[1] in ("less", "floor", "sign"))
+    rows = [(a, g.rows[a]) for a in g.needed(outputs) if g.rows[a][0] == "fun"]
+    ends = {row[2][0] for _, row in rows if row[1] == "choose" and g.nan() in row[2]}  # where a table ends
+    steps = (row for a, row in rows if row[1] in ("less", "floor", "sign") and a not in ends)
+    return any("t" in g.names(row[2]) for row in steps)
 
 
 def rate_of(user: Any) -> Callable[..., Any]:
@@ -249,6 +251,6 @@ def role_of(user: Any, program: Program, signature: Any, bound: dict[str, Any]) 
     template = DERIVED.get(user.template, user.template)
     used = jit.global_names(jit.python_of(template).__code__)
     values = {name: value for name, value in bound.items() if name in used} | helpers_of(user, program)
-    if user.built is not None:
-        values["built"] = jit.compile_kernel(user.built, signature)
+    if user.compiled_built is not None:
+        values["built"] = jit.compile_kernel(user.compiled_built, signature)
     return jit.compile_kernel(jit.bind(template, **values), signature)

@@ -71,6 +71,8 @@ class UserFunction:
     own, size : int
         Index of the auxiliary variable that is the work of the function, for a potential that of its change in time, or
         -1; how many numbers the role writes.
+    written : function, optional
+        What is compiled in the place of the built-in role, where its program was written.
     """
 
     form: Form
@@ -82,6 +84,12 @@ class UserFunction:
     first: int = 0
     own: int = -1
     size: int = slots.LOAD
+    written: Callable[..., Any] | None = None
+
+    @property
+    def compiled_built(self) -> Callable[..., Any] | None:
+        """The built-in role as it is compiled."""
+        return self.written or self.built
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", read_only(self.parameters))
@@ -228,7 +236,7 @@ class UserFunction:
 
     def bridge(self) -> Callable[..., Any]:
         """The role that calls the plain Python function and checks every result."""
-        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), self.built)
+        role, reason = bridged(_Same(self.function), self.form, self.template, self._bound(), self.compiled_built)
         if role is None:
             raise InvalidInput(f"{self.described} cannot be called from the compiled loop: {reason}")
         return role
@@ -255,7 +263,7 @@ class UserFunction:
         if role is not None and self.template in derived.DERIVED:
             told = self._differences(f"{self.described}, traced, gave other numbers")
         for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
-            role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.built)
+            role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.compiled_built)
             reason = why or reason
             if role is not None and self._agrees(role, trials, bodies):
                 if told and warn:

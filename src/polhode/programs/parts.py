@@ -1,0 +1,163 @@
+"""The loads of a system and their commutator as roles, from its program part by part.
+
+A role is asked for parts (``kernel.layout``): for the attraction, for all but this, for what depends on velocities. Its
+text computes what several parts need, then each part that is asked for. It is that of one body or, where bodies do not
+act on each other, of each of them in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from polhode.kernel import layout as L
+from polhode.programs import derive
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.factor import factored
+from polhode.programs.graph import Graph
+from polhode.programs.text import Lines, matrix_rows
+
+PARTS = (L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING)
+ATTITUDES = ("qw", "qx", "qy", "qz")
+"""Variables of the quaternion."""
+VALUES = ("F0", "F1", "F2", "T0", "T1", "T2")
+
+
+class Loads(NamedTuple):
+    """Rows of a load: force, torque, and the rates of auxiliary variables."""
+
+    force: tuple[int, ...]
+    torque: tuple[int, ...]
+    rates: tuple[int, ...]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All of them."""
+        return (*self.force, *self.torque, *self.rates)
+
+
+def together(parts: Mapping[int, Dynamics]) -> tuple[Graph, dict[int, Loads]]:
+    """The loads of several parts of a system of one body in one graph; parts without loads are left out."""
+    g, found = Graph(), {}
+    for part, one in parts.items():
+        rows = [g.joined(one.graph, rows) for rows in (one.force, one.torque, one.rates)]
+        loads = Loads(*map(tuple, rows))
+        if any(g.value(a) != 0.0 for a in loads.rows):
+            found[part] = loads
+    return g, found
+
+
+def added(g: Graph, loads: Sequence[Loads]) -> Loads:
+    """The sum of loads."""
+
+    def total(columns: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+        return tuple(g.sum(*((a, 1.0) for a in rows)) for rows in zip(*columns, strict=True))
+
+    return Loads(*(total([one[k] for one in loads]) for k in range(3)))
+
+
+def commutator_of(g: Graph, loads: Loads) -> Loads:
+    """The commutator load of loads, and how the rates of auxiliary variables change along it."""
+    rows = factored(g, loads.rows)
+    F, T, rates = rows[:3], rows[3:6], rows[6:]
+    turns = any(g.value(a) != 0.0 for a in T)
+    lightness, j = g.power(g.input("mass0"), -1.0), g.inputs("j", 3)
+    inside = (F, T if turns else [], "r", "q", lightness, j)
+    pushed, twisted = derive.commutator(g, *inside)
+    return Loads(tuple(pushed), tuple(twisted or T), tuple(derive.commutator_of_works(g, rates, *inside)))
+
+
+# ------------------------------------------------------------------ text
+def _expressions(names: Sequence[str], several: bool) -> tuple[list[str], dict[str, str]]:
+    """Lines that read the attitude, and expressions of all inputs of a body."""
+    y, b = ("y[a + {}]", "bodies[b + {}]") if several else ("y[{}]", "bodies[{}]")
+    given = {"t": "t", "mass0": b.format(L.MASS)}
+    for k in range(3):
+        velocity = f"{b.format(L.INVERSE_MASS)} * {y.format(L.MOMENTUM + k)}"
+        given |= {
+            f"r{k}": y.format(L.POSITION + k), f"v{k}": velocity, f"m{k}": y.format(L.ANGULAR + k),
+            f"I{k}": b.format(L.INERTIA + k), f"j{k}": b.format(L.INVERSE_INERTIA + k),
+        }  # fmt: skip
+    frame = "bodies[8 * N + 4 * i + {}]" if several else f"bodies[{L.CONSTANTS} + {{}}]"
+    given |= {f"f{k}": frame.format(k) for k in range(4)}
+    given |= {f"q{k}": one for k, one in enumerate(ATTITUDES)} | matrix_rows("q", ATTITUDES)
+    given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
+    turning = any(name[0] == "q" for name in names)
+    read = [f"{one} = {y.format(L.ATTITUDE + k)}" for k, one in enumerate(ATTITUDES)] if turning else []
+    return read, given
+
+
+def _powers(g: Graph, branches: Sequence[set[int]], shared: set[int]) -> dict[int, set[float]]:
+    """Exponents of the shared rows of which several branches have negative powers."""
+    found: dict[int, list[set[float]]] = {}
+    for rows in branches:
+        here: dict[int, set[float]] = {}
+        for a in rows - shared:
+            for b, e in g.rows[a][1] if g.rows[a][0] == "mul" else ():
+                if b in shared and e < 0.0:
+                    here.setdefault(b, set()).add(e)
+        for b, exponents in here.items():
+            found.setdefault(b, []).append(exponents)
+    return {b: set().union(*sets) for b, sets in found.items() if len(sets) > 1}
+
+
+def text(g: Graph, branches: Mapping[str, Loads], count: int, several: bool, name: str = "loads") -> str:
+    """The text of a role that adds up loads.
+
+    Parameters
+    ----------
+    g : Graph
+    branches : mapping of str to Loads
+        Loads by the condition under which they are added, an expression.
+    count : int
+        Number of auxiliary variables.
+    several : bool
+        Of each of N bodies in turn, not of one.
+    name : str
+        Name of the function.
+    """
+    flat = factored(g, [a for loads in branches.values() for a in loads.rows])
+    width = 6 + count
+    rows = [flat[k : k + width] for k in range(0, len(flat), width)]
+    needed = [set(g.needed(one)) for one in rows]
+    shared = sorted(a for a in set().union(*needed) if sum(a in one for one in needed) > 1)
+    read, given = _expressions(g.names(flat), several)
+    body = Lines(g, flat, given, at_once=False)
+    body.write(shared)
+    body.prepare(_powers(g, needed, set(shared)))
+    values = [*VALUES, *(f"W{k}" for k in range(count))]
+    lines = [*read, *body.lines, *(f"{one} = 0.0" for one in values)]
+    for condition, outputs in zip(branches, rows, strict=True):
+        own = body.branch()
+        own.write(g.needed(outputs))
+        adding = [
+            f"{one} = {one} + {own.names[a]}" for one, a in zip(values, outputs, strict=True) if g.value(a) != 0.0
+        ]
+        lines += adding and [f"if {condition}:", *(f"    {line}" for line in [*own.lines, *adding])]
+    at = "c + " if several else ""
+    lines += [f"out[{at}{k}] = {one}" for k, one in enumerate(VALUES)]
+    if several:
+        lines += [f"out[6 * N + {k}] = out[6 * N + {k}] + W{k}" for k in range(count)]
+        lines = [f"a = {L.BODY} * i", f"b = {L.CONSTANTS} * i", f"c = {L.LOAD} * i", *lines]
+        lines = ["for i in range(N):", *(f"    {line}" for line in lines)]
+        lines = [*(f"out[6 * N + {k}] = 0.0" for k in range(count)), *lines]
+    else:
+        lines += [f"out[{6 + k}] = W{k}" for k in range(count)]
+    head = f"def {name}(part, t, N, y, bodies, parameters, out):"
+    return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
+
+
+def loads_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool) -> str:
+    """The text of the role ``loads`` of loads by their parts."""
+    return text(g, {f"part & {part} != 0": loads for part, loads in parts.items()}, count, several)
+
+
+def commutator_text(g: Graph, parts: Mapping[int, Loads], count: int, several: bool) -> str:
+    """The text of the commutator of all loads, and of those without the attraction."""
+    rest = [loads for part, loads in parts.items() if part != L.ATTRACTION]
+    branches = {}
+    if parts:
+        branches[f"part == {L.COMMUTATOR}"] = commutator_of(g, added(g, list(parts.values())))
+    if rest:
+        branches[f"part == {L.COMMUTATOR_OF_REST}"] = commutator_of(g, added(g, rest))
+    return text(g, branches, count, several, "commutator")
