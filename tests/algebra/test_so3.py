@@ -236,3 +236,13 @@ def test_the_check_notices_a_spoiled_tangent_operator(spoiled):
     vs = [a * d for a in (1.7, 3.0) for d in few[:2]]
     assert worst_tangent_error(spoiled, "dexp", vs) > 2e-14
     assert worst_tangent_error(lambda v, w: so3.dexp(tuple(-x for x in v), w), "dexp", vs) > 0.1
+
+
+@pytest.mark.parametrize(("operator", "slope"), [(so3.dexpinv, so3.dexpinv_slope), (so3.dcayinv, so3.dcayinv_slope)])
+@pytest.mark.parametrize("angle", [0.0, 1e-3, 0.99, 1.01, 3.0, 5.5])
+def test_slopes_of_inverse_tangent_operators(operator, slope, angle):
+    v, w = angle * few[1], np.array([0.3, -0.8, 1.1])
+    found = np.reshape(slope(tuple(v), tuple(w)), (3, 3))
+    for k, e in enumerate(1e-5 * np.eye(3)):
+        expected = np.subtract(operator(tuple(v + e), tuple(w)), operator(tuple(v - e), tuple(w))) / 2e-5
+        np.testing.assert_allclose(found[:, k], expected, rtol=0, atol=2e-9 * (1 + np.abs(found).max()))

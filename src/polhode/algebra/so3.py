@@ -8,8 +8,8 @@ left, d/dt E(v) = E(v) hat(d_{-v} v').
 
 from math import sqrt
 
-from polhode.algebra.quaternion import canonical, from_matrix, to_matrix
-from polhode.algebra.series import angle_ratio, cubic, half_sinc, inverse_cubic, versine
+from polhode.algebra.quaternion import canonical, from_matrix, rotate_inverse, to_matrix
+from polhode.algebra.series import angle_ratio, cubic, half_sinc, inverse_cubic, inverse_cubic_slope, versine
 from polhode.kernel.jit import inlined
 
 
@@ -177,7 +177,51 @@ def dcayinv(v, w):
     return axpy(0.25 * dot(v, w), v, axpy(-0.5, cross(v, w), w))  # [iserles2000]
 
 
+@inlined
+def matrix_sum(s, A, B):
+    """s A + B for matrices of 9 numbers."""
+    a = axpy(s, (A[0], A[1], A[2]), (B[0], B[1], B[2]))
+    b = axpy(s, (A[3], A[4], A[5]), (B[3], B[4], B[5]))
+    c = axpy(s, (A[6], A[7], A[8]), (B[6], B[7], B[8]))
+    return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
+
+
+@inlined
+def outer(a, b):
+    """The matrix a b^T."""
+    return columns(scale(b[0], a), scale(b[1], a), scale(b[2], a))
+
+
+@inlined
+def turned_back(e, A):
+    """R(e)^T A for a matrix of 9 numbers."""
+    return columns(
+        rotate_inverse(e, (A[0], A[3], A[6])),
+        rotate_inverse(e, (A[1], A[4], A[7])),
+        rotate_inverse(e, (A[2], A[5], A[8])),
+    )
+
+
+@inlined
+def dexpinv_slope(v, w):
+    """The matrix of derivatives of ``dexpinv`` by v."""
+    x = dot(v, v)
+    a = cross(v, w)
+    c = inverse_cubic(x)
+    inner = matrix_sum(1.0, matrix_product(hat(v), hat(w)), hat(a))
+    turning = matrix_sum(-c, inner, hat(scale(0.5, w)))
+    return matrix_sum(2.0 * inverse_cubic_slope(x), outer(cross(v, a), v), turning)
+
+
+@inlined
+def dcayinv_slope(v, w):
+    """The matrix of derivatives of ``dcayinv`` by v."""
+    s = 0.25 * dot(v, w)
+    return matrix_sum(0.25, outer(v, w), matrix_sum(0.5, hat(w), (s, 0.0, 0.0, 0.0, s, 0.0, 0.0, 0.0, s)))
+
+
 E1, E2, E3 = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+UNIT = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @inlined

@@ -35,12 +35,12 @@ def gain(Y, g):
 
 
 @inlined
-def balance(Y, d):
+def balance(Y, full, d):
     return axpy(-1.0, gain(Y, d.g), axpy(-1.0, d.m, Y))  # [vilmart2013, eq. 14 without alpha]
 
 
 @inlined
-def slope(Y, d):
+def slope(Y, full, d):
     g = d.g
     return (
         1.0, -g[0] * Y[2], -g[0] * Y[1],
@@ -63,7 +63,7 @@ def rotate_free(i, h, p):
     pieces = continuation_substeps(angle)
     for piece in range(1, pieces + 1):
         status, Y = newton3(
-            balance, slope, Y, square3(m), inf, inf, False, Mean(m, scale(piece / pieces, g)), p.step_info
+            balance, slope, Y, square3(m), inf, inf, False, True, Mean(m, scale(piece / pieces, g)), p.step_info
         )
         if status != L.OK:
             return status

@@ -37,13 +37,13 @@ def turned_jacobian(v, psi, h, j):
 
 
 @inlined
-def balance(x, d):
+def balance(x, full, d):
     e = exp_quaternion(scale(0.5 * d.h, times(d.j, x)))
     return axpy(-1.0, rotate_inverse(e, d.m), x)  # x = exp(-psi/2) m, psi = h j x
 
 
 @inlined
-def slope(x, d):
+def slope(x, full, d):
     psi = scale(0.5 * d.h, times(d.j, x))
     return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
 
@@ -58,7 +58,7 @@ def rotate_free(i, h, p):
     pieces = continuation_substeps(abs(h) * norm3(times(j, m)))
     for piece in range(1, pieces + 1):
         status, x = newton3(
-            balance, slope, x, square3(m), inf, inf, False, Middle(h * piece / pieces, m, j), p.step_info
+            balance, slope, x, square3(m), inf, inf, False, True, Middle(h * piece / pieces, m, j), p.step_info
         )
         if status != L.OK:
             return status

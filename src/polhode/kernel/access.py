@@ -73,3 +73,13 @@ def whole(x):
 def nan_if(condition, x):
     """NaN where a condition is not 0, else x."""
     return np.nan if condition != 0.0 else x
+
+
+@inlined
+def get_slopes(y, k, row):
+    """The 3 x 3 matrix that begins at ``y[k]``, by rows, in a larger one with rows of this length."""
+    return (
+        y[k], y[k + 1], y[k + 2],
+        y[k + row], y[k + row + 1], y[k + row + 2],
+        y[k + 2 * row], y[k + 2 * row + 1], y[k + 2 * row + 2],
+    )  # fmt: skip

@@ -30,6 +30,11 @@ DISSIPATIVE = 12  # without the loads that have a potential
 COMMUTATOR = 16  # load of the commutator [V, [T, V]]: gradient of F . M^-1 F
 COMMUTATOR_OF_REST = 30  # the same of WITHOUT_SOLVED, whose loads the array to be written must hold before
 SERIES = 32  # one Taylor coefficient of the torque
+SLOPES = 64  # all loads, and behind them and the rates of auxiliary variables their slopes: see ``programs.slopes``
+
+# ------------------------------------------------------------------ slopes of loads, by rows: LOAD N rows of SLOPE N
+SLOPE = 12  # numbers of a body in a row: derivatives by displacements, turns (body frame), momentum, angular momentum
+BY_MOMENTUM = 6  # the first of those by momenta
 
 # ------------------------------------------------------------------ memory of a SERIES call
 SERIES_ROW = 32  # most coefficients of a series

@@ -40,7 +40,8 @@ P = types.CPointer(f8)
 LOADS = types.void(i8, f8, i8, P, P, P, P)
 """loads(part, t, N, y, bodies, parameters, out): writes N blocks of force (space frame) and torque (body frame), then
 the rates of the S auxiliary variables, which may depend on all of the state but these variables. ``part`` is ALL,
-WITHOUT_SOLVED or, for split loads, other bits: a rate that depends on velocities belongs to the part MOVING, any other
+WITHOUT_SOLVED or, for split loads, other bits (SLOPES, where a run says so: all loads, with their slopes behind the
+rates): a rate that depends on velocities belongs to the part MOVING, any other
 to the part of its load, and is written as 0 where its part is not requested."""
 POTENTIAL = f8(f8, i8, P, P, P)
 """potential(t, N, y, bodies, parameters): total potential energy."""
@@ -78,7 +79,7 @@ class Workspace(NamedTuple):
     stage_state : array (13 N + S + extra)
         A second state, for stages.
     load : array (6 N + S)
-        Receives the loads.
+        Receives the loads; behind them are their slopes (6 N times 12 N) where a run has them.
     work : array
         Scratch memory of the size the method requested; its content is not kept between steps.
     step_info : array (21)

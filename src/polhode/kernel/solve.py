@@ -23,6 +23,9 @@ ROUNDOFF = 1e-15
 SLOW = 0.05
 """Where the ratio of two successive corrections exceeds this, the full numerical Jacobian is used."""
 
+WORTH = 0.003
+"""The same where the full Jacobian costs little more than the cheap one."""
+
 NEAR = 0.25
 """Largest ratio of the second correction to the first. Beyond it the initial guess was too far away: Newton's method
 may converge to any of several solutions."""
@@ -94,17 +97,18 @@ def turning_rate(h, j):
 
 
 @inlined
-def newton3(function, slope, x, size, rate, near, full, data, step_info):
-    """Solve ``function(x, data) = 0`` for a 3-tuple, to round-off.
+def newton3(function, slope, x, size, rate, near, full, exact, data, step_info):
+    """Solve ``function(x, full, data) = 0`` for a 3-tuple, to round-off.
 
-    ``slope(x, data)`` is a cheap analytic Jacobian that may leave out the derivative of the loads; where corrections
-    shrink slowly with it, a numerical Jacobian replaces it. The iteration ends when the next correction, estimated from
-    the last two, would be below round-off.
+    ``slope(x, full, data)`` is an analytic Jacobian, cheap without the derivative of the loads. As soon as corrections
+    shrink slowly, it is asked for the ``full`` one, and where it has none, a numerical one is used. The iteration ends
+    when the next correction, estimated from the last two, would be below round-off.
 
     Parameters
     ----------
     function, slope : compiled functions
-        ``function(x, data) -> 3-tuple``, ``slope(x, data) -> 9-tuple`` of rows.
+        ``function(x, full, data) -> 3-tuple``, ``slope(x, full, data) -> 9-tuple`` of rows; the slope is that at the x
+        of the last call of the function.
     x : 3-tuple
         Initial guess.
     size : float
@@ -116,7 +120,9 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
     near : float
         Largest ratio of the second correction to the first; beyond it the initial guess counts as too far away.
     full : bool
-        Use the numerical Jacobian from the first iteration on.
+        Use the Jacobian with the loads from the first iteration on.
+    exact : bool
+        Whether ``slope`` has that Jacobian.
     data : tuple
         Passed to ``function`` and ``slope``.
     step_info : array
@@ -137,11 +143,11 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
     for k in range(MOST_ITERATIONS):
         # A single call site of the function, for value and differences, halves the code to compile and to run.
         d = 0.0
-        for c in range(4 if full else 1):
-            g = function((x[0] + d * (c == 1), x[1] + d * (c == 2), x[2] + d * (c == 3)), data)
+        for c in range(4 if full and not exact else 1):
+            g = function((x[0] + d * (c == 1), x[1] + d * (c == 2), x[2] + d * (c == 3)), full, data)
             if c == 0:
                 f = g
-                if full:
+                if full and not exact:
                     d = DIFFERENCE * (sqrt(size) + norm3(f))
             elif c == 1:
                 c0 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
@@ -149,14 +155,14 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
                 c1 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
             else:
                 c2 = ((g[0] - f[0]) / d, (g[1] - f[1]) / d, (g[2] - f[2]) / d)
-        if full:
+        if full and not exact:
             a = (c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2])
-            # The determinant is 1 for a vanishing step; not positive, a shorter step was singular. Differences of
-            # round-off do not count.
-            if not det3(a) > 0.0 and previous * rate * rate > ROUNDOFF * ROUNDOFF:
-                break
         else:
-            a = slope(x, data)
+            a = slope(x, full, data)
+        # The determinant is 1 for a vanishing step; not positive, a shorter step was singular. Differences of round-off
+        # do not count.
+        if full and not det3(a) > 0.0 and previous * rate * rate > ROUNDOFF * ROUNDOFF:
+            break
         dx = solve3(a, f)
         x = (x[0] - dx[0], x[1] - dx[1], x[2] - dx[2])
         step_info[L.ITERATIONS] += 1.0
@@ -178,7 +184,8 @@ def newton3(function, slope, x, size, rate, near, full, data, step_info):
             if trifling:
                 status = L.OK
             break
-        if correction > SLOW * SLOW * previous and not trifling:
+        slow = WORTH if exact else SLOW
+        if correction > slow * slow * previous and not trifling:
             full = True
         previous = correction
     step_info[L.RESIDUAL] = max(step_info[L.RESIDUAL], residual)

@@ -6,7 +6,8 @@ functions:
 * ``stage(x, d) -> (e, m)``: the rotation from ``q`` to the attitude where the torque is evaluated, and the body angular
   momentum there;
 * ``balance(x, e, T, d)``: the residual, T being the torque there;
-* ``slope(x, d)``: the Jacobian of the residual without the derivative of the torque.
+* ``slope(x, d)``: the Jacobian of the residual without the derivative of the torque, which is added where the system
+  has slopes of its loads.
 
 The same maps advance positions and momenta, for which the rules reduce to the vector-space methods (2)-(5) of the
 paper. Blocks (a body's rotation or translation) are solved one after the other, repeatedly, until none changes.
@@ -21,12 +22,26 @@ from math import inf, pi
 from typing import Any, NamedTuple
 
 from polhode.algebra.quaternion import compose, multiply, rotate_inverse
-from polhode.algebra.so3 import axpy, cay_quaternion, cross, exp_quaternion, scale, times
+from polhode.algebra.so3 import (
+    UNIT,
+    axpy,
+    cay_quaternion,
+    columns,
+    cross,
+    dcay_matrix,
+    dexp_matrix,
+    exp_quaternion,
+    matrix_product,
+    matrix_sum,
+    scale,
+    times,
+    turned_back,
+)
 from polhode.flows.drift import drift
 from polhode.flows.kick import enter, kick, loads_at
 from polhode.flows.midpoint_lie import rotate_free, turned_jacobian
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.access import get3, get4, get_slopes, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.kernel.solve import NEAR, ROUNDOFF, continuation_substeps, follow, newton3, norm3, square3, turning_rate
 from polhode.methods.record import CompiledMethod, Method, Promises
@@ -123,10 +138,25 @@ def swc1_balance(x, e, T, d):
 
 
 @inlined
-def mean_slope(x, d):
-    """Jacobian of ``swc1_balance`` and ``bbtrap_balance``, without terms of the torque."""
+def swc1_slope(x, d):
+    """Jacobian of ``swc1_balance`` at the torque that is in ``load``."""
+    half = scale(0.5, mean_turn(x, d))
+    e = exp_quaternion(half)
+    v = rotate_inverse(e, d.m)
+    # exp(-psi/2) (exp(-psi/2) m + h T), by two turns of psi/2 each
+    inner = turned_jacobian(v, half, 0.25 * d.h, d.j)
+    outer = turned_jacobian(
+        rotate_inverse(e, axpy(d.h, get3(d.p.load, L.LOAD * d.i + 3), v)), half, 0.25 * d.h, d.j
+    )  # fmt: skip
+    return matrix_sum(1.0, turned_back(e, matrix_sum(-1.0, UNIT, inner)), outer)
+
+
+@inlined
+def bbtrap_slope(x, d):
+    """Jacobian of ``bbtrap_balance`` at a constant torque."""
     psi = mean_turn(x, d)
-    return turned_jacobian(rotate_inverse(exp_quaternion(psi), d.m), psi, 0.5 * d.h, d.j)
+    start = axpy(0.5 * d.h, d.T0, d.m)
+    return turned_jacobian(rotate_inverse(exp_quaternion(psi), start), psi, 0.5 * d.h, d.j)
 
 
 @inlined
@@ -163,8 +193,27 @@ def akw_slope(x, d):
     return cross_jacobian(d.h, mean, times(d.j, mean), d.j, 0.5)
 
 
+@inlined
+def resting_stage(x, d):
+    """Load at the attitude at the start of the step and the new angular momentum."""
+    return (1.0, 0.0, 0.0, 0.0), x
+
+
+@inlined
+def kick_balance(x, e, T, d):
+    """x - m - h T."""
+    return axpy(-d.h, T, axpy(-1.0, d.m, x))
+
+
+@inlined
+def kick_slope(x, d):
+    """Jacobian of ``kick_balance``: the identity."""
+    return UNIT
+
+
 # Rules for translation, (a, b, g, A, B, w): the load is evaluated at the position r0 + h (a v0 + b v1) and the momentum
-# g p0 + (1 - g) p1; the new position is r0 + h (A v0 + B v1); w is the weight of the load at the start.
+# g p0 + (1 - g) p1; the new position is r0 + h (A v0 + B v1); w is the weight of the load at the start. The stages of
+# rotations have the same numbers: after the rotation h j (a m + b x), at the angular momentum g m + (1 - g) x.
 END = (0.0, 1.0, 0.0, 0.0, 1.0, 0.0)
 MIDDLE = (0.25, 0.25, 0.5, 0.5, 0.5, 0.0)
 MEAN = (0.5, 0.5, 0.0, 0.5, 0.5, 0.5)
@@ -173,12 +222,13 @@ REST = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 stage = hole("stage(x, d) -> (e, m)", "The rotation to where the torque is evaluated, and the momentum there.")
 balance = hole("balance(x, e, T, d) -> 3-tuple", "The residual.")
 slope = hole("slope(x, d) -> 9-tuple", "Its Jacobian without the derivative of the torque.")
+tangent_matrix = hole("tangent_matrix(v) -> 9-tuple", "The tangent operator of the rotation of the stage.")
 path = hole("path", "The rule for translation.")
 node = hole("node", "Time of the load as a fraction of the step.")
 squared = hole("squared", "Whether the rotation of the stage is applied twice.")
 set_trial = hole("set_trial(x, d) -> quaternion", "``place_block`` of a rule.")
-residual = hole("residual(x, d) -> 3-tuple", "``block_residual`` of a rule.")
-jacobian = hole("jacobian(x, d) -> 9-tuple", "``block_jacobian`` of a rule.")
+residual = hole("residual(x, full, d) -> 3-tuple", "``block_residual`` of a rule.")
+jacobian = hole("jacobian(x, full, d) -> 9-tuple", "``block_jacobian`` of a rule.")
 find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_blocks`` of a rule.")
 move_block = hole("move_block(k, t, h, p)", "``move_one`` of a rule.")
 enter_own = hole("enter_own(t, h, p)", "``enter_rates`` of a rule.")
@@ -217,10 +267,11 @@ def place_block(x, d):
     return (1.0, 0.0, 0.0, 0.0)
 
 
-def block_residual(x, d):
-    """Residual of the new momentum x of a block."""
+def block_residual(x, full, d):
+    """Residual of the new momentum x of a block; the slopes of the loads are evaluated with the ``full`` one."""
     e = set_trial(x, d)
-    trial_loads(d.t, d.p)
+    sloping = full and d.p.step_info[L.HAS_SLOPES] != 0.0
+    loads_at(L.SLOPES if sloping else L.ALL, d.t, d.p.stage_state, d.p.load, d.p)
     load = get3(d.p.load, L.LOAD * d.i + 3 * d.kind)
     if d.kind == L.ROTATION:
         return balance(x, e, load, d)
@@ -228,11 +279,27 @@ def block_residual(x, d):
     return axpy(-d.h, axpy(1.0 - w, load, scale(w, d.T0)), axpy(-1.0, d.m, x))
 
 
-def block_jacobian(x, d):
-    """Jacobian of ``block_residual`` without the derivative of the loads."""
-    if d.kind == L.ROTATION:
-        return slope(x, d)
-    return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+def block_jacobian(x, full, d):
+    """Jacobian of ``block_residual``, ``full`` with the derivative of the loads where there are slopes."""
+    turns = d.kind == L.ROTATION
+    own = slope(x, d) if turns else kick_slope(x, d)
+    if not full or d.p.step_info[L.HAS_SLOPES] == 0.0:
+        return own
+    a, b, g, w = path[0], path[1], path[2], path[5]
+    row = L.SLOPE * d.p.N
+    at = L.LOAD * d.p.N + d.p.S + row * (L.LOAD * d.i + 3 * d.kind) + L.SLOPE * d.i + 3 * d.kind
+    s = scale(d.h * b, d.j)
+    moved = columns((s[0], 0.0, 0.0), (0.0, s[1], 0.0), (0.0, 0.0, s[2]))
+    if turns and b != 0.0:
+        # The turn of the stage in the body frame: the map's tangent at -psi, psi = h j (a m + b x) as in ``stage``.
+        back = scale(-d.h, times(d.j, axpy(a, d.m, scale(b, x))))
+        moved = matrix_product(tangent_matrix(back), moved)
+    total = matrix_product(get_slopes(d.p.load, at, row), moved)
+    total = matrix_sum(1.0 - g, get_slopes(d.p.load, at + L.BY_MOMENTUM, row), total)
+    if squared and turns:
+        e, _ = stage(x, d)
+        total = turned_back(e, total)
+    return matrix_sum(-d.h * (1.0 - w), total, own)
 
 
 @inlined
@@ -260,7 +327,8 @@ def solve_blocks(t, h, full, p):
             old = get3(p.work, at)
             rate = movement(h, d)
             near = NEAR if sweep == 0 or full else inf
-            status, x = newton3(residual, jacobian, old, square3(d.m), rate, near, full, d, p.step_info)
+            exact = p.step_info[L.HAS_SLOPES] != 0.0
+            status, x = newton3(residual, jacobian, old, square3(d.m), rate, near, full, exact, d, p.step_info)
             if status != L.OK:
                 return status
             put3(p.work, at, x)
@@ -342,7 +410,7 @@ def move_one(k, t, h, p):
         put3(p.y, a + L.MOMENTUM, x)
 
 
-def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
+def implicit_map(stage, balance, slope, path, node=1.0, squared=False, tangent_matrix=dexp_matrix):
     """One implicit map from its rule.
 
     Parameters
@@ -355,13 +423,17 @@ def implicit_map(stage, balance, slope, path, node=1.0, squared=False):
         Time of the load as a fraction of the step.
     squared : bool
         The rotation of the stage is applied twice (the stage is the middle of the step).
+    tangent_matrix : function
+        The tangent operator of the map that rotates to the stage, ``dexp_matrix`` or ``dcay_matrix``.
     """
     set_trial = inlined(bind(place_block, stage=stage, path=path))
     solve = bind(
         solve_blocks,
         set_trial=set_trial,
         residual=inlined(bind(block_residual, set_trial=set_trial, balance=balance, path=path)),
-        jacobian=inlined(bind(block_jacobian, slope=slope)),
+        jacobian=inlined(
+            bind(block_jacobian, slope=slope, stage=stage, tangent_matrix=tangent_matrix, path=path, squared=squared)
+        ),
         node=node,
     )
     return bind(
@@ -415,24 +487,6 @@ def coast(h, p):
     return L.OK
 
 
-@inlined
-def resting_stage(x, d):
-    """Load at the attitude at the start of the step and the new angular momentum."""
-    return (1.0, 0.0, 0.0, 0.0), x
-
-
-@inlined
-def kick_balance(x, e, T, d):
-    """x - m - h T."""
-    return axpy(-d.h, T, axpy(-1.0, d.m, x))
-
-
-@inlined
-def kick_slope(x, d):
-    """Jacobian of ``kick_balance``: the identity."""
-    return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-
-
 # The adjoint of the kick: velocity-dependent loads are evaluated at the new momenta.
 adjoint_kick = inlined(implicit_map(resting_stage, kick_balance, kick_slope, REST, node=0.0))
 
@@ -452,9 +506,9 @@ def forward_euler_m(t, h, p):
 
 backward_euler = inlined(implicit_map(end_stage, rate_balance, rate_slope, END))
 backward_euler_m = inlined(implicit_map(end_stage, turned_balance, turned_slope, END))
-swc1 = implicit_map(middle_stage, swc1_balance, mean_slope, MIDDLE, node=0.5, squared=True)
-bbtrap = implicit_map(mean_stage, bbtrap_balance, mean_slope, MEAN)
-akw = implicit_map(cayley_stage, akw_balance, akw_slope, MEAN)
+swc1 = implicit_map(middle_stage, swc1_balance, swc1_slope, MIDDLE, node=0.5, squared=True)
+bbtrap = implicit_map(mean_stage, bbtrap_balance, bbtrap_slope, MEAN)
+akw = implicit_map(cayley_stage, akw_balance, akw_slope, MEAN, tangent_matrix=dcay_matrix)
 
 
 @inlined
@@ -494,11 +548,13 @@ ONE_SOLUTION = 2.0
 
 def _row(
     name, step, description, cite, order, *, free=(), top=(), symmetric=False, symplectic=False, implicit=True, loads=1,
-    angle=pi,
+    angle=pi, solves=None,
 ):  # fmt: skip
-    """A row of this family; ``free`` and ``top``: invariants, ``loads``: evaluations in a step, ``angle``: range."""
+    """A row of this family; ``free`` and ``top``: invariants, ``loads``: evaluations in a step, ``angle``: range;
+    ``solves``: whether equations with the loads are solved, ``implicit`` unless given."""
+    solves = implicit if solves is None else solves
     promises = Promises(order, tuple(free), tuple(top), symmetric, symplectic, implicit, loads)
-    prepared = CompiledMethod(step, lambda bodies, blocks: 4 * L.LOAD * bodies, auxiliary_work=1)
+    prepared = CompiledMethod(step, lambda bodies, blocks: 4 * L.LOAD * bodies, auxiliary_work=1, slopes=solves)
     return Method(name, "krysl", description, cite, lambda: prepared, lambda: promises, range=angle)
 
 

@@ -20,13 +20,14 @@ from math import pi
 import numpy as np
 
 from polhode.algebra.quaternion import compose, multiply, rotate, rotate_inverse
-from polhode.algebra.so3 import cay_quaternion, dcayinv, dexpinv, dot, exp_quaternion, scale, times
+from polhode.algebra.so3 import dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import loads_at
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
 from polhode.methods.stages import (
+    MAPS,
     UNKNOWNS,
     auxiliary_size,
     coefficients,
@@ -90,17 +91,15 @@ def move(at, begin, out, p):
             put3(out, a + L.MOMENTUM, get3(p.work, z + 3))
 
 
-MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
-
-
 @cache
 def functions_of(map, compensation=False):
     """The explicit step, the implicit step and dense output for a coordinate map."""
-    rotation_map, tangent = MAPS[map]
-    field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangent))
+    rotation_map, *tangents = MAPS[map]
+    field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangents[0]))
     return steps_of(
-        start_values, field, inlined(bind(move, rotation_map=rotation_map)), rotation_map, compensation=compensation
-    )
+        start_values, field, inlined(bind(move, rotation_map=rotation_map)), rotation_map, compensation=compensation,
+        tangents=tangents, carried=True,
+    )  # fmt: skip
 
 
 AS_ODE45 = steps_of(
@@ -120,7 +119,7 @@ def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers,
         int_coefficients, auxiliary_work=auxiliary_size(chosen), compensation=compensation,
         compensated=None if alone else lambda: prepare(tableau, map, True),
-        **embedding(chosen, dense), controller=controller,
+        **embedding(chosen, dense), controller=controller, slopes=not chosen.explicit,
     )  # fmt: skip
 
 

@@ -107,6 +107,8 @@ class CompiledMethod:
     step_density : str
         Step density of a method with a time transformation, whose ``step`` takes nominal steps: ``"loads"``, or
         ``"distance"`` for bodies that translate; empty where steps are steps of time.
+    slopes : bool
+        Whether its steps solve equations with the slopes of the loads where the system has them.
     compensation : bool
         Whether sums are compensated, with the compensation in the state (see ``flows.sums``).
     compensates_rotation : bool
@@ -151,6 +153,7 @@ class CompiledMethod:
     compensates_rotation: bool = False
     compensated: Callable[[], CompiledMethod] | None = None
     bath: Bath | None = None
+    slopes: bool = False
     mutual: Callable[[], CompiledMethod] | None = None
     made_for: Callable[[Any, bool], CompiledMethod] | None = None
     role: Callable[..., Any] | None = None

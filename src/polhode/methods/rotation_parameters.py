@@ -27,7 +27,7 @@ from typing import Any
 
 from polhode.algebra import charts, euler, printed_charts, so3
 from polhode.algebra.quaternion import conjugate, from_matrix, multiply, normalize, rotate, to_matrix
-from polhode.algebra.so3 import add, axpy, cay_quaternion, cross, dcayinv, dexpinv, dot, exp_quaternion, scale, times
+from polhode.algebra.so3 import add, axpy, cross, dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import enter, loads_at
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
@@ -35,6 +35,7 @@ from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Coordinates, Method, Option, Promises
 from polhode.methods.stages import (
     AUXILIARY,
+    MAPS,
     MIDDLE,
     UNKNOWNS,
     auxiliary_size,
@@ -230,10 +231,9 @@ def same(c, plan):
 
 
 ACCESS = {3: (get3, put3), 4: (get4, put4), 9: (get9, put9)}
-MAPS = {"exp": (exp_quaternion, dexpinv), "cayley": (cay_quaternion, dcayinv)}
 FIELDS = {
     name: helper(bind(local_field, rotation_map=rotation_map, tangent=tangent))
-    for name, (rotation_map, tangent) in MAPS.items()
+    for name, (rotation_map, tangent, *_) in MAPS.items()
 }  # fmt: skip
 
 
@@ -317,7 +317,7 @@ def steps_for(chart: Chart, branch: str, map: str) -> tuple[Callable[..., Any], 
             put=put, SIZE=chart.size,
         )
     )  # fmt: skip
-    steps = steps_of(start_values, FIELDS[map], move, MAPS[map][0])
+    steps = steps_of(start_values, FIELDS[map], move, MAPS[map][0], tangents=MAPS[map][1:])
     return (*steps, bind(semi_implicit_step, finish=move))
 
 
@@ -339,7 +339,7 @@ def prepared(chart, tableau="rk4", map="exp", branch="", sequence="", center="mi
     return CompiledMethod(
         semi_implicit if printed else explicit if chosen.explicit else implicit,
         lambda bodies, blocks: work_size(blocks, chosen), numbers, int_coefficients,
-        auxiliary_work=auxiliary_size(chosen), **estimates,
+        auxiliary_work=auxiliary_size(chosen), **estimates, slopes=not chosen.explicit and not printed,
         coordinates=Coordinates(
             chart.name, chart.size, {key: word for key, word in about.items() if word},
             lambda c: chart.attitude(c, plan), lambda q: chart.coordinates(q, plan),

@@ -31,12 +31,33 @@ from math import inf, sqrt
 import numpy as np
 
 from polhode.algebra.kepler import two_sum
-from polhode.algebra.quaternion import multiply
-from polhode.algebra.so3 import scale, times
+from polhode.algebra.quaternion import conjugate, multiply
+from polhode.algebra.so3 import (
+    E1,
+    E2,
+    E3,
+    UNIT,
+    cay_quaternion,
+    columns,
+    dcay_matrix,
+    dcayinv,
+    dcayinv_slope,
+    dexp_matrix,
+    dexpinv,
+    dexpinv_slope,
+    exp_quaternion,
+    hat,
+    matrix_product,
+    matrix_sum,
+    scale,
+    times,
+    turned_back,
+)
 from polhode.flows import sums
+from polhode.flows.kick import loads_at
 from polhode.flows.sums import COMPENSATION
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.access import get3, get4, get_slopes, put3, put4
 from polhode.kernel.jit import bind, global_names, helper, hole, inlined, python_of, replaceable
 from polhode.kernel.solve import (
     NEAR,
@@ -65,11 +86,22 @@ output, 1 where the chart is centred on the middle of the step; from AUXILIARY t
 ANGLES = hole("ANGLES", "Coordinates of an attitude.", default=3)
 UNKNOWNS = hole("UNKNOWNS", "Coordinates of a block.", default=ANGLES + 3)
 
+MAPS = {
+    "exp": (exp_quaternion, dexpinv, dexpinv_slope, dexp_matrix),
+    "cayley": (cay_quaternion, dcayinv, dcayinv_slope, dcay_matrix),
+}
+"""Coordinate maps: to a quaternion, the inverse tangent operator, its derivative, the matrix of the operator."""
+
 start = hole("start(p)", "Local coordinates of the state.")
 field = hole("field(t, at, to, p) -> status", "Their time derivative.")
 finish = hole("finish(at, begin, out, p)", "The state with given local coordinates.")
 rotation_map = hole("rotation_map(psi) -> quaternion", "The map from coordinates of an attitude.")
-jacobian = hole("jacobian(t, base, to, scales, p) -> status", "``local_jacobian`` of a family.")
+jacobian = hole("jacobian(t, base, to, scales, p) -> status", "``local_jacobian`` or ``jacobian_by_slopes``.")
+differences = hole("differences(t, base, to, scales, p) -> status", "``local_jacobian`` of a family.")
+tangent = hole("tangent(v, w) -> 3-tuple", "The inverse tangent operator of ``rotation_map``.")
+tangent_slope = hole("tangent_slope(v, w) -> 9-tuple", "Its derivative by v.")
+turn = hole("turn(v) -> 9-tuple", "The matrix of the tangent operator.")
+carried = hole("carried", "Whether angular momenta are those in the frame of the base attitude.")
 find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_stages`` of a family.")
 solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
 enter1 = hole("enter1(k, x, begin, out, p)", "The sum into an auxiliary variable.", default=sums.enter1)
@@ -367,6 +399,64 @@ def local_jacobian(t, base, to, scales, p):
     return L.OK
 
 
+@inlined
+def put_part(work, to, d, r, c, A):
+    """Write a 3 x 3 matrix into rows r and columns c of the d x d matrix at ``work[to:]``."""
+    for i in range(3):
+        put3(work, to + d * (r + i) + c, (A[3 * i], A[3 * i + 1], A[3 * i + 2]))
+
+
+def jacobian_by_slopes(t, base, to, scales, p):
+    """The same by the slopes of the loads at ``stage_state``, which must be the state at the stage values; by
+    differences where the loads have none."""
+    d, z, row = UNKNOWNS * p.B, origin(p) + UNKNOWNS * p.B, L.SLOPE * p.N
+    if p.step_info[L.HAS_SLOPES] == 0.0:
+        return differences(t, base, to, scales, p)
+    loads_at(L.SLOPES, t, p.stage_state, p.load, p)
+    for b in range(p.B):
+        body, kind, at = p.blocks[2 * b], p.blocks[2 * b + 1], z + UNKNOWNS * b
+        # How displacement and momentum of the block change with its coordinates: D, K with the first three of them, M.
+        D = M = UNIT
+        K = hat((0.0, 0.0, 0.0))
+        psi, m = get3(p.work, at), get3(p.stage_state, L.BODY * body + L.ANGULAR)
+        if kind == L.ROTATION:
+            D = turn(scale(-1.0, psi))
+            if carried:
+                M = turned_back(rotation_map(psi), UNIT)
+                K = matrix_product(hat(m), D)
+        for a in range(p.B):
+            other, sort = p.blocks[2 * a], p.blocks[2 * a + 1]
+            k = L.LOAD * p.N + p.S + row * (L.LOAD * other + 3 * sort) + L.SLOPE * body + 3 * kind
+            by_place, by_momentum = get_slopes(p.load, k, row), get_slopes(p.load, k + L.BY_MOMENTUM, row)
+            A = matrix_sum(1.0, matrix_product(by_place, D), matrix_product(by_momentum, K))
+            B = matrix_product(by_momentum, M)
+            E = F = hat((0.0, 0.0, 0.0))
+            if a == b and kind == L.ROTATION:
+                j = get3(p.bodies, L.CONSTANTS * body + L.INVERSE_INERTIA)
+                w = times(j, m)
+                J = (j[0], 0.0, 0.0, 0.0, j[1], 0.0, 0.0, 0.0, j[2])
+                if carried:
+                    A = matrix_sum(-1.0, matrix_product(hat(get3(p.load, L.LOAD * body + 3)), D), A)
+                else:
+                    B = matrix_sum(1.0, matrix_sum(-1.0, hat(w), matrix_product(hat(m), J)), B)
+                back = scale(-1.0, psi)
+                rates = matrix_product(columns(tangent(back, E1), tangent(back, E2), tangent(back, E3)), J)
+                E = matrix_sum(1.0, matrix_product(rates, K), matrix_sum(-1.0, tangent_slope(back, w), E))
+                F = matrix_product(rates, M)
+            elif a == b:
+                v = p.bodies[L.CONSTANTS * body + L.INVERSE_MASS]
+                F = (v, 0.0, 0.0, 0.0, v, 0.0, 0.0, 0.0, v)
+            if carried and sort == L.ROTATION:
+                e = conjugate(rotation_map(get3(p.work, z + UNKNOWNS * a)))
+                A, B = turned_back(e, A), turned_back(e, B)
+            r, c = UNKNOWNS * a, UNKNOWNS * b
+            put_part(p.work, to, d, r, c, E)
+            put_part(p.work, to, d, r, c + 3, F)
+            put_part(p.work, to, d, r + 3, c, A)
+            put_part(p.work, to, d, r + 3, c + 3, B)
+    return L.OK
+
+
 @replaceable
 @inlined
 def settled(h, corrections, scales, p):
@@ -544,12 +634,17 @@ def implicit_step(t, h, p):
     return L.OK
 
 
-def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False):
+def steps_of(
+    start, field, finish, rotation_map, angles=ANGLES, norm=scaled_error, compensation=False, tangents=None,
+    carried=False,
+):  # fmt: skip
     """The explicit step, the implicit step and dense output of a family.
 
     ``start``, ``field`` and ``finish`` are its functions (see above), ``rotation_map`` the map from its coordinates to
     a quaternion, ``angles`` the number of coordinates of an attitude, ``norm`` the error norm. Sums can be compensated
-    only with blocks of six coordinates.
+    only with blocks of six coordinates. A family in rotation vectors gives the ``tangents`` of its map (see MAPS), so
+    that the slopes of loads can be used, and whether its angular momenta are ``carried``: those in the frame of the
+    base attitude.
     """
     known = {"ANGLES": angles, "UNKNOWNS": angles + 3, "start": start, "field": field, "finish": finish}
     known["rotation_map"] = rotation_map
@@ -563,6 +658,10 @@ def steps_of(start, field, finish, rotation_map, angles=ANGLES, norm=scaled_erro
     known["scaled_error"] = inlined(_with(norm, known))
     known["estimate"] = helper(_with(estimate, known))
     known["jacobian"] = helper(_with(local_jacobian, known))
+    if tangents is not None:
+        known |= dict(zip(("tangent", "tangent_slope", "turn"), tangents, strict=True))
+        known |= {"carried": carried, "differences": known["jacobian"]}
+        known["jacobian"] = helper(_with(jacobian_by_slopes, known))
     known["find"] = helper(bind(follow, solve=helper(_with(solve_stages, known))))
     known["solve"] = helper(_with(solve_step, known))
     return _with(explicit_step, known), _with(implicit_step, known), _with(dense_state, known)

@@ -39,20 +39,29 @@ def angular_velocity(g: Graph) -> Any:
     return array_of([Tracer(g, g.mul(a, b)) for a, b in zip(g.inputs("j", 3), g.inputs("m", 3), strict=True)])
 
 
-def _places(g: Graph, rows: Sequence[int]) -> tuple[list[str], dict[str, str]]:
-    """Lines that read the attitude, and expressions of all inputs that rows need."""
+def of_flat_memory(g: Graph, rows: Sequence[int], N: int = 1) -> tuple[list[str], dict[str, str]]:
+    """Lines that read the attitudes of N bodies, and expressions of all inputs that rows need."""
     names = g.names(rows)
-    given = {"t": "t", "mass0": f"bodies[{L.MASS}]", "lightness0": f"bodies[{L.INVERSE_MASS}]"}
-    for k in range(3):
-        given |= {
-            f"r{k}": f"y[{L.POSITION + k}]", f"v{k}": f"bodies[{L.INVERSE_MASS}] * y[{L.MOMENTUM + k}]",
-            f"m{k}": f"y[{L.ANGULAR + k}]", f"I{k}": f"bodies[{L.INERTIA + k}]",
-            f"j{k}": f"bodies[{L.INVERSE_INERTIA + k}]",
-        }  # fmt: skip
-    given |= {f"q{k}": one for k, one in enumerate(ATTITUDES)} | matrix_rows("q", ATTITUDES)
-    given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
-    turning = any(name[0] == "q" for name in names)
-    read = [f"{one} = y[{L.ATTITUDE + k}]" for k, one in enumerate(ATTITUDES)] if turning else []
+    given = {"t": "t"} | {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
+    given |= {name: f"bodies[{L.CONSTANTS * N + int(name[1:])}]" for name in names if name[0] == "f"}
+    read: list[str] = []
+    for i in range(N):
+        a, b = L.BODY * i, L.CONSTANTS * i
+        given |= {f"mass{i}": f"bodies[{b + L.MASS}]", f"lightness{i}": f"bodies[{b + L.INVERSE_MASS}]"}
+        for k in range(3):
+            n = 3 * i + k
+            given |= {
+                f"r{n}": f"y[{a + L.POSITION + k}]",
+                f"v{n}": f"bodies[{b + L.INVERSE_MASS}] * y[{a + L.MOMENTUM + k}]",
+                f"m{n}": f"y[{a + L.ANGULAR + k}]", f"I{n}": f"bodies[{b + L.INERTIA + k}]",
+                f"j{n}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
+            }  # fmt: skip
+        parts = [one + str(i or "") for one in ATTITUDES]
+        of_q = {f"q{4 * i + k}": one for k, one in enumerate(parts)}
+        of_q |= {f"{name[:-1]}{3 * i + int(name[-1])}": x for name, x in matrix_rows("q", parts).items()}
+        if not of_q.keys().isdisjoint(names):
+            read += [f"{one} = y[{a + L.ATTITUDE + k}]" for k, one in enumerate(parts)]
+        given |= of_q
     return read, given
 
 
@@ -63,7 +72,7 @@ def _text(name: str, arguments: str, lines: Sequence[str]) -> str:
 def loads_text(g: Graph, force: Sequence[int], torque: Sequence[int], name: str = "loads") -> str:
     """The text of a role ``loads``, which writes force and torque; those that are missing as zeros."""
     rows = factored(g, [*force, *torque])
-    read, given = _places(g, rows)
+    read, given = of_flat_memory(g, rows)
     body = Lines(g, rows, given)
     values = [body.names[a] for a in rows]
     values = (values if force else ["0.0"] * 3 + values) + ([] if torque else ["0.0"] * 3)
@@ -74,7 +83,7 @@ def loads_text(g: Graph, force: Sequence[int], torque: Sequence[int], name: str 
 def potential_text(g: Graph, potential: int, name: str = "potential") -> str:
     """The text of a role ``potential``."""
     (row,) = factored(g, [potential])
-    read, given = _places(g, [row])
+    read, given = of_flat_memory(g, [row])
     body = Lines(g, [row], given)
     return _text(name, "t, N, y, bodies, parameters", [*read, *body.lines, f"return {body.names[row]}"])
 

@@ -159,7 +159,7 @@ class Integrator:
             self.parameters = np.concatenate([self.parameters, [-np.inf, np.inf]])
         self.thread_pool = ThreadPool(system.serve, self.parameters, threads)
         system.set_switches(self.parameters, t)
-        self.stage_state, self.load = self.y.copy(), np.zeros(L.LOAD * system.N + len(system.auxiliary))
+        self.stage_state = self.y.copy()
         size = self.prepared.work(system.N, self.blocks.size // 2) + len(system.auxiliary) * (
             self.prepared.auxiliary_work or 0
         )
@@ -187,6 +187,10 @@ class Integrator:
             self.step_info[L.HAS_COMMUTATOR] = 2.0 if by_parts else float("commutator" in system.provides)
         self.step_info[L.COMPENSATION_AT] = L.BODY * system.N + len(system.auxiliary)
         self.started, self.breaks = t, breaks
+        self.sloping = system.compiled_slopes(t, self.y) if self.prepared.slopes else None
+        self.step_info[L.HAS_SLOPES] = float(self.sloping is not None)
+        behind = 0 if self.sloping is None else L.LOAD * L.SLOPE * system.N * system.N
+        self.load = np.zeros(L.LOAD * system.N + len(system.auxiliary) + behind)
         if self.prepared.role is None:
             self.loads = self.loads_of_system
         else:
@@ -208,7 +212,9 @@ class Integrator:
     @cached_property
     def loads_of_system(self) -> Any:
         """The compiled loads; ``loads`` is what steps call in their place."""
-        return self._between(self.system.compiled_loads(self.started, self.y, self.prepared.modified))
+        system, started, modified = self.system, self.started, self.prepared.modified
+        plain = system.compiled_loads(started, self.y, modified) if self.sloping is None else self.sloping
+        return self._between(plain)
 
     @property
     def addresses_for_loads(self) -> Any:

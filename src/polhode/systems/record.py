@@ -20,6 +20,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
+from polhode.programs.slopes import slopes_role
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.inertia import turning
 from polhode.systems.user import UserFunction, dynamics_of_roles, effective_torque, read_only
@@ -119,6 +120,17 @@ def either_loads(part, t, N, y, bodies, parameters, out):
         series_loads(part, t, N, y, bodies, parameters, out)
     elif part & L.COMMUTATOR != 0:
         commutator_loads(part, t, N, y, bodies, parameters, out)
+    else:
+        plain_loads(part, t, N, y, bodies, parameters, out)
+
+
+slopes = jit.hole("slopes(part, t, N, y, bodies, parameters, out)", "The loads and their slopes.")
+
+
+def sloping_loads(part, t, N, y, bodies, parameters, out):
+    """The loads; under the part SLOPES with their slopes."""
+    if part == L.SLOPES:
+        slopes(part, t, N, y, bodies, parameters, out)
     else:
         plain_loads(part, t, N, y, bodies, parameters, out)
 
@@ -562,6 +574,17 @@ class System:
     def _felt(self, role: Any) -> Any:
         """A role of loads without torques about axes that a body does not turn about."""
         return jit.bind(felt_loads, plain_loads=role) if self.without_thickness.any() else role
+
+    def compiled_slopes(self, t: float, y: Any) -> Callable[..., Any] | None:
+        """The LOADS role that also answers the part SLOPES (``programs.slopes``), or None."""
+        dynamics, kept = self.dynamics, self.__dict__.setdefault("_sloping", {})
+        if kept.get("dynamics") is not dynamics:
+            kept["dynamics"] = dynamics
+            kept["role"] = slopes_role(dynamics, np.isfinite(self.mass), np.isfinite(self.moments))
+        if kept["role"] is None:
+            return None
+        plain = self.compiled_loads(t, y)
+        return jit.compile_kernel(jit.bind(sloping_loads, plain_loads=plain, slopes=kept["role"]), LOADS)
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""

@@ -1,0 +1,90 @@
+"""Slopes of the loads of a system: what Newton's method needs of them in an implicit step.
+
+The role ``slopes`` writes the loads, the rates of auxiliary variables and behind them the derivatives of the loads, by
+rows: LOAD N rows of SLOPE N numbers, for each body the derivatives by displacements along the axes of space, turns
+about its own axes, momentum and angular momentum. Only those that may differ from zero are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from polhode.kernel import layout as L
+from polhode.programs import derive
+from polhode.programs.dynamics import Dynamics
+from polhode.programs.factor import factored
+from polhode.programs.roles import of_flat_memory
+from polhode.programs.text import Lines
+from polhode.programs.written import module_of
+
+MOST_BODIES = 4
+"""Bodies of a system that has slopes: their number grows with the square."""
+MOST_ROWS = 4000
+"""Rows of a program of slopes; longer ones (fields of high degree) cost more to compile than they are worth."""
+
+
+def _columns(dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[bool]) -> dict[int, dict[int, int]]:
+    """By which inputs to differentiate: seeds of ``derive.forward`` by the number of the column."""
+    g = dynamics.graph
+    one = g.const(1.0)
+    seeds: dict[int, dict[int, int]] = {}
+    for i in range(dynamics.N):
+        for k in range(3):
+            first, n = L.SLOPE * i + k, 3 * i + k
+            if moves[i]:
+                seeds[first] = {g.input(f"r{n}"): one}
+                seeds[first + L.BY_MOMENTUM] = {g.input(f"v{n}"): g.power(g.input(f"mass{i}"), -1.0)}
+            if turns[i]:
+                axis = [g.const(float(c == k)) for c in range(3)]
+                seeds[first + 3] = derive.turned(g, "q", axis, i)
+                seeds[first + L.BY_MOMENTUM + 3] = {g.input(f"m{n}"): one}
+    return seeds
+
+
+def slopes_role(
+    dynamics: Dynamics, moves: Sequence[bool], turns: Sequence[Sequence[bool]]
+) -> Callable[..., Any] | None:
+    """The role, of signature LOADS, in Python.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        All loads.
+    moves : sequence (N,) of bool
+        Which bodies move.
+    turns : sequence (N, 3) of bool
+        About which principal axes each body turns; no torque acts about the others.
+
+    Returns
+    -------
+    function or None
+        None of loads that cannot be traced, of too many bodies or operations.
+    """
+    if not dynamics.traced or dynamics.N > MOST_BODIES:
+        return None
+    g, N = dynamics.graph, dynamics.N
+    zero = g.const(0.0)
+    acting = []
+    for i in range(N):
+        acting += list(dynamics.force[3 * i : 3 * i + 3])
+        acting += [a if free else zero for a, free in zip(dynamics.torque[3 * i : 3 * i + 3], turns[i], strict=True)]
+    # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
+    rows = factored(g, acting)
+    behind = L.LOAD * N + len(dynamics.rates)
+    found: dict[int, int] = {}
+    for column, seeds in _columns(dynamics, moves, [any(axes) for axes in turns]).items():
+        for n, slope in enumerate(derive.forward(g, rows, seeds)):
+            if slope != zero:
+                found[behind + L.SLOPE * N * n + column] = slope
+    outputs = [*rows, *dynamics.rates, *found.values()]
+    if len(g.needed(outputs)) > MOST_ROWS:
+        return None
+    outputs = factored(g, outputs)
+    read, given = of_flat_memory(g, outputs, N)
+    body = Lines(g, outputs, given)
+    places = [*range(behind), *found]
+    stores = [f"out[{k}] = {body.names[a]}" for k, a in zip(places, outputs, strict=True)]
+    lines = "".join(f"    {line}\n" for line in [*read, *body.lines, *stores])
+    role: Callable[..., Any] = module_of(f"def slopes(part, t, N, y, bodies, parameters, out):\n{lines}").slopes
+    return role
