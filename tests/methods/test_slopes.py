@@ -177,6 +177,7 @@ def test_a_step_from_rest_in_a_stiff_spring(name):
     assert float(energy[0]) == pytest.approx(56.9, abs=1.0)
 
 
+@pytest.mark.filterwarnings("ignore::polhode.errors.SlowFunctionWarning")
 @pytest.mark.parametrize("name", ["imidm", "mkrk:gauss4"])
 def test_without_a_program_differences_serve(name):
     _, _, expected = counts(spring(), name, 0.02)

@@ -76,7 +76,8 @@ SPLIT_LOADS = 17  # run: 1 when the system evaluates the parts of its loads sepa
 REPEATED = 18  # step: evaluations of MOVING loads alone, which EVALUATIONS leaves out
 COMPENSATION_AT = 19  # run: where the compensation of compensated sums begins in the state
 CUTS = 20  # step: how many steps in a row have ended almost at once, where loads change their formulas
-STEP_INFO = 21  # length
+HAS_SLOPES = 21  # run: 1 when the loads answer to SLOPES
+STEP_INFO = 22  # length
 
 # ------------------------------------------------------------------ time transformation: last numbers of the state
 TIME_VARIABLES = 4  # time; what rounding cut off it; step density (0: unset, will be 1); its rate, or its unit

@@ -82,7 +82,7 @@ class Workspace(NamedTuple):
         Receives the loads; behind them are their slopes (6 N times 12 N) where a run has them.
     work : array
         Scratch memory of the size the method requested; its content is not kept between steps.
-    step_info : array (21)
+    step_info : array (22)
         Flags and counters shared by run, loop and step; slots in ``kernel.layout``.
     frames : array (4 N)
         Quaternions from the principal frames to the users' body frames.

@@ -17,12 +17,13 @@ j        their inverses                                       3
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from polhode.kernel import layout as L
 from polhode.programs import derive
+from polhode.programs.attitude import ROWS
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.text import Lines, matrix_rows
@@ -30,38 +31,34 @@ from polhode.programs.trace import Program
 from polhode.programs.tracer import Tracer, array_of
 from polhode.programs.written import module_of
 
-ATTITUDES = ("qw", "qx", "qy", "qz")
-"""Variables of the quaternion."""
-
 
 def angular_velocity(g: Graph) -> Any:
     """Angular velocity in the principal body frame, as an array of tracers."""
     return array_of([Tracer(g, g.mul(a, b)) for a, b in zip(g.inputs("j", 3), g.inputs("m", 3), strict=True)])
 
 
-def of_flat_memory(g: Graph, rows: Sequence[int], N: int = 1) -> tuple[list[str], dict[str, str]]:
-    """Lines that read the attitudes of N bodies, and expressions of all inputs that rows need."""
-    names = g.names(rows)
+def of_flat_memory(names: Iterable[str], N: int = 1) -> tuple[list[str], dict[str, str]]:
+    """Lines that read the attitudes of N bodies, and expressions of all inputs that may be among these names."""
+    names = set(names)
     given = {"t": "t"} | {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
-    given |= {name: f"bodies[{L.CONSTANTS * N + int(name[1:])}]" for name in names if name[0] == "f"}
     read: list[str] = []
     for i in range(N):
-        a, b = L.BODY * i, L.CONSTANTS * i
+        y, b = L.BODY * i, L.CONSTANTS * i
         given |= {f"mass{i}": f"bodies[{b + L.MASS}]", f"lightness{i}": f"bodies[{b + L.INVERSE_MASS}]"}
         for k in range(3):
-            n = 3 * i + k
+            c = 3 * i + k
             given |= {
-                f"r{n}": f"y[{a + L.POSITION + k}]",
-                f"v{n}": f"bodies[{b + L.INVERSE_MASS}] * y[{a + L.MOMENTUM + k}]",
-                f"m{n}": f"y[{a + L.ANGULAR + k}]", f"I{n}": f"bodies[{b + L.INERTIA + k}]",
-                f"j{n}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
+                f"r{c}": f"y[{y + L.POSITION + k}]", f"v{c}": f"bodies[{b + L.INVERSE_MASS}] * y[{y + L.MOMENTUM + k}]",
+                f"m{c}": f"y[{y + L.ANGULAR + k}]", f"I{c}": f"bodies[{b + L.INERTIA + k}]",
+                f"j{c}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
             }  # fmt: skip
-        parts = [one + str(i or "") for one in ATTITUDES]
-        of_q = {f"q{4 * i + k}": one for k, one in enumerate(parts)}
-        of_q |= {f"{name[:-1]}{3 * i + int(name[-1])}": x for name, x in matrix_rows("q", parts).items()}
-        if not of_q.keys().isdisjoint(names):
-            read += [f"{one} = y[{a + L.ATTITUDE + k}]" for k, one in enumerate(parts)]
-        given |= of_q
+        parts = [f"q{4 * i + k}_" for k in range(4)]
+        rows = matrix_rows("q", parts)
+        turning = {f"q_{row}{3 * i + k}": rows[f"q_{row}{k}"] for row in ROWS for k in range(3)}
+        turning |= {f"q{4 * i + k}": part for k, part in enumerate(parts)}
+        given |= turning | {f"f{4 * i + k}": f"bodies[{L.CONSTANTS * N + 4 * i + k}]" for k in range(4)}
+        if not names.isdisjoint(turning):
+            read += [f"{part} = y[{y + L.ATTITUDE + k}]" for k, part in enumerate(parts)]
     return read, given
 
 
@@ -72,7 +69,7 @@ def _text(name: str, arguments: str, lines: Sequence[str]) -> str:
 def loads_text(g: Graph, force: Sequence[int], torque: Sequence[int], name: str = "loads") -> str:
     """The text of a role ``loads``, which writes force and torque; those that are missing as zeros."""
     rows = factored(g, [*force, *torque])
-    read, given = of_flat_memory(g, rows)
+    read, given = of_flat_memory(g.names(rows))
     body = Lines(g, rows, given)
     values = [body.names[a] for a in rows]
     values = (values if force else ["0.0"] * 3 + values) + ([] if torque else ["0.0"] * 3)
@@ -83,7 +80,7 @@ def loads_text(g: Graph, force: Sequence[int], torque: Sequence[int], name: str 
 def potential_text(g: Graph, potential: int, name: str = "potential") -> str:
     """The text of a role ``potential``."""
     (row,) = factored(g, [potential])
-    read, given = of_flat_memory(g, [row])
+    read, given = of_flat_memory(g.names([row]))
     body = Lines(g, [row], given)
     return _text(name, "t, N, y, bodies, parameters", [*read, *body.lines, f"return {body.names[row]}"])
 

@@ -20,15 +20,15 @@ from typing import Any
 
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
-from polhode.programs.attitude import ROWS
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
 from polhode.programs.motion import equations, with_quaternions
 from polhode.programs.primitives import PRIMITIVES
+from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Rule, Series, best_series
 from polhode.programs.series_text import LANES, SeriesWriter, in_lanes
-from polhode.programs.text import Lines, literal, matrix_rows
+from polhode.programs.text import Lines, literal
 from polhode.programs.written import module_of
 
 HEAD = 16
@@ -160,31 +160,6 @@ class _Writer(SeriesWriter):
         return "\n    ".join(["def series(part, t, N, y, bodies, parameters, work):", *lines]) + "\n"
 
 
-def _places(N: int, auxiliary: int, names: set[str]) -> tuple[list[str], dict[str, str]]:
-    """Lines that read attitudes, and expressions of all inputs that a program of N bodies may have."""
-    given = {"t": "t"} | {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(auxiliary)}
-    read: list[str] = []
-    for i in range(N):
-        y, b = L.BODY * i, L.CONSTANTS * i
-        given |= {f"mass{i}": f"bodies[{b + L.MASS}]", f"lightness{i}": f"bodies[{b + L.INVERSE_MASS}]"}
-        for k in range(3):
-            c = 3 * i + k
-            given |= {
-                f"r{c}": f"y[{y + L.POSITION + k}]", f"v{c}": f"bodies[{b + L.INVERSE_MASS}] * y[{y + L.MOMENTUM + k}]",
-                f"m{c}": f"y[{y + L.ANGULAR + k}]", f"I{c}": f"bodies[{b + L.INERTIA + k}]",
-                f"j{c}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
-            }  # fmt: skip
-        parts = [f"q{4 * i + k}_" for k in range(4)]
-        rows = matrix_rows("q", parts)
-        turning = {f"q_{row}{3 * i + k}": rows[f"q_{row}{k}"] for row in ROWS for k in range(3)}
-        turning |= {f"q{4 * i + k}": part for k, part in enumerate(parts)}
-        given |= turning | {f"f{4 * i + k}": f"bodies[{L.CONSTANTS * N + 4 * i + k}]" for k in range(4)}
-        if not names.isdisjoint(turning):
-            read += [f"{part} = y[{y + L.ATTITUDE + k}]" for k, part in enumerate(parts)]
-    given |= {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
-    return read, given
-
-
 @lru_cache(maxsize=64)
 def series_role(
     g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
@@ -217,7 +192,8 @@ def series_role(
         )
     writer = _Writer(series)
     _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
-    read, given = _places(N, len(rates), {*names, *g.names(series.fixed)})
+    read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
+    given |= {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(len(rates))}
     function = module_of(writer.text(read, names, given)).series
     states = sum(not name.startswith("q_") for name in names)
     return SeriesRole(function, states, writer.width, len(writer.conditions), writer.conditions_at, writer.size)

@@ -81,7 +81,7 @@ def slopes_role(
     if len(g.needed(outputs)) > MOST_ROWS:
         return None
     outputs = factored(g, outputs)
-    read, given = of_flat_memory(g, outputs, N)
+    read, given = of_flat_memory(g.names(outputs), N)
     body = Lines(g, outputs, given)
     places = [*range(behind), *found]
     stores = [f"out[{k}] = {body.names[a]}" for k, a in zip(places, outputs, strict=True)]
