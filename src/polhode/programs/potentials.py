@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from polhode.kernel import layout as L
 from polhode.programs import derive
 from polhode.programs.attitude import ROWS
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
-from polhode.programs.text import Lines, matrix_rows
+from polhode.programs.roles import of_flat_memory
+from polhode.programs.text import Lines
 
 Turns = Sequence[Sequence[bool]]
 
@@ -94,28 +94,6 @@ def commutator_of(g: Graph, loads: Loads, moves: Sequence[bool], turns: Turns) -
     return Loads([g.sum((a, 2.0)) for a in changes[:n]], torque, g.sum((changes[-1], 2.0)))
 
 
-def _expressions(N: int, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Lines that read attitudes, and expressions of all inputs that may be read at rest."""
-    given = {"t": "t"} | {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
-    lines = []
-    for i in range(N):
-        y, b, q = L.BODY * i, L.CONSTANTS * i, [f"q{i}{part}" for part in "wxyz"]
-        given |= {f"mass{i}": f"bodies[{b + L.MASS}]"}
-        for k in range(3):
-            given |= {
-                f"r{3 * i + k}": f"y[{y + L.POSITION + k}]", f"I{3 * i + k}": f"bodies[{b + L.INERTIA + k}]",
-                f"j{3 * i + k}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
-            }  # fmt: skip
-        given |= {f"f{4 * i + k}": f"bodies[{L.CONSTANTS * N + 4 * i + k}]" for k in range(4)}
-        given |= {f"q{4 * i + k}": one for k, one in enumerate(q)}
-        matrix = matrix_rows("q", q)
-        given |= {f"q_{row}{3 * i + k}": matrix[f"q_{row}{k}"] for row in ROWS for k in range(3)}
-        used = {f"q{4 * i + k}" for k in range(4)} | {f"q_{row}{3 * i + k}" for row in ROWS for k in range(3)}
-        if used & set(names):
-            lines += [f"{one} = y[{y + L.ATTITUDE + k}]" for k, one in enumerate(q)]
-    return lines, given
-
-
 def moving_inputs(names: Sequence[str]) -> list[str]:
     """Those of the names of inputs that are velocities or angular momenta."""
     return [name for name in names if name[0] in "vm" and not name.startswith("mass")]
@@ -135,7 +113,7 @@ def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:
     texts = []
     for name, one in loads.items():
         rows = factored(g, one.rows if recorded else one.rows[:-1])
-        read, given = _expressions(len(one.force) // 3, g.names(rows))
+        read, given = of_flat_memory(g.names(rows), len(one.force) // 3)
         body = Lines(g, rows, given)
         stores = [f"out[{k}] = {body.names[a]}" for k, a in enumerate(rows)]
         lines = [f"def {name}(part, t, N, y, bodies, parameters, out):", *read, *body.lines, *stores]
