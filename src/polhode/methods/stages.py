@@ -100,7 +100,7 @@ jacobian = hole("jacobian(t, base, to, scales, p) -> status", "``local_jacobian`
 differences = hole("differences(t, base, to, scales, p) -> status", "``local_jacobian`` of a family.")
 tangent = hole("tangent(v, w) -> 3-tuple", "The inverse tangent operator of ``rotation_map``.")
 tangent_slope = hole("tangent_slope(v, w) -> 9-tuple", "Its derivative by v.")
-turn = hole("turn(v) -> 9-tuple", "The matrix of the tangent operator.")
+tangent_matrix = hole("tangent_matrix(v) -> 9-tuple", "The matrix of the tangent operator.")
 carried = hole("carried", "Whether angular momenta are those in the frame of the base attitude.")
 find = hole("find(n, at, spare, pieces, t, h, p) -> status", "``follow`` with ``solve_stages`` of a family.")
 solve = hole("solve(t, h, p) -> status", "``solve_step`` of a family.")
@@ -420,7 +420,7 @@ def jacobian_by_slopes(t, base, to, scales, p):
         K = hat((0.0, 0.0, 0.0))
         psi, m = get3(p.work, at), get3(p.stage_state, L.BODY * body + L.ANGULAR)
         if kind == L.ROTATION:
-            D = turn(scale(-1.0, psi))
+            D = tangent_matrix(scale(-1.0, psi))
             if carried:
                 M = turned_back(rotation_map(psi), UNIT)
                 K = matrix_product(hat(m), D)
@@ -659,7 +659,7 @@ def steps_of(
     known["estimate"] = helper(_with(estimate, known))
     known["jacobian"] = helper(_with(local_jacobian, known))
     if tangents is not None:
-        known |= dict(zip(("tangent", "tangent_slope", "turn"), tangents, strict=True))
+        known |= dict(zip(("tangent", "tangent_slope", "tangent_matrix"), tangents, strict=True))
         known |= {"carried": carried, "differences": known["jacobian"]}
         known["jacobian"] = helper(_with(jacobian_by_slopes, known))
     known["find"] = helper(bind(follow, solve=helper(_with(solve_stages, known))))
