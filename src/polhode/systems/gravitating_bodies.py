@@ -22,12 +22,13 @@ from math import sqrt
 
 import numpy as np
 
-from polhode.algebra.so3 import add, axpy, dot, scale
+from polhode.algebra.so3 import axpy, dot, scale
 from polhode.arguments import has_quantity, number, numbers
 from polhode.errors import InvalidInput, answering, shown
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import inlined
+from polhode.systems.between_orbits import between_orbits, commutator_between_orbits, memory_of, tables
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.words import Numbers
 
@@ -35,7 +36,7 @@ TEST_MASS = 2.0**-100
 """Mass of a test particle, over the largest."""
 
 # parameters: mu of each body; from N, of the first i + 1 bodies together; from 2 N, the body's share of that; from 3 N,
-# G, or 0 of a test particle
+# G, or 0 of a test particle; from 4 N, the tables of ``between_orbits``, and its scratch memory
 
 
 @inlined
@@ -61,6 +62,10 @@ def add_pair(i, j, on_i, on_j, w, out):
 def gravity_loads(part, t, N, y, bodies, parameters, out):
     """Forces of all pairs, under WITHOUT_SOLVED what is left beside the orbits in Jacobi coordinates; under COMMUTATOR
     the pair sums of 2 mu_i m_j D(d) (a_j - a_i), with D the derivative of d / |d|^3."""
+    if N == 2 and part in (L.WITHOUT_SOLVED, L.COMMUTATOR_OF_REST):
+        for k in range(2 * L.LOAD):
+            out[k] = 0.0
+        return
     if part == L.COMMUTATOR_OF_REST:
         commutator_between_orbits(N, y, bodies, parameters, out)
         return
@@ -91,79 +96,6 @@ def gravity_loads(part, t, N, y, bodies, parameters, out):
                 add_pair(i, j, k * on_i, k * on_j, axpy(-3.0 * dot(d, w) / square, d, w), out)
         for i in range(N):
             put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-
-
-@helper
-def between_orbits(N, y, bodies, parameters, out):
-    """Forces of all pairs without those that hold the bodies on their orbits.
-
-    In Jacobi coordinates c_i, body i orbits the centre of mass of those before it; that attraction acts on the pair of
-    i and each j < i as if they were c_i apart. What is left of the pair is d/|d|^3 + c_i/|c_i|^3 with d = r_j - r_i,
-    computed without cancellation where body j is the first, near which d = -c_i - e with a small e.
-    """
-    put3(out, L.LOAD, (0.0, 0.0, 0.0))
-    R = first = get3(y, L.POSITION)
-    e, of_first = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    for i in range(1, N):
-        r, mu, share = get3(y, L.BODY * i + L.POSITION), parameters[i], parameters[2 * N + i]
-        c = axpy(-1.0, R, r)
-        if i > 1:
-            square = dot(c, c)
-            k = inverse_cube(square)
-            q = dot(e, axpy(2.0, c, e)) / square
-            if abs(q) < 0.5:
-                x = (1.0 + q) * sqrt(1.0 + q)
-                w = scale(k / x, axpy(q * (3.0 + q * (3.0 + q)) / (x + 1.0), c, scale(-1.0, e)))
-            else:
-                d = axpy(-1.0, r, first)
-                w = axpy(inverse_cube(dot(d, d)), d, scale(k, c))
-            of_first = axpy(-mu, w, of_first)
-            a, w = scale(parameters[0], w), scale(k, c)
-            for j in range(1, i):
-                d, at = axpy(-1.0, r, get3(y, L.BODY * j + L.POSITION)), L.LOAD * j
-                b = axpy(inverse_cube(dot(d, d)), d, w)
-                a = axpy(parameters[j], b, a)
-                put3(out, at, axpy(-mu, b, get3(out, at)))
-            put3(out, L.LOAD * i, a)
-        R, e = axpy(share, c, R), axpy(share, c, e)
-    put3(out, 0, of_first)
-    for i in range(N):
-        put3(out, L.LOAD * i, scale(bodies[L.CONSTANTS * i + L.MASS], get3(out, L.LOAD * i)))
-        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
-
-
-@inlined
-def change_of_pull(square, d, w):
-    """Change of d / |d|^3 as d changes by w."""
-    return scale(inverse_cube(square), axpy(-3.0 * dot(d, w) / square, d, w))
-
-
-@helper
-def commutator_between_orbits(N, y, bodies, parameters, out):
-    """Twice the change of the forces in ``out``, those of ``between_orbits``, as each body moves by its acceleration
-    by them. What cancels near the first body is small beside the forces by the square of its share."""
-    # The slots of the torques hold the accelerations until the pairs are done.
-    for i in range(N):
-        put3(out, L.LOAD * i + 3, scale(bodies[L.CONSTANTS * i + L.INVERSE_MASS], get3(out, L.LOAD * i)))
-        put3(out, L.LOAD * i, (0.0, 0.0, 0.0))
-    R, A = get3(y, L.POSITION), get3(out, 3)
-    for i in range(1, N):
-        r, v = get3(y, L.BODY * i + L.POSITION), get3(out, L.LOAD * i + 3)
-        c, w = axpy(-1.0, R, r), axpy(-1.0, A, v)
-        mu, share = parameters[i], parameters[2 * N + i]
-        R, A = axpy(share, c, R), axpy(share, w, A)
-        if i > 1:
-            w = change_of_pull(dot(c, c), c, w)
-            a = (0.0, 0.0, 0.0)
-            for j in range(i):
-                d, at = axpy(-1.0, r, get3(y, L.BODY * j + L.POSITION)), L.LOAD * j
-                b = add(change_of_pull(dot(d, d), d, axpy(-1.0, v, get3(out, at + 3))), w)
-                a = axpy(parameters[j], b, a)
-                put3(out, at, axpy(-mu, b, get3(out, at)))
-            put3(out, L.LOAD * i, a)
-    for i in range(N):
-        put3(out, L.LOAD * i, scale(2.0 * bodies[L.CONSTANTS * i + L.MASS], get3(out, L.LOAD * i)))
-        put3(out, L.LOAD * i + 3, (0.0, 0.0, 0.0))
 
 
 def gravity_potential(t, N, y, bodies, parameters):
@@ -236,6 +168,7 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
         potential=gravity_potential,
         commutator=gravity_loads,
         provides={"velocity_independent", "mutual_gravity"},
-        parameters=np.concatenate([mu, together, mu / together, np.where(mu > 0.0, G, 0.0)]),
+        parameters=np.concatenate([mu, together, mu / together, np.where(mu > 0.0, G, 0.0), tables(mu)]),
+        memory=memory_of(N),
         conserves=("energy", "total_momentum", "total_angular_momentum"),
     )
