@@ -22,6 +22,7 @@ from polhode.errors import InvalidInput
 from polhode.kernel.jit import disabled
 from polhode.systems import paths
 from polhode.systems.forces.sums import Kind, kinds_of
+from polhode.systems.record import Switch
 from test_orbit import CIRCLE, PLACES, SAMPLES, TIMES, R, V, load, potential
 
 
@@ -164,6 +165,25 @@ def test_a_potential_may_loop_over_its_numbers():
     weaker, two = (dataclasses.replace(three, acceleration=None, numbers=n) for n in ((3.0, 0.05), (2.0, 0.1)))
     assert weaker.acceleration is three.acceleration and two.acceleration is not three.acceleration
     ph.check_system(ph.orbit(2.0, forces=[three, two]), position=R, velocity=V).raise_for_failure()
+    fewer = dataclasses.replace(three, numbers=(2.0, 0.1))  # which hands on what was derived for three terms
+    assert fewer.acceleration is two.acceleration and Kind.of(fewer) == Kind.of(two)
+
+
+def test_a_potential_may_use_what_kernels_do_not_have():
+    """``np.dot`` of tuples cannot be compiled; what it computes can."""
+    given = forces.Force("spring", "", {}, (0.7,), potential=lambda p, at, mu, t, r: 0.5 * p[at] * np.dot(r, r))
+    system = ph.orbit(2.0, forces=[given])
+    ph.check_system(system, position=R, velocity=V).raise_for_failure()
+    assert potential(system) == pytest.approx(-2.0 / np.linalg.norm(R) + 0.35 * np.dot(R, R), rel=1e-15)
+
+
+def test_what_a_run_switches_is_not_built_in():
+    def gated(p, at, mu, t, r):
+        return p[at + 1] * r[0] if p[at] > 0.0 else 0.0
+
+    force = forces.Force("gate", "", {}, (0.0, 0.3), potential=gated, switches=(Switch(0, 1.0, 2.0, "gate"),))
+    for on in (0.0, 1.0):
+        assert force.acceleration(np.array([on, 0.3]), 0, 1.0, 0.0, R, V) == (-0.3 * on, 0.0, 0.0)
 
 
 def test_flags_follow_from_what_the_functions_read():
@@ -308,6 +328,7 @@ def made(*functions, numbers=(1.0,), **more):
         (lambda: made(None, gated_potential, numbers=(1.0, 2.0)), r"its acceleration does not follow: .*; or give"),
         (lambda: made(None, switched_potential, numbers=(1.0, 2.0)),
          "'switched_potential', from which its potential_rate does not follow: it decides by the time, and may jump"),
+        (lambda: made(None, lambda p, at, mu, t, r: None), "which must return one number, not None"),
         (lambda: made(None, of_tuples), "from arrays than from tuples; or give acceleration"),
         (lambda: ph.orbit(1.0, forces=[made(None, careless_potential)]), r"whose result changes with at; its numbers"),
         (lambda: ph.orbit(1.0, forces=[forces.Force("uniform", "", {"acceleration": (0, 0, 1.0)}, (1.0, 2.0), None,
@@ -322,7 +343,7 @@ def made(*functions, numbers=(1.0,), **more):
          r"forces\[0\]: force 'uniform' has other functions than polhode\.forces\.uniform gives it; change its kind"),
         (lambda: ph.orbit(1.0, forces=[made(short)]), r"forces\[0\]: .*'short', which must return 3 numbers \(x, y"),
         (lambda: ph.orbit(1.0, forces=[made(careless)]), r"'careless', whose result changes with at; its numbers are"),
-        (lambda: ph.orbit(1.0, forces=[made(broken)]), "'broken', which raised AttributeError: .*; mend it"),
+        (lambda: ph.orbit(1.0, forces=[made(broken)]), r"'broken', which raised .* \(test_forces.py:\d+\); mend it"),
         (lambda: ph.spacecraft((1, 1, 2), 1.0, forces=[forces.uniform((0, 0, 1)), made(broken)]), r"forces\[1\]: "),
     ],
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.kernel import jit
+from polhode.kernel.reach import WRITTEN
 from polhode.programs import derive
 from polhode.programs.primitives import FIRST, MEMORY
 from polhode.programs.text import function
@@ -25,25 +26,33 @@ class Derived(NamedTuple):
 
     Attributes
     ----------
-    acceleration, potential_rate : function or None
-        The functions.
+    acceleration, potential, potential_rate : function or None
+        The functions, written from the program.
     reason : str
         Why one of them is None, a clause about the potential ("it decides by ...").
     """
 
-    acceleration: Callable[..., Any] | None
-    potential_rate: Callable[..., Any] | None
+    acceleration: Callable[..., Any] | None = None
+    potential: Callable[..., Any] | None = None
+    potential_rate: Callable[..., Any] | None = None
     reason: str = ""
 
 
-def of_potential(potential: Callable[..., Any], numbers: tuple[float, ...]) -> Derived:
-    """What follows from a potential (p, at, mu, t, r) of a force with these numbers."""
+def is_derived(function: Any) -> bool:
+    """Whether a function was made here."""
+    return str(getattr(function, "__module__", "")).startswith(WRITTEN)
+
+
+def of_potential(
+    potential: Callable[..., Any], numbers: tuple[float, ...], changing: frozenset[int] = frozenset()
+) -> Derived:
+    """What follows from a potential (p, at, mu, t, r) of a force with these numbers, some of which a run changes."""
     inputs = (("p", range(len(numbers))), ("at", None), ("mu", 0), ("t", 0), ("r", 3))
-    found = traced(jit.Made(potential), inputs, (), "potential", numbers)
+    found = traced(jit.Made(potential), inputs, (), "potential", numbers, changing)
     if found.program is None:
-        return Derived(None, None, found.reason)
+        return Derived(reason=found.reason)
     if not _agrees(potential, found.program, numbers):
-        return Derived(None, None, "it computes something else from arrays than from tuples")
+        return Derived(reason="it computes something else from arrays than from tuples")
     return _written(found.program, len(numbers))
 
 
@@ -65,11 +74,12 @@ def _written(program: Program, count: int) -> Derived:
     force, _ = derive.loads(g, row, "r")
     (rate,) = derive.rate_in_time(g, [row])
     given = {MEMORY: "p", FIRST: "at + "} | {f"p{k}": f"p[at + {k}]" for k in range(count)}
-    module = module_of(
-        function(g, force, "acceleration", {**ARGUMENTS, "v": 3}, given=given)
-        + "\n\n"
-        + function(g, [rate], "potential_rate", ARGUMENTS, given=given)
+    texts = (
+        function(g, force, "acceleration", {**ARGUMENTS, "v": 3}, given=given),
+        function(g, [row], "potential", ARGUMENTS, given=given),
+        function(g, [rate], "potential_rate", ARGUMENTS, given=given),
     )
+    module = module_of("\n\n".join(texts))
     if jumps(g, [row]):
-        return Derived(module.acceleration, None, "it decides by the time, and may jump")
-    return Derived(module.acceleration, module.potential_rate)
+        return Derived(module.acceleration, module.potential, reason="it decides by the time, and may jump")
+    return Derived(module.acceleration, module.potential, module.potential_rate)

@@ -13,9 +13,10 @@ import numpy as np
 
 from polhode.errors import InvalidInput, shown
 from polhode.kernel.jit import python_of
-from polhode.systems.forces.derived import of_potential
+from polhode.programs.rewire import user_line
+from polhode.systems.forces.derived import is_derived, of_potential
 from polhode.systems.record import Switch, Watch
-from polhode.systems.user.function import may_read
+from polhode.systems.user.function import HERE, may_read
 
 if TYPE_CHECKING:
     from polhode.systems.forces.impulse import Impulse
@@ -29,6 +30,10 @@ ARGUMENTS = {
 of the centre, time, position, velocity."""
 TIME, VELOCITY = 3, 5
 """Index of the time and of the velocity among these."""
+
+
+PLACE = tuple(np.array((0.8, 0.5, 0.3))), tuple(np.array((0.2, 0.7, -0.4)))
+"""Position and velocity at which functions are tried."""
 
 
 reads = lru_cache(1024)(may_read)
@@ -140,21 +145,37 @@ class Force:
             raise self._wrong("has a potential_rate without a potential; give both, or leave it out")
 
     def _derive(self) -> None:
-        """Fill in what follows from the potential: the acceleration, and the rate of one that depends on time."""
+        """Fill in what follows from the potential: the acceleration, and the rate of one that depends on time.
+
+        What was derived for another ``Force`` and handed on by ``replace`` is derived again, as numbers may be others.
+        """
+        object.__setattr__(self, "_level", self.potential)
+        for name in ("acceleration", "potential_rate"):
+            if is_derived(getattr(self, name)):
+                object.__setattr__(self, name, None)
         if self.potential is None:
             return
         rate = self.potential_rate is None and self.autonomous is not True and reads(self.potential, TIME)
         if self.acceleration is not None and not rate:
             return
-        found = of_potential(self.potential, self.numbers)
+        if not is_own(self.potential):
+            self._called("potential", 1, 0, *PLACE)
+        changing = {one.index for one in self.switches} | {one.flag for one in self.watches if one.flag >= 0}
+        found = of_potential(self.potential, self.numbers, frozenset(changing))
         lacks = "acceleration" if self.acceleration is None and found.acceleration is None else "potential_rate"
         if found.reason and (rate or lacks == "acceleration"):
             raise self._wrong(f"has the potential {self.potential.__name__!r}, from which its {lacks} does not follow: "
                               f"{found.reason}; or give {lacks}({', '.join(ARGUMENTS[lacks])})")  # fmt: skip
         if self.acceleration is None:
             object.__setattr__(self, "acceleration", found.acceleration)
+            object.__setattr__(self, "_level", found.potential)
         if rate:
             object.__setattr__(self, "potential_rate", found.potential_rate)
+
+    @property
+    def compiled(self) -> tuple[Any, Any, Any]:
+        """Acceleration, potential and its rate as they are compiled; a potential that was traced, as it was written."""
+        return self.acceleration, self._level, self.potential_rate  # type: ignore[attr-defined]
 
     @property
     def conservative(self) -> bool:
@@ -194,11 +215,10 @@ class Force:
             A function raises (arithmetic aside, as the place is not the user's), returns no numbers, or does not find
             its numbers behind ``p[at]``.
         """
-        r, v = tuple(np.array((0.8, 0.5, 0.3))), tuple(np.array((0.2, 0.7, -0.4)))
         for name, count in (("acceleration", 3), ("potential", 1), ("potential_rate", 1)):
             function = getattr(self, name)
             if function is not None and not is_own(function):
-                first, other = (self._called(name, count, lead, r, v) for lead in (0, 2))
+                first, other = (self._called(name, count, lead, *PLACE) for lead in (0, 2))
                 if first is not None and not np.array_equal(first, other, equal_nan=True):
                     raise self._wrong(f"has the {name} {function.__name__!r}, whose result changes with at; its "
                                       "numbers are p[at], p[at + 1], ...")  # fmt: skip
@@ -215,8 +235,10 @@ class Force:
         except (ArithmeticError, ValueError):
             return None
         except Exception as problem:
-            raise self._wrong(f"{described} raised {type(problem).__name__}: {problem}; mend it") from problem
-        if values.shape != ((3,) if count == 3 else ()):
+            line = user_line(problem, HERE)
+            told = f"{type(problem).__name__}: {problem}" + (f" ({line})" if line else "")
+            raise self._wrong(f"{described} raised {told}; mend it") from problem
+        if result is None or values.shape != ((3,) if count == 3 else ()):
             wanted = "3 numbers (x, y, z)" if count == 3 else "one number"
             raise self._wrong(f"{described} must return {wanted}, not {shown(result)}")
         return values

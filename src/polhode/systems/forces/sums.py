@@ -151,8 +151,7 @@ class Kind(NamedTuple):
 
     @classmethod
     def of(cls, force: Force) -> Kind:
-        functions = (force.acceleration, force.potential, force.potential_rate)
-        return cls(*(None if one is None else _key(one) for one in functions))  # type: ignore[arg-type]
+        return cls(*(None if one is None else _key(one) for one in force.compiled))  # type: ignore[arg-type]
 
 
 def _key(function: Any) -> jit.Made:

@@ -148,12 +148,15 @@ Arguments = tuple[tuple[str, Any], ...]
 
 
 @functools.lru_cache(jit.KEPT_KERNELS)
-def _known(made: jit.Made, arguments: Arguments, shape: tuple[int, ...]) -> list[Traced]:
+def _known(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], changing: frozenset[int]) -> list[Traced]:
     """What is known of a function: its programs for several values of the parameters that it asks for."""
     return []
 
 
-def traced(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any) -> Traced:
+def traced(
+    made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: str, values: Any,
+    changing: frozenset[int] = frozenset(),
+) -> Traced:  # fmt: skip
     """The program of a function, traced once for all values of its parameters p that it does not ask for.
 
     Parameters
@@ -167,15 +170,17 @@ def traced(made: jit.Made, arguments: Arguments, shape: tuple[int, ...], what: s
     values : sequence of float
         The parameters. Of those by which the function decides or counts its loops, other values make another program,
         where they lead elsewhere.
+    changing : frozenset of int
+        Indices of those that a run changes, whose values cannot be asked for.
     """
-    known = _known(made, arguments, shape)
+    known = _known(made, arguments, shape, changing)
     for one in known:
         fixed = one.program.fixed if one.program is not None else one.values
         if all(values[int(name[1:])] == value for name, value in fixed.items()):
             return one
-    numbers = {f"p{k}": float(x) for k, x in enumerate(values)}
+    numbers = {f"p{k}": float(x) for k, x in enumerate(values) if k not in changing}
     try:
-        found = Traced(trace(made.function, dict(arguments), shape, what, {"p": values} if len(values) else None))
+        found = Traced(trace(made.function, dict(arguments), shape, what, numbers or None))
     except NotTraceable as problem:
         found = Traced(None, str(problem), numbers)
     except UserFunctionError as problem:  # found again by the plain call, with the state at which it happens
