@@ -20,8 +20,8 @@ ARGUMENTS = "y, t, h, K, c, X, r"
 
 
 LANES = 4
-MANY = 18
-"""Products from which on the wide form adds all terms of their sums in lanes."""
+MANY = 32
+"""Products from which on the wide form loads the factors of the last order, too."""
 AT_ONCE = 4
 """Lanes whose sums are made in one loop: of more, the two chains do not stay in registers."""
 
@@ -123,7 +123,7 @@ class SeriesWriter:
 
     @property
     def many(self) -> bool:
-        """Whether there are so many products that all terms of their sums are best added in lanes."""
+        """Whether there are so many products that the factors of the last order are best loaded, too."""
         return len(self.S.slots) >= MANY
 
     def first(self, n: int, width: int) -> list[str]:
@@ -135,24 +135,32 @@ class SeriesWriter:
     def remembered(self, width: int) -> list[str]:
         """What the wide form remembers of order 1: records, or both that order and the last but one, which in order 2
         is order 1 itself and would count twice."""
+        lines = self.records(width, "1")
         if self.many:
-            return self.records(width, "1")
-        return [line for one in self.factors for line in (f"{one}1 = {one}k", f"{one}o = 0.5 * {one}k")]
+            return lines
+        for n in range(0, width, LANES):
+            lines += [f"{side}{n}1 = {side}{n}o" for side in "AB"]
+            lines += [f"{side}{n}o = spread(0.5) * {side}{n}o" for side in "AB"]
+        return lines
 
     def records(self, width: int, row: str) -> list[str]:
-        """Both factors of all products of order k into the records, four at a time."""
+        """Both factors of all products of order k into the records, four at a time; they stay as those of the last but
+        one order, too."""
         lines = []
-        for side, base in ((0, self.first_at), (1, self.second_at)):
+        for side, base in (("A", self.first_at), ("B", self.second_at)):
             for n in range(0, width, LANES):
-                four = [pair[side] + "k" for pair in self.S.slots[n : n + LANES]]
-                lines.append(f"store4({self.of_memory}, {base}{width} * {row} + {n}, {in_lanes(four)})")
+                four = in_lanes([pair["AB".index(side)] + "k" for pair in self.S.slots[n : n + LANES]])
+                if not self.many:
+                    lines.append(f"{side}{n}o = {four}")
+                    four = f"{side}{n}o"
+                lines.append(f"store4({self.of_memory}, {base}{width} * {row} + {n}, {four})")
         return lines
 
     def wide(self, width: int) -> list[str]:
         """Order k of all series: the terms 2 <= j <= k - 2 of the sums in lanes, in two chains.
 
-        Those with the coefficients k - 1, which were just made, are added as plain numbers, as a load of what was just
-        stored would wait; but of many products these are lanes, too: others are made meanwhile.
+        Those with the coefficients k - 1 are added from the lanes that were just made, as a load of what was just
+        stored would wait; but of many products they are loaded as the others are: enough is made meanwhile.
         """
         if not width:
             return ["fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False)]
@@ -173,18 +181,13 @@ class SeriesWriter:
                 lines.append(
                     f"    a{n} = fused(load4({r}, {one}{width} * j + {n}), load4({r}, {two}{width} * j + {n}), a{n})"
                 )
-            lines += [f"store4({r}, {at} + {n}, a{n} + c{n})" for n in groups]
-        lines += ["fk = float(k)", "ik = 1.0 / fk"]
-        for n, (a, b) in enumerate(self.S.slots):
-            within = f"{r}[{at} + {n}]"
-            lines.append(f"q{n} = {within}" if self.many else f"q{n} = ({within} + {a}1 * {b}o) + {a}o * {b}1")
-        lines += [*self.rules(zero=False), *self.records(width, "k")]
-        return [*lines, *(f"{one}o = {one}k" for one in self.factors if not self.many)]
-
-    @property
-    def factors(self) -> list[str]:
-        """Series that are factors of products."""
-        return sorted({one for pair in self.S.slots for one in pair})
+            for n in groups:
+                within = f"a{n} + c{n}"
+                if not self.many:
+                    within = f"fused(A{n}o, B{n}1, fused(A{n}1, B{n}o, {within}))"
+                lines.append(f"store4({r}, {at} + {n}, {within})")
+        lines += ["fk = float(k)", "ik = 1.0 / fk", *(f"q{n} = {r}[{at} + {n}]" for n in range(len(self.S.slots)))]
+        return [*lines, *self.rules(zero=False), *self.records(width, "k")]
 
     def next_states(self, at: str, step: str) -> list[str]:
         """The next coefficient of the states."""
