@@ -54,15 +54,17 @@ def error(name, label, n, compensated=False):
     return mp_top.distance(bench.y, m, q)
 
 
-@pytest.mark.parametrize("label, n", [("taylor16", 4096), ("taylor16", 8192), ("taylor20", 10240), ("taylor30", 10240)])
+@pytest.mark.parametrize("label, n", [("taylor16", 5120), ("taylor16", 8192), ("taylor20", 20480), ("taylor30", 20480)])
 def test_the_floor_of_a_fast_top(label, n):
-    """Measured: 4e-16 to 7e-16, without compensated sums 3e-15 to 9e-14."""
-    assert error("krysl_fast_top", label, n) < 1.5e-15
+    """Measured: 5e-16 to 1.3e-15, without compensated sums 3e-15 to 9e-14."""
+    assert error("krysl_fast_top", label, n) < 2e-15
 
 
-@pytest.mark.parametrize("n", [4000, 5555, 9999])
-def test_the_floor_does_not_need_steps_that_are_powers_of_two(n):
-    assert error("krysl_fast_top", "taylor16", n) < 3e-15
+@pytest.mark.parametrize("label", ["taylor16", "taylor30"])
+def test_the_floor_needs_no_luck(label):
+    """Steps that are no powers of two; measured: median 8e-16 and 1.2e-15, largest 2.4e-15."""
+    errors = [error("krysl_fast_top", label, n) for n in range(8000, 9000, 125)]
+    assert np.median(errors) < 2e-15 and max(errors) < 5e-15
 
 
 @pytest.mark.parametrize("label, n, compensated", [("taylor16", 4000, False), ("taylor20", 2048, False),

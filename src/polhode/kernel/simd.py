@@ -8,9 +8,9 @@
 
 A value is one 256-bit register for four numbers (two of 128 bits on processors without them), one of 512 bits or two of
 256 for eight; it exists in kernels only. Without compilation it is an array. ``load8``, ``store8`` and ``spread8`` are
-of eight numbers, ``four``, ``sum4`` and ``transposed`` of four only, all others of both. Kernels may further use
-comparisons, ``where`` and the functions of numpy on lanes; those for which processors have no instruction are called
-for each number (``exp``, ``sin``).
+of eight numbers, ``four``, ``sum4``, ``cycled`` and ``transposed`` of four only, ``eight``, ``low`` and ``high`` of
+both at once, all others of either. Kernels may further use comparisons, ``where`` and the functions of numpy on lanes;
+those for which processors have no instruction are called for each number (``exp``, ``sin``).
 """
 
 from __future__ import annotations
@@ -195,6 +195,38 @@ def _transposed(typing, a, b, c, d):
     return types.UniTuple(LANES, 4)(a, b, c, d), build
 
 
+@intrinsic
+def _cycled(typing, a):
+    def build(context, builder, signature, arguments):
+        return _shuffled(builder, arguments[0], arguments[0], [1, 2, 0, 3])
+
+    return LANES(a), build
+
+
+@intrinsic
+def _eight(typing, a, b):
+    def build(context, builder, signature, arguments):
+        return builder.shuffle_vector(*arguments, ir.Constant(ir.VectorType(ir.IntType(32), 8), list(range(8))))
+
+    return EIGHT(a, b), build
+
+
+def _half(first):
+    """The intrinsic for ``low`` (0) or ``high`` (4)."""
+
+    @intrinsic
+    def half(typing, a):
+        def build(context, builder, signature, arguments):
+            return _shuffled(builder, arguments[0], arguments[0], list(range(first, first + 4)))
+
+        return LANES(a), build
+
+    return half
+
+
+_low, _high = _half(0), _half(4)
+
+
 def _give_operator(symbol, instruction):
     """Register an operator on two values, of which one may be a plain number."""
 
@@ -336,6 +368,26 @@ def transposed(a, b, c, d):
     return rows[0], rows[1], rows[2], rows[3]
 
 
+def cycled(a):
+    """The four numbers a[1], a[2], a[0], a[3]: the cyclic permutation of a vector."""
+    return np.array((a[1], a[2], a[0], a[3]))
+
+
+def eight(a, b):
+    """Eight numbers: four and four."""
+    return np.concatenate((a, b))
+
+
+def low(a):
+    """The first four of eight numbers."""
+    return a[:4]
+
+
+def high(a):
+    """The last four of eight numbers."""
+    return a[4:]
+
+
 IN_KERNELS = {
     load4: lambda a, k: _load4,
     store4: lambda a, k, x: _store4,
@@ -353,6 +405,10 @@ IN_KERNELS = {
     below: lambda a, limit: _below,
     rounded: lambda a: _rounded,
     transposed: lambda a, b, c, d: _transposed,
+    cycled: lambda a: _cycled,
+    eight: lambda a, b: _eight,
+    low: lambda a: _low,
+    high: lambda a: _high,
 }
 """For each function, which intrinsic it is in kernels, from the types of the arguments."""
 
@@ -373,4 +429,8 @@ overload(lesser)(lambda a, b: lambda a, b: _lesser(a, b))
 overload(greater)(lambda a, b: lambda a, b: _greater(a, b))
 overload(below)(lambda a, limit: lambda a, limit: _below(a, limit))
 overload(rounded)(lambda a: lambda a: _rounded(a))
+overload(cycled)(lambda a: lambda a: _cycled(a))
+overload(eight)(lambda a, b: lambda a, b: _eight(a, b))
+overload(low)(lambda a: lambda a: _low(a))
+overload(high)(lambda a: lambda a: _high(a))
 overload(transposed)(lambda a, b, c, d: lambda a, b, c, d: _transposed(a, b, c, d))

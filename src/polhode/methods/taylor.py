@@ -62,11 +62,15 @@ def safe_step(m: Any, j: Any) -> float:
 
 
 @cache
-def _step(order: int, fours: int) -> Any:
-    """The compiled step of an order, with 4 ``fours`` quadrature nodes."""
-    polynomials = inlined(bind(taylor.polynomials, ORDER=order))
-    turning = bind(taylor.rotate_free, ORDER=order, NODE_LANES=fours, polynomials=polynomials)
-    return bind(taylor_step, rotate_free=helper(turning))
+def _step(order: int, fours: int, series: Any) -> Any:
+    """The compiled step of an order for a series of the torque, with 4 ``fours`` quadrature nodes."""
+    at_4, at_8 = taylor.four_of, taylor.eight_of
+    rotating = bind(
+        taylor.rotate_free, ORDER=order, NODE_LANES=fours, series=inlined(series),
+        rates_4=inlined(bind(taylor.rates, ORDER=order, load=at_4, spread_out=taylor.four_times)),
+        rates_8=inlined(bind(taylor.rates, ORDER=order, load=at_8, spread_out=taylor.eight_times)),
+    )  # fmt: skip
+    return bind(taylor_step, rotate_free=helper(rotating))
 
 
 # ------------------------------------------------------------------ any system
@@ -113,7 +117,7 @@ def row(order: int = 0) -> Method:
 
     def made_for(system: Any, adaptive: bool) -> CompiledMethod:
         if "series" in system.provides and not adaptive:
-            return by_the_vertical(equal)
+            return by_the_vertical(equal, system.series_role)
         return of_program(name, equal, by_tolerance, system)
 
     def prepare() -> CompiledMethod:
@@ -129,8 +133,8 @@ def row(order: int = 0) -> Method:
 
 
 @cache
-def by_the_vertical(order: int) -> CompiledMethod:
-    """The method of this order for a torque that depends on the vertical only."""
+def by_the_vertical(order: int, series: Any) -> CompiledMethod:
+    """The method of this order for a torque that depends on the vertical only, by the role of its series."""
     fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed
 
     coefficients = np.zeros(taylor.TABLE)
@@ -140,8 +144,8 @@ def by_the_vertical(order: int) -> CompiledMethod:
     powers = coefficients[taylor.POWERS :].reshape(-1, taylor.NODES)
     powers[:, : 4 * fours] = (0.5 * (1.0 + x)) ** np.arange(len(powers))[:, None]
     return CompiledMethod(
-        _step(order, fours), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step, needs={"series"},
-        compensation=True, compensates_rotation=True,
+        _step(order, fours, series), lambda bodies, blocks: taylor.SIZE, coefficients, largest=safe_step,
+        needs={"series"}, compensation=True, compensates_rotation=True,
     )  # fmt: skip
 
 
