@@ -1,7 +1,7 @@
 """Outer planets against REBOUND: time for an error of the positions, on one core.
 
-    python benchmarks/planets.py [--years 1000 10000] [--rounds 5] [--finer 1.12] [--methods ...] [--steps]
-                                 [--rebound FOLDER]
+    python benchmarks/planets.py [--years 1000 10000] [--rounds 5] [--finer 1.12] [--steps]
+                                 [--methods v2/kepler ...] [--rivals "WHFast" ...] [--rebound FOLDER]
 
 Needs REBOUND (``pip install rebound``, or in the folder that is given), which polhode does not. REBOUND, which is under
 the GPL, runs in a process of its own and is told by a pipe what to do. Sun, Jupiter, Saturn, Uranus, Neptune, Pluto
@@ -70,7 +70,7 @@ REBOUND: dict[str, dict[str, Any]] = {
     "SABA 8,6,4": {"type": "8_6_4"},
     "SABA 10,6,4": {"type": "10_6_4"},
 }
-COARSEST, FINEST = 900.0, 25.0
+COARSEST, FINEST = 900.0, 18.0
 """Steps of the ladder, days."""
 GOALS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 
@@ -187,6 +187,7 @@ def main() -> None:
     words.add_argument("--rounds", type=int, default=5)
     words.add_argument("--finer", type=float, default=1.12)
     words.add_argument("--methods", nargs="*", default=list(METHODS))
+    words.add_argument("--rivals", nargs="*", default=list(REBOUND))
     words.add_argument("--steps", action="store_true")
     words.add_argument("--rebound", default="")
     words.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -195,6 +196,7 @@ def main() -> None:
         serve()
         return
     rebound = Rebound(given.rebound)
+    rivals = {name: REBOUND[name] for name in given.rivals}
     warnings.simplefilter("ignore")
     ladder = COARSEST / given.finer ** np.arange(1 + np.floor(np.log(COARSEST / FINEST) / np.log(given.finer)))
     for years in given.years:
@@ -203,7 +205,7 @@ def main() -> None:
         print(f"\n{years:g} years")
         exact = reference(span, rebound)
         runs = {name: [of_polhode(name, span, int(n)) for n in counts] for name in given.methods}
-        runs |= {name: [rebound.repeated(settings, span, int(n)) for n in counts] for name, settings in REBOUND.items()}
+        runs |= {name: [rebound.repeated(settings, span, int(n)) for n in counts] for name, settings in rivals.items()}
         errors = {name: np.zeros(len(counts)) for name in runs}
         seconds = {name: np.full(len(counts), np.inf) for name in runs}
         for _ in range(given.rounds):
