@@ -21,7 +21,7 @@ Which one? Without --method a run takes what measurements recommend for its syst
   orbits about a centre, weakly perturbed            aba10_6_4/kepler, rkn6_14a/kepler; nothing but the centre: kepler
   loads that depend on velocities                    mkrk:cv8; where they are weak, as drag is, s6_10, kl8
   very many coarse steps                             v2, trapm, imid
-  steps chosen by a tolerance (rtol)                 mkrk:dp8, taylor
+  steps chosen by a tolerance (rtol)                 taylor; mkrk:dp8 where loads cannot be traced
   eccentric orbits, stiff walls: steps that adapt    logarithmic:kl8; reversible: before any symmetric method
   a temperature instead of an energy                 baoab:temperature=...:friction=..., nose_hoover
   Euler angles or rotation vectors as the state      euler:dp8:ZYX, rotation_vector:gauss4

@@ -84,7 +84,8 @@ def integrate(
     method : str or Method, optional
         Such as ``"trapm"`` or ``"mkrk:gauss4:cayley"``, also by a name that others use (``"leapfrog"``, ``"RK45"``), or
         a row; without one, what the measured tables recommend for the
-        system (the attribute ``method`` of the result says which); with a tolerance it is ``"mkrk:dp8"``.
+        system (the attribute ``method`` of the result says which); with a tolerance it is ``"taylor"``,
+        or ``"mkrk:dp8"`` where the loads cannot be traced.
     step : float
         Step size, positive; every consistent unit of time. Of a method with a time transformation (``"reversible:v2"``)
         that of the first step; the others follow the motion, the last ends at ``t_end`` exactly, wherever that is.

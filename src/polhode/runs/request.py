@@ -32,8 +32,8 @@ from polhode.systems.record import no_loads, plain
 from polhode.trajectory import UNITS
 from polhode.trajectory.schema import trajectory
 
-ADAPTIVE = "mkrk:dp8"
-"""The method of a run with a tolerance that names none."""
+MOST_OF_SERIES = 8
+"""Most bodies whose Taylor series are summed unless that is asked for: the text of a series grows with the pairs."""
 TOLERANCE = ("rtol", "atol", "first_step", "max_step", "max_steps")
 STARTED = {"t0": "time", "since": "since", "clock": "time_variables"} | {name: name for name in OF_METHODS[:3]}
 SET = ("compensated", "guard", "units", "epoch")
@@ -253,6 +253,11 @@ class Request:
         )  # fmt: skip
 
 
+def for_tolerance(system: System) -> str:
+    """The method of a run with a tolerance that names none, as measured: ``taylor`` where the loads can be traced."""
+    return "taylor" if system.N <= MOST_OF_SERIES and system.dynamics.traced else "mkrk:dp8"
+
+
 def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mapping[str, Any]) -> Request:
     """The request of a call of ``polhode.integrate``, all of it checked.
 
@@ -284,7 +289,7 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
             given["steps"] = Tolerance(kept["rtol"], kept.get("atol"), kept.get("max_step"))
     if method is None:
         adaptive = isinstance(given.get("steps"), Tolerance)
-        method = kept.get("method") or (ADAPTIVE if adaptive else system.recommended)
+        method = kept.get("method") or (for_tolerance(system) if adaptive else system.recommended)
         settings = replace(settings, compensated=settings.compensated or kept.get("compensated", False))
     row = find_method(method).method
     for name, value in options.items():

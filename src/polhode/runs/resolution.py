@@ -115,7 +115,7 @@ def coarse_orbit(run: Run) -> str:
     better, words = min(told)
     which = "" if system.N == 1 else " of one of the bodies"
     if better < 1e-9 * step:
-        return f"a step of {step:g} is too long: {words}{which}; take steps=polhode.Tolerance(1e-9) with 'mkrk:dp8'"
+        return f"a step of {step:g} is too long: {words}{which}; take steps=polhode.Tolerance(1e-9)"
     return (
         f"a step of {step:g} is too long: {words}{which}; take {rounded_down(better):g}, or look for mixed "
         "units (kilometres for metres)"

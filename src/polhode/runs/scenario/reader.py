@@ -25,7 +25,7 @@ from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunction
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, start_state
 from polhode.runs.integrator import check_estimate
-from polhode.runs.request import ADAPTIVE, grouped, requested
+from polhode.runs.request import for_tolerance, grouped, requested
 from polhode.runs.rows import Record
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
@@ -398,7 +398,7 @@ class _Reader:
         if chosen is None:
             for key in options:
                 self.wrong((key,), f"{key} belongs to a method, and none is named; write method = ... too")
-            return ADAPTIVE if adaptive else system.recommended if system else ""
+            return (for_tolerance(system) if adaptive else system.recommended) if system else ""
         if isinstance(chosen, MethodTable):
             for key in options:
                 self.wrong((key,), "the method has a table; write this key there, under [method]")
