@@ -24,7 +24,7 @@ from polhode.programs.slopes import slopes_role
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.inertia import turning
 from polhode.systems.user import UserFunction, dynamics_of_roles, effective_torque, read_only
-from polhode.systems.written import commutator_role, loads_role
+from polhode.systems.written import by_parts, commutator_role, loads_role
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
@@ -430,16 +430,17 @@ class System:
     @property
     def commutator_by_parts(self) -> bool:
         """Whether the commutator is derived, so that it is also that of the loads without the attraction."""
-        return self.commutator is None and self.all_potential and self._from_program("commutator") is not None
+        return self.commutator is None and self.all_potential and bool(self._from_program("by parts"))
 
-    def _from_program(self, what: str, role: Any = None) -> Callable[..., Any] | None:
-        """A role of the loads, or of the built-in ones, as it is written from the program; None without."""
+    def _from_program(self, what: str, role: Any = None) -> Any:
+        """A role of the loads, or of the built-in ones, as it is written from the program; None without. For
+        "by parts" whether there is one."""
         if not self.each_alone:
             return None
         role = self.loads if role is None else role
-        builtin = isinstance(self.loads, UserFunction) and role is not self.loads
-        auxiliary = self.loads.own if builtin and self.loads.own >= 0 else len(self.auxiliary)
-        write = loads_role if what == "loads" else commutator_role
+        own = self.loads.own if isinstance(self.loads, UserFunction) and role is not self.loads else -1
+        auxiliary = own if own >= 0 else len(self.auxiliary)
+        write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]
         return write(role, self._turns, auxiliary, self.parameters, self._changing)
 
     @property

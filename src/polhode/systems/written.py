@@ -30,6 +30,11 @@ def _parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing:
     return made if all(one.traced for one in made) else []
 
 
+def by_parts(loads: Any, turns: Sequence[Any], auxiliary: int, parameters: Any, changing: frozenset[int]) -> bool:
+    """Whether all parts of such loads can be traced; nothing is written."""
+    return bool(_parts_of(loads, turns, auxiliary, parameters, changing))
+
+
 def _function(kind: str, loads: Any, several: bool, auxiliary: int, write: Callable[..., str], *rest: Any) -> Any:
     """The function ``kind`` of the text that ``write`` makes of the parts of loads, kept by what they are."""
     made = _parts_of(loads, rest[0], auxiliary, *rest[1:])
