@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, inf, log10, pi
 from typing import Any
 
@@ -61,7 +61,7 @@ def safe_step(m: Any, j: Any) -> float:
     return pi / speed if speed > 0.0 else inf
 
 
-@cache
+@lru_cache(maxsize=64)
 def _step(order: int, fours: int, series: Any) -> Any:
     """The compiled step of an order for a series of the torque, with 4 ``fours`` quadrature nodes."""
     at_4, at_8 = taylor.four_of, taylor.eight_of
@@ -132,7 +132,7 @@ def row(order: int = 0) -> Method:
     return Method(name, "taylor", described, "jorba2005", prepare, lambda: promises, range=inf)
 
 
-@cache
+@lru_cache(maxsize=64)
 def by_the_vertical(order: int, series: Any) -> CompiledMethod:
     """The method of this order for a torque that depends on the vertical only, by the role of its series."""
     fours = (order + 7) // 8  # groups of four quadrature nodes; order/2 nodes are needed

@@ -6,7 +6,7 @@ import inspect
 import pickle
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,12 +112,6 @@ def felt_loads(part, t, N, y, bodies, parameters, out):
     else:
         for i in range(N):
             put3(out, L.LOAD * i + 3, effective_torque(get3(out, L.LOAD * i + 3), bodies, i))
-
-
-@cache
-def _felt_series(series: Any) -> Callable[..., Any]:
-    """The role ``series``, likewise."""
-    return jit.bind(felt_loads, plain_loads=series)
 
 
 def either_loads(part, t, N, y, bodies, parameters, out):
@@ -596,8 +590,7 @@ class System:
     @property
     def series_role(self) -> Callable[..., Any]:
         """The role ``series`` as a step calls it, without torque about axes that a body does not rotate about."""
-        series = self.series or no_series
-        return _felt_series(series) if self.without_thickness.any() else series
+        return self._felt(self.series or no_series)  # type: ignore[no-any-return]
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""
