@@ -17,7 +17,7 @@ FINER = 1.25
 """Ratio of the numbers of steps of neighbouring runs; of tolerances, its sixth power."""
 USELESS = 0.1
 """Errors above are not looked at."""
-PATIENCE = 40.0
+PATIENCE = 20.0
 """Runs that take so many times the slowest of the others are not of interest."""
 ADAPTIVE = ("taylor", "mkrk:dp8")
 """Methods that are given tolerances; whatever else is named so takes equal steps."""

@@ -181,8 +181,8 @@ FEWEST = {
         lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, J3=1e-6, J4=1e-6, J5=1e-6, J6=1e-6, radius=0.9)]),
         23,
     ),
-    "moon": (lambda: orbit(1.0, forces=[MOON]), 34),
-    "all": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9), DRAG, MOON, MOON]), 79),
+    "moon": (lambda: orbit(1.0, forces=[MOON]), 31),
+    "all": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9), DRAG, MOON, MOON]), 76),
     "spacecraft": (lambda: spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0), 65),
 }
 

@@ -25,7 +25,8 @@ def third_body_acceleration(p, at, mu, t, r, v):
     q = dot(r, axpy(-2.0, s, r)) / far
     cube = near * np.sqrt(near)
     f = q * (3.0 + q * (3.0 + q)) / (1.0 + cube / (far * np.sqrt(far)))
-    return scale(-p[at] / cube, axpy(f, s, r))
+    k = -p[at] / cube
+    return axpy(k * f, s, scale(k, r))
 
 
 def third_body_potential(p, at, mu, t, r):
