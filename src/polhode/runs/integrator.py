@@ -194,7 +194,7 @@ class Integrator:
         if self.prepared.role is None:
             self.loads = self.loads_of_system
         else:
-            self.loads = self._between(jit.compile_kernel(self.prepared.role, LOADS))
+            self.loads = self._between(jit.compile_kernel(self.prepared.role, LOADS))  # type: ignore[no-untyped-call]
         self.addresses = self._addresses(self.loads)
         self.no_rows, self.no_counts = np.empty((0, self.y.size)), np.zeros(0, dtype=np.int64)
         self.left_at: Any = None
