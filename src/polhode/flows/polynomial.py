@@ -129,17 +129,22 @@ last_terms_of = helper(last_terms)
 
 
 def increments(f, K, p):
-    """Write the sum of X_k f^k over k = 1 ... K to ``work``: even and odd orders side by side."""
+    """Write the sum of X_k f^k over k = 1 ... K to ``work``: every fourth order in a sum of its own."""
     width, sums, r = p.int_coefficients[WIDTH], p.int_coefficients[SUMS], p.work
-    even, odd = K - K % 2, K - 1 + K % 2
-    one, two = spread(f), spread(f * f)
+    top, one, four = K - K % 4, spread(f), spread(f * f * (f * f))
     for g in range(0, p.int_coefficients[STATES], 4):
-        a, b = load4(r, HEAD + width * even + g), load4(r, HEAD + width * odd + g)
-        for k in range(even - 2, 0, -2):
-            a = fused(a, two, load4(r, HEAD + width * k + g))
-        for k in range(odd - 2, 0, -2):
-            b = fused(b, two, load4(r, HEAD + width * k + g))
-        store4(r, sums + g, one * fused(a, one, b))
+        a, first = spread(0.0), HEAD + width * top + g
+        for k in range(HEAD + width * K + g, first, -width):
+            a = fused(a, one, load4(r, k))
+        a = one * a
+        if top > 0:
+            a, b = a + load4(r, first), load4(r, first - width)
+            c, d = load4(r, first - 2 * width), load4(r, first - 3 * width)
+            for k in range(first - 4 * width, HEAD + g, -4 * width):
+                a, b = fused(a, four, load4(r, k)), fused(b, four, load4(r, k - width))
+                c, d = fused(c, four, load4(r, k - 2 * width)), fused(d, four, load4(r, k - 3 * width))
+            a = one * fused(fused(fused(a, one, b), one, c), one, d)
+        store4(r, sums + g, a)
 
 
 increments_of = helper(increments)
@@ -251,14 +256,14 @@ def taylor_step(t, h, p):
             scale *= SMALLER
         if not large < inf:
             return L.NOT_FINITE
-        r[SCALED] = r[SCALE]
-        exponent = max(rough_log2(before, r) / (2.0 * (K - 1)), rough_log2(last, r) / (2.0 * K))
+        r[SCALED], parts = r[SCALE], 1.0 / r[SCALE]
+        exponent = max(rough_log2(before, r) * (0.5 / (K - 1)), rough_log2(last, r) * (0.5 / K))
         f = min(rough_exp2(-exponent, r), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
-        size, f = f, min(f, abs(h) / scale)
+        size, f = f, min(f, h * parts)
         p.step_info[L.SCALE] = power_below(f * scale, r)
         if p.int_coefficients[CONDITIONS] > 0:
             whole = f
-            f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t) / scale)), whole)
+            f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t * parts))), whole)
             if f > AT_ONCE * size:
                 p.step_info[L.CUTS] = 0.0
             elif f < whole:
@@ -267,7 +272,7 @@ def taylor_step(t, h, p):
                 return L.TOO_SMALL
         if f * scale < abs(h):
             after = t + f * r[SCALED]
-            f = (after - t) / r[SCALED]
+            f = (after - t) * parts
             if f == 0.0:
                 return L.TOO_SMALL
             p.step_info[L.NEXT_TIME] = after

@@ -337,13 +337,13 @@ def march_adaptive(
         controller_state[L.NEXT] = direction * choose(q, controller_state[L.TIME], direction, span, before, p)
         if controller_state[L.NEXT] == 0.0:
             return L.NOT_FINITE
+    speed = sqrt(squared_speed(N, p.y, p.bodies))
     for _attempt in range(attempts):
         t = controller_state[L.TIME]
         if t == end:
             return L.OK
         proposed = abs(controller_state[L.NEXT])
         size = min(proposed, longest)
-        speed = sqrt(squared_speed(N, p.y, p.bodies))
         if not speed < inf:
             return L.NOT_FINITE
         if speed * size > limit:
@@ -362,14 +362,14 @@ def march_adaptive(
         step_info[L.NEXT_TIME] = after
         status = step(t, h, p)
         step_info[L.TOTAL_ITERATIONS] += step_info[L.ITERATIONS]
-        error = step_info[L.ERROR]
+        error, new_speed = step_info[L.ERROR], speed
         if status == L.OK:
             after = step_info[L.NEXT_TIME]  # where the step says so, before what was asked for
             h = after - t
-            speed = sqrt(squared_speed(N, p.y, p.bodies))
-            if not speed + error < inf:
+            new_speed = sqrt(squared_speed(N, p.y, p.bodies))
+            if not new_speed + error < inf:
                 status = L.NOT_FINITE
-            elif speed * abs(h) > limit:
+            elif new_speed * abs(h) > limit:
                 status = L.TOO_LARGE
         if status != L.OK or error > 1.0:
             for j in range(y.size):
@@ -385,7 +385,7 @@ def march_adaptive(
             if abs(controller_state[L.NEXT]) < max(shortest, RESOLVED * max(abs(t), abs(after))):
                 return L.TOO_SMALL if status == L.OK else status
             continue
-        changes = 0
+        speed, changes = new_speed, 0
         if events > 0:
             if crossed(0, cuts, after, event, event_numbers, sides, p) > 0:
                 for j in range(y.size):

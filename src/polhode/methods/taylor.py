@@ -165,5 +165,5 @@ def find(name: str) -> Method | None:
     return row(int(match[1]))
 
 
-ROWS = tuple(map(row, (0, *SHOWN)))
+ROWS = (*map(row, SHOWN), row())
 """The orders that are listed; ``find`` makes others."""
