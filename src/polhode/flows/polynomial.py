@@ -11,9 +11,11 @@ and no digit.
 
 Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond, where the
 sign is clear of rounding, and the next one begins with the formulas that hold there. Signs are compared at eight places
-of a step; what changes twice between two of them is not seen.
+of a step; what changes twice between two of them is not seen. Where formulas meet they may lack derivatives, and
+coefficients are then but rounding: so chosen steps of such loads are made shorter until the derivative of the
+polynomial at their end is that of the motion there.
 
-``work``: scale, scale of the coefficients that are there, spare | coefficients | conditions | memory | the sum.
+``work``: scale, scale of the coefficients that are there, spare | coefficients | conditions | memory | SUMS sums.
 """
 
 from __future__ import annotations
@@ -32,8 +34,14 @@ ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS = 0, 1, 2, 3, 4, 5
 # work
 SCALE, SCALED, SPARE, HEAD = 0, 1, 2, 16
 LARGEST_ORDER = 30
+SUMS_ROWS = 5
+"""Rows of the sums: the sum, its slope, and three of coefficients put aside."""
 LARGEST_RATIO = 2.0**20
 """Largest step over the scale: beyond, coefficients may have been too small to be represented."""
+DEFECT = 1e3
+"""Largest error of the derivatives at the end of a step, times the step, over the tolerance."""
+INSIDE, MOST_TRIES = 0.999, 60
+"""Where derivatives are compared in a step that ends where formulas change; how often it is made four times shorter."""
 LOOKS = 8
 """Places of a step at which the signs of conditions are compared."""
 CLEAR = 8.0 * 2.0**-52
@@ -134,13 +142,14 @@ def increments(f, K, p):
     top, one, four = K - K % 4, spread(f), spread(f * f * (f * f))
     for g in range(0, p.int_coefficients[STATES], 4):
         a, first = spread(0.0), HEAD + width * top + g
-        for k in range(HEAD + width * K + g, first, -width):
-            a = fused(a, one, load4(r, k))
+        for k in range(K, top, -1):
+            a = fused(a, one, load4(r, HEAD + width * k + g))
         a = one * a
         if top > 0:
             a, b = a + load4(r, first), load4(r, first - width)
             c, d = load4(r, first - 2 * width), load4(r, first - 3 * width)
-            for k in range(first - 4 * width, HEAD + g, -4 * width):
+            for order in range(top - 4, 0, -4):
+                k = HEAD + width * order + g
                 a, b = fused(a, four, load4(r, k)), fused(b, four, load4(r, k - width))
                 c, d = fused(c, four, load4(r, k - 2 * width)), fused(d, four, load4(r, k - 3 * width))
             a = one * fused(fused(fused(a, one, b), one, c), one, d)
@@ -236,6 +245,31 @@ def unchanged(f, K, p):
 unchanged_of = helper(unchanged)
 
 
+def defect(f, t, K, p):
+    """The square of the error of the derivatives at f, which is at time t, times the step, over the tolerance."""
+    width, r, first = p.int_coefficients[WIDTH], p.work, p.int_coefficients[SUMS]
+    slope, kept = first + width, first + 2 * width
+    increments_of(f, K, p)
+    added(p.y, p.stage_state, p)
+    for g in range(0, width, 4):
+        x = spread(0.0)
+        for k in range(K, 0, -1):
+            x = fused(x, spread(f), float(k) * load4(r, HEAD + width * k + g))
+        store4(r, slope + g, x)
+    for g in range(0, 3 * width, 4):
+        store4(r, kept + g, load4(r, HEAD + g))
+    p.loads(2, t, p.N, p.stage_state, p.bodies, p.parameters, r)
+    for g in range(0, width, 4):
+        store4(r, HEAD + 2 * width + g, load4(r, HEAD + width + g) - load4(r, slope + g))
+    _, error = last_terms_of(2, p)
+    for g in range(0, 3 * width, 4):
+        store4(r, HEAD + g, load4(r, kept + g))
+    return error * f * f
+
+
+defect_of = helper(defect)
+
+
 def taylor_step(t, h, p):
     """A step of h, or the first part of it that the tolerance allows; NEXT_TIME becomes the time at its end."""
     K, r = p.int_coefficients[ORDER], p.work
@@ -270,6 +304,12 @@ def taylor_step(t, h, p):
                 p.step_info[L.CUTS] += 1.0
             if p.step_info[L.CUTS] > MOST_CUTS:
                 return L.TOO_SMALL
+            inside = f if f == whole else INSIDE * f
+            for _ in range(MOST_TRIES):
+                if defect_of(inside, t + inside * r[SCALED], K, p) <= DEFECT * DEFECT:
+                    break
+                f = inside = 0.25 * inside
+                p.step_info[L.SCALE] = power_below(f * scale, r)
         if f * scale < abs(h):
             after = t + f * r[SCALED]
             f = (after - t) * parts

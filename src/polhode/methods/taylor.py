@@ -102,7 +102,8 @@ def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | Non
     made = series_role(dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns)
     numbers = [order, made.states, made.width, made.conditions, made.conditions_at, made.size]
     return CompiledMethod(
-        polynomial.taylor_step, lambda bodies, blocks: made.size + made.width, np.zeros(1), np.array(numbers, np.int64),
+        polynomial.taylor_step, lambda bodies, blocks: made.size + polynomial.SUMS_ROWS * made.width, np.zeros(1),
+        np.array(numbers, np.int64),
         estimate=order, dense=polynomial.polynomial_state, auxiliary_work=0, controller="own", role=made.function,
         by_tolerance=by_tolerance, polynomial=True, compensation=True, compensates_rotation=True,
     )  # fmt: skip
