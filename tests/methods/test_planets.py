@@ -213,6 +213,23 @@ def test_test_particles_feel_and_do_not_pull():
     np.testing.assert_array_equal(ph.rerun(ds).position, ds.position)
 
 
+def test_a_swarm_of_test_particles():
+    """Before, among and behind the planets: each goes as if alone."""
+    rng, mass = np.random.default_rng(3), np.zeros(20)
+    mass[[0, 7, 16]] = 1.0, 1e-3, 3e-4
+    angle, a = rng.uniform(0, 6.28, 20), np.sort(rng.uniform(1.0, 8.0, 20))
+    r = a[:, None] * np.column_stack([np.cos(angle), np.sin(angle), 0.1 * rng.normal(size=20)])
+    v = np.column_stack([-np.sin(angle), np.cos(angle), 0.1 * rng.normal(size=20)]) / np.sqrt(a)[:, None]
+    r[0] = v[0] = 0.0
+    how = {"step": 0.2, "steps": 50, "every": 50, "settings": {"guard": False}}
+    for label in ("sbabc1/kepler", "rkn6_14a"):
+        ds = ph.integrate(ph.gravitating_bodies(mass), label, position=r, velocity=v, **how)
+        for k in (3, 11, 19):
+            few = sorted({0, 7, 16, k})
+            alone = ph.integrate(ph.gravitating_bodies(mass[few]), label, position=r[few], velocity=v[few], **how)
+            np.testing.assert_allclose(ds.position[-1, few], alone.position[-1], rtol=0, atol=1e-13)
+
+
 def test_a_test_particle_does_what_a_light_body_does_to_the_commutator():
     label = "fg6_5/kepler"
     mass = np.array(MASSES)

@@ -113,3 +113,10 @@ def test_wrong_arguments(arguments, said):
 def test_bodies_at_one_place_are_told():
     with np.errstate(all="ignore"), pytest.raises(ph.errors.NotFinite):
         ph.integrate(ph.gravitating_bodies((1.0, 1.0)), "mkrk:rk4", step=0.1, steps=3)
+
+
+def test_masses_are_inputs_of_the_program():
+    """Which bodies are test particles, and G, are part of it."""
+    a, b = (ph.gravitating_bodies(mass=mass, G=0.7).dynamics for mass in ((1.0, 2.0, 0.0), (3.0, 0.1, 0.0)))
+    assert a.traced and a.graph.rows == b.graph.rows and a.force == b.force
+    assert set(a.fixed.values()) <= {0.7, 0.0}

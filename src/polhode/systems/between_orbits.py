@@ -153,6 +153,8 @@ def between_orbits(N, y, bodies, parameters, out):
         at = memory + PLACE * width
         x, y1, z = load8(p, at + b), load8(p, at + width + b), load8(p, at + 2 * width + b)
         for j in range(N - 1):
+            if p[j + 1] == 0.0:
+                continue
             lane = j - b if 0 <= j - b < LANES else LANES
             dx, dy, dz = p[at + j] - x, p[at + width + j] - y1, p[at + 2 * width + j] - z
             k = p[j + 1] * inverse_cubes(dx * dx + dy * dy + dz * dz + load8(p, own + LANES * lane))
@@ -203,6 +205,8 @@ def commutator_between_orbits(N, y, bodies, parameters, out):
         sx, sy, sz = inner * px + p[0] * fx, inner * py + p[0] * fy, inner * pz + p[0] * fz
         at, by = memory + PLACE * width, memory + SPEED * width
         for j in range(N - 1):
+            if p[j + 1] == 0.0:
+                continue
             lane = j - b if 0 <= j - b < LANES else LANES
             dx, dy, dz = p[at + j] - x, p[at + width + j] - y1, p[at + 2 * width + j] - z
             ex, ey, ez = p[by + j] - u, p[by + width + j] - v, p[by + 2 * width + j] - w
