@@ -145,7 +145,7 @@ def main(repeats: int) -> None:
             functools.partial(loop, hand, part, CALLS, y, bodies, np.array(system.with_memory), out[k])
             for k, part in ((2, L.ALL), (3, L.COMMUTATOR))
         ]  # fmt: skip
-        has = system.commutator is not None
+        has = "commutator" in system.provides
         best = fastest(todo[: 3 + has], repeats)
         ns = [f"{1e9 * x / CALLS:.1f}" for x in best] + ["none"] * (not has)
         turn = slice(3, 6) if q else slice(0, 3)
