@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,19 +171,38 @@ def dataset(
     if note:
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note
-    coordinates: dict[str, Any] = {
-        "time": ("time", np.asarray(times, dtype=float), {"long_name": "time", "units": UNITS[units]["time"]}),
-        "axis": ("axis", list(AXES)),
-    }
+    labels = [("axis", tuple(AXES))]
     if work_columns:
-        coordinates["force"] = ("force", [system.auxiliary[k].label for k in work_columns])
+        labels.append(("force", tuple(system.auxiliary[k].label for k in work_columns)))
     if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
-        coordinates["angle"] = ("angle", list(ANGLES))
+        labels.append(("angle", tuple(ANGLES)))
     if system.rotates:
-        coordinates["quaternion"] = ("quaternion", list(QUATERNION))
+        labels.append(("quaternion", tuple(QUATERNION)))
     import xarray as xr
 
-    return xr.Dataset(variables, coordinates, dict(attributes))
+    about = {"long_name": "time", "units": UNITS[units]["time"]}
+    made = {name: xr.Variable(*given) for name, given in variables.items()}
+    return xr.Dataset(made, coordinates(np.asarray(times, dtype=float), about, tuple(labels)), dict(attributes))
+
+
+@lru_cache(64)
+def _labelled(labels: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
+    """Coordinates of labels along dimensions, which take xarray as long to make as all the rest of a short Dataset."""
+    import xarray as xr
+
+    return xr.Dataset(coords={name: (name, list(words)) for name, words in labels}).coords
+
+
+def coordinates(times: Any, about: Mapping[str, str], labels: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
+    """The coordinates of a Dataset: times, with attributes, and pairs (dimension, labels)."""
+    import xarray as xr
+    from xarray.indexes import PandasIndex
+
+    kept = _labelled(labels)
+    index = PandasIndex(times, "time")
+    variables = {name: one.variable.copy(deep=False) for name, one in kept.items()}
+    time = index.create_variables({"time": xr.Variable("time", times, dict(about))})
+    return xr.Coordinates(variables | time, indexes={**kept.xindexes, "time": index})
 
 
 def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:
