@@ -36,11 +36,8 @@ def linked(t, N, y, bodies, parameters):
 
 
 def terms(t, N, y, bodies, parameters):
-    """Of as many terms as the first parameter says."""
-    total = 0.0
-    for k in range(int(parameters[0])):
-        total += parameters[1] * y[L.POSITION + k] ** 2
-    return total
+    """Of as many terms as the first parameter says; what cannot be compiled (a generator) can be traced."""
+    return sum(parameters[1] * y[L.POSITION + k] ** 2 for k in range(int(parameters[0])))
 
 
 def system_of(potential, N=1, moments=(np.inf,) * 3, parameters=(1.0,), **more):

@@ -99,6 +99,15 @@ def moving_inputs(names: Sequence[str]) -> list[str]:
     return [name for name in names if name[0] in "vm" and not name.startswith("mass")]
 
 
+def potential_text(g: Graph, potential: int, N: int, name: str) -> str:
+    """The text of a role of signature POTENTIAL."""
+    (row,) = factored(g, [potential])
+    read, given = of_flat_memory(g.names([row]), N)
+    body = Lines(g, [row], given)
+    lines = [f"def {name}(t, N, y, bodies, parameters):", *read, *body.lines, f"return {body.names[row]}"]
+    return "\n    ".join(lines) + "\n"
+
+
 def text(g: Graph, loads: Mapping[str, Loads], recorded: bool) -> str:
     """The text of roles of signature LOADS.
 

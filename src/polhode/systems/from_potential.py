@@ -13,7 +13,7 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.reach import WRITTEN
 from polhode.programs.dynamics import Dynamics
-from polhode.programs.potentials import commutator_of, loads_of, moving_inputs, text
+from polhode.programs.potentials import commutator_of, loads_of, moving_inputs, potential_text, text
 from polhode.programs.written import module_of
 from polhode.systems.user.derived import jumps
 from polhode.systems.user.dynamics import dynamics_of_roles
@@ -31,6 +31,8 @@ class Derived(NamedTuple):
     ----------
     loads, commutator : function
         Of signature LOADS.
+    potential : function
+        Of signature POTENTIAL: what was traced, in a form that can be compiled.
     dynamics : Dynamics
         Their program. Its rates hold that of the work of a potential that depends on time; the loads then write it, as
         that of the one auxiliary variable.
@@ -38,6 +40,7 @@ class Derived(NamedTuple):
 
     loads: Callable[..., Any]
     commutator: Callable[..., Any]
+    potential: Callable[..., Any]
     dynamics: Dynamics
 
 
@@ -105,9 +108,10 @@ def from_potential(
     if len(g.needed([*loads.rows, *changes.rows])) > MOST_ROWS:
         raise _refused(name, f"written out they have more than {MOST_ROWS} operations")
     rates = (loads.rate,) if g.value(loads.rate) is None else ()
-    module = module_of(text(g, dict(zip(NAMES, (loads, changes), strict=True)), bool(rates)))
+    roles = text(g, dict(zip(NAMES, (loads, changes), strict=True)), bool(rates))
+    module = module_of(roles + "\n\n" + potential_text(g, row, len(moves), "potential"))
     dynamics = replace(made, force=tuple(loads.force), torque=tuple(loads.torque), rates=rates, potential=row)
-    found = Derived(module.loads_of_potential, module.commutator_of_potential, dynamics)
+    found = Derived(module.loads_of_potential, module.commutator_of_potential, module.potential, dynamics)
     while len(_kept) >= jit.KEPT_KERNELS:
         _kept.popitem(last=False)
     _kept[key] = (g, found)  # which keeps the graph, so that no other gets its id

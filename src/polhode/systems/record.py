@@ -594,7 +594,8 @@ class System:
 
     def compiled_potential(self, t: float, y: Any) -> Callable[..., Any] | None:
         """The POTENTIAL role for a compiled loop, or None."""
-        return None if self.potential is None else self._as_kernel(self.potential, POTENTIAL, t, y)
+        role = self._of_potential().potential if is_derived(self.loads) else self.potential
+        return None if role is None else self._as_kernel(role, POTENTIAL, t, y)
 
     def _as_kernel(self, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
         roles = self.__dict__.setdefault("_compiled", {})

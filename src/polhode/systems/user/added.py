@@ -112,14 +112,14 @@ def added_functions(
         form = FORMS[role.__name__.removesuffix("_added")]
         if UserFunction(form, function, slope, frame, every, loads, len(numbers)).drives:
             work = "potential"
-    work_slots = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
+    work_slots: dict[str, Any] = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
     for name in names:
         function, role, *slope = functions[name]
         form = FORMS[role.__name__.removesuffix("_added")]
         built = potential if name == "potential" else loads
-        slots_of = {} if name == "potential" else work_slots
+        slots_of: dict[str, Any] = {} if name == "potential" else work_slots
         given[name] = UserFunction(form, function, role, frame, every, built, len(numbers), **slots_of)
         roles["potential" if name == "potential" else "loads"] = given[name]
         if slope and not forces:
