@@ -215,7 +215,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             if time.time() - entry_path[0].stat().st_mtime > DAY:
                 os.utime(entry_path[0])  # ``prune`` removes the least recently used
-        if UNRESOLVED in content.obj:  # it looks for a function when it is loaded
+        if UNRESOLVED in content.obj:  # type: ignore[operator]  # it looks for a function when it is loaded
             rtsys.initialize(target_context)
         name_memory_functions()
         return CompileResult._rebuild(target_context, *pickle.loads(content))

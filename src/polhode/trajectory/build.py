@@ -171,7 +171,7 @@ def dataset(
     if note:
         for name in ("energy", "energy_error", "energy_change"):
             variables[name][2]["note"] = note
-    labels = [("axis", tuple(AXES))]
+    labels: list[tuple[str, tuple[Any, ...]]] = [("axis", tuple(AXES))]
     if work_columns:
         labels.append(("force", tuple(system.auxiliary[k].label for k in work_columns)))
     if chart is not None and CHART_DIMENSION.get(chart.name) == "angle":
@@ -186,14 +186,14 @@ def dataset(
 
 
 @lru_cache(64)
-def _labelled(labels: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
+def _labelled(labels: tuple[tuple[str, tuple[Any, ...]], ...]) -> Any:
     """Coordinates of labels along dimensions, which take xarray as long to make as all the rest of a short Dataset."""
     import xarray as xr
 
     return xr.Dataset(coords={name: (name, list(words)) for name, words in labels}).coords
 
 
-def coordinates(times: Any, about: Mapping[str, str], labels: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
+def coordinates(times: Any, about: Mapping[str, str], labels: tuple[tuple[str, tuple[Any, ...]], ...]) -> Any:
     """The coordinates of a Dataset: times, with attributes, and pairs (dimension, labels)."""
     import xarray as xr
     from xarray.indexes import PandasIndex
