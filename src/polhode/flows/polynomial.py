@@ -5,9 +5,9 @@ The coefficients of order k of the states are X_k, in powers of (time - t)/s wit
     y(t + f s) = y(t) + sum over k = 1 ... K of X_k f^k,
 
 after which quaternions are scaled to unit length; sums are compensated. Steps of one size have s = h and f = 1. Chosen
-steps are as long as the last two terms allow: |X_k| f^k at most the tolerance for k = K - 1 and K; so none is refused.
-Their scale is a power of two, of the size of the last step: one of another size changes the exponents of coefficients
-and no digit.
+steps are as long as the last two terms allow: |X_k| f^k at most a part of the tolerance for k = K - 1 and K; so none is
+refused. Their scale is a power of two, of the size of the last step: one of another size changes the exponents of
+coefficients and no digit.
 
 Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond, where the
 sign is clear of rounding, and the next one begins with the formulas that hold there. Signs are compared at eight places
@@ -46,6 +46,8 @@ LOOKS = 8
 """Places of a step at which the signs of conditions are compared."""
 CLEAR = 8.0 * 2.0**-52
 """Part of the numbers it is the difference of that a condition must have to be clear of rounding."""
+SHARE = 1.0 / 16.0
+"""Part of the tolerance that the last two terms may have: the next ones add to them, and so do errors of steps."""
 RESOLVED = 1e-15
 """Shortest step over the time."""
 AT_ONCE, MOST_CUTS = 1e-9, 100
@@ -108,7 +110,7 @@ def last_terms(K, p):
     Those of attitudes count as angles (rad) and have the relative tolerance; those of positions, velocities and angular
     velocities have the absolute one and the relative one times the size of the vector.
     """
-    relative, absolute = p.step_info[L.RELATIVE], p.step_info[L.ABSOLUTE]
+    relative, absolute = SHARE * p.step_info[L.RELATIVE], SHARE * p.step_info[L.ABSOLUTE]
     width, r = p.int_coefficients[WIDTH], p.work
     a, b = HEAD + width * (K - 1), HEAD + width * K
     s, before, last = HEAD, 0.0, 0.0

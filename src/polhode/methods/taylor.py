@@ -80,7 +80,7 @@ OF_EQUAL_STEPS = 20
 
 def order_for(rtol: float) -> int:
     """The order that is fastest at a tolerance, as measured."""
-    return min(24, max(12, ceil(4.0 - 1.4 * log10(rtol))))
+    return min(22, max(16, ceil(13.0 - 0.6 * log10(rtol))))
 
 
 def of_program(name: str, order: int, by_tolerance: Callable[[float], int] | None, system: Any) -> CompiledMethod:
