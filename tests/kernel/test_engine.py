@@ -382,37 +382,37 @@ def test_solve3_against_numpy():
 
 
 # ------------------------------------------------------------------ Newton's method
-def quadratic(x, data):
+def quadratic(x, full, data):
     return (x[0] * x[0] - data[0], x[1] * x[0] - data[1], x[2] + x[1] * x[1] - data[2])
 
 
-def quadratic_slope(x, data):
+def quadratic_slope(x, full, data):
     return (2 * x[0], 0.0, 0.0, x[1], x[0], 0.0, 0.0, 2 * x[1], 1.0)
 
 
-def poor_slope(x, data):
+def poor_slope(x, full, data):
     return (3.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0)
 
 
-def no_root(x, data):
+def no_root(x, full, data):
     return (x[0] * x[0] + 1.0, x[1], x[2])
 
 
-def no_root_slope(x, data):
+def no_root_slope(x, full, data):
     return (2 * x[0], 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def not_a_number(x, data):
+def not_a_number(x, full, data):
     return (data[0], 0.0, 0.0)
 
 
-def flat(x, data):
+def flat(x, full, data):
     return (0.0,) * 9
 
 
 def newton(function, slope, x, data=(0.0, 0.0, 0.0)):
     report = np.zeros(L.STEP_INFO)
-    status, found = solve.newton3(function, slope, x, 1.0, inf, inf, False, data, report)
+    status, found = solve.newton3(function, slope, x, 1.0, inf, inf, False, False, data, report)
     return status, found, report
 
 
@@ -424,6 +424,21 @@ def test_newton_reaches_round_off(slope):
     np.testing.assert_allclose(x, exact, rtol=1e-15)
     assert 3 <= report[L.ITERATIONS] <= 12
     assert report[L.RESIDUAL] < 1e-7
+
+
+def test_newton_asks_for_the_full_jacobian_where_corrections_shrink_slowly():
+    asked = []
+
+    def slope(x, full, data):
+        asked.append(full)
+        return quadratic_slope(x, full, data) if full else poor_slope(x, full, data)
+
+    report = np.zeros(L.STEP_INFO)
+    status, x = solve.newton3(
+        quadratic, slope, (1.3, 1.0, 0.5), 1.0, inf, inf, False, True, (2.0, 3.0, 1.0), report
+    )  # fmt: skip
+    assert status == L.OK and asked == [False, False] + [True] * (len(asked) - 2)
+    np.testing.assert_allclose(x, (2**0.5, 3 / 2**0.5, 1.0 - 4.5), rtol=1e-15)
 
 
 def test_newton_at_the_solution_takes_one_iteration():
@@ -454,13 +469,15 @@ quadratic_helper, slope_helper = jit.inlined(quadratic), jit.inlined(quadratic_s
 
 
 def singular(report):
-    return solve.newton3(quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, inf, inf, False, (2.0, 3.0, 1.0), report)[
-        0
-    ]
+    return solve.newton3(
+        quadratic_helper, flat_helper, (1.0, 1.0, 1.0), 1.0, inf, inf, False, False, (2.0, 3.0, 1.0), report
+    )[0]
 
 
 def compiled_root(report):
-    _, x = solve.newton3(quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, inf, inf, False, (2.0, 3.0, 1.0), report)
+    _, x = solve.newton3(
+        quadratic_helper, slope_helper, (1.3, 1.0, 0.5), 1.0, inf, inf, False, False, (2.0, 3.0, 1.0), report
+    )
     return x[0] + x[1] + x[2]
 
 
