@@ -9,6 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+import loads_by_hand as written
 import mp_program as oracle
 from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.kernel import layout as L
@@ -252,11 +253,11 @@ def wall(q, p):
 
 
 BY_HAND = {
-    "top": (top, {"q": "attitude", "p": 4}, heavy_top.top_loads, heavy_top.top_commutator, heavy_top.top_potential,
+    "top": (top, {"q": "attitude", "p": 4}, written.top_loads, written.top_commutator, heavy_top.top_potential,
             (3.0, 0.1, 0.2, 0.9)),
-    "gradient": (near, {"q": "attitude", "p": 1, "I": 3}, gravity_gradient.gradient_loads,
-                 gravity_gradient.gradient_commutator, gravity_gradient.gradient_potential, (2.0,)),
-    "wall": (wall, {"q": "attitude", "p": 4}, soft_wall.wall_loads, soft_wall.wall_commutator,
+    "gradient": (near, {"q": "attitude", "p": 1, "I": 3}, written.gradient_loads,
+                 written.gradient_commutator, gravity_gradient.gradient_potential, (2.0,)),
+    "wall": (wall, {"q": "attitude", "p": 4}, written.wall_loads, written.wall_commutator,
              soft_wall.wall_potential, (1.0, 0.0, 0.0, 1.0)),
 }  # fmt: skip
 

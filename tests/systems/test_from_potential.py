@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from loads_by_hand import top_commutator, top_loads
 from polhode.algebra.quaternion import rotate
 from polhode.errors import InvalidInput
 from polhode.kernel import layout as L
@@ -50,7 +51,8 @@ def system_of(potential, N=1, moments=(np.inf,) * 3, parameters=(1.0,), **more):
 def test_the_potential_of_the_top_makes_the_top():
     top = ph.heavy_top((1.0, 1.6, 2.1), (0.1, 0.2, 0.9), weight=3.0)
     mine = replace(top, name="mine", loads=no_loads, commutator=None, series=None, provides=())
-    assert mine.loads is not top.loads and {"commutator", "velocity_independent"} <= mine.provides
+    assert mine.loads is top.loads and {"commutator", "velocity_independent"} <= mine.provides
+    top = replace(top, loads=top_loads, commutator=top_commutator)
     ph.check_system(mine, **SPIN).raise_for_failure()
     for name in ("v2", "fg6_5", "mkrk:gauss6"):
         a, b = (ph.integrate(system, name, step=0.02, t_end=1.0, **SPIN) for system in (top, mine))
@@ -104,5 +106,13 @@ def test_what_does_not_follow_is_told(potential, more, said):
 
 
 def test_a_potential_with_loads_is_left_alone():
+    top = replace(ph.heavy_top((1.0, 1.6, 2.1), (0.1, 0.2, 0.9), weight=3.0), loads=top_loads, commutator=None)
+    assert top.potential is top_potential and top.loads is top_loads and top.commutator is None
+
+
+def test_a_commutator_of_ones_own_or_none_is_left_alone():
     top = ph.heavy_top((1.0, 1.6, 2.1), (0.1, 0.2, 0.9), weight=3.0)
-    assert top.potential is top_potential and replace(top, parameters=top.parameters).loads is top.loads
+    assert replace(top, commutator=top_commutator).commutator is top_commutator
+    bare = replace(top, commutator=None)
+    assert bare.loads is top.loads and "commutator" not in bare.provides
+    assert replace(top, parameters=2.0 * top.parameters).commutator is top.commutator

@@ -76,6 +76,9 @@ def loads_of(g: Graph, potential: int, moves: Sequence[bool], turns: Turns) -> L
 
 def commutator_of(g: Graph, loads: Loads, moves: Sequence[bool], turns: Turns) -> Loads:
     """The load of [V, [T, V]], and what it adds to the rate of the work; see ``derive.commutator``."""
+    # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
+    rows, n = factored(g, [*loads.force, *loads.torque, loads.rate]), len(loads.force)
+    loads = Loads(rows[:n], rows[n:-1], rows[-1])
     seeds: dict[int, int] = {}
     twist: list[int] = []
     for i in range(len(moves)):
@@ -88,8 +91,7 @@ def commutator_of(g: Graph, loads: Loads, moves: Sequence[bool], turns: Turns) -
             seeds |= derive.turned(g, "q", w, i)
         about = derive.cross(g, w, T)
         twist += [about[k] if turns[i][k] else g.const(0.0) for k in range(3)]
-    changes = derive.forward(g, [*loads.force, *loads.torque, loads.rate], seeds)
-    n = len(loads.force)
+    changes = derive.forward(g, rows, seeds)
     torque = [g.sum((a, 2.0), (b, 2.0)) for a, b in zip(changes[n : 2 * n], twist, strict=True)]
     return Loads([g.sum((a, 2.0)) for a in changes[:n]], torque, g.sum((changes[-1], 2.0)))
 

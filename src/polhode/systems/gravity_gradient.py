@@ -30,31 +30,6 @@ from polhode.systems.words import GravitationalParameter, Inertia, Length
 # exact for a nearly spherical body too.
 
 
-def gradient_loads(part, t, N, y, bodies, parameters, out):
-    """Torque k u x I u."""
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    I = get3(bodies, L.INERTIA)
-    k = parameters[0]
-    put3(out, 0, (0.0, 0.0, 0.0))
-    out[3] = k * (I[2] - I[1]) * u[1] * u[2]
-    out[4] = k * (I[0] - I[2]) * u[2] * u[0]
-    out[5] = k * (I[1] - I[0]) * u[0] * u[1]
-
-
-def gradient_commutator(part, t, N, y, bodies, parameters, out):
-    """Gradient of T . I^-1 T = k^2 (d1 u2^2 u3^2 + d2 u3^2 u1^2 + d3 u1^2 u2^2), d1 = (I3 - I2)^2 / I1 and so on."""
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    I = get3(bodies, L.INERTIA)
-    a, b, c = I[2] - I[1], I[0] - I[2], I[1] - I[0]
-    d = times((a * a, b * b, c * c), get3(bodies, L.INVERSE_INERTIA))
-    s = times(u, u)
-    k = 2.0 * parameters[0] * parameters[0]
-    put3(out, 0, (0.0, 0.0, 0.0))
-    out[3] = k * u[1] * u[2] * (d[0] * (s[2] - s[1]) + (d[2] - d[1]) * s[0])
-    out[4] = k * u[2] * u[0] * (d[1] * (s[0] - s[2]) + (d[0] - d[2]) * s[1])
-    out[5] = k * u[0] * u[1] * (d[2] * (s[1] - s[0]) + (d[1] - d[0]) * s[2])
-
-
 def gradient_series(part, t, k, u, bodies, parameters, out):
     """Taylor coefficient of the torque: products u_y u_z, u_z u_x, u_x u_y of series."""
     I = get3(bodies, L.INERTIA)
@@ -121,11 +96,8 @@ def gravity_gradient(inertia: Inertia, mu: GravitationalParameter, radius: Lengt
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        loads=gradient_loads,
         potential=gradient_potential,
-        commutator=gradient_commutator,
         series=gradient_series,
-        provides={"velocity_independent"},
         parameters=np.array([strength]),
         conserves=("energy", "vertical_angular_momentum") + (() if axis is None else ("axial_angular_momentum",)),
         axis=axis,

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from polhode.algebra.quaternion import rotate_inverse
-from polhode.algebra.so3 import cross, dot, scale, times
+from polhode.algebra.so3 import cross, dot, scale
 from polhode.arguments import choice, in_unit, number, vector
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
@@ -39,25 +39,6 @@ STANDARD_GRAVITY = 9.81
 POINTS = ("fixed_point", "center_of_mass")
 
 # parameters: weight, then the centre of mass in the principal frame
-
-
-def top_loads(part, t, N, y, bodies, parameters, out):
-    """Torque of the weight about the fixed point."""
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, scale(-parameters[0], cross(get3(parameters, 1), u)))
-
-
-def top_commutator(part, t, N, y, bodies, parameters, out):
-    """Gradient of T . I^-1 T, T the torque: 2 weight (c x w) x u with w = I^-1 T.
-
-    It is the commutator of [vilmart2013]; the components printed there are not this gradient.
-    """
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    g = scale(parameters[0], get3(parameters, 1))
-    w = times(get3(bodies, L.INVERSE_INERTIA), cross(u, g))
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, scale(2.0, cross(cross(g, w), u)))
 
 
 def top_series(part, t, k, u, bodies, parameters, out):
@@ -171,11 +152,8 @@ def heavy_top(
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        loads=top_loads,
         potential=top_potential,
-        commutator=top_commutator,
         series=top_series,
-        provides={"velocity_independent"},
         parameters=np.concatenate([[weight], inside]),
         conserves=conserves,
         axis=axis,

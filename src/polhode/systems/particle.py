@@ -22,7 +22,6 @@ from polhode.arguments import array, in_unit, number, numbers, truth, vector
 from polhode.capabilities import stated
 from polhode.errors import InvalidInput, answering
 from polhode.kernel import layout as L
-from polhode.kernel.access import get3, put3
 from polhode.systems.record import IDENTITY, AuxiliaryVariable, System, no_loads, plain
 from polhode.systems.user import (
     CACHE_SIZE,
@@ -36,22 +35,6 @@ from polhode.systems.user import (
 from polhode.systems.words import Function, Mass, NumberOrVector, Numbers, Vector
 
 # parameters of the built-in loads: stiffness (3), weight (3)
-
-
-def field_loads(part, t, N, y, bodies, parameters, out):
-    """Spring and weight."""
-    r = get3(y, L.POSITION)
-    for k in range(3):
-        out[k] = parameters[3 + k] - parameters[k] * r[k]
-    put3(out, 3, (0.0, 0.0, 0.0))
-
-
-def field_commutator(part, t, N, y, bodies, parameters, out):
-    """Gradient of F . F / mass."""
-    r = get3(y, L.POSITION)
-    for k in range(3):
-        out[k] = -2.0 * parameters[k] * bodies[L.INVERSE_MASS] * (parameters[3 + k] - parameters[k] * r[k])
-    put3(out, 3, (0.0, 0.0, 0.0))
 
 
 def field_potential(t, N, y, bodies, parameters):
@@ -139,7 +122,7 @@ def particle(
         values = np.concatenate([spring, mass * pull])
         loads, role, commutator = no_loads, None, no_loads
         if values.any():
-            loads, role, commutator = field_loads, field_potential, field_commutator
+            role, commutator = field_potential, None
         conserves = ("energy",)
         if not pull.any() and np.ptp(spring) == 0.0:
             conserves += ("angular_momentum_space",)

@@ -385,7 +385,7 @@ class System:
             raise InvalidInput(
                 f"{self.name} has auxiliary variables, whose rates loads write; give the System its loads"
             )
-        if self.commutator is not None or self.loads is no_loads:
+        if is_derived(self.commutator) or (self.commutator is None and self.loads is no_loads):
             object.__setattr__(self, "commutator", made.commutator)
         object.__setattr__(self, "loads", made.loads)
         object.__setattr__(self, "auxiliary", own)

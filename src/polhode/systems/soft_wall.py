@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.algebra.so3 import axpy, cross, dot, scale, times
+from polhode.algebra.so3 import axpy, cross, dot, scale
 from polhode.arguments import choice, in_unit
 from polhode.errors import answering
 from polhode.kernel import layout as L
@@ -31,29 +31,6 @@ from polhode.systems.words import Inertia
 SIGNS = {"printed": 1.0, "physical": -1.0}
 
 # parameters: s, then the body's third axis in the principal frame
-
-
-def wall_loads(part, t, N, y, bodies, parameters, out):
-    """Torque V'(R33) u x e3 in the body frame, with u the vertical in the body frame."""
-    e = get3(parameters, 1)
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    d = 1.1 + dot(u, e)
-    slope = parameters[0] * (0.01 * d**-11 - d**-2)
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, scale(slope, cross(u, e)))
-
-
-def wall_commutator(part, t, N, y, bodies, parameters, out):
-    """Gradient of T . I^-1 T, T the torque: 2 (V' e x w + V'' (e . w x u) e) x u with w = I^-1 T."""
-    e = get3(parameters, 1)
-    u = rotate_inverse(get4(y, L.ATTITUDE), (0.0, 0.0, 1.0))
-    d = 1.1 + dot(u, e)
-    slope = parameters[0] * (0.01 * d**-11 - d**-2)
-    curve = parameters[0] * (2.0 * d**-3 - 0.11 * d**-12)
-    w = times(get3(bodies, L.INVERSE_INERTIA), scale(slope, cross(u, e)))
-    G = axpy(curve * dot(e, cross(w, u)), e, scale(slope, cross(e, w)))
-    put3(out, 0, (0.0, 0.0, 0.0))
-    put3(out, 3, scale(2.0, cross(G, u)))
 
 
 D, A, B = L.SERIES_AUXILIARY, L.SERIES_AUXILIARY + L.SERIES_ROW, L.SERIES_AUXILIARY + 2 * L.SERIES_ROW
@@ -115,11 +92,8 @@ def soft_wall(inertia: Inertia = (2.0, 3.0, 4.5), sign: Literal["printed", "phys
         mass=np.array([np.inf]),
         moments=moments[None],
         frames=frame[None],
-        loads=wall_loads,
         potential=wall_potential,
-        commutator=wall_commutator,
         series=wall_series,
-        provides={"velocity_independent"},
         parameters=np.concatenate([[SIGNS[sign]], third]),
         conserves=("energy", "vertical_angular_momentum"),
         recommended="fg6_5",
