@@ -319,3 +319,13 @@ def test_a_potential_that_cannot_be_traced_has_none():
 
     system = ph.orbit(EARTH.mu, potential=rounded)
     assert "commutator" not in system.provides
+
+
+def test_a_longer_table_is_the_same_kernel():
+    """Its numbers lie behind those of other forces, and how many there are is no constant."""
+    made = [
+        ph.orbit(EARTH.mu, forces=[F.third_body(4.9e12, times=TIMES[:n], positions=TABLE["positions"][:n]), FIELD])
+        for n in (20, 21)
+    ]
+    kernels = [one.compiled_loads(0.0, state_of(one)) for one in made]
+    assert kernels[0] is kernels[1]

@@ -42,7 +42,7 @@ class Decisions:
     def number(self, g: Graph, row: int) -> float | None:
         """The value of a row of inputs whose values are known, else None."""
         names = set(g.names([row]))
-        if not names <= self.values.keys():
+        if any(name not in self.values for name in names):
             return None
         self.asked |= names
         return float(g.evaluate([row], self.values)[0])

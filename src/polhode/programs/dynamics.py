@@ -17,7 +17,7 @@ from polhode.programs import derive
 from polhode.programs.attitude import conjugate, multiply
 from polhode.programs.decisions import Decisions, TooManyWays
 from polhode.programs.graph import Graph
-from polhode.programs.memory import Bodies, Parameters, State, Written, effective_torque, handed
+from polhode.programs.memory import Bodies, Parameters, State, Values, Written, effective_torque, handed
 from polhode.programs.rewire import rewired
 from polhode.programs.trace import called, flat
 from polhode.programs.tracer import DECIDES, NotTraceable, Tracer, array_of, row_of
@@ -171,7 +171,7 @@ def of_roles(
         The part of the loads.
     """
     N = len(turns)
-    values = {f"p{k}": float(x) for k, x in enumerate(parameters) if k not in changing}
+    values = Values(parameters, changing)
     try:
         acting, rewiring = rewired(loads)
         level = None if potential is None else rewired(potential)[0]

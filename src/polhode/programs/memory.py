@@ -17,6 +17,7 @@ p{k}                parameter k of the system
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,30 @@ class Parameters:
 
     def __setitem__(self, k: Any, value: Any) -> None:
         raise NotTraceable(LATER)
+
+
+class Values(Mapping[str, float]):
+    """Values of parameters by the names of their inputs, but of those that are ``changing``; read when asked for."""
+
+    def __init__(self, parameters: Sequence[float], changing: Collection[int]) -> None:
+        self.parameters, self.changing = parameters, changing
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name[:1] == "p" and name[1:].isdigit() and self._has(int(name[1:]))
+
+    def _has(self, k: int) -> bool:
+        return k < len(self.parameters) and k not in self.changing
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self:
+            raise KeyError(name)
+        return float(self.parameters[int(name[1:])])
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"p{k}" for k in range(len(self.parameters)) if self._has(k))
+
+    def __len__(self) -> int:
+        return len(self.parameters)
 
 
 class Written(dict[int, Any]):

@@ -106,14 +106,15 @@ def force_table(
     numbers_at = ROWS + ROW * len(pulls)
     end = numbers_at + sum(len(force.numbers) for force in (*pulls, *beside))
     rows: list[float] = []
-    stored: list[float] = []
+    starts = _starts((*made, *beside), numbers_at)
+    stored = [0.0] * (end - numbers_at)
     places: list[int] = []
     auxiliary: list[AuxiliaryVariable] = []
     switches: list[Switch] = []
     impulses: list[Impulse] = []
     watches: list[Watch] = []
     for k, force in enumerate((*made, *beside)):
-        inside, at = k < len(made), numbers_at + len(stored)
+        inside, at = k < len(made), starts[k]
         what = f"forces[{k}], {force.description}"
         falls = bool(burns) and (force.surface or force.flow > 0.0)
         part = L.MOVING if force.velocity_dependent else L.RESTING
@@ -128,7 +129,8 @@ def force_table(
                 rows += [number_of_kind, at, part, len(auxiliary) if booked else -1, end if falls else 0]
             else:
                 places.append(at)
-            stored += [force.numbers[0] / mass[0], *force.numbers[1:]] if force.flow > 0.0 else force.numbers
+            numbers_of = [force.numbers[0] / mass[0], *force.numbers[1:]] if force.flow > 0.0 else force.numbers
+            stored[at - numbers_at : at - numbers_at + len(numbers_of)] = numbers_of
             switches += [replace(one, index=at + one.index, what=what) for one in force.switches]
             watches += [replace(one, flag=at + one.flag if one.flag >= 0 else -1) for one in force.watches]
         if booked:
@@ -151,6 +153,15 @@ def force_table(
         tuple(made), kinds, parameters, tuple(places), tuple(auxiliary), tuple(switches), tuple(impulses),
         tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None,
     )  # fmt: skip
+
+
+def _starts(forces: Sequence[Force], first: int) -> list[int]:
+    """Where the numbers of forces begin: the longest (tables) last, so that their lengths move no others."""
+    starts = [0] * len(forces)
+    for k in sorted(range(len(forces)), key=lambda k: len(forces[k].numbers)):
+        starts[k] = first
+        first += len(forces[k].numbers)
+    return starts
 
 
 def auxiliary_variables(table: ForceTable, work: str, devices: Sequence[str] = ()) -> tuple[AuxiliaryVariable, ...]:
