@@ -26,6 +26,7 @@ from polhode.checks.method_measures import (
 from polhode.checks.problems import (
     CONFIGURATION,
     FREE_SPAN,
+    LONG_SPAN,
     ORDER_PROBLEMS,
     ORDER_SPAN,
     POINT_PROBLEMS,
@@ -53,6 +54,9 @@ Problem = tuple[System, object, object, float]
 """System, initial state, exact end state, initial time."""
 
 # ------------------------------------------------------------------ tolerances
+HIGHEST_IN_SHORT = 24
+"""Order up to which orders are measured over ``ORDER_SPAN``."""
+
 ORDER_TOLERANCE = 0.2
 """How far a measured order may be from the promised one.
 
@@ -91,10 +95,14 @@ def _order_lines(chosen: MethodSpec) -> list[Line]:
     elif needs_places(chosen):
         names = SPACE_PROBLEMS
     pull = {"attracted": "central_gravity" in prepared.needs}
-    lines = [_order_line(chosen, what, promises.order, order_problem(what, *loads, **pull)) for what in names]
+    span = LONG_SPAN if promises.order > HIGHEST_IN_SHORT else ORDER_SPAN
+    lines = [
+        _order_line(chosen, what, promises.order, order_problem(what, *loads, **pull, span=span), span)
+        for what in names
+    ]
     if sums_series(chosen):
-        problem = order_problem(SERIES_PROBLEM, VERTICAL)
-        lines.append(_order_line(chosen, "order, torque by the vertical", promises.order, problem))
+        problem = order_problem(SERIES_PROBLEM, VERTICAL, span=span)
+        lines.append(_order_line(chosen, "order, torque by the vertical", promises.order, problem, span))
     if falls:
         problem = order_problem("order, particle" if points else "order, body in space", *SWITCHES, **pull)
         lines.append(_order_line(chosen, "order, loads by velocity", promises.order_velocity, problem))

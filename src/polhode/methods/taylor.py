@@ -33,7 +33,7 @@ from polhode.methods.record import CompiledMethod, Method, Promises
 from polhode.programs.series_role import LARGEST_ORDER, series_role
 
 SMALLEST_ORDER = 2
-SHOWN = (8, 12, 16, 20)
+SHOWN = (8, 12, 16, 20, 30)
 """Orders that are listed."""
 
 rotate_free = hole("rotate_free(i, t, h, p) -> status", "Rotates body i by its Taylor series.")
