@@ -13,19 +13,16 @@ thread for each member.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from polhode.errors import InvalidInput
-from polhode.kernel import layout as L
 from polhode.kernel.simd import WIDTHS
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.factor import factored
 from polhode.programs.languages import LANES, PYTHON, C
-from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines, matrix_rows
+from polhode.programs.roles import of_flat_memory
+from polhode.programs.text import HEAD, HEAD_OF_LANES, Lines
 from polhode.programs.written import module_of
-
-At = Callable[[str, int], str]
-AXES = ("w", "x", "y", "z")
 
 HEAD_OF_C = """\
 /* The loads of one system, written by polhode; compile with a C compiler, or with CUDA's. */
@@ -66,54 +63,6 @@ MEMBERS void {name}_of_all(long count, double t, const double *y, const double *
 """
 
 
-def of_flat_memory(names: Iterable[str], N: int, at: At) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """How inputs of programs of N bodies (``memory``) are read.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The inputs that are needed.
-    N : int
-        Number of bodies.
-    at : function
-        ``at(array, k)``, the expression of number k of ``y``, ``bodies`` or ``parameters``.
-
-    Returns
-    -------
-    first : list of (str, str)
-        Variables to be set before, with their expressions.
-    given : dict of str to str
-        Expressions of the inputs.
-    """
-    first: list[tuple[str, str]] = []
-    given = {"t": "t"}
-    for name in sorted(set(names) - {"t"}):
-        kind = name.rstrip("0123456789")
-        if kind == name:
-            continue
-        n = int(name[len(kind) :])
-        i, k = divmod(n, 4 if kind == "q" else 3)
-        block = L.CONSTANTS * i
-        if kind == "p":
-            given[name] = at("parameters", n)
-        elif kind == "f":
-            given[name] = at("bodies", L.CONSTANTS * N + n)
-        elif kind in ("mass", "lightness"):
-            given[name] = at("bodies", L.CONSTANTS * n + (L.MASS if kind == "mass" else L.INVERSE_MASS))
-        elif kind == "v":
-            given[name] = f"{at('bodies', block + L.INVERSE_MASS)} * {at('y', L.BODY * i + L.MOMENTUM + k)}"
-        elif kind in ("r", "m"):
-            given[name] = at("y", L.BODY * i + (L.POSITION if kind == "r" else L.ANGULAR) + k)
-        elif kind in ("I", "j"):
-            given[name] = at("bodies", block + (L.INERTIA if kind == "I" else L.INVERSE_INERTIA) + k)
-        else:  # of an attitude
-            parts = [f"q{axis}{i}" for axis in AXES]
-            if parts[0] not in dict(first):
-                first += [(part, at("y", L.BODY * i + L.ATTITUDE + a)) for a, part in enumerate(parts)]
-            given[name] = parts[k] if kind == "q" else matrix_rows("q", parts)[f"{kind}{k}"]
-    return first, given
-
-
 def _rows(dynamics: Dynamics) -> list[int]:
     """Rows of all that is written, in order.
 
@@ -142,9 +91,9 @@ def lanes_text(dynamics: Dynamics, width: int, name: str = "loads") -> str:
         raise InvalidInput(f"width is {width}; it must be {', '.join(map(str, WIDTHS))}, or 1 for plain numbers")
     g, rows = dynamics.graph, _rows(dynamics)
     language, load = (PYTHON, "{}[{}]") if width == 1 else (LANES, f"load{width}({{}}, {{}})")
-    first, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: load.format(array, width * k))
+    read, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: load.format(array, width * k), language)
     body = Lines(g, rows, given, language)
-    lines = [*(language.line(*one) for one in first), *body.lines]
+    lines = [*read, *body.lines]
     for k, a in enumerate(rows):
         value = body.names[a]
         if width > 1 and set(g.names([a])) <= {"t"}:  # the same in all lanes
@@ -174,9 +123,9 @@ def device_text(dynamics: Dynamics, name: str = "loads") -> str:
         The loads cannot be traced.
     """
     g, rows = dynamics.graph, _rows(dynamics)
-    first, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: f"{array}[{k} * stride]")
+    read, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: f"{array}[{k} * stride]", C)
     body = Lines(g, rows, given, C)
-    lines = [*(C.line(*one) for one in first), *body.lines]
+    lines = [*read, *body.lines]
     lines += [f"out[{k} * stride] = {body.names[a]};" for k, a in enumerate(rows)]
     head = f"MEMBER void {name}(double t, const double *y, const double *bodies, const double *parameters, double *out,"
     comment = "/* Loads at time t of the member whose number k lies at [stride * k]. */"

@@ -17,7 +17,7 @@ j        their inverses                                       3
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from polhode.programs import derive
 from polhode.programs.attitude import ROWS
 from polhode.programs.factor import factored
 from polhode.programs.graph import Graph
+from polhode.programs.languages import PYTHON, Language
 from polhode.programs.text import Lines, matrix_rows
 from polhode.programs.trace import Program
 from polhode.programs.tracer import Tracer, array_of
@@ -37,28 +38,39 @@ def angular_velocity(g: Graph) -> Any:
     return array_of([Tracer(g, g.mul(a, b)) for a, b in zip(g.inputs("j", 3), g.inputs("m", 3), strict=True)])
 
 
-def of_flat_memory(names: Iterable[str], N: int = 1) -> tuple[list[str], dict[str, str]]:
-    """Lines that read the attitudes of N bodies, and expressions of all inputs that may be among these names."""
+def plain(array: str, k: int) -> str:
+    """The expression of number k of an array."""
+    return f"{array}[{k}]"
+
+
+def of_flat_memory(
+    names: Iterable[str], N: int = 1, at: Callable[[str, int], str] = plain, language: Language = PYTHON
+) -> tuple[list[str], dict[str, str]]:
+    """Lines that read the attitudes of N bodies, and expressions of all inputs that may be among these names.
+
+    ``at(array, k)`` is the expression of number k of ``y``, ``bodies`` or ``parameters``.
+    """
     names = set(names)
-    given = {"t": "t"} | {name: f"parameters[{name[1:]}]" for name in names if name[0] == "p"}
+    given = {"t": "t"} | {name: at("parameters", int(name[1:])) for name in names if name[0] == "p"}
     read: list[str] = []
     for i in range(N):
         y, b = L.BODY * i, L.CONSTANTS * i
-        given |= {f"mass{i}": f"bodies[{b + L.MASS}]", f"lightness{i}": f"bodies[{b + L.INVERSE_MASS}]"}
+        lightness = at("bodies", b + L.INVERSE_MASS)
+        given |= {f"mass{i}": at("bodies", b + L.MASS), f"lightness{i}": lightness}
         for k in range(3):
             c = 3 * i + k
             given |= {
-                f"r{c}": f"y[{y + L.POSITION + k}]", f"v{c}": f"bodies[{b + L.INVERSE_MASS}] * y[{y + L.MOMENTUM + k}]",
-                f"m{c}": f"y[{y + L.ANGULAR + k}]", f"I{c}": f"bodies[{b + L.INERTIA + k}]",
-                f"j{c}": f"bodies[{b + L.INVERSE_INERTIA + k}]",
+                f"r{c}": at("y", y + L.POSITION + k), f"v{c}": f"{lightness} * {at('y', y + L.MOMENTUM + k)}",
+                f"m{c}": at("y", y + L.ANGULAR + k), f"I{c}": at("bodies", b + L.INERTIA + k),
+                f"j{c}": at("bodies", b + L.INVERSE_INERTIA + k),
             }  # fmt: skip
         parts = [f"q{4 * i + k}_" for k in range(4)]
         rows = matrix_rows("q", parts)
         turning = {f"q_{row}{3 * i + k}": rows[f"q_{row}{k}"] for row in ROWS for k in range(3)}
         turning |= {f"q{4 * i + k}": part for k, part in enumerate(parts)}
-        given |= turning | {f"f{4 * i + k}": f"bodies[{L.CONSTANTS * N + 4 * i + k}]" for k in range(4)}
+        given |= turning | {f"f{4 * i + k}": at("bodies", L.CONSTANTS * N + 4 * i + k) for k in range(4)}
         if not names.isdisjoint(turning):
-            read += [f"{part} = y[{y + L.ATTITUDE + k}]" for k, part in enumerate(parts)]
+            read += [language.line(part, at("y", y + L.ATTITUDE + k)) for k, part in enumerate(parts)]
     return read, given
 
 
