@@ -70,6 +70,12 @@ def whole(x):
 
 
 @inlined
+def one_if(condition):
+    """1 where a condition holds, else 0."""
+    return 1.0 if condition else 0.0
+
+
+@inlined
 def nan_if(condition, x):
     """NaN where a condition is not 0, else x."""
     return np.nan if condition != 0.0 else x

@@ -67,7 +67,7 @@ class Language:
 PYTHON = Language(
     {
         "choose": "{1} if {0} != 0.0 else {2}", "min": "{0} if {0} < {1} else {1}", "max": "{1} if {0} < {1} else {0}",
-        "less": "float({0} < {1})", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}", "nan_if": "nan_if({0}, {2})",
+        "less": "one_if({0} < {1})", "sign": "copysign(1.0, {0})", "pow": "{0} ** {1}", "nan_if": "nan_if({0}, {2})",
     },
     primitives={name: one.text for name, one in PRIMITIVES.items()},
 )  # fmt: skip

@@ -190,6 +190,7 @@ STAND_INS = {
     ("polhode.kernel.access", "segment"): segment,
     ("polhode.kernel.access", "whole"): lambda x: x,
     ("polhode.kernel.access", "nan_if"): nan_if,
+    ("polhode.kernel.access", "one_if"): lambda x: x if isinstance(x, Tracer) else float(x),
     ("polhode.kernel.jit", "_viewed"): view,
     ("polhode.kernel.jit", "_leading"): view,
     ("polhode.systems.user.roles", "effective_torque"): effective_torque,

@@ -27,7 +27,7 @@ HEAD = f"""from math import {", ".join(sorted((*MATH, "copysign", "nan", "sqrt")
 
 from numpy import floor
 
-from polhode.kernel.access import nan_if
+from polhode.kernel.access import nan_if, one_if
 from polhode.kernel.simd import four, fused, load4, spread, store4
 {CALLED}
 """
