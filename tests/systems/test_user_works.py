@@ -137,7 +137,10 @@ def test_works_have_the_order_of_the_method(name, order):
 
 
 @pytest.mark.parametrize("name", ["fg6_5", "pmlf6", "rkn6_14a"])
-@pytest.mark.parametrize("kind", ["potential that reads the time", "the same of a place"])
+@pytest.mark.parametrize(
+    "kind",
+    ["potential that reads the time", "the same of a place", "the same in an orbit", "the same of a spacecraft"],
+)
 def test_works_of_potentials_have_the_order_of_the_motion(kind, name):
     """With commutator loads too: they change the rate of the work."""
     make, start = BALANCED[kind]
@@ -146,7 +149,7 @@ def test_works_of_potentials_have_the_order_of_the_motion(kind, name):
         ds = ph.integrate(make(), name, step=step, t_end=2.0, **start)
         errors.append(abs(float(ds.energy_error[-1])))
         assert list(ds.force.values) == ["potential"] and "note" not in ds.energy_error.attrs
-    assert errors[1] < 1e-9 and math.log2(errors[0] / errors[1]) > 5.0
+    assert errors[1] < 1e-8 and math.log2(errors[0] / errors[1]) > 5.0
 
 
 @pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
