@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from polhode.errors import InvalidInput
+from polhode.kernel.access import one_if
 from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
 from polhode.programs.graph import FUNCTIONS, Graph
 from polhode.programs.text import Lines, function, literal
@@ -138,7 +139,7 @@ def test_a_field_of_degree_20_takes_no_time_to_arrange(g):
 # ------------------------------------------------------------------ text
 def evaluated(g, rows, **given):
     body = Lines(g, rows, {name: name for name in given})
-    space = {name: getattr(math, name) for name in dir(math)} | given
+    space = {name: getattr(math, name) for name in dir(math)} | {"one_if": one_if} | given
     exec("\n".join(body.lines), space)
     return [eval(body.names[a], space) for a in rows]
 
