@@ -79,7 +79,7 @@ TRANSFORMED = [
     "reversible:mkrk:midpoint", "reversible:distance:s6_10", "logarithmic:v2/mr6",
 ]  # fmt: skip
 """Methods whose steps do not have the size asked for."""
-ORBITAL = ["v2/kepler", "rkn6_14a/kepler", "v2/kepler:corrected", "s6_10/kepler+mr6"]
+ORBITAL = ["v2/kepler", "rkn6_14a/kepler", "v2/kepler:corrected", "s6_10/kepler+mr6", "sbabc1/kepler:corrected"]
 """Methods that follow orbits about a centre between kicks by the other loads."""
 PRODUCT = [f"mkrk:{name}:{map}" for name, map in product(SHIPPED, ("exp", "cayley"))]
 

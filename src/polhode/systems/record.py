@@ -375,7 +375,8 @@ class System:
         InvalidInput
             They do not follow from it, or what is stated asks for loads of another kind.
         """
-        stated_too = sorted(set(self.provides) & {"central_gravity", "only_central_gravity", "split_loads"})
+        of_loads = {"only_central_gravity", "split_loads"} | ({"central_gravity"} if self.translates else set())
+        stated_too = sorted(set(self.provides) & of_loads)
         if stated_too:
             raise InvalidInput(f"{self.name} has a potential and no loads, but provides {stated_too[0]!r}, which loads "
                                "must honour; give the System its loads")  # fmt: skip
