@@ -17,7 +17,7 @@ DAY = 86400.0
 FEW = (1e-5, 1e-9, 1e-15)
 """Tolerances on which variants are tried of equations that take long to compile."""
 FAR = tuple(10.0**-k for k in range(3, 15))
-SERIES = ("taylor12", "taylor16", "taylor20", "taylor24", "taylor")
+SERIES = ("taylor8", "taylor10", "taylor12", "taylor14", "taylor16", "taylor20", "taylor")
 POINTS = ("rkn6_14a", "rkn6_7", "rkn8_17", "p8", "sp10", "s6_10", "kl8", "mkrk:cv8", "mkrk:gauss12", "mkrk:dp8")
 ABOUT = (
     "rkn4_6b/kepler", "rkn6_14a/kepler", "s6_10/kepler", "rkn8_17/kepler", "aba8_6_4/kepler", "aba10_6_4/kepler",
