@@ -49,6 +49,10 @@ CASES = {
     "exp": (lambda t: np.exp(-2 * t), lambda t: mp.exp(-2 * t)),
     "log": (lambda t: np.log(t + 2), lambda t: mp.log(t + 2)),
     "sin": (lambda t: np.sin(2 * t + t * t), lambda t: mp.sin(2 * t + t * t)),
+    "swing": (
+        lambda t: np.cos(3 * t + 0.5) * np.exp(t / 4) - np.sin(3 * t + 0.5) + np.sinh(t) ** 2,
+        lambda t: mp.cos(3 * t + 0.5) * mp.exp(t / 4) - mp.sin(3 * t + 0.5) + mp.sinh(t) ** 2,
+    ),
     "cos": (lambda t: np.cos(2 * t + t * t), lambda t: mp.cos(2 * t + t * t)),
     "tan": (lambda t: np.tan(t), mp.tan),
     "tanh": (lambda t: np.tanh(t * t + 0.2), lambda t: mp.tanh(t * t + A)),
@@ -181,8 +185,8 @@ FEWEST = {
         lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, J3=1e-6, J4=1e-6, J5=1e-6, J6=1e-6, radius=0.9)]),
         23,
     ),
-    "moon": (lambda: orbit(1.0, forces=[MOON]), 31),
-    "all": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9), DRAG, MOON, MOON]), 76),
+    "moon": (lambda: orbit(1.0, forces=[MOON]), 29),
+    "all": (lambda: orbit(1.0, forces=[forces.zonal(J2=1e-3, radius=0.9), DRAG, MOON, MOON]), 72),
     "spacecraft": (lambda: spacecraft((3.0, 2.0, 1.0), 1.0, mass=100.0), 65),
 }
 

@@ -11,6 +11,7 @@ reciprocal      p = 1 / b                        b_0 p_k = -S(b, p), without b_0
 power           p = b^e, with l = D b / b        k p_k = e S(l, p): all powers of one base share l
 slope           dy/du = f(y): exp sin cos sinh   k y_k = +-S(D u, f)
                 cosh tan tanh
+steady          the same for u = a + r t         k y_k = +-r h f_(k-1), without a product
 integral        D y = l: log atan atan2 asin     k y_k = l_k
                 acos
 =============== ================================ ================================================
@@ -43,7 +44,7 @@ class Rule:
     Attributes
     ----------
     kind : str
-        sum product quotient reciprocal power slope integral scaled chosen step
+        sum product quotient reciprocal power slope steady integral scaled chosen step
     name : str
         The series.
     operands : tuple
@@ -257,10 +258,30 @@ class Series:
         made = tuple((self.g.const(f), name) for f, name in terms)
         return self._add(("sum", constant, made), "sum", (self.g.const(constant), made))
 
+    def _steady(self, u: str) -> int | None:
+        """The row of the rate of a series that grows steadily in time, else None."""
+        if u == "t":
+            return self.g.const(1.0)
+        terms: Any = next((rule.operands[1] for rule in self.rules if rule.name == u and rule.kind == "sum"), ())
+        return terms[0][0] if len(terms) == 1 and terms[0][1] == "t" else None
+
+    def _of_steady(self, kind: str, u: str, rate: int) -> str:
+        """exp, sine and cosine of such a series, which need no products."""
+        kinds: tuple[tuple[str, ...], ...] = (("exp",), ("sin", "cos"), ("sinh", "cosh"))
+        pair = next(one for one in kinds if kind in one)
+        names = [self._name() for _ in pair]
+        for one, name, other in zip(pair, names, names[::-1], strict=True):
+            self._made[one, u] = name
+            self.rules.append(Rule("steady", name, (one, u, rate, SLOPES[one], other)))
+        return self._made[kind, u]
+
     def _slope(self, kind: str, u: str) -> str:
         """exp, and pairs of functions that are each other's slopes; tan and tanh, whose slope is 1 +- their square."""
         if (kind, u) in self._made:
             return self._made[kind, u]
+        steady = self._steady(u)
+        if steady is not None and kind not in ("tan", "tanh"):
+            return self._of_steady(kind, u, steady)
         du = self._scaled(u)
         if kind == "exp":
             return self._add((kind, u), "slope", (kind, u, du, 1.0), du)

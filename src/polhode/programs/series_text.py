@@ -271,6 +271,14 @@ class SeriesWriter:
         slope = f[0] if f else s
         return [f"{s}k = {'ik' if sign > 0.0 else '-ik'} * (q{rule.slot} + {slope}0 * {du}k)"]
 
+    def steady(self, rule: Rule) -> list[str]:
+        """Of a pair, the first keeps its coefficient k - 1 for the second."""
+        s, (kind, _, rate, sign, other) = rule.name, rule.operands
+        first, second = kind in ("sin", "sinh"), kind in ("cos", "cosh")
+        size = f"({self.constant(rate)} * h) * ik"
+        before = [f"{s}p = {s}k"] if first else []
+        return [*before, f"{s}k = {'' if sign > 0.0 else '-'}({size}) * {other}{'p' if second else 'k'}"]
+
     def integral(self, rule: Rule) -> list[str]:
         return [f"{rule.name}k = ik * {rule.operands[1]}k"]
 
@@ -294,6 +302,7 @@ _ZERO: dict[str, Any] = {
     "quotient": SeriesWriter.quotient_at_zero,
     "reciprocal": lambda w, rule: [f"{rule.name}0 = 1.0 / {rule.operands[0]}0"],
     "power": SeriesWriter.power_at_zero, "slope": SeriesWriter.function_at_zero,
+    "steady": lambda w, rule: [*w.function_at_zero(rule), f"{rule.name}k = {rule.name}0"],
     "integral": SeriesWriter.function_at_zero,
     "scaled": lambda w, rule: [f"{rule.name}0 = 0.0"],
     "chosen": SeriesWriter.step_at_zero, "step": SeriesWriter.step_at_zero,
@@ -301,6 +310,6 @@ _ZERO: dict[str, Any] = {
 _NEXT: dict[str, Any] = {
     "sum": lambda w, rule: w.linear(rule, "k"), "product": SeriesWriter.product, "quotient": SeriesWriter.quotient,
     "reciprocal": SeriesWriter.reciprocal, "power": SeriesWriter.power, "slope": SeriesWriter.slope,
-    "integral": SeriesWriter.integral, "scaled": SeriesWriter.scaled, "chosen": SeriesWriter.chosen,
-    "step": lambda w, rule: [f"{rule.name}k = 0.0"],
+    "steady": SeriesWriter.steady, "integral": SeriesWriter.integral, "scaled": SeriesWriter.scaled,
+    "chosen": SeriesWriter.chosen, "step": lambda w, rule: [f"{rule.name}k = 0.0"],
 }  # fmt: skip
