@@ -15,7 +15,7 @@ import polhode as ph
 from polhode.errors import InvalidInput
 from polhode.kernel import direct, jit, reach
 from polhode.kernel import layout as L
-from polhode.kernel.signatures import LOADS
+from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
 from polhode.programs.ensemble_text import device_text, lanes_of, lanes_text
 from polhode.programs.graph import FUNCTIONS, Graph
@@ -161,6 +161,8 @@ def test_what_has_no_form_over_lanes_is_said():
         lanes_text(system.dynamics, 4)
     with pytest.raises(InvalidInput, match="width is 2; it must be 4, 8, or 1"):
         lanes_text(system.dynamics, 2)
+    with pytest.raises(InvalidInput, match="ask for the loads without energy"):
+        lanes_text(every_function(), 4, energy=True)
     with pytest.raises(InvalidInput, match=r"no program \(it counts\)"):
         lanes_text(Dynamics(Graph(), 1, reason="it counts"), 4)
 
@@ -199,6 +201,19 @@ def test_every_function_in_c(tmp_path):
     given = y, np.ones((6, L.OF_BODY)), np.zeros((6, 1))
     one, other = in_c(every_function(), tmp_path, *given), called(every_function(), 1, *given, compiled=False)
     assert np.all(np.abs(one - other) <= 1e-15 * np.abs(other))
+
+
+@pytest.mark.parametrize("name", ["top", "spacecraft", "forces"])
+def test_the_energy_comes_last(name):
+    system = SYSTEMS[name]()
+    y, bodies, parameters = members(system, 4)
+    out = np.zeros((L.LOAD + len(system.auxiliary) + 1, 4))
+    flat = [np.ascontiguousarray(rows.T).ravel() for rows in (y, bodies, parameters)]
+    lanes_of(system.dynamics, 4, energy=True)(L.ALL, T, 1, *flat, out.ravel())
+    level = np.zeros(1)
+    repeated(POTENTIAL)(system.compiled_potential(T, y[0]), 1, T, y[0], system.bodies, system.with_memory, level)
+    assert np.isclose(out[-1, 0], level[0], rtol=1e-14, atol=0.0)
+    assert f"out[{len(out) - 1} * stride] = " in device_text(system.dynamics, energy=True)
 
 
 @pytest.mark.full

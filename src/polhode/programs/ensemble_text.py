@@ -4,7 +4,7 @@ Members are copies of one system, each with its own state, constants and paramet
 members lie together: where one member has number k of an array at ``k``, of many members that of member i lies at
 ``count k + i``. So a vector of lanes, or neighbouring threads of a device, read neighbouring numbers. All arrays are
 laid out as in ``kernel.layout``; ``out`` receives force and torque of each body, then the rates of the auxiliary
-variables.
+variables, and last, if it is asked for, the potential energy.
 
 A function over lanes takes as many members as it has lanes (``count`` is 4 or 8, or 1: plain numbers) and has the
 signature of the role ``loads``. C has one function for a member, and one for all: a loop, or with CUDA a kernel of a
@@ -63,23 +63,28 @@ MEMBERS void {name}_of_all(long count, double t, const double *y, const double *
 """
 
 
-def _rows(dynamics: Dynamics) -> list[int]:
+def _rows(dynamics: Dynamics, energy: bool) -> list[int]:
     """Rows of all that is written, in order.
 
     Raises
     ------
     InvalidInput
-        The loads cannot be traced.
+        The loads cannot be traced, or the energy, which is asked for.
     """
     if not dynamics.traced:
         raise InvalidInput(f"the loads are no program ({dynamics.reason}), so they can only be taken one by one")
     rows: list[int] = []
     for i in range(dynamics.N):
         rows += [*dynamics.force[3 * i : 3 * i + 3], *dynamics.torque[3 * i : 3 * i + 3]]
-    return factored(dynamics.graph, [*rows, *dynamics.rates])
+    rows += dynamics.rates
+    if energy:
+        if dynamics.potential is None:
+            raise InvalidInput("there is no potential, or none that is a program; ask for the loads without energy")
+        rows.append(dynamics.potential)
+    return factored(dynamics.graph, rows)
 
 
-def lanes_text(dynamics: Dynamics, width: int, name: str = "loads") -> str:
+def lanes_text(dynamics: Dynamics, width: int, name: str = "loads", energy: bool = False) -> str:
     """The text of a role ``loads`` of ``width`` members; see ``lanes_of``.
 
     Raises
@@ -89,7 +94,7 @@ def lanes_text(dynamics: Dynamics, width: int, name: str = "loads") -> str:
     """
     if width not in (1, *WIDTHS):
         raise InvalidInput(f"width is {width}; it must be {', '.join(map(str, WIDTHS))}, or 1 for plain numbers")
-    g, rows = dynamics.graph, _rows(dynamics)
+    g, rows = dynamics.graph, _rows(dynamics, energy)
     language, load = (PYTHON, "{}[{}]") if width == 1 else (LANES, f"load{width}({{}}, {{}})")
     read, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: load.format(array, width * k), language)
     body = Lines(g, rows, given, language)
@@ -102,7 +107,7 @@ def lanes_text(dynamics: Dynamics, width: int, name: str = "loads") -> str:
     return _function(f"def {name}(part, t, N, y, bodies, parameters, out):", lines)
 
 
-def lanes_of(dynamics: Dynamics, width: int) -> Callable[..., None]:
+def lanes_of(dynamics: Dynamics, width: int, energy: bool = False) -> Callable[..., None]:
     """The role ``loads`` of ``width`` members as a plain function, for ``jit.compile_kernel``.
 
     Raises
@@ -110,19 +115,21 @@ def lanes_of(dynamics: Dynamics, width: int) -> Callable[..., None]:
     InvalidInput
         As ``lanes_text``.
     """
-    role: Callable[..., None] = module_of(lanes_text(dynamics, width), HEAD if width == 1 else HEAD_OF_LANES).loads
+    role: Callable[..., None] = module_of(
+        lanes_text(dynamics, width, energy=energy), HEAD if width == 1 else HEAD_OF_LANES
+    ).loads
     return role
 
 
-def device_text(dynamics: Dynamics, name: str = "loads") -> str:
+def device_text(dynamics: Dynamics, name: str = "loads", energy: bool = False) -> str:
     """The text of the loads in C and CUDA: ``NAME(t, y, bodies, parameters, out, stride)`` and ``NAME_of_all``.
 
     Raises
     ------
     InvalidInput
-        The loads cannot be traced.
+        The loads cannot be traced, or the energy, if it is asked for.
     """
-    g, rows = dynamics.graph, _rows(dynamics)
+    g, rows = dynamics.graph, _rows(dynamics, energy)
     read, given = of_flat_memory(g.names(rows), dynamics.N, lambda array, k: f"{array}[{k} * stride]", C)
     body = Lines(g, rows, given, C)
     lines = [*read, *body.lines]
