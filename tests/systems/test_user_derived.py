@@ -172,6 +172,27 @@ def test_a_value_for_which_a_function_cannot_be_traced_says_nothing_about_others
     assert "commutator" in ph.particle(2.0, potential=ringing, parameters=[0.2]).provides
 
 
+def lennard_jones(t, position, parameters):
+    s = (parameters[1] / np.linalg.norm(position)) ** 6
+    return 4.0 * parameters[0] * (s * s - s)
+
+
+def test_a_steep_potential_is_not_judged_by_differences():
+    """They have errors of 1e-7 here; without a warning, which would be an error."""
+    system = ph.particle(1.0, potential=lennard_jones, parameters=[0.7, 0.9])
+    s = (0.9 / np.linalg.norm(R)) ** 6
+    expected = 24.0 * 0.7 * (2.0 * s * s - s) * R / np.dot(R, R)
+    assert np.abs(load(system, start_state(system, position=R))[:3] - expected).max() <= 1e-13
+    ph.check_system(system, position=R, velocity=(0.2, 0.9, -0.3)).raise_for_failure()
+
+
+def test_a_potential_that_is_another_one_when_it_is_traced_is_refused():
+    system = ph.particle(potential=lambda t, r, p: r[0] if type(r) is np.ndarray else 2.0 * r[0])
+    said = r"potential '<lambda>' \(.*\) gives 2 when it is traced, but 1 when it is called, at t = 0; let it compute"
+    with pytest.raises(ph.errors.InvalidInput, match=said):
+        ph.integrate(system, "v2", step=0.1, steps=2, position=(1, 0, 0), velocity=(0, 1, 0))
+
+
 # ------------------------------------------------------------------ potentials that cannot be traced
 def wall(t, position, parameters):
     depth, n = position[0], 0

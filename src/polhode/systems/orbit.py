@@ -96,8 +96,8 @@ def orbit(
         ``force(t, position, velocity, parameters) -> (x, y, z)`` in the space frame, added to the others; one point.
     potential : function, optional
         ``potential(t, position, parameters) -> float``, added to the others. Without ``force``, its negative gradient
-        is added to the forces, exact where it can be traced, else by differences of order 6 (relative error about
-        1e-13); with ``force``, it only enters the reported energy.
+        is added to the forces, exact where it can be traced, else by differences of order 6 (error
+        1e-13 if smooth); with ``force``, it only enters the reported energy.
     parameters : sequence of float, optional
         Passed to the functions as an array.
 

@@ -69,7 +69,7 @@ def particle(
         ``force(t, position, velocity, parameters) -> (x, y, z)``, instead of stiffness and gravity.
     potential : function, optional
         ``potential(t, position, parameters) -> float``; without ``force``, the force is its negative gradient:
-        exact where it can be traced, else by differences of order 6 (relative error about 1e-13).
+        exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth).
     parameters : sequence of float, optional
         Passed to the functions as an array.
     work : bool

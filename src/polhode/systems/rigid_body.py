@@ -53,7 +53,7 @@ def rigid_body(
         the angular velocity in the body frame.
     potential : function, optional
         ``potential(t, q, parameters) -> float``. Without ``torque``, the torque is its negative gradient: exact
-        where it can be traced, else by differences of order 6 (relative error about 1e-13). With ``torque``, it only
+        where it can be traced, else by differences of order 6 (error 1e-13 if smooth). With ``torque``, it only
         enters the reported energy.
     parameters : sequence of float, optional
         Passed to the functions as an array.

@@ -230,7 +230,7 @@ def spacecraft(
         (force, torque)``.
     potential : function, optional
         ``potential(t, position, q, parameters) -> float``, added to the others. Given alone, force and torque are its
-        negative gradient, exact where it can be traced, else by differences of order 6 (relative error about 1e-13);
+        negative gradient, exact where it can be traced, else by differences of order 6 (error 1e-13 if smooth);
         beside one of the functions above it only enters the reported energy.
     parameters : sequence of float, optional
         Passed to the functions as an array.

@@ -28,7 +28,7 @@ from polhode.kernel.jit import bind, inlined, python_of
 from polhode.kernel.signatures import LOADS, POTENTIAL, REPEATED_LOADS, REPEATED_POTENTIAL
 from polhode.programs.rewire import user_line
 from polhode.systems.user import derived
-from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form
+from polhode.systems.user.roles import CACHE_SIZE, CALLS, FORMS, POTENTIALS, STENCIL, Form, user_attitude
 
 HERE = str(Path(__file__).parents[2]) + os.sep
 """Where polhode is, whose lines are not the user's."""
@@ -249,19 +249,25 @@ class UserFunction:
         SlowFunctionWarning
             The function has to run as Python, or its loads are differences (not if ``warn`` is False: the user has been
             warned before).
+
+        Raises
+        ------
+        InvalidInput
+            A potential gives other numbers when it is traced.
         """
         trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
         if jit.disabled():
             return self.bridge()
         role = self._derived()
+        if role is not None and self.template in derived.DERIVED:
+            self._check_program(trials, bodies)
+            return role
         if role is not None and self._agrees(role, trials, bodies):
             return role
         function, reason = python_of(self.function), ""
         if not isinstance(function, FunctionType):
             reason = f"it is no plain function but of type {type(function).__name__!r}"
         told = self.by_differences
-        if role is not None and self.template in derived.DERIVED:
-            told = self._differences(f"{self.described}, traced, gave other numbers")
         for form in CALLS[self.form.numbers, self.form.vectors] if not reason else ():
             role, why = compiled(self.made, form, self.template, self._bound(self.memory_at), self.compiled_built)
             reason = why or reason
@@ -293,11 +299,10 @@ class UserFunction:
     @property
     def by_differences(self) -> str:
         """What is to be said of loads that are differences of a potential; empty where they are not."""
-        return self._differences(self.untraced) if self.template in derived.DERIVED and self.untraced else ""
-
-    def _differences(self, why: str) -> str:
+        if self.template not in derived.DERIVED or not self.untraced:
+            return ""
         count = 3 * 2 * len(STENCIL) * self.form.vectors
-        return f"loads are differences of {count} potentials, with relative errors of about 1e-13, because {why}"
+        return f"loads are differences of {count} potentials, with errors from 1e-13 on, because {self.untraced}"
 
     @property
     def commutes(self) -> bool:
@@ -331,6 +336,34 @@ class UserFunction:
                 warnings.simplefilter("ignore")
                 trials.append((at, other, self._in_python(at, other, bodies)))
         return trials
+
+    def _check_program(self, trials: list[tuple[float, Any, Any]], bodies: Any) -> None:
+        """Refuse a potential that gives other numbers when it is traced; differences would not be a measure of loads.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        program: Any = derived.program_of(self).program
+        names, values = self.form.arguments.split(", ")[1:-1], self.parameters[self.first :]
+        given = [(t, self._seen(y, bodies)) for t, y, _ in trials]
+        wanted = [self.checked(t, *(seen[name] for name in names), values) for t, seen in given]
+        for (t, seen), expected in zip(given, wanted, strict=True):
+            inputs = {derived.INPUTS[name][0]: seen[name] for name in names}
+            try:
+                (found,) = program(t=t, p=values, **inputs)
+            except (ArithmeticError, ValueError):  # of what is not chosen
+                continue
+            if not abs(found - expected) <= 1e-9 * max(map(abs, wanted)) + 1e-13:
+                raise InvalidInput(
+                    f"{self.described} gives {found:g} when it is traced, but {expected:g} when it is called, at t = "
+                    f"{t:g}; let it compute with its arguments alone, and the same for arrays of any kind of number"
+                )
+
+    def _seen(self, y: Any, bodies: Any) -> dict[str, Any]:
+        """Position and attitude of a state as the function sees them."""
+        q = user_attitude(y, bodies, self.frame != (1.0, 0.0, 0.0, 0.0))
+        return {"position": y[slots.POSITION : slots.POSITION + 3], "q": np.array(q)}
 
     def _agrees(self, role: Callable[..., Any], trials: list[tuple[float, Any, Any]], bodies: Any) -> bool:
         size = max(np.abs(expected).max() for _, _, expected in trials)
