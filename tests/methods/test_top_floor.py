@@ -67,10 +67,14 @@ def test_the_floor_needs_no_luck(label):
     assert np.median(errors) < 2e-15 and max(errors) < 5e-15
 
 
-@pytest.mark.parametrize("label, n, compensated", [("taylor16", 4000, False), ("taylor20", 2048, False),
-                                                   ("taylor20", 20480, False), ("rkn6_14a", 4096, True)])  # fmt: skip
+PLAIN, ASKED = False, True
+SWINGING = [("taylor16", 4000, PLAIN), ("taylor20", 2048, PLAIN), ("taylor20", 20480, PLAIN), ("rkn6_14a", 4096, ASKED),
+            ("mkrk:cv8", 16384, ASKED), ("mkrk:gauss12", 4096, ASKED)]  # fmt: skip
+
+
+@pytest.mark.parametrize("label, n, compensated", SWINGING)
 def test_the_floor_of_an_asymmetric_top(label, n, compensated):
-    """Its motion magnifies errors about a hundred times; without compensated sums 8e-14 to 7e-13."""
+    """Its motion magnifies errors about a hundred times; without compensated sums 5e-14 to 7e-13."""
     assert error("asymmetric_top", label, n, compensated) < 6e-15
 
 

@@ -19,9 +19,11 @@ from math import pi
 
 import numpy as np
 
+from polhode.algebra.kepler import two_sum
 from polhode.algebra.quaternion import compose, multiply, rotate, rotate_inverse
-from polhode.algebra.so3 import dexpinv, dot, exp_quaternion, scale, times
+from polhode.algebra.so3 import axpy, cross, dexpinv, dot, exp_quaternion, scale, times
 from polhode.flows.kick import loads_at
+from polhode.flows.sums import shortfall, swing
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
@@ -33,6 +35,7 @@ from polhode.methods.stages import (
     coefficients,
     embedding,
     largest_component,
+    origin,
     start_values,
     steps_of,
     work_size,
@@ -91,13 +94,37 @@ def move(at, begin, out, p):
             put3(out, a + L.MOMENTUM, get3(p.work, z + 3))
 
 
+def move_compensated(at, begin, out, p):
+    """``move``, compensated: changes of attitude and angular momentum are added to those at the start of the step."""
+    for k in range(p.B):
+        a, z = L.BODY * p.blocks[2 * k], at + UNKNOWNS * k
+        if p.blocks[2 * k + 1] == L.ROTATION:
+            c = int(p.step_info[L.COMPENSATION_AT]) + a
+            q, m, e = get4(p.work, 1 + 4 * k), get3(p.work, origin(p) + UNKNOWNS * k + 3), rotation_map(get3(p.work, z))
+            kept, left, end = get4(begin, c + L.ATTITUDE), get3(out, c + L.ANGULAR), get3(p.work, z + 3)
+            dq = swing(q, e, shortfall(q) - (q[0] * kept[0] + q[1] * kept[1] + q[2] * kept[2] + q[3] * kept[3]))
+            for n in range(4):
+                out[a + L.ATTITUDE + n], out[c + L.ATTITUDE + n] = two_sum(q[n], kept[n] + dq[n])
+            # R^-1 (m + d) - m, where d is the impulse in the base frame with what rounding left out of its sum
+            d = rotate_inverse(e, (end[0] - m[0] + left[0], end[1] - m[1] + left[1], end[2] - m[2] + left[2]))
+            v = (e[1], e[2], e[3])
+            t = cross(v, m)
+            dm = axpy(2.0, axpy(-e[0], t, cross(v, t)), d)
+            for n in range(3):
+                out[a + L.ANGULAR + n], out[c + L.ANGULAR + n] = two_sum(m[n], dm[n])
+        else:
+            put3(out, a + L.POSITION, get3(p.work, z))
+            put3(out, a + L.MOMENTUM, get3(p.work, z + 3))
+
+
 @cache
 def functions_of(map, compensation=False):
     """The explicit step, the implicit step and dense output for a coordinate map."""
     rotation_map, *tangents = MAPS[map]
     field = helper(bind(local_field, rotation_map=rotation_map, tangent=tangents[0]))
+    finish = move_compensated if compensation else move
     return steps_of(
-        start_values, field, inlined(bind(move, rotation_map=rotation_map)), rotation_map, compensation=compensation,
+        start_values, field, inlined(bind(finish, rotation_map=rotation_map)), rotation_map, compensation=compensation,
         tangents=tangents, carried=True,
     )  # fmt: skip
 
@@ -118,7 +145,7 @@ def prepare(tableau="rk4", map="exp", compensation=False, steps=None, controller
     return CompiledMethod(
         explicit if chosen.explicit else implicit, lambda bodies, blocks: work_size(blocks, chosen), numbers,
         int_coefficients, auxiliary_work=auxiliary_size(chosen), compensation=compensation,
-        compensated=None if alone else lambda: prepare(tableau, map, True),
+        compensates_rotation=compensation, compensated=None if alone else lambda: prepare(tableau, map, True),
         **embedding(chosen, dense), controller=controller, slopes=not chosen.explicit,
     )  # fmt: skip
 

@@ -17,8 +17,8 @@ the centre by no more than the error of the step, so this costs no iterations.
 Auxiliary variables are no unknowns: nothing depends on them, so they are summed over the stages once these are solved.
 They do not count in the error estimate.
 
-With compensated sums the end of a step includes the compensation of positions, momenta and auxiliary variables (see
-``flows.sums``); stages go without, because their rounding errors enter the step multiplied by h.
+With compensated sums the end of a step includes the compensation of the state (see ``flows.sums``); stages go without,
+because their rounding errors enter the step multiplied by h.
 
 Work: number of dense stages known | base attitudes (4 B) | rates of auxiliary variables in the stages | start values
 (d) | values of a stage (d) | slopes (s d), then what is listed at the templates. d: unknowns, s: stages.
@@ -210,12 +210,16 @@ def add_increment(k, x, to, begin, out, p):
 
 @inlined
 def add_increment_compensated(k, x, to, begin, out, p):
-    """The same; translations with the compensation of the state ``begin``, the new one into ``out``."""
+    """The same with the compensation of the state ``begin``, the new one into ``out``; coordinates of an attitude,
+    which are zero at the start, have none."""
     i, kind = p.blocks[2 * (k // UNKNOWNS)], p.blocks[2 * (k // UNKNOWNS) + 1]
-    if kind == L.ROTATION:
+    slot = k % UNKNOWNS
+    if kind == L.ROTATION and slot < ANGLES:
         p.work[to + k] = p.work[origin(p) + k] + x
     else:
-        c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i + k % UNKNOWNS
+        if kind == L.ROTATION:
+            slot += L.ANGULAR - ANGLES
+        c = int(p.step_info[L.COMPENSATION_AT]) + COMPENSATION * i + slot
         p.work[to + k], out[c] = two_sum(p.work[origin(p) + k], begin[c] + x)
 
 

@@ -128,7 +128,7 @@ def initial_state(system: System, chosen: MethodSpec, given: Mapping[str, Any], 
         raise InvalidInput(
             f"the compensated sums of method {chosen.label!r} are of positions and momenta, but the bodies of "
             f"{system.name!r} do not move through space; leave them out, or take a splitting with exact free rotations "
-            "such as 'rkn6_14a'"
+            "such as 'rkn6_14a', or 'mkrk:gauss12'"
         )
     if compensation is not None and not prepared.compensation:
         raise InvalidInput("compensation is given without the setting compensated, to which it belongs; leave it out")

@@ -21,10 +21,10 @@ class Settings:
     Attributes
     ----------
     compensated : bool
-        Carry what rounding leaves out of positions, momenta and work into their next sums, with exact free rotations
-        also out of attitudes and angular momenta: for runs of very many steps, and for small forces on ``/kepler``
-        methods. The Dataset then has ``position_compensation``, ``attitude_compensation`` and so on. Methods
-        ``taylor`` always do so.
+        Carry what rounding leaves out of positions, momenta and work into their next sums; with ``mkrk`` and exact free
+        rotations also out of attitudes and angular momenta. For runs of very many steps, and for small forces on
+        ``/kepler`` methods. The Dataset then has ``position_compensation``, ``attitude_compensation`` and so on.
+        ``taylor`` always does so.
     guard : bool
         Refuse steps that turn a body further than the method can represent, end a run whose energy explodes, and warn
         of large energy errors and of steps that do not resolve an orbit or the loads. Without it none of this; only
