@@ -329,3 +329,12 @@ def test_a_longer_table_is_the_same_kernel():
     ]
     kernels = [one.compiled_loads(0.0, state_of(one)) for one in made]
     assert kernels[0] is kernels[1]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_systems_keep_what_they_say(name):
+    system = SYSTEMS[name]()
+    start = START | ({"angular_velocity": (1e-3, 2e-3, 1e-3)} if system.rotates else {})
+    report = ph.check_system(system, states=1, **start)
+    report.raise_for_failure()
+    assert "loads of the commutator" in {line.what for line in report.lines}

@@ -97,7 +97,9 @@ def _commutator_line(system: System, states: Sequence[Any]) -> Line:
     wrong = next((found for found in (load_defect(system, y, part=L.COMMUTATOR) for y in states) if found), "")
     if wrong:
         return Line(what, False, promised, wrong)
-    return _defect_line(what, promised, (commutator_defect(system, y) for y in states), DERIVATIVE_BELOW)
+    parts = (L.ALL, L.WITHOUT_SOLVED) if system.commutator_by_parts else (L.ALL,)
+    defects = (commutator_defect(system, y, part=part) for y in states for part in parts)
+    return _defect_line(what, promised, defects, DERIVATIVE_BELOW)
 
 
 def _load_lines(system: System, states: Sequence[Any]) -> list[Line]:
@@ -204,7 +206,8 @@ def check_system(system: System, *, states: int = 3, span: float | None = None, 
         * ``parts of the loads``: divided loads are the sum of their parts, to 1e-13.
         * ``works``: the sum of their rates is the rate of the energy, to 1e-8; checked where ``System.balanced``, so
           not for a potential of the user's beside a load, or one that reads the time and cannot be traced.
-        * ``loads of the commutator``: they are the derivative of F . M^-1 F, to 1e-8.
+        * ``loads of the commutator``: they are the derivative of F . M^-1 F, to 1e-8; so are those of the loads besides
+          an attraction, where they are derived.
         * ``series of the torque``: it sums up to the torque along a rotation, to 1e-8.
         * ``loads and potential``: loads at rest are minus the derivative of the potential, to 1e-8, where the energy is
           declared conserved.

@@ -142,14 +142,16 @@ def balance_defect(system: System, y: Any, t: float = 0.3) -> float:
     return abs(float(powers.sum()) + slope - float(rates.sum())) / max(size, 1e9 * noise, 1e-300)
 
 
-def commutator_defect(system: System, y: Any, t: float = 0.3) -> float:
-    """Largest difference between the commutator load and the derivative of F . M^-1 F, where F are the other loads.
+def commutator_defect(system: System, y: Any, t: float = 0.3, part: int = L.ALL) -> float:
+    """Largest difference between the commutator load and the derivative of F . M^-1 F, where F are the other loads, all
+    or those WITHOUT_SOLVED.
 
     Differences and relative sizes as in ``gradient_defect``; the bodies are at rest.
     """
-    N, role, call = system.N, system.compiled_loads(t, y), load_caller()
+    N, role, call = system.N, system.compiled_loads(t, y), load_caller(part)
     rest = at_rest(system, y)
-    load = loads_at(system, y, t, state=rest, asked=L.COMMUTATOR)
+    asked = L.COMMUTATOR if part == L.ALL else L.COMMUTATOR_OF_REST
+    load = loads_at(system, y, t, state=rest, asked=asked)
     inverse = system.constants_of_bodies[:, [*[L.INVERSE_MASS] * 3, *range(L.INVERSE_INERTIA, L.CONSTANTS)]].ravel()
 
     def squares_of_loads(rows: Any) -> Any:
