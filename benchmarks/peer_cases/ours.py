@@ -20,8 +20,8 @@ USELESS = 0.1
 """Errors above are not looked at."""
 PATIENCE = 20.0
 """Runs that take so many times the slowest of the others are not of interest."""
-ADAPTIVE = ("taylor", "mkrk:dp8")
-"""Methods that are given tolerances; whatever else is named so takes equal steps."""
+CHOSEN = " (rtol)"
+"""What follows the name of a method that is given tolerances; others take equal steps."""
 
 
 def equal_steps(problem: Problem, name: str, n: int) -> Run:
@@ -77,7 +77,7 @@ def by_tolerance(problem: Problem, name: str, rtol: float) -> Run:
         )  # fmt: skip
 
     begin()
-    return Run(f"{name} (rtol)", -np.log10(rtol), begin, go, lambda: problem.ours(bench.y.copy()), whole)
+    return Run(name + CHOSEN, -np.log10(rtol), begin, go, lambda: problem.ours(bench.y.copy()), whole)
 
 
 def ladder(problem: Problem, name: str, reference: Any, slowest: float) -> list[Run]:
@@ -99,7 +99,7 @@ def ladder(problem: Problem, name: str, reference: Any, slowest: float) -> list[
 def tolerances(problem: Problem, name: str, reference: Any, slowest: float) -> list[Run]:
     """Runs of a method by tolerance, from coarse to fine."""
     runs: list[Run] = []
-    for k in range(3, 51 if name == "taylor" else 43):  # below which no tolerance is taken
+    for k in range(3, 51 if name.startswith("taylor") else 43):  # below which no tolerance is taken
         run = by_tolerance(problem, name, 10.0 ** (-k / 3))
         run.measure(reference)
         run.clock()
@@ -114,12 +114,12 @@ def all_methods(problem: Problem, names: Any, reference: Any, slowest: float) ->
     """Every method's runs; those that the system refuses are said and left out."""
     found: dict[str, list[Run]] = {}
     for name in names:
-        make = tolerances if name in ADAPTIVE else ladder
+        make = tolerances if name.endswith(CHOSEN) else ladder
         try:
-            runs = make(problem, name, reference, slowest)
+            runs = make(problem, name.removesuffix(CHOSEN), reference, slowest)
         except InvalidInput as refused:
             print(f"  without {name}: {refused}")
             continue
         if runs:
-            found[f"{name} (rtol)" if name in ADAPTIVE else name] = runs
+            found[name] = runs
     return found

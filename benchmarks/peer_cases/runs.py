@@ -19,6 +19,10 @@ NEAR = 1.6
 """Runs that take longer than so many times the best of their error at first sight are not timed again."""
 
 
+CHOSEN = tuple(f"taylor{order} (rtol)" for order in ("", 10, 12, 14))
+"""Series with steps that a tolerance chooses."""
+
+
 @dataclass
 class Run:
     """Something that can be run again: from the start to the end.
