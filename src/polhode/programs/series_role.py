@@ -87,11 +87,16 @@ class _Writer(SeriesWriter):
         second = records + self.products * (LARGEST_ORDER + 1)
         spare = second + self.products * (LARGEST_ORDER + 1)
         self.first_at, self.second_at, self.spare_at = f"{records} + ", f"{second} + ", f"{spare}"
-        self.size = spare + self.products
+        self.inverses_at = spare + self.products
+        self.size = self.inverses_at + _up(LARGEST_ORDER + 2)
 
     def constant(self, row: int) -> str:
         found = self.S.constant(row)
         return literal(found) if isinstance(found, float) else f"z{found}"
+
+    def inverse(self, k: str) -> str:
+        """From a table, which the first call writes: an order would wait for two divisions."""
+        return f"work[{self.inverses_at} + {k}]"
 
     def _conditions(self) -> list[tuple[str, str, str]]:
         """Expressions of the conditions: minuend and subtrahend (a series or nothing), and what is added at order 0."""
@@ -141,13 +146,15 @@ class _Writer(SeriesWriter):
         later = ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
         later += self.rules(zero=False)
         rates = self.next_states("0", "h")
-        loop = [*self.wide(self.products), *self.condition_lines("k", "k"), "g = h / (fk + 1.0)"]
+        loop = [*self.wide(self.products), *self.condition_lines("k", "k"), f"g = h * {self.inverse('k + 1')}"]
         now, first = [f"y{i}k" for i in range(n)], f"{HEAD} + {self.width} * (k + 1)"
         loop += [*self.next_states("k", "g"), *self.row(now, first)]
         g, needed = self.S.g, [self.S.g.input(name) for name in names]
         stays = factored(g, self.S.fixed)
         body = Lines(g, [*needed, *stays], given)
-        lines = ["K = part", f"h = work[{SCALE}]", *read, *body.lines]
+        table = [f"if {self.inverse('1')} != 1.0:", f"    for k in range(1, {LARGEST_ORDER + 2}):"]
+        table.append(f"        {self.inverse('k')} = 1.0 / float(k)")
+        lines = ["K = part", *table, f"h = work[{SCALE}]", *read, *body.lines]
         lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
         lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
         lines += ["t0 = t", *zero, *self.condition_lines("0", "0"), *self.row([f"y{i}0" for i in range(n)], f"{HEAD}")]

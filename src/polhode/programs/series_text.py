@@ -97,6 +97,10 @@ class SeriesWriter:
         found = self.S.constant(row)
         return literal(found) if isinstance(found, float) else f"c[{found}]"
 
+    def inverse(self, k: str) -> str:
+        """1/k."""
+        return f"1.0 / float({k})"
+
     def rules(self, zero: bool) -> list[str]:
         """Coefficient 0, or k, of all series."""
         lines: list[str] = []
@@ -186,7 +190,11 @@ class SeriesWriter:
                 if not self.many:
                     within = f"fused(A{n}o, B{n}1, fused(A{n}1, B{n}o, {within}))"
                 lines.append(f"store4({r}, {at} + {n}, {within})")
-        lines += ["fk = float(k)", "ik = 1.0 / fk", *(f"q{n} = {r}[{at} + {n}]" for n in range(len(self.S.slots)))]
+        lines += [
+            "fk = float(k)",
+            f"ik = {self.inverse('k')}",
+            *(f"q{n} = {r}[{at} + {n}]" for n in range(len(self.S.slots))),
+        ]
         return [*lines, *self.rules(zero=False), *self.records(width, "k")]
 
     def next_states(self, at: str, step: str) -> list[str]:
