@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.errors import InvalidInput
 from polhode.kernel import jit
 from polhode.kernel.access import segment
 from polhode.programs import derive
 from polhode.programs.graph import Graph
-from polhode.programs.primitives import FIRST, MEMORY, PRIMITIVES
+from polhode.programs.primitives import FIRST, MEMORY, PRIMITIVES, Primitive
 from polhode.programs.series import Series
 from polhode.programs.text import function
 from polhode.programs.trace import trace
@@ -104,3 +105,22 @@ def test_a_force_whose_potential_follows_a_table():
     rate = r[0] * ds[0] + r[1] * (ds[1] * s[2] + s[1] * ds[2])
     assert force.potential_rate(p, 0, 1.0, 1.7, r) == pytest.approx(rate, rel=1e-14)
     assert math.isnan(force.acceleration(p, 0, 1.0, 5.0, r, v)[0])
+
+
+def test_a_primitive_may_have_slopes_of_its_own(monkeypatch):
+    """The error function, say: value, text and derivative are its own, and it has no Taylor series."""
+
+    def slopes(g, a, x):
+        bell = g.fun("exp", g.negative(g.mul(x[0], x[0])))
+        return [(x[0], g.sum((bell, 2.0 / math.sqrt(math.pi))))]
+
+    monkeypatch.setitem(PRIMITIVES, "erf", Primitive(lambda numbers, x: math.erf(x), "erf({0})", slopes))
+    g = Graph()
+    x = g.input("x0")
+    y = g.fun("erf", g.mul(x, x))
+    (rate,) = derive.forward(g, [y], {x: g.const(1.0)})
+    found, slope = g.evaluate([y, rate], {"x0": 0.7})
+    assert found == math.erf(0.49)
+    assert slope == pytest.approx(1.4 * 2.0 / math.sqrt(math.pi) * math.exp(-(0.49**2)), rel=1e-15)
+    with pytest.raises(InvalidInput, match="'erf' has no Taylor series"):
+        Series(g, [x], [y])

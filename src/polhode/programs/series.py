@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from polhode.errors import InvalidInput
 from polhode.programs.factor import depending, expanded, factored, shared_pairs, without_content
 from polhode.programs.graph import Graph
 from polhode.programs.primitives import PRIMITIVES
@@ -228,6 +229,8 @@ class Series:
     def _function(self, a: int, kind: str, x: Sequence[int]) -> str:
         if kind in CHOSEN:
             return self._add(("row", a), "chosen", (kind, *map(self._plain, x)))
+        if kind in PRIMITIVES and PRIMITIVES[kind].slopes is not None:
+            raise InvalidInput(f"{kind!r} has no Taylor series; take a method that evaluates the loads, as 'mkrk:cv8'")
         if kind in STEPS or kind in PRIMITIVES:
             return self._add(("row", a), "step", (kind, *map(self._plain, x)))
         u = self._plain(x[0])
