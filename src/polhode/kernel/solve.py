@@ -316,3 +316,58 @@ def substitute(work, a, n, pivots, b):
         for j in range(i + 1, n):
             s -= work[a + i * n + j] * work[b + j]
         work[b + i] = s / work[a + i * n + i]
+
+
+@helper
+def factor_complex(work, a, n, pivots):
+    """``factor`` of a complex matrix: real parts at ``work[a:]``, imaginary parts behind them."""
+    b = a + n * n
+    for k in range(n):
+        best, most = k, 0.0
+        for i in range(k, n):
+            size = work[a + i * n + k] * work[a + i * n + k] + work[b + i * n + k] * work[b + i * n + k]
+            if size > most:
+                best, most = i, size
+        work[pivots + k] = best
+        if not most > 0.0:
+            return False
+        if best != k:
+            for j in range(n):
+                work[a + k * n + j], work[a + best * n + j] = work[a + best * n + j], work[a + k * n + j]
+                work[b + k * n + j], work[b + best * n + j] = work[b + best * n + j], work[b + k * n + j]
+        x, y = work[a + k * n + k] / most, -work[b + k * n + k] / most
+        for i in range(k + 1, n):
+            u, v = work[a + i * n + k], work[b + i * n + k]
+            f, g = u * x - v * y, u * y + v * x
+            work[a + i * n + k], work[b + i * n + k] = f, g
+            if f != 0.0 or g != 0.0:
+                for j in range(k + 1, n):
+                    u, v = work[a + k * n + j], work[b + k * n + j]
+                    work[a + i * n + j] -= f * u - g * v
+                    work[b + i * n + j] -= f * v + g * u
+    return True
+
+
+@helper
+def substitute_complex(work, a, n, pivots, c):
+    """``substitute`` with the factors of ``factor_complex``; the right-hand side at ``work[c:]``, real parts first."""
+    b, e = a + n * n, c + n
+    for k in range(n):
+        best = int(work[pivots + k])
+        if best != k:
+            work[c + k], work[c + best] = work[c + best], work[c + k]
+            work[e + k], work[e + best] = work[e + best], work[e + k]
+    for i in range(1, n):
+        x, y = work[c + i], work[e + i]
+        for j in range(i):
+            x -= work[a + i * n + j] * work[c + j] - work[b + i * n + j] * work[e + j]
+            y -= work[a + i * n + j] * work[e + j] + work[b + i * n + j] * work[c + j]
+        work[c + i], work[e + i] = x, y
+    for i in range(n - 1, -1, -1):
+        x, y = work[c + i], work[e + i]
+        for j in range(i + 1, n):
+            x -= work[a + i * n + j] * work[c + j] - work[b + i * n + j] * work[e + j]
+            y -= work[a + i * n + j] * work[e + j] + work[b + i * n + j] * work[c + j]
+        u, v = work[a + i * n + i], work[b + i * n + i]
+        d = u * u + v * v
+        work[c + i], work[e + i] = (x * u + y * v) / d, (y * u - x * v) / d

@@ -20,8 +20,9 @@ They do not count in the error estimate.
 With compensated sums the end of a step includes the compensation of the state (see ``flows.sums``); stages go without,
 because their rounding errors enter the step multiplied by h.
 
-Work: number of dense stages known | base attitudes (4 B) | rates of auxiliary variables in the stages | start values
-(d) | values of a stage (d) | slopes (s d), then what is listed at the templates. d: unknowns, s: stages.
+Work: number of dense stages known (implicit: 1 where all stages share a Jacobian) | base attitudes (4 B) | rates of
+auxiliary variables in the stages | start values (d) | values of a stage (d) | slopes (s d), then what is listed at the
+templates. d: unknowns, s: stages.
 """
 
 from __future__ import annotations
@@ -64,10 +65,12 @@ from polhode.kernel.solve import (
     ROUNDOFF,
     continuation_substeps,
     factor,
+    factor_complex,
     follow,
     is_positive,
     norm3,
     substitute,
+    substitute_complex,
     turning_rate,
 )
 
@@ -79,9 +82,10 @@ LAST_CARRYING, NEXT_CARRYING = 2e-19, 1e-21
 """A Newton iteration ends when its relative correction is below LAST or the next one is predicted below NEXT. What is
 left is nearly the same in every step and adds up, so compensated sums use smaller limits."""
 
-STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, AUXILIARY = 0, 1, 2, 3, 4, 5
+STAGES, ERRORS, EXTRAS, DEGREE, MIDDLE, MODES, MODES_AT, AUXILIARY = 0, 1, 2, 3, 4, 5, 6, 7
 """Slots of the integer coefficients: stages of the tableau, error rows, stages for dense output alone, degree of dense
-output, 1 where the chart is centred on the middle of the step; from AUXILIARY the integers of the family."""
+output, 1 where the chart is centred on the middle of the step, modes of the matrix (0: it is solved as it is) and where
+they begin among the coefficients; from AUXILIARY the integers of the family."""
 
 ANGLES = hole("ANGLES", "Coordinates of an attitude.", default=3)
 UNKNOWNS = hole("UNKNOWNS", "Coordinates of a block.", default=ANGLES + 3)
@@ -117,8 +121,35 @@ def coefficients(tableau, *own, middle=False):
     parts = [tableau.A.ravel(), tableau.b, tableau.c, *rows]
     parts += [np.pad(np.asarray(row, dtype=float), (0, slopes - len(row))) for row in extra]
     parts += [[np.sum(row) for row in extra], np.asarray(polynomials).ravel()]
-    int_coefficients = [s, len(rows), len(extra), np.asarray(polynomials).shape[1], int(middle), *own]
+    modes = [] if tableau.explicit or middle else modes_of(tableau.A)
+    size = sum(np.size(part) for part in parts)
+    degree = np.asarray(polynomials).shape[1]
+    int_coefficients = [s, len(rows), len(extra), degree, int(middle), len(modes), size, *own]
+    parts += modes
     return np.ascontiguousarray(np.concatenate(parts), dtype=np.float64), np.array(int_coefficients, dtype=np.int64)
+
+
+WORST_MODES = 1e4
+"""Largest condition number of the eigenvectors of a tableau whose stages are solved mode by mode."""
+
+
+def modes_of(A):
+    """What decouples the stages where they share a Jacobian J, (1 - h A x J) of A = V diag(lambda) V^-1: for each
+    eigenvalue, one of a complex pair, lambda, the row of V^-1 and the column of V (twice for a pair), each as real and
+    imaginary parts; empty where there is nothing to gain or A has no well-conditioned eigenvectors [hairer1996, IV.8].
+    """
+    s = len(A)
+    eigenvalues, V = np.linalg.eig(A)
+    chosen = [k for k in range(s) if eigenvalues[k].imag >= 0.0]
+    # The factors must fit where the whole matrix would be.
+    if 5 * len(chosen) > 2 * s * s or not np.linalg.cond(V) < WORST_MODES:
+        return []
+    inverse, modes = np.linalg.inv(V), []
+    for k in chosen:
+        column = (2.0 if eigenvalues[k].imag > 0.0 else 1.0) * V[:, k]
+        value = [eigenvalues[k].real, eigenvalues[k].imag]
+        modes.append(np.concatenate([value, inverse[k].real, inverse[k].imag, column.real, column.imag]))
+    return modes
 
 
 # work after the slopes: explicit: the end slope and dense slopes ((1 + x) d); implicit: residual (s d) | scales (d) |
@@ -502,10 +533,58 @@ def recentre(h, p):
             put3(p.work, o + z, scale(-1.0, D))
 
 
+@replaceable
+def factor_modes(h, jacobian, to, p):
+    """Factors of 1 - h lambda J of each mode, for the Jacobian at ``work[jacobian:]``; whether a shorter step was not
+    singular."""
+    s, d = p.int_coefficients[STAGES], UNKNOWNS * p.B
+    size, pivots = 2 * d * d, to + 2 * d * d * p.int_coefficients[MODES]
+    for k in range(p.int_coefficients[MODES]):
+        first, at = p.int_coefficients[MODES_AT] + k * (2 + 4 * s), to + k * size
+        x, y = -h * p.coefficients[first], -h * p.coefficients[first + 1]
+        for n in range(d * d):
+            p.work[at + n] = x * p.work[jacobian + n]
+            p.work[at + d * d + n] = y * p.work[jacobian + n]
+        for n in range(d):
+            p.work[at + n * d + n] += 1.0
+        if not factor_complex(p.work, at, d, pivots + k * d):
+            return False
+        # The determinant of a pair is positive.
+        if y == 0.0 and not is_positive(p.work, at, d, pivots + k * d):
+            return False
+    return True
+
+
+@replaceable
+def substitute_modes(residual, to, p):
+    """Solve with the factors of ``factor_modes``; the solution overwrites the stages at ``work[residual:]``."""
+    s, d, m = p.int_coefficients[STAGES], UNKNOWNS * p.B, p.int_coefficients[MODES]
+    pivots, parts = to + 2 * d * d * m, to + 2 * d * d * m + d * m
+    for k in range(m):
+        row = p.int_coefficients[MODES_AT] + k * (2 + 4 * s) + 2
+        into = parts + 2 * d * k
+        for c in range(d):
+            x = y = 0.0
+            for i in range(s):
+                x += p.coefficients[row + i] * p.work[residual + i * d + c]
+                y += p.coefficients[row + s + i] * p.work[residual + i * d + c]
+            p.work[into + c], p.work[into + d + c] = x, y
+        substitute_complex(p.work, to + 2 * d * d * k, d, pivots + k * d, into)
+    for i in range(s):
+        for c in range(d):
+            x = 0.0
+            for k in range(m):
+                column = p.int_coefficients[MODES_AT] + k * (2 + 4 * s) + 2 + 2 * s + i
+                x += p.coefficients[column] * p.work[parts + 2 * d * k + c]
+                x -= p.coefficients[column + s] * p.work[parts + 2 * d * k + d + c]
+            p.work[residual + i * d + c] = x
+
+
 def solve_stages(t, h, full, p):
     """Solve for all stage slopes at once by Newton's method, to round-off; returns a status.
 
-    Starts from the slopes and Jacobians in ``work``; with ``full``, Jacobians are computed anew. With a chart centred
+    Starts from the slopes and Jacobians in ``work``; with ``full``, Jacobians are computed anew. While all stages share
+    that of the start (``work[0]`` is 1), they are solved mode by mode, see ``modes_of``. With a chart centred
     on the middle of the step, moving the centre changes the coordinates of attitudes but not the attitudes: the matrix
     includes the effect on the rates of these coordinates, and none on the loads.
     """
@@ -533,6 +612,12 @@ def solve_stages(t, h, full, p):
                 if status != L.OK:
                     return status
             renew, fresh = False, True
+            p.work[0] = 0.0
+        shared = p.work[0] == 1.0 and p.int_coefficients[MODES] > 0
+        if fresh and shared:
+            if not factor_modes(h, jacobians, matrix, p):
+                return L.NOT_CONVERGED
+            fresh = False
         if fresh:
             for i in range(s):
                 for r in range(d):
@@ -555,7 +640,10 @@ def solve_stages(t, h, full, p):
                 return status
             for k in range(d):
                 p.work[residual + i * d + k] -= p.work[slopes + i * d + k]
-        substitute(p.work, matrix, n, pivots, residual)
+        if shared:
+            substitute_modes(residual, matrix, p)
+        else:
+            substitute(p.work, matrix, n, pivots, residual)
         correction = 0.0
         for i in range(s):
             for k in range(d):
@@ -609,11 +697,13 @@ def solve_step(t, h, p):
     status = jacobian(t, slopes, jacobians, scales, p)
     if status != L.OK:
         return status
+    p.work[0] = 1.0
     for i in range(1, s):
         for k in range(d):
             p.work[slopes + i * d + k] = p.work[slopes + k]
-        for k in range(d * d):
-            p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
+        if p.int_coefficients[MODES] == 0:
+            for k in range(d * d):
+                p.work[jacobians + i * d * d + k] = p.work[jacobians + k]
     return find(n, slopes, jacobians + n * d + n * n + n, continuation_substeps(abs(h) * fastest), t, h, p)
 
 
@@ -666,6 +756,8 @@ def steps_of(
         known |= dict(zip(("tangent", "tangent_slope", "tangent_matrix"), tangents, strict=True))
         known |= {"carried": carried, "differences": known["jacobian"]}
         known["jacobian"] = helper(_with(jacobian_by_slopes, known))
+    known["factor_modes"] = helper(_with(factor_modes, known))
+    known["substitute_modes"] = helper(_with(substitute_modes, known))
     known["find"] = helper(bind(follow, solve=helper(_with(solve_stages, known))))
     known["solve"] = helper(_with(solve_step, known))
     return _with(explicit_step, known), _with(implicit_step, known), _with(dense_state, known)
