@@ -6,7 +6,6 @@ of numbers are literals in it. Other values of parameters are the same text. Wha
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +20,7 @@ from polhode.systems.user import dynamics_of_roles
 MOST_FUNCTIONS = 1
 """Most functions (exp, atan2, ...) in the ways of a role that are not taken: its text would compute them all."""
 
-_kept: OrderedDict[Any, Any] = OrderedDict()
+_kept: dict[Any, Any] = {}
 
 
 def _parts_of(loads: Any, turns: Any, auxiliary: int, parameters: Any, changing: frozenset[int]) -> list[Dynamics]:
@@ -39,17 +38,17 @@ def _function(kind: str, loads: Any, several: bool, auxiliary: int, write: Calla
     """The function ``kind`` of the text that ``write`` makes of the parts of loads, kept by what they are."""
     made = _parts_of(loads, rest[0], auxiliary, *rest[1:])
     key = (kind, several, auxiliary, *(id(one.graph) for one in made))
-    if key not in _kept:
+    kept = _kept.get(key)
+    if kept is None:
         found = None
         if made:
             g, parts = together(dict(zip(PARTS, made, strict=True)))
             if kind != "loads" or not _wasteful(g, [a for one in parts.values() for a in one.rows]):
                 found = getattr(module_of(write(g, parts, auxiliary, several)), kind)
-        while len(_kept) >= jit.KEPT_KERNELS:
-            _kept.popitem(last=False)
-        _kept[key] = (found, made)  # which keeps the graphs, so that no other gets the id of one
-    _kept.move_to_end(key)
-    return _kept[key][0]
+        kept = _kept[key] = (found, made)  # which keeps the graphs, so that no other gets the id of one
+        while len(_kept) > jit.KEPT_KERNELS:
+            _kept.pop(next(iter(_kept)), None)
+    return kept[0]
 
 
 def loads_role(
