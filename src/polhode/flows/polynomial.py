@@ -5,9 +5,9 @@ The coefficients of order k of the states are X_k, in powers of (time - t)/s wit
     y(t + f s) = y(t) + sum over k = 1 ... K of X_k f^k,
 
 after which quaternions are scaled to unit length; sums are compensated. Steps of one size have s = h and f = 1. Chosen
-steps are as long as the last two terms allow: |X_k| f^k at most a part of the tolerance for k = K - 1 and K; so none is
-refused. Their scale is a power of two, of the size of the last step: one of another size changes the exponents of
-coefficients and no digit.
+steps are as long as terms K - 2 and K - 1 allow: |X_k| f^k at most a quarter of the tolerance; so none is refused.
+Their scale is a power of two, of the size of the last step: one of another size changes the exponents of coefficients
+and no digit.
 
 Where a condition (see ``programs.series_role``) changes its sign within a step, the step ends just beyond, where the
 sign is clear of rounding, and the next one begins with the formulas that hold there. Signs are compared at eight places
@@ -20,7 +20,7 @@ polynomial at their end is that of the motion there.
 
 from __future__ import annotations
 
-from math import floor, inf, sqrt
+from math import inf, sqrt
 
 from polhode.algebra.kepler import two_sum
 from polhode.flows.sums import shortfall
@@ -33,21 +33,24 @@ from polhode.kernel.simd import fused, load4, spread, store4
 ORDER, STATES, WIDTH, CONDITIONS, CONDITIONS_AT, SUMS = 0, 1, 2, 3, 4, 5
 # work
 SCALE, SCALED, SPARE, HEAD = 0, 1, 2, 16
-LARGEST_ORDER = 30
+SMALLEST_ORDER, LARGEST_ORDER = 2, 30
 SUMS_ROWS = 5
 """Rows of the sums: the sum, its slope, and three of coefficients put aside."""
 LARGEST_RATIO = 2.0**20
 """Largest step over the scale: beyond, coefficients may have been too small to be represented."""
 DEFECT = 1e3
 """Largest error of the derivatives at the end of a step, times the step, over the tolerance."""
+STUB = 1e-12
+"""How far a straight line is followed, over the step before."""
 INSIDE, MOST_TRIES = 0.999, 60
 """Where derivatives are compared in a step that ends where formulas change; how often it is made four times shorter."""
 LOOKS = 8
 """Places of a step at which the signs of conditions are compared."""
 CLEAR = 8.0 * 2.0**-52
 """Part of the numbers it is the difference of that a condition must have to be clear of rounding."""
-SHARE = 1.0 / 16.0
-"""Part of the tolerance that the last two terms may have: the next ones add to them, and so do errors of steps."""
+NEAREST = 1.5 * 2.0**52
+SHARE = 0.25
+"""Part of the tolerance that terms K - 2 and K - 1 may have: errors of steps add up."""
 RESOLVED = 1e-15
 """Shortest step over the time."""
 AT_ONCE, MOST_CUTS = 1e-9, 100
@@ -70,11 +73,11 @@ def rough_log2(x, spare):
 
 @inlined
 def rough_exp2(x, spare):
-    """2^x to 0.01, for -1000 < x < 1000."""
-    n = floor(x)
-    f = x - n
-    integers(spare)[SPARE] = (int(n) + 1023) << 52
-    return spare[SPARE] * (1.0 + f * (0.6565 + 0.3435 * f))
+    """2^x to 0.002, for -1000 < x < 1000; the nearest integer to x is in the last bits of x + NEAREST."""
+    spare[SPARE] = x + NEAREST
+    f = x - (spare[SPARE] - NEAREST)
+    integers(spare)[SPARE] = (integers(spare)[SPARE] + 1023) << 52
+    return spare[SPARE] * (1.0 + f * (0.6931 + f * (0.2402 + 0.0555 * f)))
 
 
 @inlined
@@ -104,19 +107,19 @@ def larger(a, b):
     return a if a > b else b if b >= a else a + b
 
 
-def last_terms(K, p):
-    """Largest squared ratio of coefficient K - 1 of a body to its tolerance, and of coefficient K; nan if one is.
+def last_terms(k, p):
+    """Largest squared ratio of coefficient k - 1 of a body to its tolerance, and of coefficient k; nan if one is.
 
     Those of attitudes count as angles (rad) and have the relative tolerance; those of positions, velocities and angular
     velocities have the absolute one and the relative one times the size of the vector.
     """
     relative, absolute = SHARE * p.step_info[L.RELATIVE], SHARE * p.step_info[L.ABSOLUTE]
     width, r = p.int_coefficients[WIDTH], p.work
-    a, b = HEAD + width * (K - 1), HEAD + width * K
+    a, b = HEAD + width * (k - 1), HEAD + width * k
     s, before, last = HEAD, 0.0, 0.0
-    for k in range(p.B):
-        if p.blocks[2 * k + 1] == L.ROTATION:
-            c = L.CONSTANTS * p.blocks[2 * k] + L.INVERSE_INERTIA
+    for block in range(p.B):
+        if p.blocks[2 * block + 1] == L.ROTATION:
+            c = L.CONSTANTS * p.blocks[2 * block] + L.INVERSE_INERTIA
             j = (p.bodies[c], p.bodies[c + 1], p.bodies[c + 2])
             allowed = absolute + relative * sqrt(turning3(r, s, j))
             allowed = 1.0 / (allowed * allowed)
@@ -272,47 +275,83 @@ def defect(f, t, K, p):
 defect_of = helper(defect)
 
 
+def past(t, scale, K, p):
+    """Where coefficients are not finite though the loads are: those of a straight line, and how far to follow it.
+
+    That is so short that its error is far below rounding; 0 where there is no way on.
+    """
+    r, width = p.work, p.int_coefficients[WIDTH]
+    r[SCALE] = scale
+    p.loads(2, t, p.N, p.y, p.bodies, p.parameters, r)
+    p.step_info[L.CUTS] += 1.0
+    _, first = last_terms_of(1, p)
+    if not (first < inf and p.step_info[L.CUTS] <= MOST_CUTS):
+        return 0.0
+    for n in range(HEAD + 2 * width, HEAD + (K + 1) * width):
+        r[n] = 0.0
+    return max(STUB, 4.0 * RESOLVED * abs(t / scale))
+
+
+past_by = helper(past)
+
+
+def looked_after(f, size, t, K, p):
+    """How far to follow a polynomial, at most to f, of loads that choose between formulas; 0 where they do without end.
+
+    ``size``: how far its coefficients would allow.
+    """
+    whole, scale = f, p.work[SCALED]
+    f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t / scale))), whole)
+    if f > AT_ONCE * size:
+        p.step_info[L.CUTS] = 0.0
+    elif f < whole:
+        p.step_info[L.CUTS] += 1.0
+    if p.step_info[L.CUTS] > MOST_CUTS:
+        return 0.0
+    inside = f if f == whole else INSIDE * f
+    for _ in range(MOST_TRIES):
+        if defect_of(inside, t + inside * scale, K, p) <= DEFECT * DEFECT:
+            break
+        f = inside = 0.25 * inside
+        p.step_info[L.SCALE] = power_below(f * abs(scale), p.work)
+    return f
+
+
+looked_after_of = helper(looked_after)
+
+
 def taylor_step(t, h, p):
     """A step of h, or the first part of it that the tolerance allows; NEXT_TIME becomes the time at its end."""
     K, r = p.int_coefficients[ORDER], p.work
     p.step_info[L.LOADED] = 0.0
     if p.step_info[L.RELATIVE] > 0.0:
-        scale = p.step_info[L.SCALE]
-        if scale == 0.0:
-            scale = power_below(abs(h), r)
-        large = inf
+        if p.step_info[L.SCALE] == 0.0:
+            p.step_info[L.SCALE] = power_below(abs(h), r)
+        scale = p.step_info[L.SCALE] if h > 0.0 else -p.step_info[L.SCALE]
+        large, k = inf, max(K - 1, SMALLEST_ORDER)  # known while the last ones are computed
+        r[SCALE] = scale
         for _ in range(MOST_SCALES):
-            r[SCALE] = scale if h > 0.0 else -scale
             p.loads(K, t, p.N, p.y, p.bodies, p.parameters, r)
             p.step_info[L.EVALUATIONS] += 1.0
-            before, last = last_terms_of(K, p)
+            before, last = last_terms_of(k, p)
             large = before + last
             if large < inf:
                 break
-            scale *= SMALLER
-        if not large < inf:
-            return L.NOT_FINITE
-        r[SCALED], parts = r[SCALE], 1.0 / r[SCALE]
-        exponent = max(rough_log2(before, r) * (0.5 / (K - 1)), rough_log2(last, r) * (0.5 / K))
-        f = min(rough_exp2(-exponent, r), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
-        size, f = f, min(f, h * parts)
-        p.step_info[L.SCALE] = power_below(f * scale, r)
-        if p.int_coefficients[CONDITIONS] > 0:
-            whole = f
-            f = min(max(unchanged_of(f, K, p), RESOLVED * max(f, abs(t * parts))), whole)
-            if f > AT_ONCE * size:
-                p.step_info[L.CUTS] = 0.0
-            elif f < whole:
-                p.step_info[L.CUTS] += 1.0
-            if p.step_info[L.CUTS] > MOST_CUTS:
-                return L.TOO_SMALL
-            inside = f if f == whole else INSIDE * f
-            for _ in range(MOST_TRIES):
-                if defect_of(inside, t + inside * r[SCALED], K, p) <= DEFECT * DEFECT:
-                    break
-                f = inside = 0.25 * inside
-                p.step_info[L.SCALE] = power_below(f * scale, r)
-        if f * scale < abs(h):
+            r[SCALE] *= SMALLER
+        if large < inf:
+            r[SCALED], parts = r[SCALE], 1.0 / r[SCALE]
+            exponent = max(rough_log2(before, r) * (0.5 / (k - 1)), rough_log2(last, r) * (0.5 / k))
+            size = min(rough_exp2(-exponent, r), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
+            f = min(size, h * parts)
+            p.step_info[L.SCALE] = power_below(f * abs(r[SCALED]), r)
+            if p.int_coefficients[CONDITIONS] > 0:
+                f = looked_after_of(f, size, t, K, p)
+        else:
+            r[SCALED], parts = scale, 1.0 / scale
+            f = min(past_by(t, scale, K, p), h * parts)
+            if f == 0.0:
+                return L.NOT_FINITE
+        if f < h * parts:
             after = t + f * r[SCALED]
             f = (after - t) * parts
             if f == 0.0:

@@ -5,7 +5,7 @@
 
 A step sums the Taylor series of all that moves [jorba2005] (``flows.polynomial``), whose recursions are written from
 the program of the loads (``programs.series_role``). All coefficients together count as one evaluation of the loads.
-With a tolerance a step is as long as its own last two terms allow, so that no step is refused; its polynomial is the
+With a tolerance a step is as long as two of its last terms allow, so that no step is refused; its polynomial is the
 dense output, on which events are found. Loads that choose between formulas are followed to where the choice changes,
 and the step ends there.
 
