@@ -40,10 +40,10 @@ LARGEST_RATIO = 2.0**20
 """Largest step over the scale: beyond, coefficients may have been too small to be represented."""
 DEFECT = 1e3
 """Largest error of the derivatives at the end of a step, times the step, over the tolerance."""
-STUB = 1e-12
-"""How far a straight line is followed, over the step before."""
-INSIDE, MOST_TRIES = 0.999, 60
-"""Where derivatives are compared in a step that ends where formulas change; how often it is made four times shorter."""
+STUB, LONGER = 1e-12, 16.0
+"""Change over size of what moves as far as a straight line is followed; doubled so often where it leads nowhere."""
+INSIDE = 0.999
+"""Where derivatives are compared in a step that ends where formulas change."""
 LOOKS = 8
 """Places of a step at which the signs of conditions are compared."""
 CLEAR = 8.0 * 2.0**-52
@@ -53,8 +53,9 @@ SHARE = 0.25
 """Part of the tolerance that terms K - 2 and K - 1 may have: errors of steps add up."""
 RESOLVED = 1e-15
 """Shortest step over the time."""
-AT_ONCE, MOST_CUTS = 1e-9, 100
-"""Part of a step that counts as none where loads change their formulas, and how often that may happen in a row."""
+AT_ONCE, FEW_CUTS, MOST_CUTS = 1e-6, 30, 100
+"""Part of a step that counts as none where loads change their formulas; how often that may happen in a row until a
+straight line is followed, and until the run ends."""
 MOST_PIECES = 1000
 """Most pieces of a step of one size."""
 SMALLER, MOST_SCALES = 2.0**-16, 64
@@ -276,7 +277,7 @@ defect_of = helper(defect)
 
 
 def past(t, scale, K, p):
-    """Where coefficients are not finite though the loads are: those of a straight line, and how far to follow it.
+    """Where the polynomial is of no use though the loads are finite: that of a straight line, and how far to follow it.
 
     That is so short that its error is far below rounding; 0 where there is no way on.
     """
@@ -289,14 +290,15 @@ def past(t, scale, K, p):
         return 0.0
     for n in range(HEAD + 2 * width, HEAD + (K + 1) * width):
         r[n] = 0.0
-    return max(STUB, 4.0 * RESOLVED * abs(t / scale))
+    change = SHARE * p.step_info[L.RELATIVE] * sqrt(first)
+    return max(STUB * 2.0 ** min(p.step_info[L.CUTS], LONGER) / change, 4.0 * RESOLVED * abs(t / scale))
 
 
 past_by = helper(past)
 
 
 def looked_after(f, size, t, K, p):
-    """How far to follow a polynomial, at most to f, of loads that choose between formulas; 0 where they do without end.
+    """How far to follow a polynomial, at most to f, of loads that choose between formulas; 0 where it is of no use.
 
     ``size``: how far its coefficients would allow.
     """
@@ -306,15 +308,16 @@ def looked_after(f, size, t, K, p):
         p.step_info[L.CUTS] = 0.0
     elif f < whole:
         p.step_info[L.CUTS] += 1.0
-    if p.step_info[L.CUTS] > MOST_CUTS:
+    if p.step_info[L.CUTS] > FEW_CUTS:
         return 0.0
     inside = f if f == whole else INSIDE * f
-    for _ in range(MOST_TRIES):
+    while inside > 4.0 * RESOLVED * max(whole, abs(t / scale)):
         if defect_of(inside, t + inside * scale, K, p) <= DEFECT * DEFECT:
-            break
+            return f
         f = inside = 0.25 * inside
         p.step_info[L.SCALE] = power_below(f * abs(scale), p.work)
-    return f
+    p.step_info[L.SCALE] = power_below(whole * abs(scale), p.work)
+    return 0.0
 
 
 looked_after_of = helper(looked_after)
@@ -328,7 +331,7 @@ def taylor_step(t, h, p):
         if p.step_info[L.SCALE] == 0.0:
             p.step_info[L.SCALE] = power_below(abs(h), r)
         scale = p.step_info[L.SCALE] if h > 0.0 else -p.step_info[L.SCALE]
-        large, k = inf, max(K - 1, SMALLEST_ORDER)  # known while the last ones are computed
+        f, large, k = 0.0, inf, max(K - 1, SMALLEST_ORDER)  # known while the last ones are computed
         r[SCALE] = scale
         for _ in range(MOST_SCALES):
             p.loads(K, t, p.N, p.y, p.bodies, p.parameters, r)
@@ -346,11 +349,12 @@ def taylor_step(t, h, p):
             p.step_info[L.SCALE] = power_below(f * abs(r[SCALED]), r)
             if p.int_coefficients[CONDITIONS] > 0:
                 f = looked_after_of(f, size, t, K, p)
-        else:
+        if f == 0.0:
+            scale = p.step_info[L.SCALE] if h > 0.0 else -p.step_info[L.SCALE]
             r[SCALED], parts = scale, 1.0 / scale
             f = min(past_by(t, scale, K, p), h * parts)
             if f == 0.0:
-                return L.NOT_FINITE
+                return L.TOO_SMALL if large < inf else L.NOT_FINITE
         if f < h * parts:
             after = t + f * r[SCALED]
             f = (after - t) * parts
