@@ -218,6 +218,15 @@ def test_the_penumbra():
     chosen = ph.integrate(system, "taylor", steps=ph.Tolerance(1e-13), t_end=12_000.0, **LOW)
     known = ph.integrate(system, "mkrk:dp8", steps=ph.Tolerance(1e-13), t_end=12_000.0, **LOW)
     np.testing.assert_allclose(chosen.position[-1], known.position[-1], rtol=0, atol=7000 * 2e-10)
+    rng = np.random.default_rng(5)
+    for r, faster, tilt in rng.random((8, 3)) * (8000.0, 0.2, 0.8) + (7000.0, 0.95, 0.0):
+        speed = faster * np.sqrt(398600.4418 / r)
+        asked = {"position": (r, 0.0, 100.0), "velocity": (0.0, speed * np.cos(tilt), speed * np.sin(tilt))}
+        chosen, known = (
+            ph.integrate(system, name, steps=ph.Tolerance(1e-12), t_end=30_000.0, **asked)
+            for name in ("taylor", "mkrk:dp8")
+        )
+        np.testing.assert_allclose(chosen.position[-1], known.position[-1], rtol=0, atol=1e-8 * r)
 
 
 def test_steps_end_at_switches_shadows_and_impulses():
