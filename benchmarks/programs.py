@@ -28,7 +28,7 @@ from polhode.kernel.signatures import LOADS
 from polhode.programs import derive
 from polhode.programs.ensemble_text import lanes_of
 from polhode.programs.motion import motion
-from polhode.programs.roles import of_potential
+from polhode.programs.potentials import commutator_of, loads_of, text
 from polhode.programs.series import best_series
 from polhode.programs.series_text import coefficients_text, constants_text, memory
 from polhode.programs.text import places
@@ -125,12 +125,19 @@ def fastest(functions, repeats):
     return best
 
 
+def derived(program, moves, turns):
+    """The module of the loads of a potential and of their commutator."""
+    g, (potential,) = program.graph, program.outputs
+    loads = loads_of(g, potential, moves, turns)
+    return module_of(text(g, {"loads": loads, "commutator": commutator_of(g, loads, moves, turns)}, False))
+
+
 def main(repeats: int) -> None:
     loop = jit.compile_kernel(calls, types.void(types.FunctionType(LOADS), i8, i8, *[f8[::1]] * 4))
     print(f"{'':10}  derive  compile | loads ns: derived written | commutator: derived written | largest difference")
     for name, (function, arguments, (r, q), make, numbers) in CASES.items():
         begin = time.perf_counter()
-        roles = of_potential(trace(function, arguments, ()), r, q)
+        roles = derived(trace(function, arguments, ()), [bool(r)], [[bool(q)] * 3])
         middle = time.perf_counter()
         kernels = [jit.compile_kernel(role, LOADS) for role in (roles.loads, roles.commutator)]
         end = time.perf_counter()

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from loads_by_hand import top_loads
 from polhode.algebra import rotation
 from polhode.algebra.quaternion import rotate_inverse
 from polhode.algebra.so3 import axpy, cross, scale
@@ -520,7 +521,7 @@ def dragging_loads(part, t, N, y, bodies, parameters, out):
 @pytest.mark.parametrize(
     "changes, what",
     [
-        ({"potential": wrong_potential}, "loads and potential"),
+        ({"potential": wrong_potential, "loads": top_loads, "commutator": None}, "loads and potential"),
         ({"loads": dragging_loads}, "loads in motion"),
         ({"loads": dragging_loads, "potential": None}, "conserves energy"),
         ({"loads": greedy_loads}, "loads"),

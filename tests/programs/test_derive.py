@@ -1,4 +1,4 @@
-"""What is derived from programs, against differences of 60 digits and against what systems have written by hand."""
+"""What is derived from programs, against differences of 60 digits and against formulas written by hand."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-import loads_by_hand as written
 import mp_program as oracle
 from polhode.algebra.quaternion import rotate, rotate_inverse
-from polhode.kernel import layout as L
 from polhode.programs import derive
 from polhode.programs.graph import Graph
 from polhode.programs.motion import motion
-from polhode.programs.roles import angular_velocity, of_potential
 from polhode.programs.trace import spread, trace, where
 
-heavy_top, gravity_gradient, soft_wall, forces, zonal, third_body = (
-    importlib.import_module(f"polhode.systems.{name}")
-    for name in ("heavy_top", "gravity_gradient", "soft_wall", "forces", "forces.zonal", "forces.third_body")
+forces, zonal, third_body = (
+    importlib.import_module(f"polhode.systems.{name}") for name in ("forces", "forces.zonal", "forces.third_body")
 )
 
 
@@ -232,66 +228,7 @@ def test_equations_of_motion():
     assert np.allclose([found[f"q_u{k}"] for k in range(3)], np.cross(u, w), rtol=4e-15)
 
 
-def test_angular_velocity_of_the_state():
-    g = Graph()
-    rows = [one.row for one in angular_velocity(g)]
-    assert np.array_equal(g.evaluate(rows, spread(**GIVEN)), np.multiply(GIVEN["j"], GIVEN["m"]))
-
-
-# ------------------------------------------------------------------ what systems have written by hand
-def top(q, p):
-    return p[0] * np.dot(p[1:4], up(q))
-
-
-def near(q, p, I):
-    return 0.5 * p[0] * np.dot(up(q), I * np.array(up(q)))
-
-
-def wall(q, p):
-    d = 1.1 + rotate(q, p[1:4])[2]
-    return p[0] * (1.0 / d - 0.001 * d**-10)
-
-
-BY_HAND = {
-    "top": (top, {"q": "attitude", "p": 4}, written.top_loads, written.top_commutator, heavy_top.top_potential,
-            (3.0, 0.1, 0.2, 0.9)),
-    "gradient": (near, {"q": "attitude", "p": 1, "I": 3}, written.gradient_loads,
-                 written.gradient_commutator, gravity_gradient.gradient_potential, (2.0,)),
-    "wall": (wall, {"q": "attitude", "p": 4}, written.wall_loads, written.wall_commutator,
-             soft_wall.wall_potential, (1.0, 0.0, 0.0, 1.0)),
-}  # fmt: skip
-
-
-def states(n, pinned=True):
-    """Flat states and the constants of a body."""
-    draw = np.random.default_rng(5)
-    for _ in range(n):
-        y = draw.normal(size=L.BODY)
-        attitude = draw.normal(size=4)
-        attitude[1:3] *= 0.5  # the wall is far where the third axis is up
-        y[L.ATTITUDE : L.ATTITUDE + 4] = attitude / np.linalg.norm(attitude)
-        I = draw.uniform(1.0, 3.0, 3)
-        yield y, np.array([np.inf if pinned else 2.0, *I, 0.0 if pinned else 0.5, *(1.0 / I), 1.0, 0.0, 0.0, 0.0])
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_derived_roles_equal_those_written_by_hand(name):
-    function, arguments, loads, commutator, potential, p = BY_HAND[name]
-    roles = of_potential(trace(function, arguments, ()), "", "q")
-    p, found, expected = np.array(p), np.zeros(L.LOAD), np.zeros(L.LOAD)
-    for y, bodies in states(30):
-        d = 1.1 + rotate(tuple(y[L.ATTITUDE : L.ATTITUDE + 4]), (0.0, 0.0, 1.0))[2] if name == "wall" else 1.0
-        if d < 1.0:
-            continue
-        level = potential(0.0, 1, y, bodies, p)
-        assert abs(roles.potential(0.0, 1, y, bodies, p) - level) <= 8e-16 * max(abs(level), p[0])
-        size = p[0] * (max(bodies[1:4]) if name == "gradient" else 1.0)
-        for mine, theirs, scale in ((roles.loads, loads, size), (roles.commutator, commutator, 2.0 * size * size)):
-            mine(L.ALL, 0.0, 1, y, bodies, p, found)
-            theirs(L.ALL, 0.0, 1, y, bodies, p, expected)
-            assert np.abs(found - expected).max() <= (4e-16 if mine is roles.loads else 1e-15) * scale
-
-
+# ------------------------------------------------------------------ forces
 def derived_force(potential, size, **given):
     program = trace(potential, {"t": 0, "r": 3, "p": size}, ())
     force, _ = derive.loads(program.graph, program.outputs[0], "r")

@@ -10,7 +10,7 @@ import pytest
 from polhode.kernel import jit, reach
 from polhode.kernel.signatures import LOADS
 from polhode.programs import written
-from polhode.programs.roles import loads_text, of_potential
+from polhode.programs.potentials import loads_of, text
 from polhode.programs.trace import trace
 from polhode.programs.written import module_of
 
@@ -69,11 +69,15 @@ def test_a_kernel_is_known_by_the_text(folder):
     assert jit.Made(one.f) == jit.Made(same.f) != jit.Made(other.f)
 
 
+POINT = [True], [[False] * 3]
+"""Which bodies move, and about which axes they turn."""
+
+
 def test_the_same_function_gives_the_same_text_again():
     texts = set()
     for _ in range(2):
         program = trace(central, {"r": 3, "p": 1}, ())
-        texts.add(loads_text(program.graph, program.outputs * 3, ()))
+        texts.add(text(program.graph, {"loads": loads_of(program.graph, program.outputs[0], *POINT)}, False))
     assert len(texts) == 1
 
 
@@ -82,8 +86,9 @@ RUN = """
     import numpy as np
     from polhode.kernel import jit
     from polhode.kernel.signatures import LOADS
-    from polhode.programs.roles import of_potential
+    from polhode.programs.potentials import loads_of, text
     from polhode.programs.trace import trace
+    from polhode.programs.written import module_of
 
     def loop(y, bodies, parameters, out):
         loads(15, 0.0, 1, jit.pointer(y), jit.pointer(bodies), jit.pointer(parameters), jit.pointer(out))
@@ -96,7 +101,9 @@ RUN = """
     y, bodies, out = np.arange(13.0), np.ones(12), np.zeros(6)
     compiled = []
     with jit.watched(lambda: compiled.append(1)):
-        roles = of_potential(trace(spring, {"r": 3, "p": 1}, ()), "r", "")
+        program = trace(spring, {"r": 3, "p": 1}, ())
+        found = loads_of(program.graph, program.outputs[0], [True], [[False] * 3])
+        roles = module_of(text(program.graph, {"loads": found}, False))
         jit.compile_kernel(roles.loads, LOADS)
         bound = jit.bind(loop, loads=roles.loads)
         bound.__code__ = bound.__code__.replace(co_filename=roles.loads.__code__.co_filename)
@@ -115,5 +122,6 @@ def test_a_second_process_compiles_nothing(python, tmp_path):
 
 @compiling
 def test_roles_compile_as_they_run_in_python():
-    roles = of_potential(trace(central, {"r": 3, "p": 1}, ()), "r", "")
-    assert jit.compile_kernel(roles.loads, LOADS).signatures
+    program = trace(central, {"r": 3, "p": 1}, ())
+    found = loads_of(program.graph, program.outputs[0], *POINT)
+    assert jit.compile_kernel(module_of(text(program.graph, {"loads": found}, False)).loads, LOADS).signatures

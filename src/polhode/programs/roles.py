@@ -1,41 +1,13 @@
-"""Programs of one body as roles of a system: loads, commutator and potential that read the flat state.
-
-Inputs of such a program by name:
-
-======== ==================================================== ======
-t        time
-r        position, space frame                                3
-v        velocity, space frame                                3
-q        attitude, with the rows q_u, q_v, q_w of its matrix  4
-m        angular momentum, principal body frame               3
-p        parameters of the system                             any
-mass0    mass, and its inverse ``lightness0``
-I        principal moments                                    3
-j        their inverses                                       3
-======== ==================================================== ======
-"""
+"""Where the inputs of programs lie in the flat memory that roles read: state, constants of bodies, parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from polhode.kernel import layout as L
-from polhode.programs import derive
 from polhode.programs.attitude import ROWS
-from polhode.programs.factor import factored
-from polhode.programs.graph import Graph
 from polhode.programs.languages import PYTHON, Language
-from polhode.programs.text import Lines, matrix_rows
-from polhode.programs.trace import Program
-from polhode.programs.tracer import Tracer, array_of
-from polhode.programs.written import module_of
-
-
-def angular_velocity(g: Graph) -> Any:
-    """Angular velocity in the principal body frame, as an array of tracers."""
-    return array_of([Tracer(g, g.mul(a, b)) for a, b in zip(g.inputs("j", 3), g.inputs("m", 3), strict=True)])
+from polhode.programs.text import matrix_rows
 
 
 def plain(array: str, k: int) -> str:
@@ -72,68 +44,3 @@ def of_flat_memory(
         if not names.isdisjoint(turning):
             read += [language.line(part, at("y", y + L.ATTITUDE + k)) for k, part in enumerate(parts)]
     return read, given
-
-
-def _text(name: str, arguments: str, lines: Sequence[str]) -> str:
-    return "\n".join([f"def {name}({arguments}):", *(f"    {line}" for line in lines)]) + "\n"
-
-
-def loads_text(g: Graph, force: Sequence[int], torque: Sequence[int], name: str = "loads") -> str:
-    """The text of a role ``loads``, which writes force and torque; those that are missing as zeros."""
-    rows = factored(g, [*force, *torque])
-    read, given = of_flat_memory(g.names(rows))
-    body = Lines(g, rows, given)
-    values = [body.names[a] for a in rows]
-    values = (values if force else ["0.0"] * 3 + values) + ([] if torque else ["0.0"] * 3)
-    stores = [f"out[{k}] = {x}" for k, x in enumerate(values)]
-    return _text(name, "part, t, N, y, bodies, parameters, out", [*read, *body.lines, *stores])
-
-
-def potential_text(g: Graph, potential: int, name: str = "potential") -> str:
-    """The text of a role ``potential``."""
-    (row,) = factored(g, [potential])
-    read, given = of_flat_memory(g.names([row]))
-    body = Lines(g, [row], given)
-    return _text(name, "t, N, y, bodies, parameters", [*read, *body.lines, f"return {body.names[row]}"])
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Plain functions for ``jit.compile_kernel`` with the signatures of the roles.
-
-    Attributes
-    ----------
-    loads, commutator : function
-        Of signature LOADS.
-    potential : function
-        Of signature POTENTIAL.
-    """
-
-    loads: Any
-    commutator: Any
-    potential: Any
-
-
-def of_potential(program: Program, r: str = "r", q: str = "q") -> Roles:
-    """All roles of a body in a potential.
-
-    Parameters
-    ----------
-    program : Program
-        Of one number, the potential energy, with inputs named as above.
-    r, q : str
-        Names of place and attitude; empty where the body does not move or turn.
-    """
-    g, (potential,) = program.graph, program.outputs
-    force, torque = derive.loads(g, potential, r, q)
-    # Common factors first: the derivative of a factored load has fewer terms, and differences of moments stay such.
-    rows = factored(g, [*force, *torque])
-    pushed, twisted = derive.commutator(
-        g, rows[: len(force)], rows[len(force) :], r, q, g.input("lightness0"), g.inputs("j", 3)
-    )
-    module = module_of(
-        "\n\n".join([
-            loads_text(g, force, torque), loads_text(g, pushed, twisted, "commutator"), potential_text(g, potential)
-        ])
-    )  # fmt: skip
-    return Roles(module.loads, module.commutator, module.potential)

@@ -20,7 +20,7 @@ from polhode.programs.written import module_of
 
 MOST_BODIES = 4
 """Bodies of a system that has slopes: their number grows with the square."""
-MOST_ROWS = 4000
+MOST_ROWS = 1500
 """Rows of a program of slopes; longer ones (fields of high degree) cost more to compile than they are worth."""
 
 

@@ -346,7 +346,8 @@ class System:
         for name in FROZEN:
             object.__setattr__(self, name, frozen(getattr(self, name)))
         given = self.potential is not None and not isinstance(self.potential, UserFunction)
-        if given and (self.loads is no_loads or is_derived(self.loads)):
+        formed = np.shape(self.moments) == (*np.shape(self.mass), 3) and isinstance(self.parameters, np.ndarray)
+        if given and formed and (self.loads is no_loads or is_derived(self.loads)):  # else the checks say what is wrong
             self._derive_loads()
         object.__setattr__(self, "provides", (known(self.provides) - DERIVED) | self._derived())
         if not self.recommended:
