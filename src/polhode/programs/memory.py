@@ -100,7 +100,7 @@ class Parameters:
                 return Tracer(self.g, self.g.fun("entry", k.row))
             k = known
         if not 0 <= k < self.count:
-            raise NotTraceable(LATER)
+            raise NotTraceable(f"it reads parameter {int(k)}, but there are {self.count}")
         return Tracer(self.g, self.g.input(f"p{int(k)}"))
 
     def __setitem__(self, k: Any, value: Any) -> None:
