@@ -190,7 +190,7 @@ def zonal() -> Problem:
 
     return made(
         "J2 to J6 from a potential, 1 day", 1.0, system, initial, {"diff": by_diff, "tensors": by_tensors},
-        (*POINTS, *ABOUT[:7], *SERIES), apart=True, coarse=FEW,
+        (*POINTS, *ABOUT[:7], *SERIES), apart=True, coarse=FEW, most=1,
     )  # fmt: skip
 
 

@@ -18,6 +18,8 @@ VARIANTS: dict[str, dict[str, bool]] = {
     ", compact, fast math": {"compact_mode": True, "fast_math": True},
 }
 FINE = tuple(10.0 ** (-k / 3) for k in range(4, 52))
+HALVES = tuple(10.0 ** (-k / 2) for k in range(4, 34))
+"""The fine grid of equations that take long to compile."""
 QUICK = tuple(10.0**-k for k in range(2, 17))
 QUADRUPLE = hk.real128
 
@@ -88,9 +90,12 @@ def all_variants(problem: Problem, reference: Any, quick: bool = False) -> dict[
             ratio = at(curve, target) / best
             if ratio == ratio:
                 score[name] = min(score.get(name, np.inf), ratio)
-    chosen = set(sorted(score, key=lambda name: score[name])[: problem.most])
+    ranks = sorted(score, key=lambda name: score[name])
+    chosen = set(ranks[: problem.most])
+    chosen |= {next(name for name in ranks if name.split(",")[0] == form) for form in problem.forms if problem.apart}
     chosen.add(min(coarse, key=lambda name: min((run.certain for run in coarse[name]), default=np.inf)))
-    return {form + variant: runs_of(form, variant, FINE) for form, variant in variants if form + variant in chosen}
+    fine = HALVES if len(problem.coarse) < 4 else FINE
+    return {form + variant: runs_of(form, variant, fine) for form, variant in variants if form + variant in chosen}
 
 
 def columns(problem: Problem, kinds: dict[str, list[Run]]) -> dict[str, dict[str, list[Run]]]:
