@@ -142,7 +142,7 @@ def perturbed() -> Problem:
 
     forms = {"powers, direct": form(by_powers, True), "roots, direct": form(by_roots, True),
              "powers, Battin": form(by_powers, False)}  # fmt: skip
-    methods = (*POINTS, *ABOUT[:7], *SERIES)
+    methods = (*POINTS, *ABOUT[:7], "wisdom7/kepler", "saba4/kepler", "pmlf6/kepler", *SERIES)
     return made("J2, drag, Sun and Moon, 1 day", 1.0, system, initial, forms, methods, coarse=FEW)
 
 

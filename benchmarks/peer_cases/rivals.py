@@ -19,7 +19,7 @@ VARIANTS: dict[str, dict[str, bool]] = {
 }
 FINE = tuple(10.0 ** (-k / 3) for k in range(4, 52))
 HALVES = tuple(10.0 ** (-k / 2) for k in range(4, 34))
-"""The fine grid of equations that take long to compile."""
+"""The fine grid where several forms are shown."""
 QUICK = tuple(10.0**-k for k in range(2, 17))
 QUADRUPLE = hk.real128
 
@@ -94,7 +94,7 @@ def all_variants(problem: Problem, reference: Any, quick: bool = False) -> dict[
     chosen = set(ranks[: problem.most])
     chosen |= {next(name for name in ranks if name.split(",")[0] == form) for form in problem.forms if problem.apart}
     chosen.add(min(coarse, key=lambda name: min((run.certain for run in coarse[name]), default=np.inf)))
-    fine = HALVES if len(problem.coarse) < 4 else FINE
+    fine = HALVES if problem.apart else FINE
     return {form + variant: runs_of(form, variant, fine) for form, variant in variants if form + variant in chosen}
 
 
