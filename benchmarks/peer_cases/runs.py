@@ -235,7 +235,7 @@ def show(title: str, ours: Mapping[str, list[Run]], others: Mapping[str, Mapping
     mine = {name: front(runs) for name, runs in ours.items()}
     theirs = {who: {name: front(runs) for name, runs in kinds.items()} for who, kinds in others.items()}
     print(f"\n{title}\n{'error':>8}{'polhode':>11}  {'method':<25}"
-          + "".join(f"{who:>11}  {'variant':<26}{'ratio':>7}" for who in others) + f"{'whole call':>12}")  # fmt: skip
+          + "".join(f"{who:>11}  {'variant':<31}{'ratio':>7}" for who in others) + f"{'whole call':>12}")  # fmt: skip
     ratios: dict[str, list[float]] = {who: [] for who in others}
     for target in targets:
         name, seconds = least({key: at(curve, target) for key, curve in mine.items()})
@@ -243,7 +243,7 @@ def show(title: str, ours: Mapping[str, list[Run]], others: Mapping[str, Mapping
         for who, curves in theirs.items():
             rival, needed = least({key: at(curve, target) for key, curve in curves.items()})
             ratios[who].append(needed / seconds)
-            line += f"{1e6 * needed:>11.1f}  {rival:<26}{needed / seconds:>7.2f}"
+            line += f"{1e6 * needed:>11.1f}  {rival:<31}{needed / seconds:>7.2f}"
         whole = whole_call(all_ours[name], target, rounds) if name != "-" else np.nan
         print(f"{line}{1e6 * whole:>12.0f}", flush=True)
     print("floors: " + ", ".join(f"{name} {error:.1e}" for error, name in floors(all_ours)[:4]) + "; "
