@@ -10,6 +10,7 @@ import pytest
 
 import polhode as ph
 from each_system import EVERY
+from loads_by_hand import top_commutator, top_loads
 from polhode.capabilities import CAPABILITIES, Capability, in_order, known, listed, stated
 from polhode.errors import InvalidInput
 from polhode.methods import METHODS, Method, MethodSpec, method
@@ -68,6 +69,8 @@ def test_what_follows_from_bodies_and_functions_is_provided():
 def test_the_sets_follow_a_changed_copy():
     top = EVERY["heavy_top"]()
     assert not {"series", "commutator"} & replace(top, series=None, commutator=None).provides
+    assert not replace(top, provides=set()).velocity_dependent  # the loads of a potential
+    top = replace(top, loads=top_loads, commutator=top_commutator)
     without = replace(top, series=None, provides=top.provides - {"velocity_independent"})
     assert without.velocity_dependent and "exact_kicks" not in without.provides and "commutator" in without.provides
     assert bare(provides={"series"}).provides & DERIVED == bare().provides & DERIVED
