@@ -120,3 +120,11 @@ def test_masses_are_inputs_of_the_program():
     a, b = (ph.gravitating_bodies(mass=mass, G=0.7).dynamics for mass in ((1.0, 2.0, 0.0), (3.0, 0.1, 0.0)))
     assert a.traced and a.graph.rows == b.graph.rows and a.force == b.force
     assert set(a.fixed.values()) <= {0.7, 0.0}
+
+
+@pytest.mark.parametrize("given", [{"mass": [5e-324, 1.0]}, {"mass": [1.0, 1.0], "G": 1e308}, {"mu": [1.0, 1e-101]}])
+def test_masses_beyond_any_digits_are_refused(given):
+    with pytest.raises(
+        ph.errors.InvalidInput, match=r"of the bodies is .* take other units, and 0 for a test particle"
+    ):
+        ph.gravitating_bodies(**given)

@@ -32,6 +32,8 @@ from polhode.systems.between_orbits import between_orbits, commutator_between_or
 from polhode.systems.record import IDENTITY, System, plain
 from polhode.systems.words import Numbers
 
+SMALLEST = 1e-100
+"""Smallest mass and gravity parameter of a body; the largest is its inverse."""
 TEST_MASS = 2.0**-100
 """Mass of a test particle, over the largest."""
 
@@ -168,7 +170,14 @@ def gravitating_bodies(mu: Numbers | None = None, mass: Numbers | None = None, G
     if not values[1:].any():
         raise InvalidInput(f"{name} is zero but for the first body; let another attract, or take orbit(mu, mass)")
     N = len(values)
-    mu, masses = (values, values / G) if mass is None else (G * values, values)
+    with np.errstate(over="ignore"):
+        mu, masses = (values, values / G) if mass is None else (G * values, values)
+    for one, sizes in (("mu", mu), ("mass", masses)):
+        if not (sizes[sizes > 0.0] > SMALLEST).all() or sizes.max() > 1.0 / SMALLEST:
+            raise InvalidInput(
+                f"{one} of the bodies is {sizes.tolist()}, with G = {G:g}; beyond {SMALLEST:g} to {1.0 / SMALLEST:g} "
+                "digits are lost: take other units, and 0 for a test particle"
+            )
     together = np.cumsum(mu)
     return System(
         name="gravitating_bodies",
