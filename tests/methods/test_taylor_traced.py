@@ -296,6 +296,20 @@ def test_sliding_stairs_and_short_pulses(steps):
     np.testing.assert_allclose(ds.position[-1], (2.4995, 0, 0), rtol=0, atol=1e-11)
 
 
+def pushed(t, position, velocity, parameters):
+    return -0.5 * np.sign(velocity) + np.array([0.0, parameters[0], 0.0])
+
+
+@pytest.mark.parametrize("push", (0.7, -0.7, 0.0))
+def test_what_is_at_rest_begins_to_slide(push):
+    """The sign of zero is zero, until it is left to either side; the third coordinate never leaves it."""
+    start = {"position": (0, 0, 0), "velocity": (2.0, 0, 0)}
+    for steps in ({"steps": ph.Tolerance(1e-10), "t_end": 2.0}, {"step": 0.5, "steps": 4}):
+        ds = ph.integrate(ph.particle(force=pushed, parameters=[push]), "taylor12", **steps, **start)
+        assert ds.velocity[-1, 0] == pytest.approx(1.0, abs=1e-13) and ds.velocity[-1, 2] == 0.0
+        assert ds.velocity[-1, 1] == pytest.approx(2.0 * (push - 0.5 * np.sign(push)), abs=1e-12)
+
+
 def held(t, position, velocity, parameters):
     return -np.sign(position[0] + velocity[0]) * np.array([1.0, 0.0, 0.0]) - 2.0 * velocity
 

@@ -222,6 +222,12 @@ def condition(c, f, K, p):
 condition_at = helper(condition)
 
 
+@inlined
+def changed(x, below, clear):
+    """Whether a condition that was below zero, or not, is clearly not so any more."""
+    return x > clear if below else x < -clear
+
+
 def unchanged(f, K, p):
     """How far up to f all conditions keep their signs, or to where one has clearly changed."""
     n, at = p.int_coefficients[CONDITIONS], p.int_coefficients[CONDITIONS_AT]
@@ -229,14 +235,13 @@ def unchanged(f, K, p):
     for c in range(n):
         below = p.work[at + c] < 0.0
         clear = CLEAR * (p.work[at + n * LARGEST_ORDER + c] + abs(p.work[at + n + c] * whole))
-        limit = clear if below else -clear
         last = 0.0
         for k in range(1, LOOKS + 1):
             x = min(whole * k / LOOKS, f)
-            if (condition_at(c, x, K, p) > limit) == below:
+            if changed(condition_at(c, x, K, p), below, clear):
                 for _ in range(60):
                     middle = 0.5 * (last + x)
-                    if (condition_at(c, middle, K, p) > limit) == below:
+                    if changed(condition_at(c, middle, K, p), below, clear):
                         x = middle
                     else:
                         last = middle

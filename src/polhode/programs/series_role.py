@@ -6,9 +6,9 @@ numbers each; then those of the conditions, by which the loads choose between fo
 stays (parameters, masses, what follows from them) is read in every call, so that other values need no other text.
 
 A series is that of the formulas that hold at time t. A condition is a difference whose sign says which: below zero or
-not. ``less``, ``min`` and ``max`` of a, b have a - b, ``abs`` and ``sign`` of x have -x, ``floor`` and the rows of
-tables the ways to both of their ends. Behind their coefficients, as those of order LARGEST_ORDER, are the sizes of what
-is subtracted.
+not. ``less``, ``min`` and ``max`` of a, b have a - b, ``abs`` and ``sign`` of x have -x, a number that ``choose`` goes
+by itself and its negative, ``floor`` and the rows of tables the ways to both of their ends. Behind their coefficients,
+as those of order LARGEST_ORDER, are the sizes of what is subtracted.
 """
 
 from __future__ import annotations
@@ -101,11 +101,14 @@ class _Writer(SeriesWriter):
     def _conditions(self) -> list[tuple[str, str, str]]:
         """Expressions of the conditions: minuend and subtrahend (a series or nothing), and what is added at order 0."""
         found: list[tuple[str, str, str]] = []
+        answers = {rule.name for rule in self.S.rules if rule.kind == "step" and rule.operands[0] == "less"}
         for rule in self.S.rules:
-            if rule.kind not in ("step", "chosen") or rule.operands[0] == "choose":
+            if rule.kind not in ("step", "chosen"):
                 continue
             kind, x = rule.operands[0], rule.operands[1]
-            if kind in PRIMITIVES:
+            if kind == "choose":
+                found += [] if x in answers else [(x, "", ""), ("", x, "")]
+            elif kind in PRIMITIVES:
                 arguments = [f"{one}0" for one in rule.operands[1:]]
                 bounds = PRIMITIVES[kind].bounds({}, f"{rule.name}0", *arguments)
                 found += [(rule.operands[-1], "", f" - ({bound})") for bound in bounds]
