@@ -9,7 +9,7 @@ import polhode as ph
 from polhode.kernel import layout as L
 from polhode.kernel import solve
 from polhode.methods import method, tableau, tableau_names
-from polhode.methods.stages import MODES, MODES_AT, modes_of
+from polhode.methods.stage_layout import MODES, MODES_AT, modes_of
 from polhode.runs.initial_state import start_state
 from polhode.runs.integrator import Integrator
 

@@ -28,18 +28,8 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Method, Option, Promises
-from polhode.methods.stages import (
-    MAPS,
-    UNKNOWNS,
-    auxiliary_size,
-    coefficients,
-    embedding,
-    largest_component,
-    origin,
-    start_values,
-    steps_of,
-    work_size,
-)
+from polhode.methods.stage_layout import MAPS, UNKNOWNS, auxiliary_size, coefficients, embedding, origin, work_size
+from polhode.methods.stages import largest_component, start_values, steps_of
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 

@@ -33,7 +33,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, get9, put3, put4, put9
 from polhode.kernel.jit import bind, helper, hole, inlined
 from polhode.methods.record import CompiledMethod, Coordinates, Method, Option, Promises
-from polhode.methods.stages import (
+from polhode.methods.stage_layout import (
     AUXILIARY,
     MAPS,
     MIDDLE,
@@ -42,10 +42,9 @@ from polhode.methods.stages import (
     coefficients,
     embedding,
     origin,
-    start_values,
-    steps_of,
     work_size,
 )
+from polhode.methods.stages import start_values, steps_of
 from polhode.methods.tableaux import is_tableau, tableau_names
 from polhode.methods.tableaux import tableau as find_tableau
 
