@@ -117,7 +117,7 @@ def test_equivalent_methods_agree(step):
     ends = [final(BOX, label, step, 1.0, angular_velocity=(0.01, 0.0, 100.0)) for label in EQUIVALENT]
     apart = [np.abs(ph.rotation.matrix_from_quaternion(e.attitude.values)
                     - ph.rotation.matrix_from_quaternion(ends[0].attitude.values)).max() for e in ends]  # fmt: skip
-    assert max(apart[:3]) < 2e-14  # the paper's three; random walks of the rounding of the numbers stored
+    assert max(apart[:3]) < 5e-14  # the paper's three; random walks of the rounding of the numbers stored
     assert max(apart) < 1e-13
 
 

@@ -119,10 +119,11 @@ def interrupted(folder, seconds, *words, start=(sys.executable, "-m", "polhode")
         assert said.splitlines()[-1].startswith("polhode: interrupted"), said
     assert not {name for name in left if name.startswith(".")}
     files = [path for path in place.rglob("*") if path.is_file() and path.suffix != ".lock"]
-    assert {path.suffix for path in files} <= {".kernel"}
+    assert {path.suffix for path in files} <= {".kernel", ".py"}  # kernels, and the texts of programs
     for path in files:
         content = path.read_bytes()
-        assert content.startswith(cache.FORMAT) and len(content) > 1000
+        whole = content.startswith(cache.FORMAT) and len(content) > 1000
+        assert whole if path.suffix == ".kernel" else compile(content, path.name, "exec")
     return left, said
 
 

@@ -39,7 +39,7 @@ SUN = (0.8, -0.5, 0.33166247903554)  # unit vector towards the Sun
 LIGHT: dict[str, dict[str, Any]] = {"no shadow": {"shadow": "none"}, "shadow": {"shadow": "cylinder", "radius": RADIUS}}
 ORDERS = {SYMPLECTIC: 2, RK4: 4, "rkn6_14a": 6, GAUSS: 8}
 STEPS = {SYMPLECTIC: (40.0, 20.0, 10.0), RK4: (20.0, 5.0, 2.5), "rkn6_14a": (400.0, 200.0, 100.0),
-         GAUSS: (400.0, 200.0, 100.0)}  # fmt: skip
+         GAUSS: (480.0, 240.0, 120.0)}  # fmt: skip
 REFERENCE = (("mkrk:gauss12", 50.0), ("rkn8_17", 50.0))
 UNCUT = (200.0, 160.0, 100.0, 80.0, 60.0, 50.0, 40.0, 32.0, 25.0, 20.0, 16.0, 12.5, 10.0)  # s, of RK4
 
