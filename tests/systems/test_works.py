@@ -379,3 +379,30 @@ def test_a_burn_about_the_earth():
     assert (ds.mass.attrs["units"], ds.work.attrs["units"]) == ("kg", "J") and "before the burns" in ds.mass.attrs[
         "note"
     ]
+
+
+# ------------------------------------------------------------------ orbits without bookkeeping
+def test_an_orbit_without_works_moves_as_one_with_them():
+    drag = ph.forces.drag(kd=1e-4, radius=1.0, scale=1e30)
+    moon = ph.forces.third_body(0.01, circle={"radius": 20.0, "period": 300.0})
+    start = {"position": (1.5, 0.3, 0.2), "velocity": (0.1, 1.0, 0.3), "t_end": 5.0}
+    runs = []
+    for work in (True, False):
+        system = ph.orbit(2.0, forces=[drag, moon], work=work)
+        ph.check_system(system, position=start["position"], velocity=start["velocity"]).raise_for_failure()
+        runs.append(ph.integrate(system, "taylor", steps=ph.Tolerance(1e-10), **start))
+    kept, bare = runs
+    np.testing.assert_allclose(bare.position, kept.position, rtol=0.0, atol=1e-13)  # other sums, rounded otherwise
+    assert "work" in kept and "work" not in bare and kept.system == bare.system
+    assert "not recorded" in bare.energy_error.attrs["note"] and "note" not in kept.energy_error.attrs
+    np.testing.assert_array_equal(ph.rerun(bare).position, bare.position)
+
+
+def test_of_an_orbit_without_works_impulses_and_conserved_energies_stay():
+    oblate = ph.orbit(2.0, forces=[ph.forces.zonal(J2=1e-3, radius=1.0)], work=False)
+    assert "energy" in oblate.conserves and oblate.balanced
+    pushed = ph.orbit(2.0, forces=[ph.forces.impulse(1.0, 0.1, "velocity")], work=False,
+                      force=lambda t, r, v, p: -1e-3 * v)  # fmt: skip
+    assert [own.label for own in pushed.auxiliary] == ["impulse"] and not pushed.balanced
+    ds = ph.integrate(pushed, step=0.01, t_end=2.0, position=(1.5, 0.0, 0.0), velocity=(0.0, 1.1, 0.0))
+    assert float(ds.work[-1, 0]) > 0.1

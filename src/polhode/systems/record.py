@@ -260,6 +260,8 @@ class System:
         The auxiliary variables, whose rates the loads write behind the forces and torques. Nothing reads them during a
         run. Those of the quantity ``work`` are the energy given to the bodies by loads without a potential or by
         potentials that depend on time; either all such contributions are listed, or none.
+    records_work : bool
+        False where loads change the energy and their work is not among ``auxiliary``: the energy then judges no run.
     mass_at : function or None
         ``mass_at(t) -> masses (n, N)`` at times (n,) if burns use up mass; forces, momenta and energies then refer to
         the masses at the start.
@@ -321,6 +323,7 @@ class System:
     series: Callable[..., Any] | None = None
     provides: Set[str] = frozenset()
     auxiliary: tuple[AuxiliaryVariable, ...] = ()
+    records_work: bool = True
     mass_at: Callable[[Any], Any] | None = None
     parameters: Any = field(default_factory=lambda: np.zeros(1))
     memory: int = 0
@@ -405,8 +408,8 @@ class System:
         whose work is not recorded (it cannot be traced), or with one given beside a load, as the load need not derive
         from it."""
         stated = self.functions.get("potential")
-        if stated is None:
-            return True
+        if stated is None or not self.records_work:
+            return self.records_work
         recorded = any(own.quantity == "work" and own.label == "potential" for own in self.auxiliary)
         return len(self.functions) == 1 and (stated.autonomous or recorded)
 

@@ -28,6 +28,7 @@ from polhode.trajectory.schema import (
     QUATERNION,
     TAKEN_FOR_POTENTIAL,
     UNITS,
+    UNRECORDED,
 )
 
 if TYPE_CHECKING:
@@ -164,7 +165,9 @@ def dataset(
     has_energy_balance = system.potential is not None or system.conserves or work_columns
     note = "" if has_energy_balance else KINETIC_ONLY
     declared_potential = system.functions.get("potential")
-    if declared_potential is not None and len(system.functions) > 1:
+    if not system.records_work:
+        note = UNRECORDED
+    elif declared_potential is not None and len(system.functions) > 1:
         note = TAKEN_FOR_POTENTIAL
     elif not system.balanced:
         note = CHANGING_POTENTIAL

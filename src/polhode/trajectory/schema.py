@@ -344,6 +344,7 @@ BALANCE = "relative energy error, (H - H0 - work)/|H0|"
 KINETIC_ONLY = "kinetic energy only: the loads state no potential"
 TAKEN_FOR_POTENTIAL = "the loads are taken for those of the potential beside them; any other work is in the error"
 CHANGING_POTENTIAL = "the potential reads the time; what that changes of the energy is not recorded as work"
+UNRECORDED = "forces change the energy, and their work is not recorded (work=False)"
 """Notes attached to the energies."""
 
 FALLING = "momentum, angular momentum, energies and work are those of the mass before the burns"

@@ -41,6 +41,8 @@ class ForceTable:
         Where the numbers of the forces ``beside`` begin.
     auxiliary, switches, impulses, watches, mass_at
         As of ``System``.
+    drives : bool
+        Whether some force changes the energy, by its work or in time.
     """
 
     forces: tuple[Force, ...]
@@ -52,6 +54,7 @@ class ForceTable:
     impulses: tuple[Impulse, ...]
     watches: tuple[Watch, ...]
     mass_at: Any
+    drives: bool
 
     @property
     def axial(self) -> bool:
@@ -71,8 +74,9 @@ class ForceTable:
 
 
 def force_table(
-    mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (), surface: Any = None
-) -> ForceTable:
+    mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (), surface: Any = None,
+    works: bool = True,
+) -> ForceTable:  # fmt: skip
     """The table of a list of forces.
 
     Parameters
@@ -89,6 +93,8 @@ def force_table(
         The system's own parameters.
     surface : float, optional
         Radius of the central body.
+    works : bool
+        Whether works of forces are recorded; those of impulses always are.
 
     Raises
     ------
@@ -113,6 +119,7 @@ def force_table(
     switches: list[Switch] = []
     impulses: list[Impulse] = []
     watches: list[Watch] = []
+    drives = False
     for k, force in enumerate((*made, *beside)):
         inside, at = k < len(made), starts[k]
         what = f"forces[{k}], {force.description}"
@@ -120,7 +127,9 @@ def force_table(
         part = L.MOVING if force.velocity_dependent else L.RESTING
         if force.conservative and not falls:
             part = L.POTENTIAL_PART
-        booked = inside and (part != L.POTENTIAL_PART or not force.autonomous)
+        changes = inside and (part != L.POTENTIAL_PART or not force.autonomous)
+        booked = changes and (works or force.impulse is not None)
+        drives = drives or changes
         if force.impulse is not None:
             impulses.append(replace(force.impulse, auxiliary=len(auxiliary), what=what))
         else:
@@ -151,7 +160,7 @@ def force_table(
     parameters = np.array([*head, *rows, *stored, *table, *numbers], dtype=float)
     return ForceTable(
         tuple(made), kinds, parameters, tuple(places), tuple(auxiliary), tuple(switches), tuple(impulses),
-        tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None,
+        tuple(watches), partial(_mass_at, float(mass[0]), burns) if burns else None, drives,
     )  # fmt: skip
 
 

@@ -69,6 +69,7 @@ def added_functions(
     parameters: Any,
     N: int = 1,
     frame: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
+    works: bool = True,
 ) -> AddedFunctions:
     """Add the user's functions to built-in roles.
 
@@ -88,6 +89,8 @@ def added_functions(
         Number of bodies.
     frame : 4-tuple
         Quaternion from the principal to the user's body frame.
+    works : bool
+        Whether the work of the functions is recorded.
 
     Raises
     ------
@@ -112,6 +115,7 @@ def added_functions(
         form = FORMS[role.__name__.removesuffix("_added")]
         if UserFunction(form, function, slope, frame, every, loads, len(numbers)).drives:
             work = "potential"
+    work = work if works else ""
     work_slots: dict[str, Any] = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
