@@ -249,7 +249,8 @@ def craft() -> Problem:
         "spacecraft with gravity gradient, a day", 86400.0 / unit, system, y, initial,
         {form: made(form) for form in ("momentum", "velocity")}, lambda y: turned(y) | {"position": y[:3]}, ends,
         ("rkn6_14a", "rkn6_7", "rkn8_17", "p8", "sp10", "s6_10", "pmlf6", "fg6_5", "aba10_6_4", "mkrk:cv8",
-         "rkn6_14a/kepler", "s6_10/kepler", "pmlf6/kepler", "aba10_6_4/kepler", "mkrk:dp8 (rtol)",
+         "sbabc1/kepler:corrected", "rkn6_14a/kepler", "s6_10/kepler", "pmlf6/kepler", "aba10_6_4/kepler",
+         "mkrk:dp8 (rtol)",
          "taylor8", "taylor10", "taylor12", "taylor14", "taylor16", "taylor20", *CHOSEN),
         EVERYWHERE, coarse=(1e-5, 1e-9, 1e-15),
     )  # fmt: skip
