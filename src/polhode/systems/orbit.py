@@ -122,7 +122,7 @@ def orbit(
     """
     mass, surface = in_unit(mass, "kg", "mass"), in_unit(surface, "m", "surface")
     mu, masses = number(mu, "mu", "m**3 / s**2", positive=True), masses_of(mass)
-    table = force_table(mu, masses, forces, surface=surface, works=truth(work, "work"))
+    table = force_table(mu, masses, forces, surface=surface, record_work=truth(work, "work"))
     arguments: dict[str, Any] = {
         "mu": mu, "mass": plain(mass), "forces": [dict(one.arguments) for one in table.forces]
     }  # fmt: skip
@@ -133,7 +133,7 @@ def orbit(
         {"force": (force, force_added), "potential": (potential, position_potential_added, position_gradient_added)},
         loads, depth, table.parameters, len(table.auxiliary),
         None if parameters is None else numbers(parameters, "parameters"), len(masses),
-        works=work,
+        record_work=work,
     )  # fmt: skip
     own = auxiliary_variables(table, functions.work)
     energy = not table.drives and functions.conservative

@@ -75,7 +75,7 @@ class ForceTable:
 
 def force_table(
     mu: float, mass: Any, forces: Any, beside: Sequence[Force] = (), numbers: Sequence[float] = (), surface: Any = None,
-    works: bool = True,
+    record_work: bool = True,
 ) -> ForceTable:  # fmt: skip
     """The table of a list of forces.
 
@@ -93,7 +93,7 @@ def force_table(
         The system's own parameters.
     surface : float, optional
         Radius of the central body.
-    works : bool
+    record_work : bool
         Whether works of forces are recorded; those of impulses always are.
 
     Raises
@@ -128,7 +128,7 @@ def force_table(
         if force.conservative and not falls:
             part = L.POTENTIAL_PART
         changes = inside and (part != L.POTENTIAL_PART or not force.autonomous)
-        booked = changes and (works or force.impulse is not None)
+        booked = changes and (record_work or force.impulse is not None)
         drives = drives or changes
         if force.impulse is not None:
             impulses.append(replace(force.impulse, auxiliary=len(auxiliary), what=what))

@@ -69,7 +69,7 @@ def added_functions(
     parameters: Any,
     N: int = 1,
     frame: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
-    works: bool = True,
+    record_work: bool = True,
 ) -> AddedFunctions:
     """Add the user's functions to built-in roles.
 
@@ -89,7 +89,7 @@ def added_functions(
         Number of bodies.
     frame : 4-tuple
         Quaternion from the principal to the user's body frame.
-    works : bool
+    record_work : bool
         Whether the work of the functions is recorded.
 
     Raises
@@ -115,7 +115,7 @@ def added_functions(
         form = FORMS[role.__name__.removesuffix("_added")]
         if UserFunction(form, function, slope, frame, every, loads, len(numbers)).drives:
             work = "potential"
-    work = work if works else ""
+    work = work if record_work else ""
     work_slots: dict[str, Any] = {"own": own if work else -1, "size": slots.LOAD + own + bool(work)}
     given: dict[str, UserFunction] = {}
     roles: dict[str, Any] = {"loads": loads, "potential": potential}
