@@ -292,9 +292,8 @@ class System:
     functions : mapping of str to UserFunction
         The user's functions by keyword.
     each_alone : bool
-        Whether the loads honour ``split_loads``, and those of one body neither depend on another body nor on its
-        number: the compiled loads are then written from the program of the loads of the first one, where that can be
-        traced.
+        Whether the loads honour ``split_loads``, and those of one body neither depend on another nor on its number: the
+        compiled loads are then written from the program of the loads of the first one, where that can be traced.
     all_potential : bool
         Whether all these loads have potentials: their commutator then follows from the program.
     switches : tuple of Switch
@@ -405,8 +404,7 @@ class System:
     @property
     def balanced(self) -> bool:
         """Whether every change of the energy is recorded as work. False with a user's potential that reads the time and
-        whose work is not recorded (it cannot be traced), or with one given beside a load, as the load need not derive
-        from it."""
+        cannot be traced, or with one given beside a load, as the load need not derive from it."""
         stated = self.functions.get("potential")
         if stated is None or not self.records_work:
             return self.records_work
