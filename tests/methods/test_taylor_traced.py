@@ -353,3 +353,11 @@ def test_the_steps_are_compiled_directly(tmp_path):
     )
     environment = os.environ | {"POLHODE_CACHE_DIR": str(tmp_path), "POLHODE_COMPILER": "direct"}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_a_fall_into_the_centre_ends_with_the_size_of_its_last_steps():
+    with pytest.raises(ph.errors.StepTooSmall, match=r"asks for steps below \d\S*e-1\d in step") as told:
+        ph.integrate(
+            ph.orbit(1.0), "taylor", steps=ph.Tolerance(1e-10), position=(1.0, 0.0, 0.0), velocity=0, t_end=5.0
+        )
+    assert told.value.trajectory.time[-1] == pytest.approx(np.pi / 8**0.5)

@@ -184,6 +184,8 @@ class AdaptiveRun(Run):
     def particular_failure(self, status: int, step: int, t: float, h: float) -> PolhodeError | None:
         if status != L.TOO_SMALL or self.step_info[L.CUTS] > 1.0:
             return super().particular_failure(status, step, t, h)
+        if self.integrator.prepared.polynomial:  # what was to be tried was longer; the last step tells the size
+            h = float(self.integrator.controller_state[L.TAKEN])
         return StepTooSmall(
             f"rtol = {self.asked.rtol:g} asks for steps below {abs(h):.2g} in step {step} (t = {t:.9g}), which "
             "time cannot resolve; loosen rtol, or look for a load that jumps or grows without bound there",
