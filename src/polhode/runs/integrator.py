@@ -94,7 +94,7 @@ def check_estimate(chosen: MethodSpec, rtol: float = 1.0) -> None:
         pairs = [name for name in tableau_names() if tableau(name).embedded]
         raise InvalidInput(
             f"method {chosen.label!r} does not estimate its error, so that rtol cannot choose its steps; give step, or "
-            f"take a method with an embedded tableau ({', '.join(pairs)}), such as 'mkrk:{pairs[-1]}'"
+            f"take 'taylor', or a method with an embedded tableau ({', '.join(pairs)}), such as 'mkrk:{pairs[-1]}'"
         )
 
 
