@@ -111,14 +111,20 @@ def test_table_1(label):
             assert error < (2e-7, 1e-7)[k - len(TABLE_1)]
 
 
-@pytest.mark.parametrize("step", [1e-2, 1e-2 / 64])
-def test_equivalent_methods_agree(step):
-    """Sharing the stages of a step, all forms of the attitude differ by round-off, on the motion of Table 1."""
-    ends = [final(BOX, label, step, 1.0, angular_velocity=(0.01, 0.0, 100.0)) for label in EQUIVALENT]
-    apart = [np.abs(ph.rotation.matrix_from_quaternion(e.attitude.values)
-                    - ph.rotation.matrix_from_quaternion(ends[0].attitude.values)).max() for e in ends]  # fmt: skip
-    assert max(apart[:3]) < 5e-14  # the paper's three; random walks of the rounding of the numbers stored
-    assert max(apart) < 1e-13
+@pytest.mark.parametrize("steps", [range(98, 103), range(6000, 6800, 160)], ids=["coarse", "fine"])
+def test_equivalent_methods_agree(steps):
+    """Sharing the stages of a step, all forms of the attitude differ by round-off, on the motion of Table 1.
+
+    What is left is a random walk of the rounding of the numbers stored; so the median over several numbers of steps is
+    judged (over 25 near 6400, one run of the paper's three forms is apart by 1e-14 to 6e-14).
+    """
+    apart = []
+    for n in steps:
+        ends = [final(BOX, label, 1.0 / n, 1.0, angular_velocity=(0.01, 0.0, 100.0)) for label in EQUIVALENT]
+        turns = [ph.rotation.matrix_from_quaternion(end.attitude.values) for end in ends]
+        apart.append([np.abs(turn - turns[0]).max() for turn in turns])
+    assert np.median(np.max([one[:3] for one in apart], axis=1)) < 4e-14  # the paper's three
+    assert np.max(apart) < 1e-13
 
 
 @pytest.mark.parametrize("number, sequence", list(enumerate(SEQUENCES)))
