@@ -1,0 +1,84 @@
+"""What an engine of an ensemble does: it takes a block of members through their steps.
+
+An engine is asked for by ``engine_for(system, method)`` of its module, which returns it or one sentence that says why
+it cannot serve this pair. Any engine may be given any block; the arrays of a block lie by members, and what an engine
+needs otherwise (members in lanes, or fastest in memory) it makes of them itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+NOT_RUN = -1
+"""Status of a member whose turn has not come."""
+TOO_MANY_STEPS = 100
+"""Status of a member that has tried all the steps a tolerance allows; other statuses are those of ``kernel.layout``."""
+
+
+@dataclass
+class Block:
+    """M members of an ensemble, and where their rows go. All arrays are contiguous, of float64 or int64.
+
+    Attributes
+    ----------
+    states : array (M, width)
+        Where the members start: N bodies of 13 numbers, auxiliary variables, numbers of the method; not written to.
+    bodies : array (M or 1, 12 N)
+        Masses, principal moments and their inverses, 8 numbers a body; then the quaternions of the frames, 4 a body, as
+        kernels read them (``System.bodies``). One row where all members have the same, here and below.
+    frames : array (M or 1, 4 N)
+        The latter alone.
+    parameters : array (M or 1, P)
+        Parameters of the system, without the scratch memory behind them.
+    t0, h : float
+        Time of the start, and the signed step.
+    n : int
+        Number of steps.
+    every : int
+        Steps from one row to the next.
+    rows : array (M, R, width)
+        Receives the states: at the start, after each multiple of ``every`` steps, and at the end where that is none
+        (``R`` = 1 + ceil(n / every)). Of a member that fails, what is behind its last good row does not matter.
+    iterations : int array (M, R)
+        Receives the most solver iterations of a step since the row before.
+    status : int array (M,)
+        Receives 0, or the status of the step that failed (``kernel.layout``).
+    done : int array (M,)
+        Receives the number of steps completed.
+    """
+
+    states: Any
+    bodies: Any
+    frames: Any
+    parameters: Any
+    t0: float
+    h: float
+    n: int
+    every: int
+    rows: Any
+    iterations: Any
+    status: Any
+    done: Any
+
+
+class Engine(Protocol):
+    """What takes blocks of members through their steps.
+
+    Attributes
+    ----------
+    name : str
+        ``"threads"``, ``"lanes"`` or ``"device"``.
+    about : str
+        A clause for the attribute ``engine`` of the Dataset, such as ``"8 members at a time"``.
+    """
+
+    name: str
+    about: str
+
+    def run(self, block: Block) -> None:
+        """Fill ``rows``, ``iterations``, ``status`` and ``done`` of a block; may be called by several threads at once.
+
+        A member's numbers depend on nothing but its own.
+        """
+        ...
