@@ -9,8 +9,9 @@
 A value is one 256-bit register for four numbers (two of 128 bits on processors without them), one of 512 bits or two of
 256 for eight; it exists in kernels only. Without compilation it is an array. ``load8``, ``store8`` and ``spread8`` are
 of eight numbers, ``four``, ``sum4``, ``cycled`` and ``transposed`` of four only, ``eight``, ``low`` and ``high`` of
-both at once, all others of either. Kernels may further use comparisons, ``where`` and the functions of numpy on lanes;
-those for which processors have no instruction are called for each number (``exp``, ``sin``).
+both at once, all others of either; ``fused``, ``product_error``, ``two_to`` and ``exponent_and_fraction`` are of plain
+numbers too. Kernels may further use comparisons, ``where`` and the functions of numpy on lanes; those for which
+processors have no instruction are called for each number (``exp``, ``sin``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ from numba.extending import intrinsic, models, overload, register_model
 WIDTHS = (4, 8)
 CONTRACT = ("contract",)
 EIGHT_BYTES = 8
+MANTISSA, BIAS = 52, 1023
+"""Bits of the fraction of a number, and what is added to its exponent."""
+WHOLE = 1.5 * 2.0**52
+"""A number added to this is rounded to a whole one, which stands in the lowest bits."""
 MODULE_CODE = sys._getframe().f_code
 """The code of this file, for the digest of every kernel that uses it (``reach``): its ``overload``s have no names."""
 
@@ -276,9 +281,52 @@ def _fused_once(typing, a, b, c):
 def _product_error(typing, a, b, product):
     def build(context, builder, signature, arguments):
         a, b, product = arguments
+        if a.type == ir.DoubleType():
+            return builder.fma(a, b, builder.fneg(product))
         return each(builder, "fma", a, b, builder.fneg(product))
 
     return a(a, b, product), build
+
+
+def _whole(x, number):
+    """The type of 64-bit integers for the bits of a number or a vector, and a constant of this type."""
+    kind = ir.IntType(64)
+    if not isinstance(x.type, ir.VectorType):
+        return kind, ir.Constant(kind, number)
+    wide = ir.VectorType(kind, x.type.count)
+    return wide, ir.Constant(wide, [number] * x.type.count)
+
+
+def _numbers(x, number):
+    """A constant of the type of a number or a vector."""
+    return ir.Constant(x.type, [number] * x.type.count if isinstance(x.type, ir.VectorType) else number)
+
+
+@intrinsic
+def _two_to(typing, n):
+    def build(context, builder, signature, arguments):
+        (n,) = arguments
+        kind, places = _whole(n, MANTISSA)
+        moved = builder.fadd(n, _numbers(n, WHOLE + BIAS))
+        return builder.bitcast(builder.shl(builder.bitcast(moved, kind), places), n.type)
+
+    return n(n), build
+
+
+@intrinsic
+def _exponent_and_fraction(typing, x):
+    def build(context, builder, signature, arguments):
+        (x,) = arguments
+        kind, places = _whole(x, MANTISSA)
+        bits = builder.bitcast(x, kind)
+        exponent = builder.and_(builder.lshr(bits, places), _whole(x, 2 * BIAS + 1)[1])
+        two_to_52 = _whole(x, (BIAS + MANTISSA) << MANTISSA)[1]
+        whole = builder.fsub(builder.bitcast(builder.or_(exponent, two_to_52), x.type), _numbers(x, 2.0**52 + BIAS))
+        fraction = builder.and_(bits, _whole(x, (1 << MANTISSA) - 1)[1])
+        fraction = builder.bitcast(builder.or_(fraction, _whole(x, BIAS << MANTISSA)[1]), x.type)
+        return context.make_tuple(builder, signature.return_type, [whole, fraction])
+
+    return types.UniTuple(x, 2)(x), build
 
 
 # The functions in plain Python, then their implementations in kernels.
@@ -330,6 +378,17 @@ def product_error(a, b, product):
     x, y = x - (x - a), y - (y - b)
     u, v = a - x, b - y
     return u * v - (((product - x * y) - u * y) - x * v)
+
+
+def two_to(n):
+    """2^n of a whole number -1022 <= n <= 1023, which is a float; of any other number anything."""
+    return np.ldexp(1.0, np.nan_to_num(n).astype(np.int64))
+
+
+def exponent_and_fraction(x):
+    """The whole number e and m with |x| = m 2^e, 1 <= m < 2, as floats; of 0 and what is not finite anything."""
+    m, e = np.frexp(np.abs(x))
+    return e - 1.0, 2.0 * m
 
 
 def sum4(a):
@@ -398,6 +457,8 @@ IN_KERNELS = {
     four: lambda a, b, c, d: _four,
     fused: lambda a, b, c: _fused if isinstance(a, Lanes) else _fused_once,
     product_error: lambda a, b, product: _product_error,
+    two_to: lambda n: _two_to,
+    exponent_and_fraction: lambda x: _exponent_and_fraction,
     sum4: lambda a: _sum4,
     roots: lambda a: _roots,
     lesser: lambda a, b: _lesser,
@@ -423,6 +484,8 @@ overload(fused)(
     lambda a, b, c: (lambda a, b, c: _fused(a, b, c)) if isinstance(a, Lanes) else lambda a, b, c: _fused_once(a, b, c)
 )
 overload(product_error)(lambda a, b, product: lambda a, b, product: _product_error(a, b, product))
+overload(two_to)(lambda n: lambda n: _two_to(n))
+overload(exponent_and_fraction)(lambda x: lambda x: _exponent_and_fraction(x))
 overload(sum4)(lambda a: lambda a: _sum4(a))
 overload(roots)(lambda a: lambda a: _roots(a))
 overload(lesser)(lambda a, b: lambda a, b: _lesser(a, b))
