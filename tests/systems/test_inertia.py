@@ -10,7 +10,7 @@ import pytest
 
 from polhode.errors import InvalidInput
 from polhode.systems import inertia as mass_of
-from polhode.systems.inertia import MassProperties, principal
+from polhode.systems.inertia import MassProperties, principal, principal_axes
 
 ULP = np.finfo(float).eps
 
@@ -603,3 +603,61 @@ def test_refusals_name_the_entry_in_one_sentence(name):
     assert not message.endswith(".")
     assert "\n" not in message
     assert "np.float64" not in message
+
+
+def tensors(M, seed=7):
+    """Tensors of bodies with random moments and axes, some of them diagonal, thin, or nearly so."""
+    random = np.random.default_rng(seed)
+    d = random.uniform(0.1, 1.0, (M, 3))
+    moments = d.sum(axis=1)[:, None] - d
+    frames = random.normal(size=(M, 4))
+    R = np.array([rotation(q / np.linalg.norm(q)) for q in frames])
+    made = np.einsum("nij,nj,nkj->nik", R, moments, R)
+    made = 0.5 * (made + made.transpose(0, 2, 1))
+    made[0] = np.diag([2.0, 1.0, 2.5])
+    made[1] = np.diag([2.0, 0.0, 2.0])
+    made[2] = R[2] @ np.diag([1.0, 1.0, 2.0 * (1 - 1e-10)]) @ R[2].T
+    made[3] *= 1e-200
+    made[4] = np.diag([1.0, 1e-6, 1.0]) + 1e-13 * (np.ones((3, 3)) - np.eye(3))
+    return made
+
+
+def test_many_at_once_are_bit_for_bit_what_one_alone_is():
+    made = tensors(200)
+    found = mass_of.principal_of_many(made)
+    for k, one in enumerate(made):
+        alone = mass_of.principal(one)
+        assert (found.moments[k] == alone.moments).all() and (found.frame[k] == alone.frame).all(), k
+    R = np.array([rotation(q) for q in found.frame])
+    again = np.einsum("nij,nj,nkj->nik", R, found.moments, R)
+    assert np.abs(again - made).max() < 4e-15
+    moments = np.array([[1.0, 2.0, 3.0], [0.0, 2.0, 2.0], [5.0, 4.0, 3.0]])
+    found = mass_of.principal_of_many(moments)
+    assert (found.moments == moments).all() and (found.frame == [1.0, 0.0, 0.0, 0.0]).all()
+    assert mass_of.principal_of_many(np.empty((0, 3, 3))).frame.shape == (0, 4)
+
+
+def test_many_at_once_are_diagonalised_by_one_call_and_no_python(monkeypatch):
+    counted = []
+    monkeypatch.setattr(principal_axes, "principal", lambda *given, **_: counted.append(given))
+    mass_of.principal_of_many(tensors(50)[5:])
+    mass_of.principal_of_many(np.full((50, 3), 2.0))
+    assert not counted
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda made: made.__setitem__((7, 0, 0), -1.0), r"inertia of member 7\[0,0\] = -1.0 is not positive"),
+        (lambda made: made.__setitem__((9, 0, 1), 5.0), r"inertia of member 9 is not symmetric"),
+        (lambda made: made.__setitem__(8, np.diag([1.0, 1.0, 3.0])), r"inertia of member 8\[2,2\] = 3.0 exceeds"),
+        (lambda made: made.__setitem__((6, 1, 1), np.nan), r"inertia\[6,1,1\] is nan"),
+    ],
+)
+def test_a_member_that_no_body_can_be_is_named(change, told):
+    made = tensors(12)
+    change(made)
+    with pytest.raises(InvalidInput, match=told):
+        mass_of.principal_of_many(made)
+    with pytest.raises(InvalidInput, match=r"for each member, but its shape is \(3,\)"):
+        mass_of.principal_of_many([1.0, 2.0, 3.0])

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.algebra import rotation
 from polhode.errors import PolhodeError
-from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.runs.initial_state import InitialState, initial_state
@@ -23,6 +21,7 @@ from polhode.runs.state import STATE_WORDS, State
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
+from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,58 +40,68 @@ class Rows:
 
     def __init__(self, system: System, time: Any, states: Any, potential: Any) -> None:
         self.system, self.time, self.states, self._potential = system, time, states, potential
-        self._body = states[:, : L.BODY * system.N].reshape(len(time), system.N, L.BODY)
-        self._frames = np.asarray(system.frames, dtype=float)
 
     def __repr__(self) -> str:
         n = len(self.time)
         return f"<Rows of {self.system.name}: {n} from t = {self.time[0]:g} to {self.time[-1]:g}>" if n else "<no rows>"
 
+    @cached_property
+    def _constants(self) -> Constants:
+        own = self.system
+        return Constants.alone(own.mass, own.moments, own.frames, own.with_memory, own.axis)
+
+    @cached_property
+    def _made(self) -> OfBodies:
+        """What follows from the states, computed as for a Dataset."""
+        return of_bodies(self.states, self._constants)
+
     def _of(self, values: Any) -> Any:
         """Without the axis of bodies where there is only one."""
         return values[:, 0] if self.system.N == 1 else values
 
+    def _slots(self, first: int) -> Any:
+        """Three numbers of each body as they stand in the states."""
+        N = self.system.N
+        body = self.states[:, : L.BODY * N].reshape(len(self.time), N, L.BODY)
+        return self._of(body[:, :, first : first + 3])
+
     @cached_property
     def position(self) -> Any:
         """Of the centres of mass, in the space frame."""
-        return self._of(self._body[:, :, L.POSITION : L.POSITION + 3])
+        return self._slots(L.POSITION)
 
     @cached_property
     def momentum(self) -> Any:
         """In the space frame."""
-        return self._of(self._body[:, :, L.MOMENTUM : L.MOMENTUM + 3])
+        return self._slots(L.MOMENTUM)
 
     @cached_property
     def velocity(self) -> Any:
         """In the space frame."""
-        return self._of(self._body[:, :, L.MOMENTUM : L.MOMENTUM + 3] / self.system.mass[:, None])
+        return self._of(self._made.velocity)
 
     @cached_property
     def attitude(self) -> Any:
         """Unit quaternions (w, x, y, z), body to space."""
-        q = self._body[:, :, L.ATTITUDE : L.ATTITUDE + 4]
-        return self._of(rotation.multiply(q, rotation.conjugate(self._frames)))
+        return self._of(self._made.attitude)
 
     @cached_property
     def angular_momentum(self) -> Any:
         """In the body frame."""
-        return self._of(rotation.rotate(self._frames, self._body[:, :, L.ANGULAR : L.ANGULAR + 3]))
+        return self._of(self._made.angular_momentum)
 
     @cached_property
     def angular_velocity(self) -> Any:
         """In the body frame."""
-        m = self._body[:, :, L.ANGULAR : L.ANGULAR + 3]
-        return self._of(rotation.rotate(self._frames, m / self.system.moments))
+        return self._of(self._made.angular_velocity)
 
     @cached_property
     def energy(self) -> Any:
         """Kinetic energy, and potential energy where the system has one."""
-        energy = self.system.kinetic_energies(self.states)
-        if self._potential is not None:
-            stored, system = np.zeros(len(self.time)), self.system
-            drive.energy_loop()(self.time, self.states, system.bodies, system.with_memory, self._potential, stored)
-            energy += stored
-        return energy
+        kinetic = self._made.kinetic_energy
+        if self._potential is None:
+            return kinetic.copy()
+        return kinetic + potential_energies(self.time, self.states, self._constants, self._potential)
 
 
 class PreparedRuns:

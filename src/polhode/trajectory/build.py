@@ -10,11 +10,11 @@ import numpy as np
 
 from polhode.algebra import rotation
 from polhode.flows.sums import COMPENSATION
-from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.methods.record import Coordinates
 from polhode.systems.record import System
 from polhode.trajectory.charts import singular_note
+from polhode.trajectory.quantities import Constants, OfBodies, of_bodies, potential_energies
 from polhode.trajectory.schema import (
     ANGLES,
     AXES,
@@ -45,20 +45,29 @@ def dataset(
     units: str = "consistent",
     chart: Coordinates | None = None,
     compensation: str = "",
+    *,
+    members: Constants | None = None,
+    more: Mapping[str, Any] | None = None,
+    varied: Mapping[str, Any] | None = None,
+    of_rows: OfBodies | None = None,
 ) -> xr.Dataset:
-    """Return the Dataset of a run.
+    """Return the Dataset of a run, or of M runs of one kind with a dimension ``member`` before ``time``.
+
+    Everything is computed on all rows of all members at once, the bodies' quantities by one call of a kernel
+    (``trajectory.quantities``), energies, works and invariants by numpy: no member costs any Python.
 
     Parameters
     ----------
     system : System
-        The system that was integrated.
-    times : array (n,)
-        Times of the rows.
-    states : array (n, 13 N + S + extra)
-        States in the kernels' layout: N bodies, S auxiliary variables, then what the method appends.
-    iterations : array (n,) of int
+        The system that was integrated; of members any one of them, whose names and kinds are those of all.
+    times : array (n,), or (M, n) where members have times of their own
+        Times of the rows; the latter become a coordinate along both dimensions.
+    states : array (n, 13 N + S + extra) or (M, n, 13 N + S + extra)
+        States in the kernels' layout: N bodies, S auxiliary variables, then what the method appends. Rows of NaN, after
+        a failure, give NaN.
+    iterations : array (n,) or (M, n) of int
         Solver iterations of each row.
-    potential : function, array (n,) or None
+    potential : function, array (n,) or (M, n), or None
         The compiled potential energy (POTENTIAL role), or its values at the rows.
     attributes : mapping
         Attributes of the Dataset.
@@ -69,96 +78,102 @@ def dataset(
     compensation : {"", "points", "bodies"}
         Where those columns hold the compensation of sums instead: of position and momentum, or of attitude and angular
         momentum, too.
+    members : Constants, optional
+        Masses, moments, frames and parameters of the M members; without it this is one run.
+    more, varied : mapping, optional
+        Further variables, and further coordinates (what varies among members, of dimension ``member``): a name to
+        dimensions, values and attributes. As part of the making they cost a tenth of what they would be added for.
+    of_rows : OfBodies, optional
+        What follows from the rows of one run, where that is known already.
     """
-    n, N, S = len(times), system.N, len(system.auxiliary)
-    body = states[:, : L.BODY * N].reshape(n, N, L.BODY)
-    frames = np.asarray(system.frames, dtype=float)
-    attitude = rotation.multiply(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames))
-    m = rotation.rotate(frames, body[:, :, L.ANGULAR : L.ANGULAR + 3])
-    omega = rotation.rotate(frames, body[:, :, L.ANGULAR : L.ANGULAR + 3] / system.moments)
-    r, p = body[:, :, L.POSITION : L.POSITION + 3], body[:, :, L.MOMENTUM : L.MOMENTUM + 3]
-    spatial = rotation.rotate(attitude, m) + np.cross(r, p)
-    kinetic = system.kinetic_energies(states)
-    energy = kinetic.copy()
+    N, S = system.N, len(system.auxiliary)
+    shape = states.shape[:-1]
+    leading = ("member", "time")[-len(shape) :]
+    own = (system.mass, system.moments, system.frames, system.with_memory, system.axis)
+    constants = Constants.alone(*own) if members is None else members
+    body = states[..., : L.BODY * N].reshape(*shape, N, L.BODY)
+    made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if of_rows is None else of_rows
+    attitude, m, omega, velocity, spatial, kinetic = (a.reshape(*shape, *a.shape[1:]) for a in made)
+    r, p = body[..., L.POSITION : L.POSITION + 3], body[..., L.MOMENTUM : L.MOMENTUM + 3]
     quantities: dict[str, Any] = {}
     if system.rotates:
         quantities |= {"attitude": attitude, "angular_momentum": m, "angular_velocity": omega}
     if system.translates:
-        quantities |= {"position": r, "momentum": p, "velocity": p / system.mass[:, None]}
+        quantities |= {"position": r, "momentum": p, "velocity": velocity}
     if compensation:
-        left = states[:, L.BODY * N + S : L.BODY * N + S + COMPENSATION * N].reshape(n, N, COMPENSATION)
-        if system.translates:
-            r, p = left[:, :, L.POSITION : L.POSITION + 3], left[:, :, L.MOMENTUM : L.MOMENTUM + 3]
-            quantities |= {"position_compensation": r.copy(), "momentum_compensation": p.copy()}
-        if system.rotates and compensation == "bodies":
-            quantities |= {
-                "attitude_compensation": rotation.multiply(
-                    left[:, :, L.ATTITUDE : L.ATTITUDE + 4], rotation.conjugate(frames)
-                ),
-                "angular_momentum_compensation": rotation.rotate(frames, left[:, :, L.ANGULAR : L.ANGULAR + 3]),
-            }
+        quantities |= _compensations(system, states, constants, compensation)
     quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
-        quantities["vertical_angular_momentum"] = spatial[:, :, 2].sum(axis=1)
+        quantities["vertical_angular_momentum"] = spatial[..., 2].sum(axis=-1)
     if "axial_angular_momentum" in system.conserves:
-        quantities["axial_angular_momentum"] = (m @ system.axis).sum(axis=1)
+        axis = system.axis if members is None or members.axis is None else members.axis[:, None, None, :]
+        axial = m[..., 0] * axis[..., 0] + m[..., 1] * axis[..., 1] + m[..., 2] * axis[..., 2]
+        quantities["axial_angular_momentum"] = axial.sum(axis=-1)
     if "total_momentum" in system.conserves:
-        quantities["total_momentum"] = p.sum(axis=1)
+        quantities["total_momentum"] = p.sum(axis=-2)
     if "total_angular_momentum" in system.conserves:
-        quantities["total_angular_momentum"] = spatial.sum(axis=1)
+        quantities["total_angular_momentum"] = spatial.sum(axis=-2)
     if system.quantities is not None:
-        quantities |= system.quantities(body)
+        others = system.quantities(body.reshape(-1, N, L.BODY))
+        quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
     quantities["kinetic_energy"] = kinetic
     if potential is not None:
         if callable(potential):
-            stored, rows = np.zeros(n), np.ascontiguousarray(states, dtype=float)
-            drive.energy_loop()(
-                np.asarray(times, dtype=float), rows, system.bodies, system.with_memory, potential, stored
-            )
-            potential = stored
+            at = np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1)
+            potential = potential_energies(at, states.reshape(at.size, -1), constants, potential).reshape(shape)
         quantities["potential_energy"] = potential
-        energy += potential
+    energy = kinetic.copy() if potential is None else kinetic + potential
     work_columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
-    work = states[:, [L.BODY * N + k for k in work_columns]]
-    change = energy - energy[0] if n else energy
-    unexplained = change - (work - work[0]).sum(axis=1) if n and work_columns else change
-    scale = abs(energy[0]) if n and energy[0] != 0.0 else 1.0
-    quantities |= {"energy": energy, "energy_change": change, "energy_error": unexplained / scale}
-    quantities["iterations"] = np.asarray(iterations)
-    variables = {}
-    for name, values in quantities.items():
-        total = name.startswith("total_")
-        single, vector = values.ndim > 1 and not total, values.ndim == 3 or total
-        if single and N == 1:
-            values = values[:, 0]
-        dims = ["time"] + (["body"] if single and N > 1 else [])
-        if vector:
-            dims.append("quaternion" if name in ("attitude", "attitude_compensation") else "axis")
-        variables[name] = (dims, values, {"long_name": MEANING[name], "units": UNITS[units][name]})
+    change = energy - energy[..., :1]
+    unexplained = change
     if work_columns:
-        about = {"long_name": MEANING["work"], "units": UNITS[units]["work"]}
-        variables["work"] = (["time", "force"], work.copy(), about)
+        work = states[..., [L.BODY * N + k for k in work_columns]]
+        unexplained = change - (work - work[..., :1, :]).sum(axis=-1)
+    scale = np.abs(energy[..., :1])
+    error = unexplained / np.where(scale == 0.0, 1.0, scale)
+    quantities |= {"energy": energy, "energy_change": change, "energy_error": error}
+    quantities["iterations"] = np.asarray(iterations)
+    label, meaning = UNITS[units], MEANING
+    variables: dict[str, Any] = {}
+    for name, values in quantities.items():
+        inner = values.ndim - len(shape)
+        total = name.startswith("total_")
+        dims = leading
+        if inner and not total:
+            if N == 1:
+                values = values[..., 0, :] if inner == 2 else values[..., 0]
+            else:
+                dims = (*dims, "body")
+        if total or inner == 2:
+            dims = (*dims, "quaternion" if name in ("attitude", "attitude_compensation") else "axis")
+        variables[name] = (dims, values, {"long_name": meaning[name], "units": label[name]})
+    if work_columns:
+        variables["work"] = ((*leading, "force"), work, {"long_name": meaning["work"], "units": label["work"]})
         variables["energy_error"][2]["long_name"] = BALANCE
     for name, (along, constant) in system.constants.items():
-        about = {"long_name": MEANING[name], "units": UNITS[units][name]}
-        variables[name] = (list(along), np.array(constant), about)
+        variables[name] = (tuple(along), np.array(constant), {"long_name": meaning[name], "units": label[name]})
     if system.box is not None:
-        about = {"long_name": MEANING["box"], "units": UNITS[units]["box"]}
-        variables["box"] = (["axis"], np.array(system.box, dtype=float), about)
+        about = {"long_name": meaning["box"], "units": label["box"]}
+        variables["box"] = (("axis",), np.array(system.box, dtype=float), about)
     if system.mass_at is not None:
-        mass = system.mass_at(np.asarray(times, dtype=float))
-        about = {"long_name": MEANING["mass"], "units": UNITS[units]["mass"], "note": FALLING}
-        variables["mass"] = (["time", "body"], mass, about) if N > 1 else (["time"], mass[:, 0], about)
+        mass = system.mass_at(np.broadcast_to(np.asarray(times, dtype=float), shape).reshape(-1))
+        mass = mass.reshape(*shape, N)
+        if members is not None:  # all burn as much
+            mass = mass - system.mass + constants.mass[:, None, :]
+        about = {"long_name": meaning["mass"], "units": label["mass"], "note": FALLING}
+        variables["mass"] = ((*leading, "body"), mass, about) if N > 1 else (leading, mass[..., 0], about)
     if chart is not None and not system.rotates:
         chart = None
     if chart is not None and chart.name in MEANING:
         first = L.BODY * N + S
-        values = states[:, first : first + chart.size * N].reshape(n, N, chart.size)
-        note = singular_note(chart.name, values, chart.attributes.get("sequence"), times, chart.rates)
-        dims = ["time", "body", CHART_DIMENSION[chart.name]]
+        values = states[..., first : first + chart.size * N].reshape(*shape, N, chart.size)
+        note = "" if members is not None else singular_note(
+            chart.name, values, chart.attributes.get("sequence"), times, chart.rates
+        )  # fmt: skip
+        dims = (*leading, "body", CHART_DIMENSION[chart.name])
         if N == 1:
-            values, dims = values[:, 0], ["time", dims[-1]]
-        words = {"long_name": MEANING[chart.name], "units": UNITS[units][chart.name], **chart.attributes}
+            values, dims = values[..., 0, :], (*leading, dims[-1])
+        words = {"long_name": meaning[chart.name], "units": label[chart.name], **chart.attributes}
         if note:
             words["note"] = note
         variables[chart.name] = (dims, values, words)
@@ -181,31 +196,104 @@ def dataset(
         labels.append(("angle", tuple(ANGLES)))
     if system.rotates:
         labels.append(("quaternion", tuple(QUATERNION)))
-    import xarray as xr
+    if more:
+        variables |= more
+    sizes = dict(zip(leading, shape, strict=True)) | ({"body": N} if N > 1 else {})
+    about = {"long_name": "time", "units": label["time"]}
+    return assembled(variables, np.asarray(times, dtype=float), about, tuple(labels), sizes, attributes, varied or {})
 
-    about = {"long_name": "time", "units": UNITS[units]["time"]}
-    made = {name: xr.Variable(*given) for name, given in variables.items()}
-    return xr.Dataset(made, coordinates(np.asarray(times, dtype=float), about, tuple(labels)), dict(attributes))
+
+def _compensations(system: System, states: Any, constants: Constants, compensation: str) -> dict[str, Any]:
+    """What rounding has left out of sums, by the names of variables."""
+    shape, N = states.shape[:-1], system.N
+    found: dict[str, Any] = {}
+    first = L.BODY * N + len(system.auxiliary)
+    left = states[..., first : first + COMPENSATION * N].reshape(*shape, N, COMPENSATION)
+    if system.translates:
+        r, p = left[..., L.POSITION : L.POSITION + 3], left[..., L.MOMENTUM : L.MOMENTUM + 3]
+        found |= {"position_compensation": r.copy(), "momentum_compensation": p.copy()}
+    if system.rotates and compensation == "bodies":
+        frames = constants.frames[:, None] if len(shape) == 2 else constants.frames[0]
+        q, m = left[..., L.ATTITUDE : L.ATTITUDE + 4], left[..., L.ANGULAR : L.ANGULAR + 3]
+        found |= {
+            "attitude_compensation": rotation.multiply(q, rotation.conjugate(frames)),
+            "angular_momentum_compensation": rotation.rotate(frames, m),
+        }
+    return found
 
 
 @lru_cache(64)
-def _labelled(labels: tuple[tuple[str, tuple[Any, ...]], ...]) -> Any:
-    """Coordinates of labels along dimensions, which take xarray as long to make as all the rest of a short Dataset."""
+def _labelled(labels: tuple[tuple[str, tuple[Any, ...]], ...]) -> tuple[dict[str, Any], dict[Any, Any]]:
+    """Variables and indexes of labels along dimensions, made once."""
     import xarray as xr
 
-    return xr.Dataset(coords={name: (name, list(words)) for name, words in labels}).coords
+    kept = xr.Dataset(coords={name: (name, list(words)) for name, words in labels}).coords
+    return {str(name): one.variable for name, one in kept.items()}, dict(kept.xindexes)
 
 
-def coordinates(times: Any, about: Mapping[str, str], labels: tuple[tuple[str, tuple[Any, ...]], ...]) -> Any:
-    """The coordinates of a Dataset: times, with attributes, and pairs (dimension, labels)."""
+def _index(name: str, values: Any, about: Mapping[str, str]) -> tuple[Any, Any]:
+    """An index along a dimension, and its coordinate."""
     import xarray as xr
     from xarray.indexes import PandasIndex
 
-    kept = _labelled(labels)
-    index = PandasIndex(times, "time")
-    variables = {name: one.variable.copy(deep=False) for name, one in kept.items()}
-    time = index.create_variables({"time": xr.Variable("time", times, dict(about))})
-    return xr.Coordinates(variables | time, indexes={**kept.xindexes, "time": index})
+    index = PandasIndex(values, name)
+    return index, index.create_variables({name: xr.Variable(name, values, dict(about))})[name]
+
+
+def assembled(
+    variables: Mapping[str, Any],
+    times: Any,
+    about: Mapping[str, str],
+    labels: tuple[tuple[str, tuple[Any, ...]], ...],
+    sizes: Mapping[str, int],
+    attributes: Mapping[str, Any],
+    varied: Mapping[str, Any],
+) -> xr.Dataset:
+    """The Dataset of variables that are known to fit together.
+
+    xarray's own constructor compares the dimensions, coordinates and indexes of all variables with each other, 0.2 ms
+    for what is right by construction. So the checked pieces are put together as its own operations do it
+    (``Dataset._construct_direct``), and by the constructor where a version of xarray should not have that.
+
+    Parameters
+    ----------
+    variables, varied : mapping
+        Names to (dimensions, values, attributes), of data and of further coordinates.
+    times, about : array (n,) or (M, n), and mapping
+        The coordinate ``time`` and its attributes.
+    labels : tuple of (str, tuple)
+        Dimensions and the labels along them.
+    sizes : mapping
+        Of the dimensions ``time``, ``member`` and ``body``, as far as there are any.
+    attributes : mapping
+        Those of the Dataset.
+    """
+    import xarray as xr
+
+    made = {}
+    for name, (dims, values, words) in variables.items():
+        quick = type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple
+        made[name] = xr.Variable(dims, values, words, fastpath=quick)
+    kept, indexes = _labelled(labels)
+    coords, indexes = {name: one.copy(deep=False) for name, one in kept.items()}, dict(indexes)
+    if times.ndim == 1:
+        indexes["time"], coords["time"] = _index("time", times, about)
+    else:
+        coords["time"] = xr.Variable(("member", "time"), times, dict(about))
+    if "member" in sizes:
+        numbers = np.arange(sizes["member"])
+        indexes["member"], coords["member"] = _index("member", numbers, {"long_name": "number of the member"})
+    for name, (dims, values, words) in varied.items():
+        coords[name] = xr.Variable(dims, values, words)
+    lengths: dict[Any, int] = {}
+    for one in (*made.values(), *coords.values()):
+        lengths.update(zip(one.dims, one.shape, strict=True))
+    try:
+        return xr.Dataset._construct_direct(  # type: ignore[no-any-return, unused-ignore]
+            made | coords, set(coords), dims=lengths, attrs=dict(attributes), indexes=indexes
+        )
+    except (AttributeError, TypeError):
+        return xr.Dataset(made, xr.Coordinates(coords, indexes=indexes), dict(attributes))
 
 
 def with_events(ds: xr.Dataset, system: System, found: Mapping[str, Any], units: str = "consistent") -> xr.Dataset:

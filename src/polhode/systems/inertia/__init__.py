@@ -18,7 +18,7 @@ from polhode.systems.inertia.checks import KG_M2 as KG_M2
 from polhode.systems.inertia.checks import RELATIVE_TOLERANCE as RELATIVE_TOLERANCE
 from polhode.systems.inertia.mass_properties import MassProperties, mass_of
 from polhode.systems.inertia.meshes import mesh
-from polhode.systems.inertia.principal_axes import Principal, principal, principals, turning
+from polhode.systems.inertia.principal_axes import Principal, principal, principal_of_many, principals, turning
 from polhode.systems.inertia.second_moments import (
     d_from_inertia,
     inertia_from_d,
@@ -30,7 +30,7 @@ from polhode.systems.inertia.second_moments import (
 from polhode.systems.inertia.shapes import box, cylinder, disk, ellipsoid, point_masses, sphere, thin_rod
 
 __all__ = [
-    "Principal", "principal", "principals", "turning", "second_moments_from_inertia", "inertia_from_second_moments",
-    "d_from_inertia", "inertia_from_d", "parallel_axis", "parallel_axis_inverse", "MassProperties", "mass_of",
-    "point_masses", "box", "ellipsoid", "sphere", "cylinder", "disk", "thin_rod", "mesh",
+    "Principal", "principal", "principal_of_many", "principals", "turning", "second_moments_from_inertia",
+    "inertia_from_second_moments", "d_from_inertia", "inertia_from_d", "parallel_axis", "parallel_axis_inverse",
+    "MassProperties", "mass_of", "point_masses", "box", "ellipsoid", "sphere", "cylinder", "disk", "thin_rod", "mesh",
 ]  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import functools
+from collections.abc import Callable
+from math import copysign, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,12 @@ from numpy.typing import ArrayLike
 
 from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
 from polhode.errors import InvalidInput
+from polhode.kernel.access import put4
+from polhode.kernel.jit import compile_kernel, inlined, pointer
 from polhode.systems.inertia.checks import EPSILON, KG_M2, RELATIVE_TOLERANCE, Array, check_triangle, tensor_from
+
+SURELY = 1e-12
+"""Determinant of a tensor scaled to unit diagonal beyond which it is positive definite whatever its round-off."""
 
 
 class Principal(NamedTuple):
@@ -83,7 +90,8 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     moments, frame = diagonal, np.array([1.0, 0.0, 0.0, 0.0])
     if np.any(tensor != np.diag(diagonal)):
         _check_definite(tensor, name)
-        moments, frame = _jacobi(tensor)
+        found, frames = _diagonalised(tensor[None])
+        moments, frame = found[0].tolist(), frames[0]
         labels = [f"principal {name}[{k}]" for k in range(3)]
     if triangle:
         check_triangle(moments, labels, "check the entries and their signs")
@@ -133,16 +141,75 @@ def principals(inertia: ArrayLike, n: int, *, triangle: bool = True, name: str =
         )
     # Bodies with equal inertia are treated once.
     kinds, first, which = np.unique(given.reshape(n, -1), axis=0, return_index=True, return_inverse=True)
-    moments, frames = np.empty((len(kinds), 3)), np.tile([1.0, 0.0, 0.0, 0.0], (len(kinds), 1))
-    plain = np.zeros(len(kinds), dtype=bool)
-    if given.ndim == 2:
-        largest, total = kinds.max(axis=1), kinds.sum(axis=1)
-        plain = (kinds > 0.0).all(axis=1) & np.logical_or(not triangle, 2.0 * largest <= total)
-        moments[plain] = kinds[plain]
-    for k in sorted(np.flatnonzero(~plain), key=lambda k: first[k]):  # errors name the first body
-        i = int(first[k])
-        moments[k], frames[k] = principal(given[i], triangle=triangle, name=f"{name} of body {i}")
+    order = np.argsort(first)  # errors name the first body
+    moments, frames = np.empty((len(kinds), 3)), np.empty((len(kinds), 4))
+    several = kinds[order].reshape(-1, *given.shape[1:])
+    moments[order], frames[order] = _of_many(several, triangle, lambda k: f"{name} of body {first[order[k]]}")
     return Principal(moments[which.reshape(-1)], frames[which.reshape(-1)])
+
+
+def principal_of_many(tensors: ArrayLike, *, triangle: bool = True, name: str = "inertia") -> Principal:
+    """Principal moments and frames of many inertias at once, by one call of a kernel.
+
+    Parameters
+    ----------
+    tensors : array_like, shape (M, 3) or (M, 3, 3)
+        Moments in any order, or full tensors in the users' body frames. An array with two axes is always moments, so
+        that (3, 3) are those of three members.
+    triangle, name
+        As for ``principal``.
+
+    Returns
+    -------
+    Principal
+        ``moments`` (M, 3) and ``frame`` (M, 4), each row bit for bit that of ``principal``.
+
+    Raises
+    ------
+    InvalidInput
+        As for ``principal``, naming the first member, counted from 0.
+    """
+    given = array(tensors, text(name, "name", LONGEST_WORD), KG_M2)
+    if given.ndim not in (2, 3) or given.shape[1:] not in ((3,), (3, 3)):
+        raise InvalidInput(
+            f"{name} must be 3 principal moments or a 3x3 tensor for each member, but its shape is {given.shape}"
+        )
+    room_for(7 * len(given), name)
+    return Principal(*_of_many(given, truth(triangle, "triangle"), lambda k: f"{name} of member {k}"))
+
+
+def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple[Array, Array]:
+    """Moments and frames of finite inertias (M, 3) or (M, 3, 3). Those that are ordinary beyond doubt are treated
+    together, the others (without thickness, on the border, or wrong) by ``principal``."""
+    M = len(given)
+    moments, frames = np.empty((M, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (M, 1))
+    if given.ndim == 2:
+        plain = (given > 0.0).all(axis=1)
+        moments[plain] = given[plain]
+    else:
+        flat = given.reshape(M, 9)
+        gap = np.abs(flat[:, [1, 2, 5]] - flat[:, [3, 6, 7]]).max(axis=1, initial=0.0)
+        tensors = 0.5 * given + 0.5 * given.transpose(0, 2, 1)
+        flat = tensors.reshape(M, 9)
+        diagonal, beside = flat[:, ::4], flat[:, [1, 2, 5]]
+        plain = (diagonal > 0.0).all(axis=1) & (gap <= RELATIVE_TOLERANCE * np.abs(given).reshape(M, 9).max(axis=1))
+        with np.errstate(all="ignore"):
+            root = np.sqrt(diagonal)
+            x, y, z = (beside / (root[:, [0, 0, 1]] * root[:, [1, 2, 2]])).T
+            # Scaled to unit diagonal, the smallest moment is at least the determinant over (3/2)^2.
+            definite = (1.0 - x * x) + (2.0 * x * y * z - y * y - z * z) > SURELY
+            plain &= definite & (np.abs(x) < 1.0) & (np.abs(y) < 1.0) & (np.abs(z) < 1.0)
+        diagonals = plain & (beside == 0.0).all(axis=1)
+        moments[diagonals] = diagonal[diagonals]
+        turned = np.flatnonzero(plain & ~diagonals)
+        if turned.size:
+            moments[turned], frames[turned] = _diagonalised(tensors[turned])
+    if triangle:
+        with np.errstate(invalid="ignore"):
+            plain &= 2.0 * moments.max(axis=1, initial=0.0) <= moments.sum(axis=1)
+    for k in np.flatnonzero(~plain):
+        moments[k], frames[k] = principal(given[k], triangle=triangle, name=whose(int(k)))
+    return moments, frames
 
 
 def _without_thickness(tensor: Array) -> Principal | None:
@@ -175,45 +242,68 @@ def turning(moments: Array) -> Array:
     return np.where(moments == 0.0, np.inf, moments)
 
 
-def _jacobi(tensor: Array) -> tuple[list[float], Array]:
-    """Eigenvalues of a positive definite tensor, and the quaternion of its eigenvectors."""
-    exponent = math.frexp(float(np.max(np.abs(tensor))))[1]
-    a = np.ldexp(tensor, -exponent).tolist()  # exact scaling against over- and underflow
-    q = (1.0, 0.0, 0.0, 0.0)
-    rotated = True
-    while rotated:  # converges quadratically: at most 6 sweeps observed
-        rotated = False
-        for axis in range(3):
-            i, j = (axis + 1) % 3, (axis + 2) % 3
-            if abs(a[i][j]) <= 0.25 * EPSILON * math.sqrt(a[i][i]) * math.sqrt(a[j][j]):
-                continue
-            rotated = True
-            slope = (a[i][i] - a[j][j]) / (2.0 * a[i][j])
-            t = math.copysign(1.0, slope) / (abs(slope) + math.hypot(slope, 1.0))  # tangent of the smaller solution
-            c = 1.0 / math.hypot(t, 1.0)
-            s = t * c
-            a[i][i], a[j][j] = a[i][i] + t * a[i][j], a[j][j] - t * a[i][j]
-            a[i][j] = a[j][i] = 0.0
-            to_i, to_j = a[axis][i], a[axis][j]
-            a[axis][i] = a[i][axis] = c * to_i + s * to_j
-            a[axis][j] = a[j][axis] = c * to_j - s * to_i
-            half_cosine = math.sqrt(0.5 * (1.0 + c))
-            q = _turned_about(q, axis, half_cosine, 0.5 * s / half_cosine)
-    sign = math.copysign(1.0 / math.hypot(*q), q[0])
-    return [math.ldexp(a[k][k], exponent) for k in range(3)], np.array([sign * part + 0.0 for part in q])
+SWEEPS = 64
+"""Most sweeps of rotations; the convergence is quadratic, and at most 6 have been observed."""
 
 
-def _turned_about(
-    q: tuple[float, float, float, float], axis: int, cosine: float, sine: float
-) -> tuple[float, float, float, float]:
+@inlined
+def turned_about(q, axis, cosine, sine):
     """The Hamilton product of q and (cosine, sine * unit vector of ``axis``)."""
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    w, v = q[0], q[1:]
-    out = [0.0, 0.0, 0.0]
-    out[axis] = v[axis] * cosine + w * sine
-    out[i] = v[i] * cosine + v[j] * sine
-    out[j] = v[j] * cosine - v[i] * sine
-    return (w * cosine - v[axis] * sine, out[0], out[1], out[2])
+    w, x, y, z = q
+    if axis == 0:
+        return (w * cosine - x * sine, x * cosine + w * sine, y * cosine + z * sine, z * cosine - y * sine)
+    if axis == 1:
+        return (w * cosine - y * sine, x * cosine - z * sine, y * cosine + w * sine, z * cosine + x * sine)
+    return (w * cosine - z * sine, x * cosine + y * sine, y * cosine - x * sine, z * cosine + w * sine)
+
+
+def diagonalise(tensors, frames):
+    """Turn positive definite tensors (M, 9) diagonal in place, and write the quaternions of their eigenvectors."""
+    for n in range(tensors.shape[0]):
+        a, q, rotated = pointer(tensors[n]), (1.0, 0.0, 0.0, 0.0), True
+        sweep = 0
+        while rotated and sweep < SWEEPS:
+            rotated = False
+            sweep += 1
+            for axis in range(3):
+                i, j = (axis + 1) % 3, (axis + 2) % 3
+                ii, jj, ij = 4 * i, 4 * j, 3 * i + j
+                if abs(a[ij]) <= 0.25 * EPSILON * sqrt(a[ii]) * sqrt(a[jj]):
+                    continue
+                rotated = True
+                slope = (a[ii] - a[jj]) / (2.0 * a[ij])
+                size = abs(slope)
+                root = size if size > 1e8 else sqrt(size * size + 1.0)  # squares do not overflow
+                t = copysign(1.0, slope) / (size + root)  # tangent of the smaller solution
+                c = 1.0 / sqrt(t * t + 1.0)
+                s = t * c
+                a[ii], a[jj] = a[ii] + t * a[ij], a[jj] - t * a[ij]
+                a[ij] = 0.0
+                a[3 * j + i] = 0.0
+                to_i, to_j = a[3 * axis + i], a[3 * axis + j]
+                a[3 * axis + i] = c * to_i + s * to_j
+                a[3 * i + axis] = a[3 * axis + i]
+                a[3 * axis + j] = c * to_j - s * to_i
+                a[3 * j + axis] = a[3 * axis + j]
+                half_cosine = sqrt(0.5 * (1.0 + c))
+                q = turned_about(q, axis, half_cosine, 0.5 * s / half_cosine)
+        scale = copysign(1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]), q[0])
+        put4(pointer(frames[n]), 0, (scale * q[0], scale * q[1], scale * q[2], scale * q[3]))
+
+
+@functools.cache
+def _loop() -> Callable[..., None]:
+    return compile_kernel(diagonalise, "void(f8[:, ::1], f8[:, ::1])")  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _diagonalised(tensors: Array) -> tuple[Array, Array]:
+    """Moments (M, 3) and frames (M, 4) of positive definite tensors (M, 3, 3), the same bits for any M."""
+    M = len(tensors)
+    exponent = np.frexp(np.abs(tensors).reshape(M, 9).max(axis=1))[1]
+    a = np.ldexp(tensors.reshape(M, 9), -exponent[:, None])  # exact scaling against over- and underflow
+    frames = np.empty((M, 4))
+    _loop()(a, frames)
+    return np.ldexp(a[:, ::4], exponent[:, None]), frames + 0.0
 
 
 def _check_definite(tensor: Array, name: str) -> None:

@@ -1,0 +1,154 @@
+"""What follows from recorded states body by body, of one run or of many members at once: one compiled loop over rows.
+
+Attitudes in the users' frames, momenta, velocities and kinetic energies of all rows of all members come from one call
+of a kernel, so that neither rows nor members cost any Python.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from polhode.algebra.quaternion import conjugate, multiply, rotate
+from polhode.algebra.so3 import add, cross
+from polhode.kernel import drive, jit
+from polhode.kernel import layout as L
+from polhode.kernel.access import get3, get4, put3, put4
+from polhode.kernel.jit import pointer
+from polhode.kernel.signatures import A1, A2, POTENTIAL
+
+
+class Constants(NamedTuple):
+    """The constants of the bodies of M members.
+
+    Attributes
+    ----------
+    mass : array (M, N)
+        Masses; infinite for pinned bodies.
+    moments : array (M, N, 3)
+        Principal moments; infinite about axes that a body does not turn about.
+    frames : array (M, N, 4)
+        Quaternions from each principal frame to the user's body frame.
+    parameters : array (M, P)
+        Parameters of the roles, with the scratch memory behind them.
+    axis : array (M, 3) or None
+        The symmetry axes (user's frame), of systems whose axial angular momentum is conserved.
+    """
+
+    mass: Any
+    moments: Any
+    frames: Any
+    parameters: Any
+    axis: Any = None
+
+    @classmethod
+    def alone(cls, *of_system: Any) -> Constants:
+        """Those of one member, from ``mass``, ``moments``, ``frames``, ``with_memory`` and ``axis`` of a system."""
+        return cls(*(None if one is None else one[None] for one in of_system))
+
+    @property
+    def bodies(self) -> Any:
+        """What kernels read of the bodies of each member, (M, 12 N): as ``System.bodies``."""
+        turns = np.isfinite(self.moments)
+        thin = turns.any(axis=-1) & ~turns.all(axis=-1)
+        moments = np.where(thin[..., None] & ~turns, 0.0, self.moments)
+        with np.errstate(divide="ignore"):
+            parts = [self.mass[..., None], moments, 1.0 / self.mass[..., None], 1.0 / self.moments]
+        of_bodies = np.concatenate(parts, axis=-1)
+        M = len(self.mass)
+        return np.ascontiguousarray(np.concatenate([of_bodies.reshape(M, -1), self.frames.reshape(M, -1)], axis=1))
+
+
+class OfBodies(NamedTuple):
+    """What follows from states (..., 13 N or more): arrays (..., N, 4) and (..., N, 3), and (...) of all bodies."""
+
+    attitude: Any
+    angular_momentum: Any
+    angular_velocity: Any
+    velocity: Any
+    angular_momentum_space: Any
+    kinetic_energy: Any
+
+
+def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omega, velocity, spatial, kinetic):
+    """Write what follows from each row; ``per`` rows belong to each member, in order."""
+    N = mass.shape[1]
+    for k in range(rows.shape[0]):
+        j = k // per
+        y, own, frame_of = pointer(rows[k]), pointer(moments[j]), pointer(frames[j])
+        for i in range(N):
+            b = L.BODY * i
+            frame, q, m = get4(frame_of, 4 * i), get4(y, b + L.ATTITUDE), get3(y, b + L.ANGULAR)
+            r, p, inertia = get3(y, b + L.POSITION), get3(y, b + L.MOMENTUM), get3(own, 3 * i)
+            w = (m[0] / inertia[0], m[1] / inertia[1], m[2] / inertia[2])
+            v = (p[0] / mass[j, i], p[1] / mass[j, i], p[2] / mass[j, i])
+            turned, mine = multiply(q, conjugate(frame)), rotate(frame, m)
+            put4(pointer(attitude[k]), 4 * i, turned)
+            put3(pointer(angular[k]), 3 * i, mine)
+            put3(pointer(omega[k]), 3 * i, rotate(frame, w))
+            put3(pointer(velocity[k]), 3 * i, v)
+            put3(pointer(spatial[k]), 3 * i, add(rotate(turned, mine), cross(r, p)))
+            moving = p[0] * v[0] + p[1] * v[1] + p[2] * v[2]
+            kinetic[k, i] = 0.5 * moving + 0.5 * (m[0] * w[0] + m[1] * w[1] + m[2] * w[2])
+
+
+@functools.cache
+def _loop() -> Any:
+    signature = f"void(f8[:, ::1], i8{', f8[:, ::1]' * 9})"
+    return jit.compile_kernel(quantities_of_rows, signature)  # type: ignore[no-untyped-call]
+
+
+def of_bodies(states: Any, constants: Constants) -> OfBodies:
+    """What follows from the states of M members, at n rows each.
+
+    Parameters
+    ----------
+    states : array (M n, 13 N or more)
+        States as kernels keep them, member by member.
+    constants : Constants
+        Of the members.
+
+    Returns
+    -------
+    OfBodies
+        Arrays with M n rows.
+    """
+    rows = np.ascontiguousarray(states, dtype=float)
+    K, (M, N) = len(rows), constants.mass.shape
+    attitude, kinetic = np.empty((K, 4 * N)), np.empty((K, N))
+    three = [np.empty((K, 3 * N)) for _ in range(4)]
+    flat = [np.array(a, dtype=float).reshape(M, -1) for a in constants[:3]]  # writable, as kernels take arrays
+    _loop()(rows, max(1, K // M), *flat, attitude, *three, kinetic)
+    energy = kinetic[:, 0] if N == 1 else kinetic.sum(axis=1)
+    angular, omega, velocity, spatial = (a.reshape(K, N, 3) for a in three)
+    return OfBodies(attitude.reshape(K, N, 4), angular, omega, velocity, spatial, energy)
+
+
+def potentials_of_members(times, rows, per, bodies, parameters, potential, out):
+    """Write the potential energy of each row; ``per`` rows belong to each member, in order."""
+    N = bodies.shape[1] // L.OF_BODY
+    for k in range(rows.shape[0]):
+        j = k // per
+        out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies[j]), pointer(parameters[j]))
+
+
+@functools.cache
+def _potential_loop() -> Any:
+    from numba import i8, types
+
+    signature = types.void(A1, A2, i8, A2, A2, types.FunctionType(POTENTIAL), A1)
+    return jit.compile_kernel(potentials_of_members, signature)  # type: ignore[no-untyped-call]
+
+
+def potential_energies(times: Any, states: Any, constants: Constants, potential: Any) -> Any:
+    """Potential energies (M n) of states (M n, 13 N or more) at times (M n), by the compiled role POTENTIAL."""
+    M, found = len(constants.mass), np.zeros(len(states))
+    times, rows = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(states, dtype=float)
+    parameters = np.array(constants.parameters, dtype=float)
+    if M == 1:
+        drive.energy_loop()(times, rows, constants.bodies[0], parameters[0], potential, found)
+    else:
+        _potential_loop()(times, rows, max(1, len(rows) // M), constants.bodies, parameters, potential, found)
+    return found
