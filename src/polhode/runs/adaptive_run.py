@@ -104,7 +104,7 @@ class AdaptiveRun(Run):
             every, wanted = 0, np.clip(samples, min(self.t0, self.end), max(self.t0, self.end))
         while not (self.resumed and self.now == self.end):
             tried = int(controller_state[L.ACCEPTED] + controller_state[L.REJECTED])
-            count = min(self.slice, most - tried)
+            count = min(self.slice, most - tried, record.steps(0, every) if every else most)
             times, sizes, rows, iterations = record.room(count // every + 1 if every else 0)
             kept, before = self.y.copy(), controller_state.copy()
             target = self.edge[0] if self.edge else self.breaks[0] if self.breaks else self.end

@@ -293,7 +293,7 @@ def _to_the_end(
         except Ended as ended:
             run.ended = ended.event
             record.cut(run.ended.time, run.direction)
-            if not record.count or record.times[record.count - 1] != run.ended.time:
+            if not record.count or record.last != run.ended.time:
                 most, size = int(run.step_info[L.ROW_ITERATIONS]), run.last
                 record.room(1)
                 record.add(run.ended.time, run.ended.state, most, size)
@@ -308,7 +308,7 @@ def _to_the_end(
         watch.over = True
         if not stopped and (samples is None or error is not None):
             t = run.now
-            if not record.count or (t - record.times[record.count - 1]) * run.h > 0.0:
+            if not record.count or (t - record.last) * run.h > 0.0:
                 record.add(t, run.state(), int(run.step_info[L.ROW_ITERATIONS]), run.last)
         if store is not None and not isinstance(error, FileProblem):
             try:

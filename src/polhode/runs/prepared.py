@@ -174,7 +174,7 @@ class PreparedRuns:
             self._run = None
             carry_out(request)  # which tells what was wrong, with the trajectory so far
             raise
-        if not record.count or (run.now - record.times[record.count - 1]) * run.h > 0.0:
+        if not record.count or (run.now - record.last) * run.h > 0.0:
             record.add(run.now, run.state(), 0, run.last)
         potential = request.system.compiled_potential(run.t0, run.start)
         return Rows(request.system, record.times[: record.count], record.states[: record.count], potential)

@@ -33,9 +33,7 @@ def release() -> str:
 
 def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
-    request, units = run.request, run.request.settings.units
-    rows = (record.times, record.states, record.iterations, record.sizes)
-    times, states, iterations, sizes = (a[: record.count] for a in rows)
+    times, states, iterations, sizes = record.between(0, record.count)
     energies = None
     if potential is not None:
         energies, problem = potential_energies(run, potential, times, states)
@@ -60,12 +58,23 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         told = coarse_loads(run, times, states)
         if told:
             warn(told, CoarseStepWarning)
-    step_settings = run.step_settings
+    ds = columns(run, times, states, iterations, sizes, energies, attributes(run, error, stopped))
+    ds = with_found(run, ds, stopped)
+    ds.encoding["seconds"] = run.seconds
+    if error is not None:
+        error.trajectory = ds
+        raise error
+    return ds
+
+
+def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, Any]:
+    """Attributes of the Dataset of a run as far as it is; ``incomplete`` where there is an error."""
+    request, step_settings = run.request, run.step_settings
     named = next(iter(step_settings))
     bath = run.integrator.prepared.bath
     kept = bath.keeps if bath is not None and run.chosen.promises.thermal else None
     told = getattr(run.system.loads, "by_differences", "")
-    attributes = {
+    found = {
         "title": f"{run.system.name}, {run.chosen.label}, {named} {step_settings[named]:g}",
         "system": run.system.name,
         "method": run.chosen.label,
@@ -79,38 +88,56 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         **({"sums": "compensated"} if run.integrator.prepared.compensation else {}),
         "conserves": ", ".join(name for name in run.system.conserves if kept is None or name in kept),
         "conventions": CONVENTIONS,
-        "units": units,
+        "units": request.settings.units,
         "polhode_version": release(),
         "run": json.dumps(request.to_json()),
     }
     if request.settings.epoch is not None:
-        attributes["epoch"] = request.settings.epoch
+        found["epoch"] = request.settings.epoch
     if error is not None:
-        attributes["incomplete"] = str(error)
+        found["incomplete"] = str(error)
     if stopped:
-        attributes["stopped"] = stopped
-    chart = run.integrator.prepared.coordinates
-    prepared = run.integrator.prepared
+        found["stopped"] = stopped
+    return found
+
+
+def columns(
+    run: Run, times: Any, states: Any, iterations: Any, sizes: Any, energies: Any, attributes: dict[str, Any]
+) -> xr.Dataset:
+    """The Dataset of rows of a run, of which the first is the start of the run; without its events.
+
+    Parameters
+    ----------
+    run : Run
+    times, states, iterations, sizes : array (n,), (n, 13 N + S + extra), (n,), (n,)
+        The rows: states in the kernels' layout, most solver iterations of a step, sizes of steps.
+    energies : array (n,) or None
+        Their potential energies.
+    attributes : dict
+        Of the Dataset.
+    """
+    units, prepared = run.request.settings.units, run.integrator.prepared
     compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
-    ds = dataset(run.system, times, states, iterations, energies, attributes, units, chart, compensation)
+    ds = dataset(run.system, times, states, iterations, energies, attributes, units, prepared.coordinates, compensation)
     if run.adaptive or run.time_transformed_run:
         ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[units]["step"]})
-    if request.events or run.system.impulses or run.system.watches:
-        slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
-        found = [e for e in run.event_detection.found if stopped or (e.time - run.now) * run.direction <= slack]
-        ds = with_events(ds, run.system, rows_of(found, L.BODY * run.system.N), units)
-    if bath is not None:
+    if prepared.bath is not None:
         first = L.BODY * run.system.N + len(run.system.auxiliary)
-        numbers = states[:, first : first + bath.numbers.size].copy()
-        ds = with_bath(ds, numbers, bath.energy(numbers, run.integrator.bath_coefficients), units)
+        numbers = states[:, first : first + prepared.bath.numbers.size].copy()
+        ds = with_bath(ds, numbers, prepared.bath.energy(numbers, run.integrator.bath_coefficients), units)
     if run.time_transformed_run:
         words = {"long_name": MEANING["time_variables"], "units": UNITS[units]["time_variables"]}
         ds["time_variables"] = (("time", "time_variable"), states[:, -L.TIME_VARIABLES :].copy(), words)
-    ds.encoding["seconds"] = run.seconds
-    if error is not None:
-        error.trajectory = ds
-        raise error
     return ds
+
+
+def with_found(run: Run, ds: xr.Dataset, stopped: str) -> xr.Dataset:
+    """The Dataset with the events of the run, where it looks for any."""
+    if not (run.request.events or run.system.impulses or run.system.watches):
+        return ds
+    slack = 4.0 * EPSILON * max(abs(run.t0), abs(run.now), run.last)
+    found = [e for e in run.event_detection.found if stopped or (e.time - run.now) * run.direction <= slack]
+    return with_events(ds, run.system, rows_of(found, L.BODY * run.system.N), run.request.settings.units)
 
 
 def potential_energies(

@@ -14,13 +14,28 @@ from polhode.runs.request import Request
 FIRST_ROWS = 1024
 LARGEST_ROWS = 2**31
 """Most numbers of the states recorded, and most steps of a slice."""
+SLICE = 2**22
+"""Bytes of the states that a slice may record where rows go to a store; at least ``FEWEST`` rows."""
+KEPT = 2**23
+"""Bytes of the states that stay in memory although a store has them: a short run is whole in memory, too."""
+FEWEST = 16
 
 
 class Record:
-    """Rows recorded so far."""
+    """Rows recorded so far; of a run whose rows go to a store, those of late.
 
-    def __init__(self, rows: int, width: int) -> None:
-        self.count = 0
+    Attributes
+    ----------
+    count : int
+        How many rows were recorded.
+    first : int
+        Number of the first of them that is still in memory; ``times`` and so on begin with it.
+    most : int
+        Rows that one slice may record; ``LARGEST_ROWS`` where all stay in memory.
+    """
+
+    def __init__(self, rows: int, width: int, most: int = LARGEST_ROWS) -> None:
+        self.count, self.first, self.most = 0, 0, most
         self.times, self.sizes = np.empty(0), np.empty(0)
         self.states, self.iterations = np.empty((0, width)), np.empty(0, dtype=np.int64)
         self._make(rows)
@@ -28,47 +43,92 @@ class Record:
     def _make(self, rows: int) -> None:
         """Memory for so many rows; those there are stay."""
         width = self.states.shape[1]
-        size = f"{rows} rows would need {rows * width * 8 / 1e9:,.0f} GB of memory; record less with a larger every"
+        size = (
+            f"{rows} rows would need {rows * width * 8 / 1e9:,.0f} GB of memory; record less with a larger every, or "
+            "let them go to a store (store='run.zarr')"
+        )
         if rows * width > min(LARGEST_ROWS, memory() // 16):
             raise InvalidInput(size)
         try:
             for name in ("times", "sizes", "states", "iterations"):
                 old = getattr(self, name)
                 new = np.zeros((rows, *old.shape[1:]), dtype=old.dtype)
-                new[: self.count] = old[: self.count]
+                new[: self.held] = old[: self.held]
                 setattr(self, name, new)
         except MemoryError:
             raise InvalidInput(size) from None
 
     @classmethod
-    def of(cls, request: Request) -> Record:
-        """Room for the rows of a run."""
-        samples, total = request.recording.t_eval, request.total
+    def of(cls, request: Request, stored: bool = False) -> Record:
+        """Room for the rows of a run; where they are ``stored`` on the way, for those of some slices only.
+
+        Rows at times of ``t_eval`` stay in memory, as these times do.
+        """
+        samples, total, width = request.recording.t_eval, request.total, len(request.state.values)
+        if samples is not None:
+            return cls(len(samples) + 2, width)
         rows = FIRST_ROWS if total is None else total // request.recording.every
-        return cls((rows if samples is None else len(samples)) + 2, len(request.state.values))
+        if not stored:
+            return cls(rows + 2, width)
+        most = max(FEWEST, SLICE // (8 * width))
+        return cls(min(rows, 2 * most + KEPT // (8 * width)) + 2, width, most)
+
+    @property
+    def held(self) -> int:
+        """How many rows are in memory."""
+        return self.count - self.first
+
+    @property
+    def last(self) -> Any:
+        """Time of the last row."""
+        return self.times[self.held - 1]
+
+    def between(self, first: int, end: int) -> tuple[Any, Any, Any, Any]:
+        """Rows by their numbers: times, states, iterations, sizes of steps."""
+        if first < self.first:
+            raise ValueError(f"row {first} has left the memory, which begins with row {self.first}")
+        here = slice(first - self.first, end - self.first)
+        return self.times[here], self.states[here], self.iterations[here], self.sizes[here]
+
+    def steps(self, done: int, every: int) -> int:
+        """How many steps after those done a slice may take, that no more rows come than it may record."""
+        return min(LARGEST_ROWS, self.most * every - done % every)
 
     def add(self, times: Any, states: Any, iterations: Any, sizes: Any = 0.0) -> None:
         """Add one row or several."""
-        here = slice(self.count, self.count + np.size(times))
+        new = np.size(times)
+        if self.held + new > len(self.times):
+            self.room(new)
+        here = slice(self.held, self.held + new)
         self.times[here], self.states[here], self.iterations[here] = times, states, iterations
         self.sizes[here] = sizes
-        self.count = here.stop
+        self.count += new
 
     def room(self, rows: int) -> RowArrays:
         """Where the next rows go: times, sizes of steps, states, iterations. One more than asked for always fits."""
-        if self.count + rows >= len(self.times):
-            self._make(max(2 * len(self.times), self.count + rows + 1))
-        here = slice(self.count, None)
+        if self.held + rows >= len(self.times):
+            self._make(max(2 * len(self.times), self.held + rows + 1))
+        here = slice(self.held, None)
         return RowArrays(self.times[here], self.sizes[here], self.states[here], self.iterations[here])
+
+    def forget(self, stored: int) -> None:
+        """Let go of the first rows, of which so many are in a store, where they have become many; not of the last."""
+        stored = min(stored, self.count - 1) - self.first
+        if self.most == LARGEST_ROWS or stored * self.states.shape[1] * 8 <= KEPT:
+            return
+        left = self.held - stored
+        for array in (self.times, self.sizes, self.states, self.iterations):
+            array[:left] = array[stored : stored + left]
+        self.first += stored
 
     def cut(self, t: float, direction: float) -> None:
         """Drop the rows after a time."""
-        while self.count and (self.times[self.count - 1] - t) * direction > 0.0:
+        while self.held and (self.last - t) * direction > 0.0:
             self.count -= 1
 
     def replace(self, t: float, y: Any) -> None:
         """Another state in the rows at this time, which are the last ones if there are any."""
-        row = self.count - 1
+        row = self.held - 1
         while row >= 0 and self.times[row] == t:
             self.states[row] = y
             row -= 1

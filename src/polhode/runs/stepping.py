@@ -293,6 +293,8 @@ class Run:
                 between_slices()
                 continue
             count = min(self.slice, last - self.done, whole)
+            if record:
+                count = min(count, record.steps(self.done, every))
             kept, before = self.y.copy(), self.done
             made = (before + count) // every - before // every if record else 0
             rows, iterations = np.empty((made, kept.size)), np.zeros(made, dtype=np.int64)

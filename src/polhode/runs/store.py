@@ -16,7 +16,6 @@ names do not count. Numbers of the state are written as ``float.hex``, which is 
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
@@ -44,6 +43,7 @@ from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.trajectory import foreign
+from polhode.trajectory.durable import write_durably
 from polhode.trajectory.files import CHECKPOINT, is_store
 
 SECONDS = 30.0
@@ -73,33 +73,6 @@ ABOUT = (
 
 
 # ------------------------------------------------------------------ the disk
-def write_durably(path: Path, data: bytes) -> None:
-    """Replace a file as a whole: at any time, also after a failure of the power, it is the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.partial")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable, where folders can be synced."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 @functools.cache
 def _durable() -> Any:
     """The class of Zarr stores whose files are written durably."""

@@ -128,6 +128,8 @@ class TimeTransformedRun(Run):
             self.ahead, self.done = False, self.done + 1
         while self.total is None or self.done < self.total:
             count = self.slice if self.total is None else min(self.slice, self.total - self.done)
+            if record:
+                count = min(count, record.steps(self.done, every))
             made = (self.done + count) // every - self.done // every if record else 0
             into = record.room(made) if record else None
             begun, before = time.perf_counter(), self.done

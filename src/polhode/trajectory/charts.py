@@ -200,27 +200,41 @@ def singular_note(chart: str, values: Any, sequence: str | None, times: Any, rat
     rates : bool
         Whether the values were obtained by integrating their rates.
     """
-    if chart == "euler_angles" and sequence is not None:
-        proper = sequence[0] == sequence[2]
-        margin = np.sin(values[..., 1]) if proper else np.cos(values[..., 1])
-        what = f"angles[0] and angles[2] of sequence {sequence!r}"
-        where = f"angles[1] is within {{:g}} rad of {'0 or pi' if proper else '-pi/2 or pi/2'}"
-    elif chart == "rotation_vector" and rates:
+    rows = singular_rows(chart, values, sequence, rates)
+    return singular_words(chart, sequence, len(rows), len(times), times[rows[0]], rates) if len(rows) else ""
+
+
+def _unsafe(chart: str, rates: bool) -> bool:
+    """Whether such a variable has singular rows at all."""
+    return chart == "euler_angles" or (chart == "rotation_vector" and rates)
+
+
+def singular_rows(chart: str, values: Any, sequence: str | None, rates: bool = False) -> Any:
+    """Numbers of the rows at which a chart is singular; arguments as of ``singular_note``."""
+    if not _unsafe(chart, rates) or (chart == "euler_angles" and sequence is None):
+        return np.empty(0, dtype=np.int64)
+    if chart == "euler_angles":
+        assert sequence is not None
+        margin = np.sin(values[..., 1]) if sequence[0] == sequence[2] else np.cos(values[..., 1])
+    else:
         angle = np.linalg.norm(values, axis=-1)
         margin = np.where(angle > 3.0, np.sin(0.5 * angle), 1.0)
-        what, where = "the components", "the vector is within {:g} rad of a whole turn"
-    else:
-        return ""
+    return np.flatnonzero((np.abs(margin) < (UNSAFE if rates else LOCKED)).any(axis=1))
+
+
+def singular_words(chart: str, sequence: str | None, many: int, rows: int, first: float, rates: bool = False) -> str:
+    """The note on so many singular rows among ``rows``, the first of them at time ``first``."""
     near = UNSAFE if rates else LOCKED
-    rows = np.flatnonzero((np.abs(margin) < near).any(axis=1))
-    if not len(rows):
-        return ""
-    rows_text = f"in {len(rows)} of {len(times)} rows, first at t = {times[rows[0]]:.9g}, {where.format(near)}"
+    what, where = "the components", f"the vector is within {near:g} rad of a whole turn"
+    if chart == "euler_angles":
+        assert sequence is not None
+        poles = "0 or pi" if sequence[0] == sequence[2] else "-pi/2 or pi/2"
+        what = f"angles[0] and angles[2] of sequence {sequence!r}"
+        where = f"angles[1] is within {near:g} rad of {poles}"
+    told = f"in {many} of {rows} rows, first at t = {first:.9g}, {where}"
     if rates:
-        return f"{rows_text}: there the rates of {what} grow without bound, and the attitude after it may be wrong"
-    return (
-        f"{rows_text}: {what} are not determined one by one there, one of them was kept; the attitude is not affected"
-    )
+        return f"{told}: there the rates of {what} grow without bound, and the attitude after it may be wrong"
+    return f"{told}: {what} are not determined one by one there, one of them was kept; the attitude is not affected"
 
 
 def _no_such_branch(chart: str, branch: object, among: list[str] | None = None) -> InvalidInput:
