@@ -24,7 +24,7 @@ Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5],
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 NO_FUNCTIONS = {
     "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
-    "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
+    "Distribution", "Members", "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
 
@@ -335,6 +335,19 @@ CALLS = {
     "inertia.thin_rod": [{"mass": 2.0, "length": 3.0}],
     "inertia.mesh": [{"vertices": CORNERS, "faces": FACES, "density": 2.0},
                      {"vertices": CORNERS, "faces": FACES, "mass": 2.0}],
+    # ensembles
+    "sampling.normal": [{"mean": LENGTH, "sigma": 0.1}, {"mean": [1.0, 2.0], "covariance": [[2.0, 0.5], [0.5, 1.0]]}],
+    "sampling.lognormal": [{"median": LENGTH, "sigma": 0.1}],
+    "sampling.uniform": [{"low": 1.0, "high": LENGTH}],
+    "sampling.choice": [{"values": [W, LENGTH], "weights": [1.0, 2.0]}],
+    "sampling.uniform_attitude": [{}],
+    "sampling.attitude": [{"mean": Q, "sigma": 0.1},
+                          {"mean": TURN, "covariance": [[0.2, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]}],
+    "sampling.inertia": [{"mean": INERTIA, "relative": 0.1, "axes": False}],
+    "sampling.from_record": [{"record": {"uniform": {"low": 1.0, "high": 2.0}}}],
+    "sampling.members": [{"varied": {"mass": {"uniform": {"low": 1.0, "high": 2.0}}}, "count": 3,
+                          "design": "latin_hypercube", "seed": 1}],
+    "sampling.read_table": [{"table": lambda: xr.Dataset({"mass": ("member", [1.0, 2.0])})}],
     # plots
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
     "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],
