@@ -37,8 +37,7 @@ BLOCK = 4
 def uniform_stream(seed: int, name: str, first: int, stop: int) -> Array:
     """Numbers ``first`` to ``stop`` of the stream of uniform numbers in [0, 1) that belongs to a seed and a name."""
     words = np.random.SeedSequence([seed, *name.encode()]).generate_state(2, np.uint64)
-    stream = np.random.Philox(key=words)
-    stream.advance(first // BLOCK)
+    stream = np.random.Philox(key=words, counter=first // BLOCK)
     raw = stream.random_raw(stop - first // BLOCK * BLOCK)[first % BLOCK :]
     return np.asarray((raw >> np.uint64(11)) * 2.0**-53)
 

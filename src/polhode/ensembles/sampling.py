@@ -417,7 +417,7 @@ def inertia(mean: ArrayLike, relative: float, *, axes: bool = True) -> Distribut
         z = _normal_quantiles(u)
         lower = {(i, i): np.exp(0.5 * spread * z[i]) for i in range(3)}
         if turned:
-            lower |= {place: spread * sqrt(0.5) * z[k] for k, place in enumerate(((1, 0), (2, 0), (2, 1)), 3)}
+            lower |= {entry: spread * sqrt(0.5) * z[k] for k, entry in enumerate(((1, 0), (2, 0), (2, 1)), 3)}
         for i, k in lower:
             below = i if turned else 0
             lower[i, k] = lower[i, k] / sqrt(np.exp(0.5 * spread**2) + 0.5 * below * spread**2)
