@@ -361,8 +361,8 @@ class Calls(Arithmetic):
     def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
         """Call a compiled function by its Python function."""
         if getattr(it, "in_kernels", None) == "view":
-            length = self.index(arguments[1])
-            return View(arguments[0].kind.dtype, arguments[0].v, [length])  # type: ignore[union-attr]
+            lengths = [self.index(length) for length in arguments[1:]]
+            return View(arguments[0].kind.dtype, arguments[0].v, lengths)  # type: ignore[union-attr]
         function = it.py_func
         if function.__kwdefaults__ or not isinstance(function, FunctionType):
             raise Unsupported("arguments by name alone")

@@ -85,6 +85,7 @@ def squared_speed(N, y, bodies):
     return largest
 
 
+@jit.replaceable
 @jit.inlined
 def workspace_at(N, B, y, addresses):
     """The workspace from N, B, the state and the addresses of the rest; S is read from ``step_info``."""

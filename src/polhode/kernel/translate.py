@@ -47,10 +47,10 @@ LONGEST_NAME = 60
 
 
 class Unit:
-    """One LLVM module and the functions in it."""
+    """One LLVM module and the functions in it, which writers of one kind write (``Writer`` unless given)."""
 
-    def __init__(self, context: Any, typing: Any, module: Any) -> None:
-        self.context, self.typing, self.module = context, typing, module
+    def __init__(self, context: Any, typing: Any, module: Any, writers: Any = None) -> None:
+        self.context, self.typing, self.module, self.writers = context, typing, module, writers or Writer
         self.functions: dict[Any, Any] = {}
         self.kept: list[Any] = []
         self.failure = context.call_conv.get_function_type(types.none, ()).args[1]
@@ -72,7 +72,7 @@ class Unit:
         while True:
             self.functions[key] = notes
             try:
-                found = Writer(self, function, options, arguments, notes).write(key)
+                found = self.writers(self, function, options, arguments, notes).write(key)
             except Again as again:
                 del self.functions[key]
                 if again.args[0] is not notes:
@@ -94,7 +94,7 @@ class Unit:
 
     def writer(self, function: Any, options: Options) -> Writer:
         """A writer without a function, for code around one."""
-        return Writer(self, function, options, [], Notes())
+        return self.writers(self, function, options, [], Notes())  # type: ignore[no-any-return]
 
 
 class Notes:

@@ -1,0 +1,533 @@
+"""Time loops for graphics processors: the loop of one member of an ensemble as PTX, by the compiler of all kernels.
+
+A thread takes one member through its steps. Everything that is constant for all members (numbers of bodies, tables of
+the method, slots) is constant in the code, and every call is inlined, so that states and loads are numbers in
+registers; loads are called directly where kernels call them by address. The code is written from the same Python as
+the loops of ``kernel.drive`` and differs from them in two things: functions such as ``sin`` come from elsewhere
+(``Writer.library``), and LLVM chooses on its own which multiplications it fuses into additions.
+
+``PTX`` is the target of a device; ``HOST`` makes the same module run here, one thread after the other, so that its
+results can be compared without a device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba import f8, i8, types
+from numba.core import cgutils
+from numba.core.registry import cpu_target
+from numba.extending import intrinsic
+
+from polhode.errors import InvalidInput
+from polhode.kernel import drive, jit, translate
+from polhode.kernel import layout as L
+from polhode.kernel.calls import Options
+from polhode.kernel.jit import pointer
+from polhode.kernel.signatures import Workspace
+from polhode.kernel.source import Unsupported
+from polhode.kernel.values import FLOAT, INT, F, I, Scalar, Tup
+
+TRIPLE = "nvptx64-nvidia-cuda"
+ARCHITECTURE = "sm_90"
+"""Of Hopper (H100, H200); drivers translate its code for later ones."""
+VERSION = "+ptx80"
+"""Of PTX: drivers of CUDA 12.0 and later read it."""
+THREADS = 128
+"""Threads of a block."""
+MOST_COPIED = 32
+"""Most parameters of which a member keeps a copy of its own in registers."""
+CARRIED = (L.SCALE, L.ROW_ITERATIONS, L.TOTAL_ITERATIONS, L.EVALUATIONS)
+"""Slots of the step info that a member keeps from launch to launch."""
+
+# ------------------------------------------------------------------ memory of a thread
+y_memory = jit.hole("y_memory() -> pointer", "The state.")
+stage_memory = jit.hole("stage_memory() -> pointer", "A second state.")
+kept_memory = jit.hole("kept_memory() -> pointer", "The state before a step.")
+load_memory = jit.hole("load_memory() -> pointer", "Loads.")
+work_memory = jit.hole("work_memory() -> pointer", "Scratch memory.")
+info_memory = jit.hole("info_memory() -> pointer", "Step info.")
+bodies_memory = jit.hole("bodies_memory() -> pointer", "Constants of the bodies.")
+parameters_memory = jit.hole("parameters_memory() -> pointer", "Parameters, where they are copied.")
+watch_memory = jit.hole("watch_memory() -> pointer", "Addresses of events, which there are none of.")
+info_table = jit.hole("info_table() -> pointer", "Step info at the start.")
+coefficients_table = jit.hole("coefficients_table() -> pointer", "Coefficients of the method.")
+integers_table = jit.hole("integers_table() -> pointer", "Integer coefficients of the method.")
+blocks_table = jit.hole("blocks_table() -> pointer", "Blocks of unknowns.")
+frames_table = jit.hole("frames_table() -> pointer", "Quaternions of the frames.")
+WIDTH = jit.hole("WIDTH", "Numbers of a state.")
+N = jit.hole("N", "Number of bodies.")
+B = jit.hole("B", "Number of blocks.")
+S = jit.hole("S", "Number of auxiliary variables.")
+COPIED = jit.hole("COPIED", "Number of parameters that are copied.")
+loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
+marched = jit.hole("marched(...) -> status", "The time loop.")
+
+
+def _local(kind: Any, size: int) -> Any:
+    """The intrinsic for so many numbers of a thread's own."""
+
+    @intrinsic
+    def local(typing):
+        def build(context, builder, signature, arguments):
+            whole = ir.ArrayType(context.get_value_type(kind), max(1, size))
+            return builder.gep(cgutils.alloca_once(builder, whole), [ir.Constant(I, 0)] * 2)
+
+        return types.CPointer(kind)(), build
+
+    return local
+
+
+def _table(values: Any) -> Any:
+    """The intrinsic for numbers that are part of the code."""
+    values = np.ravel(values)
+    kind = i8 if values.dtype.kind == "i" else f8
+
+    @intrinsic
+    def table(typing):
+        def build(context, builder, signature, arguments):
+            number = context.get_value_type(kind)
+            numbers = [ir.Constant(number, x) for x in values.tolist()] or [ir.Constant(number, 0)]
+            whole = ir.Constant(ir.ArrayType(number, len(numbers)), numbers)
+            return builder.gep(cgutils.global_constant(builder.module, "table", whole), [ir.Constant(I, 0)] * 2)
+
+        return types.CPointer(kind)(), build
+
+    return table
+
+
+@intrinsic
+def _shifted(typing, memory, k):
+    def build(context, builder, signature, arguments):
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return memory(memory, types.intp), build
+
+
+@jit.njit(forceinline=True)
+def view(memory, *lengths):
+    """An array on memory, of one or two dimensions."""
+
+
+if not jit.disabled():
+    view.in_kernels = "view"  # for ``translate``
+
+
+@jit.inlined
+def workspace_of_thread(N, B, y, addresses):
+    """The workspace of a member, for ``drive.workspace_at``."""
+    bodies, parameters, stage_state, load, work, step_info = addresses
+    return Workspace(
+        N, B, S, pointer(y), bodies, parameters, loads, coefficients_table(), integers_table(), blocks_table(),
+        stage_state, load, work, step_info, frames_table(),
+    )  # fmt: skip
+
+
+def march_member(
+    i, first, n, every, count, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried, rows,
+    counts, statuses, done,
+):  # fmt: skip
+    """Take member ``i`` through ``n`` steps of size ``h``, unless it has failed before.
+
+    Parameters
+    ----------
+    i : int
+        Number of the member.
+    first, n, every, t0, h, limit
+        As of ``drive.march``.
+    count : int
+        Rows of each member that fall due.
+    states : array (members, WIDTH)
+        States, changed.
+    bodies, parameters : array
+        Those of all members, or of each one where ``own_bodies`` or ``own_parameters``, the distance from one member to
+        the next, is not 0.
+    carried : array (members, 4)
+        See ``CARRIED``.
+    rows, counts : array (members, count, WIDTH), (members, count)
+        Receive the rows, and their iterations.
+    statuses : array (members,)
+        Receive the statuses; a member whose status is not OK is left alone.
+    done : array (members,)
+        Receives the numbers of completed steps, which are added.
+    """
+    if statuses[i] != L.OK:
+        return
+    y, own, info = view(y_memory(), WIDTH), bodies_memory(), info_memory()
+    beginning = info_table()
+    for k in range(L.STEP_INFO):
+        info[k] = beginning[k]
+    info[L.SCALE] = carried[4 * i]
+    info[L.ROW_ITERATIONS] = carried[4 * i + 1]
+    info[L.TOTAL_ITERATIONS] = carried[4 * i + 2]
+    info[L.EVALUATIONS] = carried[4 * i + 3]
+    for k in range(WIDTH):
+        y[k] = states[i * WIDTH + k]
+    for k in range(L.OF_BODY * N):
+        own[k] = bodies[i * own_bodies + k]
+    read = _shifted(parameters, i * own_parameters)
+    if COPIED > 0:
+        read = parameters_memory()
+        for k in range(COPIED):
+            read[k] = parameters[i * own_parameters + k]
+    memory = (own, read, stage_memory(), load_memory(), work_memory(), info)
+    kept = view(kept_memory(), 2 * WIDTH)
+    statuses[i] = marched(
+        L.MARCHING, first, n, every, t0, h, limit, N, B, y, memory,
+        view(_shifted(rows, i * count * WIDTH), count, WIDTH), view(_shifted(counts, i * count), count),
+        view(watch_memory(), 3), view(info, 0), kept,
+    )  # fmt: skip
+    done[i] += int(info[L.STEPS_DONE])
+    carried[4 * i] = info[L.SCALE]
+    carried[4 * i + 1] = info[L.ROW_ITERATIONS]
+    carried[4 * i + 2] = info[L.TOTAL_ITERATIONS]
+    carried[4 * i + 3] = info[L.EVALUATIONS]
+    for k in range(WIDTH):
+        states[i * WIDTH + k] = y[k]
+
+
+# ------------------------------------------------------------------ the compiler
+PLAIN = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "fabs": "fabs",
+         "copysign": "copysign", "fma": "fma"}  # fmt: skip
+"""Functions that are instructions of a device."""
+
+
+class Writer(translate.Writer):
+    """Writes one function for a device: what the C library and LLVM do elsewhere comes from ``library``."""
+
+    def library(self, name: str, *arguments: Any) -> Any:
+        """A function of numbers by its name in C."""
+        unit: Unit = self.unit
+        if name in PLAIN:
+            return super().intrinsic(f"llvm.{PLAIN[name]}.f64", *arguments)
+        unit.called.add(name)
+        kind = ir.FunctionType(F, [F] * len(arguments))
+        symbol = unit.target.symbol(name)
+        return self.builder.call(cgutils.insert_pure_function(self.builder.module, kind, symbol), arguments)
+
+    def extern(self, name: str, *arguments: Any, pure: bool = True) -> Any:
+        return self.library(name, *arguments)
+
+    def intrinsic(self, name: str, *arguments: Any) -> Any:
+        return self.library(name.split(".")[1], *arguments)
+
+    def real_division(self, a: Any, b: Any, remainder: bool) -> Any:
+        raise Unsupported("a remainder of numbers")
+
+    def function_of_numbers(self, it: Any, x: Any) -> Any:
+        if it is math.ldexp and len(x) == 2:
+            return Scalar(FLOAT, self.scaled(self.cast(x[0], FLOAT), self.cast(x[1], INT)))
+        if it is math.frexp and len(x) == 1:
+            part, exponent = self.parted(self.cast(x[0], FLOAT))
+            return Tup([Scalar(FLOAT, part), Scalar(INT, exponent)])
+        return super().function_of_numbers(it, x)
+
+    def parted(self, x: Any) -> tuple[Any, Any]:
+        """x as a number of [1/2, 1) and the exponent of 2, as ``math.frexp``."""
+        b, zero = self.builder, ir.Constant(I, 0)
+
+        def exponent_of(bits: Any) -> Any:
+            return b.and_(b.lshr(bits, ir.Constant(I, 52)), ir.Constant(I, 0x7FF))
+
+        bits = b.bitcast(x, I)
+        small = b.icmp_signed("==", exponent_of(bits), zero)
+        bits = b.select(small, b.bitcast(b.fmul(x, ir.Constant(F, 2.0**54)), I), bits)
+        plain = b.and_(
+            b.fcmp_ordered("!=", x, ir.Constant(F, 0.0)),
+            b.icmp_signed("!=", exponent_of(bits), ir.Constant(I, 0x7FF)),
+        )
+        half = b.or_(b.and_(bits, ir.Constant(I, -(0x7FF << 52) - 1)), ir.Constant(I, 1022 << 52))
+        lost = b.select(small, ir.Constant(I, 1022 + 54), ir.Constant(I, 1022))
+        return (
+            b.select(plain, b.bitcast(half, F), x),
+            b.select(plain, b.sub(exponent_of(bits), lost), zero),
+        )
+
+    def scaled(self, x: Any, n: Any) -> Any:
+        """x times 2 to the power n, rounded once, as ``math.ldexp`` for what does not overflow."""
+        b = self.builder
+        for _ in range(2):  # beyond, the result is 0 or infinite anyway
+            for symbol, limit, factor in ((">", 1023, 1023), ("<", -1022, -1022 + 53)):
+                beyond = b.icmp_signed(symbol, n, ir.Constant(I, limit))
+                x = b.select(beyond, b.fmul(x, ir.Constant(F, 2.0**factor)), x)
+                n = b.select(beyond, b.sub(n, ir.Constant(I, factor)), n)
+        for symbol, limit in ((">", 1023), ("<", -1022)):
+            n = b.select(b.icmp_signed(symbol, n, ir.Constant(I, limit)), ir.Constant(I, limit), n)
+        return b.fmul(x, b.bitcast(b.shl(b.add(n, ir.Constant(I, 1023)), ir.Constant(I, 52)), F))
+
+
+class Unit(translate.Unit):
+    """One module for a target; ``called`` are the functions of its library."""
+
+    def __init__(self, context: Any, typing: Any, module: Any, target: Target) -> None:
+        super().__init__(context, typing, module, Writer)
+        self.target = target
+        self.called: set[str] = set()
+
+
+class Target(NamedTuple):
+    """What code is written for.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    triple, processor, features : str
+        As LLVM calls them; the processor of this machine where it is empty.
+    prefix : str
+        How names of functions of its library begin.
+    """
+
+    name: str
+    triple: str
+    processor: str
+    features: str
+    prefix: str
+
+    def symbol(self, name: str) -> str:
+        """The name of a function of C in the library."""
+        return f"{self.prefix}{name}"
+
+    @property
+    def device(self) -> bool:
+        """Whether it is no processor such as this one."""
+        return self.triple == TRIPLE
+
+    def machine(self) -> Any:
+        """LLVM's target machine.
+
+        Raises
+        ------
+        InvalidInput
+            LLVM was built without this target.
+        """
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        try:
+            found = llvm.Target.from_triple(self.triple)
+        except RuntimeError:
+            raise InvalidInput(f"this llvmlite has no target {self.triple!r}; take the wheel of llvmlite") from None
+        if self.device:
+            return found.create_target_machine(cpu=self.processor, features=self.features, opt=3)
+        return found.create_target_machine(
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, jit=True
+        )
+
+
+def ptx(architecture: str = ARCHITECTURE) -> Target:
+    """Devices of an architecture such as "sm_90"."""
+    return Target("device", TRIPLE, architecture, VERSION, "__nv_")
+
+
+HOST = Target("host", llvm.get_process_triple(), "", "", "")
+
+
+class Loop(NamedTuple):
+    """What a loop of members is made of; arrays as of a run's ``Integrator``.
+
+    Attributes
+    ----------
+    step, converter
+        As of ``drive.loop_for``.
+    loads : function
+        The LOADS role, compiled or not.
+    N, blocks, auxiliary, width, load, work
+        Number of bodies, their blocks, numbers of auxiliary variables, of the state, of ``load`` and of ``work``.
+    coefficients, int_coefficients, frames, step_info : array
+        As of ``Workspace``.
+    parameters, memory : int
+        Numbers of parameters, and of memory of the roles behind them.
+    """
+
+    step: Any
+    converter: Any
+    loads: Any
+    N: int
+    blocks: Any
+    auxiliary: int
+    width: int
+    load: int
+    work: int
+    coefficients: Any
+    int_coefficients: Any
+    frames: Any
+    step_info: Any
+    parameters: int
+    memory: int
+
+    def copied(self) -> int:
+        """How many parameters a member copies."""
+        whole = self.parameters + self.memory
+        return whole if self.memory or whole <= MOST_COPIED else 0
+
+    def template(self) -> Callable[..., Any]:
+        """``march_member`` with all of this bound in."""
+        bound = {"step": self.step, "workspace_at": jit.inlined(jit.bind(
+            workspace_of_thread, S=self.auxiliary, loads=jit.helper(jit.python_of(self.loads)),
+            coefficients_table=_table(self.coefficients), integers_table=_table(self.int_coefficients),
+            blocks_table=_table(self.blocks), frames_table=_table(self.frames),
+        ))}  # fmt: skip
+        if self.converter is not None:
+            bound |= {"processed": self.converter[0], "convert": self.converter[1]}
+        return jit.bind(
+            march_member, marched=jit.helper(jit.bind(drive.march, **bound)), N=self.N, B=len(self.blocks) // 2,
+            WIDTH=self.width, COPIED=self.copied(), info_table=_table(self.step_info),
+            y_memory=_local(f8, self.width), stage_memory=_local(f8, self.width), kept_memory=_local(f8, 2 * self.width),
+            load_memory=_local(f8, self.load), work_memory=_local(f8, self.work), info_memory=_local(f8, L.STEP_INFO),
+            bodies_memory=_local(f8, L.OF_BODY * self.N), parameters_memory=_local(f8, self.copied()),
+            watch_memory=_local(i8, 3),
+        )  # fmt: skip
+
+
+NUMBERS, INTEGERS = types.CPointer(f8), types.CPointer(i8)
+ARGUMENTS = (
+    INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, NUMBERS, NUMBERS, INT, NUMBERS, INT, NUMBERS, NUMBERS, INTEGERS, INTEGERS,
+    INTEGERS,
+)  # fmt: skip
+"""Types of the arguments of ``march_member`` but the first, the number of the member."""
+ENTRY = "polhode_members"
+
+
+def module_of(loop: Loop, target: Target) -> tuple[str, set[str]]:
+    """The LLVM module of a loop for a target, as text, and the functions of the library that it calls.
+
+    Its function ``ENTRY`` takes the number of members and then ``ARGUMENTS``.
+
+    Raises
+    ------
+    Unsupported
+        Loads, or a step, that the compiler of kernels does not know.
+    """
+    context, typing = cpu_target.target_context, cpu_target.typing_context
+    module = ir.Module("polhode_device")
+    unit = Unit(context, typing, module, target)
+    kinds = [I, *(context.get_value_type(kind) for kind in ARGUMENTS)]
+    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), ENTRY)
+    for argument in entry.args:
+        if isinstance(argument.type, ir.PointerType):
+            argument.add_attribute("noalias")
+    builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    template = loop.template()
+    values = [Scalar(kind, v) for kind, v in zip(ARGUMENTS, entry.args[1:], strict=True)]
+    written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), [Scalar(INT, entry.args[0]), *values])
+    taken = [*([ir.Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
+
+    def member(number: Any) -> None:
+        at = len(taken) - len(entry.args)
+        builder.call(written.function, [*taken[:at], number, *taken[at + 1 :]])
+
+    if target.device:
+        entry.calling_convention = "ptx_kernel"
+        block, size, thread = (_register(module, builder, name) for name in ("ctaid", "ntid", "tid"))
+        number = builder.add(builder.mul(block, size), thread)
+        with builder.if_then(builder.icmp_signed("<", number, entry.args[0])):
+            member(number)
+    else:
+        with cgutils.for_range(builder, entry.args[0]) as each:
+            member(each.index)
+    builder.ret_void()
+    for function in module.functions:
+        if function.linkage == "internal":
+            function.attributes.discard("noinline")
+            function.attributes.add("alwaysinline")
+    return str(module), unit.called
+
+
+def _register(module: Any, builder: Any, name: str) -> Any:
+    """A number of the thread that runs, as 64 bits."""
+    kind = ir.FunctionType(ir.IntType(32), ())
+    function = cgutils.get_or_insert_function(module, kind, f"llvm.nvvm.read.ptx.sreg.{name}.x")
+    return builder.zext(builder.call(function, ()), I)
+
+
+def libdevice() -> Path | None:
+    """The bitcode of the functions of a device: of NVIDIA's packages for Python, or of an installed CUDA."""
+    folders = [Path(place) / "nvidia" for place in sys.path if place]
+    folders += [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
+    folders.append(Path("/usr/local/cuda"))
+    for folder in folders:
+        for pattern in LIBDEVICE:
+            for found in sorted(folder.glob(pattern), reverse=True):
+                return found
+    return None
+
+
+LIBDEVICE = ("nvvm/libdevice/libdevice*.bc", "*/nvvm/libdevice/libdevice*.bc")
+
+
+def with_library(module: Any, called: set[str]) -> Any:
+    """The module with the functions of a device that it calls.
+
+    Raises
+    ------
+    Unsupported
+        They are on no file of this machine.
+    """
+    if not called:
+        return module
+    place = libdevice()
+    if place is None:
+        raise Unsupported(
+            f"the functions {', '.join(sorted(called))}, which need libdevice: pip install nvidia-cuda-nvcc"
+        )
+    library = llvm.parse_bitcode(place.read_bytes())
+    library.triple, library.data_layout = module.triple, module.data_layout
+    module.link_in(library)
+    for function in module.functions:
+        if not function.is_declaration and function.name != ENTRY:
+            function.linkage = "internal"
+    return module
+
+
+def optimised(text: str, called: set[str], machine: Any, target: Target) -> Any:
+    """LLVM's module of a text, optimised as a whole; twice, since what the first pass unrolls the second promotes."""
+    module = llvm.parse_assembly(text)
+    module.triple, module.data_layout = target.triple, str(machine.target_data)
+    if target.device:
+        module = with_library(module, called)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = True
+    for _ in range(2):
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def ptx_of(loop: Loop, architecture: str = ARCHITECTURE) -> str:
+    """The PTX of a loop.
+
+    Raises
+    ------
+    Unsupported
+        As ``module_of``.
+    """
+    target = ptx(architecture)
+    machine = target.machine()
+    return str(machine.emit_assembly(optimised(*module_of(loop, target), machine, target)))
+
+
+class Simulated:
+    """The loop on this machine: the same module with the number of the thread counted by a loop."""
+
+    def __init__(self, loop: Loop) -> None:
+        machine = HOST.machine()
+        module = optimised(*module_of(loop, HOST), machine, HOST)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
+        kinds = [ctypes.c_int64, *(ctypes.c_double if kind is FLOAT else ctypes.c_int64 for kind in ARGUMENTS)]
+        self.call = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address(ENTRY))
+
+    def __call__(self, *arguments: Any) -> None:
+        """Run it: the number of members, then ``ARGUMENTS``, arrays of float64 and int64 for pointers."""
+        self.call(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
