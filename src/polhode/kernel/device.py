@@ -14,10 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
-import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -63,10 +60,11 @@ info_table = jit.hole("info_table() -> pointer", "Step info at the start.")
 coefficients_table = jit.hole("coefficients_table() -> pointer", "Coefficients of the method.")
 integers_table = jit.hole("integers_table() -> pointer", "Integer coefficients of the method.")
 blocks_table = jit.hole("blocks_table() -> pointer", "Blocks of unknowns.")
-frames_table = jit.hole("frames_table() -> pointer", "Quaternions of the frames.")
 WIDTH = jit.hole("WIDTH", "Numbers of a state.")
 N = jit.hole("N", "Number of bodies.")
 B = jit.hole("B", "Number of blocks.")
+LOAD = jit.hole("LOAD", "Numbers of the loads.")
+WORK = jit.hole("WORK", "Numbers of scratch memory.")
 S = jit.hole("S", "Number of auxiliary variables.")
 COPIED = jit.hole("COPIED", "Number of parameters that are copied.")
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
@@ -128,12 +126,12 @@ def workspace_of_thread(N, B, y, addresses):
     bodies, parameters, stage_state, load, work, step_info = addresses
     return Workspace(
         N, B, S, pointer(y), bodies, parameters, loads, coefficients_table(), integers_table(), blocks_table(),
-        stage_state, load, work, step_info, frames_table(),
+        stage_state, load, work, step_info, _shifted(bodies, L.CONSTANTS * N),
     )  # fmt: skip
 
 
 def march_member(
-    i, first, n, every, count, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried, rows,
+    i, task, first, n, every, count, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried, rows,
     counts, statuses, done,
 ):  # fmt: skip
     """Take member ``i`` through ``n`` steps of size ``h``, unless it has failed before.
@@ -142,7 +140,7 @@ def march_member(
     ----------
     i : int
         Number of the member.
-    first, n, every, t0, h, limit
+    task, first, n, every, t0, h, limit
         As of ``drive.march``.
     count : int
         Rows of each member that fall due.
@@ -170,8 +168,13 @@ def march_member(
     info[L.ROW_ITERATIONS] = carried[4 * i + 1]
     info[L.TOTAL_ITERATIONS] = carried[4 * i + 2]
     info[L.EVALUATIONS] = carried[4 * i + 3]
+    stage, load, work = stage_memory(), load_memory(), work_memory()
     for k in range(WIDTH):
-        y[k] = states[i * WIDTH + k]
+        y[k] = stage[k] = states[i * WIDTH + k]
+    for k in range(LOAD):
+        load[k] = 0.0
+    for k in range(WORK):
+        work[k] = 0.0
     for k in range(L.OF_BODY * N):
         own[k] = bodies[i * own_bodies + k]
     read = _shifted(parameters, i * own_parameters)
@@ -179,10 +182,10 @@ def march_member(
         read = parameters_memory()
         for k in range(COPIED):
             read[k] = parameters[i * own_parameters + k]
-    memory = (own, read, stage_memory(), load_memory(), work_memory(), info)
+    memory = (own, read, stage, load, work, info)
     kept = view(kept_memory(), 2 * WIDTH)
     statuses[i] = marched(
-        L.MARCHING, first, n, every, t0, h, limit, N, B, y, memory,
+        task, first, n, every, t0, h, limit, N, B, y, memory,
         view(_shifted(rows, i * count * WIDTH), count, WIDTH), view(_shifted(counts, i * count), count),
         view(watch_memory(), 3), view(info, 0), kept,
     )  # fmt: skip
@@ -196,8 +199,9 @@ def march_member(
 
 
 # ------------------------------------------------------------------ the compiler
-PLAIN = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint", "fabs": "fabs",
-         "copysign": "copysign", "fma": "fma"}  # fmt: skip
+Library = Mapping[str, Any]
+"""Functions of numbers as helpers, by their names in C, for what devices have no instructions for."""
+PLAIN = frozenset({"sqrt", "floor", "ceil", "trunc", "rint", "fabs", "copysign", "fma"})
 """Functions that are instructions of a device."""
 
 
@@ -208,11 +212,13 @@ class Writer(translate.Writer):
         """A function of numbers by its name in C."""
         unit: Unit = self.unit
         if name in PLAIN:
-            return super().intrinsic(f"llvm.{PLAIN[name]}.f64", *arguments)
-        unit.called.add(name)
-        kind = ir.FunctionType(F, [F] * len(arguments))
-        symbol = unit.target.symbol(name)
-        return self.builder.call(cgutils.insert_pure_function(self.builder.module, kind, symbol), arguments)
+            return super().intrinsic(f"llvm.{name}.f64", *arguments)
+        if name in unit.library:
+            found = self.helper(unit.library[name], [Scalar(FLOAT, a) for a in arguments], {})
+            return self.cast(found, FLOAT)
+        if unit.target.device:
+            raise Unsupported(f"a call of {name}, which devices lack")
+        return super().extern(name, *arguments)
 
     def extern(self, name: str, *arguments: Any, pure: bool = True) -> Any:
         return self.library(name, *arguments)
@@ -266,12 +272,11 @@ class Writer(translate.Writer):
 
 
 class Unit(translate.Unit):
-    """One module for a target; ``called`` are the functions of its library."""
+    """One module for a target, with a library; without one what is no instruction is the C library's."""
 
-    def __init__(self, context: Any, typing: Any, module: Any, target: Target) -> None:
+    def __init__(self, context: Any, typing: Any, module: Any, target: Target, library: Library) -> None:
         super().__init__(context, typing, module, Writer)
-        self.target = target
-        self.called: set[str] = set()
+        self.target, self.library = target, library
 
 
 class Target(NamedTuple):
@@ -283,19 +288,12 @@ class Target(NamedTuple):
         For messages.
     triple, processor, features : str
         As LLVM calls them; the processor of this machine where it is empty.
-    prefix : str
-        How names of functions of its library begin.
     """
 
     name: str
     triple: str
     processor: str
     features: str
-    prefix: str
-
-    def symbol(self, name: str) -> str:
-        """The name of a function of C in the library."""
-        return f"{self.prefix}{name}"
 
     @property
     def device(self) -> bool:
@@ -325,10 +323,10 @@ class Target(NamedTuple):
 
 def ptx(architecture: str = ARCHITECTURE) -> Target:
     """Devices of an architecture such as "sm_90"."""
-    return Target("device", TRIPLE, architecture, VERSION, "__nv_")
+    return Target("device", TRIPLE, architecture, VERSION)
 
 
-HOST = Target("host", llvm.get_process_triple(), "", "", "")
+HOST = Target("host", llvm.get_process_triple(), "", "")
 
 
 class Loop(NamedTuple):
@@ -342,7 +340,7 @@ class Loop(NamedTuple):
         The LOADS role, compiled or not.
     N, blocks, auxiliary, width, load, work
         Number of bodies, their blocks, numbers of auxiliary variables, of the state, of ``load`` and of ``work``.
-    coefficients, int_coefficients, frames, step_info : array
+    coefficients, int_coefficients, step_info : array
         As of ``Workspace``.
     parameters, memory : int
         Numbers of parameters, and of memory of the roles behind them.
@@ -359,7 +357,6 @@ class Loop(NamedTuple):
     work: int
     coefficients: Any
     int_coefficients: Any
-    frames: Any
     step_info: Any
     parameters: int
     memory: int
@@ -374,13 +371,13 @@ class Loop(NamedTuple):
         bound = {"step": self.step, "workspace_at": jit.inlined(jit.bind(
             workspace_of_thread, S=self.auxiliary, loads=jit.helper(jit.python_of(self.loads)),
             coefficients_table=_table(self.coefficients), integers_table=_table(self.int_coefficients),
-            blocks_table=_table(self.blocks), frames_table=_table(self.frames),
+            blocks_table=_table(self.blocks),
         ))}  # fmt: skip
         if self.converter is not None:
             bound |= {"processed": self.converter[0], "convert": self.converter[1]}
         return jit.bind(
             march_member, marched=jit.helper(jit.bind(drive.march, **bound)), N=self.N, B=len(self.blocks) // 2,
-            WIDTH=self.width, COPIED=self.copied(), info_table=_table(self.step_info),
+            WIDTH=self.width, LOAD=self.load, WORK=self.work, COPIED=self.copied(), info_table=_table(self.step_info),
             y_memory=_local(f8, self.width), stage_memory=_local(f8, self.width), kept_memory=_local(f8, 2 * self.width),
             load_memory=_local(f8, self.load), work_memory=_local(f8, self.work), info_memory=_local(f8, L.STEP_INFO),
             bodies_memory=_local(f8, L.OF_BODY * self.N), parameters_memory=_local(f8, self.copied()),
@@ -390,15 +387,15 @@ class Loop(NamedTuple):
 
 NUMBERS, INTEGERS = types.CPointer(f8), types.CPointer(i8)
 ARGUMENTS = (
-    INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, NUMBERS, NUMBERS, INT, NUMBERS, INT, NUMBERS, NUMBERS, INTEGERS, INTEGERS,
+    INT, INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, NUMBERS, NUMBERS, INT, NUMBERS, INT, NUMBERS, NUMBERS, INTEGERS, INTEGERS,
     INTEGERS,
 )  # fmt: skip
 """Types of the arguments of ``march_member`` but the first, the number of the member."""
 ENTRY = "polhode_members"
 
 
-def module_of(loop: Loop, target: Target) -> tuple[str, set[str]]:
-    """The LLVM module of a loop for a target, as text, and the functions of the library that it calls.
+def module_of(loop: Loop, target: Target, library: Library) -> str:
+    """The LLVM module of a loop for a target, as text.
 
     Its function ``ENTRY`` takes the number of members and then ``ARGUMENTS``.
 
@@ -409,7 +406,7 @@ def module_of(loop: Loop, target: Target) -> tuple[str, set[str]]:
     """
     context, typing = cpu_target.target_context, cpu_target.typing_context
     module = ir.Module("polhode_device")
-    unit = Unit(context, typing, module, target)
+    unit = Unit(context, typing, module, target, library)
     kinds = [I, *(context.get_value_type(kind) for kind in ARGUMENTS)]
     entry = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), ENTRY)
     for argument in entry.args:
@@ -439,7 +436,7 @@ def module_of(loop: Loop, target: Target) -> tuple[str, set[str]]:
         if function.linkage == "internal":
             function.attributes.discard("noinline")
             function.attributes.add("alwaysinline")
-    return str(module), unit.called
+    return str(module)
 
 
 def _register(module: Any, builder: Any, name: str) -> Any:
@@ -449,51 +446,10 @@ def _register(module: Any, builder: Any, name: str) -> Any:
     return builder.zext(builder.call(function, ()), I)
 
 
-def libdevice() -> Path | None:
-    """The bitcode of the functions of a device: of NVIDIA's packages for Python, or of an installed CUDA."""
-    folders = [Path(place) / "nvidia" for place in sys.path if place]
-    folders += [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    folders.append(Path("/usr/local/cuda"))
-    for folder in folders:
-        for pattern in LIBDEVICE:
-            for found in sorted(folder.glob(pattern), reverse=True):
-                return found
-    return None
-
-
-LIBDEVICE = ("nvvm/libdevice/libdevice*.bc", "*/nvvm/libdevice/libdevice*.bc")
-
-
-def with_library(module: Any, called: set[str]) -> Any:
-    """The module with the functions of a device that it calls.
-
-    Raises
-    ------
-    Unsupported
-        They are on no file of this machine.
-    """
-    if not called:
-        return module
-    place = libdevice()
-    if place is None:
-        raise Unsupported(
-            f"the functions {', '.join(sorted(called))}, which need libdevice: pip install nvidia-cuda-nvcc"
-        )
-    library = llvm.parse_bitcode(place.read_bytes())
-    library.triple, library.data_layout = module.triple, module.data_layout
-    module.link_in(library)
-    for function in module.functions:
-        if not function.is_declaration and function.name != ENTRY:
-            function.linkage = "internal"
-    return module
-
-
-def optimised(text: str, called: set[str], machine: Any, target: Target) -> Any:
+def optimised(text: str, machine: Any, target: Target) -> Any:
     """LLVM's module of a text, optimised as a whole; twice, since what the first pass unrolls the second promotes."""
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = target.triple, str(machine.target_data)
-    if target.device:
-        module = with_library(module, called)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = False
@@ -504,8 +460,8 @@ def optimised(text: str, called: set[str], machine: Any, target: Target) -> Any:
     return module
 
 
-def ptx_of(loop: Loop, architecture: str = ARCHITECTURE) -> str:
-    """The PTX of a loop.
+def ptx_of(loop: Loop, library: Library, architecture: str = ARCHITECTURE) -> str:
+    """The PTX of a loop, with the functions of a library.
 
     Raises
     ------
@@ -514,15 +470,15 @@ def ptx_of(loop: Loop, architecture: str = ARCHITECTURE) -> str:
     """
     target = ptx(architecture)
     machine = target.machine()
-    return str(machine.emit_assembly(optimised(*module_of(loop, target), machine, target)))
+    return str(machine.emit_assembly(optimised(module_of(loop, target, library), machine, target)))
 
 
 class Simulated:
     """The loop on this machine: the same module with the number of the thread counted by a loop."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: Loop, library: Library) -> None:
         machine = HOST.machine()
-        module = optimised(*module_of(loop, HOST), machine, HOST)
+        module = optimised(module_of(loop, HOST, library), machine, HOST)
         self.engine = llvm.create_mcjit_compiler(module, machine)
         self.engine.finalize_object()
         kinds = [ctypes.c_int64, *(ctypes.c_double if kind is FLOAT else ctypes.c_int64 for kind in ARGUMENTS)]

@@ -1,0 +1,196 @@
+"""Functions of the C library as plain Python, for devices that have none: by ``elementary``, and what follows from it.
+
+================================== =============================== =================================================
+function                           range                           largest error, in ulp of the result
+================================== =============================== =================================================
+``sin``, ``cos``                   |x| <= 1e12, nan beyond         0.8
+``exp``, ``log``, ``atan``,        as in ``elementary``            0.8
+``atan2``
+``asin``, ``acos``, ``tan``,       all (angles as above)           2
+``hypot``, ``log2``
+``log10``, ``expm1``, ``log1p``,   all                             4
+``sinh``, ``cosh``, ``tanh``,
+``asinh``, ``acosh``, ``atanh``
+``pow``                            results that are normal         1 + 2 |y log x|
+================================== =============================== =================================================
+"""
+
+from math import copysign, inf, nan, sqrt
+
+from polhode.algebra.elementary import (
+    LARGEST_ANGLE,
+    arccosine,
+    arcsine,
+    arctangent,
+    arctangent2,
+    exponential,
+    logarithm,
+    near_sine_cosine,
+    nearest,
+    small_sine_cosine,
+    sum_of_two,
+)
+from polhode.kernel.jit import helper, inlined
+from polhode.kernel.simd import product_error
+
+FARTHEST_ANGLE = 1e12
+"""Angles (rad) beyond have no digits left of 1e-4, and are refused."""
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+"""pi/2 in three numbers of 53 bits."""
+LOG_10, LOG_2 = 2.302585092994046, 0.6931471805599453
+
+
+@helper
+def far_sine_cosine(x):
+    """Sine and cosine of an angle of at most FARTHEST_ANGLE: the products with pi/2 are exact pairs of numbers."""
+    n = nearest(x * (1.0 / HALF_PI[0]))
+    p, q = n * HALF_PI[0], n * HALF_PI[1]
+    p_rest, q_rest = product_error(n, HALF_PI[0], p), product_error(n, HALF_PI[1], q)
+    a, b = sum_of_two(x - p, -p_rest)
+    c, d = sum_of_two(a, -q)
+    high, low = sum_of_two(c, b + (d - (q_rest + n * HALF_PI[2])))
+    s, c = small_sine_cosine(high, low)
+    n = n - 4.0 * nearest(0.25 * n)
+    first, second = (c, s) if n * n == 1.0 else (s, c)
+    return -first if abs(n - 0.5) > 1.0 else first, -second if abs(n + 0.5) > 1.0 else second
+
+
+@inlined
+def sine_cosine(x):
+    """Sine and cosine."""
+    if abs(x) <= LARGEST_ANGLE:
+        return near_sine_cosine(x)
+    if abs(x) <= FARTHEST_ANGLE:
+        return far_sine_cosine(x)
+    return nan, nan
+
+
+@inlined
+def sin(x):
+    """sin x."""
+    return sine_cosine(x)[0]
+
+
+@inlined
+def cos(x):
+    """cos x."""
+    return sine_cosine(x)[1]
+
+
+@inlined
+def tan(x):
+    """tan x."""
+    s, c = sine_cosine(x)
+    return s / c
+
+
+@inlined
+def expm1(x):
+    """exp x - 1."""
+    u = exponential(x)
+    w = u - 1.0
+    if u == 1.0 or x != x:
+        return x
+    return w if w == -1.0 or u == inf or abs(x) > 1.0 else w * (x / logarithm(u))
+
+
+@inlined
+def log1p(x):
+    """log(1 + x)."""
+    u = 1.0 + x
+    w = u - 1.0
+    return x if w == 0.0 else (logarithm(u) if u == inf or u <= 0.0 or u != u else logarithm(u) * (x / w))
+
+
+@inlined
+def sinh(x):
+    """sinh x."""
+    a = abs(x)
+    half = exponential(0.5 * a)
+    e = expm1(a)
+    return copysign(0.5 * half * half if a > 40.0 else 0.5 * (e + e / (e + 1.0)), x)
+
+
+@inlined
+def cosh(x):
+    """cosh x."""
+    half = exponential(0.5 * abs(x))
+    return 0.5 * half * half + 0.5 / half / half
+
+
+@inlined
+def tanh(x):
+    """tanh x."""
+    e = expm1(2.0 * min(abs(x), 40.0)) if x == x else x
+    return copysign(e / (e + 2.0), x)
+
+
+@inlined
+def asinh(x):
+    """asinh x."""
+    a = abs(x)
+    far = logarithm(a) + LOG_2
+    return copysign(far if a > 1e10 else log1p(a + a * a / (1.0 + sqrt(1.0 + a * a))), x)
+
+
+@inlined
+def acosh(x):
+    """acosh x; nan below 1."""
+    d = x - 1.0
+    return logarithm(x) + LOG_2 if x > 1e10 else log1p(d + sqrt(d * (x + 1.0)))
+
+
+@inlined
+def atanh(x):
+    """atanh x; nan beyond -1 ... 1."""
+    a = abs(x)
+    return copysign(inf if a == 1.0 else 0.5 * log1p(2.0 * a / (1.0 - a)), x)
+
+
+@inlined
+def hypot(x, y):
+    """sqrt(x^2 + y^2) without overflow."""
+    a, b = abs(x), abs(y)
+    large, small = (a, b) if a > b else (b, a)
+    if large == 0.0 or large == inf:
+        return large
+    r = small / large
+    return large * sqrt(1.0 + r * r)
+
+
+@inlined
+def log2(x):
+    """The logarithm to base 2."""
+    return logarithm(x) * (1.0 / LOG_2)
+
+
+@inlined
+def log10(x):
+    """The logarithm to base 10."""
+    return logarithm(x) * (1.0 / LOG_10)
+
+
+@helper
+def power(x, y):
+    """x to the power y; of negative x for whole y."""
+    if y == 0.0 or x == 1.0:
+        return 1.0
+    size = exponential(y * logarithm(abs(x)))
+    if x > 0.0 or x != x or y != y:
+        return size
+    if x == 0.0:
+        size = 0.0 if y > 0.0 else inf
+    half = 0.5 * y
+    if abs(y) > 9007199254740992.0 or half == nearest(half):
+        return size
+    if y == nearest(y):
+        return copysign(size, x)
+    return size if x == 0.0 or x == -inf else nan
+
+
+LIBRARY = {
+    "sin": sin, "cos": cos, "tan": tan, "exp": exponential, "log": logarithm, "atan": arctangent, "atan2": arctangent2,
+    "asin": arcsine, "acos": arccosine, "expm1": expm1, "log1p": log1p, "sinh": sinh, "cosh": cosh, "tanh": tanh,
+    "asinh": asinh, "acosh": acosh, "atanh": atanh, "hypot": hypot, "log2": log2, "log10": log10, "pow": power,
+}  # fmt: skip
+"""All of them, by their names in C."""
