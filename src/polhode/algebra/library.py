@@ -66,26 +66,26 @@ def sine_cosine(x):
 
 
 @inlined
-def sin(x):
+def sine(x):
     """sin x."""
     return sine_cosine(x)[0]
 
 
 @inlined
-def cos(x):
+def cosine(x):
     """cos x."""
     return sine_cosine(x)[1]
 
 
 @inlined
-def tan(x):
+def tangent(x):
     """tan x."""
     s, c = sine_cosine(x)
     return s / c
 
 
 @inlined
-def expm1(x):
+def exponential_less_1(x):
     """exp x - 1."""
     u = exponential(x)
     w = u - 1.0
@@ -95,7 +95,7 @@ def expm1(x):
 
 
 @inlined
-def log1p(x):
+def logarithm_of_1_plus(x):
     """log(1 + x)."""
     u = 1.0 + x
     w = u - 1.0
@@ -103,52 +103,52 @@ def log1p(x):
 
 
 @inlined
-def sinh(x):
+def hyperbolic_sine(x):
     """sinh x."""
     a = abs(x)
     half = exponential(0.5 * a)
-    e = expm1(a)
+    e = exponential_less_1(a)
     return copysign(0.5 * half * half if a > 40.0 else 0.5 * (e + e / (e + 1.0)), x)
 
 
 @inlined
-def cosh(x):
+def hyperbolic_cosine(x):
     """cosh x."""
     half = exponential(0.5 * abs(x))
     return 0.5 * half * half + 0.5 / half / half
 
 
 @inlined
-def tanh(x):
+def hyperbolic_tangent(x):
     """tanh x."""
-    e = expm1(2.0 * min(abs(x), 40.0)) if x == x else x
+    e = exponential_less_1(2.0 * min(abs(x), 40.0)) if x == x else x
     return copysign(e / (e + 2.0), x)
 
 
 @inlined
-def asinh(x):
+def area_sine(x):
     """asinh x."""
     a = abs(x)
     far = logarithm(a) + LOG_2
-    return copysign(far if a > 1e10 else log1p(a + a * a / (1.0 + sqrt(1.0 + a * a))), x)
+    return copysign(far if a > 1e10 else logarithm_of_1_plus(a + a * a / (1.0 + sqrt(1.0 + a * a))), x)
 
 
 @inlined
-def acosh(x):
+def area_cosine(x):
     """acosh x; nan below 1."""
     d = x - 1.0
-    return logarithm(x) + LOG_2 if x > 1e10 else log1p(d + sqrt(d * (x + 1.0)))
+    return logarithm(x) + LOG_2 if x > 1e10 else logarithm_of_1_plus(d + sqrt(d * (x + 1.0)))
 
 
 @inlined
-def atanh(x):
+def area_tangent(x):
     """atanh x; nan beyond -1 ... 1."""
     a = abs(x)
-    return copysign(inf if a == 1.0 else 0.5 * log1p(2.0 * a / (1.0 - a)), x)
+    return copysign(inf if a == 1.0 else 0.5 * logarithm_of_1_plus(2.0 * a / (1.0 - a)), x)
 
 
 @inlined
-def hypot(x, y):
+def length_of_2(x, y):
     """sqrt(x^2 + y^2) without overflow."""
     a, b = abs(x), abs(y)
     large, small = (a, b) if a > b else (b, a)
@@ -159,13 +159,13 @@ def hypot(x, y):
 
 
 @inlined
-def log2(x):
+def logarithm_2(x):
     """The logarithm to base 2."""
     return logarithm(x) * (1.0 / LOG_2)
 
 
 @inlined
-def log10(x):
+def logarithm_10(x):
     """The logarithm to base 10."""
     return logarithm(x) * (1.0 / LOG_10)
 
@@ -189,8 +189,10 @@ def power(x, y):
 
 
 LIBRARY = {
-    "sin": sin, "cos": cos, "tan": tan, "exp": exponential, "log": logarithm, "atan": arctangent, "atan2": arctangent2,
-    "asin": arcsine, "acos": arccosine, "expm1": expm1, "log1p": log1p, "sinh": sinh, "cosh": cosh, "tanh": tanh,
-    "asinh": asinh, "acosh": acosh, "atanh": atanh, "hypot": hypot, "log2": log2, "log10": log10, "pow": power,
+    "sin": sine, "cos": cosine, "tan": tangent, "exp": exponential, "log": logarithm, "atan": arctangent,
+    "atan2": arctangent2, "asin": arcsine, "acos": arccosine, "expm1": exponential_less_1,
+    "log1p": logarithm_of_1_plus, "sinh": hyperbolic_sine, "cosh": hyperbolic_cosine, "tanh": hyperbolic_tangent,
+    "asinh": area_sine, "acosh": area_cosine, "atanh": area_tangent, "hypot": length_of_2, "log2": logarithm_2,
+    "log10": logarithm_10, "pow": power,
 }  # fmt: skip
 """All of them, by their names in C."""

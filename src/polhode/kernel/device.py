@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import f8, i8, types
+from numba import f8, i8, njit, types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
@@ -56,10 +56,10 @@ info_memory = jit.hole("info_memory() -> pointer", "Step info.")
 bodies_memory = jit.hole("bodies_memory() -> pointer", "Constants of the bodies.")
 parameters_memory = jit.hole("parameters_memory() -> pointer", "Parameters, where they are copied.")
 watch_memory = jit.hole("watch_memory() -> pointer", "Addresses of events, which there are none of.")
-info_table = jit.hole("info_table() -> pointer", "Step info at the start.")
-coefficients_table = jit.hole("coefficients_table() -> pointer", "Coefficients of the method.")
-integers_table = jit.hole("integers_table() -> pointer", "Integer coefficients of the method.")
-blocks_table = jit.hole("blocks_table() -> pointer", "Blocks of unknowns.")
+info_fixed = jit.hole("info_fixed() -> pointer", "Step info at the start.")
+coefficients_fixed = jit.hole("coefficients_fixed() -> pointer", "Coefficients of the method.")
+integers_fixed = jit.hole("integers_fixed() -> pointer", "Integer coefficients of the method.")
+blocks_fixed = jit.hole("blocks_fixed() -> pointer", "Blocks of unknowns.")
 WIDTH = jit.hole("WIDTH", "Numbers of a state.")
 N = jit.hole("N", "Number of bodies.")
 B = jit.hole("B", "Number of blocks.")
@@ -85,22 +85,22 @@ def _local(kind: Any, size: int) -> Any:
     return local
 
 
-def _table(values: Any) -> Any:
+def _fixed(values: Any) -> Any:
     """The intrinsic for numbers that are part of the code."""
     values = np.ravel(values)
     kind = i8 if values.dtype.kind == "i" else f8
 
     @intrinsic
-    def table(typing):
+    def fixed(typing):
         def build(context, builder, signature, arguments):
             number = context.get_value_type(kind)
             numbers = [ir.Constant(number, x) for x in values.tolist()] or [ir.Constant(number, 0)]
             whole = ir.Constant(ir.ArrayType(number, len(numbers)), numbers)
-            return builder.gep(cgutils.global_constant(builder.module, "table", whole), [ir.Constant(I, 0)] * 2)
+            return builder.gep(cgutils.global_constant(builder.module, "fixed", whole), [ir.Constant(I, 0)] * 2)
 
         return types.CPointer(kind)(), build
 
-    return table
+    return fixed
 
 
 @intrinsic
@@ -111,7 +111,7 @@ def _shifted(typing, memory, k):
     return memory(memory, types.intp), build
 
 
-@jit.njit(forceinline=True)
+@njit(forceinline=True)
 def view(memory, *lengths):
     """An array on memory, of one or two dimensions."""
 
@@ -125,14 +125,14 @@ def workspace_of_thread(N, B, y, addresses):
     """The workspace of a member, for ``drive.workspace_at``."""
     bodies, parameters, stage_state, load, work, step_info = addresses
     return Workspace(
-        N, B, S, pointer(y), bodies, parameters, loads, coefficients_table(), integers_table(), blocks_table(),
+        N, B, S, pointer(y), bodies, parameters, loads, coefficients_fixed(), integers_fixed(), blocks_fixed(),
         stage_state, load, work, step_info, _shifted(bodies, L.CONSTANTS * N),
     )  # fmt: skip
 
 
 def march_member(
-    i, task, first, n, every, count, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried, rows,
-    counts, statuses, done,
+    i, task, first, n, every, count, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried,
+    rows, counts, statuses, done,
 ):  # fmt: skip
     """Take member ``i`` through ``n`` steps of size ``h``, unless it has failed before.
 
@@ -161,7 +161,7 @@ def march_member(
     if statuses[i] != L.OK:
         return
     y, own, info = view(y_memory(), WIDTH), bodies_memory(), info_memory()
-    beginning = info_table()
+    beginning = info_fixed()
     for k in range(L.STEP_INFO):
         info[k] = beginning[k]
     info[L.SCALE] = carried[4 * i]
@@ -370,15 +370,16 @@ class Loop(NamedTuple):
         """``march_member`` with all of this bound in."""
         bound = {"step": self.step, "workspace_at": jit.inlined(jit.bind(
             workspace_of_thread, S=self.auxiliary, loads=jit.helper(jit.python_of(self.loads)),
-            coefficients_table=_table(self.coefficients), integers_table=_table(self.int_coefficients),
-            blocks_table=_table(self.blocks),
+            coefficients_fixed=_fixed(self.coefficients), integers_fixed=_fixed(self.int_coefficients),
+            blocks_fixed=_fixed(self.blocks),
         ))}  # fmt: skip
         if self.converter is not None:
             bound |= {"processed": self.converter[0], "convert": self.converter[1]}
         return jit.bind(
             march_member, marched=jit.helper(jit.bind(drive.march, **bound)), N=self.N, B=len(self.blocks) // 2,
-            WIDTH=self.width, LOAD=self.load, WORK=self.work, COPIED=self.copied(), info_table=_table(self.step_info),
-            y_memory=_local(f8, self.width), stage_memory=_local(f8, self.width), kept_memory=_local(f8, 2 * self.width),
+            WIDTH=self.width, LOAD=self.load, WORK=self.work, COPIED=self.copied(), info_fixed=_fixed(self.step_info),
+            y_memory=_local(f8, self.width), stage_memory=_local(f8, self.width),
+            kept_memory=_local(f8, 2 * self.width),
             load_memory=_local(f8, self.load), work_memory=_local(f8, self.work), info_memory=_local(f8, L.STEP_INFO),
             bodies_memory=_local(f8, L.OF_BODY * self.N), parameters_memory=_local(f8, self.copied()),
             watch_memory=_local(i8, 3),
@@ -387,8 +388,8 @@ class Loop(NamedTuple):
 
 NUMBERS, INTEGERS = types.CPointer(f8), types.CPointer(i8)
 ARGUMENTS = (
-    INT, INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, NUMBERS, NUMBERS, INT, NUMBERS, INT, NUMBERS, NUMBERS, INTEGERS, INTEGERS,
-    INTEGERS,
+    INT, INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, NUMBERS, NUMBERS, INT, NUMBERS, INT, NUMBERS, NUMBERS, INTEGERS,
+    INTEGERS, INTEGERS,
 )  # fmt: skip
 """Types of the arguments of ``march_member`` but the first, the number of the member."""
 ENTRY = "polhode_members"
@@ -414,8 +415,8 @@ def module_of(loop: Loop, target: Target, library: Library) -> str:
             argument.add_attribute("noalias")
     builder = ir.IRBuilder(entry.append_basic_block("entry"))
     template = loop.template()
-    values = [Scalar(kind, v) for kind, v in zip(ARGUMENTS, entry.args[1:], strict=True)]
-    written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), [Scalar(INT, entry.args[0]), *values])
+    values: list[Any] = [Scalar(kind, v) for kind, v in zip((INT, *ARGUMENTS), entry.args, strict=True)]
+    written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), values)
     taken = [*([ir.Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
 
     def member(number: Any) -> None:

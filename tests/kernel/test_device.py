@@ -1,0 +1,274 @@
+"""Loops for devices without a device: their PTX, what ptxas says of it, and the same module run by this processor."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from llvmlite import ir
+from numba.core.registry import cpu_target
+
+import polhode as ph
+from polhode.algebra.library import LIBRARY
+from polhode.ensembles.device import loop_of
+from polhode.kernel import device, jit
+from polhode.kernel import layout as L
+from polhode.kernel.jit import helper
+from polhode.methods import method
+from polhode.runs.integrator import Integrator
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+EARTH = ph.planets.EARTH
+
+
+def torque(t, q, omega, parameters):
+    return (-parameters[0] * omega[0] + 0.1 * math.sin(3.0 * t), -parameters[0] * omega[1], -parameters[0] * omega[2])
+
+
+@functools.cache
+def system(name):
+    if name == "top":
+        return ph.heavy_top(inertia=(3, 2, 1), center_of_mass=(0, 0, 1), weight=20.0)
+    if name == "user":
+        return ph.rigid_body([[2, 0.1, 0], [0.1, 3, 0.2], [0, 0.2, 4]], torque=torque, parameters=[0.05])
+    if name == "orbit":
+        return ph.orbit(mu=EARTH.mu, forces=[ph.forces.zonal(**EARTH.zonal)])
+    return ph.spacecraft(inertia=(90, 70, 60), mu=EARTH.mu, mass=120, forces=[ph.forces.zonal(**EARTH.zonal)])
+
+
+STARTS = {
+    "top": ((0.98, 0.2, 0, 0), (0.1, 0.2, 5.0), 0.01),
+    "user": ((1, 0, 0, 0), (1.0, 2.0, 3.0), 0.01),
+    "orbit": ((1, 0, 0, 0), (0, 0, 0), 10.0),
+    "spacecraft": ((1, 0, 0, 0), (0.1, 0.2, 0.05), 10.0),
+}
+
+
+def integrator_of(name, chosen, members=3):
+    """A bench, and states of members near each other."""
+    one, (q, m, h) = system(name), STARTS[name]
+    y = np.zeros(L.BODY)
+    y[L.ATTITUDE : L.ATTITUDE + 4] = np.array(q) / np.linalg.norm(q)
+    y[L.ANGULAR : L.ANGULAR + 3] = m
+    if one.translates:
+        y[:3], y[3:6] = (7e6, 0, 0), np.array((0, 5336.0, 5336.0)) * one.mass[0]
+    chosen = method(chosen)
+    bench = Integrator(one, chosen, y, limit=chosen.method.range)
+    states = np.repeat(bench.y[None], members, 0)
+    states[:, L.ANGULAR : L.ANGULAR + 3] *= 1.0 + 1e-3 * np.random.default_rng(1).normal(size=(members, 3))
+    states[:, L.POSITION] *= 1.0 + 1e-3 * np.arange(members)
+    return bench, states, h
+
+
+def simulated(run, bench, states, n, h, every, limit=None):
+    """Rows, statuses and steps done of members by the simulator."""
+    M, count = len(states), n // every
+    y, carried = states.copy(), np.zeros((M, len(device.CARRIED)))
+    rows, counts = np.zeros((M, count, states.shape[1])), np.zeros((M, count), np.int64)
+    statuses, done = np.zeros(M, np.int64), np.zeros(M, np.int64)
+    bound = bench.limit if limit is None else limit
+    run(M, L.MARCHING, 0, n, every, count, 0.0, h, bound, y, bench.bodies, 0, bench.parameters, 0, carried, rows,
+        counts, statuses, done)  # fmt: skip
+    return rows, statuses, done
+
+
+def scalar(bench, states, n, h, every):
+    """Rows of the same members by the loop of runs."""
+    rows = np.zeros((len(states), n // every, states.shape[1]))
+    for y, row in zip(states, rows, strict=True):
+        bench.y[:] = y
+        bench.forget()
+        assert bench.march(0, n, every, 0.0, h, row, np.zeros(n // every, np.int64)) == L.OK
+    return rows
+
+
+def difference(found, expected):
+    """Largest difference of bodies in ulp of the largest value of each number."""
+    found, expected = found[..., : L.BODY], expected[..., : L.BODY]
+    size = np.maximum(np.abs(expected).max(axis=(0, 1)), 1e-300)
+    return float((np.abs(found - expected) / np.spacing(size)).max())
+
+
+CASES = [
+    ("top", "v2/mr", 4), ("top", "v2/dmv6", 4), ("top", "v2/exact", 8), ("top", "mkrk:rk4", 4),
+    ("top", "mkrk:gauss4", 4), ("top", "taylor16", 4), ("user", "v2/mr", 2), ("user", "mkrk:rk4", 2),
+    ("orbit", "rkn6_14a", 2), ("orbit", "rkn6_14a/kepler", 0), ("orbit", "taylor16", 8),
+    ("spacecraft", "rkn6_14a/kepler+mr6", 4),
+]  # fmt: skip
+"""Systems, methods, and how many ulp the rows of ten steps may differ from those of the loop of runs."""
+
+
+@pytest.mark.parametrize(("name", "chosen", "ulps"), CASES)
+def test_the_module_of_a_device_gives_the_numbers_of_a_run(name, chosen, ulps):
+    bench, states, h = integrator_of(name, chosen)
+    rows, statuses, done = simulated(device.Simulated(loop_of(bench), LIBRARY), bench, states, 10, h, 5)
+    assert statuses.tolist() == [L.OK] * 3
+    assert done.tolist() == [10] * 3
+    assert difference(rows, scalar(bench, states, 10, h, 5)) <= ulps
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("name", "chosen", "ulps"), CASES)
+def test_a_thousand_steps(name, chosen, ulps):
+    bench, states, h = integrator_of(name, chosen)
+    rows, _, _ = simulated(device.Simulated(loop_of(bench), LIBRARY), bench, states, 1000, h, 500)
+    assert difference(rows, scalar(bench, states, 1000, h, 500)) <= 4000 * ulps
+
+
+def test_members_do_not_depend_on_their_number_or_launches():
+    bench, states, h = integrator_of("top", "v2/mr", 5)
+    run = device.Simulated(loop_of(bench), LIBRARY)
+    rows, _, _ = simulated(run, bench, states, 12, h, 4)
+    alone, _, _ = simulated(run, bench, states[3:4], 12, h, 4)
+    np.testing.assert_array_equal(rows[3:4], alone)
+    y, carried, statuses, done = states.copy(), np.zeros((5, 4)), np.zeros(5, np.int64), np.zeros(5, np.int64)
+    for first in (0, 4, 8):
+        row, counts = np.zeros((5, 1, y.shape[1])), np.zeros((5, 1), np.int64)
+        run(5, L.MARCHING, first, 4, 4, 1, 0.0, h, bench.limit, y, bench.bodies, 0, bench.parameters, 0, carried, row,
+            counts, statuses, done)  # fmt: skip
+        np.testing.assert_array_equal(row[:, 0], rows[:, first // 4])
+    np.testing.assert_array_equal(y, rows[:, -1])
+
+
+def test_each_member_has_its_own_bodies_and_parameters():
+    bench, states, h = integrator_of("user", "v2/mr")
+    run = device.Simulated(loop_of(bench), LIBRARY)
+    bodies, parameters = np.repeat(bench.bodies[None], 3, 0), np.array([[0.05], [0.1], [0.0]])
+    bodies[1, L.INVERSE_INERTIA] *= 1.5
+    rows, counts = np.zeros((3, 1, states.shape[1])), np.zeros((3, 1), np.int64)
+    y = states.copy()
+    run(3, L.MARCHING, 0, 10, 10, 1, 0.0, h, bench.limit, y, bodies, bodies.shape[1], parameters, 1, np.zeros((3, 4)),
+        rows, counts, np.zeros(3, np.int64), np.zeros(3, np.int64))  # fmt: skip
+    for k in range(3):
+        bench.bodies[:], bench.parameters[:1] = bodies[k], parameters[k]
+        assert difference(rows[k : k + 1], scalar(bench, states[k : k + 1], 10, h, 10)) <= 4
+
+
+def test_a_member_that_fails_is_left_alone():
+    bench, states, h = integrator_of("top", "v2/mr")
+    states[1, L.ANGULAR] = 1e4  # too fast for a step
+    states[2, L.ANGULAR] = math.nan
+    rows, statuses, done = simulated(device.Simulated(loop_of(bench), LIBRARY), bench, states, 10, h, 5)
+    assert statuses.tolist() == [L.OK, L.TOO_LARGE, L.TOO_LARGE]
+    assert done.tolist() == [10, 0, 0]
+    assert not rows[1:].any()
+
+
+def test_processed_methods_are_prepared_and_presented():
+    bench, states, h = integrator_of("orbit", "v2/kepler:corrected")
+    run = device.Simulated(loop_of(bench), LIBRARY)
+    assert bench.prepared.processed
+    y, statuses, none = states.copy(), np.zeros(3, np.int64), np.zeros((3, 1))
+    rows, counts, rest = np.zeros((3, 1, states.shape[1])), np.zeros((3, 1), np.int64), (np.zeros(3, np.int64),)
+    for task, n in ((L.PREPARING, 0), (L.MARCHING, 4)):
+        run(3, task, 0, n, 4, 1, 0.0, h, bench.limit, y, bench.bodies, 0, bench.parameters, 0, np.zeros((3, 4)), rows,
+            counts, statuses, *rest)  # fmt: skip
+    assert not statuses.any() and not none.any()
+    for k, start in enumerate(states):
+        bench.y[:] = start
+        assert bench.prepare(0.0, h) == L.OK
+        row = np.zeros((1, start.size))
+        assert bench.march(0, 4, 4, 0.0, h, row, np.zeros(1, np.int64)) == L.OK
+        assert difference(rows[k : k + 1], row[None]) <= 2
+        assert difference(y[None, k : k + 1], bench.y[None, None]) <= 2
+
+
+# ------------------------------------------------------------------ PTX
+@functools.cache
+def ptx(name, chosen):
+    return device.ptx_of(loop_of(integrator_of(name, chosen)[0]), LIBRARY)
+
+
+ptxas = next(
+    (str(found) for place in sys.path for found in Path(place).glob("nvidia/*/bin/ptxas")), shutil.which("ptxas") or ""
+)
+WITHOUT_SPILLS = [("top", "v2/mr"), ("top", "rkn6_14a/mr6"), ("orbit", "rkn6_14a"), ("user", "v2/mr")]
+
+
+@pytest.mark.parametrize(("name", "chosen"), [*WITHOUT_SPILLS, ("top", "taylor16"), ("spacecraft", "mkrk:rk4")])
+def test_ptx_is_written(name, chosen):
+    text = ptx(name, chosen)
+    assert f".visible .entry {device.ENTRY}(" in text
+    assert text.count("fma.rn.f64") > 50
+    assert ".target sm_90" in text
+    assert not re.search(r"\bcall\b|\.extern", text), "a call is left, or a function of a library"
+    if (name, chosen) in WITHOUT_SPILLS:
+        assert "local" not in text, "states and loads are in registers"
+
+
+@pytest.mark.skipif(not ptxas, reason="ptxas is not installed: pip install nvidia-cuda-nvcc")
+@pytest.mark.parametrize(("name", "chosen"), WITHOUT_SPILLS)
+def test_registers_suffice(name, chosen, tmp_path):
+    (tmp_path / "a.ptx").write_text(ptx(name, chosen))
+    done = subprocess.run([ptxas, "-arch=sm_90", "-v", str(tmp_path / "a.ptx"), "-o", str(tmp_path / "a.cubin")],
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "0 bytes spill stores, 0 bytes spill loads" in done.stderr
+    assert int(re.search(r"Used (\d+) registers", done.stderr)[1]) <= 255
+
+
+@helper
+def twice(x):
+    return 2.0 * x
+
+
+def test_the_library_takes_the_place_of_functions():
+    loop = loop_of(integrator_of("user", "v2/mr")[0])
+    assert 'declare double @"sin"' in device.module_of(loop, device.HOST, {})
+    assert 'declare double @"sin"' not in device.module_of(loop, device.HOST, LIBRARY)
+    with pytest.raises(device.Unsupported, match=r"a call of (sin|cos), which devices lack"):
+        device.module_of(loop, device.ptx(), {"exp": twice})
+
+
+def parts_and_back(x, y, out):
+    f, n = math.frexp(x)
+    out[0], out[1], out[2], out[3] = f, float(n), math.ldexp(x, int(y)), math.sin(x) + math.sqrt(abs(y))
+
+
+def of_two_numbers(function, library):
+    """A function of two numbers that writes four to memory, compiled as for a device but for this processor."""
+    module = ir.Module()
+    unit = device.Unit(cpu_target.target_context, cpu_target.typing_context, module, device.HOST, library)
+    kinds = [ir.DoubleType(), ir.DoubleType(), ir.DoubleType().as_pointer()]
+    entry = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), "entry")
+    builder = ir.IRBuilder(entry.append_basic_block())
+    known = (device.FLOAT, device.FLOAT, device.NUMBERS)
+    values = [device.Scalar(kind, v) for kind, v in zip(known, entry.args, strict=True)]
+    builder.call(unit.written(function, device.Options(jit.OPTIONS), values).function, entry.args)
+    builder.ret_void()
+    machine = device.HOST.machine()
+    engine = llvm.create_mcjit_compiler(device.optimised(str(module), machine, device.HOST), machine)
+    engine.finalize_object()
+    form = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_double, ctypes.c_void_p)
+    call = form(engine.get_function_address("entry"))
+
+    def run(x, y, kept=engine):
+        out = np.zeros(4)
+        call(x, y, out.ctypes.data)
+        return out
+
+    return run
+
+
+def test_parts_of_numbers():
+    run = of_two_numbers(parts_and_back, {"sin": twice})
+    numbers = (1.0, -0.75, 0.0, -0.0, 1e300, -3e-310, 5e-324, 7.25, 2.0**-1022, math.inf, -math.inf)
+    for x in numbers:
+        for n in (0, 1, -1, 40, -1000, 1000, -1074, 2000, -2100):
+            f, k, scaled, last = run(x, n)
+            assert (f, k) == math.frexp(x)
+            try:
+                assert scaled == math.ldexp(x, n)
+            except OverflowError:
+                assert scaled == math.copysign(math.inf, x)
+            assert last == 2.0 * x + math.sqrt(abs(n))
+    assert math.isnan(run(math.nan, 3)[0])
