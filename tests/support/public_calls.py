@@ -320,6 +320,7 @@ CALLS = {
     "rotation.as_quaternion": [{"attitude": Q, "name": "attitude"}, {"attitude": TURN}],
     # inertia
     "inertia.principal": [{"inertia": INERTIA, "triangle": True, "name": "inertia"}],
+    "inertia.principal_of_many": [{"tensors": [INERTIA, INERTIA], "triangle": True, "name": "inertia"}],
     "inertia.principals": [{"inertia": INERTIA, "n": 2, "triangle": True, "name": "inertia"}],
     "inertia.second_moments_from_inertia": [{"inertia": INERTIA}],
     "inertia.inertia_from_second_moments": [{"second_moments": np.diag(INERTIA)}],

@@ -74,7 +74,7 @@ def liquid(cells, spacing, seed=5):
 def potential(system, y):
     stored = np.zeros(1)
     role = system.compiled_potential(0.0, y)
-    drive.energy_loop()(np.zeros(1), np.array(y)[None], system.bodies, system.with_memory, role, stored)
+    drive.write_energies(np.zeros(1), np.array(y)[None], system.bodies, system.with_memory, role, stored)
     return float(stored[0])
 
 

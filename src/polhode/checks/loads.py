@@ -69,7 +69,7 @@ def potential_energies(system: System, t: Any, states: Any) -> Any:
     values = np.zeros(len(rows))
     potential = system.compiled_potential(float(t[0]), rows[0])
     if potential is not None:
-        drive.energy_loop()(t, rows, system.bodies, system.with_memory, potential, values)
+        drive.write_energies(t, rows, system.bodies, system.with_memory, potential, values)
     return values
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from math import inf, sqrt
+from typing import Any
 
 from polhode.kernel import jit
 from polhode.kernel import layout as L
@@ -17,11 +18,11 @@ from polhode.kernel.signatures import (
     ENERGIES,
     EVENT,
     EVENT_VALUES,
-    LOAD_VALUES,
     LOADS,
     MARCH,
     MARCH_ADAPTIVE,
     MARCH_TIME_TRANSFORMED,
+    POTENTIAL,
     SWEEP,
     Workspace,
 )
@@ -65,6 +66,7 @@ def dense(begin, theta, t, h, out, p):
 
 loads_at = jit.function_at(LOADS)
 event_at = jit.function_at(EVENT)
+potential_at = jit.function_at(POTENTIAL)
 
 
 @jit.inlined
@@ -560,18 +562,11 @@ def sweep(n, h, y, bodies, step_info, status, iterations):
         iterations[k] = int(step_info[L.ITERATIONS])
 
 
-def potential_energies(times, rows, bodies, parameters, potential, out):
-    """Write the potential energy of each recorded state to ``out``."""
-    N = bodies.size // L.OF_BODY
+def potential_energies(N, times, rows, addresses, out):
+    """Write the potential energy of each recorded state to ``out``; ``addresses`` of the role, bodies, parameters."""
+    potential, bodies, parameters = potential_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
     for k in range(times.size):
-        out[k] = potential(times[k], N, pointer(rows[k]), pointer(bodies), pointer(parameters))
-
-
-def load_values(N, times, rows, addresses, out):
-    """Write all loads at several states of N bodies to ``out``; ``addresses`` as for ``march``."""
-    loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
-    for k in range(times.size):
-        loads(L.ALL, times[k], N, pointer(rows[k]), bodies, parameters, pointer(out[k]))
+        out[k] = potential(times[k], N, pointer(rows[k]), bodies, parameters)
 
 
 def dense_states(begin, theta, t, h, N, B, y, addresses, out):
@@ -635,10 +630,13 @@ def energy_loop():
     return jit.compile_kernel(potential_energies, ENERGIES)
 
 
-@functools.cache
-def load_loop():
-    """The compiled ``load_values``."""
-    return jit.compile_kernel(load_values, LOAD_VALUES)
+def write_energies(times: Any, rows: Any, bodies: Any, parameters: Any, potential: Any, out: Any) -> None:
+    """Write the potential energies of states (n, 13 N or more) at times (n,) to ``out``.
+
+    ``potential`` is the compiled role; ``bodies`` and ``parameters`` are as it reads them.
+    """
+    addresses = jit.addresses_of(potential, POTENTIAL, bodies, parameters)
+    energy_loop()(bodies.size // L.OF_BODY, times, rows, addresses, out)
 
 
 @functools.cache

@@ -250,14 +250,27 @@ def addresses_of(function: Any, signature: Any, *arrays: Any) -> Any:
         An array that is not contiguous float64 or int64, which a kernel would misread.
     """
     for k, array in enumerate(arrays, 2):
-        if array.dtype not in (np.float64, np.int64) or not array.flags.c_contiguous:
+        if not (array.dtype == FLOAT or array.dtype == INTEGER) or not array.flags.c_contiguous:
             raise TypeError(
                 f"array {k} of a kernel holds {array.dtype}, or has gaps; it must be float64 or int64, flat"
             )
     if config.DISABLE_JIT:
         return (function, None, *arrays)
-    of_function = (_get_wrapper_address(function, signature), _get_jit_address(function, signature))
-    return np.array([*of_function, *(array.ctypes.data for array in arrays)], dtype=np.int64)
+    return np.array([*_addresses(function, signature), *(array.ctypes.data for array in arrays)], dtype=np.int64)
+
+
+FLOAT, INTEGER = np.dtype(np.float64), np.dtype(np.int64)
+
+
+def _addresses(function: Any, signature: Any) -> tuple[int, int]:
+    """The two addresses of a compiled function, which numba takes 20 us to look up; kept with the function."""
+    kept = getattr(function, "_addresses", None)
+    if kept is None or kept[0] is not signature:
+        found = (_get_wrapper_address(function, signature), _get_jit_address(function, signature))
+        kept = (signature, found)
+        with contextlib.suppress(AttributeError):  # of another kind, without room for it
+            function._addresses = kept
+    return kept[1]  # type: ignore[no-any-return]
 
 
 def python_of(function) -> FunctionType:

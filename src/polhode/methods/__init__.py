@@ -96,7 +96,19 @@ def method(named: str | Method | MethodSpec, **options: Any) -> MethodSpec:
     if head in TIME_TRANSFORMATIONS:
         return TIME_TRANSFORMATIONS[head](method, ":".join(words), **options)
     row = _row(head)
-    return MethodSpec(row, row.resolve_options(words, **options))
+    if options:
+        return MethodSpec(row, row.resolve_options(words, **options))
+    kept = _kept.get(text)
+    if kept is None or kept.method is not row:
+        _kept[text] = kept = MethodSpec(row, row.resolve_options(words))
+        while len(_kept) > MOST_KEPT:
+            _kept.pop(next(iter(_kept)), None)
+    return kept
+
+
+MOST_KEPT = 512
+_kept: dict[str, MethodSpec] = {}
+"""What method strings were resolved to, so that what follows from a row is built once."""
 
 
 def _row(head: str) -> Method:

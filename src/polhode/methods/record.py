@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf, pi
 from typing import Any
 
@@ -459,12 +460,12 @@ class MethodSpec:
     options: Mapping[str, str]
     compensated: bool = False
 
-    @property
+    @cached_property
     def label(self) -> str:
         """The method string in canonical form, as a user could have typed it."""
         return self.method.label(self.options)
 
-    @property
+    @cached_property
     def promises(self) -> Promises:
         """What the method promises with these options."""
         return self.method.promises(**self.options)
@@ -482,13 +483,17 @@ class MethodSpec:
         return replace(self, options={name: value or rows[name].trial for name, value in self.options.items()})
 
     def prepare(self) -> CompiledMethod:
-        """Build the step and its coefficients.
+        """The step and its coefficients, built once.
 
         Raises
         ------
         InvalidInput
             Compensated sums are requested of a method that has none.
         """
+        return self._prepared
+
+    @cached_property
+    def _prepared(self) -> CompiledMethod:
         prepared = self.method.prepare(**self.options)
         if not self.compensated:
             return prepared

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.algebra.vectorised import plain
 from polhode.arguments import UNKNOWN, array, vector
 from polhode.errors import InvalidInput
 from polhode.flows.sums import COMPENSATION, OF_POINTS
 from polhode.kernel import layout as L
+from polhode.kernel.jit import python_of
 from polhode.methods import CompiledMethod, MethodSpec
 from polhode.runs.integrator import extended
 from polhode.systems import System
@@ -25,6 +28,66 @@ OVERFLOWING = 1e100
 UNIT = 1e-14
 """Squared lengths of quaternions this near 1 are those of attitudes a run has had."""
 STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
+
+
+def _of_one_body(
+    alone: Any, attracted: bool, attitude: Any, angular_velocity: Any, angular_momentum: Any, position: Any,
+    velocity: Any, momentum: Any,
+) -> Any:  # fmt: skip
+    """What ``start_state`` makes of plain numbers for one body, bit for bit, in a tenth of the time; None where
+    anything is unusual."""
+    twice = (angular_velocity is not None and angular_momentum is not None) or (
+        velocity is not None and momentum is not None
+    )
+    if alone is None or twice:
+        return None
+    frame, moments, mass = alone
+    q: Any
+    m: Any
+    r: Any
+    p: Any
+    q, m, r, p = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if moments[0] < inf:
+        if not all(1.0 / LARGEST <= moment <= LARGEST for moment in moments):
+            return None
+        if attitude is not None:
+            if (given := plain(attitude, 4)) is None:
+                return None
+            q = tuple(map(float, given))
+            length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+            if not abs(length - 1.0) <= 1e-6:
+                return None
+            q = (q[0] / length, q[1] / length, q[2] / length, q[3] / length)
+        if (spin := angular_momentum if angular_velocity is None else angular_velocity) is not None:
+            if (given := plain(spin, 3)) is None:
+                return None
+            m = python_of(rotate_inverse)(frame, tuple(map(float, given)))
+            if angular_velocity is not None:
+                m = (moments[0] * m[0], moments[1] * m[1], moments[2] * m[2])
+            size = max(map(abs, m))
+            if size and not 1.0 / LARGEST <= size <= LARGEST:
+                return None
+    elif not (attitude is None and angular_velocity is None and angular_momentum is None):
+        return None
+    q = python_of(multiply)(q, frame)
+    if mass < inf:
+        if position is not None:
+            if (given := plain(position, 3)) is None:
+                return None
+            r = tuple(map(float, given))
+        if (rate := momentum if velocity is None else velocity) is not None:
+            if (given := (0.0, 0.0, 0.0) if velocity is not None and _is_zero(velocity) else plain(rate, 3)) is None:
+                return None
+            p = tuple(map(float, given))
+            if velocity is not None:
+                p = (mass * p[0], mass * p[1], mass * p[2])
+                if not max(map(abs, p)) < inf:
+                    return None
+        if attracted and max(map(abs, r)) < 1.0 / OVERFLOWING:
+            return None
+    elif not (position is None and velocity is None and momentum is None):
+        return None
+    return np.array((*r, *p, *q, *m))
 
 
 def start_state(
@@ -44,6 +107,12 @@ def start_state(
         Wrong shapes, not finite, a zero quaternion, two values for one thing, a value the system has no use for, or a
         position at the centre of attraction.
     """
+    attracted = "central_gravity" in system.provides
+    quick = _of_one_body(
+        system.alone, attracted, attitude, angular_velocity, angular_momentum, position, velocity, momentum
+    )
+    if quick is not None:
+        return quick
     N = system.N
     y = np.zeros(L.BODY * N)
     body = y.reshape(N, L.BODY)
@@ -62,7 +131,8 @@ def start_state(
     axes = system.without_thickness[:, None] & np.isinf(system.moments)
     if attitude is not None:
         q = _of_bodies(attitude, "attitude", N, 4)
-        length = np.sqrt(np.matmul(q[:, None, :], q[:, :, None])[:, 0, 0])  # rounds as the norm of each alone does
+        a = q.T
+        length = np.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3])  # rounds as that of one body does
         wrong = np.flatnonzero(np.abs(length - 1.0) > 1e-6)
         if wrong.size:
             i = int(wrong[0])
@@ -87,7 +157,7 @@ def start_state(
     if momentum is not None:
         body[:, L.MOMENTUM : L.MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
     distance = np.abs(body[:, L.POSITION : L.POSITION + 3]).max(axis=1)
-    if "central_gravity" in system.provides and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
+    if attracted and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
     return y

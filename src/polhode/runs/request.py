@@ -291,12 +291,16 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         adaptive = isinstance(given.get("steps"), Tolerance)
         method = kept.get("method") or (for_tolerance(system) if adaptive else system.recommended)
         settings = replace(settings, compensated=settings.compensated or kept.get("compensated", False))
-    row = find_method(method).method
+    chosen = find_method(method)
+    row = chosen.method
     for name, value in options.items():
         if name not in row.options:
             what = f"argument of integrate or option of method {row.name!r}"
             raise unknown_argument(name, value, [*ARGUMENTS, *row.options], what)
-    chosen = replace(find_method(method, **options), compensated=settings.compensated)
+    if options:
+        chosen = find_method(method, **options)
+    if chosen.compensated != settings.compensated:
+        chosen = replace(chosen, compensated=settings.compensated)
     if kept or hasattr(type(given.get("start")), "isel"):
         settings = _going_on(given, kept, settings, system)
         state = State.of(given["start"], method=chosen)

@@ -5,17 +5,17 @@ Both estimates warn only; what they look at is the motion as it is, not its erro
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import acos, acosh, floor, inf, log10, pi, sin, sinh, sqrt
 from typing import Any
 
 import numpy as np
 
-from polhode.algebra.quaternion import rotate, rotate_inverse
 from polhode.errors import PolhodeError
-from polhode.kernel import drive
 from polhode.kernel import layout as L
 from polhode.runs.stepping import Run
 from polhode.systems.record import System, no_loads
+from polhode.trajectory.quantities import load_loop
 
 COARSE = 0.25
 """Change within a step, in rad or relative to the way, from which on it counts as coarse, over the order of the method:
@@ -123,47 +123,43 @@ def coarse_orbit(run: Run) -> str:
 
 
 # ------------------------------------------------------------------ loads
-def _change(run: Run, t: float, y: Any, h: float, speed: float) -> float:
-    """How much the loads change in a step of the method from here: what that makes of the turn of a body in the step,
-    in rad, or of its way at its or the usual speed, relative to it; of several bodies the root mean square.
+def _changes(run: Run, starts: Sequence[tuple[float, Any, float]], speed: float) -> list[float]:
+    """How much the loads change in a step of the method from each of some states, given as (t, y, h): what that makes
+    of the turn of a body in the step, in rad, or of its way at its or the usual speed, relative to it; of several
+    bodies the root mean square.
 
     ``speed`` is the root of the sum of mass times velocity squared. NaN where the step or a load fails.
     """
     system, integrator = run.system, run.integrator
-    N, S = system.N, len(system.auxiliary)
-    times, states = [t], [y]
-    for part in PARTS:
+    group, whole, times, rows, kept = 1 + len(PARTS), [], [], [], []
+    for k, (t, y, h) in enumerate(starts):
+        states, at = [y], [t]
         try:
-            after = run.part(t, y, t + part * h)
+            for part in PARTS:
+                after = run.part(t, y, t + part * h)
+                states.append(after)
+                at.append(float(after[int(run.step_info[L.TIME_AT])]) if run.time_transformed_run else t + part * h)
         except PolhodeError:
-            return float("nan")
-        states.append(after)
-        times.append(float(after[int(run.step_info[L.TIME_AT])]) if run.time_transformed_run else t + part * h)
-    h = times[-1] - t
-    loads = np.zeros((len(states), L.LOAD * N + S))
+            continue
+        kept.append(k)
+        whole.append(at[-1] - t)
+        times += at
+        rows += states
+    found = [float("nan")] * len(starts)
+    loads = np.zeros((group, L.LOAD * system.N + len(system.auxiliary)))
+    out = np.empty((len(kept), 4))
     try:
-        drive.load_loop()(N, np.array(times), np.ascontiguousarray(states), integrator.addresses_for_loads, loads)
+        load_loop()(system.N, group, np.array(times), np.array(rows), integrator.addresses_for_loads, loads, out)
     except Exception:  # a function of the user's, beyond the run
-        return float("nan")
-    body = np.array(states)[:, : L.BODY * N].reshape(-1, N, L.BODY)
-    load = loads[:, : L.LOAD * N].reshape(-1, N, L.LOAD)
-    found = []
-    if system.rotates:
-        q = np.moveaxis(body[:, :, L.ATTITUDE : L.ATTITUDE + 4], 2, 0)
-        in_space = np.array(rotate(tuple(q), tuple(np.moveaxis(load[:, :, 3:], 2, 0))))
-        change = rotate_inverse(tuple(q[:, :1]), tuple(in_space - in_space[:, :1]))  # in the body frame of the start
-        change = np.moveaxis(np.array(change), 0, 2)
-        light = system.constants_of_bodies[:, L.INVERSE_INERTIA : L.INVERSE_INERTIA + 3]
-        turns = (light * change * h * h).reshape(len(states), -1)
-        found.append(float(np.sqrt((turns * turns).sum(axis=1).max() / N)))
-    if system.translates:
-        root = np.where(np.isfinite(system.mass), np.sqrt(system.mass), inf)[:, None]
-        force = load[:, :, :3] / root
-        here = float(np.linalg.norm(body[0, :, L.MOMENTUM : L.MOMENTUM + 3] / root))
-        moved = abs(h) * max(speed, here) + h * h * np.linalg.norm(force, axis=(1, 2)).max()
-        change = h * h * np.linalg.norm(force - force[:1], axis=(1, 2)).max()
-        found.append(float(change / moved) if moved > 0.0 else 0.0)
-    return max(found)
+        if len(starts) == 1:
+            return found
+        return [change for start in starts for change in _changes(run, [start], speed)]
+    for k, h, (turning, pushing, most, here) in zip(kept, whole, out.tolist(), strict=True):
+        moved = abs(h) * max(speed, here) + h * h * most
+        told = [turning * h * h] * system.rotates
+        told += [h * h * pushing / moved if moved > 0.0 else 0.0] * system.translates
+        found[k] = max(told)
+    return found
 
 
 def coarse_loads(run: Run, times: Any, states: Any) -> str:
@@ -179,23 +175,31 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
     times, states : array (n,), (n, 13 N + S + extra)
         Its rows.
     """
-    prepared = run.integrator.prepared
+    prepared, system, n = run.integrator.prepared, run.system, len(times)
     solved = prepared.needs & {"central_gravity", "mutual_gravity"} or prepared.step_density == "distance"
-    if run.adaptive or solved or run.system.loads is no_loads or len(times) < 2:
+    if run.adaptive or solved or system.loads is no_loads or n < 2:
         return ""
     step_info, parameters = run.step_info.copy(), run.integrator.parameters.copy()
-    many, p = max(1, ROWS // run.system.N), run.chosen.promises
-    order = p.order_velocity if run.system.velocity_dependent else p.order
-    some = states[np.unique(np.linspace(0, len(times) - 1, SPEEDS).astype(int))]
-    speed = float(np.sqrt(2.0 * run.system.kinetic_energies(some, turning=False).mean()))
+    many, p = max(1, ROWS // system.N), run.chosen.promises
+    order = p.order_velocity if system.velocity_dependent else p.order
+    speed = 0.0
+    if system.translates:
+        some = states[sorted({k * (n - 1) // (SPEEDS - 1) for k in range(SPEEDS)})]
+        speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
     try:
-        worst, found = 0.0, None
-        for k in np.unique(np.linspace(0, max(0, len(times) - 2), many).astype(int)):
+        steady = not (system.switches or system.impulses or system.watches or run.cuts)  # the same loads all the time
+        starts, changes = [], list[float]()
+        for k in sorted({k * (n - 2) // max(1, many - 1) for k in range(many)}):
             t, y = float(times[k]), states[k]
-            h = run.set_at(t)
-            change = _change(run, t, y, h, speed) if h else 0.0
-            if change > worst:
-                worst, found = change, (t, y, h)
+            h = run.h if steady else run.set_at(t)
+            if h:
+                starts.append((t, y, h))
+                changes += [] if steady else _changes(run, starts[-1:], speed)
+        changes = changes or _changes(run, starts, speed)
+        worst, found = max(
+            ((change, start) for change, start in zip(changes, starts, strict=True) if change == change),
+            key=lambda one: one[0], default=(0.0, None),
+        )  # fmt: skip
         if found is None or not worst > COARSE * order:
             return ""
         t, y, h = found
@@ -203,11 +207,11 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
         better = h
         for _ in range(HALVINGS):
             better *= 0.5
-            if _change(run, t, y, better, speed) < FINE:
+            if _changes(run, [(t, y, better)], speed)[0] < FINE:
                 break
         else:  # what changes however short the step is no question of the step
             return ""
-        made = f"{worst:.2g} rad" if run.system.rotates else f"{worst:.2g} of the way"
+        made = f"{worst:.2g} rad" if system.rotates else f"{worst:.2g} of the way"
         return (
             f"steps of {abs(run.h):g} do not resolve the loads: within the one from t = {t:.6g} they change so much "
             f"that this alone makes {made}; {rounded_down(abs(run.h * better / h)):g} would do"

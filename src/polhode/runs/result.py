@@ -148,7 +148,7 @@ def potential_energies(
     energies = np.full(len(times), np.nan)
     problem: Exception | None = None
     try:
-        drive.energy_loop()(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
+        drive.write_energies(times, states, run.integrator.bodies, run.integrator.parameters, potential, energies)
     except Exception as caught:
         problem = caught
     failed = np.flatnonzero(~np.isfinite(energies))
@@ -160,7 +160,7 @@ def potential_energies(
     bridge = system.bridged_potential()
     if bridge is not None and not isinstance(problem, UserFunctionError):
         try:
-            drive.energy_loop()(
+            drive.write_energies(
                 times[k : k + 1],
                 states[k : k + 1],
                 run.integrator.bodies,

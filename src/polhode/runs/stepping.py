@@ -417,11 +417,9 @@ class Run:
 
     def part(self, t: float, y: Any, goal: float) -> Any:
         """State of the system at ``goal``, by one step of the method from the state y at time t."""
-        h = goal - t
-        y = y.copy()
+        h, begun, y = goal - t, y, y.copy()
         if h == 0.0:
             return y
-        begun = y.copy()
         status, problem = L.OK, None
         try:
             status = self.integrator.prepare(t, h, y)

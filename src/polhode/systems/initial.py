@@ -373,7 +373,7 @@ def _potential(system: System, given: Mapping[str, Any]) -> float:
     system.set_switches(parameters, 0.0)
     try:
         with np.errstate(all="ignore"):
-            drive.energy_loop()(np.zeros(1), y[None], system.bodies, parameters, potential, energy)
+            drive.write_energies(np.zeros(1), y[None], system.bodies, parameters, potential, energy)
     except ZeroDivisionError:  # in plain Python; compiled loops give infinity
         energy[0] = np.inf
     if not np.isfinite(energy[0]):

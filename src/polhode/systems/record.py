@@ -6,7 +6,7 @@ import inspect
 import pickle
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -487,43 +487,60 @@ class System:
     @property
     def constants_of_bodies(self) -> Any:
         """Masses, moments and their inverses, (N, 8)."""
+        return self.bodies[: L.CONSTANTS * self.N].reshape(self.N, L.CONSTANTS)
+
+    @cached_property
+    def _bodies(self) -> Any:
         moments = np.where(self.without_thickness[:, None] & np.isinf(self.moments), 0.0, self.moments)
         with np.errstate(divide="ignore"):
             inverse = 1.0 / np.column_stack([self.mass, self.moments])
-        return np.ascontiguousarray(np.column_stack([self.mass, moments, inverse]))
+        return np.concatenate([np.column_stack([self.mass, moments, inverse]).ravel(), np.ravel(self.frames)])
 
     @property
     def bodies(self) -> Any:
-        """``constants_of_bodies``, then the quaternions of the frames, as the kernels read them, flat (12 N)."""
-        return np.concatenate([self.constants_of_bodies.ravel(), np.ravel(self.frames)])
+        """``constants_of_bodies``, then the quaternions of the frames, as the kernels read them, flat (12 N); a copy,
+        for a user's function could write into it."""
+        return self._bodies.copy()
 
-    @property
+    @cached_property
     def without_thickness(self) -> Any:
         """Whether each body (N,) rotates, but not about all of its axes (a linear body)."""
         rotates = np.isfinite(self.moments)
         return rotates.any(axis=1) & ~rotates.all(axis=1)
 
-    @property
+    @cached_property
     def translates(self) -> bool:
         """Whether some body translates."""
         return bool(np.isfinite(self.mass).any())
 
-    @property
+    @cached_property
     def rotates(self) -> bool:
         """Whether some body rotates."""
         return bool(np.isfinite(self.moments).any())
+
+    @cached_property
+    def alone(self) -> tuple[tuple[float, ...], tuple[float, ...], float] | None:
+        """Frame, moments and mass of the one body there is, which turns about all of its axes or about none; None for
+        other systems."""
+        if self.N != 1 or self.without_thickness.any():
+            return None
+        return tuple(self.frames[0].tolist()), tuple(self.moments[0].tolist()), float(self.mass[0])
 
     @property
     def degrees_of_freedom(self) -> tuple[int, int]:
         """Degrees of freedom of translation (including the centre of mass) and of rotation."""
         return 3 * int(np.isfinite(self.mass).sum()), int(np.isfinite(self.moments).sum())
 
-    @property
-    def blocks(self) -> Any:
-        """Pairs (body, TRANSLATION or ROTATION) of what moves, flat."""
+    @cached_property
+    def _blocks(self) -> Any:
         moves = np.column_stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)])
         body, column = np.nonzero(moves)
         return np.column_stack([body, np.array([L.TRANSLATION, L.ROTATION])[column]]).astype(np.int64).ravel()
+
+    @property
+    def blocks(self) -> Any:
+        """Pairs (body, TRANSLATION or ROTATION) of what moves, flat; a copy."""
+        return self._blocks.copy()
 
     @property
     def dynamics(self) -> Dynamics:
@@ -546,12 +563,12 @@ class System:
             )
         return kept[part]  # type: ignore[no-any-return]
 
-    @property
+    @cached_property
     def _turns(self) -> tuple[tuple[bool, ...], ...]:
         """About which axes each body turns."""
         return tuple(map(tuple, np.isfinite(self.moments).tolist()))
 
-    @property
+    @cached_property
     def _changing(self) -> frozenset[int]:
         """Indices of the parameters that a run changes."""
         changing = {switch.index for switch in self.switches}
@@ -602,7 +619,7 @@ class System:
 
     def _as_kernel(self, role: Any, signature: Any, t: float, y: Any) -> Callable[..., Any]:
         roles = self.__dict__.setdefault("_compiled", {})
-        key = (id(role), str(signature))
+        key = (id(role), "loads" if signature is LOADS else "potential")
         if isinstance(role, UserFunction):  # compiled again if what it reads has changed
             made, previous = role.made, self.__dict__.setdefault("_made", {})
             if previous.get(key) != made:

@@ -270,8 +270,11 @@ def assembled(
     """
     import xarray as xr
 
-    made = {}
+    made, along = {}, {}
     for name, (dims, values, words) in variables.items():
+        if tuple(dims) == (name,):  # labels
+            along[name] = _index(name, values, words)
+            continue
         quick = type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple
         made[name] = xr.Variable(dims, values, words, fastpath=quick)
     kept, indexes = _labelled(labels)
@@ -283,6 +286,8 @@ def assembled(
     if "member" in sizes:
         numbers = np.arange(sizes["member"])
         indexes["member"], coords["member"] = _index("member", numbers, {"long_name": "number of the member"})
+    for name, (index, one) in along.items():
+        indexes[name], coords[name] = index, one
     for name, (dims, values, words) in varied.items():
         coords[name] = xr.Variable(dims, values, words)
     lengths: dict[Any, int] = {}

@@ -7,17 +7,20 @@ of a kernel, so that neither rows nor members cost any Python.
 from __future__ import annotations
 
 import functools
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.algebra.quaternion import conjugate, multiply, rotate
-from polhode.algebra.so3 import add, cross
+from polhode.algebra.quaternion import conjugate, multiply, rotate, rotate_inverse
+from polhode.algebra.so3 import add, axpy, cross, dot
 from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
 from polhode.kernel.access import get3, get4, put3, put4
-from polhode.kernel.jit import pointer
-from polhode.kernel.signatures import A1, A2, POTENTIAL
+from polhode.kernel.jit import numbers_at, pointer
+from polhode.kernel.signatures import ENERGIES_OF_MEMBERS, LOAD_CHANGES, LOADS, QUANTITIES
+
+loads_at = jit.function_at(LOADS)
 
 
 class Constants(NamedTuple):
@@ -96,8 +99,7 @@ def quantities_of_rows(rows, per, mass, moments, frames, attitude, angular, omeg
 
 @functools.cache
 def _loop() -> Any:
-    signature = f"void(f8[:, ::1], i8{', f8[:, ::1]' * 9})"
-    return jit.compile_kernel(quantities_of_rows, signature)  # type: ignore[no-untyped-call]
+    return jit.compile_kernel(quantities_of_rows, QUANTITIES)
 
 
 def of_bodies(states: Any, constants: Constants) -> OfBodies:
@@ -126,6 +128,48 @@ def of_bodies(states: Any, constants: Constants) -> OfBodies:
     return OfBodies(attitude.reshape(K, N, 4), angular, omega, velocity, spatial, energy)
 
 
+def load_changes(N, group, times, rows, addresses, load, out):
+    """Write how much the loads of N bodies change from the first to the others of each ``group`` of states.
+
+    Into row g of ``out``: the root mean square over the bodies of the change of the angular acceleration (of torques as
+    they act in space, in the body frame of the first state); the change of force over the root of the mass, of all
+    bodies; the largest of these forces; and the root of the sum of momentum squared over mass, of the first state. Each
+    is that of the worst state, and NaN where a load is not finite. The ``addresses`` are those of ``march``, and
+    ``load`` receives the loads of a group.
+    """
+    loads, bodies, parameters = loads_at(addresses), numbers_at(addresses, 2), numbers_at(addresses, 3)
+    for g in range(out.shape[0]):
+        first, turning, pushing, most, here = pointer(rows[g * group]), 0.0, 0.0, 0.0, 0.0
+        for j in range(group):
+            y, mine, own = pointer(rows[g * group + j]), pointer(load[j]), pointer(load[0])
+            loads(L.ALL, times[g * group + j], N, y, bodies, parameters, mine)
+            turned, pushed, force = 0.0, 0.0, 0.0
+            for i in range(N):
+                a, b, c = L.BODY * i, L.LOAD * i, L.CONSTANTS * i
+                q, light = get4(first, a + L.ATTITUDE), get3(bodies, c + L.INVERSE_INERTIA)
+                now = rotate(get4(y, a + L.ATTITUDE), get3(mine, b + 3))
+                change = rotate_inverse(q, axpy(-1.0, rotate(q, get3(own, b + 3)), now))
+                spun = (light[0] * change[0], light[1] * change[1], light[2] * change[2])
+                turned += dot(spun, spun)
+                light_mass, there, then = bodies[c + L.INVERSE_MASS], get3(mine, b), get3(own, b)
+                difference = axpy(-1.0, then, there)
+                pushed += light_mass * dot(difference, difference)
+                force += light_mass * dot(there, there)
+                if j == 0:
+                    p = get3(first, a + L.MOMENTUM)
+                    here += light_mass * dot(p, p)
+            turning = max(turning, turned) + 0.0 * turned
+            pushing = max(pushing, pushed) + 0.0 * pushed
+            most = max(most, force) + 0.0 * force
+        out[g, 0], out[g, 1], out[g, 2], out[g, 3] = sqrt(turning / N), sqrt(pushing), sqrt(most), sqrt(here)
+
+
+@functools.cache
+def load_loop() -> Any:
+    """The compiled ``load_changes``."""
+    return jit.compile_kernel(load_changes, LOAD_CHANGES)
+
+
 def potentials_of_members(times, rows, per, bodies, parameters, potential, out):
     """Write the potential energy of each row; ``per`` rows belong to each member, in order."""
     N = bodies.shape[1] // L.OF_BODY
@@ -136,10 +180,7 @@ def potentials_of_members(times, rows, per, bodies, parameters, potential, out):
 
 @functools.cache
 def _potential_loop() -> Any:
-    from numba import i8, types
-
-    signature = types.void(A1, A2, i8, A2, A2, types.FunctionType(POTENTIAL), A1)
-    return jit.compile_kernel(potentials_of_members, signature)  # type: ignore[no-untyped-call]
+    return jit.compile_kernel(potentials_of_members, ENERGIES_OF_MEMBERS)
 
 
 def potential_energies(times: Any, states: Any, constants: Constants, potential: Any) -> Any:
@@ -148,7 +189,7 @@ def potential_energies(times: Any, states: Any, constants: Constants, potential:
     times, rows = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(states, dtype=float)
     parameters = np.array(constants.parameters, dtype=float)
     if M == 1:
-        drive.energy_loop()(times, rows, constants.bodies[0], parameters[0], potential, found)
+        drive.write_energies(times, rows, constants.bodies[0], parameters[0], potential, found)
     else:
         _potential_loop()(times, rows, max(1, len(rows) // M), constants.bodies, parameters, potential, found)
     return found

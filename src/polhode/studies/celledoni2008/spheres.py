@@ -81,7 +81,7 @@ def lattice_draw(spacing: float, seed: int, thermal: bool = False, side: int = S
 def energies(system: System, states: Any) -> tuple[Any, Any]:
     """Total and potential energies (n,) of states (n, 13 N)."""
     potential, role = np.zeros(len(states)), system.compiled_potential(0.0, states[0])
-    drive.energy_loop()(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
+    drive.write_energies(np.zeros(len(states)), states, system.bodies, system.with_memory, role, potential)
     return system.kinetic_energies(states) + potential, potential
 
 

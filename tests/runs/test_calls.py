@@ -1,0 +1,85 @@
+"""What a call costs beside its kernels: counted in calls of Python functions, not timed."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.kernel import jit
+from polhode.runs import initial_state, resolution
+
+TOP = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
+TENSOR = ((3.0, 0.2, 0.1), (0.2, 2.0, 0.3), (0.1, 0.3, 2.5))
+counting = pytest.mark.skipif(jit.disabled() or sys.getprofile() is not None, reason="other functions are called then")
+
+
+def calls(run):
+    """How many Python functions a second and later calls of ``run`` call: the least of some."""
+    counts = []
+
+    def count(frame, event, _):
+        counts[-1] += event == "call"
+
+    run()
+    for _ in range(3):
+        counts.append(0)
+        sys.setprofile(count)
+        try:
+            run()
+        finally:
+            sys.setprofile(None)
+    return min(counts)
+
+
+@counting
+@pytest.mark.parametrize(
+    ("system", "method", "most"), [(TOP, "v2", 1050), (ph.free_body((1, 2, 3)), "exact", 900)], ids=["top", "free"]
+)
+def test_a_short_run_calls_few_functions(system, method, most):
+    def run(steps=10):
+        ph.integrate(system, method, step=0.01, steps=steps, angular_velocity=(0, 0.1, 5))
+
+    assert calls(run) < most
+    assert calls(lambda: run(500)) <= calls(run) + 60  # further slices
+
+
+@counting
+def test_the_loads_of_all_rows_are_looked_at_together(monkeypatch):
+    loop, counted = resolution.load_loop(), []
+    monkeypatch.setattr(resolution, "load_loop", lambda: lambda *given: counted.append(1) or loop(*given))
+    ph.integrate(TOP, "v2", step=0.01, steps=20, angular_velocity=(0, 0.1, 5))
+    assert counted == [1]
+
+
+STARTS = {
+    "top": (TOP, {"attitude": (0.6, 0.0, 0.8, 0.0), "angular_velocity": (0.1, -0.3, 5)}),
+    "turned": (ph.heavy_top(TENSOR, (0, 0, 1), 2.0), {"attitude": [0.6, 0, 0.8, 1e-8], "angular_momentum": (1, 2, 3)}),
+    "rest": (TOP, {}),
+    "body": (ph.rigid_body(TENSOR, mass=3.0), {"angular_velocity": np.array([1.0, 2, 3]), "velocity": (1.0, 0.1, 7)}),
+    "point": (ph.orbit(2.0), {"position": (1.1, 0, 0), "velocity": 0}),
+    "momentum": (ph.particle(2.0), {"position": (1.1, 0, 0), "momentum": (0.1, 0.2, 0.3)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_short_way_to_a_start_gives_the_bits_of_the_long_one(name, monkeypatch):
+    system, given = STARTS[name]
+    quick = initial_state.start_state(system, **given)
+    used = []
+    monkeypatch.setattr(initial_state, "_of_one_body", lambda *_: used.append(1))
+    slow = initial_state.start_state(system, **given)
+    assert used and quick.tobytes() == slow.tobytes()
+    monkeypatch.undo()
+    attracted = "central_gravity" in system.provides
+    words = [given.get(word) for word in initial_state.STATE_WORDS]
+    assert initial_state._of_one_body(system.alone, attracted, *words) is not None
+
+
+def test_coordinates_that_are_labels_are_indexes():
+    """Variables along a dimension of their own name, such as the sites of a molecule."""
+    water = ph.rigid_water(2, box=2.0)
+    ds = ph.integrate(water, "v2", step=1e-4, steps=1, position=((0, 0, 0), (0.5, 0.5, 0.5)))
+    assert "site" in ds.indexes and "site" in ds.coords and ds.site_mass.sel(site="O").item() > 10
