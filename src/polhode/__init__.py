@@ -23,6 +23,8 @@ _HOMES = {
     "free_motion": "runs.free_motion", "point_motion": "runs.point_motion",
     "save": "trajectory", "load": "runs.resume", "resume": "runs.resume", "cite": "references",
     "where": "programs.tracer",
+    "sweep": "ensembles.sweep", "open_sweep": "ensembles.sweep", "sweep_status": "ensembles.sweep",
+    "sweep_member": "ensembles.sweep",
 }  # fmt: skip
 _MODULES = {
     "elliptic": "algebra.elliptic", "kepler": "algebra.orbits",

@@ -29,9 +29,9 @@ Every mistake in a file is reported at once, each with file, line and key. Pytho
 
 from __future__ import annotations
 
-from polhode.runs.scenario.reader import read_scenario
+from polhode.runs.scenario.reader import read_scenario, sweep_table
 from polhode.runs.scenario.record import Files, Scenario
 from polhode.runs.scenario.schema import json_schema
 from polhode.runs.scenario.toml_lines import key_lines
 
-__all__ = ["Files", "Scenario", "json_schema", "key_lines", "read_scenario"]
+__all__ = ["Files", "Scenario", "json_schema", "key_lines", "read_scenario", "sweep_table"]

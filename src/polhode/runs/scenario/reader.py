@@ -27,10 +27,11 @@ from polhode.runs.initial_state import check_moving, start_state
 from polhode.runs.integrator import check_estimate
 from polhode.runs.request import for_tolerance, grouped, requested
 from polhode.runs.rows import Record
+from polhode.runs.scenario.changes import with_changes
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
-from polhode.runs.scenario.schema import Elements, MethodTable, Output, Run, ScenarioFile, scenario_file
+from polhode.runs.scenario.schema import Elements, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
@@ -50,6 +51,7 @@ def read_scenario(
     method: str | None = None,
     step: float | None = None,
     rtol: float | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """Read and check a scenario.
 
@@ -61,6 +63,9 @@ def read_scenario(
         Whether Python functions named in it may be loaded, which runs their file.
     method, step, rtol : str, float, float, optional
         Instead of the file's; ``step`` also instead of its ``rtol``, and the other way round.
+    changes : mapping, optional
+        Values in the place of the file's, by key, such as ``{"system.weight": 19.6, "run.t_end": 5.0}``; with them, be
+        there none, a [sweep] is left out.
 
     Returns
     -------
@@ -71,7 +76,8 @@ def read_scenario(
     FileProblem
         The file cannot be read.
     InvalidInput
-        All mistakes in it, one a line: file, line, key, what was expected, what was found.
+        All mistakes in it, one a line: file, line, key, what was expected, what was found. A scenario with a [sweep],
+        which is many runs.
     UserFunctionError
         The Python file it names cannot be loaded.
 
@@ -82,7 +88,21 @@ def read_scenario(
     if step is not None and rtol is not None:
         raise InvalidInput("step and rtol are both given; keep one of them")
     allow_code = truth(allow_code, "allow_code")
-    return _Reader(Path(checked_path(path)), allow_code).scenario(method, step, rtol)
+    return _Reader(Path(checked_path(path)), allow_code, changes).scenario(method, step, rtol)
+
+
+def sweep_table(path: str | os.PathLike[str], given: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    """The text of a scenario and its [sweep], checked, with words given in the place of the file's.
+
+    Raises
+    ------
+    FileProblem
+        The file cannot be read.
+    InvalidInput
+        It is no TOML; all mistakes in the table, one a line.
+    """
+    reader = _Reader(Path(checked_path(path)), False, {})
+    return reader.text, reader.sweep(given or {})
 
 
 DEEPEST = 16
@@ -93,8 +113,8 @@ WHOLE = "those of TOML are between -2^63 and 2^63 - 1; write 1e30 for a number a
 class _Reader:
     """Reads one file, collecting what is wrong with it."""
 
-    def __init__(self, path: Path, allow_code: bool) -> None:
-        self.path, self.allow_code = path, allow_code
+    def __init__(self, path: Path, allow_code: bool, changes: Mapping[str, Any] | None = None) -> None:
+        self.path, self.allow_code, self.changes = path, allow_code, dict(changes or {})
         try:
             self.text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as wrong:
@@ -103,6 +123,11 @@ class _Reader:
             why = "there is no such file; check the name" if not path.exists() else refused.strerror
             raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
         self.raw: dict[str, Any] = self.tables()
+        self.swept = self.raw.pop("sweep", None)
+        if self.swept is not None and changes is None:
+            raise InvalidInput(f"{path} has a [sweep] and is many runs; run them with `polhode sweep {path}`, one of "
+                               "them with --member (in Python: polhode.sweep, polhode.sweep_member)")  # fmt: skip
+        self.raw = with_changes(self.raw, self.changes)
         self.seed: int | None = None
         self.spelled: dict[Key, str] = {}
         self.si: Key | None = None  # the first key with a unit of length, time or mass
@@ -217,17 +242,21 @@ class _Reader:
             times["events"] = events
         if system is not None and not self.problems:
             self.check_request(system, label, times | state)
+        self.report()
+        assert system is not None
+        title = parsed.title or (ready.description if ready else system.name)
+        asked = (("method", method), ("step", step), ("rtol", rtol))
+        changes = self.changes | {key: value for key, value in asked if value is not None}
+        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed)
+
+    def report(self) -> None:
+        """Raise all mistakes found, if any, in the order of their lines."""
         if self.problems:
             self.problems.sort(key=lambda found: found[0])
             told = [message for _, message in self.problems]
             if len(told) > 1:
                 told.insert(0, f"{len(told)} mistakes in {self.path}:")
             raise InvalidInput("\n".join(told))
-        assert system is not None
-        title = parsed.title or (ready.description if ready else system.name)
-        asked = (("method", method), ("step", step), ("rtol", rtol))
-        changes = {key: value for key, value in asked if value is not None}
-        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed)
 
     def check_request(self, system: System, label: str, arguments: Mapping[str, Any]) -> None:
         """Note what ``integrate`` refuses before anything is compiled."""
@@ -238,6 +267,20 @@ class _Reader:
             sections = ["initial", "system", "run"]
             named = [name for name in sections if any(word in self.raw.get(name, {}) for word in words)]
             self.refused(((named or sections)[-1],), refused)
+
+    def sweep(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The [sweep] of the file with other words in the place of its own, checked."""
+        found = self.swept if self.swept is not None else {}
+        if isinstance(found, dict):
+            found = self.bounded({**found, **given}, ("sweep",))
+        try:
+            Sweep.model_validate(found)
+        except ValidationError as wrong:
+            for error in wrong.errors(include_url=False):
+                key = ("sweep", *error["loc"])
+                self.wrong(key, expected({**error, "loc": key}))
+        self.report()
+        return found  # type: ignore[no-any-return]
 
     # -------------------------------------------------------------- shape
     def parsed(self) -> ScenarioFile:

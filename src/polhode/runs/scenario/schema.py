@@ -99,6 +99,26 @@ class Output(Table):
     ) = None
 
 
+Words = list[str]
+ByKey = dict[str, Any]
+
+
+class Sweep(Table):
+    """Many runs of this scenario, for `polhode sweep`: values for keys of the file, such as "system.weight"."""
+
+    grid: Annotated[ByKey, Field(description="every combination of these values")] | None = None
+    list: Annotated[ByKey, Field(description="values that belong together, as many for each key")] | None = None
+    random: Annotated[ByKey, Field(description="drawn, such as { uniform = { low = 1.0, high = 2.0 } }")] | None = None
+    latin_hypercube: Annotated[ByKey, Field(description="drawn, evenly in each key")] | None = None
+    sobol: Annotated[ByKey, Field(description="drawn along a Sobol sequence")] | None = None
+    count: Annotated[int, Field(ge=1, description="how many are drawn")] | None = None
+    seed: Annotated[int, Field(ge=0, description="of what is drawn")] = 0
+    keep: Annotated[Words, Field(description="variables that are kept; default all that have a time")] | None = None
+    rows: Annotated[Literal["last", "all"], Field(description="what is kept of them")] = "last"
+    chunk: Annotated[int, Field(ge=1, description="members in a task; measured by default")] | None = None
+    store: Annotated[str, Field(description="Zarr folder, ends in .zarr, or a URL of object storage")] | None = None
+
+
 class ScenarioFile(MethodOptions):
     """A polhode scenario: one run, written down. Options of a method may stand beside its name or in its table."""
 
@@ -115,6 +135,7 @@ class ScenarioFile(MethodOptions):
     """Words or ``event_tables``; see ``scenario_file``."""
     run: Run = Field(default_factory=Run)
     output: Output = Field(default_factory=Output)
+    sweep: Sweep | None = None
 
 
 def scenario_file() -> type[ScenarioFile]:

@@ -1,0 +1,206 @@
+"""``polhode sweep``: many runs of one scenario, on one machine or many."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polhode.errors import FileProblem, InvalidInput
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from polhode.ensembles.sweep import SweepStatus
+
+MOST_LINES = 12
+"""Variables in the table at the end."""
+
+
+@click.command("sweep", short_help="Run a scenario for many values of its keys, on one machine or many.")
+@click.argument("scenario")
+@click.option("--store", help="Zarr folder of the results, *.zarr; on a disk, or the URL of object storage.")
+@click.option("--workers", type=click.IntRange(min=1), default=1, help="Processes on this machine.")
+@click.option("--scheduler", help="Address of a Dask scheduler, tcp://HOST:8786; needs polhode[cluster].")
+@click.option("--part", help="K/N: only the K-th of N parts, as in an array of jobs that share the store.")
+@click.option("--member", type=click.IntRange(min=0), help="Run only this member, and write its trajectory (-o).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory of --member; default member-K.nc.")
+@click.option("--status", is_flag=True, help="Tell how far the sweep in the store SCENARIO is.")
+@click.option("--check", is_flag=True, help="Compare the numbers in the store SCENARIO with the digests in its marks.")
+@click.option("--no-picture", is_flag=True, help="Write no PNG.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--allow-code", is_flag=True, help="Load the Python functions the scenario names. Read them first.")
+def command(
+    scenario: str,
+    store: str | None,
+    workers: int,
+    scheduler: str | None,
+    part: str | None,
+    member: int | None,
+    output: Path | None,
+    status: bool,
+    check: bool,
+    no_picture: bool,
+    as_json: bool,
+    quiet: bool,
+    allow_code: bool,
+) -> None:
+    """Run SCENARIO, a TOML file with a table [sweep], for all the values that stand there.
+
+    \b
+    Examples:
+        polhode sweep examples/sleeping-top.toml --workers 2
+        polhode sweep --status sleeping-top-sweep.zarr
+        polhode sweep examples/sleeping-top.toml --member 17 -o one.nc
+        polhode sweep study.toml --store s3://bucket/study.zarr --scheduler tcp://10.0.0.1:8786
+        polhode sweep study.toml --store /shared/study.zarr --part 3/20
+
+    The results go to <scenario>-sweep.zarr unless --store or the table says otherwise; xarray.open_zarr and
+    polhode.open_sweep read them, also while the sweep goes on. Give the same command again to go on after Ctrl-C, kill,
+    a full disk or a power cut: to the same bits, with any number of workers. A member that fails is marked with its
+    reason and stops nobody. In Python: polhode.sweep.
+    """
+    from polhode.ensembles.sweep import sweep, sweep_status
+
+    if status or check:
+        if check:
+            _check(scenario, quiet)
+        if status:
+            _tell(sweep_status(scenario), scenario, as_json)
+        return
+    if member is not None:
+        _member(scenario, member, output or Path(f"member-{member}.nc"), allow_code, quiet)
+        return
+    if output is not None:
+        raise InvalidInput("-o names the trajectory of one --member; the store of a sweep is named by --store")
+    ds = sweep(
+        scenario, store=store, workers=workers, scheduler=scheduler, part=_part(part), allow_code=allow_code,
+        progress=None if quiet else True,
+    )  # fmt: skip
+    path = ds.encoding["store"]
+    facts = summary(ds, sweep_status(path)) | {"store": path}
+    if not no_picture and "incomplete" not in ds.attrs and "://" not in path:
+        from polhode.ensembles.sweep.picture import picture
+
+        facts["picture"] = str(Path(path).with_suffix(".png"))
+        picture(ds, facts["picture"])
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, allow_nan=False))
+    if not quiet:
+        click.echo(table(facts), err=True)
+
+
+def _part(words: str | None) -> tuple[int, int] | None:
+    """K/N as two numbers."""
+    if words is None:
+        return None
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", words)
+    if found is None:
+        raise InvalidInput(f"--part {words!r}: expected K/N, such as 3/20, the third of twenty parts")
+    return int(found[1]), int(found[2])
+
+
+def _member(scenario: str, member: int, out: Path, allow_code: bool, quiet: bool) -> None:
+    """Run one member alone."""
+    from polhode.ensembles.sweep import sweep_member
+    from polhode.errors import PolhodeError
+    from polhode.trajectory import save
+
+    run = sweep_member(scenario, member, allow_code=allow_code)
+    try:
+        save(run.integrate(), out)
+    except PolhodeError as failed:
+        if failed.trajectory is not None:
+            save(failed.trajectory, out)
+            failed.args = (f"{failed}; the rows so far are in {out}",)
+        raise
+    if not quiet:
+        click.echo(f"member {member}, {json.dumps(run.changes)}, is in {out}", err=True)
+
+
+def _check(store: str, quiet: bool) -> None:
+    from polhode.ensembles.sweep.folder import Folder
+    from polhode.ensembles.sweep.store import SweepStore
+
+    found = SweepStore(Folder(store))
+    wrong = found.check()
+    if wrong:
+        first, last = found.plan.range(wrong[0])
+        raise FileProblem(
+            f"{len(wrong)} tasks in {store} do not have the numbers their marks speak of, the first of them members "
+            f"{first} to {last - 1}; remove {store}/done/{wrong[0]:09d}.json, and so on, and give the "
+            "command of the sweep again"
+        )
+    if not quiet:
+        click.echo(f"{store}: all numbers are those the marks speak of", err=True)
+
+
+def _tell(now: SweepStatus, store: str, as_json: bool) -> None:
+    """How far a sweep is."""
+    from polhode.runs.display import duration
+
+    known = now.rate == now.rate and now.done < now.members
+    if as_json:
+        facts = {name: getattr(now, name) for name in ("members", "done", "failed", "tasks", "tasks_done", "seconds")}
+        facts |= {"since": now.since if now.since == now.since else None, "to_go": now.to_go if known else None}
+        click.echo(json.dumps(facts, indent=2))
+        return
+    click.echo(f"{store}: {now.done} of {now.members} members ({100.0 * now.done / now.members:.1f} %), {now.failed} "
+               f"failed; {now.tasks_done} of {now.tasks} tasks")  # fmt: skip
+    if now.tasks_done:
+        speed = f"; {now.rate:.3g} members/s, {duration(now.to_go)} to go at that pace" if known else ""
+        click.echo(f"{duration(now.seconds)} of computing, the last task {duration(now.since)} ago{speed}")
+    for line in reasons(now):
+        click.echo(line)
+
+
+def reasons(now: SweepStatus) -> list[str]:
+    """Why members failed, each kind in a line with the first of them; and warnings likewise."""
+    from polhode.ensembles.sweep.members import STATUS
+
+    found: dict[int, list[tuple[int, str]]] = {}
+    for number, code, why in sorted(now.failures):
+        found.setdefault(code, []).append((number, why))
+    lines = [f"{len(those)} {STATUS.get(code, 'failed')}; the first, member {those[0][0]}: {those[0][1]}"
+             for code, those in sorted(found.items())]  # fmt: skip
+    return lines + [f"note: {count} with {kind}; the first, member {first}: {words}"
+                    for kind, (count, first, words) in sorted(now.warned.items())]  # fmt: skip
+
+
+def summary(ds: xr.Dataset, now: SweepStatus) -> dict[str, Any]:
+    """What a sweep found, in JSON's types: of each variable of one number least, middle and largest of its size."""
+    import numpy as np
+
+    spans: dict[str, Any] = {}
+    for name, part in ds.data_vars.items():
+        if part.dims == ("member",) and part.dtype.kind == "f":
+            values = np.abs(part.values[np.isfinite(part.values)])
+            if values.size:
+                spans[str(name)] = [float(values.min()), float(np.median(values)), float(values.max())]
+    return {
+        "title": ds.attrs["title"], "members": now.members, "done": now.done, "failed": now.failed,
+        "seconds": now.seconds, "reasons": reasons(now), "sizes": spans,
+    }  # fmt: skip
+
+
+def table(facts: dict[str, Any]) -> str:
+    """The summary as a short table for people."""
+    from polhode.runs.display import duration
+
+    rows = [("members", f"{facts['done']} of {facts['members']}, {facts['failed']} failed")]
+    rows += [("", line) for line in facts["reasons"]]
+    rows.append(("computing", f"{duration(facts['seconds'])}, "
+                 f"{duration(facts['seconds'] / max(1, facts['done']))} each"))  # fmt: skip
+    if facts["sizes"]:
+        rows.append(("sizes", "least, median, largest"))
+    for name, (least, middle, most) in list(facts["sizes"].items())[:MOST_LINES]:
+        rows.append((name, f"{least:.4g}, {middle:.4g}, {most:.4g}"))
+    if len(facts["sizes"]) > MOST_LINES:
+        rows.append(("", f"and {len(facts['sizes']) - MOST_LINES} more"))
+    rows.append(("written", ", ".join(facts[name] for name in ("store", "picture") if name in facts)))
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([facts["title"], *(f"  {name.ljust(width)}  {value}" for name, value in rows)])

@@ -1,0 +1,448 @@
+"""``polhode.sweep``: many runs of one scenario, here, in worker processes or on a cluster, into one store."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from polhode.arguments import mapping, text, truth, whole
+from polhode.arguments import path as checked_path
+from polhode.ensembles.sweep.folder import Folder
+from polhode.ensembles.sweep.members import Block, fill_one, kept_of
+from polhode.ensembles.sweep.plan import Plan, Study, maker
+from polhode.ensembles.sweep.processes import Processes
+from polhode.ensembles.sweep.results import open_store
+from polhode.ensembles.sweep.store import PLAN, SweepStore
+from polhode.ensembles.sweep.work import task
+from polhode.errors import (
+    FileProblem,
+    Interrupted,
+    InvalidInput,
+    OtherMachineWarning,
+    PolhodeError,
+    PolhodeWarning,
+    shown,
+    warn,
+)
+from polhode.runs.display import SECONDS_BETWEEN_LINES, Display, Progress, duration, teller
+from polhode.runs.scenario import Scenario
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+TASK_SECONDS = 5.0
+"""What a task takes, about, unless the scenario says how many members it has."""
+TASK_BYTES = 2**26
+"""What a task leaves at most, unless that is less than one member."""
+TASKS_EACH = 4
+"""Tasks for each worker, at least, so that none waits long for the last one."""
+TRIES = 16
+"""Members that are tried until one shows what there is to keep."""
+
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """Where a sweep is: handed to the ``progress`` function after each task.
+
+    Attributes
+    ----------
+    done, total : int
+        Members, with those of earlier calls; of all members, or of the part that is asked for.
+    failed : int
+        Of those done.
+    seconds : float
+        Since the call began.
+    to_go : float
+        Seconds left at the pace of this call; NaN before the first task is done.
+    """
+
+    done: int
+    total: int
+    failed: int
+    seconds: float
+    to_go: float
+
+    @property
+    def share(self) -> float:
+        """Part of the members that is done."""
+        return self.done / self.total if self.total else 1.0
+
+
+def sweep(
+    scenario: str | os.PathLike[str],
+    table: Mapping[str, Any] | None = None,
+    *,
+    store: str | os.PathLike[str] | None = None,
+    workers: int = 1,
+    scheduler: Any = None,
+    part: tuple[int, int] | None = None,
+    allow_code: bool = False,
+    progress: Callable[[SweepProgress], None] | bool | None = None,
+) -> xr.Dataset:
+    """Run a scenario for many values of its keys, and go on where an earlier call was stopped.
+
+    Parameters
+    ----------
+    scenario : path
+        A TOML file with a table [sweep], see ``polhode.ensembles.sweep``.
+    table : mapping, optional
+        Words of [sweep] in the place of the file's, such as ``{"grid": {"run.step": [0.1, 0.05]}}``.
+    store : path or URL, optional
+        Zarr folder of the results, ``*.zarr``: on a disk, or of object storage (``s3://...``, by fsspec). By default
+        what [sweep] says, else ``<scenario>-sweep.zarr`` in the current folder.
+    workers : int
+        Processes on this machine. One is this process itself.
+    scheduler : str or distributed.Client, optional
+        In their place a Dask cluster: its address, such as ``"tcp://10.0.0.1:8786"``.
+    part : (int, int), optional
+        ``(k, n)``: only the k-th of n parts of the tasks, counted from 1, for machines that share nothing but the
+        store. allow_code : bool
+        Whether Python functions named in the scenario may be loaded.
+    progress : function or True, optional
+        Called with a ``SweepProgress`` after each task; True shows it on stderr.
+
+    Returns
+    -------
+    xarray.Dataset
+        As ``polhode.open_sweep``: dimension ``member``, coordinates of what varies, ``status`` and ``failure``.
+
+    Raises
+    ------
+    InvalidInput
+        The scenario or its [sweep] is wrong, or all members that were tried are refused.
+    FileProblem
+        The store belongs to another sweep or version, or cannot be written; a worker has another version; the scheduler
+        is gone. What is done stays done.
+    Interrupted
+        Ctrl-C; likewise.
+
+    Warns
+    -----
+    OtherMachineWarning
+        The store was begun elsewhere, so that the last digits of members may differ between its parts.
+    """
+    study = Study.read(scenario, None if table is None else mapping(table, "table"))
+    workers, allow_code = whole(workers, "workers", 1), truth(allow_code, "allow_code")
+    parts = _part(part)
+    name = store if store is not None else study.table.get("store") or f"{os.path.splitext(study.name)[0]}-sweep.zarr"
+    folder = Folder(name if isinstance(name, str) and "://" in name else checked_path(name, "store"))
+    if scheduler is not None and workers != 1:
+        raise InvalidInput("workers and scheduler are both given; a cluster has its own workers, so leave workers out")
+    reporting = _Shown() if progress is True else None
+    report = reporting or teller(None if progress is False else progress, "progress", "True or a function")
+    cluster = None
+    if scheduler is not None:
+        from polhode.ensembles.sweep.cluster import Cluster
+
+        cluster = Cluster(scheduler)
+    try:
+        found = _found(study, folder, allow_code, workers if cluster is None else cluster.threads)
+        _carry_out(found, parts, allow_code, cluster or workers, report)
+    finally:
+        if cluster is not None:
+            cluster.close()
+        if reporting is not None:
+            reporting.close()
+    return open_store(found)
+
+
+def sweep_member(
+    scenario: str | os.PathLike[str], member: int, table: Mapping[str, Any] | None = None, *, allow_code: bool = False
+) -> Scenario:
+    """The scenario of one member of a sweep, to be run alone: ``sweep_member("study.toml", 17).integrate()``.
+
+    Parameters
+    ----------
+    scenario, table, allow_code
+        As of ``polhode.sweep``.
+    member : int
+        Its number, counted from 0.
+
+    Raises
+    ------
+    InvalidInput
+        As ``polhode.sweep``; there is no such member.
+    """
+    study = Study.read(scenario, None if table is None else mapping(table, "table"))
+    return study.scenario(whole(member, "member"), truth(allow_code, "allow_code"))
+
+
+def _part(part: Any) -> tuple[int, int]:
+    if part is None:
+        return 1, 1
+    try:
+        k, n = part
+    except (TypeError, ValueError):
+        raise InvalidInput(f"part must be (k, n), the k-th of n parts, not {shown(part)}") from None
+    n = whole(n, "part[1]", 1)
+    return whole(k, "part[0]", 1, n), n
+
+
+# ------------------------------------------------------------------ the store
+def _found(study: Study, folder: Folder, allow_code: bool, parallel: int) -> SweepStore:
+    """The store of a study, which is begun if there is none.
+
+    Raises
+    ------
+    FileProblem
+        It is that of another sweep, or of another version.
+    """
+    if folder.read(PLAN) is None:
+        return SweepStore.create(folder, _planned(study, allow_code, parallel))
+    store = SweepStore(folder)
+    if store.plan.study.digest != study.digest:
+        what = ", ".join(study.differs(store.plan.study)[:5])
+        raise FileProblem(
+            f"{folder} belongs to another sweep, which differs in {what}; name another store, or remove it"
+        )
+    begun, now = store.plan.made_by, maker()
+    if begun["polhode"] != now["polhode"]:
+        raise FileProblem(f"{folder} was begun by polhode {begun['polhode']}, and this is {now['polhode']}; go on with "
+                          "that version, or name another store")  # fmt: skip
+    others = [f"{name} {begun.get(name)} is now {value}" for name, value in now.items() if begun.get(name) != value]
+    if others:
+        warn(f"the sweep in {folder} was begun elsewhere ({', '.join(others)}); it goes on, but the last digits of "
+             "members may differ between its parts", OtherMachineWarning)  # fmt: skip
+    store.lay_out()
+    return store
+
+
+def _planned(study: Study, allow_code: bool, parallel: int) -> Plan:
+    """The plan of a new sweep: one member shows what there is to keep, and what a task may hold."""
+    members = study.design.members
+    whole_rows = study.table.get("rows", "last") == "all"
+    first: PolhodeError | None = None
+    for tried in range(min(TRIES, members)):
+        number = tried * members // min(TRIES, members)
+        try:
+            ds, seconds = _tried(study, number, allow_code, whole_rows)
+            break
+        except InvalidInput as refused:
+            refused.args = (f"member {number}: {refused}".replace(str(study.file), study.name),)
+            first = first or refused
+        except PolhodeError as failed:
+            if failed.trajectory is None:
+                raise
+            first = first or failed
+            if not whole_rows and len(failed.trajectory["time"]):
+                ds, seconds = failed.trajectory, 0.0
+                break
+    else:
+        assert first is not None
+        if min(TRIES, members) > 1:
+            first.args = (f"all {min(TRIES, members)} members that were tried fail; {first}",)
+        raise first
+    variables, labels, attributes = kept_of(ds, study)
+    plan = Plan(study, members, variables, labels, attributes, maker())
+    size = sum(int(8 * _product(one.shape)) for one in variables.values())
+    chunk = study.table.get("chunk")
+    if chunk is None:
+        if seconds < TASK_SECONDS:
+            seconds = _timed(plan, number, allow_code, ds)
+        chunk = min(TASK_SECONDS / max(seconds, 1e-6), TASK_BYTES / size, members / (TASKS_EACH * parallel))
+    return Plan(study, min(members, max(1, int(chunk))), variables, labels, attributes, plan.made_by)
+
+
+def _product(shape: Iterable[int]) -> int:
+    found = 1
+    for size in shape:
+        found *= size
+    return found
+
+
+def _tried(study: Study, number: int, allow_code: bool, to_the_end: bool) -> tuple[xr.Dataset, float]:
+    """The trajectory of a member and about what it takes, s; broken off early where only its variables matter."""
+    scenario = study.scenario(number, allow_code)
+    estimate = [0.0]
+
+    def stop(progress: Progress) -> None:
+        if progress.stage == "running" and progress.done and 0.0 < progress.share < 1.0:
+            estimate[0] = progress.seconds / progress.share
+            if not to_the_end:
+                raise KeyboardInterrupt
+
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PolhodeWarning)
+        try:
+            return scenario.integrate(stop), estimate[0]
+        except Interrupted as stopped:
+            if not estimate[0] or stopped.trajectory is None:  # by a hand
+                raise
+            return stopped.trajectory, estimate[0]
+
+
+def _timed(plan: Plan, number: int, allow_code: bool, ds: xr.Dataset) -> float:
+    """What a member takes, s: the least of a few."""
+    found = []
+    began = time.perf_counter()
+    for member in range(number, min(plan.members, number + 8)):
+        block = Block.empty(plan.variables, member, member + 1)
+        at = time.perf_counter()
+        fill_one(block, member, plan.study, plan.variables, None, allow_code)
+        found.append(time.perf_counter() - at)
+        if time.perf_counter() - began > 0.2 * TASK_SECONDS:
+            break
+    return sorted(found)[len(found) // 2]
+
+
+# ------------------------------------------------------------------ tasks
+def _carry_out(
+    store: SweepStore, part: tuple[int, int], allow_code: bool, engine: Any, report: Callable[[SweepProgress], None]
+) -> None:
+    """Do what is not done.
+
+    Raises
+    ------
+    PolhodeError
+        As ``sweep``.
+    """
+    k, n = part
+    plan, began = store.plan, time.perf_counter()
+    mine = range(k - 1, plan.chunks, n)
+    finished: set[int] = set()
+    count = failed = before = 0
+    for mark in store.marks():
+        if mark["chunk"] in mine:
+            finished.add(mark["chunk"])
+            count, failed = count + mark["members"][1] - mark["members"][0], failed + mark["failed"]
+    before, total = count, sum(last - first for first, last in map(plan.range, mine))
+    report(SweepProgress(count, total, failed, 0.0, float("nan")))
+
+    def done(mark: Mapping[str, Any]) -> None:
+        nonlocal count, failed
+        if mark["chunk"] in finished:
+            return
+        finished.add(mark["chunk"])
+        count, failed = count + mark["members"][1] - mark["members"][0], failed + mark["failed"]
+        seconds = time.perf_counter() - began
+        report(SweepProgress(count, total, failed, seconds, seconds / (count - before) * (total - count)))
+
+    left = [chunk for chunk in mine if chunk not in finished]
+    name, digest, by = store.folder.name, plan.study.digest, maker()
+    try:
+        if not isinstance(engine, int):
+            engine.carry_out(partial(task, name, digest, by, allow_code=allow_code), left, done)
+        elif engine > 1 and left:
+            with Processes(name, digest, by, allow_code, min(engine, len(left))) as processes:
+                processes.carry_out(left, done)
+        else:
+            for chunk in left:
+                done(task(name, digest, by, chunk, allow_code))
+    except (KeyboardInterrupt, Interrupted):
+        raise Interrupted(f"interrupted; {count} of {total} members are in {store.folder}; give the same command again "
+                          "to go on") from None  # fmt: skip
+    if len(store.done()) == plan.chunks:
+        store.folder.tidy()
+
+
+class _Shown:
+    """Progress of a sweep on stderr: a bar in a terminal, a line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self.display, self.told = Display(), -SECONDS_BETWEEN_LINES
+        self.display.__enter__()
+
+    def __call__(self, now: SweepProgress) -> None:
+        """Show it."""
+        failed = f", {now.failed} failed" if now.failed else ""
+        if self.display.bar is not None:
+            self.display.bar.update(
+                self.display.task,
+                description="sweep",
+                completed=now.share,
+                total=1.0,
+                rate=f"{now.done} members{failed}",
+            )
+        elif now.done >= now.total or now.seconds - self.told > SECONDS_BETWEEN_LINES:
+            self.told = now.seconds
+            left = f", {duration(round(now.to_go))} to go" if now.done < now.total and now.to_go == now.to_go else ""
+            self.display.say(f"{100.0 * now.share:5.1f} %  {now.done} of {now.total} members{failed}{left}")
+
+    def close(self) -> None:
+        """The end of it."""
+        self.display.__exit__()
+
+
+def sweep_status(store: str | os.PathLike[str]) -> SweepStatus:
+    """How far a sweep is, which may be going on.
+
+    Parameters
+    ----------
+    store : path or URL
+        Of ``polhode.sweep``.
+
+    Raises
+    ------
+    FileProblem
+        It is not the store of a sweep.
+    """
+    return SweepStatus.of(SweepStore(Folder(text(os.fspath(store), "store"))))
+
+
+@dataclass(frozen=True)
+class SweepStatus:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    members, done, failed : int
+        All, those computed, and of these those that failed.
+    tasks, tasks_done : int
+        Tasks of many members each.
+    seconds : float
+        Computed so far, all workers together.
+    since : float
+        Seconds since the last task was done; NaN where none is.
+    rate : float
+        Members per second between the first and the last task; NaN where that is not known.
+    failures : list of tuple
+        Number, status and sentence of members that failed, up to 1000 of each task.
+    warned : dict
+        Of each kind of warning how many members gave it, the first of them, and its words.
+    """
+
+    members: int
+    done: int
+    failed: int
+    tasks: int
+    tasks_done: int
+    seconds: float
+    since: float
+    rate: float
+    failures: list[tuple[int, int, str]]
+    warned: dict[str, list[Any]]
+
+    @property
+    def to_go(self) -> float:
+        """Seconds left at that rate."""
+        return (self.members - self.done) / self.rate
+
+    @classmethod
+    def of(cls, store: SweepStore) -> SweepStatus:
+        """That of a store, from its marks."""
+        done = failed = tasks = 0
+        seconds, times = 0.0, []
+        failures: list[tuple[int, int, str]] = []
+        warned: dict[str, list[Any]] = {}
+        size = 0
+        for mark in store.marks():
+            size = mark["members"][1] - mark["members"][0]
+            done, failed, tasks = done + size, failed + mark["failed"], tasks + 1
+            seconds += mark["seconds"]
+            times.append((mark["at"], size))
+            failures += [(int(number), int(status), str(why)) for number, status, why in mark["failures"]]
+            for kind, (number, first, words) in mark["warned"].items():
+                had = warned.setdefault(kind, [0, first, words])
+                had[0] += number
+        times.sort()
+        nan = float("nan")
+        span = times[-1][0] - times[0][0] if times else 0.0
+        rate = sum(size for _, size in times[1:]) / span if span > 0.0 else nan
+        since = time.time() - times[-1][0] if times else nan
+        return cls(store.plan.members, done, failed, store.plan.chunks, tasks, seconds, since, rate, failures, warned)

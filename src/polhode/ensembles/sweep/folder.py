@@ -1,0 +1,177 @@
+"""Where a sweep is kept: a folder on a disk, or a URL of object storage, with files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import socket
+import uuid
+from pathlib import Path
+from typing import Any
+
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, shown
+from polhode.trajectory.durable import sync_folder
+
+PARTIAL = ".partial"
+"""How the names of files end that are being written."""
+
+
+def write_whole(path: Path, data: Any, *, new: bool = False) -> None:
+    """Put a file where it belongs, synced; several writers of one file do not meet, and the last one stands.
+
+    Raises
+    ------
+    FileExistsError
+        The file is there, and it should be a new one.
+    OSError
+        The disk is full, and the like.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}{PARTIAL}")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            os.link(draft, path)
+            draft.unlink()
+        else:
+            os.replace(draft, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+@functools.cache
+def _whole_files() -> Any:
+    """The class of Zarr stores on a disk whose files are written so."""
+    import asyncio
+
+    from zarr.storage import LocalStore
+
+    class WholeFiles(LocalStore):
+        async def set(self, key: str, value: Any) -> None:
+            await asyncio.to_thread(self.set_sync, key, value)
+
+        def set_sync(self, key: str, value: Any) -> None:
+            write_whole(self.root / key, value.to_bytes())
+
+    return WholeFiles
+
+
+class Folder:
+    """A folder by its path, or by its URL where there is a ``://`` in it.
+
+    Parameters
+    ----------
+    name : path
+        Ends in ``.zarr``.
+
+    Raises
+    ------
+    InvalidInput
+        Another ending.
+    MissingExtra
+        A URL, and no fsspec.
+    """
+
+    def __init__(self, name: str | os.PathLike[str]) -> None:
+        text = os.fspath(name)
+        if not text.rstrip("/").endswith(".zarr"):
+            raise InvalidInput(f"the store {shown(text)} of a sweep must end in .zarr; it will be a Zarr folder")
+        text = text.removeprefix("file://")
+        self.remote = "://" in text
+        self.name = text.rstrip("/") if self.remote else str(Path(text).absolute())
+        self.files: Any = None
+        if self.remote:
+            try:
+                from fsspec.core import url_to_fs
+            except ImportError:
+                raise MissingExtra(
+                    f"the store {text} is a URL, for which fsspec is needed: pip install 'polhode[cluster]'"
+                ) from None
+            try:
+                self.files, self.root = url_to_fs(self.name)
+            except (ImportError, ValueError) as unknown:
+                raise InvalidInput(f"cannot reach the store {text}: {unknown}") from None
+
+    def __str__(self) -> str:
+        return self.name
+
+    def read(self, key: str) -> bytes | None:
+        """What a file holds, or None where there is none.
+
+        Raises
+        ------
+        FileProblem
+            It cannot be read.
+        """
+        try:
+            if self.remote:
+                return bytes(self.files.cat_file(f"{self.root}/{key}"))
+            return (Path(self.name) / key).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as refused:
+            raise FileProblem(f"cannot read {self.name}/{key}: {refused.strerror or refused}") from refused
+
+    def write(self, key: str, data: bytes, *, new: bool = False) -> bool:
+        """Put a file into its place as a whole; False where there is one already and it should be new.
+
+        Raises
+        ------
+        OSError
+            As ``write_whole``.
+        """
+        if self.remote:
+            if new and self.files.exists(f"{self.root}/{key}"):
+                return False
+            self.files.makedirs(f"{self.root}/{key}".rpartition("/")[0], exist_ok=True)
+            self.files.pipe_file(f"{self.root}/{key}", data)
+            return True
+        try:
+            write_whole(Path(self.name) / key, data, new=new)
+        except FileExistsError:
+            return False
+        return True
+
+    def keys(self, folder: str) -> list[str]:
+        """Names of the files in a folder within, none where there is no such folder."""
+        try:
+            if self.remote:
+                self.files.invalidate_cache()
+                found = [str(name).rpartition("/")[2] for name in self.files.ls(f"{self.root}/{folder}", detail=False)]
+            else:
+                found = os.listdir(Path(self.name) / folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [name for name in found if not name.endswith(PARTIAL)]
+
+    def anything(self) -> bool:
+        """Whether something is there already."""
+        if self.remote:
+            return bool(self.files.exists(self.root) and self.keys(""))
+        path = Path(self.name)
+        return path.is_file() or (path.is_dir() and any(not n.endswith(PARTIAL) for n in os.listdir(path)))
+
+    def zarr(self, *, writable: bool) -> Any:
+        """The Zarr store of it."""
+        if not self.remote:
+            return _whole_files()(self.name, read_only=not writable)
+        from zarr.storage import FsspecStore
+
+        return FsspecStore.from_url(self.name, read_only=not writable)
+
+    def tidy(self) -> None:
+        """Remove what writers that were killed have left."""
+        if self.remote:
+            return
+        for folder, _, names in os.walk(self.name):
+            for name in names:
+                if name.endswith(PARTIAL):
+                    with contextlib.suppress(OSError):
+                        os.unlink(Path(folder) / name)

@@ -1,0 +1,538 @@
+"""Sweeps: which member has which values; stores that are the same however they came about; what can go wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import polhode as ph
+from polhode import cli
+from polhode.ensembles.sweep import call, folder, plan, processes, work
+from polhode.ensembles.sweep.design import Design
+from polhode.ensembles.sweep.draws import points, strata
+from polhode.ensembles.sweep.folder import Folder
+from polhode.ensembles.sweep.picture import picture
+from polhode.ensembles.sweep.store import SweepStore
+from polhode.errors import FileProblem, Interrupted, InvalidInput, OtherMachineWarning
+
+BODY = """\
+method = "v2/mr"
+[system]
+type = "heavy_top"
+inertia = [5.0, 5.0, 1.0]
+center_of_mass = [0.0, 0.0, 1.0]
+weight = 20.0
+[initial]
+rotation_vector = [0.3, 0.0, 0.0]
+angular_velocity = [0.0, 0.0, 5.0]
+[run]
+step = 0.01
+t_end = 0.2
+"""
+SWEEP = """\
+[sweep]
+chunk = 4
+[sweep.grid]
+"run.step" = [0.02, 0.01]
+[sweep.random]
+"system.weight" = { uniform = { low = 10.0, high = 20.0 } }
+"initial.angular_velocity.2" = { normal = { mean = 5.0, sigma = 0.5 } }
+"""
+DRAWS = SWEEP.replace("chunk = 4", "chunk = 4\ncount = 7\nseed = 3")
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Write a scenario into the folder one is in."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text=BODY + DRAWS, name="study.toml"):
+        Path(name).write_text(text)
+        return name
+
+    return write
+
+
+@pytest.fixture
+def polhode(capsys, monkeypatch):
+    """Run the command line; exit code, stdout, stderr."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["polhode", *map(str, words)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = ended.code
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+def files(store):
+    """All that counts of a store: the bytes of its arrays, and its marks without when and how long."""
+    found = {}
+    for path in sorted(Path(store).rglob("*")):
+        name = path.relative_to(store).as_posix()
+        assert not name.endswith(folder.PARTIAL), name
+        if path.is_file() and name != "sweep.json":
+            found[name] = path.read_bytes()
+            if name.startswith("done/"):
+                mark = json.loads(found[name])
+                found[name] = {key: mark[key] for key in ("members", "failures", "failed", "values_sha256")}
+    return found
+
+
+# ------------------------------------------------------------------ which member has which values
+MIXED = {
+    "grid": {"run.step": [0.1, 0.2], "system": {"weight": {"from": 1, "to": 3, "count": 3}}},
+    "list": {"a": [1, 2], "b": ["x", "y"]},
+    "random": {
+        "q": {"uniform_attitude": {}}, "m": {"uniform": {"low": [1.0, 2.0], "high": [2.0, 3.0]}},
+        "initial": {"inertia": {"inertia": {"mean": [3.0, 4.0, 5.0], "relative": 0.1}}},
+        "n": {"normal": {"mean": 0.0, "sigma": 1.0}}, "c": {"choice": {"values": [1.0, 2.0]}},
+    },
+    "count": 5,
+    "seed": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["random", "latin_hypercube", "sobol"])
+def test_members_are_known_by_their_number_alone(way):
+    design = Design.of({way if key == "random" else key: value for key, value in MIXED.items()}, "x")
+    assert design.members == 60 == len(design.columns(0, 60)["a"])
+    whole = design.columns(0, 60)
+    for first, last in [(0, 3), (4, 6), (3, 4), (7, 19), (8, 11), (59, 60)]:
+        part = design.columns(first, last)
+        assert all(part[name] == whole[name][first:last] for name in whole)
+    assert design.member(17) == {name: values[17] for name, values in whole.items()}
+    assert whole["run.step"] == [0.1] * 30 + [0.2] * 30 and whole["system.weight"][::10] == [1, 2, 3] * 2
+    assert whole["a"][:10] == [1] * 5 + [2] * 5 and whole["b"][:10] == ["x"] * 5 + ["y"] * 5
+    assert whole["n"][:5] == whole["n"][55:]  # the same draws for each combination of the others
+    assert np.allclose(np.linalg.norm(whole["q"], axis=1), 1.0, atol=1e-15)
+    assert np.all((np.array(whole["m"]) >= [1, 2]) & (np.array(whole["m"]) <= [2, 3])) and set(whole["c"]) <= {1.0, 2.0}
+    assert np.shape(whole["initial.inertia"]) == (60, 3, 3) or np.shape(whole["initial.inertia"]) == (60, 3)
+
+
+def test_hypercube_has_each_stratum_once():
+    for count in (1, 2, 7, 64, 1000):
+        cells = [strata(5, name, 0, count, count) for name in "abc"]
+        assert all(np.array_equal(np.sort(one), np.arange(count)) for one in cells)
+    assert not np.array_equal(cells[0], cells[1]) and abs(np.corrcoef(cells)[0, 1]) < 0.1
+    assert np.array_equal(strata(5, "a", 10**9 - 3, 10**9, 10**9), strata(5, "a", 10**9 - 5, 10**9, 10**9)[2:])
+    u = points("latin_hypercube", 1, {"a": 2}, 0, 100, 100)["a"]
+    assert np.array_equal(np.sort(np.floor(100 * u), axis=0), np.stack([np.arange(100.0)] * 2, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({}, "nothing varies"),
+        ({"grid": {"a": 3}}, "sweep.grid: a: expected a list of values"),
+        ({"grid": {"a": {"from": 0.0, "to": 1.0, "count": 1}}}, "count is 2 or more"),
+        ({"grid": {"a": {"from": 0.0, "to": 1.0, "count": 3, "spacing": "log"}}}, "must be positive"),
+        ({"list": {"a": [1], "b": [1, 2]}}, "got a 1, b 2"),
+        ({"random": {"a": 1.0}, "count": 3}, "expected a distribution"),
+        ({"random": {"a": {"uniform": {"low": 2.0, "high": 1.0}}}, "count": 3}, "a: low is 2, above high"),
+        ({"random": {"a": {"normal": {"mean": 2.0, "sgma": 1.0}}}, "count": 3}, "sgma"),
+        ({"random": {"a": {"nrmal": {"mean": 2.0}}}, "count": 3}, "expected a distribution"),
+        ({"random": {"a": {"uniform_attitude": {}}}}, "write count = 1000"),
+        ({"grid": {"a": [1]}, "count": 3}, "nothing is drawn"),
+        ({"grid": {"a": [1]}, "list": {"a": [1]}}, "a is given twice"),
+        ({"grid": {"a": [1], "a.b": [2]}}, "a.b is a part of a"),
+        (
+            {way: {way: {"uniform_attitude": {}}} for way in ("random", "sobol")} | {"count": 3},
+            "random and sobol are given",
+        ),
+    ],
+)
+def test_tables_that_are_wrong(table, words):
+    with pytest.raises(InvalidInput, match=r"^x\.toml: ") as told:
+        Design.of(table, "x.toml")
+    assert words in str(told.value)
+
+
+# ------------------------------------------------------------------ what a sweep finds
+def test_members_have_the_bits_of_runs_alone(study):
+    path = study()
+    ds = ph.sweep(path)
+    assert dict(ds.sizes) | {"member": 14} == dict(ds.sizes) and "incomplete" not in ds.attrs
+    assert (
+        (ds.status == 0).all()
+        and (ds.failure == "").all()
+        and ds["run.step"].values.tolist() == [0.02] * 7 + [0.01] * 7
+    )
+    for member in (0, 8, 13):
+        alone = ph.sweep_member(path, member)
+        one = alone.integrate()
+        assert alone.changes["system.weight"] == ds["system.weight"].values[member]
+        assert json.loads(one.attrs["scenario_changes"]) == alone.changes
+        for name in ("attitude", "energy", "angular_momentum_space"):
+            assert np.array_equal(ds[name].values[member], one[name].values[-1]), name
+        assert ds.largest_energy_error.values[member] == abs(one.energy_error.values).max()
+        assert ds.steps.values[member] == one.attrs["steps"] and ds.end_time.values[member] == one.time.values[-1]
+    assert ds.identical(ph.open_sweep("study-sweep.zarr")) and ds.attitude.attrs["long_name"]
+    raw = xr.open_zarr("study-sweep.zarr", chunks=None)
+    assert np.array_equal(raw["system.weight"], ds["system.weight"]) and "system.weight" in raw.coords
+    assert SweepStore(Folder("study-sweep.zarr")).check() == []
+
+
+def test_chunks_workers_and_parts_change_no_bit(study):
+    path = study()
+    ds = ph.sweep(path, store="a.zarr")
+    assert ph.sweep(path, {"chunk": 3}, store="b.zarr").identical(ds)
+    assert ph.sweep(path, store="c.zarr", workers=2).identical(ds)
+    told = []
+    part = ph.sweep(path, store="d.zarr", part=(2, 2), progress=told.append)
+    assert part.attrs["incomplete"] == "6 of 14 members are computed" and told[-1].done == told[-1].total == 6
+    assert np.array_equal(part.status == 0, (np.arange(14) // 4) % 2 == 1) and np.isnan(part.energy.values[0])
+    assert ph.sweep(path, store="d.zarr", part=(1, 2)).identical(ds)
+    assert files("a.zarr") == files("c.zarr") == files("d.zarr")
+
+
+def test_words_vectors_and_all_rows(study):
+    path = study(
+        BODY
+        + """\
+t_eval = [0.0, 0.1, 0.2]
+[sweep]
+rows = "all"
+keep = ["energy_error", "attitude"]
+[sweep.grid]
+method = ["v2/mr", "s4_6/mr"]
+"system.inertia" = [[5.0, 5.0, 1.0], [5.0, 4.0, 1.5]]
+"""
+    )
+    ds = ph.sweep(path)
+    assert ds.method.values.tolist() == ["v2/mr"] * 2 + ["s4_6/mr"] * 2
+    assert ds["system.inertia"].values[1].tolist() == [5.0, 4.0, 1.5] and ds.time.values.tolist() == [0.0, 0.1, 0.2]
+    assert ds.attitude.dims == ("member", "time", "quaternion") and ds["quaternion"].values.tolist() == list("wxyz")
+    one = ph.sweep_member(path, 3).integrate()
+    assert np.array_equal(ds.attitude.values[3], one.attitude.values)
+    picture(ds, "bands.png")
+    assert Path("bands.png").stat().st_size > 10_000
+
+
+def test_rows_must_be_those_of_all(study):
+    with pytest.raises(InvalidInput, match=r"run\.step varies; name their times, t_eval"):
+        ph.sweep(study(), {"rows": "all"})
+    with pytest.raises(InvalidInput, match="unknown variable 'enrgy'; did you mean 'energy'"):
+        ph.sweep(study(), {"keep": ["enrgy"]})
+
+
+def test_members_that_fail_are_marked(study):
+    text = (
+        BODY
+        + '[sweep]\nchunk = 2\n[sweep.grid]\n"run.step" = [0.01, 0.03, 1.0, 0.02]\n"system.weight" = [20.0, 21.0]\n'
+    )
+    ds = ph.sweep(study(text.replace("0.2\n", "2.0\n")))
+    assert ds.status.values.tolist() == [0, 0, 1, 1, 3, 3, 0, 0]
+    assert "run.t_end" in ds.failure.values[2] and str(ds.failure.values[2]).startswith("study.toml:")
+    assert "turns the body" in ds.failure.values[4] and np.isnan(ds.energy.values[2:6]).all()
+    now = ph.sweep_status("study-sweep.zarr")
+    assert (now.members, now.done, now.failed, now.tasks_done) == (8, 8, 4, 4) and len(now.failures) == 4
+    picture(ds, "map.png")
+    with pytest.raises(
+        InvalidInput, match=r"^all 2 members that were tried fail; member 0: study\.toml:1\d: run\.stpe"
+    ):
+        ph.sweep(study(), {"grid": {"run.stpe": [1, 2]}, "random": {}, "count": None}, store="x.zarr")
+
+
+def test_warnings_are_counted(study):
+    text = 'problem = "krysl_fast_top"\nmethod = "forward_euler_m"\n[run]\nstep = 0.002\nt_end = 0.2\n'
+    ph.sweep(study(text + '[sweep.grid]\n"run.t_end" = [0.2, 0.4]\n'))
+    warned = ph.sweep_status("study-sweep.zarr").warned
+    assert all(count <= 2 and isinstance(words, str) for count, _, words in warned.values())
+
+
+# ------------------------------------------------------------------ stopped, killed, moved
+class Stop(Exception):
+    """What ends a sweep in the middle."""
+
+
+def stopping(after):
+    def tell(now):
+        if now.done >= after:
+            raise Stop
+
+    return tell
+
+
+def test_what_was_stopped_goes_on(study):
+    path = study()
+    whole = ph.sweep(path, store="whole.zarr")
+    for after in (4, 8, 12):
+        with pytest.raises(Stop):
+            ph.sweep(path, store="cut.zarr", progress=stopping(after))
+        assert ph.sweep_status("cut.zarr").done == after
+    assert ph.open_sweep("cut.zarr").attrs["incomplete"] == "12 of 14 members are computed"
+    os.rename("cut.zarr", "moved.zarr")
+    told = []
+    assert ph.sweep(path, store="moved.zarr", progress=told.append).identical(whole)
+    assert [now.done for now in told] == [12, 14] and files("moved.zarr") == files("whole.zarr")
+    Path("moved.zarr/done/000000001.json").write_text("{ torn")
+    Path("moved.zarr/energy/c/1").unlink()
+    assert ph.sweep(path, store="moved.zarr").identical(whole) and files("moved.zarr") == files("whole.zarr")
+
+
+def test_interrupts_keep_what_is_done(study):
+    def press(now):
+        if now.done >= 8:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+
+    with pytest.raises(Interrupted, match=r"interrupted; 8 of 14 members are in .*the same command again"):
+        ph.sweep(study(), progress=press)
+
+
+def children():
+    """Processes that this one has started and not waited for."""
+    pids = []
+    for task in Path("/proc/self/task").iterdir():
+        pids += map(int, (task / "children").read_text().split())
+    return pids
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers by /proc")
+def test_killed_workers_change_no_bit(study):
+    path, chance, killed = study(BODY + DRAWS.replace("count = 7", "count = 18")), random.Random(1), []
+
+    def shoot(now):
+        found = children()
+        if found and len(killed) < 6:
+            time.sleep(0.02 * chance.random())
+            killed.append(chance.choice(found))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    ph.sweep(path, store="whole.zarr")
+    ph.sweep(path, store="shot.zarr", workers=2, progress=shoot)
+    assert len(killed) == 6 and files("shot.zarr") == files("whole.zarr")
+
+
+CLIENT = "import sys, polhode as ph; ph.sweep(sys.argv[1], store=sys.argv[2], workers=int(sys.argv[3]))"
+
+
+def shot_clients(path, store, kills, chance, workers=1):
+    """A sweep whose client is killed again and again, until it is over; how often that was."""
+    count = 0
+    while True:
+        client = subprocess.Popen([sys.executable, "-c", CLIENT, path, store, str(workers)])
+        try:
+            client.wait(chance.uniform(1.0, 4.0) if count < kills else 300.0)
+            assert client.returncode == 0
+            return count
+        except subprocess.TimeoutExpired:
+            client.kill()
+            client.wait()
+            count += 1
+
+
+def test_killed_clients_change_no_bit(study):
+    path = study(BODY.replace("0.2\n", "20000.0\nevery = 1000\n") + DRAWS.replace("chunk = 4", "chunk = 1"))
+    ph.sweep(path, store="whole.zarr")
+    assert shot_clients(path, "shot.zarr", 2, random.Random(2)) >= 1
+    assert files("shot.zarr") == files("whole.zarr")
+
+
+@pytest.mark.full
+def test_sixty_kills_change_no_bit(study):
+    path = study(BODY.replace("0.2\n", "20000.0\nevery = 1000\n") + DRAWS.replace("count = 7", "count = 150"))
+    ph.sweep(path, store="whole.zarr", workers=2)
+    chance, killed = random.Random(3), []
+
+    def shoot(now):
+        found = children()
+        if found and len(killed) < 40 and chance.random() < 0.7:
+            time.sleep(0.3 * chance.random())
+            killed.append(chance.choice(found))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    ph.sweep(path, store="shot.zarr", workers=2, progress=shoot)
+    assert files("shot.zarr") == files("whole.zarr")
+    count = shot_clients(path, "clients.zarr", 20, chance, workers=2)
+    assert len(killed) == 40 and count >= 15
+    time.sleep(5.0)  # the last workers of clients that are gone
+    Folder("clients.zarr").tidy()
+    assert files("clients.zarr") == files("whole.zarr")
+
+
+DEADLY = """\
+import os
+
+
+def torque(t, q, omega, parameters):
+    if parameters[0] == 2.0 and os.environ.get("POLHODE_DEADLY"):
+        os._exit(9)
+    return (parameters[0], 0.0, 0.0)
+"""
+USER = """\
+method = "v2/mr"
+[system]
+type = "rigid_body"
+inertia = [1.0, 2.0, 3.0]
+torque = "deadly.py:torque"
+parameters = [0.0]
+[run]
+step = 0.01
+t_end = 0.02
+[sweep]
+chunk = 2
+[sweep.grid]
+"system.parameters.0" = [0.0, 1.0, 2.0, 3.0]
+"""
+
+
+def test_a_member_that_kills_its_worker_is_given_up(study, monkeypatch):
+    Path("deadly.py").write_text(DEADLY) if study(USER) else None
+    monkeypatch.setenv("POLHODE_DEADLY", "1")
+    monkeypatch.setattr(processes, "MOST_DEATHS", 2)
+    ds = ph.sweep("study.toml", workers=2, allow_code=True)
+    assert ds.status.values.tolist() == [0, 0, 7, 0]
+    assert ds.failure.values[2] == "2 worker processes ended at this member, the last one by exit code 9"
+    monkeypatch.delenv("POLHODE_DEADLY")
+    assert (ph.sweep("study.toml", store="b.zarr", allow_code=True).status == 0).all()
+    with pytest.raises(InvalidInput, match="--allow-code"):
+        ph.sweep("study.toml", store="c.zarr")
+
+
+def test_functions_travel_with_the_store(study):
+    Path("deadly.py").write_text(DEADLY) if study(USER) else None
+    ph.sweep("study.toml", {"chunk": 4}, store="a.zarr", allow_code=True)
+    moved = SweepStore(Folder("a.zarr")).plan.study
+    Path("deadly.py").unlink()
+    assert moved.scenario(1, True).integrate().time.size == 3 and moved.file.parent != Path.cwd()
+
+
+# ------------------------------------------------------------------ what can go wrong
+def test_a_store_of_another_sweep(study):
+    path = study()
+    ph.sweep(path)
+    for text, what in [
+        (BODY.replace("5.0, 5.0, 1.0", "5.0, 5.0, 1.5") + DRAWS, r"\[system\]"),
+        (BODY + DRAWS.replace("seed = 3", "seed = 4"), r"sweep\.seed"),
+        (BODY.replace("v2/mr", "s4_6/mr") + DRAWS, "method"),
+    ]:
+        with pytest.raises(
+            FileProblem, match=rf"belongs to another sweep, which differs in {what}; name another store"
+        ):
+            ph.sweep(study(text))
+    assert ph.sweep(study("# only words\n" + BODY + DRAWS.replace("chunk = 4", "chunk = 5"))).sizes["member"] == 14
+    Path("other.zarr").mkdir()
+    Path("other.zarr/notes.txt").write_text("mine")
+    with pytest.raises(FileProblem, match="holds something else; name another store"):
+        ph.sweep(path, store="other.zarr")
+    with pytest.raises(FileProblem, match="there is no sweep in"):
+        ph.open_sweep("nothing.zarr")
+    with pytest.raises(InvalidInput, match=r"must end in \.zarr"):
+        ph.sweep(path, store="x.nc")
+    Path("study-sweep.zarr/sweep.json").write_text("{}")
+    with pytest.raises(FileProblem, match=r"its sweep\.json was changed"):
+        ph.open_sweep("study-sweep.zarr")
+
+
+def test_other_versions(study, monkeypatch):
+    path = study()
+    with pytest.raises(Stop):
+        ph.sweep(path, progress=stopping(4))
+    mine = plan.maker()
+    monkeypatch.setattr(work, "maker", lambda: mine | {"polhode": "0.0.9"})
+    with pytest.raises(FileProblem, match=r"worker on .* has polhode 0\.0\.9 .* install the same version there"):
+        ph.sweep(path)
+    monkeypatch.setattr(call, "maker", lambda: mine | {"polhode": "0.0.9"})
+    with pytest.raises(FileProblem, match=r"begun by polhode .*, and this is 0\.0\.9; go on with that version"):
+        ph.sweep(path)
+    for module in (work, call):
+        monkeypatch.setattr(module, "maker", lambda: mine | {"numpy": "1.0"})
+    with pytest.warns(OtherMachineWarning, match=r"numpy .* is now 1\.0"):
+        assert (ph.sweep(path).status == 0).all()
+
+
+def test_a_full_disk(study, monkeypatch):
+    path, written = study(), []
+    real = folder.write_whole
+
+    def until_full(target, data, **options):
+        written.append(target)
+        if len(written) > 70:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(target, data, **options)
+
+    monkeypatch.setattr(folder, "write_whole", until_full)
+    with pytest.raises(FileProblem, match="No space left on device; what is done stays done: make room"):
+        ph.sweep(path)
+    monkeypatch.setattr(
+        folder, "write_whole", lambda *a, **k: until_full(*a, **k) if len(written) < 3 else real(*a, **k)
+    )
+    assert ph.sweep(path).identical(ph.sweep(path, store="b.zarr"))
+    written.clear()
+
+
+def test_bits_that_rot_are_found(study):
+    ph.sweep(study())
+    store = SweepStore(Folder("study-sweep.zarr"))
+    store.arrays["energy"][5] = 1.0
+    assert store.check() == [1]
+    Path("study-sweep.zarr/energy/c/2").write_bytes(b"torn")
+    assert store.check() == [1, 2]
+
+
+def test_urls(study):
+    pytest.importorskip("fsspec")
+    path = study()
+    whole = ph.sweep(path)
+    where = f"file://{Path.cwd()}/far.zarr"
+    with pytest.raises(Stop):
+        ph.sweep(path, store=where, progress=stopping(8))
+    assert ph.sweep(path, store=where, workers=2).identical(whole) and ph.open_sweep(where).identical(whole)
+    assert ph.sweep_status(where).done == 14
+    assert ph.sweep(path, store="memory://s.zarr").identical(whole)
+    with pytest.raises(InvalidInput, match="cannot reach the store"):
+        ph.sweep(path, store="nosuch://x/s.zarr")
+
+
+def test_arguments(study):
+    path = study()
+    for words, options in [
+        ("workers is 0", {"workers": 0}), ("both given", {"workers": 2, "scheduler": "tcp://x:1"}),
+        (r"part\[0\]", {"part": (3, 2)}), ("k-th of n parts", {"part": 3}), ("progress must be", {"progress": 3}),
+    ]:  # fmt: skip
+        with pytest.raises(InvalidInput, match=words):
+            ph.sweep(path, **options)
+    with pytest.raises(InvalidInput, match="there is no member 14"):
+        ph.sweep_member(path, 14)
+    with pytest.raises(InvalidInput, match=r"has a \[sweep\] and is many runs; run them with `polhode sweep"):
+        ph.read_scenario(path)
+
+
+# ------------------------------------------------------------------ the command line
+def test_command(study, polhode):
+    path = study()
+    code, out, err = polhode("sweep", path)
+    assert (code, out) == (0, "") and "14 of 14, 0 failed" in err and "100.0 %  14 of 14 members" in err
+    assert Path("study-sweep.png").stat().st_size > 10_000
+    code, out, err = polhode("sweep", "--status", "study-sweep.zarr")
+    assert code == 0 and "14 of 14 members (100.0 %), 0 failed; 4 of 4 tasks" in out
+    assert json.loads(polhode("sweep", "--status", "study-sweep.zarr", "--json")[1])["done"] == 14
+    code, out, err = polhode("sweep", path, "--json", "-q", "--no-picture", "--part", "1/2", "--store", "p.zarr")
+    assert code == 0 and json.loads(out)["done"] == 8 and err == ""
+    code, _, err = polhode("sweep", path, "--member", "3", "-o", "three.nc")
+    assert code == 0 and ph.load("three.nc").equals(ph.sweep_member(path, 3).integrate()) and "three.nc" in err
+    assert polhode("sweep", path, "--part", "3")[0] == 3 and polhode("sweep", path, "-o", "x.nc")[0] == 3
+    assert polhode("run", path)[0] == 3 and polhode("sweep", "none.toml")[0] == 5
+    assert polhode("sweep", "--check", "study-sweep.zarr")[0] == 0
+    Path("study-sweep.zarr/energy/c/0").unlink()
+    code, _, err = polhode("sweep", "--check", "study-sweep.zarr")
+    assert code == 5 and "1 tasks in study-sweep.zarr" in err
+    assert "14 of 14" in polhode("sweep", "--status", "study-sweep.zarr")[1]
