@@ -71,6 +71,9 @@ def has(value: Any, name: str) -> bool:
 
 def has_quantity(value: Any) -> bool:
     """Whether a value is a quantity, or a list or an array that contains one."""
+    kind = type(value)
+    if value is None or kind in NUMBERS or ((kind is tuple or kind is list) and NUMBERS.issuperset(map(type, value))):
+        return False
     if isinstance(value, np.ndarray) and value.dtype == object:
         return any(map(is_quantity, value.flat))
     return is_quantity(value) or any(

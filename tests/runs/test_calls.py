@@ -36,7 +36,7 @@ def calls(run):
 
 @counting
 @pytest.mark.parametrize(
-    ("system", "method", "most"), [(TOP, "v2", 1050), (ph.free_body((1, 2, 3)), "exact", 900)], ids=["top", "free"]
+    ("system", "method", "most"), [(TOP, "v2", 800), (ph.free_body((1, 2, 3)), "exact", 650)], ids=["top", "free"]
 )
 def test_a_short_run_calls_few_functions(system, method, most):
     def run(steps=10):

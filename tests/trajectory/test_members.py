@@ -32,7 +32,7 @@ KINDS = {
 
 def alone(system):
     """The constants of one system."""
-    return Constants.alone(system.mass, system.moments, system.frames, system.with_memory, system.axis)
+    return Constants.alone(*system.for_kernels)
 
 
 def stacked(systems):

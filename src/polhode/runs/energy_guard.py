@@ -28,7 +28,7 @@ def work_variables(auxiliary: Sequence[Any]) -> list[int]:
     return [k for k, own in enumerate(auxiliary) if own.quantity == "work"]
 
 
-def energy_ratios(system: System, states: Any, potential: Any) -> Any:
+def energy_ratios(system: System, states: Any, potential: Any, kinetic: Any = None) -> Any:
     """Energy errors (n,) of states since the first of them, over the energies there are.
 
     Parameters
@@ -39,20 +39,30 @@ def energy_ratios(system: System, states: Any, potential: Any) -> Any:
         The first of them the start.
     potential : array (n,) or None
         Their potential energies.
+    kinetic : array (n,), optional
+        Their kinetic energies, where they are known.
     """
-    stored = np.zeros(len(states)) if potential is None else potential
-    kinetic = system.kinetic_energies(states)
-    work = states[:, [L.BODY * system.N + k for k in work_variables(system.auxiliary)]]
-    work = work - work[0]
-    change = np.abs(kinetic + stored - kinetic[0] - stored[0] - work.sum(axis=1))
-    scale = kinetic[0] + np.abs(stored[0]) + np.abs(stored) + np.abs(work).sum(axis=1)
+    kinetic = system.kinetic_energies(states) if kinetic is None else kinetic
+    change, scale = kinetic - kinetic[0], kinetic[0]
+    if potential is not None:
+        change, scale = change + (potential - potential[0]), scale + (np.abs(potential[0]) + np.abs(potential))
+    columns = work_variables(system.auxiliary)
+    if columns:
+        work = states[:, [L.BODY * system.N + k for k in columns]]
+        work = work - work[0]
+        change, scale = change - work.sum(axis=1), scale + np.abs(work).sum(axis=1)
+    change = np.abs(change)
+    if np.ndim(scale) == 0:
+        scale = np.full(len(change), scale)
+    if (scale > 0.0).all():
+        return change / scale
     return np.divide(change, scale, out=np.where(change > 0.0, np.inf, 0.0), where=scale > 0.0)
 
 
 def first_beyond(ratios: Any, limit: float) -> int | None:
     """The first row whose ratio is not within the limit."""
-    beyond = np.flatnonzero(~(ratios <= limit))
-    return int(beyond[0]) if beyond.size else None
+    within = ratios <= limit
+    return None if within.all() else int(np.argmin(within))
 
 
 def first_blown(system: System, states: Any, potential: Any) -> int | None:

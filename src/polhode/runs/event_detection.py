@@ -129,6 +129,8 @@ class EventDetection:
 
     def breaks_after(self, t: float) -> list[float]:
         """Times after this one at which the run is cut, in its order; at its end only if something happens there."""
+        if not (self.system.switches or self.system.impulses or self.cut_at):
+            return []
         start, end = self.t0, self.final
         slack = 4.0 * EPSILON * max(abs(start), abs(end))
         times = {t for switch in self.system.switches for t in (switch.start, switch.stop) if isfinite(t) and t != end}
@@ -151,6 +153,8 @@ class EventDetection:
             Nothing leads there.
         """
         found: list[Found] = []
+        if not self.system.impulses:
+            return found
         for impulse in () if first and self.over else self.system.impulses[:: 1 if self.direction > 0.0 else -1]:
             if impulse.time != t:
                 continue

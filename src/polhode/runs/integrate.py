@@ -231,7 +231,8 @@ def carry_out(
     with contextlib.ExitStack() as closing:
         if progress is True:
             progress = closing.enter_context(Display())
-        report_progress = teller(None if progress is False else progress, "progress", "True or a function")
+        silent = progress is None or progress is False
+        report_progress = teller(None if silent else progress, "progress", "True or a function")
         if store is not None:
             closing.enter_context(store)
         total = request.total
@@ -240,7 +241,8 @@ def carry_out(
             with held():
                 store.begin(request)
         report_progress(Progress(0, total, 0.0, "preparing"))
-        with jit.watched(lambda: report_progress(Progress(0, total, 0.0, "compiling"))):
+        compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
+        with contextlib.nullcontext() if silent else jit.watched(compiling):
             run = RUNS[type(request.steps)](request)
             if store is not None:
                 store.join(run, record)

@@ -47,8 +47,7 @@ class Rows:
 
     @cached_property
     def _constants(self) -> Constants:
-        own = self.system
-        return Constants.alone(own.mass, own.moments, own.frames, own.with_memory, own.axis)
+        return Constants.alone(*self.system.for_kernels)
 
     @cached_property
     def _made(self) -> OfBodies:

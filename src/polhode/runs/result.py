@@ -19,6 +19,7 @@ from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.trajectory import CONVENTIONS, UNITS, dataset
 from polhode.trajectory.build import with_bath, with_events
+from polhode.trajectory.quantities import Constants, OfBodies, of_bodies
 from polhode.trajectory.schema import MEANING
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def release() -> str:
 def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None, stopped: str) -> xr.Dataset:
     """The Dataset of what a run has recorded; where there is an error it is raised, with the Dataset on it."""
     times, states, iterations, sizes = record.between(0, record.count)
-    energies = None
+    energies, made = None, None
     if potential is not None:
         energies, problem = potential_energies(run, potential, times, states)
         if len(energies) < len(times):
@@ -43,12 +44,13 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
             times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
     warned = error is None and run.guard
     if run.judged and len(times):
-        ratios = energy_ratios(run.system, states, energies)
+        made = of_bodies(states, Constants.alone(*run.system.for_kernels))
+        ratios = energy_ratios(run.system, states, energies, made.kinetic_energy)
         k = first_beyond(ratios, BEYOND)
         if k and (error is None or isinstance(error, NotFinite)):
             error = blown_up(times[k], times[k - 1], run.number(times[k]), run.chosen.label, run.finer, run.system)
             times, states, iterations, sizes = (a[:k] for a in (times, states, iterations, sizes))
-            energies = None if energies is None else energies[:k]
+            energies, made = None if energies is None else energies[:k], None
         elif warned:
             k = first_beyond(ratios, LARGE)
             if k:
@@ -58,7 +60,7 @@ def finish(run: Run, potential: Any, record: Record, error: PolhodeError | None,
         told = coarse_loads(run, times, states)
         if told:
             warn(told, CoarseStepWarning)
-    ds = columns(run, times, states, iterations, sizes, energies, attributes(run, error, stopped))
+    ds = columns(run, times, states, iterations, sizes, energies, attributes(run, error, stopped), made)
     ds = with_found(run, ds, stopped)
     ds.encoding["seconds"] = run.seconds
     if error is not None:
@@ -102,8 +104,9 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
 
 
 def columns(
-    run: Run, times: Any, states: Any, iterations: Any, sizes: Any, energies: Any, attributes: dict[str, Any]
-) -> xr.Dataset:
+    run: Run, times: Any, states: Any, iterations: Any, sizes: Any, energies: Any, attributes: dict[str, Any],
+    made: OfBodies | None = None,
+) -> xr.Dataset:  # fmt: skip
     """The Dataset of rows of a run, of which the first is the start of the run; without its events.
 
     Parameters
@@ -115,19 +118,25 @@ def columns(
         Their potential energies.
     attributes : dict
         Of the Dataset.
+    made : OfBodies, optional
+        What follows from the states, where that is known already.
     """
     units, prepared = run.request.settings.units, run.integrator.prepared
     compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
-    ds = dataset(run.system, times, states, iterations, energies, attributes, units, prepared.coordinates, compensation)
+    more: dict[str, Any] = {}
     if run.adaptive or run.time_transformed_run:
-        ds["step"] = ("time", sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[units]["step"]})
+        more["step"] = (("time",), sizes.copy(), {"long_name": MEANING["step"], "units": UNITS[units]["step"]})
+    if run.time_transformed_run:
+        words = {"long_name": MEANING["time_variables"], "units": UNITS[units]["time_variables"]}
+        more["time_variables"] = (("time", "time_variable"), states[:, -L.TIME_VARIABLES :].copy(), words)
+    ds = dataset(
+        run.system, times, states, iterations, energies, attributes, units, prepared.coordinates, compensation,
+        more=more, of_rows=made,
+    )  # fmt: skip
     if prepared.bath is not None:
         first = L.BODY * run.system.N + len(run.system.auxiliary)
         numbers = states[:, first : first + prepared.bath.numbers.size].copy()
         ds = with_bath(ds, numbers, prepared.bath.energy(numbers, run.integrator.bath_coefficients), units)
-    if run.time_transformed_run:
-        words = {"long_name": MEANING["time_variables"], "units": UNITS[units]["time_variables"]}
-        ds["time_variables"] = (("time", "time_variable"), states[:, -L.TIME_VARIABLES :].copy(), words)
     return ds
 
 

@@ -69,7 +69,7 @@ class Settings:
             Something else, a name that it does not know, or as ``Settings``.
         """
         if given is None:
-            return cls()
+            return BY_DEFAULT
         if isinstance(given, Settings):
             return given
         known = [field.name for field in fields(cls)]
@@ -77,6 +77,10 @@ class Settings:
             if name not in known:
                 raise unknown_name("name in settings", name, known)
         return cls(**given)
+
+
+BY_DEFAULT = Settings()
+"""The settings of which nothing is said."""
 
 
 # ------------------------------------------------------------------ arguments of before

@@ -191,7 +191,7 @@ def state_of(start: Any) -> State:
         Something else, a name that it does not know, or as ``State``.
     """
     if start is None:
-        return State()
+        return AT_REST
     if isinstance(start, State):
         return start
     words = {name: value for name, value in mapping(start, "start").items() if value is not None}
@@ -212,7 +212,9 @@ def record_of(start: Any) -> dict[str, Any]:
     InvalidInput
         A record that polhode did not write.
     """
-    attributes = start.attrs if hasattr(type(start), "isel") else {}
+    if not hasattr(type(start), "isel"):
+        return {}
+    attributes = start.attrs
     try:
         kept = json.loads(attributes.get("run", "{}"))
     except Exception:  # of whatever kind the text is
@@ -287,3 +289,7 @@ def as_kept(given: Mapping[str, Any]) -> dict[str, Any]:
             attitude = made.get("attitude", (1.0, 0.0, 0.0, 0.0))
             made[name.removesuffix("_space")] = rotation.rotate_inverse(attitude, array(found[name], name))
     return made
+
+
+AT_REST = State()
+"""The state of which nothing is said."""

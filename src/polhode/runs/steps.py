@@ -311,6 +311,8 @@ def checked_breaks(breaks: Any, start: float, end: float | None) -> list[float]:
     InvalidInput
         No flat sequence of finite times, or one outside of the run.
     """
+    if type(breaks) is tuple and not breaks:
+        return []
     times = numbers(breaks, "breaks", "")
     low, high = (start, inf) if end is None else (min(start, end), max(start, end))
     for t in times:

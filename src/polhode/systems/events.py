@@ -425,6 +425,8 @@ def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]
     InvalidInput
         Naming the event by its number.
     """
+    if type(descriptions) is tuple and not descriptions:
+        return []
     if isinstance(descriptions, str | Event | Mapping):
         descriptions = [descriptions]
     if not isinstance(descriptions, Sequence):
@@ -445,6 +447,8 @@ def events_of(descriptions: Any, refuses: Callable[[Event], str]) -> list[Event]
 # ------------------------------------------------------------------ compiled for a run
 def table_of(watches: Sequence[Watch]) -> Any:
     """The table that the EVENT role reads (see ``event_value``)."""
+    if not watches:
+        return np.zeros(1)
     rows: list[float] = []
     for watch in watches:
         rows += [float(watch.code), float(2 * len(watches) + sum(len(w.numbers) for w in watches[: len(rows) // 2]))]

@@ -472,6 +472,12 @@ class System:
         together[: len(self.parameters)] = self.parameters
         return together
 
+    @property
+    def for_kernels(self) -> tuple[Any, ...]:
+        """Masses, moments, frames, parameters with memory, and the symmetry axis: what differs between systems of one
+        kind."""
+        return self.mass, self.moments, self.frames, self.with_memory, self.axis
+
     def kinetic_energies(self, states: Any, turning: bool = True) -> Any:
         """Kinetic energies (n,) of states (n, 13 N or more), without that of rotations where not ``turning``."""
         body = states[:, : L.BODY * self.N].reshape(len(states), self.N, L.BODY)

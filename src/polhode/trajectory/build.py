@@ -89,8 +89,7 @@ def dataset(
     N, S = system.N, len(system.auxiliary)
     shape = states.shape[:-1]
     leading = ("member", "time")[-len(shape) :]
-    own = (system.mass, system.moments, system.frames, system.with_memory, system.axis)
-    constants = Constants.alone(*own) if members is None else members
+    constants = Constants.alone(*system.for_kernels) if members is None else members
     body = states[..., : L.BODY * N].reshape(*shape, N, L.BODY)
     made = of_bodies(states.reshape(-1, states.shape[-1]), constants) if of_rows is None else of_rows
     attitude, m, omega, velocity, spatial, kinetic = (a.reshape(*shape, *a.shape[1:]) for a in made)
@@ -223,21 +222,19 @@ def _compensations(system: System, states: Any, constants: Constants, compensati
 
 
 @lru_cache(64)
-def _labelled(labels: tuple[tuple[str, tuple[Any, ...]], ...]) -> tuple[dict[str, Any], dict[Any, Any]]:
-    """Variables and indexes of labels along dimensions, made once."""
-    import xarray as xr
-
-    kept = xr.Dataset(coords={name: (name, list(words)) for name, words in labels}).coords
-    return {str(name): one.variable for name, one in kept.items()}, dict(kept.xindexes)
+def _labelled(name: str, words: tuple[Any, ...]) -> tuple[Any, Any]:
+    """An index of labels along a dimension and its coordinate, made once."""
+    return _index(name, np.array(words), {})
 
 
 def _index(name: str, values: Any, about: Mapping[str, str]) -> tuple[Any, Any]:
     """An index along a dimension, and its coordinate."""
+    import pandas as pd
     import xarray as xr
     from xarray.indexes import PandasIndex
 
-    index = PandasIndex(values, name)
-    return index, index.create_variables({name: xr.Variable(name, values, dict(about))})[name]
+    index = PandasIndex(pd.Index(values, name=name), name)  # which need not give it its name
+    return index, index.create_variables({name: xr.Variable((name,), values, dict(about))})[name]
 
 
 def assembled(
@@ -270,15 +267,11 @@ def assembled(
     """
     import xarray as xr
 
-    made, along = {}, {}
-    for name, (dims, values, words) in variables.items():
-        if tuple(dims) == (name,):  # labels
-            along[name] = _index(name, values, words)
-            continue
-        quick = type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple
-        made[name] = xr.Variable(dims, values, words, fastpath=quick)
-    kept, indexes = _labelled(labels)
-    coords, indexes = {name: one.copy(deep=False) for name, one in kept.items()}, dict(indexes)
+    made, coords, indexes = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    lengths: dict[Any, int] = dict(sizes)
+    for name, words in labels:
+        indexes[name], kept = _labelled(name, words)
+        coords[name], lengths[name] = kept.copy(deep=False), len(words)
     if times.ndim == 1:
         indexes["time"], coords["time"] = _index("time", times, about)
     else:
@@ -286,12 +279,18 @@ def assembled(
     if "member" in sizes:
         numbers = np.arange(sizes["member"])
         indexes["member"], coords["member"] = _index("member", numbers, {"long_name": "number of the member"})
-    for name, (index, one) in along.items():
-        indexes[name], coords[name] = index, one
-    for name, (dims, values, words) in varied.items():
-        coords[name] = xr.Variable(dims, values, words)
-    lengths: dict[Any, int] = {}
-    for one in (*made.values(), *coords.values()):
+    for name, (dims, values, told) in variables.items():
+        if type(values) is np.ndarray and values.dtype.kind in "fi" and type(dims) is tuple and dims != (name,):
+            made[name] = xr.Variable(dims, values, told, fastpath=True)
+            lengths.update(zip(dims, values.shape, strict=True))
+        elif tuple(dims) == (name,):  # labels
+            indexes[name], coords[name] = _index(name, np.asarray(values), told)
+            lengths[name] = len(values)
+        else:
+            made[name] = one = xr.Variable(dims, values, told)
+            lengths.update(zip(one.dims, one.shape, strict=True))
+    for name, (dims, values, told) in varied.items():
+        coords[name] = one = xr.Variable(dims, values, told)
         lengths.update(zip(one.dims, one.shape, strict=True))
     try:
         return xr.Dataset._construct_direct(  # type: ignore[no-any-return, unused-ignore]

@@ -48,7 +48,7 @@ class Constants(NamedTuple):
 
     @classmethod
     def alone(cls, *of_system: Any) -> Constants:
-        """Those of one member, from ``mass``, ``moments``, ``frames``, ``with_memory`` and ``axis`` of a system."""
+        """Those of one member, from ``System.for_kernels``."""
         return cls(*(None if one is None else one[None] for one in of_system))
 
     @property
