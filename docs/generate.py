@@ -96,6 +96,7 @@ def write(folder: Path) -> list[Path]:
         "export.md": module_page("Exports", "polhode.trajectory.export", "polhode.export"),
         "observables.md": module_page("Observables", "polhode.trajectory.observables", "polhode.observables"),
         "sampling.md": module_page("Distributions of members", "polhode.ensembles.sampling", "polhode.sampling"),
+        "reduce.md": module_page("Reductions over members", "polhode.ensembles.reductions", "polhode.reduce"),
         "events.md": module_page("Events of a motion", "polhode.systems.events", "polhode.events"),
         "planets.md": module_page("Constants of planets", "polhode.systems.planets", "polhode.planets"),
         "rotation.md": module_page("Rotations", "polhode.algebra.rotation", "polhode.rotation"),

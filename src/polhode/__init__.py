@@ -33,7 +33,7 @@ _MODULES = {
     "variational": "algebra.variational", "forces": "systems.forces", "events": "systems.events",
     "planets": "systems.planets", "trajectory": "trajectory", "export": "trajectory.export", "errors": "errors",
     "observables": "trajectory.observables", "constrained": "systems.constrained", "poinsot": "runs.poinsot",
-    "sampling": "ensembles.sampling",
+    "sampling": "ensembles.sampling", "reduce": "ensembles.reductions",
 }  # fmt: skip
 _MOVED = {
     "errors": (

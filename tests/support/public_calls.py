@@ -24,7 +24,8 @@ Q, W, INERTIA, LENGTH = [0.6, 0.0, 0.8, 0.0], [0.1, -0.2, 0.3], [2.0, 3.0, 4.5],
 TURN = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 NO_FUNCTIONS = {
     "Progress", "System", "Method", "Scheme", "Force", "Impulse", "Event", "Planet", "Lattice", "Principal",
-    "Distribution", "Members", "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
+    "Distribution", "Members", "Reduction", "Running",
+    "ClassicalElements", "EquinoctialElements", "ModifiedEquinoctialElements",
 }  # fmt: skip
 """Records, which users read and do not make; their numbers are checked where they are handed in."""
 
@@ -349,6 +350,13 @@ CALLS = {
     "sampling.members": [{"varied": {"mass": {"uniform": {"low": 1.0, "high": 2.0}}}, "count": 3,
                           "design": "latin_hypercube", "seed": 1}],
     "sampling.read_table": [{"table": lambda: xr.Dataset({"mass": ("member", [1.0, 2.0])})}],
+    **{f"reduce.{name}": [{"name": "energy", "of": max}] for name in ("mean", "std", "covariance", "extremes")},
+    "reduce.quantiles": [{"name": "energy", "q": [0.1, 0.5], "of": max, "size": 1024}],
+    "reduce.crossings": [{"name": "energy", "level": 1.0, "direction": "rising", "of": max}],
+    "reduce.events": [{"kind": "apsis"}],
+    "reduce.user": [{"name": "own", "start": list, "add": max, "merge": max, "result": max}],
+    "reduce.reductions_from": [{"given": {"energy": "mean"}}],
+    "reduce.apply": [{"ds": lambda: xr.Dataset({"x": ("member", [1.0, 2.0])}), "reduce": {"x": "mean"}, "block": 1}],
     # plots
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
     "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],
