@@ -7,13 +7,14 @@ needs otherwise (members in lanes, or fastest in memory) it makes of them itself
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 NOT_RUN = -1
-"""Status of a member whose turn has not come."""
-TOO_MANY_STEPS = 100
-"""Status of a member that has tried all the steps a tolerance allows; other statuses are those of ``kernel.layout``."""
+"""Status of a member whose turn has not come; others are those of ``kernel.layout`` and ``kernel.many``."""
+RAISED = 101
+"""Status of a member for which a function of the user raised an exception."""
 
 
 @dataclass
@@ -32,9 +33,9 @@ class Block:
     parameters : array (M or 1, P)
         Parameters of the system, without the scratch memory behind them.
     t0, h : float
-        Time of the start, and the signed step.
+        Time of the start, and the signed step; with a tolerance the signed span.
     n : int
-        Number of steps.
+        Number of steps; with a tolerance 1.
     every : int
         Steps from one row to the next.
     rows : array (M, R, width)
@@ -45,7 +46,13 @@ class Block:
     status : int array (M,)
         Receives 0, or the status of the step that failed (``kernel.layout``).
     done : int array (M,)
-        Receives the number of steps completed.
+        Receives the number of steps completed; with a tolerance the number of rows written.
+    samples : array (R,), optional
+        With a tolerance: the times of the rows, in the order of the run.
+    sizes : array (M, R), optional
+        With a tolerance: receives the size of the step that contains or ends at each row, 0 at the start.
+    stopped : function, optional
+        Whether a member that takes long is to be left unfinished, with the status NOT_RUN.
     """
 
     states: Any
@@ -60,6 +67,24 @@ class Block:
     iterations: Any
     status: Any
     done: Any
+    samples: Any = None
+    sizes: Any = None
+    stopped: Callable[[], bool] | None = None
+
+    def part(self, first: int, last: int) -> Block:
+        """Members ``first`` to ``last - 1`` alone, on the same memory."""
+
+        def of_all(values: Any) -> Any:
+            return values if len(values) == 1 else values[first:last]
+
+        def each(values: Any) -> Any:
+            return None if values is None else values[first:last]
+
+        return Block(
+            each(self.states), of_all(self.bodies), of_all(self.frames), of_all(self.parameters), self.t0, self.h,
+            self.n, self.every, each(self.rows), each(self.iterations), each(self.status), each(self.done),
+            self.samples, each(self.sizes), self.stopped,
+        )  # fmt: skip
 
 
 class Engine(Protocol):

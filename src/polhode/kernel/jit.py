@@ -273,6 +273,14 @@ def _addresses(function: Any, signature: Any) -> tuple[int, int]:
     return kept[1]  # type: ignore[no-any-return]
 
 
+def address_of(function: Any, signature: Any) -> Any:
+    """The address of a compiled kernel in the form of ``addresses_of``, for kernels that call it; these take arrays,
+    too, which functions in C do not."""
+    if config.DISABLE_JIT:
+        return (function, None)
+    return np.array([0, _get_jit_address(function, signature)], dtype=np.int64)
+
+
 def python_of(function) -> FunctionType:
     """The plain Python function of ``function``, which may be compiled."""
     return getattr(function, "py_func", function)

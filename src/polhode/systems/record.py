@@ -305,7 +305,9 @@ class System:
         Events that every run detects, such as the edge of a shadow or a surface.
     quantities : function or None
         ``quantities(body) -> {name: array}`` from recorded states (n, N, 13): further variables of the trajectory, a
-        scalar or a vector per body, (n, N) or (n, N, 3), with names from ``polhode.trajectory.schema``.
+        scalar or a vector per body, (n, N) or (n, N, 3), with names from ``polhode.trajectory.schema``. Where it has a
+        method ``of_members(mass (n, N), moments (n, N, 3), parameters (n, P))``, which returns such a function for rows
+        with constants of their own, members of an ensemble may differ in these.
     recommended : str
         Default method of ``integrate``, from the measured tables. Unless given: "exact" without loads, "kepler" if only
         a centre acts, "mkrk:cv8" if loads depend on velocities, else "rkn6_14a", with "/kepler" if a centre attracts.

@@ -356,10 +356,14 @@ def _inertias(inertia: Any, N: int) -> tuple[Any, Any]:
 class _Energies:
     """Spin, attitude energy and orbital energy from recorded states."""
 
-    mu: float
+    mu: Any
     mass: Any
     moments: Any
     gradient: bool
+
+    def of_members(self, mass: Any, moments: Any, parameters: Any) -> _Energies:
+        """The same with constants of their own for each row: masses (n, N), moments (n, N, 3), parameters (n, P)."""
+        return _Energies(parameters[:, MU, None], mass, np.where(np.isinf(moments), 0.0, moments), self.gradient)
 
     def __call__(self, body: Any) -> dict[str, Any]:
         r, p = body[..., L.POSITION : L.MOMENTUM], body[..., L.MOMENTUM : L.ATTITUDE]
@@ -367,7 +371,7 @@ class _Energies:
         size = np.linalg.norm(r, axis=-1)
         attitude = 0.5 * np.sum(m * m / turning(self.moments), axis=-1)
         if self.gradient:
-            D = self.moments - self.moments[:, 2:]
+            D = self.moments - self.moments[..., 2:]
             n = rotation.rotate_inverse(q, r) / size[..., None]
             attitude = attitude - 0.5 * self.mu / size**3 * (D.sum(axis=-1) - 3.0 * np.sum(n * n * D, axis=-1))
         orbital = 0.5 * np.sum(p * p, axis=-1) / self.mass - self.mu * self.mass / size

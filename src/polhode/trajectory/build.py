@@ -113,7 +113,11 @@ def dataset(
     if "total_angular_momentum" in system.conserves:
         quantities["total_angular_momentum"] = spatial.sum(axis=-2)
     if system.quantities is not None:
-        others = system.quantities(body.reshape(-1, N, L.BODY))
+        further: Any = system.quantities
+        if members is not None and hasattr(further, "of_members"):
+            own_rows = (np.repeat(a, shape[-1], axis=0) for a in (members.mass, members.moments, members.parameters))
+            further = further.of_members(*own_rows)
+        others = further(body.reshape(-1, N, L.BODY))
         quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
     quantities["kinetic_energy"] = kinetic
     if potential is not None:
@@ -353,22 +357,22 @@ def with_bath(ds: xr.Dataset, numbers: Any, energy: Any, units: str = "consisten
     ----------
     ds : xarray.Dataset
         Trajectory of the run.
-    numbers : array (n, k)
+    numbers : array (n, k), or (M, n, k) of members
         Thermostat variables.
-    energy : array (n,)
+    energy : array (n,) or (M, n)
         Thermostat energy.
     units : {"consistent", "SI", "molecular"}
         Unit labels of the variables.
     """
     total = ds.energy.values + energy
     if "work" in ds:
-        total = total - ds.work.values.sum(axis=1)
+        total = total - ds.work.values.sum(axis=-1)
     names = ("conserved_energy", "thermostat")
     words = {name: {"long_name": MEANING[name], "units": UNITS[units][name]} for name in names}
     for name in ("energy", "energy_error", "energy_change"):
         before = ds[name].attrs.get("note")
         ds[name].attrs["note"] = "; ".join([*([before] if before else []), BATHED])
     return ds.assign(
-        conserved_energy=("time", total, words["conserved_energy"]),
-        thermostat=(("time", "thermostat_number"), numbers, words["thermostat"]),
+        conserved_energy=(ds.energy.dims, total, words["conserved_energy"]),
+        thermostat=((*ds.energy.dims, "thermostat_number"), numbers, words["thermostat"]),
     )

@@ -1,0 +1,491 @@
+"""What varies from member to member: by name to one array each, and from these to the arrays that engines read.
+
+A name is that of an initial quantity (a word of ``polhode.State``), of an argument of the function that builds the
+system, ``parameters`` or one of them (``parameters.0``), a number within an argument (``forces.0.area``), a tolerance
+(``rtol``, ``atol``), or an option of the method. Everything is made for all members at once: initial states by the
+functions that make one, with the bodies of all members as bodies of one system; constants of systems by comparing a few
+of them, which shows what each argument becomes. Where that is not a copy of its numbers, each system is built.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, room_for, whole
+from polhode.errors import InvalidInput, shown, unknown_name
+from polhode.kernel import layout as L
+from polhode.programs.dynamics import Dynamics
+from polhode.runs.initial_state import start_state
+from polhode.runs.integrator import extended
+from polhode.runs.parameters import FUNCTIONS, with_parameters
+from polhode.runs.request import Request
+from polhode.runs.state import FORMS, OF_METHODS, STATE_WORDS, as_kept
+from polhode.systems import SYSTEMS, System
+from polhode.systems.inertia import principal_of_many
+from polhode.systems.user import UserFunction
+from polhode.systems.user.derived import program_of
+from polhode.trajectory.quantities import Constants
+
+TOLERANCES = ("rtol", "atol")
+STARTING = (*(name for name in FORMS if name != "sequence"), *STATE_WORDS[3:], *OF_METHODS)
+"""Words of a start that may vary."""
+LOOKED_AT = 4
+"""Systems that are built and compared, beside those at which a number is smallest or largest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Varied:
+    """What varies among the members of an ensemble.
+
+    Attributes
+    ----------
+    count : int
+        Number of members, M.
+    values : mapping of str to array (M, ...)
+        Values of each member by name.
+    """
+
+    count: int
+    values: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, given: Any) -> Varied:
+        """What ``members=`` says.
+
+        Raises
+        ------
+        InvalidInput
+            Neither a number nor a mapping or a table of arrays; arrays of unequal lengths; a value that is no number.
+        """
+        if isinstance(given, Varied):
+            return given
+        if isinstance(given, int | np.integer) and not isinstance(given, bool):
+            return cls(whole(given, "members", 1), {})
+        if has(given, "values") and has(given, "count") and not isinstance(given, Mapping):
+            given = given.values
+        found = {name: _one_each(value, name) for name, value in mapping(given, "members").items()}
+        if not found:
+            raise InvalidInput("members is empty; give arrays by name, or how many members there are")
+        lengths = {name: len(value) for name, value in found.items()}
+        first = next(iter(lengths))
+        for name, length in lengths.items():
+            if length != lengths[first]:
+                raise InvalidInput(
+                    f"members has {lengths[first]} values of {first} but {length} of {name}; give one of each for "
+                    "every member"
+                )
+        return cls(lengths[first], found)
+
+    def at(self, k: int, names: Any = None) -> dict[str, Any]:
+        """Values of member k, of some names or all."""
+        chosen = self.values if names is None else names
+        return {name: self.values[name][k] for name in chosen}
+
+    def first(self, count: int) -> Varied:
+        """The first members alone."""
+        return Varied(count, {name: value[:count] for name, value in self.values.items()})
+
+    def part(self, begin: int, end: int) -> Varied:
+        """Members of a range."""
+        return Varied(end - begin, {name: value[begin:end] for name, value in self.values.items()})
+
+
+def _one_each(value: Any, name: str) -> Any:
+    """An array of finite numbers (M, ...).
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if has(value, "as_quat"):
+        value = np.roll(value.as_quat(), 1, axis=-1)
+    if has_quantity(value):
+        raise InvalidInput(f"members has quantities for {name}; give plain numbers in the units of the run")
+    numbers = value.values if has(value, "values") and not callable(value.values) else value
+    try:
+        quick = np.asarray(numbers, dtype=float)
+    except (TypeError, ValueError):
+        quick = None
+    if quick is not None and quick.ndim and not np.isfinite(quick).all():
+        k = int(np.argwhere(~np.isfinite(quick))[0][0])
+        raise InvalidInput(f"members has no finite {name} for member {k}: {shown(quick[k].tolist())}; give numbers, or "
+                           "leave the member out")  # fmt: skip
+    made = array(numbers, f"members[{name!r}]", UNKNOWN)
+    if not made.ndim or not len(made):
+        raise InvalidInput(f"members has no array for {name}; give one value for each member, or leave it to start")
+    return np.ascontiguousarray(made)
+
+
+# ------------------------------------------------------------------ names
+@dataclass(frozen=True)
+class Names:
+    """The names that vary, by what they belong to."""
+
+    starting: tuple[str, ...]
+    system: tuple[str, ...]
+    tolerances: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def sorted_out(varied: Varied, system: System, options: Mapping[str, Any], time_word: str = "time") -> Names:
+    """Which names belong to what.
+
+    Raises
+    ------
+    InvalidInput
+        A name that means nothing here.
+    """
+    arguments = _arguments_of(system)
+    known = [*STARTING, *TOLERANCES, *arguments, *options]
+    found: dict[str, list[str]] = {"starting": [], "system": [], "tolerances": [], "options": []}
+    for name in varied.values:
+        head = name.partition(".")[0]
+        if name == time_word:
+            raise InvalidInput("members vary in time; all start at the same one, that of start")
+        if name in STARTING:
+            found["starting"].append(name)
+        elif name in TOLERANCES:
+            found["tolerances"].append(name)
+        elif head in arguments:
+            found["system"].append(name)
+        elif name in options:
+            found["options"].append(name)
+        else:
+            raise unknown_name("name in members", name, known)
+    return Names(**{kind: tuple(names) for kind, names in found.items()})
+
+
+def _arguments_of(system: System) -> list[str]:
+    if system.name not in SYSTEMS:
+        return ["parameters"]
+    return [name for name in inspect.signature(SYSTEMS[system.name]).parameters if name not in FUNCTIONS]
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _thawed(inner) for name, inner in value.items()}
+    return [_thawed(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def system_of(system: System, values: Mapping[str, Any]) -> System:
+    """The system with other values of arguments, by their paths.
+
+    Raises
+    ------
+    InvalidInput
+        A path that leads nowhere, or what the function that builds the system refuses.
+    """
+    if not values:
+        return system
+    if system.name not in SYSTEMS:
+        numbers = np.array(system.parameters)
+        for path, value in values.items():
+            _put({"parameters": numbers}, path, value) if "." in path else numbers.__setitem__(slice(None), value)
+        return with_parameters(system, numbers)
+    changes: dict[str, Any] = {}
+    for path, value in values.items():
+        head, _, rest = path.partition(".")
+        if not rest:
+            changes[head] = value
+            continue
+        if head not in changes:
+            changes[head] = _thawed(system.arguments.get(head))
+        _put(changes, path, value)
+    return with_parameters(system, changes)
+
+
+def _put(into: Any, path: str, value: Any) -> None:
+    """Set the number at a path, such as ``forces.0.area``."""
+    *way, last = path.split(".")
+    place = into
+    try:
+        for word in way:
+            place = place[int(word) if isinstance(place, list | np.ndarray) else word]
+        key: Any = int(last) if isinstance(place, list | np.ndarray) else last
+        if isinstance(place, list | np.ndarray):
+            place[key]  # which must be there
+        elif not isinstance(place, dict):
+            raise KeyError(last)
+    except (LookupError, TypeError, ValueError):
+        raise InvalidInput(f"members has values of {path}, but the system has no such argument") from None
+    place[key] = value if np.ndim(value) else float(value)
+
+
+# ------------------------------------------------------------------ constants
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """The systems of an ensemble: one of them, the constants of all, and why they are no one kind where they are not.
+
+    Attributes
+    ----------
+    system : System
+        That of the first member.
+    constants : Constants
+        Of all members; of length 1 where they are the same.
+    alone : str
+        Why each member must be run by itself, a clause; empty where all share one compiled loop.
+    """
+
+    system: System
+    constants: Constants
+    alone: str = ""
+
+
+def _alone(system: System) -> Constants:
+    return Constants.alone(system.mass, system.moments, system.frames, system.with_memory, system.axis)
+
+
+def kind_of(system: System, varied: Varied, names: tuple[str, ...]) -> Kind:
+    """The constants of the systems of all members.
+
+    Raises
+    ------
+    InvalidInput
+        A system that cannot be built. The sentence does not say of which member.
+    """
+    first = system_of(system, varied.at(0, names))
+    if not names:
+        return Kind(first, _alone(first))
+    if first.quantities is not None and not hasattr(first.quantities, "of_members"):
+        return Kind(first, _alone(first), "what it records follows from numbers that vary")
+    some, systems = _looked_at(varied, names), dict[int, System]()
+    for k in some:
+        systems[k] = first if k == 0 else system_of(system, varied.at(k, names))
+    why = _differences(list(systems.values()))
+    copied = None if why else _by_copies(first, systems, varied, names)
+    if copied is not None:
+        return Kind(first, copied, _decided_by(first, copied))
+    built = [systems.get(k) or system_of(system, varied.at(k, names)) for k in range(varied.count)]
+    why = why or _differences(built)
+    if not why and len({one.with_memory.size for one in built}) > 1:
+        why = "their parameters differ in number"
+    if why:
+        return Kind(first, _alone(first), why)
+    axis = None if first.axis is None or any(one.axis is None for one in built) else np.array([s.axis for s in built])
+    found = Constants(
+        np.array([one.mass for one in built]), np.array([one.moments for one in built]),
+        np.array([one.frames for one in built]), np.array([one.with_memory for one in built]), axis,
+    )  # fmt: skip
+    return Kind(first, found, _decided_by(first, found))
+
+
+def _looked_at(varied: Varied, names: tuple[str, ...]) -> list[int]:
+    """Members whose systems are built: some, and those at which a number is smallest or largest."""
+    found = {0, *np.linspace(0, varied.count - 1, LOOKED_AT).astype(int).tolist()}
+    for name in names:
+        if name != "inertia":
+            flat = varied.values[name].reshape(varied.count, -1)
+            found |= {int(k) for k in (*flat.argmin(axis=0), *flat.argmax(axis=0))}
+    return sorted(found)
+
+
+def _differences(systems: list[System]) -> str:
+    """In what systems differ but for numbers, a clause; empty where they do not."""
+    first = systems[0]
+    for one in systems[1:]:
+        if one.N != first.N:
+            return "their numbers of bodies differ"
+        if one.conserves != first.conserves or one.provides != first.provides or one.auxiliary != first.auxiliary:
+            return "what they conserve or record differs"
+        if one.parameters.shape != first.parameters.shape or (one.blocks != first.blocks).any():
+            return "what moves differs"
+        if (np.isfinite(one.moments) != np.isfinite(first.moments)).any():
+            return "the axes differ about which they turn"
+        roles = ((getattr(s, name) for name in ("loads", "potential", "commutator", "series")) for s in (first, one))
+        if not all(_alike(a, b) for a, b in zip(*roles, strict=True)):
+            return "their loads are not the same functions"
+    return ""
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two roles are compiled to the same code."""
+    if isinstance(a, UserFunction) and isinstance(b, UserFunction):
+        return bool(a.made == b.made and a.template is b.template and a._bound() == b._bound() and a.built is b.built)
+    return a is b
+
+
+def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, names: tuple[str, ...]) -> Any:
+    """The constants of all members where each number of a system is a constant or a copy of a varied one; else None."""
+    some = list(systems)
+    sources = {
+        (name, e): column
+        for name in names
+        for e, column in enumerate(varied.values[name].reshape(varied.count, -1).T)
+    }  # fmt: skip
+    values = {source: column[some] for source, column in sources.items()}
+
+    def spread(field: str) -> Any:
+        each = np.array([np.ravel(getattr(systems[k], field)) for k in some])
+        made = np.empty((varied.count, each.shape[1]))
+        made[:] = each[0]
+        for p in range(each.shape[1]):
+            if (each[:, p] == each[0, p]).all():
+                continue
+            source = next((name for name, column in values.items() if (column == each[:, p]).all()), None)
+            if source is None:
+                return None
+            made[:, p] = sources[source]
+        return made
+
+    mass, parameters = spread("mass"), spread("parameters")
+    if mass is None or parameters is None:
+        return None
+    N, M = first.N, varied.count
+    moments, frames = first.moments[None], first.frames[None]
+    if "inertia" in names:
+        given = varied.values["inertia"]
+        if given.shape not in ((M, 3), (M, 3, 3)) or N != 1:
+            return None
+        own = principal_of_many(given)
+        moments, frames = np.where(own[0] == 0.0, np.inf, own[0])[:, None], own[1][:, None]
+    same = all(
+        np.array_equal(moments[min(k, len(moments) - 1)], systems[k].moments)
+        and np.array_equal(frames[min(k, len(frames) - 1)], systems[k].frames)
+        for k in some
+    )  # fmt: skip
+    if not same or (np.isfinite(moments) != np.isfinite(first.moments)).any():
+        return None
+    together = np.zeros((M, first.with_memory.size))
+    together[:, : parameters.shape[1]] = parameters
+    axis = first.axis
+    if axis is not None and not all(np.array_equal(one.axis, axis) for one in systems.values()):
+        return None
+    return Constants(
+        mass.reshape(M, N), _for_all(moments, M), _for_all(frames, M), together,
+        None if axis is None else _for_all(axis[None], M),
+    )  # fmt: skip
+
+
+def _for_all(values: Any, M: int) -> Any:
+    """An array (M, ...) of its own memory from that of all members, or of the only row."""
+    made = np.empty((M, *values.shape[1:]))
+    made[:] = values
+    return made
+
+
+def _decided_by(system: System, constants: Constants) -> str:
+    """Whether a number by which compiled code was chosen varies, a clause; empty where none does."""
+    if len(constants.frames) > 1 and any(isinstance(role, UserFunction) for role in (system.loads, system.potential)):
+        plain_frame = (constants.frames == (1.0, 0.0, 0.0, 0.0)).all(axis=(1, 2))
+        if plain_frame.any() != plain_frame.all():
+            return "some of them have principal axes along those of the body and others have not"
+    if len(constants.parameters) == 1:
+        return ""
+    parameters = constants.parameters
+    varying = {f"p{k}" for k in np.flatnonzero((parameters != parameters[0]).any(axis=0))}
+    if varying & _asked(system):
+        return "a function decides by numbers that vary"
+    return ""
+
+
+def _asked(system: System) -> set[str]:
+    """Names of the parameters by whose values programs of the system were chosen."""
+    found: set[str] = set()
+    parts = [L.ALL]
+    if system.each_alone or "split_loads" in system.provides:
+        parts += [L.ATTRACTION, L.POTENTIAL_PART, L.RESTING, L.MOVING, L.WITHOUT_SOLVED]
+    for part in parts:
+        made: Dynamics = system.dynamics_of(part)
+        found |= set(made.fixed)
+    for user in (system.loads, system.potential):
+        if isinstance(user, UserFunction):
+            known = program_of(user)
+            fixed = known.values if known.program is None else known.program.fixed
+            if known.program is not None:
+                found |= {f"p{user.first + int(name[1:])}" for name in fixed}
+    return found
+
+
+# ------------------------------------------------------------------ initial states
+def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ...], words: Mapping[str, Any]) -> Any:
+    """Initial states (M, width) of all members.
+
+    Parameters
+    ----------
+    kind : Kind
+        Their systems.
+    request : Request
+        That of the first member, whose numbers behind those of the bodies all have.
+    varied, names
+        What varies, and which of it belongs to the start.
+    words : mapping
+        What the start says for all, plain numbers by the words of ``State``.
+
+    Raises
+    ------
+    InvalidInput
+        A start that is refused. The sentence does not say of which member.
+    """
+    M, system, constants = varied.count, kind.system, kind.constants
+    first = request.state.values
+    if not names and len(constants.mass) == 1 and len(constants.moments) == 1 and len(constants.frames) == 1:
+        return np.tile(first, (M, 1))
+    N = system.N
+    room_for(3.0 * M * len(first), "members")
+    given: dict[str, Any] = {}
+    for name in (*FORMS, *STATE_WORDS[3:]):
+        if name in names:
+            given[name] = _of_all(varied.values[name], name, M, N)
+        elif words.get(name) is not None:
+            given[name] = words[name] if name == "sequence" else _repeated(words[name], name, M, N)
+    kept = as_kept({name: given.get(name) for name in FORMS})
+    mass, moments, frames = (
+        np.broadcast_to(a, (M, *a.shape[1:])).reshape(M * N, *a.shape[2:])
+        for a in (constants.mass, constants.moments, constants.frames)
+    )  # fmt: skip
+    turns = np.isfinite(moments)
+    all_bodies = SimpleNamespace(
+        N=M * N, name=system.name, rotates=system.rotates, translates=system.translates, mass=mass, moments=moments,
+        frames=frames, provides=system.provides, without_thickness=turns.any(axis=1) & ~turns.all(axis=1),
+    )  # fmt: skip
+    moved = {name: given.get(name) for name in STATE_WORDS[3:]}
+    y = start_state(all_bodies, **kept, **moved).reshape(M, L.BODY * N)  # type: ignore[arg-type]
+    prepared = request.method.prepare()
+    if prepared.coordinates is not None:
+        return np.array([extended(_with_frames(system, constants, k), prepared, y[k]) for k in range(M)])
+    states = np.empty((M, len(first)))
+    states[:] = first
+    states[:, : L.BODY * N] = y
+    return states
+
+
+def _with_frames(system: System, constants: Constants, k: int) -> Any:
+    frames = constants.frames[min(k, len(constants.frames) - 1)]
+    return SimpleNamespace(N=system.N, auxiliary=system.auxiliary, frames=frames)
+
+
+def _of_all(values: Any, name: str, M: int, N: int) -> Any:
+    """Values of all bodies of all members, (M N, ...), from those of each member."""
+    if name == "attitude" and values.shape[-2:] == (3, 3):
+        values = np.broadcast_to(values[:, None] if values.ndim == 3 else values, (M, N, 3, 3))
+        return values.reshape(M * N, 3, 3)
+    if values.ndim == 1:
+        raise InvalidInput(f"members has one number for each {name}; give an array of shape ({M}, k)")
+    if values.ndim == 2:
+        values = np.repeat(values[:, None], N, axis=1)
+    if values.ndim != 3 or values.shape[1] != N:
+        raise InvalidInput(f"members has values of shape {values.shape[1:]} of {name}, for {N} bodies; give numbers of "
+                           "one body or of each")  # fmt: skip
+    return values.reshape(M * N, values.shape[-1])
+
+
+def _repeated(value: Any, name: str, M: int, N: int) -> Any:
+    """A value that all members have, for all of their bodies."""
+    if name == "velocity" and np.ndim(value) == 0 and not has(value, "as_quat"):
+        return value
+    if name == "attitude" and (has(value, "as_quat") or np.shape(value)[-2:] == (3, 3)):
+        value = as_kept({"attitude": value})["attitude"]
+    numbers = array(value, name, "")
+    each = np.broadcast_to(numbers, (N, numbers.shape[-1])) if numbers.ndim == 1 else numbers
+    return np.tile(each, (M, 1))
+
+
+def record_of(varied: Varied) -> dict[str, Any]:
+    """Names and shapes of what varies, in JSON's types; the values are coordinates of the Dataset."""
+    return {"members": varied.count, "varied": {name: list(value.shape[1:]) for name, value in varied.values.items()}}

@@ -1,0 +1,232 @@
+"""The Dataset of an ensemble: trajectories by members, what varied among them, and which of them failed and why."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.ensembles.engines import NOT_RUN, RAISED
+from polhode.ensembles.members import STARTING, Varied, record_of
+from polhode.ensembles.plan import Plan
+from polhode.errors import (
+    ConvergenceError,
+    EnergyWarning,
+    NotFinite,
+    PolhodeError,
+    PolhodeWarning,
+    StepTooLarge,
+    StepTooSmall,
+    UserFunctionError,
+    warn,
+)
+from polhode.kernel import layout as L
+from polhode.kernel.many import TOO_MANY_STEPS
+from polhode.runs.energy_guard import BEYOND, LARGE, causes
+from polhode.runs.integrate import carry_out
+from polhode.runs.result import attributes
+from polhode.runs.stepping import Run
+from polhode.runs.steps import FixedStep
+from polhode.trajectory import dataset
+from polhode.trajectory.build import with_bath
+from polhode.trajectory.quantities import Constants, potential_energies
+from polhode.trajectory.schema import MEANING, UNITS
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+CODES: tuple[tuple[type[PolhodeError], int], ...] = (
+    (ConvergenceError, L.NOT_CONVERGED), (StepTooLarge, L.TOO_LARGE), (NotFinite, L.NOT_FINITE),
+    (StepTooSmall, L.TOO_SMALL), (UserFunctionError, RAISED), (PolhodeError, TOO_MANY_STEPS),
+)  # fmt: skip
+STATUS = (
+    "0: ran to its end; 1: a solver did not converge; 2: a step too large; 3: not finite, or the energy exploded; 4: "
+    "steps too small; 100: stopped otherwise; 101: a function of the user failed; -1: its turn did not come"
+)
+"""What the variable ``status`` means."""
+
+
+def code_of(error: PolhodeError) -> int:
+    """The number by which a failure is told in the variable ``status``."""
+    return next(code for kind, code in CODES if isinstance(error, kind))
+
+
+def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
+    """Code, sentence and time of the failure of a member, as ``integrate`` tells it: it runs once more alone."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PolhodeWarning)
+        try:
+            carry_out(plan.request(k))
+        except PolhodeError as error:
+            return code_of(error), str(error), getattr(error, "time", np.nan)
+    return L.OK, "", np.nan
+
+
+class Outcome:
+    """What an ensemble, or a block of its members, has computed.
+
+    Attributes
+    ----------
+    times : array (R,)
+        Times of the rows.
+    rows : array (M, R, width)
+        States.
+    iterations, sizes : array (M, R)
+        As in ``Block``.
+    status : int array (M,)
+    good : int array (M,)
+        How many rows of each member count.
+    """
+
+    def __init__(self, plan: Plan, run: Run, constants: Constants, first: int = 0) -> None:
+        self.plan, self.run, self.constants, self.first = plan, run, constants, first
+        self.failures: list[str] = []
+
+    def take(self, states: Any, times: Any, rows: Any, iterations: Any, sizes: Any, status: Any, good: Any) -> None:
+        """Take what engines have written, and the states at the start; where a member has failed, find out why."""
+        self.times, self.rows, self.iterations, self.sizes = times, rows, iterations, sizes
+        self.status, self.good, self.states = status, good, states
+        self.failures = [""] * len(rows)
+        self._forget()
+        self.energies = self._energies()
+        self._judge()
+        self._forget()
+        for k in map(int, np.flatnonzero(status != L.OK)):
+            if status[k] == NOT_RUN:
+                self.failures[k] = "its turn did not come before the ensemble was interrupted"
+                continue
+            code, sentence, _ = told_by(self.plan, self.first + k)
+            self.status[k] = code if sentence else status[k]
+            self.failures[k] = sentence or f"its loop stopped with status {status[k]}"
+
+    def _forget(self) -> None:
+        """Put the start in the place of rows that do not count, as numbers that nothing stumbles over."""
+        for k in map(int, np.flatnonzero(self.status != L.OK)):
+            self.rows[k, self.good[k] :] = self.states[k]
+            self.iterations[k, self.good[k] :] = 0
+
+    def _energies(self) -> Any:
+        """Potential energies (M, R), where there are any."""
+        run = self.run
+        potential = run.system.compiled_potential(run.t0, run.start)
+        if potential is None:
+            return None
+        M, R, width = self.rows.shape
+        at = np.broadcast_to(self.times, (M, R)).reshape(-1)
+        try:
+            found = potential_energies(at, self.rows.reshape(M * R, width), self.constants, potential).reshape(M, R)
+        except Exception:
+            if not run.system.functions:
+                raise
+            found = np.full((M, R), np.nan)
+            for k in range(M):
+                try:
+                    own = Constants(*(None if a is None else a[[min(k, len(a) - 1)]] for a in self.constants))
+                    found[k] = potential_energies(self.times, self.rows[k], own, potential)
+                except Exception:
+                    self.status[k], self.good[k] = RAISED, 0
+        wrong = ~np.isfinite(found) & (np.arange(R) < self.good[:, None])
+        for k in map(int, np.flatnonzero(wrong.any(axis=1))):
+            self.good[k] = min(self.good[k], int(np.argmax(wrong[k])))
+            self.status[k] = self.status[k] or L.NOT_FINITE
+        return found
+
+    def _judge(self) -> None:
+        """Members whose energy has exploded have failed; where that of others is off, warn once."""
+        run, system = self.run, self.run.system
+        if not run.judged or not self.rows.size:
+            return
+        M, R, _ = self.rows.shape
+        body = self.rows[..., : L.BODY * system.N].reshape(M, R, system.N, L.BODY)
+        p, m = body[..., L.MOMENTUM : L.ATTITUDE], body[..., L.ANGULAR :]
+        mass, moments = self.constants.mass[:, None, :, None], self.constants.moments[:, None]
+        with np.errstate(all="ignore"):
+            kinetic = 0.5 * (p * p / mass).sum(axis=(2, 3)) + 0.5 * (m * (m / moments)).sum(axis=(2, 3))
+            stored = np.zeros_like(kinetic) if self.energies is None else self.energies
+            columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
+            work = self.rows[..., [L.BODY * system.N + k for k in columns]]
+            work = work - work[:, :1]
+            change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1] - work.sum(axis=-1))
+            scale = kinetic[:, :1] + np.abs(stored[:, :1]) + np.abs(stored) + np.abs(work).sum(axis=-1)
+            ratios = np.where(scale > 0.0, change / scale, np.where(change > 0.0, np.inf, 0.0))
+        counts = np.arange(R) < self.good[:, None]
+        blown = counts & ~(ratios <= BEYOND)
+        for k in map(int, np.flatnonzero(blown[:, 1:].any(axis=1))):
+            self.good[k] = 1 + int(np.argmax(blown[k, 1:]))
+            self.status[k] = L.NOT_FINITE
+        off = np.where(np.arange(R) < self.good[:, None], ratios, 0.0).max(axis=1)
+        off[self.status != L.OK] = 0.0
+        large = np.flatnonzero(off > LARGE)
+        if run.guard and large.size:
+            warn(
+                f"the energy error of {run.chosen.label!r} exceeds {LARGE:g} of all energies there are in "
+                f"{large.size} of {M} members (member {self.first + int(large[0])} is the first, {off.max():.2g} the "
+                f"largest), so that these runs are no approximations; {run.finer}, or look for {causes(system)}",
+                EnergyWarning,
+            )
+
+    def dataset(self, about: Mapping[str, Any], varied: Varied) -> xr.Dataset:
+        """The trajectories, of dimensions ``member`` and ``time``, with what varied as coordinates."""
+        run, plan = self.run, self.plan
+        prepared, units, system = run.integrator.prepared, run.request.settings.units, run.system
+        compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
+        more: dict[str, Any] = {
+            "status": (("member",), np.asarray(self.status), {"long_name": "how a member ended", "flags": STATUS}),
+            "failure": (("member",), np.array(self.failures), {"long_name": "why a member failed"}),
+        }
+        if run.adaptive:
+            words = {"long_name": MEANING["step"], "units": UNITS[units]["step"]}
+            more["step"] = (("member", "time"), self.sizes, words)
+        taken = {*more, *system.constants, *(("mass",) if system.mass_at is not None else ())}
+        ds = dataset(
+            system, self.times, self.rows, self.iterations, self.energies, attributes_of(plan, run, about), units,
+            prepared.coordinates, compensation, members=self.constants, more=more,
+            varied=coordinates_of(varied, system.rotates, taken),
+        )  # fmt: skip
+        if prepared.bath is not None:
+            begin = L.BODY * system.N + len(system.auxiliary)
+            numbers = self.rows[..., begin : begin + prepared.bath.numbers.size].copy()
+            flat = prepared.bath.energy(numbers.reshape(-1, numbers.shape[-1]), run.integrator.bath_coefficients)
+            ds = with_bath(ds, numbers, flat.reshape(numbers.shape[:2]), units)
+        for k in map(int, np.flatnonzero(self.status != L.OK)):
+            for one in ds.data_vars.values():
+                if one.dims[:2] == ("member", "time") and one.dtype.kind == "f":
+                    one.values[k, self.good[k] :] = np.nan
+        return ds
+
+
+def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of the Dataset of an ensemble: those of a run, but for what belongs to one alone."""
+    found = attributes(run, None, "")
+    record = json.loads(found.pop("run"))
+    record.pop("state", None)
+    for name in [name for name in found if name.startswith(("load_evaluations", "step_", "steps_"))]:
+        del found[name]
+    if isinstance(run.request.steps, FixedStep):
+        found["steps"] = run.request.total
+    else:
+        del found["steps"]
+    found["title"] = f"{plan.varied.count} members: {found['title']}"
+    return found | dict(about) | {"ensemble": json.dumps(record_of(plan.varied) | {"first": record})}
+
+
+def coordinates_of(varied: Varied, rotates: bool, taken: Collection[str]) -> dict[str, Any]:
+    """What varied, as coordinates along ``member``: initial quantities as ``initial_...``, others by their names."""
+    found: dict[str, Any] = {}
+    for name, values in varied.values.items():
+        called = f"initial_{name}" if name in STARTING else name
+        if called in taken:
+            called = f"member_{called}"
+        dims: tuple[str, ...] = ("member",)
+        for axis, length in enumerate(values.shape[1:]):
+            if name == "attitude" and length == 4 and rotates:
+                dims += ("quaternion",)
+            elif length == 3 and "axis" not in dims and (name in STARTING or name in ("inertia", "center_of_mass")):
+                dims += ("axis",)
+            else:
+                dims += (f"{called}_{axis}",)
+        found[called] = (dims, values, {"long_name": f"{name} of the member"})
+    return found

@@ -1,0 +1,205 @@
+"""An ensemble, asked for and checked: the request of each member, and which of them one compiled loop can serve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import gcd
+from typing import Any, cast
+
+import numpy as np
+
+from polhode.ensembles.members import Kind, Names, Varied, kind_of, sorted_out, states_of, system_of
+from polhode.errors import InvalidInput, shown
+from polhode.methods import Method
+from polhode.methods import method as find_method
+from polhode.runs.parameters import with_parameters
+from polhode.runs.request import MEASURED, Request, in_units_of, requested
+from polhode.runs.state import STATE_WORDS, State, state_of
+from polhode.runs.steps import FixedStep, Tolerance
+from polhode.systems import System
+
+BETWEEN = 8
+"""Most rows of the grid that are computed for each one asked for by ``t_eval``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that an ensemble depends on.
+
+    Attributes
+    ----------
+    system : System
+        What all members have in common.
+    method : str or Method, optional
+        As of ``integrate``.
+    varied : Varied
+        What they do not.
+    names : Names
+        What its names belong to.
+    words : mapping
+        The arguments of ``integrate`` for all members, without ``start``.
+    start : mapping
+        The words of ``State`` for all.
+    options : mapping
+        Those of the method.
+    """
+
+    system: System
+    method: str | Method | None
+    varied: Varied
+    names: Names
+    words: Mapping[str, Any]
+    start: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+    def request(self, k: int) -> Request:
+        """The request of one member, as ``integrate`` makes it.
+
+        Raises
+        ------
+        InvalidInput
+            As ``integrate``.
+        """
+        varied, names = self.varied, self.names
+        words = dict(self.words) | {"start": dict(self.start) | varied.at(k, names.starting)}
+        if names.tolerances:
+            words["steps"] = replace(words["steps"], **{n: float(v) for n, v in varied.at(k, names.tolerances).items()})
+        options = dict(self.options)
+        for name, value in varied.at(k, names.options).items():
+            options[name] = int(value) if float(value).is_integer() else float(value)
+        return requested(system_of(self.system, varied.at(k, names.system)), self.method, words, options)
+
+    def refused(self, k: int) -> str:
+        """Why the request of a member is refused; empty where it is not."""
+        try:
+            self.request(k)
+        except InvalidInput as problem:
+            return str(problem)
+        return ""
+
+    def whose(self, k: int, problem: InvalidInput) -> InvalidInput:
+        """The error of a member, with its number where others do not have it."""
+        others = {0, self.varied.count // 2, self.varied.count - 1} - {k}
+        if others and all(self.refused(other) == str(problem) for other in others):
+            return problem
+        return InvalidInput(f"member {k}: {problem}")
+
+    def together(self, request: Request) -> tuple[Kind, Any]:
+        """The systems and initial states of all members, made at once.
+
+        Raises
+        ------
+        InvalidInput
+            Of the first member that is refused, with its number.
+        """
+        try:
+            return self._together(request, self.varied)
+        except InvalidInput as problem:
+            raise self.whose(*self._first_refused(request, problem)) from None
+
+    def _together(self, request: Request, varied: Varied) -> tuple[Kind, Any]:
+        names = self.names
+        kind = kind_of(self.system, varied, names.system)
+        if kind.alone:
+            return kind, None
+        start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
+            "sequence": self.start.get("sequence", self.options.get("sequence"))
+        }
+        settings = request.settings
+        _, plain = in_units_of(self.system.units, settings.units, start, self.system.name)
+        return kind, states_of(kind, request, varied, names.starting, dict(self.start) | plain)
+
+    def _first_refused(self, request: Request, problem: InvalidInput) -> tuple[int, InvalidInput]:
+        """The first member that is refused, by halving, and its own sentence."""
+        good, bad = 0, self.varied.count  # the first ``good`` members pass, the first ``bad`` do not
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            try:
+                self._together(request, self.varied.first(middle))
+            except InvalidInput as found:
+                bad, problem = middle, found
+            else:
+                good = middle
+        own = self.refused(bad - 1)
+        return bad - 1, InvalidInput(own) if own else problem
+
+    def alone(self, request: Request) -> str:
+        """Why each member must be a run by itself, whatever the systems are, a clause; empty where it need not."""
+        system, prepared = request.system, request.method.prepare()
+        if self.names.tolerances or self.names.options:
+            return f"{(*self.names.tolerances, *self.names.options)[0]} varies, which belongs to the steps"
+        if prepared.step_density:
+            return f"{request.method.label!r} has a time transformation"
+        if request.events:
+            return "events are looked for"
+        if system.switches or system.impulses or system.watches or system.mass_at is not None:
+            return "something is switched, fired or watched during the run"
+        if request.breaks:
+            return "there are breaks"
+        if isinstance(request.steps, FixedStep) and rows_of(request) is None:
+            return "t_eval has times between the steps"
+        return ""
+
+
+def rows_of(request: Request) -> tuple[int, Any, Any] | None:
+    """Rows of steps of one size: every how many steps, their times, and which of the rows computed they are (None
+    for all); nothing where rows lie between steps."""
+    steps, t0 = cast(FixedStep, request.steps), request.t0
+    n, h, samples = cast(int, steps.steps), steps.h, request.samples
+    if samples is None:
+        every = request.recording.every
+        numbers = np.append(np.arange(0, n + 1, every), [n] if n % every else [])
+        return every, t0 + numbers * h, None
+    along = (samples - t0) / h
+    numbers = np.round(along).astype(int)
+    if (np.abs(along - numbers) > 1e-12 * np.maximum(1.0, np.abs(along))).any() or numbers.max() > n:
+        return None
+    every = gcd(*numbers.tolist(), n) or 1
+    if n // every + 1 > BETWEEN * max(16, len(numbers)):
+        return None
+    return every, samples, numbers // every
+
+
+def planned(
+    system: Any, method: Any, members: Any, given: Mapping[str, Any], start: Any, options: Mapping[str, Any]
+) -> Plan:
+    """The plan of a call of ``polhode.ensemble``.
+
+    Raises
+    ------
+    InvalidInput
+        What varies is wrong, or given for all members too.
+    """
+    if not isinstance(system, System):
+        raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
+    if given.get("parameters") is not None:
+        system = with_parameters(system, given["parameters"])
+    varied = Varied.of(members)
+    row = find_method(system.recommended if method is None else method).method
+    names = sorted_out(varied, system, row.options)
+    words = {name: value for name, value in given.items() if name != "parameters"}
+    common = _start(start)
+    for name in names.starting:
+        if common.get(name) is not None or words.get(name) is not None:
+            raise InvalidInput(f"{name} varies among the members, and is given for all too; keep one of them")
+    for name in names.options:
+        if name in options:
+            raise InvalidInput(f"{name} varies among the members, and is given for all too; keep one of them")
+    if names.tolerances and not isinstance(words.get("steps"), Tolerance):
+        raise InvalidInput(
+            f"{names.tolerances[0]} varies among the members, but steps is no polhode.Tolerance, whose it is"
+        )
+    for name, value in list(words.items()):
+        if name in STATE_WORDS and value is not None:
+            if common.get(name) is not None:
+                raise InvalidInput(f"{name} is given, and start has it too; keep one of them")
+            common[name] = words.pop(name)
+    return Plan(system, method, varied, names, words, common, dict(options))
+
+
+def _start(start: Any) -> dict[str, Any]:
+    """The words of a start that all members have."""
+    if hasattr(type(start), "isel"):
+        return dict(State.of(start).given)
+    return dict(state_of(start).given)

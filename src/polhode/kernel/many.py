@@ -1,0 +1,186 @@
+"""The time loops of ``drive`` for many members: one after the other, without any Python between them.
+
+Each loop is compiled once for all methods, as it calls the loop of the method by its address. The arrays of the run
+that was set up (workspace, scratch memory) serve for all members of a thread: a member's own numbers are copied there,
+so that all addresses stay, and what a step might remember is set back.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numba import f8, i8, types
+
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.signatures import A1, A2, I1, MARCH, MARCH_ADAPTIVE
+
+A3 = f8[:, :, ::1]
+I2 = i8[:, ::1]
+
+march_at = jit.function_at(MARCH)
+adaptive_at = jit.function_at(MARCH_ADAPTIVE)
+
+
+@jit.inlined
+def copied(source, k, count, out):
+    """Copy the first numbers of a row, of the only one where there is one, and fill the rest with zeros."""
+    row = k if source.shape[0] > 1 else 0
+    for j in range(count):
+        out[j] = source[row, j]
+    for j in range(count, out.size):
+        out[j] = 0.0
+
+
+@jit.inlined
+def set_up(
+    k, states, bodies, frames, parameters, count, told, y, of_bodies, of_frames, own, stage_state, load, step_info
+):
+    """The workspace as that of a member that has not begun."""
+    copied(states, k, y.size, y)
+    copied(states, k, y.size, stage_state)
+    copied(bodies, k, of_bodies.size, of_bodies)
+    copied(frames, k, of_frames.size, of_frames)
+    copied(parameters, k, count, own)
+    for j in range(load.size):
+        load[j] = 0.0
+    for j in range(step_info.size):
+        step_info[j] = told[j]
+
+
+def march_members(
+    loop, first, last, begin, n, steps, every, t0, h, limit, N, B, processed, states, bodies, frames, parameters, told,
+    y, of_bodies, of_frames, own, stage_state, load, step_info, addresses, no_events, nothing, rows, iterations, status,
+    done,
+):  # fmt: skip
+    """Take members ``first`` to ``last - 1`` through steps number ``begin`` to ``begin + n``, of ``steps`` in all.
+
+    Parameters
+    ----------
+    loop : array
+        Address of the compiled ``drive.march`` of the method, see ``jit.addresses_of``.
+    first, last : int
+        Which members; where ``begin`` is not 0 one only, the same as in the last call.
+    begin, n, steps : int
+        Number of the first step to take, how many, and of all the steps of a member.
+    every, t0, h, limit, N, B, addresses
+        As for ``march``.
+    processed : int
+        1 where the method works on states of its own.
+    states, bodies, frames, parameters, rows, iterations, status, done : array
+        As in ``ensembles.engines.Block``.
+    told : array
+        ``step_info`` as it is before the first step.
+    y, of_bodies, of_frames, own, stage_state, load, step_info : array
+        The arrays of the run, to which ``addresses`` points; ``own`` has the parameters with their memory.
+    no_events, nothing : array
+        Addresses of no event function, and an empty array.
+    """
+    march = march_at(loop)
+    count = parameters.shape[1]
+    width = y.size
+    behind = begin // every
+    for k in range(first, last):
+        if begin == 0:
+            set_up(
+                k, states, bodies, frames, parameters, count, told, y, of_bodies, of_frames, own, stage_state, load,
+                step_info,
+            )  # fmt: skip
+            for j in range(width):
+                rows[k, 0, j] = y[j]
+            iterations[k, 0] = 0
+            done[k] = 0
+            status[k] = L.OK
+            if processed != 0:
+                status[k] = march(
+                    L.PREPARING, 0, 0, 1, t0, h, limit, N, B, y, addresses, rows[k], iterations[k], no_events, nothing,
+                    nothing,
+                )  # fmt: skip
+                step_info[L.LOADED] = 0.0
+        if status[k] == L.OK:
+            status[k] = march(
+                L.MARCHING, begin, n, every, t0, h, limit, N, B, y, addresses, rows[k, 1 + behind :],
+                iterations[k, 1 + behind :], no_events, nothing, nothing,
+            )  # fmt: skip
+            done[k] += int(step_info[L.STEPS_DONE])
+        if status[k] == L.OK and begin + n == steps and steps % every != 0:
+            end = rows.shape[1] - 1
+            iterations[k, end] = int(step_info[L.ROW_ITERATIONS])
+            if processed != 0:
+                step_info[L.LOADED] = 0.0
+                status[k] = march(
+                    L.PRESENTING, 0, 0, 1, t0 + steps * h, h, limit, N, B, y, addresses, rows[k], iterations[k],
+                    no_events, nothing, nothing,
+                )  # fmt: skip
+            for j in range(width):
+                rows[k, end, j] = y[j]
+
+
+def adapt_members(
+    loop, first, last, attempts, q, longest, shortest, end, samples, limit, N, B, states, bodies, frames, parameters,
+    told, begun, y, of_bodies, of_frames, own, stage_state, load, step_info, addresses, controller_state, kept,
+    no_events, nothing, sizes, rows, iterations, status, done,
+):  # fmt: skip
+    """Take members ``first`` to ``last - 1`` to ``end`` by steps of chosen size.
+
+    Parameters
+    ----------
+    loop : array
+        Address of the compiled ``drive.march_adaptive`` of the method.
+    attempts, q, longest, shortest, end, samples, limit, N, B, addresses, controller_state, kept
+        As for ``march_adaptive``.
+    begun : array
+        ``controller_state`` as it is before the first step.
+    sizes : array (M, R)
+        As in ``ensembles.engines.Block``, like all others, which are as for ``march_members``.
+    """
+    adaptive = adaptive_at(loop)
+    count = parameters.shape[1]
+    times = np.empty(samples.size)
+    for k in range(first, last):
+        set_up(
+            k, states, bodies, frames, parameters, count, told, y, of_bodies, of_frames, own, stage_state, load,
+            step_info,
+        )  # fmt: skip
+        for j in range(controller_state.size):
+            controller_state[j] = begun[j]
+        for j in range(y.size):
+            kept[j] = y[j]
+        status[k] = L.OK
+        done[k] = 0
+        status[k] = adaptive(
+            attempts, 0, q, limit, longest, shortest, end, samples, N, B, y, addresses, controller_state, kept, times,
+            sizes[k], rows[k], iterations[k], 0, no_events, nothing,
+        )  # fmt: skip
+        done[k] = int(controller_state[L.ROWS])
+        if status[k] == L.OK and controller_state[L.TIME] != end:
+            status[k] = TOO_MANY_STEPS
+
+
+TOO_MANY_STEPS = 100
+"""Status of a member that has tried as many steps as it may."""
+MARCH_MEMBERS = types.void(
+    I1, i8, i8, i8, i8, i8, i8, f8, f8, f8, i8, i8, i8, A2, A2, A2, A2, A1,
+    A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A3, I2, I1,
+    I1,
+)  # fmt: skip
+
+
+@functools.cache
+def members_loop():
+    """The compiled ``march_members``."""
+    return jit.compile_kernel(march_members, MARCH_MEMBERS)
+
+
+MEMBERS_ADAPTIVE = types.void(
+    I1, i8, i8, i8, i8, f8, f8, f8, A1, f8, i8, i8, A2, A2, A2, A2,
+    A1, A1, A1, A1, A1, A1, A1, A1, A1, I1, A1, A1,
+    I1, A1, A2, A3, I2, I1, I1,
+)  # fmt: skip
+
+
+@functools.cache
+def adaptive_members_loop():
+    """The compiled ``adapt_members``."""
+    return jit.compile_kernel(adapt_members, MEMBERS_ADAPTIVE)

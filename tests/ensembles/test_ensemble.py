@@ -1,0 +1,232 @@
+"""Ensembles: every member is bit for bit the run it would be alone, whatever the method, the threads and the others."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import polhode as ph
+from polhode.errors import InvalidInput
+
+M = 5
+RNG = np.random.default_rng(16)
+EARTH = ph.planets.EARTH
+
+
+def damping(t, q, omega, parameters):
+    return (-parameters[0] * omega[0] + parameters[1] * q[1], -parameters[0] * omega[1], -parameters[0] * omega[2])
+
+
+def springs(t, q, parameters):
+    return parameters[0] * q[1] * q[1] + parameters[1] * q[2]
+
+
+def inertias(count=M):
+    return RNG.uniform(1.0, 1.4, (count, 3))
+
+
+def tensors(count=M):
+    q = RNG.normal(size=(count, 4))
+    R = np.array([Rotation.from_quat(one).as_matrix() for one in q])
+    return R @ (inertias(count)[:, :, None] * np.swapaxes(R, 1, 2))
+
+
+def spins(count=M):
+    return RNG.normal(size=(count, 3))
+
+
+def orbits(count=M):
+    r = np.array([7e6, 0, 0]) + 1e4 * RNG.normal(size=(count, 3))
+    return {"position": r, "velocity": np.array([0, 5336.0, 5336.0]) + 10.0 * RNG.normal(size=(count, 3))}
+
+
+TOP = ph.heavy_top((2.0, 2.5, 1.5), (0, 0.1, 0.5), weight=3.0)
+USERS = ph.rigid_body((2, 3, 4), torque=damping, parameters=[0.05, 0.1])
+TURNED = ph.rigid_body([[2, 0.1, 0], [0.1, 3, 0.2], [0, 0.2, 4]], torque=damping, parameters=[0.05, 0.1])
+WELL = ph.rigid_body((2, 3, 4), potential=springs, parameters=[0.5, 0.1])
+LOW = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(**EARTH.zonal)])
+CRAFT = ph.spacecraft((90, 70, 60), EARTH.mu, 120.0, forces=[ph.forces.zonal(**EARTH.zonal)])
+FIXED = {"step": 0.05, "steps": 21, "every": 10}
+
+CASES = {
+    "exact": (ph.free_body((1, 2, 2)), "exact", {"inertia": inertias(), "angular_velocity": spins()}, FIXED),
+    "tensors": (ph.free_body((1, 2, 2)), "exact", {"inertia": tensors(), "angular_velocity": spins()}, FIXED),
+    "top": (TOP, "rkn6_14a", {"weight": 3.0 + RNG.random(M), "angular_velocity": spins()}, FIXED),
+    "centre": (TOP, "fg6_5", {"center_of_mass": 0.1 * RNG.normal(size=(M, 3)), "angular_momentum": spins()}, FIXED),
+    "built": (TOP, "v2", {"inertia": tensors(), "angular_velocity": spins()}, FIXED),
+    "implicit": (TOP, "trapm", {"weight": 3.0 + RNG.random(M), "angular_velocity": spins()}, FIXED),
+    "gauss": (TOP, "mkrk:gauss4", {"weight": 3.0 + RNG.random(M), "angular_velocity": spins()}, FIXED),
+    "series": (TOP, "taylor16", {"weight": 3.0 + RNG.random(M), "angular_velocity": spins()}, FIXED),
+    "processed": (TOP, "p6_7", {"weight": 3.0 + RNG.random(M), "angular_velocity": spins()}, FIXED),
+    "chart": (TOP, "euler", {"euler_angles": 0.3 * spins() + 0.5, "weight": 3.0 + RNG.random(M)}, FIXED),
+    "vectors": (TOP, "rotation_vector", {"rotation_vector": spins(), "angular_velocity_space": spins()}, FIXED),
+    "user": (USERS, "v2", {"inertia": inertias(), "parameters.0": RNG.random(M), "angular_velocity": spins()}, FIXED),
+    "user, turned": (TURNED, "mkrk:cv8", {"inertia": tensors(), "angular_velocity": spins()}, FIXED),
+    "potential": (WELL, "rkn6_14a", {"parameters": RNG.random((M, 2)), "angular_velocity": spins()}, FIXED),
+    "bath": (TOP, "baoab:temperature=0.5:friction=1", {"angular_velocity": spins()}, FIXED),
+    "kepler": (LOW, "rkn6_14a/kepler", orbits(), {"step": 60.0, "steps": 20, "every": 7}),
+    "masses": (LOW, "v2/kepler", orbits() | {"mass": 1.0 + RNG.random(M)}, {"step": 60.0, "steps": 20}),
+    "craft": (CRAFT, "rkn6_14a", orbits() | {"mass": 100.0 + RNG.random(M), "inertia": 60.0 * inertias()},
+              {"step": 10.0, "steps": 20, "every": 20}),
+    "backwards": (TOP, "v2", {"angular_velocity": spins()}, {"step": 0.1, "t_end": -1.0}),
+    "at times": (TOP, "v2", {"angular_velocity": spins()}, {"step": 0.1, "t_end": 2.0, "t_eval": [0.0, 0.5, 0.8, 1.4]}),
+    "compensated": (TOP, "rkn6_14a", {"angular_velocity": spins()}, FIXED | {"settings": {"compensated": True}}),
+    "tolerance": (TOP, "mkrk:dp8", {"angular_velocity": spins(), "weight": 3.0 + RNG.random(M)},
+                  {"steps": ph.Tolerance(1e-9), "t_end": 2.0, "t_eval": [0.0, 0.3, 1.1, 2.0]}),
+    "taylor": (USERS, "taylor", {"angular_velocity": spins(), "parameters": RNG.random((M, 2))},
+               {"steps": ph.Tolerance(1e-12), "t_end": 2.0, "t_eval": [0.5, 2.0]}),
+}  # fmt: skip
+
+
+def alone(system, method, values, k, words):
+    """The run of a member, from its own system."""
+    start = {name: value[k] for name, value in values.items() if name in ("angular_velocity", "angular_momentum",
+             "euler_angles", "rotation_vector", "angular_velocity_space", "position", "velocity")}  # fmt: skip
+    changes = {name: value[k] for name, value in values.items() if name not in start}
+    for name in [name for name in changes if "." in name]:
+        numbers = list(system.arguments["parameters"])
+        numbers[int(name.partition(".")[2])] = changes.pop(name)
+        changes["parameters"] = numbers
+    return ph.integrate(system, method, start=start, parameters=changes or None, **words)
+
+
+def assert_same(member, one):
+    for name in one.data_vars:
+        assert np.array_equal(member[name].values, one[name].values, equal_nan=True), name
+    assert np.array_equal(member.time.values, one.time.values)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_a_member_is_the_run_it_would_be_alone(name):
+    system, method, values, words = CASES[name]
+    ds = ph.ensemble(system, method, members=values, threads=2, **words)
+    assert ds.attrs["engine"].startswith("threads: the compiled loop")
+    assert ds.status.values.tolist() == [0] * M
+    for k in (0, 2, M - 1):
+        assert_same(ds.isel(member=k), alone(system, method, values, k, words))
+
+
+def test_threads_and_other_members_change_no_bit():
+    values = {"weight": 3.0 + RNG.random(40), "angular_velocity": spins(40)}
+    one = ph.ensemble(TOP, "v2", members=values, threads=1, **FIXED)
+    three = ph.ensemble(TOP, "v2", members=values, threads=3, **FIXED)
+    few = ph.ensemble(TOP, "v2", members={name: value[7:9] for name, value in values.items()}, **FIXED)
+    for name in one.data_vars:
+        assert np.array_equal(one[name], three[name]), name
+        assert np.array_equal(one[name][7:9], few[name]), name
+
+
+def test_a_number_of_members_that_do_not_differ():
+    ds = ph.ensemble(TOP, "v2", members=3, angular_velocity=(1, 2, 3), **FIXED)
+    assert dict(ds.sizes)["member"] == 3
+    assert_same(ds.isel(member=1), ph.integrate(TOP, "v2", angular_velocity=(1, 2, 3), **FIXED))
+
+
+def test_what_varied_is_in_the_coordinates():
+    values = {"weight": 3.0 + RNG.random(M), "angular_velocity": spins()}
+    ds = ph.ensemble(TOP, "v2", members=values, **FIXED)
+    assert np.array_equal(ds.weight, values["weight"])
+    assert np.array_equal(ds.initial_angular_velocity, values["angular_velocity"])
+    assert ds.initial_angular_velocity.dims == ("member", "axis")
+    assert ds.attrs["system"] == "heavy_top" and "run" not in ds.attrs
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_a_number_within_an_argument():
+    system = ph.orbit(EARTH.mu, forces=[ph.forces.zonal(**EARTH.zonal)])
+    J2 = 1e-3 * (1.0 + 0.1 * RNG.random(M))
+    assert "J2" in system.arguments["forces"][0]
+    ds = ph.ensemble(system, "v2/kepler", members=orbits() | {"forces.0.J2": J2}, step=60.0, steps=10)
+    own = ph.orbit(EARTH.mu, forces=[{**dict(system.arguments["forces"][0]), "J2": float(J2[3])}])
+    start = {"position": ds.initial_position.values[3], "velocity": ds.initial_velocity.values[3]}
+    assert_same(ds.isel(member=3), ph.integrate(own, "v2/kepler", step=60.0, steps=10, start=start))
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_a_member_that_fails_stops_nobody_and_says_why():
+    fast = spins()
+    fast[1] *= 400.0
+    ds = ph.ensemble(TOP, "trapm", members={"angular_velocity": fast}, step=0.05, steps=40, every=4)
+    assert ds.status.values.tolist() == [0, 2, 0, 0, 0]
+    with pytest.raises(ph.errors.StepTooLarge) as told:
+        ph.integrate(TOP, "trapm", angular_velocity=fast[1], step=0.05, steps=40, every=4)
+    assert ds.failure.values.tolist() == ["", str(told.value), "", "", ""]
+    assert np.isnan(ds.attitude[1, 1:]).all() and np.isfinite(ds.attitude[[0, 2, 3, 4]]).all()
+    assert np.array_equal(ds.attitude[1, 0], told.value.trajectory.attitude[0])
+
+
+def runaway(t, q, omega, parameters):
+    return (parameters[0] * omega[0] * omega[0], 0.0, 0.0)
+
+
+def test_rows_before_a_failure_stay():
+    system = ph.rigid_body((1, 1, 1), torque=runaway, parameters=[1.0])
+    words = {"step": 0.01, "steps": 200, "angular_velocity": (1, 0, 0), "settings": {"guard": False}}
+    ds = ph.ensemble(system, "mkrk:gauss4", members={"parameters.0": [0.1, 3.0, 0.2]}, **words)
+    assert ds.status[0] == 0 and ds.status[1] != 0 and ds.status[2] == 0
+    with pytest.raises(ph.errors.StepFailed) as told:
+        ph.integrate(system, "mkrk:gauss4", parameters=[3.0], **words)
+    rows = told.value.trajectory.sizes["time"]
+    assert np.isfinite(ds.energy[1, : rows - 1]).all() and np.isnan(ds.energy[1, rows:]).all()
+    assert str(ds.failure[1].values) == str(told.value)
+
+
+def test_events_make_each_member_a_run_by_itself():
+    system, start = ph.orbit(EARTH.mu), orbits(3)
+    ds = ph.ensemble(system, "kepler", members=start, step=300.0, steps=30, events=["node"])
+    assert "events" in ds.attrs["engine"]
+    one = ph.integrate(system, "kepler", step=300.0, steps=30, events=["node"],
+                       start={name: value[2] for name, value in start.items()})  # fmt: skip
+    assert np.array_equal(ds.event_time[2].values[: one.sizes["event"]], one.event_time)
+    assert np.array_equal(ds.position[2], one.position)
+    assert ds.status.values.tolist() == [0, 0, 0]
+
+
+def test_seeds_of_a_bath_vary():
+    words = {"temperature": 0.5, "friction": 1, "step": 0.05, "steps": 20}
+    ds = ph.ensemble(TOP, "baoab", members={"seed": [1, 2, 3]}, **words)
+    one = ph.integrate(TOP, "baoab", seed=2, **words)
+    assert np.array_equal(ds.attitude[1], one.attitude) and not np.array_equal(ds.attitude[0], ds.attitude[1])
+
+
+@pytest.mark.parametrize(
+    ("members", "words", "said"),
+    [
+        ({"angular_velocity": np.ones((3, 3)), "weight": [1.0, 2.0]}, {}, "3 values of angular_velocity but 2 of"),
+        ({"weight": [1.0, np.nan]}, {}, "no finite weight for member 1: nan"),
+        ({"weight": [1.0, 2.0], "wait": [1, 2]}, {}, "unknown name in members 'wait'; did you mean 'weight'"),
+        ({"inertia": [[2.0, 2, 2], [2, 2, -1]]}, {}, "member 1: inertia[2] = -1.0 is not positive"),
+        ({"inertia": [[2.0, 2, -1], [2, 2, 2]]}, {}, "member 0: inertia[2] = -1.0 is not positive"),
+        ({"angular_velocity": np.ones((2, 3))}, {"angular_velocity": (1, 2, 3)}, "is given for all too"),
+        ({"attitude": [[1, 0, 0, 0], [2, 0, 0, 0]]}, {}, "member 1: attitude has length 2"),
+        ({"angular_velocity": np.ones((2, 2))}, {}, "angular_velocity must be 3 numbers"),
+        ({}, {}, "members is empty"),
+        (0, {}, "members is 0; it must be 1 or more"),
+        ("many", {}, "members must be a mapping"),
+        ({"rtol": [1e-6, 1e-8]}, {}, "steps is no polhode.Tolerance"),
+        ({"parameters.0": [1, 2]}, {}, "parameters.0"),
+        ({"weight": [1.0, 2.0]}, {"step": None}, "give either step"),
+        ({"weight": [1.0, 2.0]}, {"engine": "cray"}, "unknown engine 'cray'"),
+        ({"weight": [1.0, 2.0]}, {"events": [ph.events.user(lambda t, r, v, q, omega, parameters: q[0])],
+                                  "engine": "lanes"}, "engine 'lanes' cannot run these members"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_a_sentence(members, words, said):
+    with pytest.raises(InvalidInput) as told:
+        ph.ensemble(TOP, "v2", members=members, **({"step": 0.1, "steps": 10} | words))
+    assert said in str(told.value)
+
+
+def test_a_member_that_cannot_begin_is_found_among_many():
+    inertia = inertias(1000)
+    inertia[617] = (1, 1, 3)
+    with pytest.raises(InvalidInput, match=r"^member 617: inertia\[2\] = 3.0 exceeds"):
+        ph.ensemble(ph.free_body((1, 1, 1)), members={"inertia": inertia}, step=1.0, steps=1)
+
+
+def test_nothing_is_compiled_for_other_members():
+    first = ph.ensemble(TOP, "v2", members={"weight": [1.0, 2.0]}, **FIXED)
+    told = []
+    ph.ensemble(TOP, "v2", members={"weight": 5.0 + RNG.random(7), "inertia": tensors(7)},
+                progress=lambda progress: told.append(progress.stage), **FIXED)  # fmt: skip
+    assert first.sizes["member"] == 2 and "compiling" not in told and told[-1] == "running"
