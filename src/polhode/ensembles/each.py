@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def each_alone(plan: Plan, why: str, workers: int, tell: Callable[[Progress], None], watching: Any) -> xr.Dataset:
+def each_alone(
+    plan: Plan, why: str, workers: int, report_progress: Callable[[Progress], None], interruptible: Any
+) -> xr.Dataset:
     """Run every member of a plan by itself.
 
     Parameters
@@ -35,9 +37,9 @@ def each_alone(plan: Plan, why: str, workers: int, tell: Callable[[Progress], No
         A clause that says why.
     workers : int
         How many threads.
-    tell : function
+    report_progress : function
         Told how far it is.
-    watching : class
+    interruptible : class
         Of a block in which Ctrl-C is noticed.
 
     Raises
@@ -73,9 +75,9 @@ def each_alone(plan: Plan, why: str, workers: int, tell: Callable[[Progress], No
             ds, code, sentence = error.trajectory, code_of(error), str(error)
         with lock:
             found[k], status[k], failures[k], done = ds, code, sentence, done + 1
-        tell(Progress(done, M, perf_counter() - begun, "running", done / M))
+        report_progress(Progress(done, M, perf_counter() - begun, "running", done / M))
 
-    with watching() as watch, warnings.catch_warnings(record=True) as given:
+    with interruptible() as watch, warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always", PolhodeWarning)
         one(0)  # which compiles what all need
         if workers > 1 and M > 1:

@@ -162,14 +162,14 @@ class Ensemble:
 
     def __init__(self, plan: Plan, engine: str, workers: int, progress: Any) -> None:
         self.plan, self.asked, self.workers = plan, engine, workers
-        self.tell = teller(progress, "progress", "True or a function")
+        self.report_progress = teller(progress, "progress", "True or a function")
         self.count, self.seconds = plan.varied.count, 0.0
         self.finished = 0
 
     def carry_out(self) -> xr.Dataset:
         """Run all members."""
         plan = self.plan
-        self.tell(Progress(0, self.count, 0.0, "preparing"))
+        self.report_progress(Progress(0, self.count, 0.0, "preparing"))
         try:
             request = plan.request(0)
         except InvalidInput as problem:
@@ -185,13 +185,13 @@ class Ensemble:
         if why:
             if self.asked not in ("auto", "threads"):
                 raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
-            return each_alone(plan, why, self.workers, self.tell, _Watch)
+            return each_alone(plan, why, self.workers, self.report_progress, _Watch)
         return self._together(request, kind, states)
 
     def _together(self, request: Request, kind: Kind, states: Any) -> xr.Dataset:
         """Members that one compiled loop serves."""
         plan = self.plan
-        with jit.watched(lambda: self.tell(Progress(0, self.count, 0.0, "compiling"))):
+        with jit.watched(lambda: self.report_progress(Progress(0, self.count, 0.0, "compiling"))):
             run = RUNS[type(request.steps)](request)
             engine, why = self._engine(run)
         coarse = coarse_orbit(run) if run.guard else ""
@@ -280,9 +280,9 @@ class Ensemble:
         with _Watch() as watch:
             block.stopped = lambda: watch.pressed
 
-            def tell() -> None:
+            def report() -> None:
                 self.seconds = time.perf_counter() - begun
-                self.tell(Progress(at.done, self.count, self.seconds, "running", at.done / self.count))
+                self.report_progress(Progress(at.done, self.count, self.seconds, "running", at.done / self.count))
 
             def work(leads: bool, until: float = np.inf) -> None:
                 told = time.perf_counter()
@@ -300,7 +300,7 @@ class Ensemble:
                     at.took(last - first, now - before)
                     if leads and now - told > BLOCK_SECONDS:
                         told = now
-                        tell()
+                        report()
                     if now > until:
                         return
 
@@ -315,7 +315,7 @@ class Ensemble:
             work(True)
             if at.failed:
                 raise at.failed[0]
-            tell()
+            report()
             return bool(watch.pressed)
 
 

@@ -203,18 +203,18 @@ def system_of(system: System, values: Mapping[str, Any]) -> System:
 def _put(into: Any, path: str, value: Any) -> None:
     """Set the number at a path, such as ``forces.0.area``."""
     *way, last = path.split(".")
-    place = into
+    inner = into
     try:
         for word in way:
-            place = place[int(word) if isinstance(place, list | np.ndarray) else word]
-        key: Any = int(last) if isinstance(place, list | np.ndarray) else last
-        if isinstance(place, list | np.ndarray):
-            place[key]  # which must be there
-        elif not isinstance(place, dict):
+            inner = inner[int(word) if isinstance(inner, list | np.ndarray) else word]
+        key: Any = int(last) if isinstance(inner, list | np.ndarray) else last
+        if isinstance(inner, list | np.ndarray):
+            inner[key]  # which must be there
+        elif not isinstance(inner, dict):
             raise KeyError(last)
     except (LookupError, TypeError, ValueError):
         raise InvalidInput(f"members has values of {path}, but the system has no such argument") from None
-    place[key] = value if np.ndim(value) else float(value)
+    inner[key] = value if np.ndim(value) else float(value)
 
 
 # ------------------------------------------------------------------ constants
@@ -441,7 +441,8 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     )  # fmt: skip
     turns = np.isfinite(moments)
     all_bodies = SimpleNamespace(
-        N=M * N, name=system.name, rotates=system.rotates, translates=system.translates, mass=mass, moments=moments,
+        N=M * N, alone=None, name=system.name, rotates=system.rotates, translates=system.translates, mass=mass,
+        moments=moments,
         frames=frames, provides=system.provides, without_thickness=turns.any(axis=1) & ~turns.all(axis=1),
     )  # fmt: skip
     moved = {name: given.get(name) for name in STATE_WORDS[3:]}

@@ -23,7 +23,7 @@ from polhode.runs.stepping import FIRST_SLICE, SLICE_SECONDS, Run
 from polhode.runs.steps import Tolerance
 
 
-class Bench:
+class ThreadArrays:
     """The arrays of a run for one thread: copies of those of the run that was set up, and their addresses."""
 
     def __init__(self, run: Run) -> None:
@@ -70,43 +70,43 @@ class ThreadsEngine:
             self.begin = own.controller_state.copy()
         else:
             self.loop, self.members_loop = jit.address_of(own.loop, MARCH), many.members_loop()
-        self.benches: list[Bench] = []
+        self.spare: list[ThreadArrays] = []
         self.free = threading.Lock()
 
-    def bench(self) -> Bench:
-        """A bench that no other thread uses; to be given back."""
+    def borrowed(self) -> ThreadArrays:
+        """Arrays that no other thread uses; to be given back."""
         with self.free:
-            if self.benches:
-                return self.benches.pop()
-        return Bench(self.run_of_first)
+            if self.spare:
+                return self.spare.pop()
+        return ThreadArrays(self.run_of_first)
 
     def run(self, block: Block) -> None:
         """Take all members of a block through all their steps."""
-        bench, M = self.bench(), len(block.states)
+        memory, M = self.borrowed(), len(block.states)
         try:
             if M == 1 and not self.adaptive:
-                self._long(bench, block)
+                self._long(memory, block)
             else:
-                self._on(bench, block, 0, M, 0, block.n)
+                self._on(memory, block, 0, M, 0, block.n)
         except Exception:
             if not self.run_of_first.system.functions:
                 raise
             for k in range(M):  # a function of the user's raised in one of them
                 try:
-                    self._on(bench, block, k, k + 1, 0, block.n)
+                    self._on(memory, block, k, k + 1, 0, block.n)
                 except Exception:
                     block.status[k] = RAISED
         finally:
             with self.free:
-                self.benches.append(bench)
+                self.spare.append(memory)
 
-    def _long(self, bench: Bench, block: Block) -> None:
+    def _long(self, memory: ThreadArrays, block: Block) -> None:
         """Take one member through its steps, in slices between which it can be stopped."""
         begin, size = 0, FIRST_SLICE
         while True:
             n = min(size, block.n - begin)
             before = perf_counter()
-            self._on(bench, block, 0, 1, begin, n)
+            self._on(memory, block, 0, 1, begin, n)
             elapsed, begin = perf_counter() - before, begin + n
             if block.status[0] != L.OK or begin == block.n:
                 return
@@ -116,7 +116,7 @@ class ThreadsEngine:
             if elapsed < SLICE_SECONDS / 2:
                 size *= 16 if elapsed < SLICE_SECONDS / 32 else 2
 
-    def _on(self, bench: Bench, block: Block, first: int, last: int, begin: int, n: int) -> None:
+    def _on(self, memory: ThreadArrays, block: Block, first: int, last: int, begin: int, n: int) -> None:
         own = self.run_of_first.integrator
         common = own.limit, own.system.N, own.blocks.size // 2
         constants = block.states, block.bodies, block.frames, block.parameters, self.told
@@ -124,7 +124,7 @@ class ThreadsEngine:
         if not self.adaptive:
             self.members_loop(
                 self.loop, first, last, begin, n, block.n, block.every, block.t0, block.h, *common,
-                int(own.prepared.processed), *constants, *bench.own, bench.addresses, bench.event_addresses,
+                int(own.prepared.processed), *constants, *memory.own, memory.addresses, memory.event_addresses,
                 self.nothing, *out,
             )  # fmt: skip
             return
@@ -135,6 +135,6 @@ class ThreadsEngine:
         longest = asked.max_step or (span / 10.0 if own.prepared.controller == "ode45" else np.inf)
         self.members_loop(
             self.loop, first, last, asked.max_steps, own.prepared.estimate + 1, longest, SHORTEST * span, end,
-            block.samples, *common, *constants, self.begin, *bench.own, bench.addresses, bench.controller_state,
-            bench.kept, bench.event_addresses, self.nothing, block.sizes, *out,
+            block.samples, *common, *constants, self.begin, *memory.own, memory.addresses, memory.controller_state,
+            memory.kept, memory.event_addresses, self.nothing, block.sizes, *out,
         )  # fmt: skip
