@@ -83,3 +83,33 @@ def test_coordinates_that_are_labels_are_indexes():
     water = ph.rigid_water(2, box=2.0)
     ds = ph.integrate(water, "v2", step=1e-4, steps=1, position=((0, 0, 0), (0.5, 0.5, 0.5)))
     assert "site" in ds.indexes and "site" in ds.coords and ds.site_mass.sel(site="O").item() > 10
+
+
+NEW = {
+    "top": (lambda k: ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0 + k), "v2", {"angular_velocity": (0, 0.1, 5)}),
+    "tensor": (lambda k: ph.free_body(np.array(TENSOR) * (1 + k)), "exact", {"angular_velocity": (0, 0.1, 5)}),
+    "rod": (lambda k: ph.heavy_top((5 + k, 5 + k, 0), (0, 0, 1), 20.0), "v2", {"angular_velocity": (0, 0.1, 0)}),
+    "orbit": (
+        lambda k: ph.orbit(1.0 + k, forces=[ph.forces.drag(kd=1e-3 * k, radius=0.5, scale=1.0)]), "mkrk:cv8",
+        {"position": (1.0, 0, 0), "velocity": (0, 1.1, 0)},
+    ),
+}  # fmt: skip
+
+
+@counting
+@pytest.mark.parametrize("name", NEW)
+def test_a_new_system_of_a_kind_finds_its_kernels_in_the_process(name, monkeypatch):
+    """Nothing is compiled, digested, bound or read from disk for it."""
+    make, method, start = NEW[name]
+
+    def run(k):
+        ph.integrate(make(k), method, step=0.01, steps=5, **start)
+
+    run(0.01)
+    for function in ("bind", "_compiled_kernel", "helper"):
+        monkeypatch.setattr(jit, function, None)
+    run(0.02)
+    again = make(0.03)
+    assert calls(lambda: ph.integrate(make(0.04), method, step=0.01, steps=5, **start)) < 500 + calls(
+        lambda: ph.integrate(again, method, step=0.01, steps=5, **start)
+    )

@@ -90,6 +90,9 @@ def test_potentials_of_members_from_the_role(monkeypatch):
     role = systems[0].compiled_potential(0.0, states[0, 0])
     ds = build.dataset(systems[0], times, states, np.zeros(states.shape[:2], int), role, {}, members=stacked(systems))
     assert (ds.potential_energy.values == [one.potential_energy.values for one in each]).all()
+    times.flags.writeable = states.flags.writeable = False
+    alone = build.dataset(systems[0], times, states[0], np.zeros(states.shape[1], int), role, {})
+    assert (alone.potential_energy.values == each[0].potential_energy.values).all()
 
 
 def test_times_of_their_own_further_variables_and_rows_after_a_failure(monkeypatch):

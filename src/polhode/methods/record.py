@@ -460,6 +460,10 @@ class MethodSpec:
     options: Mapping[str, str]
     compensated: bool = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not what follows from it."""
+        return {"method": self.method, "options": self.options, "compensated": self.compensated}
+
     @cached_property
     def label(self) -> str:
         """The method string in canonical form, as a user could have typed it."""

@@ -144,6 +144,19 @@ def loads_between(part, t, N, y, bodies, parameters, out):
     loads(part, min(max(t, parameters[at]), parameters[at + 1]), N, y, bodies, parameters, out)
 
 
+@lru_cache(jit.KEPT_KERNELS)
+def _kernel_of(role: Any, commutator: Any, series: Any, thin: bool, loads: bool) -> Callable[..., Any]:
+    """The compiled role of all systems of one kind: of loads, with commutator and series where these are not None, and
+    without torques about axes that a body does not turn about where one is ``thin``; or of a potential."""
+    if series or commutator not in (None, role):
+        role = jit.bind(
+            either_loads, plain_loads=role, commutator_loads=commutator or role, series_loads=series or no_series
+        )
+    if thin:
+        role = jit.bind(felt_loads, plain_loads=role)
+    return jit.compile_kernel(role, LOADS if loads else POTENTIAL)
+
+
 @lru_cache(maxsize=8)
 def compiled_between(role: Any, number: int) -> Callable[..., Any]:
     """A compiled LOADS role that clips the time (see ``loads_between``)."""
@@ -638,15 +651,11 @@ class System:
                 previous[key] = made
                 warned.add(id(role.function))
         elif key not in roles:
-            if role is self.loads and (self.series or self.commutator not in (None, role)):
-                role = jit.bind(
-                    either_loads, plain_loads=role, commutator_loads=self.commutator or role,
-                    series_loads=self.series or no_series,
-                )  # fmt: skip
-            if signature is LOADS:
-                role = self._felt(self._from_program("loads") or role)
+            written = self._from_program("loads") if signature is LOADS else None
+            others = (self.commutator, self.series) if role is self.loads and written is None else (None, None)
+            thin = signature is LOADS and bool(self.without_thickness.any())
             try:
-                roles[key] = jit.compile_kernel(role, signature)
+                roles[key] = _kernel_of(written or role, *others, thin, signature is LOADS)
             except NumbaError as problem:
                 raise InvalidInput(f"the loads of {self.name!r} cannot be compiled: {jit.told(problem)}; use "
                                    "numbers, tuples, and functions of these there") from problem  # fmt: skip

@@ -117,7 +117,7 @@ def of_bodies(states: Any, constants: Constants) -> OfBodies:
     OfBodies
         Arrays with M n rows.
     """
-    rows = np.ascontiguousarray(states, dtype=float)
+    rows = np.require(states, float, ["C", "W"])
     K, (M, N) = len(rows), constants.mass.shape
     attitude, kinetic = np.empty((K, 4 * N)), np.empty((K, N))
     three = [np.empty((K, 3 * N)) for _ in range(4)]
@@ -186,7 +186,7 @@ def _potential_loop() -> Any:
 def potential_energies(times: Any, states: Any, constants: Constants, potential: Any) -> Any:
     """Potential energies (M n) of states (M n, 13 N or more) at times (M n), by the compiled role POTENTIAL."""
     M, found = len(constants.mass), np.zeros(len(states))
-    times, rows = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(states, dtype=float)
+    times, rows = (np.require(a, float, ["C", "W"]) for a in (times, states))  # writable, as kernels take arrays
     parameters = np.array(constants.parameters, dtype=float)
     if M == 1:
         drive.write_energies(times, rows, constants.bodies[0], parameters[0], potential, found)
