@@ -30,7 +30,7 @@ from polhode.algebra.elementary import (
     small_sine_cosine,
     sum_of_two,
 )
-from polhode.kernel.jit import helper, inlined
+from polhode.kernel.jit import apart, helper, inlined
 from polhode.kernel.simd import product_error
 
 FARTHEST_ANGLE = 1e12
@@ -40,9 +40,11 @@ HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 LOG_10, LOG_2 = 2.302585092994046, 0.6931471805599453
 
 
-@helper
+@apart
 def far_sine_cosine(x):
     """Sine and cosine of an angle of at most FARTHEST_ANGLE: the products with pi/2 are exact pairs of numbers."""
+    if not abs(x) <= FARTHEST_ANGLE:
+        return nan, nan
     n = nearest(x * (1.0 / HALF_PI[0]))
     p, q = n * HALF_PI[0], n * HALF_PI[1]
     p_rest, q_rest = product_error(n, HALF_PI[0], p), product_error(n, HALF_PI[1], q)
@@ -58,11 +60,10 @@ def far_sine_cosine(x):
 @inlined
 def sine_cosine(x):
     """Sine and cosine."""
-    if abs(x) <= LARGEST_ANGLE:
-        return near_sine_cosine(x)
-    if abs(x) <= FARTHEST_ANGLE:
+    near = near_sine_cosine(x)
+    if abs(x) > LARGEST_ANGLE:
         return far_sine_cosine(x)
-    return nan, nan
+    return near
 
 
 @inlined

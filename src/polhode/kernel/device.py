@@ -435,6 +435,8 @@ def module_of(loop: Loop, target: Target, library: Library) -> str:
     builder.ret_void()
     for function in module.functions:
         if function.linkage == "internal":
+            if not any(isinstance(a.type, ir.PointerType) for a in function.args) and "noinline" in function.attributes:
+                continue
             function.attributes.discard("noinline")
             function.attributes.add("alwaysinline")
     return str(module)
@@ -461,6 +463,12 @@ def optimised(text: str, machine: Any, target: Target) -> Any:
     return module
 
 
+def written(text: str, target: Target) -> str:
+    """The assembly, for a device the PTX, of a module's text."""
+    machine = target.machine()
+    return str(machine.emit_assembly(optimised(text, machine, target)))
+
+
 def ptx_of(loop: Loop, library: Library, architecture: str = ARCHITECTURE) -> str:
     """The PTX of a loop, with the functions of a library.
 
@@ -469,9 +477,7 @@ def ptx_of(loop: Loop, library: Library, architecture: str = ARCHITECTURE) -> st
     Unsupported
         As ``module_of``.
     """
-    target = ptx(architecture)
-    machine = target.machine()
-    return str(machine.emit_assembly(optimised(module_of(loop, target, library), machine, target)))
+    return written(module_of(loop, ptx(architecture), library), ptx(architecture))
 
 
 class Simulated:

@@ -1,0 +1,221 @@
+"""The engine of devices, over a driver that is none, and what it says where it cannot be."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from fake_cuda import FakeCuda
+from polhode.algebra.library import LIBRARY
+from polhode.ensembles import cuda
+from polhode.ensembles import device as engines
+from polhode.ensembles.engines import Block, Engine
+from polhode.kernel import device, jit
+from polhode.kernel import layout as L
+from polhode.methods import method
+from polhode.runs.integrator import Integrator
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+KINDS = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64 for k in device.ARGUMENTS)]
+
+
+@functools.cache
+def top():
+    return ph.heavy_top(inertia=(3, 2, 1), center_of_mass=(0, 0, 1), weight=20.0)
+
+
+@functools.cache
+def simulated(chosen):
+    return device.Simulated(engines.loop_for(top(), chosen), LIBRARY)
+
+
+def engine(chosen="v2/mr", **words):
+    """An engine on a device that is none, and its driver."""
+    library = FakeCuda(simulated(chosen), KINDS, **words)
+    return engines.engine_for(top(), chosen, on=cuda.Device(library)), library
+
+
+def block_of(members, n, every, chosen="v2/mr", own=False):
+    bench = Integrator(top(), method(chosen), engines.resting(top()), limit=method(chosen).method.range)
+    states = np.repeat(bench.y[None], members, 0)
+    states[:, L.ANGULAR : L.ANGULAR + 3] = np.random.default_rng(3).normal(size=(members, 3)) + (0, 0, 5)
+    R = 1 + -(-n // every)
+    bodies, parameters = bench.bodies[None], np.array(top().parameters, dtype=float)[None]
+    if own:
+        bodies, parameters = np.repeat(bodies, members, 0), np.repeat(parameters, members, 0)
+        bodies[:, L.INVERSE_INERTIA] *= np.linspace(1.0, 1.5, members)
+        parameters *= np.linspace(1.0, 2.0, members)[:, None]
+    return bench, Block(
+        states, bodies, bench.frames[None], parameters, 0.5, 0.01, n, every,
+        np.full((members, R, states.shape[1]), 7.0),
+        np.full((members, R), -7), np.full(members, -1), np.zeros(members, np.int64),
+    )  # fmt: skip
+
+
+def expected(bench, block, k):
+    """Rows of member k by the loop of runs."""
+    pick = lambda a: a[k if len(a) > 1 else 0]  # noqa: E731
+    bench.bodies[:], bench.parameters[: block.parameters.shape[1]] = pick(block.bodies), pick(block.parameters)
+    bench.y[:] = block.states[k]
+    whole, rest = divmod(block.n, block.every)
+    rows = np.zeros((whole + bool(rest), bench.y.size))
+    assert bench.prepare(block.t0, block.h) == L.OK
+    marched = bench.march(0, whole * block.every, block.every, block.t0, block.h, rows, np.zeros(whole, np.int64))
+    assert marched == L.OK
+    if rest:
+        first = whole * block.every
+        bench.march(first, rest, block.n, block.t0, block.h, rows[-1:], np.zeros(1, np.int64))
+    return np.concatenate([block.states[k : k + 1], rows])
+
+
+def assert_close(found, wanted):
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-13)
+
+
+@pytest.mark.parametrize(("n", "every", "own"), [(12, 4, False), (13, 4, True), (3, 5, False), (7, 1, True)])
+def test_rows_are_those_of_runs(n, every, own):
+    bench, block = block_of(5, n, every, own=own)
+    made, library = engine()
+    assert isinstance(made.run, type(Engine.run)) or callable(made.run)
+    made.run(block)
+    for k in range(5):
+        assert_close(block.rows[k], expected(bench, block, k))
+    assert block.status.tolist() == [L.OK] * 5
+    assert block.done.tolist() == [n] * 5
+    assert not library.memory and not library.pinned, "memory was not given back"
+    assert block.iterations.tolist() == [[0] * block.rows.shape[1]] * 5
+    assert made.name == "device" and "a fake device" in made.about
+    assert made.measured == {"registers": 156, "local_bytes": 0, "blocks": 3}
+
+
+def test_launches_and_buffers_change_nothing(monkeypatch):
+    _, whole = block_of(7, 40, 3)
+    engine()[0].run(whole)
+    monkeypatch.setattr(engines, "BUFFER", 400)
+    monkeypatch.setattr(engines.launches, "__defaults__", (6,))
+    _, parts = block_of(7, 40, 3)
+    made, library = engine()
+    made.run(parts)
+    assert len(library.launched) > 12
+    np.testing.assert_array_equal(parts.rows, whole.rows)
+    np.testing.assert_array_equal(parts.done, whole.done)
+
+
+def test_members_in_turns_where_memory_is_small():
+    _, whole = block_of(300, 4, 4, own=True)
+    engine()[0].run(whole)
+    _, parts = block_of(300, 4, 4, own=True)
+    made, library = engine(free=100_000)
+    made.run(parts)
+    assert {values[0] for values in library.launched} != {300}
+    assert library.most <= 100_000
+    np.testing.assert_array_equal(parts.rows, whole.rows)
+
+
+def test_processed_methods():
+    bench, block = block_of(3, 6, 3, "p6_7/mr6")
+    assert bench.prepared.processed
+    engine("p6_7/mr6")[0].run(block)
+    for k in range(3):
+        assert_close(block.rows[k], expected(bench, block, k))
+
+
+def test_a_member_that_fails_stops_nobody():
+    bench, block = block_of(4, 10, 5)
+    block.states[2, L.ANGULAR] = 1e4
+    engine()[0].run(block)
+    assert block.status.tolist() == [L.OK, L.OK, L.TOO_LARGE, L.OK]
+    assert block.done.tolist() == [10, 10, 0, 10]
+    for k in (0, 1, 3):
+        assert_close(block.rows[k], expected(bench, block, k))
+
+
+@pytest.mark.parametrize(
+    ("n", "every", "most_rows", "most_steps"),
+    [(10, 3, 2, 100), (10, 3, 9, 4), (10, 20, 1, 3), (9, 3, 2, 6), (5, 1, 2, 3)],
+)
+def test_launches_cover_all_steps_and_rows(n, every, most_rows, most_steps):
+    made = list(engines.launches(n, every, most_rows, most_steps))
+    assert [one.first for one in made] == [0, *(one.last for one in made[:-1])]
+    assert made[-1].last == n
+    rows = [one.row + k for one in made for k in range(one.due)]
+    assert rows == list(range(1, 1 + -(-n // every)))
+    assert all(one.due <= most_rows for one in made)
+    assert all(one.last - one.first <= max(most_steps, every) for one in made)
+
+
+# ------------------------------------------------------------------ where there is none
+def test_without_a_driver(monkeypatch):
+    monkeypatch.setattr(cuda, "driver", lambda: None)
+    assert (
+        engines.engine_for(top(), "v2/mr")
+        == f"there is no NVIDIA driver on this machine ({cuda.NAMES[0]} is not found)"
+    )
+
+
+def test_without_a_device(monkeypatch):
+    library = FakeCuda(refuse={"cuInit": 100})
+    monkeypatch.setattr(cuda, "driver", lambda: library)
+    assert engines.engine_for(top(), "v2/mr") == "the NVIDIA driver of this machine does not start"
+
+
+def test_what_is_nothing_for_a_device():
+    on = cuda.Device(FakeCuda())
+    earth = ph.planets.EARTH
+    burn = ph.orbit(mu=earth.mu, forces=[ph.forces.impulse(10.0, 1.0, "velocity")])
+    assert "breaks or events" in engines.engine_for(burn, "rkn6_14a", on=on)
+    water = ph.rigid_water(64, density=997)
+    assert "shared among threads" in engines.engine_for(water, "v2", on=on)
+    assert "no such" not in engines.engine_for(ph.orbit(mu=earth.mu), "v2/kepler", on=on).about
+
+
+def test_a_function_that_devices_lack():
+    def torque(t, q, omega, parameters):
+        return (math.erf(omega[0]), 0.0, 0.0)
+
+    body = ph.rigid_body([2, 3, 4], torque=torque, parameters=[1.0])
+    said = engines.engine_for(body, "v2/mr", on=cuda.Device(FakeCuda()))
+    assert isinstance(said, str)
+    assert "'rigid_body' by 'v2/mr' is nothing for a device: a call of erf" in said
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        ({"cuModuleLoadDataEx": 222}, "the NVIDIA driver is older than CUDA 12; update it"),
+        ({"cuModuleLoadDataEx": 218}, "the driver cannot compile the code of the device: error 218"),
+        ({"cuModuleGetFunction": 500}, "the device reports error 500, unknown error"),
+    ],
+)
+def test_a_driver_that_refuses_the_code(refused, words):
+    said = engines.engine_for(top(), "v2/mr", on=cuda.Device(FakeCuda(refuse=refused)))
+    assert words in said
+    assert "engine='threads'" in said
+
+
+def test_errors_of_launches_give_memory_back():
+    _, block = block_of(3, 4, 4)
+    made, library = engine()
+    library.refuse["cuLaunchKernel"] = 700
+    with pytest.raises(cuda.DeviceProblem, match="700, an illegal memory access"):
+        made.run(block)
+    assert not library.memory and not library.pinned
+    del library.refuse["cuLaunchKernel"]
+    library.refuse["cuMemAllocHost_v2"] = 2
+    with pytest.raises(MemoryError, match="the memory of the device is full"):
+        made.run(block)
+    assert not library.memory
+
+
+@pytest.mark.parametrize(
+    ("capability", "architecture"), [((9, 0), "sm_90"), ((10, 0), "sm_90"), ((8, 9), "sm_89"), ((7, 5), "sm_75")]
+)
+def test_ptx_is_for_the_device(capability, architecture):
+    made = engines.engine_for(top(), "v2/mr", on=cuda.Device(library := FakeCuda(capability=capability)))
+    assert f".target {architecture}" in library.ptx
+    assert made.device.architecture == architecture
