@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "threads", "lanes", "device")
 BLOCK_SECONDS = 0.1
 """How long a block of members is to take: Ctrl-C and progress wait for it."""
+FEWEST = 64
+"""Members that are always worth a block of their own, if they take no longer."""
 WORTH_THREADS = 5e-3
 """Seconds of work that are left from which on further threads are started."""
 
@@ -276,7 +278,7 @@ class Ensemble:
     def _carry(self, engine: Engine, block: Block) -> bool:
         """Run all members of a block, some at a time; returns whether that was stopped by Ctrl-C."""
         begun = time.perf_counter()
-        at = _Counter(len(block.states))
+        at = _Counter(len(block.states), self.workers)
         with _Watch() as watch:
             block.stopped = lambda: watch.pressed
 
@@ -322,8 +324,8 @@ class Ensemble:
 class _Counter:
     """Hands out ranges of members, larger ones where members take little time."""
 
-    def __init__(self, count: int) -> None:
-        self.count, self.given, self.done = count, 0, 0
+    def __init__(self, count: int, workers: int) -> None:
+        self.count, self.workers, self.given, self.done = count, workers, 0, 0
         self.failed: list[BaseException] = []
         self.size, self.each = 1, 0.0
         self.lock = threading.Lock()
@@ -341,7 +343,9 @@ class _Counter:
             self.done += members
             self.each = seconds / members
             wanted = int(BLOCK_SECONDS / max(self.each, 1e-9))
-            self.size = max(1, min(wanted, 64 * self.size, max(1, (self.count - self.given) // 4)))
+            left = self.count - self.given
+            share = -(-left // (4 * self.workers)) if self.workers > 1 else left
+            self.size = max(1, min(wanted, 64 * self.size, max(share, FEWEST)))
 
     def seconds_left(self) -> float:
         """What the rest takes on one thread."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra.short_rows import all_of, any_of
 from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, room_for, whole
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
@@ -241,15 +242,14 @@ def _alone(system: System) -> Constants:
     return Constants.alone(system.mass, system.moments, system.frames, system.with_memory, system.axis)
 
 
-def kind_of(system: System, varied: Varied, names: tuple[str, ...]) -> Kind:
-    """The constants of the systems of all members.
+def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...]) -> Kind:
+    """The constants of the systems of all members, of which the first is built already.
 
     Raises
     ------
     InvalidInput
         A system that cannot be built. The sentence does not say of which member.
     """
-    first = system_of(system, varied.at(0, names))
     if not names:
         return Kind(first, _alone(first))
     if first.quantities is not None and not hasattr(first.quantities, "of_members"):
@@ -443,7 +443,7 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     all_bodies = SimpleNamespace(
         N=M * N, alone=None, name=system.name, rotates=system.rotates, translates=system.translates, mass=mass,
         moments=moments,
-        frames=frames, provides=system.provides, without_thickness=turns.any(axis=1) & ~turns.all(axis=1),
+        frames=frames, provides=system.provides, without_thickness=any_of(turns) & ~all_of(turns),
     )  # fmt: skip
     moved = {name: given.get(name) for name in STATE_WORDS[3:]}
     y = start_state(all_bodies, **kept, **moved).reshape(M, L.BODY * N)  # type: ignore[arg-type]

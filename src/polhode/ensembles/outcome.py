@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polhode.algebra.short_rows import folded
 from polhode.ensembles.engines import NOT_RUN, RAISED
 from polhode.ensembles.members import STARTING, Varied, record_of
 from polhode.ensembles.plan import Plan
@@ -32,7 +33,7 @@ from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep
 from polhode.trajectory import dataset
 from polhode.trajectory.build import with_bath
-from polhode.trajectory.quantities import Constants, potential_energies
+from polhode.trajectory.quantities import Constants, of_bodies, potential_energies
 from polhode.trajectory.schema import MEANING, UNITS
 
 if TYPE_CHECKING:
@@ -92,8 +93,11 @@ class Outcome:
         self.failures = [""] * len(rows)
         self._forget()
         self.energies = self._energies()
+        self.of_rows: Any = None
         self._judge()
-        self._forget()
+        if (status != L.OK).any():
+            self._forget()
+            self.of_rows = None
         for k in map(int, np.flatnonzero(status != L.OK)):
             if status[k] == NOT_RUN:
                 self.failures[k] = "its turn did not come before the ensemble was interrupted"
@@ -140,18 +144,17 @@ class Outcome:
         if not run.judged or not self.rows.size:
             return
         M, R, _ = self.rows.shape
-        body = self.rows[..., : L.BODY * system.N].reshape(M, R, system.N, L.BODY)
-        p, m = body[..., L.MOMENTUM : L.ATTITUDE], body[..., L.ANGULAR :]
-        mass, moments = self.constants.mass[:, None, :, None], self.constants.moments[:, None]
+        N = system.N
+        of_rows = of_bodies(self.rows.reshape(M * R, -1), self.constants)
+        kinetic = of_rows.kinetic_energy.reshape(M, R)
         with np.errstate(all="ignore"):
-            kinetic = 0.5 * (p * p / mass).sum(axis=(2, 3)) + 0.5 * (m * (m / moments)).sum(axis=(2, 3))
-            stored = np.zeros_like(kinetic) if self.energies is None else self.energies
-            columns = [k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
-            work = self.rows[..., [L.BODY * system.N + k for k in columns]]
-            work = work - work[:, :1]
-            change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1] - work.sum(axis=-1))
-            scale = kinetic[:, :1] + np.abs(stored[:, :1]) + np.abs(stored) + np.abs(work).sum(axis=-1)
+            stored = np.zeros((M, R)) if self.energies is None else self.energies
+            columns = [L.BODY * N + k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
+            work = self.rows[..., columns] - self.rows[:, :1, columns] if columns else np.zeros((M, R, 1))
+            change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1] - folded(np.add, work))
+            scale = kinetic[:, :1] + np.abs(stored[:, :1]) + np.abs(stored) + folded(np.add, np.abs(work))
             ratios = np.where(scale > 0.0, change / scale, np.where(change > 0.0, np.inf, 0.0))
+        self.of_rows = of_rows
         counts = np.arange(R) < self.good[:, None]
         blown = counts & ~(ratios <= BEYOND)
         for k in map(int, np.flatnonzero(blown[:, 1:].any(axis=1))):
@@ -184,7 +187,7 @@ class Outcome:
         ds = dataset(
             system, self.times, self.rows, self.iterations, self.energies, attributes_of(plan, run, about), units,
             prepared.coordinates, compensation, members=self.constants, more=more,
-            varied=coordinates_of(varied, system.rotates, taken),
+            varied=coordinates_of(varied, system.rotates, taken), of_rows=self.of_rows,
         )  # fmt: skip
         if prepared.bath is not None:
             begin = L.BODY * system.N + len(system.auxiliary)

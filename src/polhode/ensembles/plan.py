@@ -100,7 +100,7 @@ class Plan:
 
     def _together(self, request: Request, varied: Varied) -> tuple[Kind, Any]:
         names = self.names
-        kind = kind_of(self.system, varied, names.system)
+        kind = kind_of(self.system, request.system, varied, names.system)
         if kind.alone:
             return kind, None
         start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.quaternion import multiply, rotate_inverse
+from polhode.algebra.short_rows import any_of, largest, smallest
 from polhode.algebra.vectorised import plain
 from polhode.arguments import UNKNOWN, array, vector
 from polhode.errors import InvalidInput
@@ -156,7 +157,7 @@ def start_state(
         body[:, L.MOMENTUM : L.MOMENTUM + 3] = _heavy(system.mass[:, None], v, "velocity", "move through space")
     if momentum is not None:
         body[:, L.MOMENTUM : L.MOMENTUM + 3] = _of_bodies(momentum, "momentum", N, 3)
-    distance = np.abs(body[:, L.POSITION : L.POSITION + 3]).max(axis=1)
+    distance = largest(np.abs(body[:, L.POSITION : L.POSITION + 3])) if attracted else np.inf
     if attracted and (np.isfinite(system.mass) & (distance < 1.0 / OVERFLOWING)).any():
         given = "is missing" if position is None else "is at the centre, where the attraction is infinite"
         raise InvalidInput(f"position {given}; say where the orbit begins")
@@ -261,7 +262,7 @@ def _compensation(system: System, prepared: CompiledMethod, y: Any, given: Any, 
 def _heavy(inertia: Any, rate: Any, name: str, does: str) -> Any:
     """inertia times rate of every body; what has infinite inertia stays at rest."""
     fixed = ~np.isfinite(inertia)
-    moved = np.flatnonzero((fixed & (rate != 0.0)).any(axis=1))
+    moved = np.flatnonzero(any_of(fixed & (rate != 0.0))) if fixed.any() else np.zeros(0)
     if moved.size:
         raise InvalidInput(f"{name} of body {moved[0]} is not zero, but that body does not {does}")
     with np.errstate(over="ignore"):
@@ -278,8 +279,10 @@ def _is_zero(value: Any) -> bool:
 
 def _across(axes: Any, spin: Any, name: str) -> Any:
     """Angular velocities or momenta (N, 3, principal frame), of bodies without thickness across their axis only."""
+    if not axes.any():
+        return spin
     along = np.where(axes, spin, 0.0)
-    wrong = np.flatnonzero(np.abs(along).max(axis=1) > RELATIVE_TOLERANCE * np.abs(spin).max(axis=1))
+    wrong = np.flatnonzero(largest(np.abs(along)) > RELATIVE_TOLERANCE * largest(np.abs(spin)))
     if wrong.size:
         raise InvalidInput(
             f"{name} of body {wrong[0]} has a part along the axis about which its moment of inertia is zero, but a "
@@ -296,11 +299,10 @@ def _check_size(moments: Any, m: Any) -> None:
     InvalidInput
     """
     turns = np.isfinite(moments)
-    low = np.min(np.where(turns, moments, np.inf), axis=1)
-    high = np.max(np.where(turns, moments, 0.0), axis=1)
-    size = np.abs(m).max(axis=1)
+    low, high = smallest(np.where(turns, moments, np.inf)), largest(np.where(turns, moments, 0.0))
+    size, rotates = largest(np.abs(m)), any_of(turns)
     for name, values in (("moments of inertia", low), ("moments of inertia", high), ("angular momentum", size)):
-        wrong = np.flatnonzero(turns.any(axis=1) & (values > 0.0) & ((values < 1.0 / LARGEST) | (values > LARGEST)))
+        wrong = np.flatnonzero(rotates & (values > 0.0) & ((values < 1.0 / LARGEST) | (values > LARGEST)))
         if wrong.size:
             i = int(wrong[0])
             raise InvalidInput(

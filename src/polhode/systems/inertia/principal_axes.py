@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from polhode.algebra.short_rows import all_of, folded, largest
 from polhode.arguments import LONGEST_WORD, array, room_for, text, truth, whole
 from polhode.errors import InvalidInput
 from polhode.kernel.access import put4
@@ -184,29 +185,29 @@ def _of_many(given: Array, triangle: bool, whose: Callable[[int], str]) -> tuple
     M = len(given)
     moments, frames = np.empty((M, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (M, 1))
     if given.ndim == 2:
-        plain = (given > 0.0).all(axis=1)
+        plain = all_of(given > 0.0)
         moments[plain] = given[plain]
     else:
         flat = given.reshape(M, 9)
-        gap = np.abs(flat[:, [1, 2, 5]] - flat[:, [3, 6, 7]]).max(axis=1, initial=0.0)
+        gap = largest(np.abs(flat[:, [1, 2, 5]] - flat[:, [3, 6, 7]]))
         tensors = 0.5 * given + 0.5 * given.transpose(0, 2, 1)
         flat = tensors.reshape(M, 9)
         diagonal, beside = flat[:, ::4], flat[:, [1, 2, 5]]
-        plain = (diagonal > 0.0).all(axis=1) & (gap <= RELATIVE_TOLERANCE * np.abs(given).reshape(M, 9).max(axis=1))
+        plain = all_of(diagonal > 0.0) & (gap <= RELATIVE_TOLERANCE * largest(np.abs(given).reshape(M, 9)))
         with np.errstate(all="ignore"):
             root = np.sqrt(diagonal)
             x, y, z = (beside / (root[:, [0, 0, 1]] * root[:, [1, 2, 2]])).T
             # Scaled to unit diagonal, the smallest moment is at least the determinant over (3/2)^2.
             definite = (1.0 - x * x) + (2.0 * x * y * z - y * y - z * z) > SURELY
             plain &= definite & (np.abs(x) < 1.0) & (np.abs(y) < 1.0) & (np.abs(z) < 1.0)
-        diagonals = plain & (beside == 0.0).all(axis=1)
+        diagonals = plain & all_of(beside == 0.0)
         moments[diagonals] = diagonal[diagonals]
         turned = np.flatnonzero(plain & ~diagonals)
         if turned.size:
             moments[turned], frames[turned] = _diagonalised(tensors[turned])
     if triangle:
         with np.errstate(invalid="ignore"):
-            plain &= 2.0 * moments.max(axis=1, initial=0.0) <= moments.sum(axis=1)
+            plain &= 2.0 * largest(moments) <= folded(np.add, moments)
     for k in np.flatnonzero(~plain):
         moments[k], frames[k] = principal(given[k], triangle=triangle, name=whose(int(k)))
     return moments, frames
