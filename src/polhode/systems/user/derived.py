@@ -254,6 +254,31 @@ def rate_of(user: Any) -> Callable[..., Any]:
 def role_of(user: Any, program: Program, signature: Any, bound: dict[str, Any]) -> Callable[..., Any]:
     """The role of a ``UserFunction`` with a program, compiled or loaded from disk."""
     template = DERIVED.get(user.template, user.template)
+    key: tuple[Any, ...] = (
+        id(program),
+        user.template,
+        user.form,
+        user.first,
+        len(user.parameters),
+        user.own,
+        user.frame != IDENTITY,
+    )
+    key = (*key, user.compiled_built, tuple(bound.items()))
+    kept = _roles.get(key)
+    if kept is not None:
+        return kept[1]  # type: ignore[no-any-return]
+    role = _role_of(user, program, template, signature, bound)
+    _roles[key] = program, role  # which keeps the program, so that no other gets its address
+    while len(_roles) > jit.KEPT_KERNELS:
+        _roles.pop(next(iter(_roles)), None)
+    return role
+
+
+_roles: dict[Any, tuple[Program, Any]] = {}
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+
+
+def _role_of(user: Any, program: Program, template: Any, signature: Any, bound: dict[str, Any]) -> Callable[..., Any]:
     used = jit.global_names(jit.python_of(template).__code__)
     values = {name: value for name, value in bound.items() if name in used} | helpers_of(user, program)
     if user.compiled_built is not None:

@@ -142,10 +142,17 @@ class UserFunction:
 
     def record(self) -> dict[str, str]:
         """Name, source and digest, for the record only; the source is never executed."""
-        try:
-            source = textwrap.dedent(inspect.getsource(python_of(self.function)))
-        except (OSError, TypeError):
-            source = f"(no source: {self.name})"
+        function = python_of(self.function)
+        code = getattr(function, "__code__", None)
+        kept = _sources.get(id(code))
+        if code is not None and kept is not None and kept[0] is code:
+            source = kept[1]
+        else:
+            try:
+                source = textwrap.dedent(inspect.getsource(function))
+            except (OSError, TypeError):
+                source = f"(no source: {self.name})"
+            _remember(_sources, id(code), (code, source))
         return {"function": self.name, "source": source, "sha256": hashlib.sha256(source.encode()).hexdigest()}
 
     @property
@@ -255,14 +262,19 @@ class UserFunction:
         InvalidInput
             A potential gives other numbers when it is traced.
         """
-        trials = [(t, y, self._in_python(t, y, bodies)), *self._trials(t, y, bodies)]
+        trials = [(t, y, self._in_python(t, y, bodies))]  # which tells what is wrong there
         if jit.disabled():
             return self.bridge()
-        role = self._derived()
+        role: Any = self._derived()
+        if role is not None and _tried.get(id(role)) is role:  # by a system before
+            return role
+        trials += self._trials(t, y, bodies)
         if role is not None and self.template in derived.DERIVED:
             self._check_program(trials, bodies)
+            _remember(_tried, id(role), role)
             return role
         if role is not None and self._agrees(role, trials, bodies):
+            _remember(_tried, id(role), role)
             return role
         function, reason = python_of(self.function), ""
         if not isinstance(function, FunctionType):
@@ -379,14 +391,11 @@ class UserFunction:
     def _in_python(self, t: float, y: Any, bodies: Any) -> Any:
         """Result of the role in plain Python, nothing compiled."""
 
-        # None of these is a plain function, which bind would turn into compiled code.
-        values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked}
-        values = {name: functools.partial(x) if isinstance(x, FunctionType) else x for name, x in values.items()}
-        values["view"] = functools.partial(_leading)
-        values = {name: x for name, x in values.items() if name in jit.global_names(self.template.__code__)}
+        template = python_of(self.template)
+        values = {"rated": self.checked} | dict(self._bound()) | {"call": self.checked, "view": _leading}
         if self.built is not None:
-            values["built"] = functools.partial(python_of(self.built))
-        role = bind(self.template, **values)
+            values["built"] = python_of(self.built)
+        role = FunctionType(template.__code__, {**template.__globals__, **values}, template.__name__)
         out = np.zeros(self.size)
         if self._signature is POTENTIAL:
             return np.array([role(t, 1, y, bodies, self.parameters)])
@@ -401,6 +410,18 @@ class UserFunction:
 
 
 # ------------------------------------------------------------------ cached roles, shared by systems
+_sources: dict[int, Any] = {}
+"""Code of functions and its source, by the address of the code."""
+_tried: dict[int, Any] = {}
+"""Compiled roles that gave the numbers of the plain function, by their address."""
+
+
+def _remember(kept: dict[int, Any], key: int, value: Any) -> None:
+    kept[key] = value
+    while len(kept) > jit.KEPT_KERNELS:
+        kept.pop(next(iter(kept)), None)
+
+
 @dataclass(frozen=True)
 class _Same:
     """Compares and hashes an object by identity, and keeps it alive."""
@@ -458,9 +479,13 @@ REVEALING = {"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe
 def may_read(function: Any, position: int) -> bool:
     """Whether a function may read its positional argument with this index; False only if its code never names it."""
     function = python_of(function)
-    if not isinstance(function, FunctionType) or position >= function.__code__.co_argcount:
+    return not isinstance(function, FunctionType) or _may_read(function.__code__, position)
+
+
+@functools.lru_cache(jit.KEPT_KERNELS)
+def _may_read(code: Any, position: int) -> bool:
+    if position >= code.co_argcount:
         return True
-    code = function.__code__
     name = code.co_varnames[position]
     if name in code.co_cellvars or REVEALING & {*code.co_names, *code.co_freevars}:
         return True
