@@ -133,6 +133,18 @@ def cosine(x):
 
 
 @inlined
+def near_sine(x):
+    """sin x; nan beyond LARGEST_ANGLE, for where a call of the library would cost every other number."""
+    return near_sine_cosine(x)[0] if abs(x) <= LARGEST_ANGLE else nan
+
+
+@inlined
+def near_cosine(x):
+    """cos x; nan beyond LARGEST_ANGLE."""
+    return near_sine_cosine(x)[1] if abs(x) <= LARGEST_ANGLE else nan
+
+
+@inlined
 def exponential(x):
     """exp x; infinite above 709.78, 0 below -745.13."""
     y = 710.0 if x > 710.0 else (-746.0 if x < -746.0 else x)

@@ -77,12 +77,15 @@ class Options:
 
 
 class Written:
-    """A function that has been written: the LLVM function, its result, and whether it may fail."""
+    """A function that has been written: the LLVM function, its result, and whether it may fail.
 
-    __slots__ = ("fails", "function", "result")
+    ``masked``, over lanes, says whether it must know which of them call it.
+    """
+
+    __slots__ = ("fails", "function", "masked", "result")
 
     def __init__(self, function: Any, result: Value, fails: bool) -> None:
-        self.function, self.result, self.fails = function, result, fails
+        self.function, self.result, self.fails, self.masked = function, result, fails, False
 
 
 class Calls(Arithmetic):
@@ -370,7 +373,11 @@ class Calls(Arithmetic):
         last = function.__defaults__ or ()
         defaults = dict(zip(names[len(names) - len(last) :], last, strict=True))
         given = [settled(a) for a in _ordered(names, defaults, arguments, named)]
-        return self.call_written(self.unit.written(function, Options(it.targetoptions), given), given)
+        return self.call_function(function, Options(it.targetoptions), given)
+
+    def call_function(self, function: Any, options: Options, given: list[Value]) -> Value:
+        """Call a Python function, which is written for arguments of these shapes."""
+        return self.call_written(self.unit.written(function, options, given), given)
 
     def call_written(self, written: Written, given: list[Value]) -> Value:
         builder = self.builder

@@ -26,8 +26,9 @@ from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.runtime import rtsys
 
-from polhode.kernel import calls, source, translate, values
+from polhode.kernel import calls, lane_mode, source, translate, values
 from polhode.kernel.calls import NO_ERROR, Options
+from polhode.kernel.lane_mode import LaneUnit
 from polhode.kernel.source import Refused, Unsupported
 from polhode.kernel.translate import Unit
 from polhode.kernel.values import leaves_of
@@ -41,7 +42,7 @@ _numbers = itertools.count()
 def digest() -> str:
     """Digest of this compiler, part of the key of the kernels on disk."""
     total = hashlib.sha256(os.environ.get(FORCED, "").encode())
-    for module in (calls, source, translate, values, sys.modules[__name__]):
+    for module in (calls, lane_mode, source, translate, values, sys.modules[__name__]):
         code = module.__loader__.get_code(module.__name__)  # type: ignore[union-attr]
         _absorb(total, code)
     return total.hexdigest()
@@ -85,10 +86,10 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 class Compiler:
-    """Stands before numba's compiler of one dispatcher."""
+    """Stands before numba's compiler of one dispatcher; for so many lanes (see ``lane_mode``) in its place."""
 
-    def __init__(self, dispatcher: Any) -> None:
-        self.dispatcher, self.numba = dispatcher, dispatcher._compiler
+    def __init__(self, dispatcher: Any, lanes: int = 0) -> None:
+        self.dispatcher, self.numba, self.lanes = dispatcher, dispatcher._compiler, lanes
         self.reason = ""
 
     def __getattr__(self, name: str) -> Any:
@@ -96,6 +97,8 @@ class Compiler:
 
     def compile(self, args: Any, return_type: Any) -> Any:
         """The compiled function; ``reason`` says why it was left to numba, if it was."""
+        if self.lanes:
+            return compiled(self.dispatcher, args, return_type, self.lanes)
         wanted = os.environ.get(FORCED, "")
         if wanted != "numba":
             try:
@@ -119,8 +122,8 @@ def _ready(whole: Any) -> Any:
 
 
 @global_compiler_lock
-def compiled(dispatcher: Any, arguments: Any, result: Any) -> CompileResult:
-    """Compile the function of a dispatcher for these types.
+def compiled(dispatcher: Any, arguments: Any, result: Any, lanes: int = 0) -> CompileResult:
+    """Compile the function of a dispatcher for these types, over lanes if there are any.
 
     Raises
     ------
@@ -141,7 +144,9 @@ def compiled(dispatcher: Any, arguments: Any, result: Any) -> CompileResult:
     library = Library(context.codegen(), function.__qualname__)
     library.enable_object_caching()
     module = library.create_ir_module(function.__qualname__)
-    unit = Unit(context, dispatcher.typingctx, module)
+    unit: Unit = LaneUnit(context, dispatcher.typingctx, module, lanes) if lanes else Unit(
+        context, dispatcher.typingctx, module
+    )  # fmt: skip
     with context.push_code_library(library):
         entry = write_entry(unit, function, Options(options), descriptor)
     context.declare_env_global(module, context.get_env_name(descriptor))

@@ -483,16 +483,28 @@ def compile_kernel(function, signature):
     return python_of(function) if disabled() else _compiled_kernel(Made(function), signature)
 
 
+def compile_lanes(function, signature, width):
+    """Compile ``function`` over so many lanes (``lane_mode``), or load it from the disk cache.
+
+    Raises
+    ------
+    Unsupported
+        Something in it cannot be done over lanes; the message says what, and in which function.
+    """
+    return _compiled_kernel(Made(function), signature, width)
+
+
 @functools.lru_cache(KEPT_KERNELS)
-def _compiled_kernel(made: Made, signature):
+def _compiled_kernel(made: Made, signature, lanes=0):
     plain = python_of(made.function)
     with _lock:
         with held(always=True):
             kernel = njit(nogil=True, **OPTIONS)(plain)
-            kernel._compiler = direct.Compiler(kernel)
+            kernel._compiler = direct.Compiler(kernel, lanes)
             compile_lock = contextlib.nullcontext()
             if Path(plain.__code__.co_filename).is_file():
-                kernel._cache = KernelCache(plain, kernel.targetoptions | {"compiler": direct.digest()})
+                options = {"compiler": direct.digest()} | ({"lanes": lanes} if lanes else {})
+                kernel._cache = KernelCache(plain, kernel.targetoptions | options)
                 compile_lock = kernel._cache.alone(signature, kernel.targetctx)
         with compile_lock, held(always=True), typeinfer.register_dispatcher(kernel):
             kernel.compile(signature)

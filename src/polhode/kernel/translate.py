@@ -64,7 +64,7 @@ class Unit:
                 return found
             found.calls_itself = True
             if found.result is None or found.whole:
-                raise Unfinished
+                raise Unfinished(f"{function.__qualname__}, which calls itself")
             found.whole = True
             raise Again(found)
         self.kept.append(arguments)  # shapes know objects by address
@@ -150,14 +150,12 @@ class Writer(Calls):
         begin = self.builder.block
         given = iter(function.args[1:] if self.notes.fails else function.args)
         self.failure = function.args[0] if self.notes.fails else None
-        if self.code.co_argcount != len(self.arguments) or self.code.co_kwonlyargcount or self.code.co_flags & 0x0C:
-            raise Unsupported("arguments by star")
-        for name, argument in zip(self.code.co_varnames, self.arguments, strict=False):
-            self.assign(name, rebuilt(argument, given))
+        self.take(self.arguments, given)
         if isinstance(self.tree, ast.Lambda):
             self.give_back(self.value(self.tree.body))
         elif not self.body(self.tree.body):
             self.give_back(NOTHING)
+        self.finish()
         with self.builder.goto_block(self.entry):
             self.builder.branch(begin)
         result = NOTHING if self.notes.result is None else self.notes.result
@@ -174,6 +172,16 @@ class Writer(Calls):
         if self.options.contract:
             contract(function)
         return Written(function, result, self.notes.fails)
+
+    def take(self, arguments: list[Value], given: Iterator[Any]) -> None:
+        """Set the parameters of the function."""
+        if self.code.co_argcount != len(arguments) or self.code.co_kwonlyargcount or self.code.co_flags & 0x0C:
+            raise Unsupported("arguments by star")
+        for name, argument in zip(self.code.co_varnames, arguments, strict=False):
+            self.assign(name, rebuilt(argument, given))
+
+    def finish(self) -> None:
+        """End the function, where there is more to do than to return."""
 
     def give_type(self, function: Any) -> None:
         """Fill in the type of the result of a function."""

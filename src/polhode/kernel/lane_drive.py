@@ -1,0 +1,134 @@
+"""The time loop over members of an ensemble in lanes: a template into which the step of a method and loads are bound.
+
+Groups of as many members as there are lanes are taken through all their steps one after the other, so that a group
+stays in the fastest memory. Arrays lie by members; a group's numbers are copied to memory over lanes and back.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from numba import f8, i8
+
+from polhode.kernel import jit
+from polhode.kernel import layout as L
+from polhode.kernel.drive import squared_speed
+from polhode.kernel.jit import integers_at, numbers_at
+from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane
+from polhode.kernel.signatures import I1, Workspace
+
+step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
+IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
+KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
+
+# sizes
+N, B, S, WIDTH, PARAMETERS, LOAD, WORK, ROWS = range(8)
+BODIES_STRIDE, FRAMES_STRIDE, PARAMETERS_STRIDE, LANES = range(8, 12)
+SIZES = 12
+"""Slots of ``sizes``: bodies, blocks, auxiliary variables; lengths of state, parameters, loads, scratch memory; rows of
+a member; how far the constants of two members lie apart (0: all members have the same); number of lanes."""
+# addresses
+STATES, BODIES, FRAMES, CONSTANTS, COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, RECORD = range(2, 12)
+STATUS, DONE = 12, 13
+MARCH_LANES = i8(i8, i8, i8, i8, i8, f8, f8, f8, I1, I1)
+"""march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses)"""
+
+
+@jit.inlined
+def copied(numbers, stride, member, length, out):
+    """Copy numbers of each lane's member to memory over lanes."""
+    for j in range(length):
+        out[j] = numbers[stride * member + j]
+
+
+@jit.inlined
+def recorded(numbers, at, y, length):
+    """Copy the state to the row of each lane that begins at a place of its own."""
+    for j in range(length):
+        numbers[at + j] = y[j]
+
+
+def memory_of(sizes):
+    """How many numbers a lane needs: state and stage state, bodies, frames, parameters, loads, scratch memory."""
+    return 2 * sizes[WIDTH] + (L.OF_BODY + 4) * sizes[N] + sizes[PARAMETERS] + sizes[LOAD] + sizes[WORK]
+
+
+def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses):
+    """Take the members of some groups through n steps of size h; those of a group are its lanes.
+
+    Parameters
+    ----------
+    first_group, last_group : int
+        The groups, the last one exclusive.
+    members : int
+        Number of members; lanes of the last group beyond it repeat the last member.
+    n, every : int
+        Number of steps, and steps from row to row. Rows: the start, each multiple of ``every``, the end.
+    t0, h : float
+        Time of the start, and the step; step k starts at ``t0 + k h``.
+    limit : float
+        Largest rotation (rad) of a body allowed in a step (infinite: no guard).
+    sizes, addresses : int arrays
+        See ``SIZES``, and the names of ``addresses`` above; the first two are unused. MEMORY is that of ``memory_of``,
+        over lanes.
+
+    Returns
+    -------
+    int
+        0. STATUS and DONE receive the status of each member and the number of its completed steps.
+    """
+    replaced(IN_LANES)
+    bodies_of_system, width, rows = sizes[N], sizes[WIDTH], sizes[ROWS]
+    y = as_lanes(numbers_at(addresses, MEMORY))
+    stage_state = shifted(y, width)
+    bodies = shifted(stage_state, width)
+    frames = shifted(bodies, L.OF_BODY * bodies_of_system)
+    parameters = shifted(frames, 4 * bodies_of_system)
+    load = shifted(parameters, sizes[PARAMETERS])
+    work = shifted(load, sizes[LOAD])
+    states, record = numbers_at(addresses, STATES), numbers_at(addresses, RECORD)
+    info = numbers_at(addresses, STEP_INFO)
+    step_info = shared_info(info, KNOWN)
+    p = Workspace(
+        bodies_of_system, sizes[B], sizes[S], y, bodies, parameters, loads, numbers_at(addresses, COEFFICIENTS),
+        integers_at(addresses, INT_COEFFICIENTS), integers_at(addresses, BLOCKS), stage_state, load, work, step_info,
+        frames,
+    )  # fmt: skip
+    allowed = limit / abs(h)
+    allowed = allowed * allowed
+    lanes = sizes[LANES]
+    for group in range(first_group, last_group):
+        member = lane_numbers() + lanes * group
+        own = min(member, members - 1)
+        copied(states, width, own, width, y)
+        copied(numbers_at(addresses, BODIES), sizes[BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
+        copied(numbers_at(addresses, FRAMES), sizes[FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
+        copied(numbers_at(addresses, CONSTANTS), sizes[PARAMETERS_STRIDE], own, sizes[PARAMETERS], parameters)
+        recorded(record, width * rows * own, y, width)
+        info[L.LOADED] = 0.0
+        status, done = 0, 0
+        if squared_speed(bodies_of_system, y, bodies) > allowed:
+            status = L.TOO_LARGE
+        row = 1
+        for k in range(n):
+            if not some_lane(status == L.OK):
+                break
+            info[L.NEXT_TIME] = t0 + (k + 1) * h
+            found = step(t0 + k * h, h, p)
+            speed = squared_speed(bodies_of_system, y, bodies)
+            if status == L.OK:
+                status = found
+                if status == L.OK:
+                    if not speed < inf:
+                        status = L.NOT_FINITE
+                    elif speed > allowed:
+                        status = L.TOO_LARGE
+                    else:
+                        done = k + 1
+            if (k + 1) % every == 0 or k + 1 == n:
+                recorded(record, width * (rows * own + row), y, width)
+                row += 1
+        integers_at(addresses, STATUS)[own] = status
+        integers_at(addresses, DONE)[own] = done
+    return 0

@@ -1,0 +1,169 @@
+"""Members in lanes: they are single runs to round-off, independent of their neighbours, in vector instructions."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from numba import njit
+from numba.core import sigutils
+
+import polhode as ph
+from polhode.ensembles import lanes
+from polhode.ensembles.engines import Block
+from polhode.kernel import direct, jit
+from polhode.kernel import layout as L
+from polhode.kernel.lane_drive import MARCH_LANES
+from polhode.methods import method
+from polhode.runs.integrator import Integrator
+
+pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
+
+M, WIDTH = 21, 16
+
+
+def spin(t, q, omega, p):
+    return (p[0] * np.sin(q[1]) - 0.1 * omega[0], 0.2 * q[2] * omega[2], p[1] * np.cos(t) - 0.05 * omega[2])
+
+
+def height(t, q, p):
+    return p[0] * q[3] * q[3] * np.cos(t) + 0.2 * np.exp(-q[2] * q[2]) + p[1] * q[1] * q[0]
+
+
+SYSTEMS = {
+    "top": lambda: ph.heavy_top((5.0, 4.0, 1.0), (0.1, 0.0, 1.0), weight=20.0),
+    "free": lambda: ph.free_body((1.0, 2.0, 3.0)),
+    "user": lambda: ph.rigid_body((5.0, 4.0, 1.0), torque=spin, parameters=(0.3, 0.2)),
+    "height": lambda: ph.rigid_body((5.0, 4.0, 1.0), potential=height, parameters=(0.3, 0.2)),
+}
+
+
+def block_of(system, h=0.01, n=40, every=10, members=M):
+    """Members with different states and moments."""
+    rng = np.random.default_rng(5)
+    N, width = system.N, L.BODY * system.N + len(system.auxiliary)
+    y, bodies = np.zeros((members, width)), np.tile(system.bodies, (members, 1))
+    for i in range(N):
+        a, b = L.BODY * i, L.CONSTANTS * i
+        q = rng.normal(size=(members, 4))
+        y[:, a + 6 : a + 10] = q / np.linalg.norm(q, axis=1)[:, None]
+        if np.isfinite(system.mass[i]):
+            y[:, a : a + 3] = 3.0 + rng.normal(size=(members, 3))
+            y[:, a + 3 : a + 6] = rng.normal(size=(members, 3)) * system.mass[i] * 0.3
+        factors = rng.uniform(0.9, 1.1, (members, 3))
+        bodies[:, b + 1 : b + 4] *= factors
+        bodies[:, b + 5 : b + 8] /= factors
+        y[:, a + 10 : a + 13] = rng.normal(size=(members, 3)) * np.where(system.moments[i] < 1e9, system.moments[i], 0)
+    parameters = np.tile(system.parameters, (members, 1)) * rng.uniform(0.9, 1.1, (members, 1))
+    R = 1 - (-n // every)
+    counts = [np.zeros(members, dtype=np.int64) for _ in range(2)]
+    rows = np.full((members, R, width), np.nan)
+    return Block(
+        y, bodies, system.bodies[None, 8 * N :].copy(), parameters, 0.1, h, n, every, rows,
+        np.ones((members, R), dtype=np.int64), *counts,
+    )  # fmt: skip
+
+
+def alone(system, chosen, block, i):
+    """Rows of a member as a single run takes its steps, and the status."""
+    bench = Integrator(system, chosen, block.states[i], block.t0, limit=np.pi)
+    bench.bodies[:], bench.parameters[: block.parameters.shape[1]] = block.bodies[i], block.parameters[i]
+    bench.y[:] = block.states[i]
+    rows, counts = np.empty((block.n // block.every, bench.y.size)), np.zeros(block.n // block.every, dtype=np.int64)
+    return rows, bench.march(0, block.n, block.every, block.t0, block.h, rows, counts)
+
+
+CASES = [
+    ("top", "v2/mr", 0.0), ("top", "v2/three_rotation", 0.0), ("top", "v2/symmetric", 2e-15), ("top", "v2", 2e-15),
+    ("top", "s6_10/mr6", 4e-15), ("top", "v2/dmv6", 0.0), ("free", "v2", 2e-15), ("user", "v2/mr", 4e-15),
+    ("height", "rkn6_14a/mr4", 4e-15),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "label", "bound"), CASES)
+def test_members_are_single_runs_to_round_off(name, label, bound):
+    system, chosen = SYSTEMS[name](), method(label)
+    engine = lanes.engine_for(system, chosen, width=WIDTH)
+    assert not isinstance(engine, str), engine
+    block = block_of(system)
+    engine.run(block)
+    np.testing.assert_array_equal(block.status, 0)
+    np.testing.assert_array_equal(block.done, block.n)
+    np.testing.assert_array_equal(block.rows[:, 0], block.states)
+    assert not block.iterations.any()
+    for i in range(0, M, 4):
+        rows, status = alone(system, chosen, block, i)
+        assert status == 0
+        assert np.abs(block.rows[i, 1:] - rows).max() <= bound * np.abs(rows).max()
+
+
+def test_numbers_depend_on_no_neighbour():
+    system = SYSTEMS["top"]()
+    engine = lanes.engine_for(system, method("v2"), width=WIDTH)
+    whole = block_of(system, n=25)
+    whole.states[3, 10:13] *= 40.0  # takes long turns
+    engine.run(whole)
+    order = np.random.default_rng(1).permutation(M)[:9]
+    part = block_of(system, n=25, members=9)
+    for name in ("states", "bodies", "parameters"):
+        getattr(part, name)[:] = getattr(whole, name)[order]
+    engine.run(part)
+    assert whole.rows.shape[1] == 4  # the last row is the end
+    np.testing.assert_array_equal(part.rows, whole.rows[order])
+    np.testing.assert_array_equal(part.status, whole.status[order])
+
+
+def test_a_member_that_fails_stops_no_other():
+    system, chosen = SYSTEMS["top"](), method("v2/mr")
+    engine = lanes.engine_for(system, chosen)
+    good, bad = block_of(system), block_of(system)
+    bad.states[2, 10:13] *= 1e3  # beyond the range of the first step
+    bad.parameters[7, 0] *= 800.0  # beyond it later on
+    bad.states[9, 6] = np.nan
+    engine.run(good)
+    engine.run(bad)
+    others = np.delete(np.arange(M), [2, 7, 9])
+    np.testing.assert_array_equal(bad.rows[others], good.rows[others])
+    assert bad.status[[2, 9]].tolist() == [L.TOO_LARGE, L.TOO_LARGE]
+    assert bad.done[[2, 9]].tolist() == [0, 0]
+    assert bad.status[7] == L.TOO_LARGE
+    assert 0 < bad.done[7] < bad.n
+    _, status = alone(system, chosen, bad, 7)
+    assert status == L.TOO_LARGE
+
+
+def test_constants_that_all_members_share():
+    system = SYSTEMS["top"]()
+    engine = lanes.engine_for(system, method("v2/mr"))
+    many, one = block_of(system), block_of(system)
+    many.bodies[:], many.parameters[:] = many.bodies[4], many.parameters[4]
+    one.bodies, one.parameters = many.bodies[:1].copy(), many.parameters[:1].copy()
+    engine.run(many)
+    engine.run(one)
+    np.testing.assert_array_equal(one.rows, many.rows)
+
+
+def test_steps_are_vector_instructions():
+    system = SYSTEMS["top"]()
+    width = lanes.lane_width()
+    kernel = lanes.template(system, method("v2/mr").prepare(), guard=True)
+    arguments, result = sigutils.normalize_signature(MARCH_LANES)
+    text = direct.compiled(njit(**jit.OPTIONS)(kernel), arguments, result, width).library.get_asm_str()
+    register = "zmm" if width == 16 else "ymm"
+    products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{register}", text)
+    plain = re.findall(r"vf?n?m(?:add|sub)\w*sd\s", text)
+    assert len(products) > 400
+    assert len(plain) < 60
+    assert not re.findall(r"\b(sin|cos)\b", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "told"),
+    [("top", "trap", "not done over lanes"), ("top", "v2/semiexact6", "calls itself"),
+     ("top", "mkrk:gauss6", "more than positions")],
+)  # fmt: skip
+def test_what_has_no_lanes_says_why(name, label, told):
+    found = lanes.engine_for(SYSTEMS[name](), method(label))
+    assert isinstance(found, str)
+    assert told in found
