@@ -67,7 +67,7 @@ def block_of(system, h=0.01, n=40, every=10, members=M):
 
 def alone(system, chosen, block, i):
     """Rows of a member as a single run takes its steps, and the status."""
-    bench = Integrator(system, chosen, block.states[i], block.t0, limit=np.pi)
+    bench = Integrator(system, chosen, block.states[i], block.t0, limit=chosen.method.range)
     bench.bodies[:], bench.parameters[: block.parameters.shape[1]] = block.bodies[i], block.parameters[i]
     bench.y[:] = block.states[i]
     rows, counts = np.empty((block.n // block.every, bench.y.size)), np.zeros(block.n // block.every, dtype=np.int64)

@@ -79,7 +79,7 @@ class LaneEngine:
     prepared: CompiledMethod
     kernel: Any
     fixed: tuple[tuple[int, float], ...] = ()
-    limit: float = math.pi
+    limit: float = math.inf
     name: str = "lanes"
 
     @property
@@ -177,7 +177,7 @@ def engine_for(system: System, method: MethodSpec, guard: bool = True, width: in
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fixed = tuple((int(name[1:]), value) for name, value in system.dynamics.fixed.items())
-    return LaneEngine(system, method, width, prepared, loop, fixed, math.pi if guard else math.inf)
+    return LaneEngine(system, method, width, prepared, loop, fixed, method.method.range if guard else math.inf)
 
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:

@@ -96,7 +96,7 @@ def as_lanes(numbers):  # type: ignore[no-untyped-def]
 
 
 def shifted(numbers, k):  # type: ignore[no-untyped-def]
-    """A pointer to what lies ``k`` places behind."""
+    """A pointer to what lies ``k`` numbers behind."""
     return numbers[k:]
 
 
@@ -609,7 +609,7 @@ class LaneWriter(Writer):
         raise Unsupported(f"{it.__name__} of lanes")
 
     # -------------------------------------------------------------- memory
-    def place(self, owner: Value, where: Value) -> Any:
+    def lane_slots(self, owner: Value, where: Value) -> Any:
         """The address of each lane's number in memory, at an index of its own; and the type of these numbers."""
         if isinstance(owner, View) and len(owner.lengths) == 1:
             pointer, kind = owner.data, owner.dtype
@@ -627,7 +627,7 @@ class LaneWriter(Writer):
         for i in range(self.width):
             at = ir.Constant(ir.IntType(32), i)
             found.append(self.builder.gep(pointer, [self.builder.extract_element(k, at)]))
-        if self.partial or self.masked:  # lanes that are not at hand may have any index: they take a place of their own
+        if self.partial or self.masked:  # lanes that are not at hand may have any index: they take a slot of their own
             with self.builder.goto_block(self.entry):
                 aside = self.builder.alloca(F if kind == FLOAT else I)
             mask = self.mask()
@@ -653,9 +653,9 @@ class LaneWriter(Writer):
             return None if found is None else Scalar(found[1], self.builder.load(found[0]))
         if isinstance(owner, Tup):
             return self.part(owner, where)
-        places, kind = self.place(owner, where)
+        slots, kind = self.lane_slots(owner, where)
         whole = ir.Constant(ir.VectorType(F if kind == FLOAT else I, self.width), ir.Undefined)
-        for i, one in enumerate(places):
+        for i, one in enumerate(slots):
             whole = self.builder.insert_element(whole, self.builder.load(one), ir.Constant(ir.IntType(32), i))
         return Scalar(self.wide_kind(kind), whole)
 
@@ -691,7 +691,7 @@ class LaneWriter(Writer):
         return found
 
     def write_to(self, owner: Value, where: Value, make: Callable[[Any], Value]) -> None:
-        """Store what ``make`` returns from a function that reads the place."""
+        """Store what ``make`` returns, given a function that reads the slot."""
         owner = opened(owner)
         if isinstance(owner, Tup) and hasattr(owner.cls, "known"):
             if isinstance(where, Known) and where.it in COUNTED:
@@ -704,9 +704,9 @@ class LaneWriter(Writer):
             return
         if has_lanes(where) and not isinstance(where, Tup):
             value = self.number(make(lambda: self.read(owner, where)))
-            places, kind = self.place(owner, where)
+            slots, kind = self.lane_slots(owner, where)
             v = self.cast(value, self.wide_kind(kind))
-            for i, one in enumerate(places):
+            for i, one in enumerate(slots):
                 self.builder.store(self.builder.extract_element(v, ir.Constant(ir.IntType(32), i)), one)
             return
         found = self.element(owner, where)
