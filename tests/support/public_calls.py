@@ -116,6 +116,13 @@ def gas():
 
 
 @functools.cache
+def members():
+    """Three members of an ensemble, two rows."""
+    return xr.Dataset({"x": (("member", "time"), [[1.0, 2.0], [2.0, 3.0], [5.0, 6.0]])},
+                      {"time": [0.0, 1.0], "mass": ("member", [1.0, 2.0, 2.5])})  # fmt: skip
+
+
+@functools.cache
 def table():
     return ph.compare(ph.free_body(INERTIA), ["v2/mr"], [0.05, 0.1], t_end=1.0, angular_velocity=W)
 
@@ -360,6 +367,10 @@ CALLS = {
     # plots
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
     "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],
+    "plots.bands": [{"ds": members, "names": "x", "path": lambda: target("bands.png")}],
+    "plots.corner": [{"ds": members, "names": ["x", "mass"], "path": lambda: target("corner.png"), "row": 0}],
+    "plots.success": [{"ds": members, "names": ["x", "mass"], "path": lambda: target("success.png"),
+                       "passed": [True, False, True]}],
     # initial
     "initial.gaussian_draw": [{"n": 4, "seed": 1, "scale": 2.0}],
     "initial.random_rotations": [{"n": 4, "seed": 1}],
