@@ -31,7 +31,7 @@ MOST_PANELS, MOST_NUMBERS, MOST_POINTS = 12, 8, 4000
 TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 FAILURES = (VERMILION, *COLOURS[2:6])
 """Colours of the reasons for failures."""
-MUTED = "#5a5a5a"
+DIM = "#5a5a5a"
 
 
 def _members_of(ds: Any) -> None:
@@ -60,7 +60,7 @@ def _heading(figure: Any, ds: xr.Dataset, note: str) -> None:
     figure.text(
         0.02, 1.0 - 0.3 / height, "  ·  ".join(named) or "ensemble", fontsize=15, fontweight="bold", va="center"
     )
-    figure.text(0.02, 1.0 - 0.58 / height, note, fontsize=10, color=MUTED, va="center")
+    figure.text(0.02, 1.0 - 0.58 / height, note, fontsize=10, color=DIM, va="center")
 
 
 def _count(ds: xr.Dataset) -> str:
@@ -382,7 +382,7 @@ def _points(axes: Any, pair: Any, failed: Any, drawn: Any, size: float) -> None:
         r = float(np.corrcoef(x[use], y[use])[0, 1])
         words = f"{r:.2f}".replace("-0.00", "0.00").replace("-", "−")
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1}
-        axes.text(0.96, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=8, color=MUTED, bbox=box)
+        axes.text(0.96, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=8, color=DIM, bbox=box)
 
 
 # ------------------------------------------------------------------ success
