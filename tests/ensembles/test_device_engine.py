@@ -14,11 +14,15 @@ from fake_cuda import FakeCuda
 from polhode.algebra.library import LIBRARY
 from polhode.ensembles import cuda
 from polhode.ensembles import device as engines
-from polhode.ensembles.engines import Block, Engine
+from polhode.ensembles.engines import Block
+from polhode.ensembles.threads import ThreadsEngine
 from polhode.kernel import device, jit
 from polhode.kernel import layout as L
+from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.methods import method
+from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.integrator import Integrator
+from polhode.runs.request import requested
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 KINDS = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64 for k in device.ARGUMENTS)]
@@ -31,7 +35,7 @@ def top():
 
 @functools.cache
 def simulated(chosen):
-    return device.Simulated(engines.loop_for(top(), chosen), LIBRARY)
+    return device.Simulated(engines.loop_of(engines.integrator_for(top(), chosen)), LIBRARY)
 
 
 def engine(chosen="v2/mr", **words):
@@ -73,6 +77,76 @@ def expected(bench, block, k):
     return np.concatenate([block.states[k : k + 1], rows])
 
 
+@functools.cache
+def simulated_adaptive(chosen, **words):
+    run = adaptive_run(chosen)
+    return device.Simulated(engines.loop_of(run.integrator, True), LIBRARY)
+
+
+def adaptive_run(chosen, rtol=1e-9, **words):
+    given = {"steps": ph.Tolerance(rtol, **words), "t_end": 1.0, "start": {"angular_velocity": (0.1, 0.2, 5.0)}}
+    return AdaptiveRun(requested(top(), chosen, given, {}))
+
+
+@pytest.mark.parametrize("chosen", ["mkrk:dp5", "taylor"])
+def test_steps_of_chosen_size(chosen, monkeypatch):
+    run = adaptive_run(chosen)
+    kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64
+                               for k in device.ADAPTIVE_ARGUMENTS)]  # fmt: skip
+    library = FakeCuda(simulated_adaptive(chosen), kinds)
+    made = engines.engine_of(run, on=cuda.Device(library))
+    samples = np.array([0.0, 0.3, 0.31, 1.0])
+    states = np.repeat(run.integrator.y[None], 4, 0)
+    states[:, L.ANGULAR] += np.arange(4)
+    states[3, L.ANGULAR] = math.nan
+    own = run.integrator
+    monkeypatch.setattr(engines, "ATTEMPTS", 2)
+
+    def taken(engine, part=slice(None)):
+        M = len(states[part])
+        block = Block(
+            states[part], own.bodies[None].copy(), own.frames[None].copy(), np.array(top().parameters)[None], 0.0, 1.0,
+            1, 1, np.zeros((M, 4, states.shape[1])), np.zeros((M, 4), np.int64), np.full(M, -1),
+            np.zeros(M, np.int64), samples, np.zeros((M, 4)),
+        )  # fmt: skip
+        engine.run(block)
+        return block
+
+    found, wanted = taken(made), taken(ThreadsEngine(run))
+    assert len(library.launched) > 3
+    assert found.status.tolist() == wanted.status.tolist() == [L.OK, L.OK, L.OK, found.status[3]]
+    assert found.status[3] != L.OK
+    assert found.done[:3].tolist() == wanted.done[:3].tolist() == [4, 4, 4]
+    np.testing.assert_allclose(found.rows[:3, :, :13], wanted.rows[:3, :, :13], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found.sizes[:3], wanted.sizes[:3], rtol=1e-4)
+    assert not library.memory
+    alone = taken(made, slice(1, 2))
+    np.testing.assert_array_equal(alone.rows[0], found.rows[1])
+
+
+def test_too_many_steps():
+    run = adaptive_run("taylor", max_steps=3)
+    kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64
+                               for k in device.ADAPTIVE_ARGUMENTS)]  # fmt: skip
+    made = engines.engine_of(run, on=cuda.Device(FakeCuda(simulated_adaptive("taylor"), kinds)))
+    y = run.integrator.y[None].copy()
+    block = Block(
+        y, run.integrator.bodies[None], run.integrator.frames[None], np.array(top().parameters)[None], 0.0, 1.0, 1, 1,
+        np.zeros((1, 2, y.size)), np.zeros((1, 2), np.int64), np.full(1, -1), np.zeros(1, np.int64),
+        np.array([0.0, 1.0]), np.zeros((1, 2)),
+    )  # fmt: skip
+    made.run(block)
+    assert block.status.tolist() == [TOO_MANY_STEPS]
+    assert block.done.tolist() == [1]
+
+
+def test_what_is_stopped_has_not_run():
+    _, block = block_of(3, 10, 5)
+    block.stopped = lambda: True
+    engine()[0].run(block)
+    assert block.status.tolist() == [-1, -1, -1]
+
+
 def assert_close(found, wanted):
     np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-13)
 
@@ -81,7 +155,6 @@ def assert_close(found, wanted):
 def test_rows_are_those_of_runs(n, every, own):
     bench, block = block_of(5, n, every, own=own)
     made, library = engine()
-    assert isinstance(made.run, type(Engine.run)) or callable(made.run)
     made.run(block)
     for k in range(5):
         assert_close(block.rows[k], expected(bench, block, k))

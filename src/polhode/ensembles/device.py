@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -22,13 +22,18 @@ from polhode.kernel import device
 from polhode.kernel import layout as L
 from polhode.kernel.source import Unsupported
 from polhode.methods import MethodSpec, method
+from polhode.runs.adaptive_run import SHORTEST
 from polhode.runs.integrator import Integrator
+from polhode.runs.stepping import Run
+from polhode.runs.steps import Tolerance
 from polhode.systems import System
 
 MOST_MEMORY = 4096
 """Most numbers of scratch memory of a member."""
 MOST_STEPS = 2000
 """Most steps of a launch: long ones make a device deaf, and Ctrl-C is heard between them."""
+ATTEMPTS = 250
+"""Most steps of chosen size that a launch tries."""
 BUFFER = 1 << 28
 """Bytes of a buffer of rows, of which there are two here and two on the device."""
 SHARE, SPARE = 0.8, 1 << 12
@@ -49,41 +54,37 @@ def reason_against(system: System, chosen: MethodSpec) -> str:
     return ""
 
 
-def loop_of(integrator: Integrator) -> device.Loop:
+def loop_of(integrator: Integrator, adaptive: bool = False) -> device.Loop:
     """What the loop of members is made of, from the arrays of one run."""
     prepared, system = integrator.prepared, integrator.system
     return device.Loop(
         prepared.step, prepared.converter, integrator.loads, system.N, integrator.blocks, len(system.auxiliary),
         integrator.y.size, integrator.load.size, integrator.work.size, integrator.coefficients,
-        integrator.int_coefficients, integrator.step_info.copy(), system.parameters.size, system.memory,
+        integrator.int_coefficients, _told(integrator), system.parameters.size, system.memory,
+        prepared.dense, (prepared.controller or "") if adaptive else None,
     )  # fmt: skip
 
 
-def loop_for(system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True) -> device.Loop | str:
-    """The loop of members of a system by a method, or why there is none, one sentence.
+def _told(integrator: Integrator) -> Any:
+    """The step info of a run that has not begun, without tolerances, which are given to every launch."""
+    told = integrator.step_info.copy()
+    told[[L.LOADED, L.RELATIVE, L.ABSOLUTE]] = 0.0
+    return told
 
-    Parameters
-    ----------
-    y : array (13 N), optional
-        A state of the system, at which a user's function is tried out; bodies at rest in a row without it.
-    guard : bool
-        Whether steps beyond the range of the method are refused.
-    """
+
+def too_large(loop: device.Loop, system: System, chosen: MethodSpec) -> str:
+    """Why a member has no room on a device, one sentence; empty where it has."""
+    size = loop.load + loop.work + 5 * loop.width + loop.copied()
+    if size <= MOST_MEMORY:
+        return ""
+    return (f"a member of {system.name!r} by {chosen.label!r} needs {size} numbers of memory of its own, and a device "
+            f"has {MOST_MEMORY} for each")  # fmt: skip
+
+
+def integrator_for(system: System, chosen: MethodSpec | str, guard: bool = True) -> Integrator:
+    """The arrays of a run of a system by a method, from bodies at rest in a row."""
     chosen = method(chosen) if isinstance(chosen, str) else chosen
-    why = reason_against(system, chosen)
-    if why:
-        return why
-    try:
-        integrator = Integrator(system, chosen, resting(system) if y is None else y,
-                                limit=chosen.method.range if guard else None)  # fmt: skip
-    except PolhodeError as problem:
-        return str(problem)
-    loop = loop_of(integrator)
-    size = loop.load + loop.work + 4 * loop.width + loop.copied()
-    if size > MOST_MEMORY:
-        return (f"a member of {system.name!r} by {chosen.label!r} needs {size} numbers of memory of its own, and a "
-                f"device has {MOST_MEMORY} for each")  # fmt: skip
-    return loop
+    return Integrator(system, chosen, resting(system), limit=chosen.method.range if guard else None)
 
 
 def resting(system: System) -> Any:
@@ -155,6 +156,26 @@ class Buffer:
         block.iterations[members, into] = self.counts_here.array[: M * count].reshape(M, count)
 
 
+class Adaptive(NamedTuple):
+    """How steps of chosen size are taken.
+
+    Attributes
+    ----------
+    rtol, atol, longest, shortest, q, most
+        As of ``kernel.device.adapt_member``.
+    begun : array
+        What the adaptive loop remembers before the first step.
+    """
+
+    rtol: float
+    atol: float
+    longest: float
+    shortest: float
+    q: int
+    most: int
+    begun: Any
+
+
 class DeviceEngine:
     """An engine of ``ensembles.engines`` on a device.
 
@@ -170,8 +191,10 @@ class DeviceEngine:
 
     name = "device"
 
-    def __init__(self, loop: device.Loop, limit: float, on: cuda.Device, ptx: str) -> None:
-        self.loop, self.limit, self.device = loop, limit, on
+    def __init__(
+        self, loop: device.Loop, limit: float, on: cuda.Device, ptx: str, chosen: Adaptive | None = None
+    ) -> None:  # fmt: skip
+        self.loop, self.limit, self.device, self.chosen = loop, limit, on, chosen
         self.function = on.kernel(ptx, device.ENTRY)
         self.measured = on.measured(self.function, device.THREADS)
         self.about = f"a thread for each member on {on.name}"
@@ -192,39 +215,57 @@ class DeviceEngine:
             M = len(block.states)
             at_once, rows = self._at_once(block)
             for first in range(0, M, at_once):
-                self._take(block, slice(first, min(first + at_once, M)), rows)
+                if block.stopped is not None and block.stopped():
+                    return
+                members = slice(first, min(first + at_once, M))
+                self._adapt(block, members) if self.chosen else self._march(block, members, rows)
 
     def _at_once(self, block: Block) -> tuple[int, int]:
         """How many members fit into the memory of the device, and how many rows of them into each of two buffers."""
-        own = [a.shape[1] for a in (block.bodies, block.parameters) if len(a) > 1]
+        own, R = [a.shape[1] for a in (block.bodies, block.parameters) if len(a) > 1], block.rows.shape[1]
         numbers = 8 * (block.states.shape[1] + sum(own) + len(device.CARRIED) + 2)
         row, room = 8 * (block.states.shape[1] + 1), int(SHARE * self.device.free_memory) - SPARE
+        if self.chosen:
+            numbers += 8 * (L.CONTROLLER_STATE + 1) + R * (row + 8)
+            return max(1, min(len(block.states), (room - 8 * R) // numbers)), R
         members = max(1, min(len(block.states), room // (numbers + 2 * row), BUFFER // row))
         rows = min(BUFFER, (room - members * numbers) // 2) // (row * members)
-        return members, max(1, min(block.rows.shape[1], rows))
+        return members, max(1, min(R, rows))
 
-    def _take(self, block: Block, members: slice, rows: int) -> None:
-        """Take a range of members through all their steps; ``rows`` is how many of each a buffer holds."""
-        on, M, width = self.device, members.stop - members.start, block.states.shape[1]
-        whole = [np.ascontiguousarray(block.states[members])]
-        for part in (block.bodies, block.parameters):
-            whole.append(np.ascontiguousarray(part[members] if len(part) > 1 else part))
-        own = [part.shape[1] if len(given) > 1 else 0
-               for part, given in zip(whole[1:], (block.bodies, block.parameters), strict=True)]  # fmt: skip
-        sizes = [part.nbytes for part in whole] + [8 * M * len(device.CARRIED), 8 * M, 8 * M]
-        parts: list[Any] = []
+    def _sent(self, block: Block, members: slice, parts: list[Any]) -> tuple[list[Any], list[int]]:
+        """Memory on the device with what all launches read and write, and how far apart members' constants lie.
+
+        States, bodies, parameters, what is carried, statuses, steps done; ``parts`` receives all memory.
+        """
+        on, M = self.device, members.stop - members.start
+        given = (block.states, block.bodies, block.parameters)
+        whole = [np.ascontiguousarray(a[members] if len(a) > 1 else a) for a in given]
+        sizes = [a.nbytes for a in whole] + [8 * M * len(device.CARRIED), 8 * M, 8 * M]
+        memories = []
+        for size in sizes:
+            memories.append(cuda.Memory(on, size))
+            parts.append(memories[-1])
+        for array, memory in zip(whole, memories, strict=False):
+            on.send(array, memory)
+        for memory in memories[3:]:
+            on.clear(memory)
+        return memories, [a.shape[1] if len(a) > 1 else 0 for a in given[1:]]
+
+    def _told(self, block: Block, members: slice, statuses: cuda.Memory, done: cuda.Memory) -> None:
+        """Fetch statuses and numbers of steps."""
+        for array, memory in ((block.status, statuses), (block.done, done)):
+            found = np.empty(members.stop - members.start, dtype=np.int64)
+            self.device.fetch(found, memory)
+            self.device.wait(self.device.launches)
+            array[members] = found
+
+    def _march(self, block: Block, members: slice, rows: int) -> None:
+        """Take a range of members through steps of one size; ``rows`` is how many of each a buffer holds."""
+        on, M, parts = self.device, members.stop - members.start, []  # type: tuple[cuda.Device, int, list[Any]]
         with on.lent(parts):
-            for size in sizes:
-                parts.append(cuda.Memory(on, size))
-            buffers = []
-            for _ in range(2):
-                buffers.append(Buffer(on, M, rows, width, parts))
-            states, bodies, parameters, carried, statuses, done = parts[:6]
-            for array, memory in zip(whole, (states, bodies, parameters), strict=True):
-                on.send(array, memory)
-            for memory in (carried, statuses, done):
-                on.clear(memory)
-            block.rows[members, 0], block.iterations[members, 0] = whole[0], 0
+            (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
+            buffers = [Buffer(on, M, rows, block.states.shape[1], parts) for _ in range(2)]
+            block.rows[members, 0], block.iterations[members, 0] = block.states[members], 0
 
             def start(task: int, launch: Launch, into: Buffer) -> None:
                 on.launch(self.function, M, device.THREADS, [
@@ -237,18 +278,56 @@ class DeviceEngine:
                 start(L.PREPARING, Launch(0, 0, 1, 1, 0), buffers[0])
             turn = 0
             for launch in launches(block.n, block.every, rows):
+                if block.stopped is not None and block.stopped():
+                    return
                 buffers[turn].deliver(block)
                 start(L.MARCHING, launch, buffers[turn])
                 if launch.due:
                     buffers[turn].fetch(members, launch)
                     turn = 1 - turn
+                else:
+                    on.wait(on.launches)
             for buffer in (buffers[turn], buffers[1 - turn]):
                 buffer.deliver(block)
-            for array, memory in ((block.status, statuses), (block.done, done)):
-                found = np.empty(M, dtype=np.int64)
+            self._told(block, members, statuses, done)
+
+    def _adapt(self, block: Block, members: slice) -> None:
+        """Take a range of members to the end by steps of chosen size, by launches until the last has arrived."""
+        on, M, R, asked = self.device, members.stop - members.start, block.rows.shape[1], self.chosen
+        assert asked is not None
+        parts: list[Any] = []
+
+        def memory_of(array: Any) -> cuda.Memory:
+            parts.append(cuda.Memory(on, array.nbytes))
+            on.send(array, parts[-1])
+            return parts[-1]  # type: ignore[no-any-return]
+
+        with on.lent(parts):
+            (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
+            samples = memory_of(np.ascontiguousarray(block.samples, dtype=float))
+            controls, left = memory_of(np.repeat(asked.begun[None], M, 0)), memory_of(np.ones(M, dtype=np.int64))
+            given = [block.rows[members], block.iterations[members], block.sizes[members]]
+            there = []
+            for array in given:
+                there.append(cuda.Memory(on, array.nbytes))
+                parts.append(there[-1])
+            going = np.ones(M, dtype=np.int64)
+            while going.any():
+                if block.stopped is not None and block.stopped():
+                    return
+                on.launch(self.function, M, device.THREADS, [
+                    M, ATTEMPTS, asked.most, asked.q, R, asked.rtol, asked.atol, asked.longest, asked.shortest,
+                    float(block.t0 + block.h), float(self.limit), samples, states, bodies, own[0], parameters, own[1],
+                    carried, controls, *there, statuses, done, left,
+                ])  # fmt: skip
+                on.fetch(going, left)
+                on.wait(on.launches)
+            for array, memory in zip(given, there, strict=True):
+                found = np.empty_like(array)
                 on.fetch(found, memory)
                 on.wait(on.launches)
-                array[members] = found
+                array[...] = found
+            self._told(block, members, statuses, done)
 
 
 _devices: list[cuda.Device] = []
@@ -263,9 +342,9 @@ def the_device() -> cuda.Device:
 
 
 def engine_for(
-    system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True, on: cuda.Device | None = None
+    system: System, chosen: MethodSpec | str, guard: bool = True, on: cuda.Device | None = None
 ) -> DeviceEngine | str:
-    """The engine for members of a system by a method, or why there is none, one sentence.
+    """The engine for members of a system by steps of one size of a method, or why there is none, one sentence.
 
     Parameters
     ----------
@@ -273,22 +352,58 @@ def engine_for(
         Members have its bodies and its parameters, or others of the same number.
     chosen : MethodSpec or str
         The method.
-    y, guard
-        As of ``loop_for``.
+    guard : bool
+        Whether steps beyond the range of the method are refused.
     on : cuda.Device, optional
         The device; the first one of this machine unless given.
     """
-    why = "" if on is not None else cuda.why_none()
+    why = cuda.why_none() if on is None else ""
     if why:
         return why
     chosen = method(chosen) if isinstance(chosen, str) else chosen
-    loop = loop_for(system, chosen, y, guard)
-    if isinstance(loop, str):
-        return loop
+    why = reason_against(system, chosen)
+    try:
+        return why or _engine(integrator_for(system, chosen, guard), None, on)
+    except PolhodeError as problem:
+        return str(problem)
+
+
+def engine_of(run: Run, on: cuda.Device | None = None) -> DeviceEngine | str:
+    """The engine for members that differ from a run, which has not begun, in their numbers alone; or why there is none.
+
+    Parameters
+    ----------
+    run : Run
+        Of steps of one size, or of chosen ones.
+    on : cuda.Device, optional
+        As of ``engine_for``.
+    """
+    why = (cuda.why_none() if on is None else "") or reason_against(run.system, run.chosen)
+    if why:
+        return why
+    if not run.adaptive:
+        return _engine(run.integrator, None, on)
+    asked, own = cast(Tolerance, run.request.steps), run.integrator
+    span = abs(run.final - run.t0)
+    longest = asked.max_step or (span / 10.0 if own.prepared.controller == "ode45" else np.inf)
+    told = own.step_info
+    steps = Adaptive(
+        float(told[L.RELATIVE]), float(told[L.ABSOLUTE]), float(longest), SHORTEST * span, own.prepared.estimate + 1,
+        asked.max_steps, own.controller_state.copy(),
+    )  # fmt: skip
+    return _engine(own, steps, on)
+
+
+def _engine(integrator: Integrator, steps: Adaptive | None, on: cuda.Device | None) -> DeviceEngine | str:
+    """The engine from the arrays of a run, or why there is none."""
+    system, chosen = integrator.system, integrator.chosen
+    loop = loop_of(integrator, steps is not None)
+    why = too_large(loop, system, chosen)
+    if why:
+        return why
     try:
         on = the_device() if on is None else on
-        ptx = ptx_for(loop, on.architecture)
-        return DeviceEngine(loop, chosen.method.range if guard else np.inf, on, ptx)
+        return DeviceEngine(loop, integrator.limit, on, ptx_for(loop, on.architecture), steps)
     except Unsupported as problem:
         return f"{system.name!r} by {chosen.label!r} is nothing for a device: {problem}"
     except cuda.DeviceProblem as problem:

@@ -30,8 +30,10 @@ from polhode.kernel import drive, jit, translate
 from polhode.kernel import layout as L
 from polhode.kernel.calls import Options
 from polhode.kernel.jit import pointer
+from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import Workspace
 from polhode.kernel.source import Unsupported
+from polhode.kernel.step_size import CONTROLLERS
 from polhode.kernel.values import FLOAT, INT, F, I, Scalar, Tup
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -68,7 +70,10 @@ WORK = jit.hole("WORK", "Numbers of scratch memory.")
 S = jit.hole("S", "Number of auxiliary variables.")
 COPIED = jit.hole("COPIED", "Number of parameters that are copied.")
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
-marched = jit.hole("marched(...) -> status", "The time loop.")
+GIVEN = jit.hole("GIVEN", "Number of parameters without the memory behind them.")
+marched = jit.hole("marched(...) -> status", "The loop of steps of one size.")
+adapted = jit.hole("adapted(...) -> status", "The loop of chosen steps.")
+controller_memory = jit.hole("controller_memory() -> pointer", "What an adaptive loop remembers.")
 
 
 def _local(kind: Any, size: int) -> Any:
@@ -130,9 +135,53 @@ def workspace_of_thread(N, B, y, addresses):
     )  # fmt: skip
 
 
+@jit.replaceable
+@jit.inlined
+def take_up(i, states, bodies, own_bodies, carried, y, stage, load, work, own, info):
+    """Copy a member's state and constants, and set the rest of its memory as at the start of a run."""
+    beginning = info_fixed()
+    for k in range(L.STEP_INFO):
+        info[k] = beginning[k]
+    info[L.SCALE] = carried[4 * i]
+    info[L.ROW_ITERATIONS] = carried[4 * i + 1]
+    info[L.TOTAL_ITERATIONS] = carried[4 * i + 2]
+    info[L.EVALUATIONS] = carried[4 * i + 3]
+    for k in range(WIDTH):
+        y[k] = stage[k] = states[i * WIDTH + k]
+    for k in range(LOAD):
+        load[k] = 0.0
+    for k in range(WORK):
+        work[k] = 0.0
+    for k in range(L.OF_BODY * N):
+        own[k] = bodies[i * own_bodies + k]
+
+
+@jit.replaceable
+@jit.inlined
+def put_down(i, states, carried, y, info):
+    """Keep a member's state and what a step remembers for the next launch."""
+    carried[4 * i] = info[L.SCALE]
+    carried[4 * i + 1] = info[L.ROW_ITERATIONS]
+    carried[4 * i + 2] = info[L.TOTAL_ITERATIONS]
+    carried[4 * i + 3] = info[L.EVALUATIONS]
+    for k in range(WIDTH):
+        states[i * WIDTH + k] = y[k]
+
+
+@jit.replaceable
+@jit.inlined
+def parameters_of(i, parameters, own_parameters, copy):
+    """Where a member reads its parameters."""
+    if COPIED > 0:
+        for k in range(COPIED):
+            copy[k] = parameters[i * own_parameters + k] if k < GIVEN else 0.0
+        return copy
+    return _shifted(parameters, i * own_parameters)
+
+
 def march_member(
-    i, task, first, n, every, count, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried,
-    rows, counts, statuses, done,
+    i, task, first, n, every, due, t0, h, limit, states, bodies, own_bodies, parameters, own_parameters, carried, rows,
+    counts, statuses, done,
 ):  # fmt: skip
     """Take member ``i`` through ``n`` steps of size ``h``, unless it has failed before.
 
@@ -142,7 +191,7 @@ def march_member(
         Number of the member.
     task, first, n, every, t0, h, limit
         As of ``drive.march``.
-    count : int
+    due : int
         Rows of each member that fall due.
     states : array (members, WIDTH)
         States, changed.
@@ -151,51 +200,85 @@ def march_member(
         the next, is not 0.
     carried : array (members, 4)
         See ``CARRIED``.
-    rows, counts : array (members, count, WIDTH), (members, count)
+    rows, counts : array (members, due, WIDTH), (members, due)
         Receive the rows, and their iterations.
     statuses : array (members,)
-        Receive the statuses; a member whose status is not OK is left alone.
+        Receives the statuses; a member whose status is not OK is left alone.
     done : array (members,)
         Receives the numbers of completed steps, which are added.
     """
     if statuses[i] != L.OK:
         return
-    y, own, info = view(y_memory(), WIDTH), bodies_memory(), info_memory()
-    beginning = info_fixed()
-    for k in range(L.STEP_INFO):
-        info[k] = beginning[k]
-    info[L.SCALE] = carried[4 * i]
-    info[L.ROW_ITERATIONS] = carried[4 * i + 1]
-    info[L.TOTAL_ITERATIONS] = carried[4 * i + 2]
-    info[L.EVALUATIONS] = carried[4 * i + 3]
-    stage, load, work = stage_memory(), load_memory(), work_memory()
-    for k in range(WIDTH):
-        y[k] = stage[k] = states[i * WIDTH + k]
-    for k in range(LOAD):
-        load[k] = 0.0
-    for k in range(WORK):
-        work[k] = 0.0
-    for k in range(L.OF_BODY * N):
-        own[k] = bodies[i * own_bodies + k]
-    read = _shifted(parameters, i * own_parameters)
-    if COPIED > 0:
-        read = parameters_memory()
-        for k in range(COPIED):
-            read[k] = parameters[i * own_parameters + k]
-    memory = (own, read, stage, load, work, info)
-    kept = view(kept_memory(), 2 * WIDTH)
+    y, stage, load, work = view(y_memory(), WIDTH), stage_memory(), load_memory(), work_memory()
+    own, info = bodies_memory(), info_memory()
+    take_up(i, states, bodies, own_bodies, carried, y, stage, load, work, own, info)
+    read = parameters_of(i, parameters, own_parameters, parameters_memory())
     statuses[i] = marched(
-        task, first, n, every, t0, h, limit, N, B, y, memory,
-        view(_shifted(rows, i * count * WIDTH), count, WIDTH), view(_shifted(counts, i * count), count),
-        view(watch_memory(), 3), view(info, 0), kept,
+        task, first, n, every, t0, h, limit, N, B, y, (own, read, stage, load, work, info),
+        view(_shifted(rows, i * due * WIDTH), due, WIDTH), view(_shifted(counts, i * due), due),
+        view(watch_memory(), 3), view(info, 0), view(kept_memory(), 2 * WIDTH),
     )  # fmt: skip
     done[i] += int(info[L.STEPS_DONE])
-    carried[4 * i] = info[L.SCALE]
-    carried[4 * i + 1] = info[L.ROW_ITERATIONS]
-    carried[4 * i + 2] = info[L.TOTAL_ITERATIONS]
-    carried[4 * i + 3] = info[L.EVALUATIONS]
+    put_down(i, states, carried, y, info)
+
+
+def adapt_member(
+    i, attempts, most, q, due, relative, absolute, longest, shortest, end, limit, samples, states, bodies, own_bodies,
+    parameters, own_parameters, carried, controls, rows, counts, sizes, statuses, done, left,
+):  # fmt: skip
+    """Take member ``i`` on by at most ``attempts`` steps of chosen size, unless it has failed or arrived before.
+
+    Parameters
+    ----------
+    i, limit, states, bodies, own_bodies, parameters, own_parameters, carried, statuses
+        As of ``march_member``.
+    attempts, q, longest, shortest, end, samples
+        As of ``drive.march_adaptive``; ``attempts`` of this launch.
+    most : int
+        Most steps a member may try in all.
+    due : int
+        Number of samples.
+    relative, absolute : float
+        The tolerances.
+    controls : array (members, CONTROLLER_STATE)
+        What adaptive loops remember.
+    rows, counts, sizes : array (members, due, WIDTH), (members, due), (members, due)
+        Receive the rows, the iterations before each, and the sizes of their steps.
+    done : array (members,)
+        Receives the numbers of rows written, which are added.
+    left : array (members,)
+        1 for a member that is on its way, and set to 0 where it ends.
+    """
+    if left[i] == 0:
+        return
+    y, stage, load, work = view(y_memory(), WIDTH), stage_memory(), load_memory(), work_memory()
+    own, info, controller = bodies_memory(), info_memory(), view(controller_memory(), L.CONTROLLER_STATE)
+    take_up(i, states, bodies, own_bodies, carried, y, stage, load, work, own, info)
+    info[L.RELATIVE], info[L.ABSOLUTE] = relative, absolute
+    read = parameters_of(i, parameters, own_parameters, parameters_memory())
+    kept = view(kept_memory(), WIDTH)
     for k in range(WIDTH):
-        states[i * WIDTH + k] = y[k]
+        kept[k] = y[k]
+    for k in range(L.CONTROLLER_STATE):
+        controller[k] = controls[i * L.CONTROLLER_STATE + k]
+    tried = int(controller[L.ACCEPTED] + controller[L.REJECTED])
+    at = i * due + done[i]
+    there = view(_shifted(sizes, at), due - done[i])  # times, which the sizes are written over
+    status = adapted(
+        min(attempts, most - tried), 0, q, limit, longest, shortest, end, view(samples, due), N, B, y,
+        (own, read, stage, load, work, info), controller, kept, there, there,
+        view(_shifted(rows, at * WIDTH), due - done[i], WIDTH), view(_shifted(counts, at), due - done[i]), 0,
+        view(watch_memory(), 3), view(info, 0),
+    )  # fmt: skip
+    done[i] += int(controller[L.ROWS])
+    arrived = controller[L.TIME] == end
+    if status == L.OK and not arrived and int(controller[L.ACCEPTED] + controller[L.REJECTED]) >= most:
+        status = TOO_MANY_STEPS
+    statuses[i] = status
+    left[i] = 1 if status == L.OK and not arrived else 0
+    for k in range(L.CONTROLLER_STATE):
+        controls[i * L.CONTROLLER_STATE + k] = controller[k]
+    put_down(i, states, carried, y, info)
 
 
 # ------------------------------------------------------------------ the compiler
@@ -336,6 +419,8 @@ class Loop(NamedTuple):
     ----------
     step, converter
         As of ``drive.loop_for``.
+    dense, controller
+        As of ``drive.adaptive_loop_for``; without a controller steps are of one size.
     loads : function
         The LOADS role, compiled or not.
     N, blocks, auxiliary, width, load, work
@@ -360,6 +445,13 @@ class Loop(NamedTuple):
     step_info: Any
     parameters: int
     memory: int
+    dense: Any = None
+    controller: str | None = None
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """Types of the arguments of ``march_member`` or ``adapt_member`` but the first, the number of the member."""
+        return ARGUMENTS if self.controller is None else ADAPTIVE_ARGUMENTS
 
     def copied(self) -> int:
         """How many parameters a member copies."""
@@ -367,22 +459,36 @@ class Loop(NamedTuple):
         return whole if self.memory or whole <= MOST_COPIED else 0
 
     def template(self) -> Callable[..., Any]:
-        """``march_member`` with all of this bound in."""
-        bound = {"step": self.step, "workspace_at": jit.inlined(jit.bind(
+        """``march_member`` or ``adapt_member`` with all of this bound in."""
+        workspace = jit.inlined(jit.bind(
             workspace_of_thread, S=self.auxiliary, loads=jit.helper(jit.python_of(self.loads)),
             coefficients_fixed=_fixed(self.coefficients), integers_fixed=_fixed(self.int_coefficients),
             blocks_fixed=_fixed(self.blocks),
-        ))}  # fmt: skip
-        if self.converter is not None:
-            bound |= {"processed": self.converter[0], "convert": self.converter[1]}
+        ))  # fmt: skip
+        bound = {"step": self.step, "workspace_at": workspace}
+        sizes = {"WIDTH": self.width, "N": self.N}
+        common = sizes | {
+            "B": len(self.blocks) // 2, "y_memory": _local(f8, self.width), "stage_memory": _local(f8, self.width),
+            "kept_memory": _local(f8, 2 * self.width), "load_memory": _local(f8, self.load),
+            "work_memory": _local(f8, self.work), "info_memory": _local(f8, L.STEP_INFO),
+            "bodies_memory": _local(f8, L.OF_BODY * self.N), "parameters_memory": _local(f8, self.copied()),
+            "watch_memory": _local(i8, 3),
+            "take_up": jit.inlined(jit.bind(
+                take_up, **sizes, LOAD=self.load, WORK=self.work, info_fixed=_fixed(self.step_info)
+            )),
+            "put_down": jit.inlined(jit.bind(put_down, WIDTH=self.width)),
+            "parameters_of": jit.inlined(jit.bind(parameters_of, COPIED=self.copied(), GIVEN=self.parameters)),
+        }  # fmt: skip
+        if self.controller is None:
+            if self.converter is not None:
+                bound |= {"processed": self.converter[0], "convert": self.converter[1]}
+            return jit.bind(march_member, marched=jit.helper(jit.bind(drive.march, **bound)), **common)
+        bound |= CONTROLLERS[self.controller]
+        if self.dense is not None:
+            bound["dense"] = self.dense
+        loop = jit.helper(jit.bind(drive.march_adaptive, **bound))
         return jit.bind(
-            march_member, marched=jit.helper(jit.bind(drive.march, **bound)), N=self.N, B=len(self.blocks) // 2,
-            WIDTH=self.width, LOAD=self.load, WORK=self.work, COPIED=self.copied(), info_fixed=_fixed(self.step_info),
-            y_memory=_local(f8, self.width), stage_memory=_local(f8, self.width),
-            kept_memory=_local(f8, 2 * self.width),
-            load_memory=_local(f8, self.load), work_memory=_local(f8, self.work), info_memory=_local(f8, L.STEP_INFO),
-            bodies_memory=_local(f8, L.OF_BODY * self.N), parameters_memory=_local(f8, self.copied()),
-            watch_memory=_local(i8, 3),
+            adapt_member, adapted=loop, controller_memory=_local(f8, L.CONTROLLER_STATE), **common
         )  # fmt: skip
 
 
@@ -392,13 +498,18 @@ ARGUMENTS = (
     INTEGERS, INTEGERS,
 )  # fmt: skip
 """Types of the arguments of ``march_member`` but the first, the number of the member."""
+ADAPTIVE_ARGUMENTS = (
+    INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, NUMBERS, NUMBERS, NUMBERS, INT, NUMBERS, INT, NUMBERS,
+    NUMBERS, NUMBERS, INTEGERS, NUMBERS, INTEGERS, INTEGERS, INTEGERS,
+)  # fmt: skip
+"""Likewise of ``adapt_member``."""
 ENTRY = "polhode_members"
 
 
 def module_of(loop: Loop, target: Target, library: Library) -> str:
     """The LLVM module of a loop for a target, as text.
 
-    Its function ``ENTRY`` takes the number of members and then ``ARGUMENTS``.
+    Its function ``ENTRY`` takes the number of members and then ``Loop.arguments``.
 
     Raises
     ------
@@ -408,14 +519,14 @@ def module_of(loop: Loop, target: Target, library: Library) -> str:
     context, typing = cpu_target.target_context, cpu_target.typing_context
     module = ir.Module("polhode_device")
     unit = Unit(context, typing, module, target, library)
-    kinds = [I, *(context.get_value_type(kind) for kind in ARGUMENTS)]
+    kinds = [I, *(context.get_value_type(kind) for kind in loop.arguments)]
     entry = ir.Function(module, ir.FunctionType(ir.VoidType(), kinds), ENTRY)
     for argument in entry.args:
         if isinstance(argument.type, ir.PointerType):
             argument.add_attribute("noalias")
     builder = ir.IRBuilder(entry.append_basic_block("entry"))
     template = loop.template()
-    values: list[Any] = [Scalar(kind, v) for kind, v in zip((INT, *ARGUMENTS), entry.args, strict=True)]
+    values: list[Any] = [Scalar(kind, v) for kind, v in zip((INT, *loop.arguments), entry.args, strict=True)]
     written = unit.written(template, Options(jit.OPTIONS | {"forceinline": True}), values)
     taken = [*([ir.Constant(unit.failure, None)] if written.fails else []), entry.args[0], *entry.args[1:]]
 
@@ -488,9 +599,9 @@ class Simulated:
         module = optimised(module_of(loop, HOST, library), machine, HOST)
         self.engine = llvm.create_mcjit_compiler(module, machine)
         self.engine.finalize_object()
-        kinds = [ctypes.c_int64, *(ctypes.c_double if kind is FLOAT else ctypes.c_int64 for kind in ARGUMENTS)]
+        kinds = [ctypes.c_int64, *(ctypes.c_double if kind is FLOAT else ctypes.c_int64 for kind in loop.arguments)]
         self.call = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address(ENTRY))
 
     def __call__(self, *arguments: Any) -> None:
-        """Run it: the number of members, then ``ARGUMENTS``, arrays of float64 and int64 for pointers."""
+        """Run it: the number of members, then ``Loop.arguments``, arrays of float64 and int64 for pointers."""
         self.call(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
