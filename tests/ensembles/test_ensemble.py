@@ -230,3 +230,37 @@ def test_nothing_is_compiled_for_other_members():
     ph.ensemble(TOP, "v2", members={"weight": 5.0 + RNG.random(7), "inertia": tensors(7)},
                 progress=lambda progress: told.append(progress.stage), **FIXED)  # fmt: skip
     assert first.sizes["member"] == 2 and "compiling" not in told and told[-1] == "running"
+
+
+def test_reductions_in_the_place_of_trajectories():
+    count = 1100
+    values = {"weight": 3.0 + RNG.random(count), "angular_velocity": spins(count)}
+    words = {"step": 0.05, "steps": 8, "every": 4, "engine": "threads"}
+    wanted = {"angular_velocity": ["mean", "covariance"], "energy": ["extremes", "quantiles"], "attitude": "mean"}
+    kept = ph.ensemble(TOP, "v2", members=values, threads=1, **words)
+    one = ph.ensemble(TOP, "v2", members=values, reduce=wanted, threads=1, **words)
+    three = ph.ensemble(TOP, "v2", members=values, reduce=wanted, threads=3, **words)
+    assert "member" not in one.dims and one.attrs["members"] == count and one.attrs["failed"] == 0
+    assert np.allclose(one.angular_velocity_mean, kept.angular_velocity.mean("member"), rtol=0, atol=1e-13)
+    again = ph.reduce.apply(kept, wanted)
+    for name in one.data_vars:
+        assert np.array_equal(one[name], three[name]) and np.array_equal(one[name], again[name]), name
+    assert one.attrs["engine"].startswith("threads")
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_reductions_tell_of_members_that_fail():
+    fast = spins(20)
+    fast[7] *= 400.0
+    ds = ph.ensemble(TOP, "trapm", members={"angular_velocity": fast}, step=0.05, steps=20, every=4,
+                     reduce={"energy": "mean"})  # fmt: skip
+    assert ds.attrs["failed"] == 1 and ds.attrs["failures"][0].startswith("member 7: a step of 0.05 turns the body")
+    assert ds.energy_count.values.tolist() == [20, 19, 19, 19, 19, 19]
+
+
+def test_reductions_of_members_that_are_runs_by_themselves():
+    start = orbits(4)
+    words = {"step": 300.0, "steps": 30, "events": ["node"]}
+    kept = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=start, **words)
+    ds = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=start, reduce=[ph.reduce.mean("position")], **words)
+    assert np.allclose(ds.position_mean, kept.position.mean("member"), rtol=1e-14)

@@ -4,8 +4,7 @@ own. Each is what ``integrate`` makes of it; their Datasets are put together."""
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from time import perf_counter
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.ensembles.engines import NOT_RUN
+from polhode.ensembles.members import Varied
 from polhode.ensembles.outcome import STATUS, attributes_of, code_of, coordinates_of
 from polhode.ensembles.plan import Plan
-from polhode.errors import Interrupted, InvalidInput, PolhodeError, PolhodeWarning, warn
+from polhode.errors import InvalidInput, PolhodeError, PolhodeWarning, warn
 from polhode.kernel import layout as L
 from polhode.runs.display import Progress
 from polhode.runs.integrate import RUNS, carry_out
@@ -25,93 +25,93 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-def each_alone(
-    plan: Plan, why: str, workers: int, report_progress: Callable[[Progress], None], interruptible: Any
-) -> xr.Dataset:
-    """Run every member of a plan by itself.
+class Members:
+    """Runs of the members of a plan, each by itself.
 
-    Parameters
+    Attributes
     ----------
-    plan : Plan
-    why : str
-        A clause that says why.
-    workers : int
-        How many threads.
-    report_progress : function
-        Told how far it is.
-    interruptible : class
-        Of a block in which Ctrl-C is noticed.
-
-    Raises
-    ------
-    InvalidInput
-        Of a member that cannot begin, with its number.
-    Interrupted
-        Ctrl-C.
+    done : int
+        How many are done.
+    seconds : float
+        Since the first began.
+    stopped : function
+        Whether no further one is to begin.
     """
-    M = plan.varied.count
-    found: list[Any] = [None] * M
-    status, failures = np.full(M, NOT_RUN), [""] * M
-    warned: Counter[tuple[Any, str]] = Counter()
-    lock, begun = Lock(), perf_counter()
-    refused: list[tuple[int, InvalidInput]] = []
-    done = 0
 
-    def one(k: int) -> None:
-        nonlocal done
-        if watch.pressed or refused:
-            return
-        try:
-            request = plan.request(k)
-        except InvalidInput as problem:
-            refused.append((k, problem))
-            return
-        try:
-            ds, code, sentence = carry_out(request), L.OK, ""
-        except PolhodeError as error:
-            if isinstance(error, InvalidInput):
-                refused.append((k, error))
+    def __init__(
+        self, plan: Plan, about: Mapping[str, Any], workers: int, report_progress: Callable[[Progress], None]
+    ) -> None:
+        self.plan, self.about, self.workers, self.report_progress = plan, about, workers, report_progress
+        self.done, self.begun, self.lock = 0, perf_counter(), Lock()
+        self.stopped: Callable[[], bool] = lambda: False
+        self.refused: list[tuple[int, InvalidInput]] = []
+        self.warnings: list[tuple[type[PolhodeWarning], str]] = []
+        request = plan.request(0)
+        self.run = RUNS[type(request.steps)](request)
+
+    @property
+    def seconds(self) -> float:
+        return perf_counter() - self.begun
+
+    def together(self, first: int, last: int) -> xr.Dataset:
+        """The Dataset of members ``first`` to ``last - 1``.
+
+        Raises
+        ------
+        InvalidInput
+            Of a member that cannot begin, with its number.
+        """
+        M = last - first
+        found: list[Any] = [None] * M
+        status, failures = np.full(M, NOT_RUN), [""] * M
+        total = self.plan.varied.count
+
+        def one(k: int) -> None:
+            if self.stopped() or self.refused:
                 return
-            ds, code, sentence = error.trajectory, code_of(error), str(error)
-        with lock:
-            found[k], status[k], failures[k], done = ds, code, sentence, done + 1
-        report_progress(Progress(done, M, perf_counter() - begun, "running", done / M))
+            try:
+                request = self.plan.request(first + k)
+                ds, code, sentence = carry_out(request), L.OK, ""
+            except InvalidInput as problem:
+                self.refused.append((first + k, problem))
+                return
+            except PolhodeError as error:
+                ds, code, sentence = error.trajectory, code_of(error), str(error)
+            with self.lock:
+                found[k], status[k], failures[k] = ds, code, sentence
+                self.done += 1
+            self.report_progress(Progress(self.done, total, self.seconds, "running", self.done / total))
 
-    with interruptible() as watch, warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always", PolhodeWarning)
-        one(0)  # which compiles what all need
-        if workers > 1 and M > 1:
-            with ThreadPoolExecutor(min(workers, M - 1), "polhode") as pool:
-                for future in [pool.submit(one, k) for k in range(1, M)]:
-                    future.result()
-        else:
-            for k in range(1, M):
-                one(k)
-        pressed = watch.pressed
-    if refused:
-        raise plan.whose(*min(refused, key=lambda pair: pair[0])) from None
-    for warning in given:
-        warned[warning.category, str(warning.message).partition(":")[0]] += 1
-    for category, _ in warned:
-        if issubclass(category, PolhodeWarning):
-            alike = [str(w.message) for w in given if w.category is category]
-            warn(f"{len(alike)} of {M} members, the first of them: {alike[0]}", category)
-    run = RUNS[type(plan.request(0).steps)](plan.request(0))
-    ds = combined(
-        found, status, failures, plan, attributes_of(plan, run, {"engine": f"threads: one run each, for {why}"})
-    )
-    ds.encoding["seconds"] = perf_counter() - begun
-    if pressed:
-        raise Interrupted(f"interrupted after {done} of {M} members", trajectory=ds)
-    return ds
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always", PolhodeWarning)
+            if self.workers > 1 and M > 1:
+                with ThreadPoolExecutor(min(self.workers, M), "polhode") as pool:
+                    for future in [pool.submit(one, k) for k in range(M)]:
+                        future.result()
+            else:
+                for k in range(M):
+                    one(k)
+        self.warnings += [(w.category, str(w.message)) for w in given if issubclass(w.category, PolhodeWarning)]
+        if self.refused:
+            raise self.plan.whose(*min(self.refused, key=lambda pair: pair[0])) from None
+        about = attributes_of(self.plan, self.run, self.about)
+        return combined(found, status, failures, self.plan.varied.part(first, last), about)
+
+    def warn(self) -> None:
+        """Give the warnings of all members, one of each kind."""
+        for category in dict.fromkeys(category for category, _ in self.warnings):
+            alike = [message for other, message in self.warnings if other is category]
+            warn(f"{len(alike)} of {self.plan.varied.count} members, the first of them: {alike[0]}", category)
 
 
-def combined(found: list[Any], status: Any, failures: list[str], plan: Plan, attributes: dict[str, Any]) -> xr.Dataset:
+def combined(
+    found: list[Any], status: Any, failures: list[str], varied: Varied, attributes: dict[str, Any]
+) -> xr.Dataset:
     """One Dataset from those of members, which may have unequal numbers of rows and events: missing numbers are NaN,
     whole ones -1, words empty."""
     import xarray as xr
 
-    M = plan.varied.count
+    M = varied.count
     there = [ds for ds in found if ds is not None]
     for k in map(int, np.flatnonzero(status == NOT_RUN)):
         failures[k] = "its turn did not come before the ensemble was interrupted"
@@ -151,5 +151,5 @@ def combined(found: list[Any], status: Any, failures: list[str], plan: Plan, att
                 own_times[k, : ds.sizes["time"]] = ds.time.values
         coords["time"] = (("member", "time"), own_times, whole.time.attrs)
     coords["member"] = ("member", np.arange(M), {"long_name": "number of the member"})
-    coords |= coordinates_of(plan.varied, "quaternion" in coords, variables | more)
+    coords |= coordinates_of(varied, "quaternion" in coords, variables | more)
     return xr.Dataset(variables | more, coords, attributes)

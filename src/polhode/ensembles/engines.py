@@ -51,6 +51,8 @@ class Block:
         With a tolerance: the times of the rows, in the order of the run.
     sizes : array (M, R), optional
         With a tolerance: receives the size of the step that contains or ends at each row, 0 at the start.
+    first : int
+        Number of the first member in the ensemble.
     stopped : function, optional
         Whether a member that takes long is to be left unfinished, with the status NOT_RUN.
     """
@@ -69,6 +71,7 @@ class Block:
     done: Any
     samples: Any = None
     sizes: Any = None
+    first: int = 0
     stopped: Callable[[], bool] | None = None
 
     def part(self, first: int, last: int) -> Block:
@@ -83,7 +86,7 @@ class Block:
         return Block(
             each(self.states), of_all(self.bodies), of_all(self.frames), of_all(self.parameters), self.t0, self.h,
             self.n, self.every, each(self.rows), each(self.iterations), each(self.status), each(self.done),
-            self.samples, each(self.sizes), self.stopped,
+            self.samples, each(self.sizes), self.first + first, self.stopped,
         )  # fmt: skip
 
 

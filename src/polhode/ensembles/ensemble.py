@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from polhode.arguments import choice, memory, whole
-from polhode.ensembles.each import each_alone
+from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
 from polhode.ensembles.members import Kind
 from polhode.ensembles.outcome import Outcome
 from polhode.ensembles.plan import Plan, planned, rows_of
+from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.threads import ThreadsEngine
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, warn
 from polhode.kernel import jit
@@ -32,11 +36,18 @@ from polhode.runs.state import State
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
+from polhode.trajectory.quantities import Constants
 
 if TYPE_CHECKING:
     import xarray as xr
 
 ENGINES = ("auto", "threads", "lanes", "device")
+WORTH_LANES = 64
+"""Members from which on they are taken in lanes unless another engine is asked for."""
+MOST_OF_BLOCK = 2**26
+"""Bytes of a block whose members are reduced at once, with what is made of it."""
+FAILURES_TOLD = 10
+"""Members that failed whose reasons the result of reductions has."""
 BLOCK_SECONDS = 0.1
 """How long a block of members is to take: Ctrl-C and progress wait for it."""
 FEWEST = 64
@@ -65,6 +76,7 @@ def ensemble(
     parameters: Any = None,
     events: Any = (),
     breaks: Any = (),
+    reduce: Any = None,
     engine: str = "auto",
     threads: int | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
@@ -73,8 +85,9 @@ def ensemble(
 ) -> xr.Dataset:
     """Integrate many members of one kind, which differ in their starts and in numbers of the system.
 
-    Each member's numbers are those of ``integrate`` for it alone, bit for bit (with the engine ``threads``), whatever
-    the number of threads and of other members. A member that fails ends where it fails and stops nobody.
+    Each member's numbers depend on nothing but its own: not on threads, other members, or how many there are; with
+    ``engine="threads"`` they are those of ``integrate`` for it alone, bit for bit. A member that fails ends where it
+    fails and stops nobody.
 
     Parameters
     ----------
@@ -96,9 +109,14 @@ def ensemble(
         ``t_eval`` the start and the end are recorded.
     parameters, events, breaks
         As of ``integrate``, for all members. With events or breaks each member is a run by itself.
+    reduce : Reduction, list or mapping, optional
+        Of ``polhode.reduce``: ``[polhode.reduce.mean("attitude")]``, or ``{"attitude": ["mean", "covariance"]}``. What
+        is kept then in the place of trajectories, so that memory does not grow with the members.
     engine : {"auto", "threads", "lanes", "device"}
-        What computes: ``threads`` is the loop of a single run over one member after the other, on every processor. The
-        attribute ``engine`` of the Dataset says what did, and why.
+        What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
+        ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
+        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes from 64 members on where they can
+        be had, else threads. The attribute ``engine`` of the Dataset says what did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     progress : function or True, optional
@@ -141,8 +159,8 @@ def ensemble(
     plan = planned(system, method, members, given, start, options)
     if progress is True:
         with Display() as display:
-            return Ensemble(plan, engine, workers, display).carry_out()
-    return Ensemble(plan, engine, workers, None if progress is False else progress).carry_out()
+            return Ensemble(plan, engine, workers, display, reduce).carry_out()
+    return Ensemble(plan, engine, workers, None if progress is False else progress, reduce).carry_out()
 
 
 def processors() -> int:
@@ -162,11 +180,12 @@ class _Watch(Noticed):
 class Ensemble:
     """One call of ``ensemble``, checked, and how it is carried out."""
 
-    def __init__(self, plan: Plan, engine: str, workers: int, progress: Any) -> None:
+    def __init__(self, plan: Plan, engine: str, workers: int, progress: Any, reduce: Any) -> None:
         self.plan, self.asked, self.workers = plan, engine, workers
         self.report_progress = teller(progress, "progress", "True or a function")
         self.count, self.seconds = plan.varied.count, 0.0
-        self.finished = 0
+        self.running = None if reduce is None else Running(reduce, self.count)
+        self.failures: dict[int, str] = {}
 
     def carry_out(self) -> xr.Dataset:
         """Run all members."""
@@ -187,44 +206,112 @@ class Ensemble:
         if why:
             if self.asked not in ("auto", "threads"):
                 raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
-            return each_alone(plan, why, self.workers, self.report_progress, _Watch)
+            return self._each(why)
         return self._together(request, kind, states)
+
+    def _each(self, why: str) -> xr.Dataset:
+        """Members that are runs by themselves."""
+        about = {"engine": f"threads: one run each, for {why}"}
+        members = Members(self.plan, about, self.workers, self.report_progress)
+        with _Watch() as watch:
+            members.stopped = lambda: watch.pressed
+            if self.running is None:
+                ds = members.together(0, self.count)
+            else:
+                for first in range(0, self.count, BATCH):
+                    last = min(first + BATCH, self.count)
+                    ds = members.together(first, last)
+                    if watch.pressed:
+                        break
+                    self.running.add(first, ds)
+                    self._note(first, ds.failure.values.tolist())
+            stopped = watch.pressed
+        members.warn()
+        self.seconds = members.seconds
+        if self.running is not None:
+            return self._result(self.running, about, stopped)
+        ds.encoding["seconds"] = self.seconds
+        if stopped:
+            raise Interrupted(f"interrupted after {members.done} of {self.count} members", trajectory=ds)
+        return ds
 
     def _together(self, request: Request, kind: Kind, states: Any) -> xr.Dataset:
         """Members that one compiled loop serves."""
-        plan = self.plan
         with jit.watched(lambda: self.report_progress(Progress(0, self.count, 0.0, "compiling"))):
             run = RUNS[type(request.steps)](request)
-            engine, why = self._engine(run)
+            engine, why = self._engine(run, kind)
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(f"member 0: {coarse}", CoarseStepWarning)
         self._check_moments(run, kind)
-        block, times, chosen = self._block(request, run, kind, states)
-        stopped = self._carry(engine, block)
-        rows, iterations, sizes = block.rows, block.iterations, block.sizes
-        good = block.done if run.adaptive else np.where(
-            block.status == L.OK, rows.shape[1], 1 + block.done // block.every
-        )  # fmt: skip
-        good = np.where(block.status == NOT_RUN, 0, good)
-        if chosen is not None:
-            good = np.searchsorted(chosen, good)
-            edges = np.concatenate([[0], chosen[:-1] + 1]).clip(max=iterations.shape[1] - 1)
-            iterations = np.array([iterations[:, a : b + 1].max(axis=1, initial=0) for a, b in zip(
-                edges, chosen, strict=True)]).T.copy()  # fmt: skip
-            rows = np.ascontiguousarray(rows[:, chosen])
-        outcome = Outcome(plan, run, kind.constants)
-        outcome.take(states, times, rows, iterations, sizes, block.status, good)
-        ds = outcome.dataset({"engine": f"{engine.name}: {engine.about}{why}"}, plan.varied)
+        work = Work(self.plan, run, kind.constants, *self._block(request, run, kind, states), states)
+        about = {"engine": f"{engine.name}: {engine.about}{why}"}
+        if self.running is not None:
+            return self._reduced(work, engine, about)
+        self._check_room(work, self.count)
+        work.block = work.with_room(work.block)
+        stopped = self._carry(work.block, engine.run)
+        ds = work.outcome(work.block, 0).dataset(about, self.plan.varied)
         ds.encoding["seconds"] = self.seconds
         if stopped:
-            done = int((block.status != NOT_RUN).sum())
+            done = int((work.block.status != NOT_RUN).sum())
             raise Interrupted(f"interrupted after {done} of {self.count} members", trajectory=ds)
         return ds
 
-    def _engine(self, run: Run) -> tuple[Engine, str]:
-        """The engine, and what is to be said of why it is not another."""
-        return ThreadsEngine(run), ""
+    def _reduced(self, work: Work, engine: Engine, about: Mapping[str, Any]) -> xr.Dataset:
+        """The same without keeping trajectories: blocks of members are reduced as they are done."""
+        running = self.running
+        assert running is not None
+        each = 32 * work.numbers
+        most = int(min(BATCH, max(1, MOST_OF_BLOCK // each)))
+        self._check_room(work, most * self.workers)
+
+        def run(part: Block) -> None:
+            first = part.first
+            part = work.with_room(part)
+            engine.run(part)
+            if (part.status != NOT_RUN).all():
+                outcome = work.outcome(part, first)
+                varied = self.plan.varied.part(first, first + len(part.states))
+                running.add(first, outcome.dataset(about, varied))
+                self._note(first, outcome.failures)
+
+        stopped = self._carry(work.block, run, most)
+        return self._result(running, about, stopped)
+
+    def _note(self, first: int, failures: list[str]) -> None:
+        """Remember why members failed, the first few."""
+        self.failures |= {first + k: told for k, told in enumerate(failures) if told}
+
+    def _result(self, running: Running, about: Mapping[str, Any], stopped: bool) -> xr.Dataset:
+        """What reductions have found, with the reasons of the first members that failed."""
+        if stopped and not running.added:
+            raise Interrupted("interrupted before any member was done")
+        ds = running.result()
+        told = [f"member {k}: {self.failures[k]}" for k in sorted(self.failures)[:FAILURES_TOLD]]
+        ds.attrs |= dict(about) | {"failures": told}
+        ds.encoding["seconds"] = self.seconds
+        if stopped:
+            raise Interrupted(f"interrupted after {running.added} of {self.count} members", trajectory=ds)
+        return ds
+
+    def _engine(self, run: Run, kind: Kind) -> tuple[Engine, str]:
+        """The engine, and what is to be said of why it is not another.
+
+        Raises
+        ------
+        InvalidInput
+            One is asked for that cannot run these members.
+        """
+        if self.asked == "threads" or (self.asked == "auto" and self.count < WORTH_LANES):
+            return ThreadsEngine(run), ""
+        name = "lanes" if self.asked == "auto" else self.asked
+        made = _engine_for(name, run, kind)
+        if not isinstance(made, str):
+            return made, ""
+        if self.asked == "auto":
+            return ThreadsEngine(run), f" ({made})"
+        raise InvalidInput(f"engine {name!r} cannot run these members: {made}")
 
     def _check_moments(self, run: Run, kind: Kind) -> None:
         """Refuse moments of inertia that the method cannot turn.
@@ -242,8 +329,9 @@ class Ensemble:
                 if told:
                     raise InvalidInput(f"member {k}: method {run.chosen.label!r} {told}")
 
-    def _block(self, request: Request, run: Run, kind: Kind, states: Any) -> tuple[Block, Any, Any]:
-        """All members as one block, the times of its rows, and which of them are wanted (None for all)."""
+    def _block(self, request: Request, run: Run, kind: Kind, states: Any) -> tuple[Block, int, Any, Any]:
+        """All members as one block without room for rows, how many rows it needs, their times, and which of them are
+        wanted (None for all)."""
         M, width = states.shape
         constants = kind.constants
         if run.adaptive:
@@ -257,11 +345,6 @@ class Ensemble:
             fixed = cast(FixedStep, request.steps)
             n, h = cast(int, fixed.steps), fixed.h
             R = 1 + -(-n // every)
-        if 8.0 * M * R * width > memory() / 8:
-            raise InvalidInput(
-                f"{M} members with {R} rows each would need {8e-9 * M * R * width:,.1f} GB of memory; record less with "
-                "a larger every or with t_eval, or keep reductions alone"
-            )
         bodies = constants.bodies
         own = np.array(constants.parameters[:, : request.system.parameters.size])
         if request.system.parameters.size == 0:
@@ -269,16 +352,30 @@ class Ensemble:
         frames = np.array(constants.frames.reshape(len(constants.frames), -1))
         block = Block(
             np.ascontiguousarray(states), bodies, frames,
-            np.ascontiguousarray(own), request.t0, h, n, every, np.empty((M, R, width)),
-            np.zeros((M, R), dtype=np.int64), np.full(M, NOT_RUN), np.zeros(M, dtype=np.int64),
-            times if run.adaptive else None, np.zeros((M, R)) if run.adaptive else None,
+            np.ascontiguousarray(own), request.t0, h, n, every, np.empty((M, 0, width)),
+            np.zeros((M, 0), dtype=np.int64), np.full(M, NOT_RUN), np.zeros(M, dtype=np.int64),
+            times if run.adaptive else None,
         )  # fmt: skip
-        return block, times, chosen
+        return block, R, times, chosen
 
-    def _carry(self, engine: Engine, block: Block) -> bool:
+    def _check_room(self, work: Work, members: int) -> None:
+        """Refuse rows of so many members at a time that do not fit into the memory of this machine.
+
+        Raises
+        ------
+        InvalidInput
+        """
+        size = 8.0 * members * work.numbers
+        if size > memory() / 8:
+            raise InvalidInput(
+                f"{members} members with {work.R} rows each would need {size * 1e-9:,.1f} GB of memory; record less "
+                "with a larger every or with t_eval, or keep reductions alone (reduce=)"
+            )
+
+    def _carry(self, block: Block, run: Callable[[Block], None], most: int = 2**62) -> bool:
         """Run all members of a block, some at a time; returns whether that was stopped by Ctrl-C."""
         begun = time.perf_counter()
-        at = _Counter(len(block.states), self.workers)
+        at = _Counter(len(block.states), self.workers, most)
         with _Watch() as watch:
             block.stopped = lambda: watch.pressed
 
@@ -294,7 +391,7 @@ class Ensemble:
                         return
                     before = time.perf_counter()
                     try:
-                        engine.run(block.part(first, last))
+                        run(block.part(first, last))
                     except BaseException as problem:
                         at.failed.append(problem)
                         return
@@ -321,11 +418,69 @@ class Ensemble:
             return bool(watch.pressed)
 
 
+class Work:
+    """What all blocks of an ensemble have in common, and what becomes of a block.
+
+    Attributes
+    ----------
+    block : Block
+        All members, at first without room for rows.
+    R : int
+        Rows of a member that are computed.
+    numbers : int
+        Numbers in the rows of a member.
+    """
+
+    def __init__(
+        self, plan: Plan, run: Run, constants: Constants, block: Block, R: int, times: Any, chosen: Any, states: Any
+    ) -> None:
+        self.plan, self.run, self.constants, self.block, self.R = plan, run, constants, block, R
+        self.times, self.chosen, self.numbers = times, chosen, R * states.shape[1]
+
+    def with_room(self, block: Block) -> Block:
+        """The block with memory for its rows."""
+        M, width = block.states.shape
+        sizes = np.zeros((M, self.R)) if self.run.adaptive else None
+        rows, iterations = np.empty((M, self.R, width)), np.zeros((M, self.R), dtype=np.int64)
+        return replace(block, rows=rows, iterations=iterations, sizes=sizes)
+
+    def outcome(self, block: Block, first: int) -> Outcome:
+        """What a block has come to, whose first member has this number."""
+        rows, iterations, chosen = block.rows, block.iterations, self.chosen
+        good = block.done
+        if not self.run.adaptive:
+            good = np.where(block.status == L.OK, self.R, 1 + block.done // block.every)
+        good = np.where(block.status == NOT_RUN, 0, good)
+        if chosen is not None:
+            good = np.searchsorted(chosen, good)
+            edges = np.concatenate([[0], chosen[:-1] + 1]).clip(max=self.R - 1)
+            parts = [iterations[:, a : b + 1].max(axis=1, initial=0) for a, b in zip(edges, chosen, strict=True)]
+            rows, iterations = np.ascontiguousarray(rows[:, chosen]), np.stack(parts, axis=1)
+        M = len(block.states)
+        own = (None if a is None else a if len(a) == 1 else a[first : first + M] for a in self.constants)
+        found = Outcome(self.plan, self.run, Constants(*own), first)
+        found.take(block.states, self.times, rows, iterations, block.sizes, block.status, good)
+        return found
+
+
+def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
+    """An engine of this name for these members, or a sentence that says why there is none."""
+    if run.adaptive:
+        return "members choose their steps by a tolerance, each its own"
+    if name == "lanes" and importlib.util.find_spec("polhode.ensembles.lanes"):
+        lanes = importlib.import_module("polhode.ensembles.lanes")
+        made = lanes.engine_for(run.system, run.chosen, run.guard)
+        if isinstance(made, str):
+            return made
+        return made.refuses(kind.constants.parameters) or cast(Engine, made)
+    return f"this version has no engine {name!r}"
+
+
 class _Counter:
     """Hands out ranges of members, larger ones where members take little time."""
 
-    def __init__(self, count: int, workers: int) -> None:
-        self.count, self.workers, self.given, self.done = count, workers, 0, 0
+    def __init__(self, count: int, workers: int, most: int) -> None:
+        self.count, self.workers, self.most, self.given, self.done = count, workers, most, 0, 0
         self.failed: list[BaseException] = []
         self.size, self.each = 1, 0.0
         self.lock = threading.Lock()
@@ -345,7 +500,7 @@ class _Counter:
             wanted = int(BLOCK_SECONDS / max(self.each, 1e-9))
             left = self.count - self.given
             share = -(-left // (4 * self.workers)) if self.workers > 1 else left
-            self.size = max(1, min(wanted, 64 * self.size, max(share, FEWEST)))
+            self.size = max(1, min(wanted, 64 * self.size, max(share, FEWEST), self.most))
 
     def seconds_left(self) -> float:
         """What the rest takes on one thread."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,9 @@ STATUS = (
 """What the variable ``status`` means."""
 
 
+_alone = threading.Lock()
+
+
 def code_of(error: PolhodeError) -> int:
     """The number by which a failure is told in the variable ``status``."""
     return next(code for kind, code in CODES if isinstance(error, kind))
@@ -57,7 +61,7 @@ def code_of(error: PolhodeError) -> int:
 
 def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
     """Code, sentence and time of the failure of a member, as ``integrate`` tells it: it runs once more alone."""
-    with warnings.catch_warnings():
+    with _alone, warnings.catch_warnings():  # which is not safe among threads
         warnings.simplefilter("ignore", PolhodeWarning)
         try:
             carry_out(plan.request(k))
