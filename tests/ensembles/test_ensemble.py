@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from polhode.ensembles import cuda
 from polhode.errors import InvalidInput
 
 M = 5
@@ -264,3 +265,30 @@ def test_reductions_of_members_that_are_runs_by_themselves():
     kept = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=start, **words)
     ds = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=start, reduce=[ph.reduce.mean("position")], **words)
     assert np.allclose(ds.position_mean, kept.position.mean("member"), rtol=1e-14)
+
+
+def test_lanes_are_the_same_to_rounding_and_taken_where_they_pay():
+    values = {"parameters.0": RNG.random(50), "angular_velocity": spins(50)}
+    words = {"step": 0.01, "steps": 40, "every": 20}
+    one = ph.ensemble(USERS, "v2/mr", members=values, engine="threads", **words)
+    lanes = ph.ensemble(USERS, "v2/mr", members=values, engine="lanes", threads=2, **words)
+    auto = ph.ensemble(USERS, "v2/mr", members=values, **words)
+    assert lanes.attrs["engine"].startswith("lanes: ") and auto.attrs["engine"].startswith("threads: ")
+    for name in ("attitude", "angular_velocity", "energy", "work"):
+        assert np.allclose(one[name], lanes[name], rtol=0, atol=1e-13), name
+
+
+@pytest.mark.parametrize(
+    ("engine", "words", "said"),
+    [
+        ("lanes", {"method": "mkrk:gauss4", "step": 0.1, "steps": 2}, "engine 'lanes' cannot run these members"),
+        ("lanes", {"method": "mkrk:dp8", "steps": ph.Tolerance(1e-6), "t_end": 1.0}, "each its own"),
+        ("device", {"method": "v2", "step": 0.1, "steps": 2}, "engine 'device' cannot run these members"),
+    ],
+)
+def test_an_engine_that_cannot_says_why(engine, words, said):
+    if engine == "device" and not cuda.why_none():
+        pytest.skip("there is a device")
+    with pytest.raises(InvalidInput) as told:
+        ph.ensemble(TOP, members={"weight": [1.0, 2.0]}, engine=engine, **words)
+    assert said in str(told.value)

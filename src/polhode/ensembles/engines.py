@@ -101,8 +101,11 @@ class Engine(Protocol):
         A clause for the attribute ``engine`` of the Dataset, such as ``"8 members at a time"``.
     """
 
-    name: str
-    about: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
 
     def run(self, block: Block) -> None:
         """Fill ``rows``, ``iterations``, ``status`` and ``done`` of a block; may be called by several threads at once.

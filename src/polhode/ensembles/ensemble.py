@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import os
 import threading
 import time
@@ -42,8 +40,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 ENGINES = ("auto", "threads", "lanes", "device")
-WORTH_LANES = 64
-"""Members from which on they are taken in lanes unless another engine is asked for."""
+WORTH_LANES = 200_000
+"""Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
 MOST_OF_BLOCK = 2**26
 """Bytes of a block whose members are reduced at once, with what is made of it."""
 FAILURES_TOLD = 10
@@ -115,8 +113,9 @@ def ensemble(
     engine : {"auto", "threads", "lanes", "device"}
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
-        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes from 64 members on where they can
-        be had, else threads. The attribute ``engine`` of the Dataset says what did it, and why.
+        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 200,000
+        steps of all members together or more, else threads. The attribute ``engine`` of the Dataset says what
+        did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     progress : function or True, optional
@@ -303,7 +302,8 @@ class Ensemble:
         InvalidInput
             One is asked for that cannot run these members.
         """
-        if self.asked == "threads" or (self.asked == "auto" and self.count < WORTH_LANES):
+        short = self.count * (run.request.total or 0) < WORTH_LANES
+        if self.asked == "threads" or (self.asked == "auto" and short):
             return ThreadsEngine(run), ""
         name = "lanes" if self.asked == "auto" else self.asked
         made = _engine_for(name, run, kind)
@@ -467,13 +467,14 @@ def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
     """An engine of this name for these members, or a sentence that says why there is none."""
     if run.adaptive:
         return "members choose their steps by a tolerance, each its own"
-    if name == "lanes" and importlib.util.find_spec("polhode.ensembles.lanes"):
-        lanes = importlib.import_module("polhode.ensembles.lanes")
+    if name == "lanes":
+        from polhode.ensembles import lanes
+
         made = lanes.engine_for(run.system, run.chosen, run.guard)
-        if isinstance(made, str):
-            return made
-        return made.refuses(kind.constants.parameters) or cast(Engine, made)
-    return f"this version has no engine {name!r}"
+        return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
+    from polhode.ensembles import device
+
+    return device.engine_for(run.system, run.chosen, run.start, run.guard)
 
 
 class _Counter:
@@ -500,7 +501,8 @@ class _Counter:
             wanted = int(BLOCK_SECONDS / max(self.each, 1e-9))
             left = self.count - self.given
             share = -(-left // (4 * self.workers)) if self.workers > 1 else left
-            self.size = max(1, min(wanted, 64 * self.size, max(share, FEWEST), self.most))
+            size = max(1, min(wanted, 64 * self.size, max(share, FEWEST), self.most))
+            self.size = size - size % FEWEST if size > FEWEST else size  # whole lanes
 
     def seconds_left(self) -> float:
         """What the rest takes on one thread."""
