@@ -81,10 +81,10 @@ def too_large(loop: device.Loop, system: System, chosen: MethodSpec) -> str:
             f"has {MOST_MEMORY} for each")  # fmt: skip
 
 
-def integrator_for(system: System, chosen: MethodSpec | str, guard: bool = True) -> Integrator:
-    """The arrays of a run of a system by a method, from bodies at rest in a row."""
+def integrator_for(system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True) -> Integrator:
+    """The arrays of a run of a system by a method, from a state, else from bodies at rest in a row."""
     chosen = method(chosen) if isinstance(chosen, str) else chosen
-    return Integrator(system, chosen, resting(system), limit=chosen.method.range if guard else None)
+    return Integrator(system, chosen, resting(system) if y is None else y, limit=chosen.method.range if guard else None)
 
 
 def resting(system: System) -> Any:
@@ -342,7 +342,7 @@ def the_device() -> cuda.Device:
 
 
 def engine_for(
-    system: System, chosen: MethodSpec | str, guard: bool = True, on: cuda.Device | None = None
+    system: System, chosen: MethodSpec | str, y: Any = None, guard: bool = True, on: cuda.Device | None = None
 ) -> DeviceEngine | str:
     """The engine for members of a system by steps of one size of a method, or why there is none, one sentence.
 
@@ -352,6 +352,8 @@ def engine_for(
         Members have its bodies and its parameters, or others of the same number.
     chosen : MethodSpec or str
         The method.
+    y : array (13 N), optional
+        A state of the system, at which a user's function is tried out; bodies at rest in a row unless given.
     guard : bool
         Whether steps beyond the range of the method are refused.
     on : cuda.Device, optional
@@ -363,7 +365,7 @@ def engine_for(
     chosen = method(chosen) if isinstance(chosen, str) else chosen
     why = reason_against(system, chosen)
     try:
-        return why or _engine(integrator_for(system, chosen, guard), None, on)
+        return why or _engine(integrator_for(system, chosen, y, guard), None, on)
     except PolhodeError as problem:
         return str(problem)
 
