@@ -69,13 +69,13 @@ def test_the_short_way_to_a_start_gives_the_bits_of_the_long_one(name, monkeypat
     system, given = STARTS[name]
     quick = initial_state.start_state(system, **given)
     used = []
-    monkeypatch.setattr(initial_state, "_of_one_body", lambda *_: used.append(1))
+    monkeypatch.setattr(initial_state, "of_one_body", lambda *_: used.append(1))
     slow = initial_state.start_state(system, **given)
     assert used and quick.tobytes() == slow.tobytes()
     monkeypatch.undo()
     attracted = "central_gravity" in system.provides
     words = [given.get(word) for word in initial_state.STATE_WORDS]
-    assert initial_state._of_one_body(system.alone, attracted, *words) is not None
+    assert initial_state.of_one_body(system.alone, attracted, *words) is not None
 
 
 def test_coordinates_that_are_labels_are_indexes():

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 import polhode as ph
+from polhode.kernel import jit
+from polhode.runs.integrator import Integrator
+from polhode.runs.parameters import with_parameters
 
 TOP = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
 BODIES = {
@@ -49,3 +54,106 @@ def test_a_failure_is_that_of_integrate():
     assert (prepared.run({"angular_momentum": (0, 0.1, 0)}).attitude == calm).all()
     with pytest.raises(ph.errors.InvalidInput, match="spin"):
         prepared.run({"spin": (0, 0, 1)})
+
+
+def braked(t, attitude, angular_velocity, parameters):
+    return (-parameters[0] * angular_velocity[0], 0.0, parameters[1])
+
+
+def counted(t, attitude, parameters):
+    """Decides by a parameter, so that other values make another role."""
+    return sum(attitude[1] ** 2 for _ in range(int(parameters[0])))
+
+
+USER = ph.rigid_body((1, 2, 2.5), torque=braked, parameters=[0.1, 0.2])
+SPIN, ORBIT = {"angular_velocity": (0.3, 0.1, 2.0)}, {"position": (1.0, 0, 0), "velocity": (0, 1.1, 0)}
+J2 = ph.forces.zonal(radius=0.3, J2=1e-3)
+GIVEN = {
+    "weight": (TOP, "v2", SPIN, [{"weight": 19.0}, {"weight": -2}, None]),
+    "top built again": (TOP, "v2", SPIN, [{"center_of_mass": (0, 0.1, 1)}, None, {"inertia": (5, 4, 2), "weight": 3}]),
+    "numbers": (USER, "mkrk:cv8", SPIN, [[0.3, 0.1], (0.0, 1), {"parameters": [0.2, 0.2]}, None]),
+    "inertia": (USER, "mkrk:cv8", SPIN, [{"inertia": (1, 2, 2.6), "parameters": [0.3, 0.1]}, None]),
+    "free": (ph.free_body((1, 2, 2.5)), "exact", SPIN, [{"inertia": (1, 1, 2)}, {"inertia": (1, 2, 2.6)}, None]),
+    "mu": (ph.orbit(1.0, forces=[J2]), "rkn6_14a/kepler", ORBIT, [{"mu": 1.2}, None, {"forces": [], "mu": 1.1}]),
+    "craft": (ph.spacecraft((1, 2, 2.5), 1.0, mass=2.0, forces=[J2]), "rkn6_14a/kepler", ORBIT | SPIN, [{"mu": 1.2}]),
+    "count": (ph.rigid_body((1, 2, 2.5), potential=counted, parameters=[2]), "v2", SPIN, [[3], [2], None]),
+    "two bodies": (
+        ph.gravitating_bodies((1.0, 0.1)), "v2",
+        {"position": ((0, 0, 0), (1, 0, 0)), "velocity": ((0, 0, 0), (0, 1, 0))}, [None, {"mu": (1.0, 0.2)}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("every", [1, 3])
+def test_parameters_of_a_run_give_the_bits_of_integrate(name, every):
+    system, method, start, several = GIVEN[name]
+    how = {"step": 0.02, "steps": 10, "every": every}
+    prepared = ph.prepare(system, method, **how)
+    prepared.run(start)
+    for given in several + several:
+        rows, ds = (
+            prepared.run(start, parameters=given),
+            ph.integrate(system, method, start=start, parameters=given, **how),
+        )
+        assert (rows.time == ds.time.values).all()
+        for key in ("attitude", "angular_velocity", "position", "velocity", "energy"):
+            assert key not in ds or (getattr(rows, key) == ds[key].values).all(), (given, key)
+
+
+@pytest.mark.skipif(jit.disabled() or sys.getprofile() is not None, reason="other functions are called then")
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("weight", {"weight": 19.0}), ("numbers", [0.3, 0.1]), ("mu", {"mu": 1.2}), ("weight", None), ("free", None)],
+)
+def test_a_run_is_one_call_of_its_loop_and_little_else(name, given):
+    system, method, start, _ = GIVEN[name]
+    prepared, count = ph.prepare(system, method, step=0.02, steps=10), []
+    prepared.run(start)
+    prepared.run(start, parameters=given)
+    sys.setprofile(lambda frame, event, _: count.append(frame.f_code.co_qualname) if event == "call" else None)
+    try:
+        prepared.run(start, parameters=given)
+    finally:
+        sys.setprofile(None)
+    assert count.count("march") == 1 and len(count) < 60, count
+
+
+@pytest.mark.parametrize("name", ["top built again", "inertia", "free"])
+def test_a_system_built_again_is_not_set_up_again(name, monkeypatch):
+    system, method, start, (given, *_) = GIVEN[name]
+    prepared = ph.prepare(system, method, step=0.02, steps=10)
+    prepared.run(start)
+    monkeypatch.setattr(Integrator, "__init__", None)
+    monkeypatch.setattr(jit, "_compiled_kernel", None)
+    assert len(prepared.run(start, parameters=given).time) == 11
+
+
+@pytest.mark.parametrize("name", ["weight", "mu", "craft"])
+def test_direct_arguments_are_parameters_and_nothing_else(name):
+    system = GIVEN[name][0]
+    for word, (k, _) in system.direct.items():
+        other = with_parameters(system, {word: 1.25})
+        parameters = system.parameters.copy()
+        parameters[k] = 1.25
+        assert (other.parameters == parameters).all() and (other.bodies == system.bodies).all()
+        assert other.provides == system.provides and other.auxiliary == system.auxiliary
+
+
+def test_what_is_refused_is_told_after_runs_that_were_not():
+    prepared = ph.prepare(TOP, "v2", step=0.02, steps=10)
+    prepared.run(SPIN)
+    calm = prepared.run(SPIN, parameters={"weight": 1.0}).attitude
+    wrong = [
+        (SPIN, {"weight": float("nan")}, "weight is nan"), (SPIN, {"wait": 1.0}, "weight"),
+        (SPIN, {"weight": "heavy"}, "weight"), ({"angular_velocity": (0, 0)}, None, "angular_velocity"),
+        (SPIN, [1.0], "takes numbers"), (SPIN, {"inertia": (1, 1, 3)}, "exceeds"),
+    ]  # fmt: skip
+    for start, given, told in wrong:
+        with pytest.raises(ph.errors.InvalidInput, match=told):
+            prepared.run(start, parameters=given)
+    assert (prepared.run(SPIN, parameters={"weight": 1.0}).attitude == calm).all()
+    positive = ph.prepare(ph.orbit(1.0), "rkn6_14a", step=0.02, steps=10)
+    positive.run(ORBIT)
+    with pytest.raises(ph.errors.InvalidInput, match="mu"):
+        positive.run(ORBIT, parameters={"mu": -1.0})

@@ -31,7 +31,7 @@ UNIT = 1e-14
 STATE_WORDS = ("attitude", "angular_velocity", "angular_momentum", "position", "velocity", "momentum")
 
 
-def _of_one_body(
+def of_one_body(
     alone: Any, attracted: bool, attitude: Any, angular_velocity: Any, angular_momentum: Any, position: Any,
     velocity: Any, momentum: Any,
 ) -> Any:  # fmt: skip
@@ -109,7 +109,7 @@ def start_state(
         position at the centre of attraction.
     """
     attracted = "central_gravity" in system.provides
-    quick = _of_one_body(
+    quick = of_one_body(
         system.alone, attracted, attitude, angular_velocity, angular_momentum, position, velocity, momentum
     )
     if quick is not None:

@@ -153,7 +153,7 @@ class Integrator:
                 if why:
                     raise InvalidInput(f"method {chosen.label!r} {why}")
         self.bodies, self.blocks = system.bodies, system.blocks
-        self.frames = np.ascontiguousarray(system.frames, dtype=float).ravel()
+        self.frames = np.array(system.frames, dtype=float).ravel()
         self.parameters = system.with_memory  # a copy: a user's function could write into them
         if breaks:
             self.parameters = np.concatenate([self.parameters, [-np.inf, np.inf]])

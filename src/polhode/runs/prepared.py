@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,11 @@ from polhode.kernel import layout as L
 from polhode.methods import Method
 from polhode.runs.initial_state import InitialState, initial_state
 from polhode.runs.integrate import RUNS, carry_out
+from polhode.runs.repeated import STATE_SET, Repeated
 from polhode.runs.request import Request, requested
 from polhode.runs.rows import Record
 from polhode.runs.settings import Settings
-from polhode.runs.state import STATE_WORDS, State
+from polhode.runs.state import State
 from polhode.runs.stepping import Run
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
@@ -38,8 +39,13 @@ class Rows:
         The states as kernels keep them.
     """
 
-    def __init__(self, system: System, time: Any, states: Any, potential: Any) -> None:
-        self.system, self.time, self.states, self._potential = system, time, states, potential
+    def __init__(self, system: System | Callable[[], System], time: Any, states: Any) -> None:
+        self._system, self.time, self.states = system, time, states
+
+    @cached_property
+    def system(self) -> System:
+        """What moved, with the parameters of the run."""
+        return self._system if isinstance(self._system, System) else self._system()
 
     def __repr__(self) -> str:
         n = len(self.time)
@@ -98,9 +104,10 @@ class Rows:
     def energy(self) -> Any:
         """Kinetic energy, and potential energy where the system has one."""
         kinetic = self._made.kinetic_energy
-        if self._potential is None:
+        potential = self.system.compiled_potential(float(self.time[0]), self.states[0]) if len(self.time) else None
+        if potential is None:
             return kinetic.copy()
-        return kinetic + potential_energies(self.time, self.states, self._constants, self._potential)
+        return kinetic + potential_energies(self.time, self.states, self._constants, potential)
 
 
 class PreparedRuns:
@@ -111,6 +118,7 @@ class PreparedRuns:
         self._first: Request | None = None
         self._run: Run | None = None
         self._kept: Any = None
+        self._repeated: Repeated | None = None
 
     def __repr__(self) -> str:
         return f"<{self.method or self.system.recommended} for {self.system.name}, ready to run>"
@@ -158,13 +166,20 @@ class PreparedRuns:
         start : State, mapping or xarray.Dataset
             As of ``polhode.integrate``.
         parameters : mapping or sequence of float, optional
-            As of ``polhode.integrate``; such a run is set up anew.
+            As of ``polhode.integrate``. Nothing is compiled or set up for them. Numbers of the user's functions, and
+            arguments that are parameters as they are (``weight`` of a top, ``mu`` of an orbit), cost nothing; for
+            others the system is built again, some 0.1 ms.
 
         Raises
         ------
         PolhodeError
             As ``polhode.integrate``.
         """
+        if self._repeated is not None:
+            quick = self._repeated.answer(start.given if isinstance(start, State) else start, parameters)
+            if quick is not None:
+                times, states, system = quick
+                return Rows(system, times, states)
         request = self._request(start, parameters)
         run, record = self._ready(request), Record.of(request)
         try:
@@ -175,8 +190,9 @@ class PreparedRuns:
             raise
         if not record.count or (run.now - record.last) * run.h > 0.0:
             record.add(run.now, run.state(), 0, run.last)
-        potential = request.system.compiled_potential(run.t0, run.start)
-        return Rows(request.system, record.times[: record.count], record.states[: record.count], potential)
+        if self._repeated is None and self._first is not None and request.steps is self._first.steps:
+            self._repeated = Repeated.of(run, request)
+        return Rows(request.system, record.times[: record.count], record.states[: record.count])
 
     def dataset(self, start: Any = None, *, parameters: Any = None) -> xr.Dataset:
         """The same run as a Dataset, as ``polhode.integrate`` makes it.
@@ -194,7 +210,6 @@ class PreparedRuns:
         return carry_out(self._request(start, parameters))
 
 
-STATE_SET = frozenset(STATE_WORDS)
 PLAIN = (tuple, list, np.ndarray, int, float)
 
 

@@ -157,6 +157,7 @@ def heavy_top(
         parameters=np.concatenate([[weight], inside]),
         conserves=conserves,
         axis=axis,
+        direct={} if mass is not None else {"weight": (0, False)},
         recommended="fg6_5",
     )
 

@@ -168,4 +168,5 @@ def orbit(
         functions=functions.given,
         each_alone=True,
         all_potential=table.all_potential and functions.all_potential,
+        direct={"mu": (0, True)},
     )

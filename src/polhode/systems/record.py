@@ -20,6 +20,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.access import get3, put3
 from polhode.kernel.signatures import LOADS, POTENTIAL
 from polhode.programs.dynamics import Dynamics
+from polhode.programs.parts import PARTS
 from polhode.programs.slopes import slopes_role
 from polhode.systems.from_potential import Derived, from_potential, is_derived
 from polhode.systems.inertia import turning
@@ -321,6 +322,9 @@ class System:
         scalar or a vector per body, (n, N) or (n, N, 3), with names from ``polhode.trajectory.schema``. Where it has a
         method ``of_members(mass (n, N), moments (n, N, 3), parameters (n, P))``, which returns such a function for rows
         with constants of their own, members of an ensemble may differ in these.
+    direct : mapping of str to (int, bool)
+        Arguments that stand among the parameters as they are given, and on which nothing else of the system depends:
+        their index there, and whether they must be positive.
     recommended : str
         Default method of ``integrate``, from the measured tables. Unless given: "exact" without loads, "kepler" if only
         a centre acts, "mkrk:cv8" if loads depend on velocities, else "rkn6_14a", with "/kepler" if a centre attracts.
@@ -356,6 +360,7 @@ class System:
     impulses: tuple[Any, ...] = ()
     watches: tuple[Watch, ...] = ()
     quantities: Callable[[Any], Mapping[str, Any]] | None = None
+    direct: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     recommended: str = ""
 
     def __post_init__(self) -> None:
@@ -454,6 +459,13 @@ class System:
         auxiliary = own if own >= 0 else len(self.auxiliary)
         write = {"loads": loads_role, "commutator": commutator_role, "by parts": by_parts}[what]
         return write(role, self._turns, auxiliary, self.parameters, self._changing)
+
+    @property
+    def decided_by(self) -> frozenset[int]:
+        """Indices of the parameters by which the roles decide, so far as they are known: other values make others."""
+        parts = (L.ALL, *PARTS) if self.each_alone else (L.ALL,)
+        made = [self.dynamics_of(part) for part in parts]
+        return frozenset(int(name[1:]) for one in made if one.traced for name in one.fixed)
 
     @property
     def velocity_dependent(self) -> bool:

@@ -333,6 +333,7 @@ def spacecraft(
         each_alone=N == 1 or not (burning or panels),
         all_potential=table.all_potential and functions.all_potential and not acting,
         quantities=_Energies(mu, read_only(masses), read_only(moments), gravity_gradient),
+        direct={"mu": (0, True)},
         recommended="" if reads else "rkn6_14a/kepler",
     )  # fmt: skip
 

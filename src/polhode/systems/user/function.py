@@ -265,8 +265,8 @@ class UserFunction:
         trials = [(t, y, self._in_python(t, y, bodies))]  # which tells what is wrong there
         if jit.disabled():
             return self.bridge()
-        role: Any = self._derived()
-        if role is not None and _tried.get(id(role)) is role:  # by a system before
+        role = self._derived()
+        if _tried.get(id(role)) is role is not None:  # by a system before
             return role
         trials += self._trials(t, y, bodies)
         if role is not None and self.template in derived.DERIVED:
