@@ -216,7 +216,7 @@ class Watch:
     function: UserFunction | None = None
 
 
-FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions")
+FROZEN = ("arguments", "mass", "moments", "frames", "parameters", "box", "constants", "axis", "functions", "direct")
 """Attributes of ``System`` that are copied and made read-only."""
 
 
