@@ -512,7 +512,7 @@ def test_arguments(study):
             ph.sweep(path, **options)
     with pytest.raises(InvalidInput, match="there is no member 14"):
         ph.sweep_member(path, 14)
-    with pytest.raises(InvalidInput, match=r"has a \[sweep\] and is many runs; run them with `polhode sweep"):
+    with pytest.raises(InvalidInput, match=r"study\.toml:\d+: sweep: this is many runs; run them with `polhode sweep`"):
         ph.read_scenario(path)
 
 

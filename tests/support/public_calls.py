@@ -93,6 +93,20 @@ def scenario():
 
 
 @functools.cache
+def swept():
+    path = folder() / "swept.toml"
+    path.write_text(scenario().read_text() + '[sweep.grid]\n"run.step" = [0.05, 0.1]\n')
+    return path
+
+
+@functools.cache
+def swept_store():
+    path = folder() / "swept.zarr"
+    ph.sweep(swept(), store=path)
+    return path
+
+
+@functools.cache
 def circling():
     return ph.integrate(ph.orbit(MU), "v2", step=10.0, steps=40, position=R, velocity=V,
                         settings={"units": "SI", "epoch": "2030-01-01T00:00:00"})  # fmt: skip
@@ -252,7 +266,8 @@ CALLS = {
                  "start": {"time": 0.0}, "angular_velocity": W, "reference": {"attitude": Q, "angular_momentum": W},
                  "progress": ignore}],
     "read_scenario": [{"path": scenario, "allow_code": False, "method": "v2/mr", "step": 0.1},
-                      {"path": scenario, "method": "mkrk:dp5", "rtol": 1e-6}],
+                      {"path": scenario, "method": "mkrk:dp5", "rtol": 1e-6},
+                      {"path": scenario, "changes": {"run.step": 0.1}}],
     "check_method": [{"method": "v2/mr"}],
     "check_system": [{"system": lambda: ph.free_body(INERTIA), "states": 1, "span": 0.5, "seed": 3}],
     "free_motion": [{"inertia": INERTIA, "momentum": W, "t": [0.5, 1.0], "attitude": Q}],
@@ -364,6 +379,10 @@ CALLS = {
     "reduce.user": [{"name": "own", "start": list, "add": max, "merge": max, "result": max}],
     "reduce.reductions_from": [{"given": {"energy": "mean"}}],
     "reduce.apply": [{"ds": lambda: xr.Dataset({"x": ("member", [1.0, 2.0])}), "reduce": {"x": "mean"}, "block": 1}],
+    "sweep": [{"scenario": swept, "table": {"seed": 1}, "store": lambda: target("sweep.zarr"), "workers": 1,
+               "scheduler": None, "part": (1, 1), "allow_code": False, "progress": False}],
+    "open_sweep": [{"store": swept_store}], "sweep_status": [{"store": swept_store}],
+    "sweep_member": [{"scenario": swept, "member": 1, "table": {"seed": 1}, "allow_code": False}],
     # plots
     "plots.dashboard": [{"ds": turning, "path": lambda: target("picture.png")}],
     "plots.work_precision": [{"table": table, "path": lambda: target("work.png")}],

@@ -101,7 +101,7 @@ def from_schema(chance, full, at):
     kind = at.get("type")
     if kind == "object":
         needed = at.get("required", [])
-        keys = [k for k in at["properties"] if k in needed or chance.random() < 0.3]
+        keys = [k for k in at.get("properties", {}) if k in needed or chance.random() < 0.3]
         return {k: from_schema(chance, full, at["properties"][k]) for k in keys}
     if kind == "array":
         count = at.get("minItems", chance.randrange(4))

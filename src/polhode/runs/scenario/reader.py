@@ -19,8 +19,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from polhode.algebra import orbits
+from polhode.arguments import mapping, truth
 from polhode.arguments import path as checked_path
-from polhode.arguments import truth
 from polhode.errors import FileProblem, InvalidInput, PolhodeError, UserFunctionError, closest
 from polhode.methods import method as find_method
 from polhode.runs.initial_state import check_moving, start_state
@@ -88,6 +88,7 @@ def read_scenario(
     if step is not None and rtol is not None:
         raise InvalidInput("step and rtol are both given; keep one of them")
     allow_code = truth(allow_code, "allow_code")
+    changes = None if changes is None else mapping(changes, "changes")
     return _Reader(Path(checked_path(path)), allow_code, changes).scenario(method, step, rtol)
 
 
@@ -124,15 +125,16 @@ class _Reader:
             raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
         self.raw: dict[str, Any] = self.tables()
         self.swept = self.raw.pop("sweep", None)
-        if self.swept is not None and changes is None:
-            raise InvalidInput(f"{path} has a [sweep] and is many runs; run them with `polhode sweep {path}`, one of "
-                               "them with --member (in Python: polhode.sweep, polhode.sweep_member)")  # fmt: skip
         self.raw = with_changes(self.raw, self.changes)
         self.seed: int | None = None
         self.spelled: dict[Key, str] = {}
         self.si: Key | None = None  # the first key with a unit of length, time or mass
         self.problems: list[tuple[int, str]] = []
         self.bad: set[str | int] = set()  # sections whose shape is wrong
+        if self.swept is not None and changes is None:
+            self.wrong(("sweep",), "this is many runs; run them with `polhode sweep`, one of them with --member (in "
+                       "Python: polhode.sweep, polhode.sweep_member)")  # fmt: skip
+            self.report()
 
     @cached_property
     def lines(self) -> dict[Key, int]:
