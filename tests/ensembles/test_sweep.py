@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -297,12 +301,13 @@ def test_interrupts_keep_what_is_done(study):
         ph.sweep(study(), progress=press)
 
 
-def children():
-    """Processes that this one has started and not waited for."""
-    pids = []
-    for task in Path("/proc/self/task").iterdir():
-        pids += map(int, (task / "children").read_text().split())
-    return pids
+def children(pid="self"):
+    """Processes that a process has started and not waited for, but for those that only track resources."""
+    found = []
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            found += [int(child) for child in (thread / "children").read_text().split()]
+    return [child for child in found if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers by /proc")
@@ -340,7 +345,7 @@ def shot_clients(path, store, kills, chance, workers=1):
 
 
 def test_killed_clients_change_no_bit(study):
-    path = study(BODY.replace("0.2\n", "20000.0\nevery = 1000\n") + DRAWS.replace("chunk = 4", "chunk = 1"))
+    path = study(LONG + DRAWS.replace("chunk = 4", "chunk = 1"))
     ph.sweep(path, store="whole.zarr")
     assert shot_clients(path, "shot.zarr", 2, random.Random(2)) >= 1
     assert files("shot.zarr") == files("whole.zarr")
@@ -348,7 +353,7 @@ def test_killed_clients_change_no_bit(study):
 
 @pytest.mark.full
 def test_sixty_kills_change_no_bit(study):
-    path = study(BODY.replace("0.2\n", "20000.0\nevery = 1000\n") + DRAWS.replace("count = 7", "count = 150"))
+    path = study(LONG + DRAWS.replace("count = 7", "count = 150"))
     ph.sweep(path, store="whole.zarr", workers=2)
     chance, killed = random.Random(3), []
 
@@ -413,6 +418,122 @@ def test_functions_travel_with_the_store(study):
     moved = SweepStore(Folder("a.zarr")).plan.study
     Path("deadly.py").unlink()
     assert moved.scenario(1, True).integrate().time.size == 3 and moved.file.parent != Path.cwd()
+
+
+# ------------------------------------------------------------------ a cluster
+class Cluster:
+    """A scheduler and workers of Dask on this machine, that are started again when they have died."""
+
+    def __init__(self, workers):
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            self.port = found.getsockname()[1]
+        self.address, self.workers, self.over = f"tcp://127.0.0.1:{self.port}", workers, False
+        self.scheduler, self.nannies = None, []
+        self.keeper = threading.Thread(target=self.keep, daemon=True)
+        self.keeper.start()
+
+    def start(self, module, *words):
+        command = [sys.executable, "-m", f"distributed.cli.{module}", *words, "--no-dashboard"]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(command, **silent, start_new_session=True)
+
+    def keep(self):
+        while not self.over:
+            if self.scheduler is None or self.scheduler.poll() is not None:
+                self.scheduler = self.start("dask_scheduler", "--host", "127.0.0.1", "--port", str(self.port))
+            self.nannies = [nanny for nanny in self.nannies if nanny.poll() is None]
+            while len(self.nannies) < self.workers:
+                self.nannies.append(self.start("dask_worker", self.address, "--nthreads", "1"))
+            time.sleep(0.2)
+
+    def kill_worker(self, chance):
+        """One of the processes that compute; false while there is none."""
+        found = [pid for nanny in self.nannies for pid in children(nanny.pid)]
+        if found:
+            os.kill(chance.choice(found), signal.SIGKILL)
+        return bool(found)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.over = True
+        self.keeper.join()
+        for process in [self.scheduler, *self.nannies]:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+LONG = BODY.replace("0.2\n", "10000.0\nevery = 1000\n")
+"""Members of about a tenth of a second."""
+
+
+def test_a_cluster_changes_no_bit(study):
+    pytest.importorskip("distributed")
+    path, chance, killed = study(LONG + DRAWS.replace("count = 7", "count = 12")), random.Random(5), []
+    ph.sweep(path, store="whole.zarr")
+
+    def shoot(now):
+        if now.done == 8:
+            cluster.scheduler.kill()
+            killed.append("scheduler")
+        elif len(killed) < 3 and cluster.kill_worker(chance):
+            killed.append("worker")
+
+    with Cluster(1) as cluster:
+        ph.sweep(path, store="far.zarr", scheduler=cluster.address, progress=shoot)
+    assert "scheduler" in killed and "worker" in killed and files("far.zarr") == files("whole.zarr")
+
+
+def test_a_scheduler_that_is_not_there(study, monkeypatch):
+    pytest.importorskip("distributed")
+    from polhode.ensembles.sweep import cluster
+
+    monkeypatch.setattr(
+        cluster.Cluster, "_connect", lambda self, patience, real=cluster.Cluster._connect: real(self, 0.0)
+    )
+    with pytest.raises(FileProblem, match=r"the scheduler at tcp://127\.0\.0\.1:9 does not answer; start it"):
+        ph.sweep(study(), scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(InvalidInput, match=r"scheduler must be an address such as"):
+        ph.sweep(study(), scheduler=3)
+
+
+def test_other_versions_on_a_cluster(study, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    path = study()
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, processes=False, dashboard_address=None) as there,
+        distributed.Client(there) as client,
+    ):
+        assert ph.sweep(path, store="near.zarr", scheduler=client).identical(ph.sweep(path))
+        monkeypatch.setattr(work, "maker", lambda: plan.maker() | {"source": "another"})
+        with pytest.raises(FileProblem, match=r"worker on .* \(sources another\), .* install the same version there"):
+            ph.sweep(path, store="other.zarr", scheduler=client)
+
+
+@pytest.mark.full
+def test_sixty_kills_of_a_cluster_change_no_bit(study):
+    pytest.importorskip("distributed")
+    path, chance, killed = study(LONG + DRAWS.replace("count = 7", "count = 150")), random.Random(6), Counter()
+    ph.sweep(path, store="whole.zarr", workers=2)
+    client = "import sys, polhode as ph; ph.sweep('study.toml', store='far.zarr', scheduler=sys.argv[1])"
+    with Cluster(2) as cluster:
+        while True:
+            process = subprocess.Popen([sys.executable, "-c", client, cluster.address])
+            while process.poll() is None:
+                time.sleep(chance.uniform(0.3, 1.5))
+                what = chance.choice(["worker"] * 8 + ["scheduler", "client"])
+                if sum(killed.values()) >= 60:
+                    continue
+                killed[what] += 1 if what != "worker" else cluster.kill_worker(chance)
+                if what != "worker":
+                    (cluster.scheduler if what == "scheduler" else process).kill()
+            if process.returncode == 0:
+                break
+    assert sum(killed.values()) >= 40 and len(killed) == 3, killed
+    assert files("far.zarr") == files("whole.zarr")
 
 
 # ------------------------------------------------------------------ what can go wrong

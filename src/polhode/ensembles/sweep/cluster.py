@@ -1,0 +1,247 @@
+"""A Dask cluster as the engine of a sweep: any deployment of it, by the address of its scheduler.
+
+Only so many tasks are handed to the scheduler at a time that its workers do not wait, so that it holds as little for
+10^9 members as for 10^3. A task whose workers die again and again is done carefully: in a process of its own on the
+worker, which finds the member at fault.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from polhode.ensembles.sweep.processes import Processes
+from polhode.errors import FileProblem, InvalidInput, MissingExtra, PolhodeError, shown
+
+AHEAD = 3
+"""Tasks handed out for each thread of the cluster."""
+ADDRESS = r"((tcp|tls|ucx|wss?)://)?[^\s/:]+:\d{1,5}|inproc://\S+"
+PATIENCE = 60.0
+"""Seconds for which a scheduler or its workers may be away."""
+LOOKS = 0.5
+"""Seconds between looks at the connection."""
+
+
+class Cluster:
+    """A connection to a scheduler.
+
+    Parameters
+    ----------
+    scheduler : str or distributed.Client
+        Its address, or a client of it.
+
+    Raises
+    ------
+    MissingExtra
+        Dask is not installed.
+    FileProblem
+        Nobody answers.
+    InvalidInput
+        Something else than an address.
+    """
+
+    def __init__(self, scheduler: Any) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise MissingExtra(
+                "a scheduler is named, for which Dask is needed: pip install 'polhode[cluster]'"
+            ) from None
+        self.distributed: Any = distributed
+        self.mine = not isinstance(scheduler, distributed.Client)
+        self.address = scheduler if self.mine else scheduler.scheduler.address
+        if not isinstance(self.address, str) or not re.fullmatch(ADDRESS, self.address):
+            raise InvalidInput(f"scheduler must be an address such as 'tcp://10.0.0.1:8786', not {shown(scheduler)}")
+        self.client: Any = None if self.mine else scheduler
+        self.size, self.quiet = 1, _Quiet()
+        if self.mine:
+            self._connect(10.0)
+
+    @property
+    def threads(self) -> int:
+        """How many threads its workers have together, or had when that was last known; at least one."""
+        with suppress(Exception):  # the connection broke just now, which is looked at elsewhere
+            self.size = max(1, sum(self.client.nthreads().values()))
+        return self.size
+
+    def close(self) -> None:
+        """Let go of it."""
+        if self.mine and self.client is not None:
+            with suppress(Exception):
+                self.client.close(timeout=2)
+        self.quiet.end()
+
+    def _connect(self, patience: float) -> None:
+        """Connect, again and again until it answers.
+
+        Raises
+        ------
+        FileProblem
+            It does not.
+        """
+        began = time.monotonic()
+        while True:
+            try:
+                self.client = self.distributed.Client(
+                    self.address, timeout=min(5.0, 1.0 + patience), set_as_default=False
+                )
+                return
+            except (OSError, TimeoutError, ValueError) as refused:
+                if time.monotonic() - began > patience or isinstance(refused, ValueError):
+                    raise FileProblem(f"the scheduler at {self.address} does not answer; start it, check its address, "
+                                      "and give the same command again to go on") from refused  # fmt: skip
+                time.sleep(LOOKS)
+
+    # -------------------------------------------------------------- tasks
+    def carry_out(
+        self, do: Callable[..., dict[str, Any]], chunks: Iterable[int], done: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """Do all chunks; ``done`` is called with the mark of each.
+
+        Parameters
+        ----------
+        do : function
+            ``work.task`` but for the chunk.
+
+        Raises
+        ------
+        PolhodeError
+            What a worker met that is not its member's fault.
+        FileProblem
+            The scheduler, or all its workers, are gone.
+        """
+        left, waiting, handed = iter(chunks), list[int](), dict[int, Any]()
+        answers: queue.Queue[tuple[int, Any]] = queue.Queue()
+        chunk: int | None
+        careful: set[int] = set()
+        seen = time.monotonic()
+        while True:
+            most = AHEAD * self.threads
+            while len(handed) < most:
+                chunk = waiting.pop() if waiting else next(left, None)
+                if chunk is None:
+                    break
+                handed_out = self._submitted(do, chunk, chunk in careful)
+                if handed_out is None:
+                    waiting.append(chunk)
+                    seen = self._seen(seen, handed, waiting)
+                    break
+                handed[chunk] = handed_out
+                handed_out.add_done_callback(lambda over, chunk=chunk: answers.put((chunk, over)))
+            if not handed and not waiting:
+                return
+            try:
+                chunk, over = answers.get(timeout=LOOKS)
+            except queue.Empty:
+                seen = self._seen(seen, handed, waiting)
+                continue
+            if handed.get(chunk) is not over:
+                continue
+            del handed[chunk]
+            seen = time.monotonic()
+            if over.status == "finished":
+                mark = self._result(over)
+                if mark is None:
+                    waiting.append(chunk)
+                else:
+                    done(mark)
+            elif over.status == "error":
+                self._failed(over.exception(), chunk, careful)
+                waiting.append(chunk)
+            else:  # cancelled or lost with the scheduler
+                waiting.append(chunk)
+                seen = self._seen(seen, handed, waiting)
+
+    def _submitted(self, do: Any, chunk: int, careful: bool) -> Any:
+        """A chunk handed to the scheduler; None where that is gone."""
+        function, arguments, words = (careful_task, (*do.args, chunk), do.keywords) if careful else (do, (chunk,), {})
+        try:
+            return self.client.submit(function, *arguments, **words, pure=False, retries=0)
+        except (OSError, RuntimeError):
+            return None
+
+    def _result(self, future: Any) -> dict[str, Any] | None:
+        """What a task answered; None where that was lost with the scheduler or a worker."""
+        try:
+            return dict(future.result(timeout=PATIENCE))
+        except (OSError, TimeoutError, self.distributed.CancelledError):
+            return None
+
+    def _failed(self, problem: BaseException, chunk: int, careful: set[int]) -> None:
+        """A task that failed is done again, carefully, where its workers died; else what it met is raised."""
+        if isinstance(problem, self.distributed.scheduler.KilledWorker) and chunk not in careful:
+            careful.add(chunk)
+            return
+        if isinstance(problem, PolhodeError):
+            raise problem
+        if isinstance(problem, ImportError):
+            raise FileProblem(f"a worker of {self.address} cannot import polhode as it is here ({problem}); install "
+                              "the same version of polhode[cluster] there") from problem  # fmt: skip
+        raise FileProblem(f"a worker of {self.address} failed: {type(problem).__name__}: {problem}; what is done stays "
+                          "done: give the same command again to go on") from problem  # fmt: skip
+
+    def _seen(self, seen: float, handed: dict[int, Any], waiting: list[int]) -> float:
+        """When the cluster was last seen at work; one that is gone is waited for, and gets its tasks again.
+
+        Raises
+        ------
+        FileProblem
+            It does not come back.
+        """
+        now = time.monotonic()
+        if self.client.status == "running":
+            try:
+                if self.client.nthreads():
+                    return now
+            except Exception:  # the connection broke just now
+                pass
+            else:
+                if now - seen > PATIENCE:
+                    raise FileProblem(f"the scheduler at {self.address} has had no workers for {PATIENCE:.0f} s; start "
+                                      "some, and give the same command again to go on")  # fmt: skip
+                return seen
+        if not self.mine:
+            raise FileProblem(f"the scheduler at {self.address} is gone; what is done stays done: start it, and give "
+                              "the same command again to go on")  # fmt: skip
+        with suppress(Exception):
+            self.client.close(timeout=1)
+        waiting += handed
+        handed.clear()
+        self._connect(PATIENCE)
+        return time.monotonic()
+
+
+def careful_task(name: str, digest: str, by: Mapping[str, Any], chunk: int, allow_code: bool) -> dict[str, Any]:
+    """Do one chunk in a process of its own, which may die.
+
+    Raises
+    ------
+    PolhodeError
+        As ``work.task``.
+    """
+    marks: list[dict[str, Any]] = []
+    with Processes(name, digest, dict(by), allow_code, 1, careful=True) as processes:
+        processes.carry_out([chunk], marks.append)
+    return marks[0]
+
+
+class _Quiet:
+    """Dask's own words about connections that break are not shown: what they mean is said in a sentence."""
+
+    def __init__(self) -> None:
+        self.loggers = [
+            logging.getLogger(name) for name in ("distributed.client", "distributed.comm", "distributed.core")
+        ]
+        self.levels = [logger.level for logger in self.loggers]
+        for logger in self.loggers:
+            logger.setLevel(logging.CRITICAL)
+
+    def end(self) -> None:
+        """As it was."""
+        for logger, level in zip(self.loggers, self.levels, strict=True):
+            logger.setLevel(level)
