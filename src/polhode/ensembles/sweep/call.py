@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from polhode.arguments import mapping, text, truth, whole
+from polhode.arguments import mapping, truth, whole
 from polhode.arguments import path as checked_path
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.members import Block, fill_one, kept_of
@@ -129,7 +129,7 @@ def sweep(
     workers, allow_code = whole(workers, "workers", 1), truth(allow_code, "allow_code")
     parts = _part(part)
     name = store if store is not None else study.table.get("store") or f"{os.path.splitext(study.name)[0]}-sweep.zarr"
-    folder = Folder(name if isinstance(name, str) and "://" in name else checked_path(name, "store"))
+    folder = Folder(checked_path(name, "store"))
     if scheduler is not None and workers != 1:
         raise InvalidInput("workers and scheduler are both given; a cluster has its own workers, so leave workers out")
     reporting = _Shown() if progress is True else None
@@ -382,7 +382,7 @@ def sweep_status(store: str | os.PathLike[str]) -> SweepStatus:
     FileProblem
         It is not the store of a sweep.
     """
-    return SweepStatus.of(SweepStore(Folder(text(os.fspath(store), "store"))))
+    return SweepStatus.of(SweepStore(Folder(checked_path(store, "store"))))
 
 
 @dataclass(frozen=True)

@@ -117,22 +117,21 @@ class Cluster:
         """
         left, waiting, handed = iter(chunks), list[int](), dict[int, Any]()
         answers: queue.Queue[tuple[int, Any]] = queue.Queue()
-        chunk: int | None
         careful: set[int] = set()
         seen = time.monotonic()
         while True:
             most = AHEAD * self.threads
             while len(handed) < most:
-                chunk = waiting.pop() if waiting else next(left, None)
-                if chunk is None:
+                one = waiting.pop() if waiting else next(left, None)
+                if one is None:
                     break
-                handed_out = self._submitted(do, chunk, chunk in careful)
+                handed_out = self._submitted(do, one, one in careful)
                 if handed_out is None:
-                    waiting.append(chunk)
+                    waiting.append(one)
                     seen = self._seen(seen, handed, waiting)
                     break
-                handed[chunk] = handed_out
-                handed_out.add_done_callback(lambda over, chunk=chunk: answers.put((chunk, over)))
+                handed[one] = handed_out
+                handed_out.add_done_callback(lambda over, one=one: answers.put((one, over)))
             if not handed and not waiting:
                 return
             try:
@@ -140,7 +139,7 @@ class Cluster:
             except queue.Empty:
                 seen = self._seen(seen, handed, waiting)
                 continue
-            if handed.get(chunk) is not over:
+            if chunk not in handed or handed[chunk] is not over:
                 continue
             del handed[chunk]
             seen = time.monotonic()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.arguments import text
+from polhode.arguments import path as checked_path
 from polhode.ensembles.sweep.folder import Folder
 from polhode.ensembles.sweep.store import SweepStore
 from polhode.errors import FileProblem
@@ -43,7 +43,7 @@ def open_sweep(store: str | os.PathLike[str]) -> xr.Dataset:
     FileProblem
         It is not the store of a sweep, or cannot be read.
     """
-    return open_store(SweepStore(Folder(text(os.fspath(store), "store"))))
+    return open_store(SweepStore(Folder(checked_path(store, "store"))))
 
 
 def open_store(store: SweepStore) -> xr.Dataset:
