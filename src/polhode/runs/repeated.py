@@ -25,6 +25,8 @@ from polhode.runs.stepping import SLICE_SECONDS, Run
 from polhode.systems import System
 
 STATE_SET = frozenset(STATE_WORDS)
+MOST_MEMORY = 1024
+"""Most numbers behind the parameters that are written anew for each run."""
 Answer = tuple[Any, Any, System | Callable[[], System]]
 
 
@@ -57,7 +59,7 @@ class Repeated:
         system, prepared = request.system, run.integrator.prepared
         watched = request.events or request.breaks or system.switches or system.impulses or system.watches
         own = prepared.processed or prepared.coordinates or prepared.bath or prepared.step_density
-        shared = run.integrator.thread_pool.helpers or system.memory or system.check is not None
+        shared = system.serve is not None or system.memory > MOST_MEMORY or system.check is not None
         other = type(run) is not Run or request.samples is not None or request.since is not None
         if other or watched or own or shared or not run.total or run.seconds > SLICE_SECONDS / 2:
             return None
@@ -162,7 +164,7 @@ class Repeated:
             system._turns == own._turns and np.array_equal(system._blocks, own._blocks)
             and system.provides == own.provides and system.auxiliary == own.auxiliary
             and system.parameters.shape == own.parameters.shape
-            and not (system.switches or system.impulses or system.watches or system.memory)
+            and not (system.switches or system.impulses or system.watches) and system.memory == own.memory
         )  # fmt: skip
         if not like or system.compiled_loads(self.t0, y, prepared.modified) is not integrator.loads_of_system:
             return False

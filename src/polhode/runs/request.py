@@ -20,7 +20,7 @@ from polhode.kernel import layout as L
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.event_detection import check_span
-from polhode.runs.initial_state import InitialState, initial_state
+from polhode.runs.initial_state import InitialState, initial_state, numbers_of
 from polhode.runs.integrator import check_estimate
 from polhode.runs.parameters import with_parameters
 from polhode.runs.settings import Settings, unknown_argument
@@ -225,6 +225,7 @@ class Request:
         """
         try:
             kept = json.loads(text)
+            kept |= {"state": numbers_of(kept["state"])}
             return cls._read(kept, *_rebuilt(kept, functions, system, call))
         except PolhodeError:
             raise
