@@ -121,6 +121,7 @@ def test_moments_of_numbers_and_vectors_are_numpys(ensemble):
     np.testing.assert_allclose(found.angular_velocity_std, np.nanstd(rate, axis=0, ddof=1), rtol=1e-13)
     np.testing.assert_array_equal(found.energy_count, [3000, 3000, 2700, 2700])
     assert found.angular_velocity_covariance.dims == ("time", "axis", "other_axis")
+    assert list(found.other_axis.values) == ["x", "y", "z"]
     for k in range(4):
         there = rate[np.isfinite(rate[:, k, 0]), k]
         np.testing.assert_allclose(found.angular_velocity_covariance[k], np.cov(there.T), rtol=1e-11)
@@ -281,6 +282,15 @@ def test_events_are_counted_and_timed():
     assert found.node_first_time_min.attrs["units"] == "s"
     with pytest.raises(InvalidInput, match=r"no events to reduce; ask for events=\['node'\]"):
         R.apply(block_of(0, 2), [R.events("node")])
+
+
+def test_one_component_and_all_of_them_fit_into_one_dataset(ensemble):
+    turned = R.mean("turned", of=lambda block: block.angular_velocity.sel(axis="y"))
+    found = R.apply(ensemble, [R.mean("angular_velocity"), turned])
+    np.testing.assert_array_equal(found.turned_mean, found.angular_velocity_mean[:, 1])
+    two = R.mean("two", of=lambda block: block.angular_velocity[:, :, :2])
+    with pytest.raises(InvalidInput, match=r"do not fit into one Dataset: .*axis"):
+        R.apply(ensemble, [R.mean("angular_velocity"), two])
 
 
 # ------------------------------------------------------------------ a user's own

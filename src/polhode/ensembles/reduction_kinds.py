@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 DIRECTIONS = {"any": (True, True), "rising": (True, False), "falling": (False, True)}
-TIME, QUATERNION = "time", "quaternion"
+TIME, QUATERNION, OTHER = "time", "quaternion", "other_"
+"""Dimensions; the second one of a covariance is called as the first, with ``OTHER`` before it."""
 
 Variables = dict[str, tuple[tuple[str, ...], Any, dict[str, Any]]]
 """Of each variable of a result its dimensions, values and attributes."""
@@ -75,7 +76,8 @@ class Shape:
         self.dims = tuple(str(dim) for dim in values.dims[1:])
         self.sizes = tuple(int(size) for size in values.shape[1:])
         self.coords = {
-            str(name): coord.variable for name, coord in values.coords.items() if MEMBER not in coord.dims
+            str(name): coord.variable
+            for name, coord in values.coords.items() if coord.dims and MEMBER not in coord.dims
         }  # fmt: skip
         units = values.attrs.get("units")
         self.attrs = {} if units is None else {"units": units}
@@ -176,7 +178,7 @@ class Moments(Reduction):
             return found | {f"{self.name}_std": (dims, spread, attrs)}
         if "units" in attrs:
             attrs["units"] = attrs["units"] if attrs["units"] in ("", "1") else f"({attrs['units']})2"
-        return found | {f"{self.name}_covariance": ((*dims, f"other_{dims[-1]}"), variance, attrs)}
+        return found | {f"{self.name}_covariance": ((*dims, OTHER + dims[-1]), variance, attrs)}
 
     def coords(self) -> dict[str, Any]:
         return {"axis": ["x", "y", "z"]} if self.group and self.kind != "mean" else {}

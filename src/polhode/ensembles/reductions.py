@@ -31,6 +31,7 @@ import numpy as np
 from polhode.arguments import Array, array, choice, function, mapping, number, whole
 from polhode.ensembles.reduction_kinds import (
     DIRECTIONS,
+    OTHER,
     Crossings,
     Events,
     Extremes,
@@ -447,11 +448,18 @@ class Running:
             for shape in shapes:
                 coords |= {name: coord for name, coord in shape.coords.items() if dims.issuperset(coord.dims)}
             coords |= {name: values for name, values in one.coords().items() if name in dims}
+        for dim in {dim for of, _, _ in variables.values() for dim in of if dim.startswith(OTHER)}:
+            if dim.removeprefix(OTHER) in coords:
+                coords[dim] = np.asarray(coords[dim.removeprefix(OTHER)])
         attrs = self._attrs | {
             "members": self.added, "failed": self.failed,
             "reductions": json.dumps([one.record() for one in self.reductions]),
         }  # fmt: skip
-        return xr.Dataset(variables, coords, attrs)
+        try:
+            return xr.Dataset(variables, coords, attrs)
+        except ValueError as problem:
+            raise InvalidInput(f"the reductions do not fit into one Dataset: {problem}; rename dimensions in the "
+                               "functions that make them") from None  # fmt: skip
 
     def _read(self, block: xr.Dataset) -> dict[Any, Array]:
         """The values of all signals of a block, in memory as one row of members after the other."""
