@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
-from polhode.ensembles import cuda
+from polhode.ensembles import cuda, members
 from polhode.errors import InvalidInput
 
 M = 5
@@ -292,3 +292,35 @@ def test_an_engine_that_cannot_says_why(engine, words, said):
     with pytest.raises(InvalidInput) as told:
         ph.ensemble(TOP, members={"weight": [1.0, 2.0]}, engine=engine, **words)
     assert said in str(told.value)
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_constants_that_are_products_of_what_varies(monkeypatch):
+    air = ph.forces.drag(coefficient=0.02, density=3e-12, radius=6.778e6, scale=60e3)
+    craft = ph.spacecraft((90, 70, 60), EARTH.mu, 120.0, forces=[ph.forces.zonal(**EARTH.zonal), air])
+    count, built = 300, []
+    values = {"forces.1.coefficient": 0.02 * (1.0 + 0.1 * RNG.random(count)), "inertia": 60.0 * inertias(count)}
+    own = members.system_of
+    monkeypatch.setattr(members, "system_of", lambda *given: built.append(1) or own(*given))
+    words = {"step": 30.0, "steps": 4, "position": (6.778e6, 0, 0), "velocity": (0, 5000.0, 5800.0)}
+    ds = ph.ensemble(craft, "rkn6_14a", members=values, **words)
+    assert len(built) < 100
+    for k in (1, 150, 298):
+        changes = [dict(craft.arguments["forces"][0]), dict(craft.arguments["forces"][1])]
+        changes[1]["coefficient"] = float(values["forces.1.coefficient"][k])
+        changed = {"forces": changes, "inertia": values["inertia"][k]}
+        assert_same(ds.isel(member=k), ph.integrate(craft, "rkn6_14a", parameters=changed, **words))
+
+
+def decides(t, q, omega, parameters):
+    if parameters[0] > 0.5:
+        return (-omega[0], 0.0, 0.0)
+    return (0.0, -2.0 * omega[1], 0.0)
+
+
+def test_a_function_that_decides_by_what_varies_is_right_for_every_member():
+    system = ph.rigid_body((2, 3, 4), torque=decides, parameters=[0.0])
+    words = {"angular_velocity": (1, 2, 3), "step": 0.05, "steps": 10}
+    ds = ph.ensemble(system, "v2", members={"parameters.0": [0.0, 1.0, 0.2, 0.7]}, **words)
+    for k, value in enumerate((0.0, 1.0, 0.2, 0.7)):
+        assert_same(ds.isel(member=k), ph.integrate(system, "v2", parameters=[value], **words))

@@ -44,6 +44,8 @@ WORTH_LANES = 200_000
 """Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
 MOST_OF_BLOCK = 2**26
 """Bytes of a block whose members are reduced at once, with what is made of it."""
+OF_DEVICE = 2**30
+"""The same for a device, which is the faster the more members it has."""
 FAILURES_TOLD = 10
 """Members that failed whose reasons the result of reductions has."""
 BLOCK_SECONDS = 0.1
@@ -249,7 +251,7 @@ class Ensemble:
             return self._reduced(work, engine, about)
         self._check_room(work, self.count)
         work.block = work.with_room(work.block)
-        stopped = self._carry(work.block, engine.run)
+        stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
         ds = work.outcome(work.block, 0).dataset(about, self.plan.varied)
         ds.encoding["seconds"] = self.seconds
         if stopped:
@@ -263,6 +265,8 @@ class Ensemble:
         assert running is not None
         each = 32 * work.numbers
         most = int(min(BATCH, max(1, MOST_OF_BLOCK // each)))
+        if engine.name == "device":
+            most = BATCH * max(1, OF_DEVICE // (BATCH * each))
         self._check_room(work, most * self.workers)
 
         def run(part: Block) -> None:
@@ -275,7 +279,7 @@ class Ensemble:
                 running.add(first, outcome.dataset(about, varied))
                 self._note(first, outcome.failures)
 
-        stopped = self._carry(work.block, run, most)
+        stopped = self._carry(work.block, run, most, engine.name == "device")
         return self._result(running, about, stopped)
 
     def _note(self, first: int, failures: list[str]) -> None:
@@ -372,10 +376,10 @@ class Ensemble:
                 "with a larger every or with t_eval, or keep reductions alone (reduce=)"
             )
 
-    def _carry(self, block: Block, run: Callable[[Block], None], most: int = 2**62) -> bool:
-        """Run all members of a block, some at a time; returns whether that was stopped by Ctrl-C."""
+    def _carry(self, block: Block, run: Callable[[Block], None], most: int = 2**62, whole: bool = False) -> bool:
+        """Run all members of a block, at most (or always) so many at a time; returns whether Ctrl-C stopped it."""
         begun = time.perf_counter()
-        at = _Counter(len(block.states), self.workers, most)
+        at = _Counter(len(block.states), 1 if whole else self.workers, most, whole)
         with _Watch() as watch:
             block.stopped = lambda: watch.pressed
 
@@ -403,9 +407,9 @@ class Ensemble:
                     if now > until:
                         return
 
-            if self.workers > 1:
+            if at.workers > 1:
                 work(True, until=begun + WORTH_THREADS)
-                helpers = min(self.workers, at.blocks_left()) - 1
+                helpers = min(at.workers, at.blocks_left()) - 1
                 if helpers > 0 and at.seconds_left() > WORTH_THREADS:
                     with ThreadPoolExecutor(helpers, "polhode") as pool:
                         for _ in range(helpers):
@@ -465,25 +469,25 @@ class Work:
 
 def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
     """An engine of this name for these members, or a sentence that says why there is none."""
-    if run.adaptive:
-        return "members choose their steps by a tolerance, each its own"
     if name == "lanes":
         from polhode.ensembles import lanes
 
+        if run.adaptive:
+            return "members choose their steps by a tolerance, each its own"
         made = lanes.engine_for(run.system, run.chosen, run.guard)
         return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
     from polhode.ensembles import device
 
-    return device.engine_for(run.system, run.chosen, run.start, run.guard)
+    return device.engine_of(run)
 
 
 class _Counter:
     """Hands out ranges of members, larger ones where members take little time."""
 
-    def __init__(self, count: int, workers: int, most: int) -> None:
+    def __init__(self, count: int, workers: int, most: int, whole: bool) -> None:
         self.count, self.workers, self.most, self.given, self.done = count, workers, most, 0, 0
         self.failed: list[BaseException] = []
-        self.size, self.each = 1, 0.0
+        self.whole, self.size, self.each = whole, min(count, most) if whole else 1, 0.0
         self.lock = threading.Lock()
 
     def next(self) -> tuple[int, int]:
@@ -498,6 +502,8 @@ class _Counter:
         with self.lock:
             self.done += members
             self.each = seconds / members
+            if self.whole:
+                return
             wanted = int(BLOCK_SECONDS / max(self.each, 1e-9))
             left = self.count - self.given
             share = -(-left // (4 * self.workers)) if self.workers > 1 else left

@@ -38,6 +38,8 @@ STARTING = (*(name for name in FORMS if name != "sequence"), *STATE_WORDS[3:], *
 """Words of a start that may vary."""
 LOOKED_AT = 4
 """Systems that are built and compared, beside those at which a number is smallest or largest."""
+SURE = 64
+"""Systems by which it is known that a number is a constant times a varied one: other formulas round some otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +261,11 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
         systems[k] = first if k == 0 else system_of(system, varied.at(k, names))
     why = _differences(list(systems.values()))
     copied = None if why else _by_copies(first, systems, varied, names)
+    if not why and copied is None and varied.count > SURE:
+        for k in {*np.linspace(0, varied.count - 1, SURE).astype(int).tolist()} - set(systems):
+            systems[k] = system_of(system, varied.at(k, names))
+        why = _differences(list(systems.values()))
+        copied = None if why else _by_copies(first, systems, varied, names)
     if copied is not None:
         return Kind(first, copied, _decided_by(first, copied))
     built = [systems.get(k) or system_of(system, varied.at(k, names)) for k in range(varied.count)]
@@ -327,10 +334,10 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
         for p in range(each.shape[1]):
             if (each[:, p] == each[0, p]).all():
                 continue
-            source = next((name for name, column in values.items() if (column == each[:, p]).all()), None)
-            if source is None:
+            found = _formula(values, each[:, p])
+            if found is None:
                 return None
-            made[:, p] = sources[source]
+            made[:, p] = sources[found[0]] if found[1] == 1.0 else sources[found[0]] * found[1]
         return made
 
     mass, parameters = spread("mass"), spread("parameters")
@@ -360,6 +367,21 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
         mass.reshape(M, N), _for_all(moments, M), _for_all(frames, M), together,
         None if axis is None else _for_all(axis[None], M),
     )  # fmt: skip
+
+
+def _formula(values: Mapping[Any, Any], wanted: Any) -> tuple[Any, float] | None:
+    """Which varied number, and times what, gives exactly these values; factors other than 1 where there are many."""
+    for source, column in values.items():
+        if (column == wanted).all():
+            return source, 1.0
+    if len(wanted) >= SURE:
+        for source, column in values.items():
+            if column[0] != 0.0 and (column != column[0]).any():
+                near = wanted[0] / column[0]
+                for factor in (near, np.nextafter(near, np.inf), np.nextafter(near, -np.inf)):
+                    if (column * factor == wanted).all():
+                        return source, float(factor)
+    return None
 
 
 def _for_all(values: Any, M: int) -> Any:
