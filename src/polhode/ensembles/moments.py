@@ -12,14 +12,18 @@ rad to 2e-3 and 4 %. Attitudes spread over all rotations have no mean; the resul
 
 from __future__ import annotations
 
+import functools
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.algebra import rotation
+from polhode.algebra import quaternion, rotation, so3
 from polhode.arguments import Array
+from polhode.kernel import jit
+from polhode.kernel.access import get4
 
-ITERATIONS, CONVERGED = 20, 1e-13
+ITERATIONS, CONVERGED = 20, 1e-12
 """Most steps of Newton's method to the mean of a batch of attitudes, and the step in radians that ends it."""
 
 
@@ -87,28 +91,77 @@ def _solved(matrix: Array, vector: Array) -> Array:
     return np.asarray(np.linalg.solve(matrix, vector[..., None])[..., 0])
 
 
+SUMS = "void(f8[:, ::1], f8[:, ::1], f8[:, ::1])"
+SYMMETRIC = {3: ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)), 4: tuple(
+    (i, k) for i in range(4) for k in range(i, 4))}  # fmt: skip
+"""Entries of a symmetric matrix in the order of the sums."""
+
+
+def sum_squares(q: Any, unused: Any, out: Any) -> None:
+    """Into out (rows, 11) the number of attitudes q (members times rows, 4) that are finite, and the sums of q q^T."""
+    rows = out.shape[0]
+    for i in range(q.shape[0]):
+        a = get4(q[i], 0)
+        if isfinite(a[0] + a[1] + a[2] + a[3]):
+            of = out[i % rows]
+            of[0] += 1.0
+            at = 1
+            for j in range(4):
+                for k in range(j, 4):
+                    of[at] += q[i, j] * q[i, k]
+                    at += 1
+
+
+def sum_vectors(q: Any, mean: Any, out: Any) -> None:
+    """Into out (rows, 9) the sums of rotation vectors v from mean (rows, 4) to q (members times rows, 4), and v v^T."""
+    rows = out.shape[0]
+    for i in range(q.shape[0]):
+        a = get4(q[i], 0)
+        if isfinite(a[0] + a[1] + a[2] + a[3]):
+            v = so3.log_quaternion(quaternion.multiply(quaternion.conjugate(get4(mean[i % rows], 0)), a))
+            of = out[i % rows]
+            of[0] += v[0]
+            of[1] += v[1]
+            of[2] += v[2]
+            of[3] += v[0] * v[0]
+            of[4] += v[0] * v[1]
+            of[5] += v[0] * v[2]
+            of[6] += v[1] * v[1]
+            of[7] += v[1] * v[2]
+            of[8] += v[2] * v[2]
+
+
+@functools.cache
+def loops() -> tuple[Any, Any]:
+    return jit.compile_kernel(sum_squares, SUMS), jit.compile_kernel(sum_vectors, SUMS)  # type: ignore[no-untyped-call]
+
+
+def _symmetric(entries: Array, width: int) -> Array:
+    out = np.empty((*entries.shape[:-1], width, width))
+    for at, (i, k) in enumerate(SYMMETRIC[width]):
+        out[..., i, k] = out[..., k, i] = entries[..., at]
+    return out
+
+
 def of_attitudes(q: Array) -> Moments:
     """Moments of attitudes (members, rows, ..., 4); the mean of none is the identity."""
-    valid: Any = np.isfinite(q).all(axis=-1)
-    q = np.where(valid[..., None], q, np.array([1.0, 0.0, 0.0, 0.0]))
-    n = _sum(valid).astype(float)
-    squares = np.empty((*n.shape, 4, 4))
-    for i in range(4):
-        for k in range(i + 1):
-            squares[..., i, k] = squares[..., k, i] = _sum(np.where(valid, q[..., i] * q[..., k], 0.0))
-    mean = np.where(n[..., None] > 0.0, np.linalg.eigh(squares)[1][..., -1], np.array([1.0, 0.0, 0.0, 0.0]))
+    shape = q.shape[1:-1]
+    flat = np.require(q, requirements=("C", "A", "W")).reshape(-1, 4)
+    squares, vectors = loops()
+    sums = np.zeros((int(np.prod(shape, dtype=int)), 11))
+    squares(flat, flat, sums)
+    n = sums[:, 0]
+    identity = np.array([1.0, 0.0, 0.0, 0.0])
+    mean = np.where(n[:, None] > 0.0, np.linalg.eigh(_symmetric(sums[:, 1:], 4))[1][..., -1], identity)
     for _ in range(ITERATIONS):
-        v = np.where(valid[..., None], rotation.log_quaternion(rotation.multiply(rotation.conjugate(mean), q)), 0.0)
-        products = np.empty((*n.shape, 3, 3))
-        for i in range(3):
-            for k in range(i + 1):
-                products[..., i, k] = products[..., k, i] = _sum(v[..., i] * v[..., k])
-        offset = _over(_sum(v), n[..., None])
-        moments = Moments(n, mean, products)
+        about = np.zeros((len(n), 9))
+        vectors(flat, np.ascontiguousarray(mean), about)
+        moments = Moments(n, mean, _symmetric(about[:, 3:], 3))
+        offset = _over(about[:, :3], n[:, None])
         if np.abs(offset).max(initial=0.0) < CONVERGED:
             break
         mean = rotation.multiply(mean, rotation.exp_quaternion(_solved(_curvature(moments), offset)))
-    return moments
+    return Moments(n.reshape(shape), mean.reshape(*shape, 4), moments.products.reshape(*shape, 3, 3))
 
 
 def merged_attitudes(a: Moments, b: Moments) -> Moments:
