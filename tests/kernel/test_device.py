@@ -200,6 +200,7 @@ def test_ptx_is_written(name, chosen):
     assert f".visible .entry {device.ENTRY}(" in text
     assert text.count("fma.rn.f64") > 50
     assert ".target sm_90" in text
+    assert ".rn.f64" in text and not re.search(r"\b(add|sub|mul)\.f64", text), "drivers may fuse what has no rounding"
     called = set(re.findall(r"call\.uni[^;]*?\b([a-z]\w*),", text))
     assert ".extern" not in text
     assert all("far_sine_cosine" in one or "param" in one for one in called), "a rare angle alone is a call"

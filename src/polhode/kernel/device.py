@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -575,9 +576,13 @@ def optimised(text: str, machine: Any, target: Target) -> Any:
 
 
 def written(text: str, target: Target) -> str:
-    """The assembly, for a device the PTX, of a module's text."""
+    """The assembly, for a device the PTX, of a module's text.
+
+    All roundings are written down: of plain sums and products a driver may fuse those it likes, and each driver others.
+    """
     machine = target.machine()
-    return str(machine.emit_assembly(optimised(text, machine, target)))
+    found = str(machine.emit_assembly(optimised(text, machine, target)))
+    return re.sub(r"\b(add|sub|mul)\.f64", r"\1.rn.f64", found) if target.device else found
 
 
 def ptx_of(loop: Loop, library: Library, architecture: str = ARCHITECTURE) -> str:
