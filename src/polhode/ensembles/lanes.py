@@ -44,6 +44,8 @@ IN_LANES = tuple(
 )  # fmt: skip
 """What computes functions over lanes; others are called lane by lane."""
 ALIGNED = 64
+MOST_KNOWN = 2
+"""Of systems of more bodies one kernel serves all numbers."""
 
 
 @functools.cache
@@ -183,7 +185,18 @@ def engine_for(system: System, method: MethodSpec, guard: bool = True, width: in
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
     loads = module_of(lanes_text(system.dynamics, 1), HEAD).loads
-    return jit.bind(march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, KNOWN=flags(system, guard))  # type: ignore[no-any-return,no-untyped-call]
+    return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
+        march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
+        KNOWN=flags(system, guard),
+    )  # fmt: skip
+
+
+def shape_of(system: System) -> tuple[tuple[str, Any], ...]:
+    """What is known of a workspace over lanes: of few bodies their number, and how they move."""
+    if system.N > MOST_KNOWN:
+        return ()
+    blocks = tuple(map(int, system.blocks))
+    return (("N", system.N), ("B", len(blocks) // 2), ("S", len(system.auxiliary)), ("blocks", blocks))
 
 
 def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str:
@@ -205,8 +218,6 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"{label} follows Kepler orbits, which is not done over lanes"
     if system.switches or system.watches or system.impulses:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
-    if system.memory:
-        return f"the loads of {system.name!r} keep lists between calls, which is not done over lanes"
     if not system.dynamics.traced:
         return f"the loads of {system.name!r} are no program: {system.dynamics.reason}"
     return ""

@@ -161,6 +161,8 @@ def collocated(asked, t, h, g, s, rule, p):
     width = L.LOAD * p.N + p.S
     first = 2 * width
     split = p.step_info[L.SPLIT_LOADS] != 0.0
+    steady = p.step_info[L.VELOCITY_DEPENDENT] == 2.0 and not split  # forces at the nodes are those at hand: one sweep
+    spoilt = 0.0
     for k in range(L.BODY * p.N):
         p.stage_state[k] = p.y[k]
     for k in range(width):
@@ -168,7 +170,7 @@ def collocated(asked, t, h, g, s, rule, p):
     if split and p.step_info[L.VELOCITY_DEPENDENT] == 1.0:
         loads_at(asked, t, p.y, p.load, p)
     for k in range(width):
-        load = 0.0 if p.step_info[L.VELOCITY_DEPENDENT] == 2.0 else p.load[k]
+        load = 0.0 if split and p.step_info[L.VELOCITY_DEPENDENT] == 2.0 else p.load[k]
         for i in range(s):
             p.work[first + i * width + k] = load
     before = 0.0
@@ -193,21 +195,24 @@ def collocated(asked, t, h, g, s, rule, p):
                 body, kind = p.blocks[2 * k], p.blocks[2 * k + 1]
                 at, load = L.BODY * body + (L.ANGULAR if kind == L.ROTATION else L.MOMENTUM), L.LOAD * body + 3 * kind
                 new, old = get3(p.load, load), get3(p.work, first + i * width + load)
-                gain = abs(h) * norm3(new)
-                size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, width + load))
-                moved = abs(h) * norm3(axpy(-1.0, old, new))
-                if not moved + size < inf:
-                    return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
-                if moved > 0.0:
-                    change = max(change, moved / size)
-                    if sweep == 0:
-                        before = max(before, gain / size)
+                if steady:
+                    spoilt += 0.0 * (new[0] + new[1] + new[2])
+                else:
+                    gain = abs(h) * norm3(new)
+                    size = norm3(get3(p.y, at)) + gain + abs(h) * norm3(get3(p.work, width + load))
+                    moved = abs(h) * norm3(axpy(-1.0, old, new))
+                    if not moved + size < inf:
+                        return L.NOT_FINITE if sweep == 0 else L.NOT_CONVERGED
+                    if moved > 0.0:
+                        change = max(change, moved / size)
+                        if sweep == 0:
+                            before = max(before, gain / size)
             for k in range(width):
                 p.work[first + i * width + k] = p.load[k]
         p.step_info[L.ITERATIONS] += 1.0
         p.step_info[L.RESIDUAL] = change
         # The rates of auxiliary variables are those before the last change of the momenta, so it must be round-off.
-        if change <= 2e-16 or (p.S == 0 and change * change <= 2e-17 * before):
+        if steady or change <= 2e-16 or (p.S == 0 and change * change <= 2e-17 * before):
             status = L.OK
             break
         if sweep > 0 and change >= 0.5 * before and change <= 1e-14:
@@ -215,7 +220,9 @@ def collocated(asked, t, h, g, s, rule, p):
             break
         before = change
     for k in range(width):
-        p.load[k] = p.work[width + k]
+        p.load[k] = p.work[first + k] if steady else p.work[width + k]
+    if spoilt != 0.0:
+        status = L.NOT_FINITE
     if status != L.OK:
         return status
     if split:
@@ -253,7 +260,7 @@ def impulse(t, h, g, s, rules, p):
         status = collocated(
             L.MOVING if split else part, t, h, g, 1 if one else s, rules if one else rules + 2, p
         )  # fmt: skip
-        if not split:
+        if not split and not one:
             p.step_info[L.LOADED] = 0.0
         if status != L.OK:
             return status

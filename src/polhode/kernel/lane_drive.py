@@ -14,12 +14,13 @@ from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
-from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane
+from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane, with_known
 from polhode.kernel.signatures import I1, Workspace
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
+SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace, such as the number of bodies.")
 KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
 
 # sizes
@@ -90,11 +91,11 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
     states, record = numbers_at(addresses, STATES), numbers_at(addresses, RECORD)
     info = numbers_at(addresses, STEP_INFO)
     step_info = shared_info(info, KNOWN)
-    p = Workspace(
+    p = with_known(Workspace(
         bodies_of_system, sizes[B], sizes[S], y, bodies, parameters, loads, numbers_at(addresses, COEFFICIENTS),
         integers_at(addresses, INT_COEFFICIENTS), integers_at(addresses, BLOCKS), stage_state, load, work, step_info,
         frames,
-    )  # fmt: skip
+    ), SHAPE)  # fmt: skip
     allowed = limit / abs(h)
     allowed = allowed * allowed
     lanes = sizes[LANES]

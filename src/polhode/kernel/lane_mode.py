@@ -110,6 +110,11 @@ def some_lane(condition):  # type: ignore[no-untyped-def]
     return bool(condition)
 
 
+def with_known(together, known):  # type: ignore[no-untyped-def]
+    """A named tuple some of whose fields, pairs (name, value), are known when the kernel is compiled."""
+    return together
+
+
 def shared_info(numbers, known):  # type: ignore[no-untyped-def]
     """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants.
 
@@ -135,7 +140,18 @@ def info_class(known: tuple[tuple[int, float], ...]) -> Any:
     return Info
 
 
+MOST_UNROLLED = 4
+"""Loops of a known number of rounds, at most this many, are written round by round."""
+
+
 # ------------------------------------------------------------------ translation
+@functools.cache
+def known_class(kind: Any, known: tuple[tuple[str, Any], ...]) -> Any:
+    """The class of a named tuple some of whose fields are known; one for each."""
+    made = type(kind.__name__, (kind,), {"__slots__": (), "known_fields": dict(known)})
+    return made
+
+
 class LaneUnit(Unit):
     """A module whose functions are over so many lanes."""
 
@@ -587,19 +603,31 @@ class LaneWriter(Writer):
             return self.simd_function(it, arguments)
         return super().call(it, arguments, named)
 
+    def parts_of_rows(self, x: list[Value]) -> list[list[Value]]:
+        """The numbers of small arrays; any other value once for each."""
+        length = max(len(a.parts) for a in x if isinstance(a, Row))
+        return [list(a.parts) if isinstance(a, Row) else [a] * length for a in x]
+
     def simd_function(self, it: Any, x: list[Value]) -> Value:
         """Functions of ``kernel.simd``: four numbers at once are a small array of four, each over lanes."""
         if it is simd.four:
+            while len(x) > 2 and isinstance(x[-1], Known) and x[-1].it == 0.0:  # unused nodes of a rule
+                x = x[:-1]
             return Row([self.number(a) for a in x])
         if it is simd.sum4:
-            a, b, c, d = x[0].parts  # type: ignore[union-attr]
-            return self.binary("Add", self.binary("Add", a, b), self.binary("Add", c, d))
+            if not isinstance(x[0], Row):
+                raise Unsupported("a sum of four lanes")
+            halves = [functools.reduce(functools.partial(self.binary, "Add"), x[0].parts[k : k + 2]) for k in (0, 2)
+                      if x[0].parts[k:]]  # fmt: skip
+            return functools.reduce(functools.partial(self.binary, "Add"), halves)
         if any(isinstance(a, Row) for a in x):
-            parts = zip(*(a.parts if isinstance(a, Row) else [a] * 4 for a in x), strict=True)
+            parts = zip(*self.parts_of_rows(x), strict=True)
             if it is simd.fused:
                 return Row([self.binary("Add", self.binary("Mult", a, b), c) for a, b, c in parts])
             if it is simd.roots:
                 return Row([self.function_of_numbers(math.sqrt, [a]) for (a,) in parts])
+        if it is simd.roots:
+            return self.function_of_numbers(math.sqrt, x)
         wide = self.wide_kind(FLOAT)
         if it in (simd.fused, simd.product_error):
             a, b, c = (self.cast(self.number(v), wide) for v in x)
@@ -761,8 +789,29 @@ class LaneWriter(Writer):
         for leaf, slot in zip(leaves_of(self.converted(value, like)), slots, strict=True):
             self.put(leaf, slot)
 
+    def _Attribute(self, e: ast.Attribute) -> Value:
+        owner = self.value(e.value)
+        known = getattr(owner.cls, "known_fields", {}) if isinstance(owner, Tup) else {}
+        return Known(known[e.attr]) if e.attr in known else super()._Attribute(e)
+
     # -------------------------------------------------------------- calls
+    def helper(self, it: Any, arguments: list[Value], named: dict[str, Value]) -> Value:
+        if not named and not it.py_func.__defaults__ and not it.targetoptions.get("forceinline"):
+            known = [isinstance(a, Known) and type(a.it) in (int, bool) for a in arguments]
+            if any(known) and getattr(it, "in_kernels", None) is None:
+                given = [a if one else settled(a) for a, one in zip(arguments, known, strict=True)]
+                return self.call_function(it.py_func, Options(it.targetoptions), given)
+        return super().helper(it, arguments, named)
+
     def call_function(self, function: Any, options: Options, given: list[Value]) -> Value:
+        if any(isinstance(a, Row) for a in given):  # four numbers at once: one after the other needs fewer registers
+            found = [
+                self.call_function(function, options, list(x)) for x in zip(*self.parts_of_rows(given), strict=True)
+            ]
+            if not all(isinstance(one, Scalar) for one in found):
+                raise Unsupported("a function of arrays that returns no number")
+            return Row(found)
+        options.apart = False  # what is rare for plain numbers may be common among lanes
         written = self.unit.written(function, options, given)
         if written.masked:
             if self.partial or self.masked:
@@ -875,6 +924,9 @@ class LaneWriter(Writer):
     def _For(self, s: ast.For) -> Any:
         if s.orelse or not isinstance(s.target, ast.Name):
             raise Unsupported("a loop with else, or over several variables")
+        rounds = self.known_rounds(s)
+        if rounds is not None:
+            return self.round_by_round(s, rounds)
         first, last, step, several = self.steps(s.iter)
         builder, name = self.builder, s.target.id
         wide = isinstance(last.type, ir.VectorType) or isinstance(first.type, ir.VectorType)
@@ -897,6 +949,30 @@ class LaneWriter(Writer):
             builder.store(builder.add(builder.load(slot), one), slot)
 
         return self.loop(s, begin, going, after)
+
+    def known_rounds(self, s: ast.For) -> range | None:
+        """The rounds of a loop that are to be written one after the other; None of another."""
+        e = s.iter
+        if not (isinstance(e, ast.Call) and self.is_known(e.func, range) and not e.keywords):
+            return None
+        if any(_leaves_loop(part) or _goes_on(part) for part in s.body) or s.target.id in self.notes.slotted:  # type: ignore[attr-defined]
+            return None
+        if not all(isinstance(part, ast.Name | ast.Attribute | ast.Constant) for part in e.args):
+            return None
+        numbers = [self.value(a) for a in e.args]
+        if not all(isinstance(x, Known) and type(x.it) is int for x in numbers):
+            return None
+        rounds = range(*(x.it for x in numbers))  # type: ignore[union-attr]
+        return rounds if len(rounds) <= MOST_UNROLLED else None
+
+    def round_by_round(self, s: ast.For, rounds: range) -> Any:
+        for k in rounds:
+            with self.block():
+                self.assign(s.target.id, Known(k))  # type: ignore[attr-defined]
+                left = self.body(s.body)
+            if left:
+                return left
+        return False
 
     def steps(self, e: ast.expr) -> tuple[Any, Any, int, Tup | None]:
         if isinstance(e, ast.Call) and self.is_known(e.func, range) and not e.keywords:
@@ -993,6 +1069,15 @@ def has_lanes(value: Any) -> bool:
     return isinstance(value, Scalar) and is_wide(value.kind)
 
 
+def _goes_on(s: ast.AST) -> bool:
+    """Whether a statement contains a ``continue`` of the loop around it."""
+    if isinstance(s, ast.Continue):
+        return True
+    if isinstance(s, ast.For | ast.While):
+        return False
+    return any(_goes_on(inner) for inner in ast.iter_child_nodes(s))
+
+
 def _is_costly(statements: list[ast.stmt]) -> bool:
     """Whether statements are worth a jump over them."""
     parts = [part for s in statements for part in ast.walk(s)]
@@ -1026,12 +1111,16 @@ def _some_lane(writer: LaneWriter, condition: Value) -> Value:
     return Scalar(BOOL, writer.any(bits) if isinstance(bits.type, ir.VectorType) else bits)
 
 
+def _with_known(writer: LaneWriter, together: Any, known: Value) -> Value:
+    return Tup(together.parts, known_class(together.cls, known.it))  # type: ignore[union-attr]
+
+
 def _shared_info(writer: LaneWriter, pointer: Value, known: Value) -> Value:
     return Tup([pointer], info_class(tuple(map(tuple, known.it))))  # type: ignore[union-attr]
 
 
 SPECIAL = {
     replaced: _replaced, as_lanes: _as_lanes, shifted: _shifted, lane_numbers: _lane_numbers, some_lane: _some_lane,
-    shared_info: _shared_info,
+    shared_info: _shared_info, with_known: _with_known,
 }  # fmt: skip
 OF_FOUR = (simd.four, simd.sum4)
