@@ -21,6 +21,7 @@ from polhode.runs.integrator import Integrator
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 
 M, WIDTH = 21, 16
+SHAPES = np.array([5.0, 4.0, 3.0]) * np.random.default_rng(8).uniform(0.9, 1.1, (40, 3))
 
 
 def spin(t, q, omega, p):
@@ -66,17 +67,18 @@ def block_of(system, h=0.01, n=40, every=10, members=M):
 
 
 def alone(system, chosen, block, i):
-    """Rows of a member as a single run takes its steps, and the status."""
+    """Rows of a member as a single run takes its steps, iterations, and the status."""
     bench = Integrator(system, chosen, block.states[i], block.t0, limit=chosen.method.range)
     bench.bodies[:], bench.parameters[: block.parameters.shape[1]] = block.bodies[i], block.parameters[i]
     bench.y[:] = block.states[i]
     rows, counts = np.empty((block.n // block.every, bench.y.size)), np.zeros(block.n // block.every, dtype=np.int64)
-    return rows, bench.march(0, block.n, block.every, block.t0, block.h, rows, counts)
+    return rows, counts, bench.march(0, block.n, block.every, block.t0, block.h, rows, counts)
 
 
 CASES = [
     ("top", "v2/mr", 0.0), ("top", "v2/three_rotation", 0.0), ("top", "v2/symmetric", 2e-15), ("top", "v2", 2e-15),
     ("top", "s6_10/mr6", 4e-15), ("top", "v2/dmv6", 0.0), ("free", "v2", 2e-15), ("user", "v2/mr", 4e-15),
+    ("top", "v2/implicit_midpoint", 0.0),
     ("height", "rkn6_14a/mr4", 4e-15),
 ]  # fmt: skip
 
@@ -91,10 +93,10 @@ def test_members_are_single_runs_to_round_off(name, label, bound):
     np.testing.assert_array_equal(block.status, 0)
     np.testing.assert_array_equal(block.done, block.n)
     np.testing.assert_array_equal(block.rows[:, 0], block.states)
-    assert not block.iterations.any()
     for i in range(0, M, 4):
-        rows, status = alone(system, chosen, block, i)
+        rows, counts, status = alone(system, chosen, block, i)
         assert status == 0
+        np.testing.assert_array_equal(block.iterations[i], [0, *counts])
         assert np.abs(block.rows[i, 1:] - rows).max() <= bound * np.abs(rows).max()
 
 
@@ -129,8 +131,41 @@ def test_a_member_that_fails_stops_no_other():
     assert bad.done[[2, 9]].tolist() == [0, 0]
     assert bad.status[7] == L.TOO_LARGE
     assert 0 < bad.done[7] < bad.n
-    _, status = alone(system, chosen, bad, 7)
+    *_, status = alone(system, chosen, bad, 7)
     assert status == L.TOO_LARGE
+
+
+class Repeating:
+    """An engine that notes whom it is given."""
+
+    name = about = "again"
+
+    def __init__(self):
+        self.given = []
+
+    def run(self, block):
+        self.given.append(block.first)
+        block.status[:] = 100
+
+
+def test_members_that_fail_are_repeated_by_another_engine():
+    system, other = SYSTEMS["top"](), Repeating()
+    engine = lanes.engine_for(system, method("v2/mr"), again=lambda: other)
+    block = block_of(system)
+    block.states[[2, 9], 10:13] *= 1e3
+    engine.run(block)
+    assert other.given == [2, 9]
+    assert np.flatnonzero(block.status).tolist() == [2, 9]
+
+
+def test_the_call_takes_lanes_and_says_so():
+    turned = {"angular_velocity": np.random.default_rng(2).normal(size=(40, 3)), "inertia": SHAPES}
+    given = {"members": turned, "step": 0.01, "steps": 50, "method": "v2/mr"}
+    system = ph.rigid_body((5.0, 4.0, 1.0), torque=spin, parameters=(0.3, 0.2))
+    fast, slow = (ph.ensemble(system, engine=name, **given) for name in ("lanes", "threads"))
+    assert fast.attrs["engine"].startswith(f"lanes: {lanes.lane_width()} members at a time")
+    np.testing.assert_allclose(fast.attitude, slow.attitude, rtol=0, atol=2e-14)
+    np.testing.assert_allclose(fast.work, slow.work, rtol=0, atol=2e-14)
 
 
 def test_constants_that_all_members_share():

@@ -238,9 +238,12 @@ def memory_over_lanes(addresses):
         entered(y, 0, x)
         shifted(y, 2)[0] = x
     y[3] += y[member % 3]
-    info = shared_info(numbers_at(addresses, 2), GUARDED)
-    info[0] += 1.0  # iterations, which nothing reads
-    info[6] = 3.0 if info[8] == 1.0 and info[0] == 0.0 else 0.0
+    info = shared_info(numbers_at(addresses, 2), shifted(y, 4), GUARDED)
+    info[0] = 0.0  # iterations, of each lane
+    if x < 2.0:
+        info[0] += 1.0
+    info[5] += 1.0  # evaluations, which nothing reads
+    info[6] = 3.0 if info[8] == 1.0 and info[5] == 0.0 else 0.0
     if some_lane(x > 1e9):
         info[6] = 0.0
     return 0
@@ -253,17 +256,18 @@ def aligned(size):
 
 
 def test_memory_over_lanes():
-    y, info = aligned(4 * 8), np.zeros(22)
+    y, info = aligned(5 * 8), np.zeros(22)
     x = np.array([1.0, -1.0, 3.0, 0.5, 0.0, 1.5, -2.0, 5.0])
     addresses = np.array([a.ctypes.data for a in (y, x, info)])
     jit.compile_lanes(memory_over_lanes, i8(I1), 8)(addresses)
     inside, small = (x > 0.0) & (x < 2.0), x < 2.0
-    right = np.full((4, 8), 0.5)
+    right = np.full((5, 8), 0.5)
     right[0, inside] = x[inside]
     right[1, inside] += 10.0
     right[2, small] = x[small]
     right[3] += right[np.arange(8) % 3, np.arange(8)]
-    np.testing.assert_array_equal(y.reshape(4, 8), right)
+    right[4] = small
+    np.testing.assert_array_equal(y.reshape(5, 8), right)
     assert info.tolist() == [3.0 if k == 6 else 0.0 for k in range(22)]
 
 

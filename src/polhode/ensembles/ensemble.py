@@ -474,7 +474,7 @@ def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
 
         if run.adaptive:
             return "members choose their steps by a tolerance, each its own"
-        made = lanes.engine_for(run.system, run.chosen, run.guard)
+        made = lanes.engine_for(run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run))
         return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
     from polhode.ensembles import device
 

@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.algebra import elementary
-from polhode.ensembles.engines import Block
+from polhode.ensembles.engines import Block, Engine
 from polhode.kernel import jit
 from polhode.kernel import layout as L
 from polhode.kernel.lane_drive import MARCH_LANES, SIZES, march_lanes, memory_of
@@ -73,6 +73,8 @@ class LaneEngine:
         Members in a vector.
     limit : float
         Largest rotation (rad) of a body allowed in a step; infinite where steps are not guarded.
+    again : function, optional
+        Makes the engine that repeats members which fail here, so that they fail, or not, as a single run does.
     """
 
     system: System
@@ -82,6 +84,7 @@ class LaneEngine:
     kernel: Any
     fixed: tuple[tuple[int, float], ...] = ()
     limit: float = math.inf
+    again: Callable[[], Engine] | None = None
     name: str = "lanes"
 
     @property
@@ -123,14 +126,18 @@ class LaneEngine:
         arrays = (
             block.states, *constants, np.ascontiguousarray(self.prepared.coefficients, dtype=float),
             np.asarray(self.prepared.int_coefficients, dtype=np.int64), blocks, info, memory, block.rows, block.status,
-            block.done,
+            block.done, block.iterations,
         )  # fmt: skip
         addresses = np.array([0, 0, *(a.ctypes.data for a in arrays)], dtype=np.int64)
-        block.iterations[:] = 0
         self.kernel(
             0, -(-M // self.width), M, block.n, block.every, float(block.t0), float(block.h), self.limit, sizes,
             addresses,
         )  # fmt: skip
+        failed = np.flatnonzero(block.status)
+        if self.again is not None and failed.size:
+            other = self.again()
+            for k in failed:
+                other.run(block.part(int(k), int(k) + 1))
 
 
 def _aligned(size: int) -> Any:
@@ -154,7 +161,10 @@ def flags(system: System, guarded: bool) -> tuple[tuple[int, float], ...]:
     )
 
 
-def engine_for(system: System, method: MethodSpec, guard: bool = True, width: int | None = None) -> LaneEngine | str:
+def engine_for(
+    system: System, method: MethodSpec, guard: bool = True, width: int | None = None,
+    again: Callable[[], Engine] | None = None,
+) -> LaneEngine | str:  # fmt: skip
     """The engine for members of this system by this method in lanes, or one sentence that says why there is none.
 
     Parameters
@@ -166,7 +176,9 @@ def engine_for(system: System, method: MethodSpec, guard: bool = True, width: in
     guard : bool
         Whether steps that turn a body by more than pi, or out of a method's range, are refused.
     width : int, optional
-        Members in a vector: 4 or 8; by default what the processor has registers for.
+        Members that take a step together; by default as ``lane_width``.
+    again : function, optional
+        See ``LaneEngine``.
     """
     width = lane_width() if width is None else width
     prepared = method.prepare().suited(system.provides)
@@ -179,7 +191,8 @@ def engine_for(system: System, method: MethodSpec, guard: bool = True, width: in
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
     fixed = tuple((int(name[1:]), value) for name, value in system.dynamics.fixed.items())
-    return LaneEngine(system, method, width, prepared, loop, fixed, method.method.range if guard else math.inf)
+    limit = method.method.range if guard else math.inf
+    return LaneEngine(system, method, width, prepared, loop, fixed, limit, again)
 
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ SIZES = 12
 a member; how far the constants of two members lie apart (0: all members have the same); number of lanes."""
 # addresses
 STATES, BODIES, FRAMES, CONSTANTS, COEFFICIENTS, INT_COEFFICIENTS, BLOCKS, STEP_INFO, MEMORY, RECORD = range(2, 12)
-STATUS, DONE = 12, 13
+STATUS, DONE, ITERATIONS = 12, 13, 14
 MARCH_LANES = i8(i8, i8, i8, i8, i8, f8, f8, f8, I1, I1)
 """march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses)"""
 
@@ -51,8 +51,8 @@ def recorded(numbers, at, y, length):
 
 
 def memory_of(sizes):
-    """How many numbers a lane needs: state and stage state, bodies, frames, parameters, loads, scratch memory."""
-    return 2 * sizes[WIDTH] + (L.OF_BODY + 4) * sizes[N] + sizes[PARAMETERS] + sizes[LOAD] + sizes[WORK]
+    """How many numbers a lane needs: iterations, two states, bodies, frames, parameters, loads, scratch memory."""
+    return 1 + 2 * sizes[WIDTH] + (L.OF_BODY + 4) * sizes[N] + sizes[PARAMETERS] + sizes[LOAD] + sizes[WORK]
 
 
 def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses):
@@ -77,20 +77,23 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
     Returns
     -------
     int
-        0. STATUS and DONE receive the status of each member and the number of its completed steps.
+        0. STATUS and DONE receive the status of each member and the number of its completed steps, ITERATIONS the most
+        iterations of a step since the row before.
     """
     replaced(IN_LANES)
     bodies_of_system, width, rows = sizes[N], sizes[WIDTH], sizes[ROWS]
-    y = as_lanes(numbers_at(addresses, MEMORY))
+    own_info = as_lanes(numbers_at(addresses, MEMORY))
+    y = shifted(own_info, 1)
     stage_state = shifted(y, width)
     bodies = shifted(stage_state, width)
     frames = shifted(bodies, L.OF_BODY * bodies_of_system)
     parameters = shifted(frames, 4 * bodies_of_system)
     load = shifted(parameters, sizes[PARAMETERS])
     work = shifted(load, sizes[LOAD])
+    iterations = integers_at(addresses, ITERATIONS)
     states, record = numbers_at(addresses, STATES), numbers_at(addresses, RECORD)
     info = numbers_at(addresses, STEP_INFO)
-    step_info = shared_info(info, KNOWN)
+    step_info = shared_info(info, own_info, KNOWN)
     p = with_known(Workspace(
         bodies_of_system, sizes[B], sizes[S], y, bodies, parameters, loads, numbers_at(addresses, COEFFICIENTS),
         integers_at(addresses, INT_COEFFICIENTS), integers_at(addresses, BLOCKS), stage_state, load, work, step_info,
@@ -108,7 +111,8 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         copied(numbers_at(addresses, CONSTANTS), sizes[PARAMETERS_STRIDE], own, sizes[PARAMETERS], parameters)
         recorded(record, width * rows * own, y, width)
         info[L.LOADED] = 0.0
-        status, done = 0, 0
+        status, done, most = 0, 0, 0.0
+        iterations[rows * own] = 0
         if squared_speed(bodies_of_system, y, bodies) > allowed:
             status = L.TOO_LARGE
         row = 1
@@ -116,6 +120,7 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
             if not some_lane(status == L.OK):
                 break
             info[L.NEXT_TIME] = t0 + (k + 1) * h
+            step_info[L.ITERATIONS] = 0.0
             found = step(t0 + k * h, h, p)
             speed = squared_speed(bodies_of_system, y, bodies)
             if status == L.OK:
@@ -127,8 +132,11 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
                         status = L.TOO_LARGE
                     else:
                         done = k + 1
+                        most = max(most, step_info[L.ITERATIONS])
             if (k + 1) % every == 0 or k + 1 == n:
                 recorded(record, width * (rows * own + row), y, width)
+                iterations[rows * own + row] = int(most)
+                most = 0.0 * most
                 row += 1
         integers_at(addresses, STATUS)[own] = status
         integers_at(addresses, DONE)[own] = done

@@ -115,16 +115,17 @@ def with_known(together, known):  # type: ignore[no-untyped-def]
     return together
 
 
-def shared_info(numbers, known):  # type: ignore[no-untyped-def]
+def shared_info(numbers, own, known):  # type: ignore[no-untyped-def]
     """The flags and counters of ``step_info`` at a pointer; ``known`` ones, pairs (slot, value), are constants.
 
-    What is counted for users only (iterations, evaluations) is 0.
+    Each lane has its own number of iterations, at the pointer to lanes ``own``. What else is counted for users only
+    (evaluations) is 0.
     """
     return numbers
 
 
 COUNTED = frozenset({
-    L.ITERATIONS, L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED,
+    L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED,
 })  # fmt: skip
 """Slots of ``step_info`` that nothing is decided by."""
 
@@ -135,6 +136,7 @@ def info_class(known: tuple[tuple[int, float], ...]) -> Any:
 
     class Info(NamedTuple):
         numbers: Any
+        own: Any
 
     Info.known = dict(known)  # type: ignore[attr-defined]
     return Info
@@ -675,7 +677,7 @@ class LaneWriter(Writer):
             if where.it in COUNTED:
                 return Known(0.0)
         if known is not None:
-            owner = owner.parts[0]  # type: ignore[union-attr]
+            owner, where = self.of_info(owner, where)
         if not has_lanes(where) or isinstance(where, Tup):
             found = self.element(owner, where)
             return None if found is None else Scalar(found[1], self.builder.load(found[0]))
@@ -686,6 +688,12 @@ class LaneWriter(Writer):
         for i, one in enumerate(slots):
             whole = self.builder.insert_element(whole, self.builder.load(one), ir.Constant(ir.IntType(32), i))
         return Scalar(self.wide_kind(kind), whole)
+
+    def of_info(self, owner: Any, where: Value) -> tuple[Value, Value]:
+        """Where a slot of ``step_info`` lies: in memory that all lanes share, but for the iterations."""
+        if isinstance(where, Known) and where.it == L.ITERATIONS:
+            return owner.parts[1], Known(0)
+        return owner.parts[0], where
 
     def _Subscript(self, e: ast.Subscript) -> Value:
         if isinstance(e.slice, ast.Slice):
@@ -726,9 +734,14 @@ class LaneWriter(Writer):
                 return
             if isinstance(where, Known) and where.it in owner.cls.known:
                 raise Unsupported("a flag of the run is set")
-            owner = owner.parts[0]
+            owner, where = self.of_info(owner, where)
             slot, kind = self.element(owner, where) or (None, None)
-            self.builder.store(self.cast(make(lambda: Scalar(kind, self.builder.load(slot))), kind), slot)
+            v = self.cast(make(lambda: Scalar(kind, self.builder.load(slot))), kind)
+            if isinstance(kind, Lanes):
+                self.notes.needs_mask = True
+                if self.partial or self.masked:
+                    v = self.builder.select(self.mask(), v, self.builder.load(slot))
+            self.builder.store(v, slot)
             return
         if has_lanes(where) and not isinstance(where, Tup):
             value = self.number(make(lambda: self.read(owner, where)))
@@ -1115,8 +1128,8 @@ def _with_known(writer: LaneWriter, together: Any, known: Value) -> Value:
     return Tup(together.parts, known_class(together.cls, known.it))  # type: ignore[union-attr]
 
 
-def _shared_info(writer: LaneWriter, pointer: Value, known: Value) -> Value:
-    return Tup([pointer], info_class(tuple(map(tuple, known.it))))  # type: ignore[union-attr]
+def _shared_info(writer: LaneWriter, pointer: Value, own: Value, known: Value) -> Value:
+    return Tup([pointer, own], info_class(tuple(map(tuple, known.it))))  # type: ignore[union-attr]
 
 
 SPECIAL = {
