@@ -16,6 +16,7 @@ from polhode.ensembles import cuda
 from polhode.ensembles import device as engines
 from polhode.ensembles.engines import Block
 from polhode.ensembles.threads import ThreadsEngine
+from polhode.errors import InvalidInput
 from polhode.kernel import device, jit
 from polhode.kernel import layout as L
 from polhode.kernel.many import TOO_MANY_STEPS
@@ -237,6 +238,17 @@ def test_without_a_device(monkeypatch):
     assert engines.engine_for(top(), "v2/mr") == "the NVIDIA driver of this machine does not start"
 
 
+def test_the_driver_compiles_a_text_once():
+    library = FakeCuda(simulated("v2/mr"), KINDS)
+    on = cuda.Device(library)
+    first, second = (engines.engine_for(top(), "v2/mr", on=on) for _ in range(2))
+    assert library.loaded == 1
+    assert first.function is second.function
+    on.kernel(library.ptx, device.ENTRY, registers=64)
+    assert library.loaded == 2
+    assert library.options == {0: 64, 5: library.options[5], 6: 4096}
+
+
 def test_what_is_nothing_for_a_device():
     on = cuda.Device(FakeCuda())
     earth = ph.planets.EARTH
@@ -292,3 +304,66 @@ def test_ptx_is_for_the_device(capability, architecture):
     made = engines.engine_for(top(), "v2/mr", on=cuda.Device(library := FakeCuda(capability=capability)))
     assert f".target {architecture}" in library.ptx
     assert made.device.architecture == architecture
+
+
+# ------------------------------------------------------------------ the public call
+@pytest.fixture
+def a_device(monkeypatch):
+    """A machine with a device: whatever loop is asked for is run by the simulator."""
+    library, real = FakeCuda(), engines.ptx_for
+
+    def ptx_for(loop, architecture):
+        library.run = device.Simulated(loop, LIBRARY)
+        library.kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64
+                                           for k in loop.arguments)]  # fmt: skip
+        return real(loop, architecture)
+
+    monkeypatch.setattr(cuda, "driver", lambda: library)
+    monkeypatch.setattr(engines, "ptx_for", ptx_for)
+    monkeypatch.setattr(engines, "_devices", [])
+    return library
+
+
+def torque(t, q, omega, parameters):
+    return (-parameters[0] * omega[0], -parameters[0] * omega[1], 0.1 * math.sin(t))
+
+
+def test_ensembles_of_a_device_are_those_of_threads(a_device):
+    body = ph.rigid_body([2.0, 3.0, 4.0], torque=torque, parameters=[0.05])
+    rng = np.random.default_rng(5)
+    members = {
+        "angular_velocity": rng.normal((1, 2, 3), 0.1, (40, 3)),
+        "parameters.0": rng.uniform(0.0, 0.1, 40),
+        "inertia": np.array([2.0, 3.0, 4.0]) * rng.uniform(1.0, 1.1, (40, 1)),
+    }
+    members["angular_velocity"][7] = (1e6, 0, 0)
+    given = {"members": members, "step": 0.01, "steps": 25, "every": 10}
+    found = ph.ensemble(body, "v2/mr", engine="device", **given)
+    wanted = ph.ensemble(body, "v2/mr", engine="threads", **given)
+    assert found.attrs["engine"] == "device: a thread for each member on a fake device"
+    assert found.sizes == wanted.sizes
+    assert found.status.values.tolist() == wanted.status.values.tolist()
+    assert found.failure.values.tolist() == wanted.failure.values.tolist()
+    assert np.flatnonzero(found.status).tolist() == [7]
+    for name in ("attitude", "angular_momentum", "energy"):
+        np.testing.assert_allclose(found[name], wanted[name], rtol=2e-14, atol=2e-14)
+    assert len(a_device.launched) == 2
+
+
+def test_orbits_with_a_tolerance(a_device):
+    earth = ph.planets.EARTH
+    one = ph.orbit(mu=earth.mu, forces=[ph.forces.zonal(**earth.zonal)])
+    given = {
+        "members": {"position": [[7e6, 0, 0], [7.1e6, 0, 0]]}, "velocity": (0, 5336.0, 5336.0),
+        "steps": ph.Tolerance(1e-10), "t_end": 6000.0, "t_eval": [0.0, 3000.0, 6000.0],
+    }  # fmt: skip
+    found = ph.ensemble(one, "taylor", engine="device", **given)
+    wanted = ph.ensemble(one, "taylor", engine="threads", **given)
+    np.testing.assert_allclose(found.position, wanted.position, rtol=1e-12, atol=1e-4)
+    assert found.attrs["engine"].startswith("device")
+
+
+def test_a_device_that_is_asked_for_and_is_not_there(monkeypatch):
+    monkeypatch.setattr(cuda, "driver", lambda: None)
+    with pytest.raises(InvalidInput, match="engine 'device' cannot run these members: there is no NVIDIA driver"):
+        ph.ensemble(top(), "v2/mr", members=2, angular_velocity=(0, 0, 5), step=0.01, steps=2, engine="device")

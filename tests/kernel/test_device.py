@@ -219,6 +219,21 @@ def test_registers_suffice(name, chosen, tmp_path):
     assert int(re.search(r"Used (\d+) registers", done.stderr)[1]) <= 255
 
 
+def test_the_same_text_in_every_process(python):
+    """So that what drivers keep of it is found again."""
+    code = """
+        import hashlib, json
+        import polhode as ph
+        from polhode.algebra.library import LIBRARY
+        from polhode.ensembles import device as engines
+        from polhode.kernel import device
+        top = ph.heavy_top(inertia=(3, 2, 1), center_of_mass=(0, 0, 1), weight=20.0)
+        text = device.ptx_of(engines.loop_of(engines.integrator_for(top, "v2/mr")), LIBRARY)
+        print(json.dumps(hashlib.sha256(text.encode()).hexdigest()))
+    """
+    assert python(code, PYTHONHASHSEED="1") == python(code, PYTHONHASHSEED="2")
+
+
 @helper
 def twice(x):
     return 2.0 * x

@@ -30,7 +30,7 @@ class FakeCuda:
     def __init__(self, run=None, kinds=(), free=1 << 30, refuse=None, capability=(9, 0)):
         self.run, self.kinds, self.free, self.refuse, self.capability = run, kinds, free, refuse or {}, capability
         self.memory, self.pinned, self.streams, self.events, self.launched = {}, {}, [], [], []
-        self.ptx, self.most = "", 0
+        self.ptx, self.most, self.loaded, self.options = "", 0, 0, {}
 
     def __getattribute__(self, name):
         found = super().__getattribute__(name)
@@ -161,7 +161,8 @@ class FakeCuda:
 
     # ------------------------------------------------------------------ kernels
     def cuModuleLoadDataEx(self, module, ptx, count, options, values):
-        self.ptx = ptx.value.decode()
+        self.ptx, self.loaded = ptx.value.decode(), self.loaded + 1
+        self.options = {options[k]: values[k] for k in range(count.value)}
         module._obj.value = 1
         return 0
 

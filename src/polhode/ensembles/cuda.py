@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import hashlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,7 @@ UNSUPPORTED_PTX, OUT_OF_MEMORY, NO_DEVICE = 222, 2, 100
 MULTIPROCESSORS, MAJOR, MINOR = 16, 75, 76
 REGISTERS, LOCAL_BYTES = 4, 3
 NOT_BLOCKING, NO_TIMING = 1, 2
-LOG, LOG_SIZE = 5, 6
+MOST_REGISTERS, LOG, LOG_SIZE = 0, 5, 6
 ARCHITECTURES = (70, 75, 80, 86, 89, 90)
 """Those PTX is written for; a later device translates the code of the last one."""
 
@@ -112,6 +113,7 @@ class Device:
 
     def __init__(self, library: Any = None, number: int = 0) -> None:
         self.library = driver() if library is None else library
+        self.kernels: dict[Any, tuple[c_void_p, c_void_p]] = {}
         self.ask("cuInit", 0)
         handle, context = c_int(), c_void_p()
         self.ask("cuDeviceGet", byref(handle), number)
@@ -166,25 +168,40 @@ class Device:
         self.ask("cuMemGetInfo_v2", byref(free), byref(total))
         return free.value
 
-    def kernel(self, ptx: str, name: str) -> c_void_p:
-        """A function of PTX, which the driver compiles.
+    def kernel(self, ptx: str, name: str, registers: int = 0) -> c_void_p:
+        """A function of PTX, which the driver compiles, once for each text.
+
+        Parameters
+        ----------
+        ptx, name : str
+            The text, and the function in it.
+        registers : int
+            Most registers of a thread; 0: as many as it needs.
 
         Raises
         ------
         DeviceProblem
             The driver is too old, or refuses the code.
         """
+        key = hashlib.sha256(ptx.encode()).digest(), name, registers
+        if key in self.kernels:
+            return self.kernels[key][1]
         module, function = c_void_p(), c_void_p()
         log = ctypes.create_string_buffer(4096)
-        options = (c_uint * 2)(LOG, LOG_SIZE)
-        values = (c_void_p * 2)(ctypes.addressof(log), len(log))
-        code = self.library.cuModuleLoadDataEx(byref(module), c_char_p(ptx.encode()), c_uint(2), options, values)
+        options: list[tuple[int, int]] = [(LOG, ctypes.addressof(log)), (LOG_SIZE, len(log))]
+        if registers:
+            options.append((MOST_REGISTERS, registers))
+        numbers = (c_uint * len(options))(*(number for number, _ in options))
+        values = (c_void_p * len(options))(*(value for _, value in options))
+        text = c_char_p(ptx.encode())
+        code = self.library.cuModuleLoadDataEx(byref(module), text, c_uint(len(options)), numbers, values)
         if code == UNSUPPORTED_PTX:
             raise DeviceProblem("the NVIDIA driver is older than CUDA 12; update it, or run with engine='threads'")
         if code:
             words = " ".join(log.value.decode(errors="replace").split()) or f"error {code}"
             raise DeviceProblem(f"the driver cannot compile the code of the device: {words}; run with engine='threads'")
         self.ask("cuModuleGetFunction", byref(function), module, c_char_p(name.encode()))
+        self.kernels[key] = module, function
         return function
 
     def measured(self, function: c_void_p, threads: int) -> dict[str, int]:

@@ -61,7 +61,7 @@ def loop_of(integrator: Integrator, adaptive: bool = False) -> device.Loop:
         prepared.step, prepared.converter, integrator.loads, system.N, integrator.blocks, len(system.auxiliary),
         integrator.y.size, integrator.load.size, integrator.work.size, integrator.coefficients,
         integrator.int_coefficients, _told(integrator), system.parameters.size, system.memory,
-        prepared.dense, (prepared.controller or "") if adaptive else None,
+        prepared.processed, prepared.dense, (prepared.controller or "") if adaptive else None,
     )  # fmt: skip
 
 
@@ -264,7 +264,9 @@ class DeviceEngine:
         on, M, parts = self.device, members.stop - members.start, []  # type: tuple[cuda.Device, int, list[Any]]
         with on.lent(parts):
             (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
-            buffers = [Buffer(on, M, rows, block.states.shape[1], parts) for _ in range(2)]
+            planned = list(launches(block.n, block.every, rows))
+            several = sum(launch.due > 0 for launch in planned) > 1
+            buffers = [Buffer(on, M, rows, block.states.shape[1], parts) for _ in range(1 + several)]
             block.rows[members, 0], block.iterations[members, 0] = block.states[members], 0
 
             def start(task: int, launch: Launch, into: Buffer) -> None:
@@ -274,20 +276,20 @@ class DeviceEngine:
                     into.counts, statuses, done,
                 ])  # fmt: skip
 
-            if self.loop.converter is not None:
+            if self.loop.processed:
                 start(L.PREPARING, Launch(0, 0, 1, 1, 0), buffers[0])
             turn = 0
-            for launch in launches(block.n, block.every, rows):
+            for launch in planned:
                 if block.stopped is not None and block.stopped():
                     return
                 buffers[turn].deliver(block)
                 start(L.MARCHING, launch, buffers[turn])
                 if launch.due:
                     buffers[turn].fetch(members, launch)
-                    turn = 1 - turn
+                    turn = (turn + 1) % len(buffers)
                 else:
                     on.wait(on.launches)
-            for buffer in (buffers[turn], buffers[1 - turn]):
+            for buffer in (buffers[turn], buffers[turn - 1]):
                 buffer.deliver(block)
             self._told(block, members, statuses, done)
 

@@ -420,6 +420,8 @@ class Loop(NamedTuple):
     ----------
     step, converter
         As of ``drive.loop_for``.
+    processed : bool
+        Whether the method works on states of its own, which are prepared before the first step.
     dense, controller
         As of ``drive.adaptive_loop_for``; without a controller steps are of one size.
     loads : function
@@ -446,6 +448,7 @@ class Loop(NamedTuple):
     step_info: Any
     parameters: int
     memory: int
+    processed: bool = False
     dense: Any = None
     controller: str | None = None
 
