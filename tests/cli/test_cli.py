@@ -465,6 +465,19 @@ def test_satellite_script(monkeypatch, capsys):
     assert (abs(orders - 4) < 0.3).all()
 
 
+def test_monte_carlo_script(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(os.fspath(ROOT / "examples" / "monte_carlo_spacecraft_script.py"))
+    rows = np.array([[float(x) for x in line.split()] for line in capsys.readouterr().out.splitlines()[1:]])
+    hours, low, middle, high, tilt, most = rows.T[:6]
+    assert hours.tolist() == list(range(7)) and (np.diff(middle) > 10).all()
+    # The drop is in proportion to the coefficient of drag, whose logarithm spreads by 0.2.
+    quantiles = np.exp(0.2 * 1.645 * np.array([-1.0, 1.0]))
+    np.testing.assert_allclose([low[-1] / middle[-1], high[-1] / middle[-1]], quantiles, rtol=0.01)
+    assert (tilt < 7).all() and (most < 13).all()  # it hangs
+    assert (tmp_path / "monte_carlo_bands.png").stat().st_size > 20_000
+
+
 def test_satellite_script_is_the_scenario():
     scenario = ph.read_scenario(ROOT / "examples" / "satellite.toml", allow_code=True)
     script = (ROOT / "examples" / "satellite_script.py").read_text()
