@@ -324,3 +324,13 @@ def test_a_function_that_decides_by_what_varies_is_right_for_every_member():
     ds = ph.ensemble(system, "v2", members={"parameters.0": [0.0, 1.0, 0.2, 0.7]}, **words)
     for k, value in enumerate((0.0, 1.0, 0.2, 0.7)):
         assert_same(ds.isel(member=k), ph.integrate(system, "v2", parameters=[value], **words))
+
+
+def test_energies_that_are_off_are_warned_of_once():
+    fast = np.tile([0.0, 0.1, 9.0], (40, 1)) * np.linspace(0.1, 1.0, 40)[:, None]
+    words = {"step": 1.0, "steps": 60, "threads": 2, "angular_velocity": None}
+    for reduce in (None, {"energy": "mean"}):
+        with pytest.warns(ph.errors.EnergyWarning, match="of 40 members") as told:
+            ph.ensemble(TOP, "quaternion_rk", members={"angular_velocity": fast}, reduce=reduce,
+                        settings={"guard": True}, **words)  # fmt: skip
+        assert len([one for one in told if one.category is ph.errors.EnergyWarning]) == 1

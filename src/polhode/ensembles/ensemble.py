@@ -16,7 +16,7 @@ from polhode.arguments import choice, memory, whole
 from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
 from polhode.ensembles.members import Kind
-from polhode.ensembles.outcome import Outcome
+from polhode.ensembles.outcome import Outcome, warn_of
 from polhode.ensembles.plan import Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
 from polhode.ensembles.threads import ThreadsEngine
@@ -28,7 +28,7 @@ from polhode.methods import Method
 from polhode.runs.display import Display, Progress, teller
 from polhode.runs.integrate import RUNS
 from polhode.runs.request import Request
-from polhode.runs.resolution import coarse_orbit
+from polhode.runs.resolution import coarse_loads, coarse_orbit
 from polhode.runs.settings import Settings
 from polhode.runs.state import State
 from polhode.runs.stepping import Run
@@ -187,6 +187,8 @@ class Ensemble:
         self.count, self.seconds = plan.varied.count, 0.0
         self.running = None if reduce is None else Running(reduce, self.count)
         self.failures: dict[int, str] = {}
+        self.off: list[tuple[int, int, float]] = []
+        self.coarse = ""
 
     def carry_out(self) -> xr.Dataset:
         """Run all members."""
@@ -252,7 +254,8 @@ class Ensemble:
         self._check_room(work, self.count)
         work.block = work.with_room(work.block)
         stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
-        ds = work.outcome(work.block, 0).dataset(about, self.plan.varied)
+        ds = self._outcome(work, work.block, 0).dataset(about, self.plan.varied)
+        self._warn(run)
         ds.encoding["seconds"] = self.seconds
         if stopped:
             done = int((work.block.status != NOT_RUN).sum())
@@ -274,13 +277,29 @@ class Ensemble:
             part = work.with_room(part)
             engine.run(part)
             if (part.status != NOT_RUN).all():
-                outcome = work.outcome(part, first)
+                outcome = self._outcome(work, part, first)
                 varied = self.plan.varied.part(first, first + len(part.states))
                 running.add(first, outcome.dataset(about, varied))
                 self._note(first, outcome.failures)
 
         stopped = self._carry(work.block, run, most, engine.name == "device")
+        self._warn(work.run)
         return self._result(running, about, stopped)
+
+    def _outcome(self, work: Work, block: Block, first: int) -> Outcome:
+        """What a block has come to; of what is to be warned is noted."""
+        outcome = work.outcome(block, first)
+        if outcome.off is not None:
+            self.off.append(outcome.off)
+        if first == 0 and work.run.guard and outcome.status[0] == L.OK and len(outcome.times) > 1:
+            self.coarse = coarse_loads(work.run, outcome.times, outcome.rows[0])
+        return outcome
+
+    def _warn(self, run: Run) -> None:
+        """Warn of large energy errors and of steps that are too coarse."""
+        warn_of(run, self.off, self.count)
+        if self.coarse and not self.off:
+            warn(f"member 0: {self.coarse}", CoarseStepWarning)
 
     def _note(self, first: int, failures: list[str]) -> None:
         """Remember why members failed, the first few."""

@@ -59,6 +59,18 @@ def code_of(error: PolhodeError) -> int:
     return next(code for kind, code in CODES if isinstance(error, kind))
 
 
+def warn_of(run: Run, off: list[tuple[int, int, float]], members: int) -> None:
+    """Warn once of the members whose energy error is large."""
+    if not off or not run.guard:
+        return
+    count, first, worst = sum(one[0] for one in off), min(one[1] for one in off), max(one[2] for one in off)
+    warn(
+        f"the energy error of {run.chosen.label!r} exceeds {LARGE:g} of all energies there are in {count} of {members} "
+        f"members (member {first} is the first, {worst:.2g} the largest), so that these runs are no approximations; "
+        f"{run.finer}, or look for {causes(run.system)}", EnergyWarning,
+    )  # fmt: skip
+
+
 def told_by(plan: Plan, k: int) -> tuple[int, str, Any]:
     """Code, sentence and time of the failure of a member, as ``integrate`` tells it: it runs once more alone."""
     with _alone, warnings.catch_warnings():  # which is not safe among threads
@@ -84,11 +96,14 @@ class Outcome:
     status : int array (M,)
     good : int array (M,)
         How many rows of each member count.
+    off : tuple, optional
+        In how many members the energy error is large, the first of them, and the largest error.
     """
 
     def __init__(self, plan: Plan, run: Run, constants: Constants, first: int = 0) -> None:
         self.plan, self.run, self.constants, self.first = plan, run, constants, first
         self.failures: list[str] = []
+        self.off: tuple[int, int, float] | None = None
 
     def take(self, states: Any, times: Any, rows: Any, iterations: Any, sizes: Any, status: Any, good: Any) -> None:
         """Take what engines have written, and the states at the start; where a member has failed, find out why."""
@@ -143,7 +158,7 @@ class Outcome:
         return found
 
     def _judge(self) -> None:
-        """Members whose energy has exploded have failed; where that of others is off, warn once."""
+        """Members whose energy has exploded have failed; of others it may be off."""
         run, system = self.run, self.run.system
         if not run.judged or not self.rows.size:
             return
@@ -153,12 +168,17 @@ class Outcome:
         kinetic = of_rows.kinetic_energy.reshape(M, R)
         with np.errstate(all="ignore"):
             stored = np.zeros((M, R)) if self.energies is None else self.energies
+            change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1])
+            scale = kinetic[:, :1] + np.abs(stored[:, :1]) + np.abs(stored)
             columns = [L.BODY * N + k for k, own in enumerate(system.auxiliary) if own.quantity == "work"]
-            work = self.rows[..., columns] - self.rows[:, :1, columns] if columns else np.zeros((M, R, 1))
-            change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1] - folded(np.add, work))
-            scale = kinetic[:, :1] + np.abs(stored[:, :1]) + np.abs(stored) + folded(np.add, np.abs(work))
+            if columns:
+                work = self.rows[..., columns] - self.rows[:, :1, columns]
+                change = np.abs(kinetic + stored - kinetic[:, :1] - stored[:, :1] - folded(np.add, work))
+                scale = scale + folded(np.add, np.abs(work))
             ratios = np.where(scale > 0.0, change / scale, np.where(change > 0.0, np.inf, 0.0))
         self.of_rows = of_rows
+        if (ratios <= LARGE).all():
+            return
         counts = np.arange(R) < self.good[:, None]
         blown = counts & ~(ratios <= BEYOND)
         for k in map(int, np.flatnonzero(blown[:, 1:].any(axis=1))):
@@ -167,13 +187,8 @@ class Outcome:
         off = np.where(np.arange(R) < self.good[:, None], ratios, 0.0).max(axis=1)
         off[self.status != L.OK] = 0.0
         large = np.flatnonzero(off > LARGE)
-        if run.guard and large.size:
-            warn(
-                f"the energy error of {run.chosen.label!r} exceeds {LARGE:g} of all energies there are in "
-                f"{large.size} of {M} members (member {self.first + int(large[0])} is the first, {off.max():.2g} the "
-                f"largest), so that these runs are no approximations; {run.finer}, or look for {causes(system)}",
-                EnergyWarning,
-            )
+        if large.size:
+            self.off = int(large.size), self.first + int(large[0]), float(off.max())
 
     def dataset(self, about: Mapping[str, Any], varied: Varied) -> xr.Dataset:
         """The trajectories, of dimensions ``member`` and ``time``, with what varied as coordinates."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polhode.algebra.quaternion import conjugate, multiply, rotate, rotate_inverse
+from polhode.algebra.short_rows import all_of, any_of
 from polhode.algebra.so3 import add, axpy, cross, dot
 from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
@@ -55,7 +56,7 @@ class Constants(NamedTuple):
     def bodies(self) -> Any:
         """What kernels read of the bodies of each member, (M, 12 N): as ``System.bodies``."""
         turns = np.isfinite(self.moments)
-        thin = turns.any(axis=-1) & ~turns.all(axis=-1)
+        thin = any_of(turns) & ~all_of(turns)
         moments = np.where(thin[..., None] & ~turns, 0.0, self.moments)
         with np.errstate(divide="ignore"):
             parts = [self.mass[..., None], moments, 1.0 / self.mass[..., None], 1.0 / self.moments]
