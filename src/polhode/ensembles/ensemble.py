@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "threads", "lanes", "device")
 WORTH_LANES = 200_000
 """Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
+STEPS_OF_TOLERANCE = 200
+"""As how many steps a run with a tolerance counts there."""
 MOST_OF_BLOCK = 2**26
 """Bytes of a block whose members are reduced at once, with what is made of it."""
 OF_DEVICE = 2**30
@@ -116,8 +118,8 @@ def ensemble(
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
         ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 200,000
-        steps of all members together or more, else threads. The attribute ``engine`` of the Dataset says what
-        did it, and why.
+        steps of all members together or more (1,000 members with a tolerance), else threads. The attribute ``engine``
+        of the Dataset says what did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     progress : function or True, optional
@@ -325,7 +327,7 @@ class Ensemble:
         InvalidInput
             One is asked for that cannot run these members.
         """
-        short = self.count * (run.request.total or 0) < WORTH_LANES
+        short = self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
         if self.asked == "threads" or (self.asked == "auto" and short):
             return ThreadsEngine(run), ""
         name = "lanes" if self.asked == "auto" else self.asked
@@ -489,11 +491,12 @@ class Work:
 def _engine_for(name: str, run: Run, kind: Kind) -> Engine | str:
     """An engine of this name for these members, or a sentence that says why there is none."""
     if name == "lanes":
-        from polhode.ensembles import lanes
+        from polhode.ensembles import lanes, taylor_lanes
 
-        if run.adaptive:
-            return "members choose their steps by a tolerance, each its own"
-        made = lanes.engine_for(run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run))
+        made: Any = (
+            taylor_lanes.engine_for(run, ThreadsEngine) if run.adaptive
+            else lanes.engine_for(run.system, run.chosen, run.guard, again=lambda: ThreadsEngine(run))
+        )  # fmt: skip
         return made if isinstance(made, str) else made.refuses(kind.constants.parameters) or made
     from polhode.ensembles import device
 

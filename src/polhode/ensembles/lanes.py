@@ -93,14 +93,7 @@ class LaneEngine:
 
     def refuses(self, parameters: Any) -> str:
         """Why members with these parameters (M or 1, P) are not served, one sentence; empty where they are."""
-        for k, value in self.fixed:
-            others = np.flatnonzero(parameters[:, k] != value)
-            if others.size:
-                return (
-                    f"parameter {k} decides what the loads are, and is {parameters[others[0], k]:g} for member "
-                    f"{others[0]} where the system has {value:g}"
-                )
-        return ""
+        return decided(self.fixed, parameters)
 
     def run(self, block: Block) -> None:
         """Fill ``rows``, ``iterations``, ``status`` and ``done`` of a block; may be called by several threads at once.
@@ -119,7 +112,7 @@ class LaneEngine:
             system.N, pairs, S, width, block.parameters.shape[1], L.LOAD * system.N + S, max(1, work),
             block.rows.shape[1], *strides, self.width,
         )  # fmt: skip
-        memory = _aligned(int(memory_of(sizes)) * self.width)  # type: ignore[no-untyped-call]
+        memory = aligned(int(memory_of(sizes)) * self.width)  # type: ignore[no-untyped-call]
         info = np.zeros(L.STEP_INFO)
         for slot, value in flags(system, math.isfinite(self.limit)):
             info[slot] = value
@@ -140,7 +133,19 @@ class LaneEngine:
                 other.run(block.part(int(k), int(k) + 1))
 
 
-def _aligned(size: int) -> Any:
+def decided(fixed: tuple[tuple[int, float], ...], parameters: Any) -> str:
+    """Why members with these parameters (M or 1, P) have other loads than the system, one sentence; empty where not."""
+    for k, value in fixed:
+        others = np.flatnonzero(parameters[:, k] != value)
+        if others.size:
+            return (
+                f"parameter {k} decides what the loads are, and is {parameters[others[0], k]:g} for member "
+                f"{others[0]} where the system has {value:g}"
+            )
+    return ""
+
+
+def aligned(size: int) -> Any:
     """Zeros from a multiple of 64 bytes on."""
     whole = np.zeros(size + ALIGNED // 8)
     first = -(whole.ctypes.data // 8) % (ALIGNED // 8)

@@ -170,6 +170,25 @@ class _Writer(SeriesWriter):
         return "\n    ".join(["def series(part, t, N, y, bodies, parameters, work):", *lines]) + "\n"
 
 
+def series_of_motion(
+    g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
+    moves: tuple[bool, ...], turns: tuple[bool, ...],
+) -> tuple[list[str], Series]:  # fmt: skip
+    """Names of the states, and their series; arguments and errors as of ``series_role``."""
+    dynamics = with_quaternions(Dynamics(g, N, force, torque, rates))
+    names, changes = equations(dynamics, moves, turns)
+    every = [*zip(names, changes, strict=True), *((f"w{k}", row) for k, row in enumerate(dynamics.rates))]
+    every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
+    names = [name for name, _ in every]
+    series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
+    if len(series.slots) > MOST_PRODUCTS:
+        raise InvalidInput(
+            f"the Taylor series of these loads has {len(series.slots)} products; at most {MOST_PRODUCTS} can be "
+            "compiled, so take a method that evaluates the loads, such as 'mkrk:cv8'"
+        )
+    return names, series
+
+
 @lru_cache(maxsize=64)
 def series_role(
     g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
@@ -189,17 +208,7 @@ def series_role(
     InvalidInput
         The series would need more products than can be compiled.
     """
-    dynamics = with_quaternions(Dynamics(g, N, force, torque, rates))
-    names, changes = equations(dynamics, moves, turns)
-    every = [*zip(names, changes, strict=True), *((f"w{k}", row) for k, row in enumerate(dynamics.rates))]
-    every.sort(key=lambda one: one[0].startswith("q_"))  # what is not in the state comes last
-    names = [name for name, _ in every]
-    series = best_series(g, [g.input(name) for name in names], [row for _, row in every])
-    if len(series.slots) > MOST_PRODUCTS:
-        raise InvalidInput(
-            f"the Taylor series of these loads has {len(series.slots)} products; at most {MOST_PRODUCTS} can be "
-            "compiled, so take a method that evaluates the loads, such as 'mkrk:cv8'"
-        )
+    names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
     writer = _Writer(series)
     _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
     read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)

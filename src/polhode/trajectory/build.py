@@ -115,8 +115,8 @@ def dataset(
     if system.quantities is not None:
         further: Any = system.quantities
         if members is not None and hasattr(further, "of_members"):
-            own_rows = (np.repeat(a, shape[-1], axis=0) for a in (members.mass, members.moments, members.parameters))
-            further = further.of_members(*own_rows)
+            own = (members.mass, members.moments, members.parameters)
+            further = further.of_members(*(a if len(a) == 1 else np.repeat(a, shape[-1], axis=0) for a in own))
         others = further(body.reshape(-1, N, L.BODY))
         quantities |= {name: values.reshape(*shape, *values.shape[1:]) for name, values in others.items()}
     quantities["kinetic_energy"] = kinetic

@@ -1,0 +1,193 @@
+"""Steps along Taylor polynomials for members of an ensemble in lanes, each with a time and steps of its own.
+
+The steps are those of ``polynomial.taylor_step`` with a tolerance: the same scales, sizes, sums. A lane that has
+reached the end waits for the others of its group. Rows at given times are read off the polynomials. Members for which
+the loads choose between formulas are not served, and one whose coefficients stay infinite, or whose steps time cannot
+resolve, ends with the status of that.
+
+Groups of as many members as there are lanes are taken to the end one after the other.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from numba import f8, i8
+
+from polhode.algebra.elementary import nearest
+from polhode.flows.polynomial import (
+    LARGEST_RATIO,
+    MOST_SCALES,
+    ORDER,
+    SCALE,
+    SMALLER,
+    SMALLEST_ORDER,
+    added,
+    last_terms_of,
+)
+from polhode.kernel import jit
+from polhode.kernel import lane_drive as D
+from polhode.kernel import layout as L
+from polhode.kernel.jit import integers_at, numbers_at
+from polhode.kernel.lane_drive import copied, recorded
+from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane
+from polhode.kernel.many import TOO_MANY_STEPS
+from polhode.kernel.signatures import I1, Workspace
+from polhode.kernel.simd import exponent_and_fraction, two_to
+
+series = jit.hole("series(part, t, N, y, bodies, parameters, work)", "The coefficients of the series.")
+increments = jit.hole("increments(f, K, work)", "Writes the sum of X_k f^k over k = 1 ... K.")
+IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
+KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
+
+SAMPLES, STEP_SIZES = 14, 15
+"""Slots of ``addresses`` behind those of ``lane_drive``: times of the rows, and where sizes of steps go."""
+ADDRESSES = 16
+GOING = -1
+"""Status of a member that is on its way."""
+MARCH_TAYLOR = i8(i8, i8, i8, i8, f8, f8, f8, f8, I1, I1)
+"""march_taylor(first_group, last_group, members, attempts, t0, end, longest, first, sizes, addresses)"""
+
+
+@jit.inlined
+def rough_log2(x):
+    """log2 of a positive number to 0.01; of 0 -1023 or less."""
+    e, m = exponent_and_fraction(x)
+    return e - 1.6798 + m * (2.0246 - 0.3448 * m)
+
+
+@jit.inlined
+def rough_exp2(x):
+    """2^x to 0.002, for -1000 < x < 1000."""
+    n = nearest(x)
+    f = x - n
+    return two_to(n) * (1.0 + f * (0.6931 + f * (0.2402 + 0.0555 * f)))
+
+
+@jit.inlined
+def power_below(x):
+    """The largest power of two that is at most x > 0."""
+    return two_to(exponent_and_fraction(x)[0])
+
+
+def memory_of(sizes):
+    """How many numbers a lane needs: state, two further ones, bodies, frames, parameters, scratch memory."""
+    return 3 * sizes[D.WIDTH] + (L.OF_BODY + 4) * sizes[D.N] + sizes[D.PARAMETERS] + sizes[D.WORK]
+
+
+def march_taylor(first_group, last_group, members, attempts, t0, end, longest, first, sizes, addresses):
+    """Take the members of some groups from t0 to the end; those of a group are its lanes.
+
+    Parameters
+    ----------
+    first_group, last_group : int
+        The groups, the last one exclusive.
+    members : int
+        Number of members; lanes of the last group beyond it repeat the last member.
+    attempts : int
+        Most steps of a member.
+    t0, end : float
+        Times.
+    longest, first : float
+        Largest step, and the size of the first one; 0: as long as the series allow.
+    sizes, addresses : int arrays
+        As of ``march_lanes``, with those of SAMPLES and STEP_SIZES; MEMORY is that of ``memory_of``, over lanes.
+
+    Returns
+    -------
+    int
+        0. STATUS and DONE receive the status of each member and the number of its rows.
+    """
+    replaced(IN_LANES)
+    bodies_of_system, width, rows = sizes[D.N], sizes[D.WIDTH], sizes[D.ROWS]
+    y = as_lanes(numbers_at(addresses, D.MEMORY))
+    stage_state = shifted(y, width)
+    between = shifted(stage_state, width)
+    bodies = shifted(between, width)
+    frames = shifted(bodies, L.OF_BODY * bodies_of_system)
+    parameters = shifted(frames, 4 * bodies_of_system)
+    r = shifted(parameters, sizes[D.PARAMETERS])
+    states, record = numbers_at(addresses, D.STATES), numbers_at(addresses, D.RECORD)
+    samples, taken = numbers_at(addresses, SAMPLES), numbers_at(addresses, STEP_SIZES)
+    step_info = shared_info(numbers_at(addresses, D.STEP_INFO), KNOWN)
+    numbers = integers_at(addresses, D.INT_COEFFICIENTS)
+    p = Workspace(
+        bodies_of_system, sizes[D.B], sizes[D.S], y, bodies, parameters, None, None, numbers,
+        integers_at(addresses, D.BLOCKS), stage_state, None, r, step_info, frames,
+    )  # fmt: skip
+    direction = 1.0 if end >= t0 else -1.0
+    K, lanes = numbers[ORDER], sizes[D.LANES]
+    k = max(K - 1, SMALLEST_ORDER)
+    per_before, per_last = 0.5 / (k - 1), 0.5 / k
+    for group in range(first_group, last_group):
+        member = lane_numbers() + lanes * group
+        own = min(member, members - 1)
+        copied(states, width, own, width, y)
+        copied(numbers_at(addresses, D.BODIES), sizes[D.BODIES_STRIDE], own, L.OF_BODY * bodies_of_system, bodies)
+        copied(numbers_at(addresses, D.FRAMES), sizes[D.FRAMES_STRIDE], own, 4 * bodies_of_system, frames)
+        copied(numbers_at(addresses, D.CONSTANTS), sizes[D.PARAMETERS_STRIDE], own, sizes[D.PARAMETERS], parameters)
+        base, sample = rows * own, 0
+        while sample < rows and (samples[sample] - t0) * direction <= 0.0:
+            recorded(record, width * (base + sample), y, width)
+            taken[base + sample] = 0.0
+            sample += 1
+        row = own - own + sample
+        size = first if first > 0.0 else longest
+        scale = power_below(min(size, abs(end - t0)))
+        time = t0
+        status = GOING if t0 != end else L.OK
+        tried, shrunk = 0, 0
+        while some_lane(status == GOING):
+            along = direction * scale
+            r[SCALE] = along
+            series(K, time, bodies_of_system, y, bodies, parameters, r)
+            before, last = last_terms_of(k, p)
+            finite = before + last < inf
+            goal = end if size >= abs(end - time) else time + direction * size
+            parts = 1.0 / along
+            whole = (goal - time) * parts
+            exponent = max(rough_log2(before) * per_before, rough_log2(last) * per_last)
+            f = min(rough_exp2(-exponent), LARGEST_RATIO) if exponent > -40.0 else LARGEST_RATIO
+            f = min(f, whole)
+            next_scale = power_below(f * scale)
+            inside = f < whole
+            after = time + f * along if inside else goal
+            f = (after - time) * parts if inside else f
+            increments(f, K, r)
+            change = added(y, stage_state, p)
+            going = status == GOING
+            good = going & finite & (f > 0.0) & (0.0 * change == 0.0)
+            h = after - time
+            due = good & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
+            while some_lane(due):
+                at = samples[min(row, rows - 1)]
+                inner = at != after
+                if some_lane(due & inner):
+                    theta = min(max((at - time) / h, 0.0), 1.0)
+                    increments(theta * h * parts, K, r)
+                    added(y, between, p)
+                if due:
+                    for j in range(width):
+                        record[width * (base + row) + j] = between[j] if inner else stage_state[j]
+                    taken[base + row] = abs(h)
+                    row += 1
+                due = due & (row < rows) & ((samples[min(row, rows - 1)] - after) * direction <= 0.0)
+            for j in range(width):
+                y[j] = stage_state[j] if good else y[j]
+            time = after if good else time
+            size = longest if good else size
+            tried = tried + 1 if finite else tried
+            shrunk = 0 if finite else shrunk + 1
+            scale = next_scale if good else (scale if finite else scale * SMALLER)
+            found = GOING if tried < attempts else TOO_MANY_STEPS
+            if good:
+                if time == end:
+                    found = L.OK
+            elif finite:
+                found = L.TOO_SMALL if f == 0.0 else L.NOT_FINITE
+            elif shrunk == MOST_SCALES:
+                found = L.NOT_FINITE
+            status = found if going else status
+        integers_at(addresses, D.STATUS)[own] = status
+        integers_at(addresses, D.DONE)[own] = row
+    return 0

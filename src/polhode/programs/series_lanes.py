@@ -1,0 +1,179 @@
+"""The Taylor series of all that moves, for members of an ensemble in lanes: each number in the text is one of a member.
+
+``series(K, t, N, y, bodies, parameters, work)`` is what ``series_role`` writes, without lanes of its own: translated by
+``kernel.lane_mode`` it computes the coefficients of as many members as there are lanes, each with a time, a scale, a
+state and constants of its own. Rows of coefficients hold the states first, then all other series that are factors of
+products; each series is kept once, and sums of several products are made together, so that none waits for another.
+
+``increments(f, K, work)`` writes the sum of X_k f^k over k = 1 ... K of all states behind the coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from polhode.kernel import layout as L
+from polhode.programs.factor import factored
+from polhode.programs.graph import Graph
+from polhode.programs.roles import of_flat_memory
+from polhode.programs.series import Series
+from polhode.programs.series_role import HEAD, LARGEST_ORDER, SCALE, series_of_motion
+from polhode.programs.series_text import SeriesWriter
+from polhode.programs.text import Lines, literal
+from polhode.programs.written import module_of
+
+AT_ONCE = 12
+"""Sums that are made in one loop: of more, they do not stay in registers."""
+
+
+@dataclass(frozen=True)
+class SeriesOfLanes:
+    """The functions and the sizes of what they write.
+
+    Attributes
+    ----------
+    series, increments : function
+        Plain Python, for ``jit.compile_lanes``.
+    states : int
+        As of ``SeriesRole``.
+    width : int
+        Length of a row of coefficients.
+    sums : int
+        Where the sums begin.
+    size : int
+        Length of the memory.
+    """
+
+    series: Any
+    increments: Any
+    states: int
+    width: int
+    sums: int
+    size: int
+
+
+class _Writer(SeriesWriter):
+    """Lines of both functions."""
+
+    def __init__(self, series: Series, states: int) -> None:
+        super().__init__(series)
+        self.states = states
+        own = [f"y{k}" for k in range(states)]
+        factors = sorted({name for slot in series.slots for name in slot} - set(own), key=lambda one: (len(one), one))
+        self.place = {name: k for k, name in enumerate([*own, *factors])}
+        self.factors, self.width = factors, len(self.place)
+        self.sums = HEAD + self.width * (LARGEST_ORDER + 1)
+        self.size = self.sums + states
+
+    def constant(self, row: int) -> str:
+        found = self.S.constant(row)
+        return literal(found) if isinstance(found, float) else f"z{found}"
+
+    def kept(self, at: str, row: str) -> list[str]:
+        """Coefficients of order ``row`` of all factors but the states."""
+        return [f"work[{HEAD + self.place[s]} + {self.width} * {row}] = {s}{at}" for s in self.factors]
+
+    def states_kept(self, at: str, row: str) -> list[str]:
+        """Coefficients of order ``row`` of the states."""
+        return [f"work[{HEAD + k} + {self.width} * {row}] = y{k}{at}" for k in range(self.states)]
+
+    def _groups(self) -> Iterator[list[int]]:
+        """Products whose sums are made together: those of the same series with itself, then the others."""
+        for alike in (True, False):
+            those = [n for n, (a, b) in enumerate(self.S.slots) if (a == b) == alike]
+            for begin in range(0, len(those), AT_ONCE):
+                yield those[begin : begin + AT_ONCE]
+
+    def products(self) -> list[str]:
+        """What is known of all products of order k: the terms 1 <= j <= k - 1 of their sums."""
+        lines: list[str] = []
+
+        def factor(name: str, j: str) -> str:
+            return f"work[{HEAD + self.place[name]} + {self.width} * {j}]"
+
+        for group in self._groups():
+            slots = [(n, *self.S.slots[n]) for n in group]
+            squares = slots[0][1] == slots[0][2]
+            lines += [f"q{n} = 0.0" for n in group]
+            lines.append(f"for j in range(1, {'(k + 1) // 2' if squares else 'k'}):")
+            lines += [f"    q{n} = q{n} + {factor(a, 'j')} * {factor(b, '(k - j)')}" for n, a, b in slots]
+            if squares:
+                lines += [f"q{n} = 2.0 * q{n}" for n in group]
+                lines.append("if k % 2 == 0:")
+                middle = [(n, factor(a, "(k // 2)")) for n, a, _ in slots]
+                lines += [f"    q{n} = q{n} + {one} * {one}" for n, one in middle]
+        return lines
+
+    def text(self, read: Sequence[str], names: Sequence[str], given: dict[str, str]) -> str:
+        """Both functions."""
+        zero = self.rules(zero=True)
+        g, needed = self.S.g, [self.S.g.input(name) for name in names]
+        stays = factored(g, self.S.fixed)
+        body = Lines(g, [*needed, *stays], given)
+        lines = ["K = part", f"h = work[{SCALE}]", *read, *body.lines]
+        lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
+        lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
+        lines += [
+            "t0 = t",
+            *zero,
+            *self.states_kept("0", "0"),
+            *self.next_states("0", "h"),
+            *self.states_kept("k", "1"),
+        ]
+        lines += ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
+        lines += [*self.rules(zero=False), *self.kept("k", "1"), *self.next_states("k", "0.5 * h"), "tk = 0.0"]
+        lines += self.states_kept("k", "2")
+        loop = [*self.products(), "fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False), *self.kept("k", "k")]
+        loop += ["g = h * (1.0 / (fk + 1.0))", *self.next_states("k", "g"), *self.states_kept("k", "(k + 1)")]
+        lines += ["for k in range(2, K):", *(f"    {line}" for line in loop)]
+        series = "\n    ".join(["def series(part, t, N, y, bodies, parameters, work):", *lines])
+        return f"{series}\n\n\n{self.increments()}\n"
+
+    def increments(self) -> str:
+        """The function of this name."""
+        lines: list[str] = []
+
+        def coefficient(i: int, k: str) -> str:
+            return f"work[{HEAD + i} + {self.width} * {k}]"
+
+        for begin in range(0, self.states, AT_ONCE):
+            group = range(begin, min(begin + AT_ONCE, self.states))
+            lines += [f"a{i} = {coefficient(i, 'K')}" for i in group]
+            lines.append("for k in range(K - 1, 0, -1):")
+            lines += [f"    a{i} = a{i} * f + {coefficient(i, 'k')}" for i in group]
+            lines += [f"work[{self.sums + i}] = a{i} * f" for i in group]
+        return "\n    ".join(["def increments(f, K, work):", *lines])
+
+
+@lru_cache(maxsize=64)
+def series_of_lanes(
+    g: Graph, N: int, force: tuple[int, ...], torque: tuple[int, ...], rates: tuple[int, ...],
+    moves: tuple[bool, ...], turns: tuple[bool, ...],
+) -> SeriesOfLanes | None:  # fmt: skip
+    """The functions of a system; nothing where its loads choose between formulas, so that steps are cut.
+
+    Parameters
+    ----------
+    g, N, force, torque, rates
+        Of its ``Dynamics``.
+    moves, turns : tuple (N,) of bool
+        Which bodies move, and which turn.
+
+    Raises
+    ------
+    InvalidInput
+        The series would need more products than can be compiled.
+    """
+    names, series = series_of_motion(g, N, force, torque, rates, moves, turns)
+    if any(rule.kind in ("step", "chosen") for rule in series.rules):
+        return None
+    states = sum(not name.startswith("q_") for name in names)
+    writer = _Writer(series, states)
+    _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
+    read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
+    given |= {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(len(rates))}
+    made = module_of(writer.text(read, names, given))
+    return SeriesOfLanes(made.series, made.increments, states, writer.width, writer.sums, writer.size)
