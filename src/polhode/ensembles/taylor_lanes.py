@@ -21,7 +21,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from polhode.ensembles.engines import Block, Engine
-from polhode.ensembles.lanes import IN_LANES, aligned, decided
+from polhode.ensembles.lanes import IN_LANES, aligned, decided, shape_of
 from polhode.errors import InvalidInput
 from polhode.flows.polynomial_lanes import ADDRESSES, MARCH_TAYLOR, march_taylor, memory_of
 from polhode.kernel import jit
@@ -31,6 +31,7 @@ from polhode.kernel.source import Unsupported
 from polhode.programs.series_lanes import SeriesOfLanes, series_of_lanes
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
+from polhode.systems import System
 
 
 @functools.cache
@@ -56,7 +57,7 @@ class TaylorLaneEngine:
         The compiled ``march_taylor``.
     width : int
         Members in a vector.
-    alone : function
+    again : function
         Makes the engine for members that do not reach the end in their lanes.
     fixed : tuple of (int, float)
         Parameters that decide what the loads are, with the values they must have.
@@ -66,7 +67,7 @@ class TaylorLaneEngine:
     made: SeriesOfLanes
     kernel: Any
     width: int
-    alone: Callable[[Run], Engine]
+    again: Callable[[], Engine]
     fixed: tuple[tuple[int, float], ...] = ()
     name: str = "lanes"
 
@@ -108,20 +109,20 @@ class TaylorLaneEngine:
         )  # fmt: skip
         failed = np.flatnonzero(block.status != L.OK)
         if failed.size:
-            engine = self.alone(self.run_of_first)
+            engine = self.again()
             for k in map(int, failed):
                 engine.run(block.part(k, k + 1))
 
 
-def engine_for(run: Run, alone: Callable[[Run], Engine], width: int | None = None) -> TaylorLaneEngine | str:
+def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) -> TaylorLaneEngine | str:
     """The engine for members such as that of a run, or one sentence that says why there is none.
 
     Parameters
     ----------
     run : Run
         Of the first member, with a tolerance; it has not begun.
-    alone : function
-        ``alone(run)`` is the engine for members that do not reach the end in their lanes.
+    again : function
+        ``again()`` is the engine for members that do not reach the end in their lanes.
     width : int, optional
         Members in a vector: 4 or 8; by default as many as the processor has registers for.
     """
@@ -146,14 +147,14 @@ def engine_for(run: Run, alone: Callable[[Run], Engine], width: int | None = Non
     width = lane_width() if width is None else width
     known = ((L.COMPENSATION_AT, float(own.step_info[L.COMPENSATION_AT])),)
     try:
-        kernel = jit.compile_lanes(template(made, known), MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]
+        kernel = jit.compile_lanes(template(system, made, known), MARCH_TAYLOR, width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     fixed = tuple((int(name[1:]), value) for name, value in dynamics.fixed.items())
-    return TaylorLaneEngine(run, made, kernel, width, alone, fixed)
+    return TaylorLaneEngine(run, made, kernel, width, again, fixed)
 
 
-def template(made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:
+def template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:
     """The loop over members with the series of a system, to be compiled over lanes."""
-    bound = {"series": made.series, "increments": made.increments, "IN_LANES": IN_LANES, "KNOWN": known}
-    return jit.bind(march_taylor, **bound)  # type: ignore[no-any-return,no-untyped-call]
+    bound = {"series": made.series, "increments": made.increments, "IN_LANES": IN_LANES}
+    return jit.bind(march_taylor, SHAPE=shape_of(system), KNOWN=known, **bound)  # type: ignore[no-any-return,no-untyped-call]

@@ -30,7 +30,7 @@ from polhode.kernel import lane_drive as D
 from polhode.kernel import layout as L
 from polhode.kernel.jit import integers_at, numbers_at
 from polhode.kernel.lane_drive import copied, recorded
-from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane
+from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_info, shifted, some_lane, with_known
 from polhode.kernel.many import TOO_MANY_STEPS
 from polhode.kernel.signatures import I1, Workspace
 from polhode.kernel.simd import exponent_and_fraction, two_to
@@ -38,11 +38,12 @@ from polhode.kernel.simd import exponent_and_fraction, two_to
 series = jit.hole("series(part, t, N, y, bodies, parameters, work)", "The coefficients of the series.")
 increments = jit.hole("increments(f, K, work)", "Writes the sum of X_k f^k over k = 1 ... K.")
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
+SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace.")
 KNOWN = jit.hole("KNOWN", "Pairs (slot, value): the flags of a run in ``step_info``.")
 
-SAMPLES, STEP_SIZES = 14, 15
+SAMPLES, STEP_SIZES = 15, 16
 """Slots of ``addresses`` behind those of ``lane_drive``: times of the rows, and where sizes of steps go."""
-ADDRESSES = 16
+ADDRESSES = 17
 GOING = -1
 """Status of a member that is on its way."""
 MARCH_TAYLOR = i8(i8, i8, i8, i8, f8, f8, f8, f8, I1, I1)
@@ -109,12 +110,12 @@ def march_taylor(first_group, last_group, members, attempts, t0, end, longest, f
     r = shifted(parameters, sizes[D.PARAMETERS])
     states, record = numbers_at(addresses, D.STATES), numbers_at(addresses, D.RECORD)
     samples, taken = numbers_at(addresses, SAMPLES), numbers_at(addresses, STEP_SIZES)
-    step_info = shared_info(numbers_at(addresses, D.STEP_INFO), KNOWN)
+    step_info = shared_info(numbers_at(addresses, D.STEP_INFO), y, KNOWN)
     numbers = integers_at(addresses, D.INT_COEFFICIENTS)
-    p = Workspace(
+    p = with_known(Workspace(
         bodies_of_system, sizes[D.B], sizes[D.S], y, bodies, parameters, None, None, numbers,
         integers_at(addresses, D.BLOCKS), stage_state, None, r, step_info, frames,
-    )  # fmt: skip
+    ), SHAPE)  # fmt: skip
     direction = 1.0 if end >= t0 else -1.0
     K, lanes = numbers[ORDER], sizes[D.LANES]
     k = max(K - 1, SMALLEST_ORDER)
