@@ -63,8 +63,8 @@ class _Writer(SeriesWriter):
         self.states = states
         own = [f"y{k}" for k in range(states)]
         factors = sorted({name for slot in series.slots for name in slot} - set(own), key=lambda one: (len(one), one))
-        self.place = {name: k for k, name in enumerate([*own, *factors])}
-        self.factors, self.width = factors, len(self.place)
+        self.slot_of = {name: k for k, name in enumerate([*own, *factors])}
+        self.factors, self.width = factors, len(self.slot_of)
         self.sums = HEAD + self.width * (LARGEST_ORDER + 1)
         self.size = self.sums + states
 
@@ -74,7 +74,7 @@ class _Writer(SeriesWriter):
 
     def kept(self, at: str, row: str) -> list[str]:
         """Coefficients of order ``row`` of all factors but the states."""
-        return [f"work[{HEAD + self.place[s]} + {self.width} * {row}] = {s}{at}" for s in self.factors]
+        return [f"work[{HEAD + self.slot_of[s]} + {self.width} * {row}] = {s}{at}" for s in self.factors]
 
     def states_kept(self, at: str, row: str) -> list[str]:
         """Coefficients of order ``row`` of the states."""
@@ -92,7 +92,7 @@ class _Writer(SeriesWriter):
         lines: list[str] = []
 
         def factor(name: str, j: str) -> str:
-            return f"work[{HEAD + self.place[name]} + {self.width} * {j}]"
+            return f"work[{HEAD + self.slot_of[name]} + {self.width} * {j}]"
 
         for group in self._groups():
             slots = [(n, *self.S.slots[n]) for n in group]
