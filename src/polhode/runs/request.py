@@ -336,7 +336,8 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
     return Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
-        None if first == t0 else first, replace(settings, units=units), parameters,
+        None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
+        parameters,
     )  # fmt: skip
 
 

@@ -123,20 +123,20 @@ def coarse_orbit(run: Run) -> str:
 
 
 # ------------------------------------------------------------------ loads
-def _changes(run: Run, starts: Sequence[tuple[float, Any, float]], speed: float) -> list[float]:
-    """How much the loads change in a step of the method from each of some states, given as (t, y, h): what that makes
-    of the turn of a body in the step, in rad, or of its way at its or the usual speed, relative to it; of several
-    bodies the root mean square.
+def _changes(run: Run, starts: Sequence[tuple[float, Any, float, Any]], speed: float) -> list[float]:
+    """How much the loads change in a step of the method from each of some states, given as (t, y, h) with the state
+    after the step or None: what that makes of the turn of a body in the step, in rad, or of its way at its or the usual
+    speed, relative to it; of several bodies the root mean square.
 
     ``speed`` is the root of the sum of mass times velocity squared. NaN where the step or a load fails.
     """
     system, integrator = run.system, run.integrator
     group, whole, times, rows, kept = 1 + len(PARTS), [], [], [], []
-    for k, (t, y, h) in enumerate(starts):
+    for k, (t, y, h, end) in enumerate(starts):
         states, at = [y], [t]
         try:
             for part in PARTS:
-                after = run.part(t, y, t + part * h)
+                after = run.part(t, y, t + part * h) if end is None or part != 1.0 else end
                 states.append(after)
                 at.append(float(after[int(run.step_info[L.TIME_AT])]) if run.time_transformed_run else t + part * h)
         except PolhodeError:
@@ -188,26 +188,28 @@ def coarse_loads(run: Run, times: Any, states: Any) -> str:
         speed = float(np.sqrt(2.0 * system.kinetic_energies(some, turning=False).mean()))
     try:
         steady = not (system.switches or system.impulses or system.watches or run.cuts)  # the same loads all the time
-        starts, changes = [], list[float]()
+        asked = run.request
+        each = type(run) is Run and asked.recording.every == 1 and asked.samples is None and not asked.events
+        starts, changes = list[tuple[float, Any, float, Any]](), list[float]()
         for k in sorted({k * (n - 2) // max(1, many - 1) for k in range(many)}):
             t, y = float(times[k]), states[k]
             h = run.h if steady else run.set_at(t)
             if h:
-                starts.append((t, y, h))
+                starts.append((t, y, h, states[k + 1] if steady and each else None))
                 changes += [] if steady else _changes(run, starts[-1:], speed)
         changes = changes or _changes(run, starts, speed)
         worst, found = max(
             ((change, start) for change, start in zip(changes, starts, strict=True) if change == change),
-            key=lambda one: one[0], default=(0.0, None),
+            key=lambda one: one[0], default=(0.0, (0.0, None, 0.0, None)),
         )  # fmt: skip
-        if found is None or not worst > COARSE * order:
+        if not worst > COARSE * order:
             return ""
-        t, y, h = found
+        t, y, h, _ = found
         run.set_at(t)
         better = h
         for _ in range(HALVINGS):
             better *= 0.5
-            if _changes(run, [(t, y, better)], speed)[0] < FINE:
+            if _changes(run, [(t, y, better, None)], speed)[0] < FINE:
                 break
         else:  # what changes however short the step is no question of the step
             return ""

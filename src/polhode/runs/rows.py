@@ -43,12 +43,15 @@ class Record:
     def _make(self, rows: int) -> None:
         """Memory for so many rows; those there are stay."""
         width = self.states.shape[1]
-        size = (
-            f"{rows} rows would need {rows * width * 8 / 1e9:,.0f} GB of memory; record less with a larger every, or "
-            "let them go to a store (store='run.zarr')"
-        )
         if rows * width > min(LARGEST_ROWS, memory() // 16):
-            raise InvalidInput(size)
+            raise self._too_many(rows)
+        if not self.held:
+            try:
+                self.times, self.sizes, self.states = np.zeros(rows), np.zeros(rows), np.zeros((rows, width))
+                self.iterations = np.zeros(rows, dtype=np.int64)
+            except MemoryError:
+                raise self._too_many(rows) from None
+            return
         try:
             for name in ("times", "sizes", "states", "iterations"):
                 old = getattr(self, name)
@@ -56,7 +59,13 @@ class Record:
                 new[: self.held] = old[: self.held]
                 setattr(self, name, new)
         except MemoryError:
-            raise InvalidInput(size) from None
+            raise self._too_many(rows) from None
+
+    def _too_many(self, rows: int) -> InvalidInput:
+        return InvalidInput(
+            f"{rows} rows would need {rows * self.states.shape[1] * 8 / 1e9:,.0f} GB of memory; record less with a "
+            "larger every, or let them go to a store (store='run.zarr')"
+        )
 
     @classmethod
     def of(cls, request: Request, stored: bool = False) -> Record:

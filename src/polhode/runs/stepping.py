@@ -421,12 +421,14 @@ class Run:
         if h == 0.0:
             return y
         status, problem = L.OK, None
+        integrator = self.integrator
         try:
-            status = self.integrator.prepare(t, h, y)
+            if integrator.prepared.processed:
+                status = integrator.prepare(t, h, y)
             if status == L.OK:
-                status = self.integrator.march(0, 1, 2, t, h, y=y)
-            if status == L.OK:
-                status, y = self.integrator.present(goal, h, y)
+                status = integrator.march(0, 1, 2, t, h, y=y)
+            if status == L.OK and integrator.prepared.processed:
+                status, y = integrator.present(goal, h, y)
         except Exception as caught:
             problem = caught
         if status != L.OK or problem is not None:

@@ -103,11 +103,11 @@ def dataset(
         quantities |= _compensations(system, states, constants, compensation)
     quantities["angular_momentum_space"] = spatial
     if "vertical_angular_momentum" in system.conserves:
-        quantities["vertical_angular_momentum"] = spatial[..., 2].sum(axis=-1)
+        quantities["vertical_angular_momentum"] = _of_all(spatial[..., 2])
     if "axial_angular_momentum" in system.conserves:
         axis = system.axis if members is None or members.axis is None else members.axis[:, None, None, :]
         axial = m[..., 0] * axis[..., 0] + m[..., 1] * axis[..., 1] + m[..., 2] * axis[..., 2]
-        quantities["axial_angular_momentum"] = axial.sum(axis=-1)
+        quantities["axial_angular_momentum"] = _of_all(axial)
     if "total_momentum" in system.conserves:
         quantities["total_momentum"] = p.sum(axis=-2)
     if "total_angular_momentum" in system.conserves:
@@ -133,7 +133,8 @@ def dataset(
         work = states[..., [L.BODY * N + k for k in work_columns]]
         unexplained = change - (work - work[..., :1, :]).sum(axis=-1)
     scale = np.abs(energy[..., :1])
-    error = unexplained / np.where(scale == 0.0, 1.0, scale)
+    scale[scale == 0.0] = 1.0
+    error = unexplained / scale
     quantities |= {"energy": energy, "energy_change": change, "energy_error": error}
     quantities["iterations"] = np.asarray(iterations)
     label, meaning = UNITS[units], MEANING
@@ -206,6 +207,11 @@ def dataset(
     return assembled(variables, np.asarray(times, dtype=float), about, tuple(labels), sizes, attributes, varied or {})
 
 
+def _of_all(values: Any) -> Any:
+    """The sum over the bodies, the last axis."""
+    return values[..., 0].copy() if values.shape[-1] == 1 else values.sum(axis=-1)
+
+
 def _compensations(system: System, states: Any, constants: Constants, compensation: str) -> dict[str, Any]:
     """What rounding has left out of sums, by the names of variables."""
     shape, N = states.shape[:-1], system.N
@@ -234,11 +240,12 @@ def _labelled(name: str, words: tuple[Any, ...]) -> tuple[Any, Any]:
 def _index(name: str, values: Any, about: Mapping[str, str]) -> tuple[Any, Any]:
     """An index along a dimension, and its coordinate."""
     import pandas as pd
-    import xarray as xr
     from xarray.indexes import PandasIndex
 
     index = PandasIndex(pd.Index(values, name=name), name)  # which need not give it its name
-    return index, index.create_variables({name: xr.Variable((name,), values, dict(about))})[name]
+    (coordinate,) = index.create_variables().values()
+    coordinate.attrs.update(about)
+    return index, coordinate
 
 
 def assembled(
