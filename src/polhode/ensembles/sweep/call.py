@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from polhode.arguments import mapping, truth, whole
 from polhode.arguments import path as checked_path
 from polhode.ensembles.sweep.folder import Folder
-from polhode.ensembles.sweep.members import Block, fill_one, kept_of
+from polhode.ensembles.sweep.members import Block, kept_of
 from polhode.ensembles.sweep.plan import Plan, Study, maker
 from polhode.ensembles.sweep.processes import Processes
 from polhode.ensembles.sweep.results import open_store
 from polhode.ensembles.sweep.store import PLAN, SweepStore
-from polhode.ensembles.sweep.work import task
+from polhode.ensembles.sweep.work import fill, task
 from polhode.errors import (
     FileProblem,
     Interrupted,
@@ -242,7 +242,7 @@ def _planned(study: Study, allow_code: bool, parallel: int) -> Plan:
     chunk = study.table.get("chunk")
     if chunk is None:
         if seconds < TASK_SECONDS:
-            seconds = _timed(plan, number, allow_code, ds)
+            seconds = _timed(plan, number, allow_code)
         chunk = min(TASK_SECONDS / max(seconds, 1e-6), TASK_BYTES / size, members / (TASKS_EACH * parallel))
     return Plan(study, min(members, max(1, int(chunk))), variables, labels, attributes, plan.made_by)
 
@@ -277,18 +277,19 @@ def _tried(study: Study, number: int, allow_code: bool, to_the_end: bool) -> tup
             return stopped.trajectory, estimate[0]
 
 
-def _timed(plan: Plan, number: int, allow_code: bool, ds: xr.Dataset) -> float:
-    """What a member takes, s: the least of a few."""
-    found = []
-    began = time.perf_counter()
-    for member in range(number, min(plan.members, number + 8)):
-        block = Block.empty(plan.variables, member, member + 1)
+def _timed(plan: Plan, number: int, allow_code: bool) -> float:
+    """What a member takes, s: those of a task are more and more, until that takes a while."""
+    count = 1
+    while True:
+        first = max(0, min(number, plan.members - count))
+        last = min(plan.members, first + count)
+        block = Block.empty(plan.variables, first, last)
         at = time.perf_counter()
-        fill_one(block, member, plan.study, plan.variables, None, allow_code)
-        found.append(time.perf_counter() - at)
-        if time.perf_counter() - began > 0.2 * TASK_SECONDS:
-            break
-    return sorted(found)[len(found) // 2]
+        fill(plan, block, last, allow_code)
+        seconds = time.perf_counter() - at
+        if seconds > 0.1 * TASK_SECONDS or last - first < count:
+            return seconds / (last - first)
+        count *= 8
 
 
 # ------------------------------------------------------------------ tasks

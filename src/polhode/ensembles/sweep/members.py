@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -222,27 +222,3 @@ def noted(block: Block, member: int) -> Iterator[None]:
             block.warn(member, warning.category.__name__, str(warning.message))
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-
-
-def fill(
-    block: Block, last: int, study: Study, variables: Mapping[str, Variable], times: Any, allow_code: bool,
-    begin: Callable[[int], str | None] | None = None,
-) -> None:  # fmt: skip
-    """Compute the members of a block, up to ``last``.
-
-    Parameters
-    ----------
-    begin : function, optional
-        Called before each member with its number; a sentence it answers is why this member is not tried.
-
-    Raises
-    ------
-    PolhodeError
-        As ``fill_one``.
-    """
-    for member in range(block.first, last):
-        why = None if begin is None else begin(member)
-        if why is None:
-            fill_one(block, member, study, variables, times, allow_code)
-        else:
-            block.fail(member, KILLED, why)

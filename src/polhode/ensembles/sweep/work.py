@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from polhode.ensembles.sweep.folder import Folder
-from polhode.ensembles.sweep.members import Block, fill
-from polhode.ensembles.sweep.plan import maker
+from polhode.ensembles.sweep.members import KILLED, OK, Block, fill_one
+from polhode.ensembles.sweep.plan import Plan, maker
 from polhode.ensembles.sweep.store import SweepStore
+from polhode.ensembles.sweep.together import fill_together
 from polhode.errors import FileProblem
 
 _OPEN: dict[tuple[str, str], SweepStore] = {}
@@ -71,12 +72,39 @@ def _task(
     first, last = store.plan.range(chunk)
     began = time.perf_counter()
     block = Block.empty(store.plan.variables, first, last)
-    fill(block, last, store.plan.study, store.plan.variables, times_of(store), allow_code, begin)
+    fill(store.plan, block, last, allow_code, begin)
     store.write(chunk, block, time.perf_counter() - began)
     made = store.mark(chunk)
     if made is None:
         raise FileProblem(f"the mark of chunk {chunk} of {name} was written and is not there; is the disk sound?")
     return made
+
+
+def fill(
+    plan: Plan, block: Block, last: int, allow_code: bool, begin: Callable[[int], str | None] | None = None
+) -> None:
+    """Compute the members of a block, up to ``last``: together those that can be, alone the others.
+
+    Parameters
+    ----------
+    begin : function, optional
+        Called before each member with its number, all of which are computed alone then; a sentence it answers is why
+        this member is not tried.
+
+    Raises
+    ------
+    PolhodeError
+        As ``fill_one``.
+    """
+    what = plan.study, plan.variables, times_of(plan), allow_code
+    if begin is None:
+        fill_together(block, last, *what)
+    for member in range(block.first, last):
+        why = None if begin is None else begin(member)
+        if why is not None:
+            block.fail(member, KILLED, why)
+        elif block.values["status"][member - block.first] != OK:
+            fill_one(block, member, *what)
 
 
 def opened_here(name: str, digest: str) -> SweepStore:
@@ -116,8 +144,8 @@ def check_version(by: Mapping[str, Any]) -> None:
         )
 
 
-def times_of(store: SweepStore) -> Any:
+def times_of(plan: Plan) -> Any:
     """The times of the rows, where all rows are kept."""
-    if store.plan.study.table.get("rows", "last") != "all":
+    if plan.study.table.get("rows", "last") != "all":
         return None
-    return np.asarray(store.plan.labels["time"])
+    return np.asarray(plan.labels["time"])
