@@ -193,6 +193,59 @@ def test_members_have_the_bits_of_runs_alone(study):
     assert SweepStore(Folder("study-sweep.zarr")).check() == []
 
 
+SPACECRAFT = """\
+[system]
+type = "spacecraft"
+inertia = [90.0, 70.0, 60.0]
+mass = 120.0
+mu = 3.986004418e14
+forces = [{ kind = "drag", coefficient = 0.01, density = 1e-12, radius = 6.8e6, scale = 6e4 }]
+[initial]
+position = [7e6, 0.0, 0.0]
+velocity = [0.0, 5336.0, 5336.0]
+angular_velocity = [0.0, 0.001, 0.0]
+[run]
+step = 30.0
+t_end = 60.0
+t_eval = [0.0, 60.0]
+units = "SI"
+[sweep]
+count = 6
+rows = "all"
+[sweep.random]
+"system.forces.0.coefficient" = { uniform = { low = 0.005, high = 0.02 } }
+"system.inertia" = { inertia = { mean = [90.0, 70.0, 60.0], relative = 0.05 } }
+"initial.velocity.1" = { normal = { mean = 5336.0, sigma = 10.0 } }
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BODY.replace("5.0]\n[run]", "5.0]\n[run]\nevery = 7")
+        + DRAWS.replace("sigma = 0.5", "sigma = 100.0")
+        + '"initial.rotation_vector" = { normal = { mean = [0.3, 0.0, 0.0], sigma = 0.1 } }\n'
+        + '"system.inertia" = { inertia = { mean = [5.0, 4.0, 3.0], relative = 0.2 } }\n',
+        BODY + DRAWS.replace('"run.step" = [0.02, 0.01]', 'method = ["v2/mr", "trapm", "mkrk:rk4"]'),
+        SPACECRAFT,
+    ],
+    ids=["top", "methods", "spacecraft"],
+)
+def test_members_together_have_the_bits_of_members_alone(study, monkeypatch, text):
+    path, together = study(text), []
+    real = work.fill_together
+
+    def counted(block, *rest):
+        real(block, *rest)
+        together.append(int((block.values["status"] == 0).sum()))
+
+    monkeypatch.setattr(work, "fill_together", counted)
+    ds = ph.sweep(path, {"chunk": 40}, store="a.zarr")
+    assert together[-1] == int((ds.status == 0).sum()) > 2
+    monkeypatch.setattr(work, "fill_together", lambda *_: None)
+    assert ph.sweep(path, {"chunk": 40}, store="b.zarr").identical(ds)
+
+
 def test_chunks_workers_and_parts_change_no_bit(study):
     path = study()
     ds = ph.sweep(path, store="a.zarr")

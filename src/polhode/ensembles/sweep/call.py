@@ -34,7 +34,7 @@ from polhode.runs.scenario import Scenario
 if TYPE_CHECKING:
     import xarray as xr
 
-TASK_SECONDS = 5.0
+TASK_SECONDS = 10.0
 """What a task takes, about, unless the scenario says how many members it has."""
 TASK_BYTES = 2**26
 """What a task leaves at most, unless that is less than one member."""
