@@ -31,6 +31,7 @@ from polhode.programs.ensemble_text import lanes_text
 from polhode.programs.text import HEAD
 from polhode.programs.written import module_of
 from polhode.systems import System
+from polhode.systems.record import either_loads, no_series
 
 IN_LANES = tuple(
     (function, helper)
@@ -114,7 +115,7 @@ class LaneEngine:
         )  # fmt: skip
         memory = aligned(int(memory_of(sizes)) * self.width)  # type: ignore[no-untyped-call]
         info = np.zeros(L.STEP_INFO)
-        for slot, value in flags(system, math.isfinite(self.limit)):
+        for slot, value in flags(system, math.isfinite(self.limit), self.prepared.modified):
             info[slot] = value
         arrays = (
             block.states, *constants, np.ascontiguousarray(self.prepared.coefficients, dtype=float),
@@ -152,14 +153,14 @@ def aligned(size: int) -> Any:
     return whole[first : first + size]
 
 
-def flags(system: System, guarded: bool) -> tuple[tuple[int, float], ...]:
+def flags(system: System, guarded: bool, commutes: bool = False) -> tuple[tuple[int, float], ...]:
     """The flags of a run that nothing changes, as pairs (slot of ``step_info``, value)."""
     works_only = 0.0 if "exact_kicks" in system.provides else 2.0
     return (
         (L.GUARDED, float(guarded)),
         (L.VELOCITY_DEPENDENT, 1.0 if system.velocity_dependent else works_only),
         (L.SPLIT_LOADS, 0.0),
-        (L.HAS_COMMUTATOR, 0.0),
+        (L.HAS_COMMUTATOR, float(commutes)),
         (L.HAS_SLOPES, 0.0),
         (L.AUXILIARY, float(len(system.auxiliary))),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
@@ -195,17 +196,22 @@ def engine_for(
         loop = jit.compile_lanes(kernel, MARCH_LANES, width)  # type: ignore[no-untyped-call]
     except Unsupported as problem:
         return f"method {method.label!r} with {system.name!r} is not done over lanes, because of {problem}"
-    fixed = tuple((int(name[1:]), value) for name, value in system.dynamics.fixed.items())
+    fixed = tuple((int(name[1:]), value) for name, value in system.dynamics_of(part_of(prepared)).fixed.items())
     limit = method.method.range if guard else math.inf
     return LaneEngine(system, method, width, prepared, loop, fixed, limit, again)
 
 
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
-    loads = module_of(lanes_text(system.dynamics, 1), HEAD).loads
+    loads = module_of(lanes_text(system.dynamics_of(part_of(prepared)), 1), HEAD).loads
+    commutes = prepared.modified and system.commutator is not None
+    if commutes:
+        loads = jit.bind(  # type: ignore[no-untyped-call]
+            either_loads, plain_loads=loads, commutator_loads=system.commutator, series_loads=no_series
+        )  # fmt: skip
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
         march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        KNOWN=flags(system, guard),
+        KNOWN=flags(system, guard, commutes),
     )  # fmt: skip
 
 
@@ -230,12 +236,18 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return f"{label} chooses its steps, which differ from lane to lane"
     if prepared.coordinates is not None or prepared.bath is not None or prepared.slopes:
         return f"{label} keeps more than positions, momenta and attitudes, which is not done over lanes"
-    if prepared.modified:
-        return f"{label} takes commutator loads, which are not taken over lanes"
-    if prepared.needs & {"central_gravity", "mutual_gravity"}:
-        return f"{label} follows Kepler orbits, which is not done over lanes"
+    if prepared.modified and system.commutator is None:
+        return f"{label} takes commutator loads, which {system.name!r} does not state in a form for lanes"
+    if "mutual_gravity" in prepared.needs:
+        return f"{label} follows orbits of several bodies about each other, which is not done over lanes"
     if system.switches or system.watches or system.impulses:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
-    if not system.dynamics.traced:
-        return f"the loads of {system.name!r} are no program: {system.dynamics.reason}"
+    dynamics = system.dynamics_of(part_of(prepared))
+    if not dynamics.traced:
+        return f"the loads of {system.name!r} are no program: {dynamics.reason}"
     return ""
+
+
+def part_of(prepared: CompiledMethod) -> int:
+    """The part of the loads that a method asks for: without the attraction, if its own motion is along orbits."""
+    return L.WITHOUT_SOLVED if "central_gravity" in prepared.needs else L.ALL

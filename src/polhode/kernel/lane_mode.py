@@ -839,11 +839,27 @@ class LaneWriter(Writer):
     # -------------------------------------------------------------- statements
     def body(self, statements: list[ast.stmt]) -> Any:
         """Write statements; True if the last of them ends the block, LEFT if it leaves no lane in it."""
-        for s in statements:
+        for k, s in enumerate(statements):
+            escapes = self.escapes
             left = self.statement(s)
             if left:
                 return left
+            if self.escapes != escapes and _is_costly(statements[k + 1 :]):
+                return self.rest(statements[k + 1 :])
         return False
+
+    def rest(self, statements: list[ast.stmt]) -> Any:
+        """Statements behind one that lanes may have left by, jumped over where none is left."""
+        builder = self.builder
+        begin, end = builder.append_basic_block(), builder.append_basic_block()
+        builder.cbranch(self.any(self.mask()), begin, end)
+        builder.position_at_end(begin)
+        with self.block():
+            left = self.body(statements)
+        if left is not True:
+            builder.branch(end)
+        builder.position_at_end(end)
+        return LEFT if left else False
 
     def statement(self, s: ast.stmt) -> Any:
         kind = type(s).__name__
