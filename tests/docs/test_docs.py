@@ -171,7 +171,8 @@ def snippets(page):
 
 
 @pytest.mark.parametrize(
-    "page, k", [(page, k) for page in ("README.md", "CONTRIBUTING.md") for k in range(len(snippets(page)))]
+    "page, k",
+    [(page, k) for page in ("README.md", "CONTRIBUTING.md", "docs/ensembles.md") for k in range(len(snippets(page)))],
 )
 def test_snippets_run_as_printed(page, k, tmp_path):
     file = tmp_path / "snippet.py"  # a file, because the step of a new method is read from it
