@@ -191,7 +191,7 @@ def test_a_store_changes_nothing_and_can_be_opened_by_others(path):
         np.testing.assert_allclose(raw.state[:101, 6:10], whole.attitude, rtol=0, atol=1e-15)
         assert "polhode.resume goes on" in raw.attrs["about"]
     names = {item.name for item in path.iterdir()}
-    assert names == {"zarr.json", "checkpoint.json", "time", "step", "state", "iterations"}
+    assert names == {"zarr.json", "checkpoint.json", "time", "step", "state", "iterations", "trajectory"}
     told = json.loads((path / "checkpoint.json").read_text())
     assert (told["steps"], told["of"], told["rows"], told["over"]) == (100, 100, 101, True)
 

@@ -131,8 +131,9 @@ def integrate(
         ``if t <= t1`` mean the same, and methods keep their order. Switches of ``polhode.forces`` need none.
     store : path or Store, optional
         A new folder (``run.zarr``) that receives the rows while the run goes, so that ``polhode.resume`` goes on from
-        its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. A
-        ``polhode.Store`` says how often checkpoints are written.
+        its last checkpoint, bit for bit, however the process ended; ``polhode.load`` reads what is there so far. Rows
+        leave the memory on the way, so that a run may have any number of them. A ``polhode.Store`` says how often
+        checkpoints are written.
     progress : function or True, optional
         Called with a ``Progress`` a few times a second; True shows a bar, or a line now and then where there is no
         terminal, on stderr.
@@ -146,7 +147,9 @@ def integrate(
     Returns
     -------
     xarray.Dataset
-        See ``polhode.trajectory.schema``.
+        See ``polhode.trajectory.schema``. With a ``store`` it is opened from there, as by
+        ``xarray.open_zarr("run.zarr/trajectory", decode_times=False)``: a variable is read when it is used, the part of
+        it that is used, and ``.load()`` reads all into memory.
 
     Raises
     ------
@@ -236,7 +239,7 @@ def carry_out(
         if store is not None:
             closing.enter_context(store)
         total = request.total
-        record = Record.of(request)
+        record = Record.of(request, stored=store is not None and store.streams)
         if store is not None:
             with held():
                 store.begin(request)
@@ -244,9 +247,9 @@ def carry_out(
         compiling = lambda: report_progress(Progress(0, total, 0.0, "compiling"))  # noqa: E731
         with contextlib.nullcontext() if silent else jit.watched(compiling):
             run = RUNS[type(request.steps)](request)
-            if store is not None:
-                store.join(run, record)
             potential = request.system.compiled_potential(run.t0, run.start)
+            if store is not None:
+                store.join(run, record, potential)
         coarse = coarse_orbit(run) if run.guard else ""
         if coarse:
             warn(coarse, CoarseStepWarning)
@@ -317,7 +320,10 @@ def _to_the_end(
                 store.commit(over=error is None)
             except FileProblem as refused:
                 error = error or refused
-        ds = finish(run, potential, record, error, stopped)
+        if store is None:
+            ds = finish(run, potential, record, error, stopped)
+        else:
+            ds = store.finish(potential, error, stopped)
         if watch.pressed:  # since the last look
             raise Interrupted("interrupted when the run was over", trajectory=ds)
         return ds

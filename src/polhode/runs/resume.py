@@ -11,7 +11,7 @@ from typing import Any
 import xarray as xr
 
 from polhode.arguments import path as checked_path
-from polhode.errors import Interrupted, InvalidInput, PolhodeError
+from polhode.errors import Interrupted, InvalidInput, PolhodeError, shown
 from polhode.runs.display import Progress
 from polhode.runs.integrate import RUNS, carry_out
 from polhode.runs.request import Request
@@ -53,7 +53,7 @@ def resume(
     Returns
     -------
     xarray.Dataset
-        The whole trajectory, from the beginning.
+        The whole trajectory, from the beginning, opened from the store as by ``integrate``.
 
     Raises
     ------
@@ -72,16 +72,25 @@ def resume(
     refuse_moved(functions)
     live = LiveStore.opened(Store.of(store))
     request = _read(live, system, functions, "resume").on(threads)
+    if live.complete():
+        live.verify()
+        return live.trajectory().assign_attrs(run=json.dumps(request.to_json()))
     return _labelled(live, lambda: carry_out(request, progress, live))
 
 
-def load(path: str | os.PathLike[str], *, system: System | None = None, **functions: Callable[..., Any]) -> xr.Dataset:
+def load(
+    path: str | os.PathLike[str], *, lazy: bool = False, system: System | None = None, **functions: Callable[..., Any]
+) -> xr.Dataset:
     """Read a trajectory into memory: a file (.nc, .zarr), or the live store of a run, which may be going on.
 
     Parameters
     ----------
     path : path
         The file, or the store.
+    lazy : bool
+        Leave the rows of a store on disk, for one larger than the memory: a variable is read when it is used, the part
+        of it that is used, as by ``xarray.open_zarr("run.zarr/trajectory", decode_times=False)``. No function is needed
+        then; digests are not compared, and the rows are those the run showed last, every few seconds.
     system, **functions
         Of a store, as for ``resume``.
 
@@ -99,11 +108,19 @@ def load(path: str | os.PathLike[str], *, system: System | None = None, **functi
     InvalidInput
         Another suffix; for a store, a function that is missing.
     """
+    if lazy not in (True, False):
+        raise InvalidInput(f"lazy must be True or False, not {shown(lazy)}")
+    if lazy and (functions or system is not None):
+        raise InvalidInput("a system or functions are handed in, but a store read lazily needs none; leave them out")
     if not files.is_store(Path(checked_path(path))):
         if functions or system is not None:
             raise InvalidInput("a system or functions are handed in, but only a live store needs them; leave them out")
+        if lazy:
+            raise InvalidInput(f"{str(path)!r} is no live store of a run, and is read into memory; leave lazy out")
         return files.load(path)
     live = LiveStore.opened(Store(path), writable=False)
+    if lazy:
+        return live.trajectory()
     request = _read(live, system, functions, "load")
     if live.over:  # what is left to do takes no time
         return _labelled(live, lambda: carry_out(request, None, live))
@@ -141,7 +158,7 @@ def _changed(kept: Mapping[str, Any], request: Request) -> list[str]:
 def _so_far(live: LiveStore, request: Request) -> xr.Dataset:
     """The rows that are committed, without taking a step."""
     record, run = Record.of(request), RUNS[type(request.steps)](request)
-    live.join(run, record)
+    live.join(run, record, None)
     if not record.count and request.recording.t_eval is None:
         record.add(run.t0, run.start, 0)
     of = "" if run.total is None else f" of {run.total}"

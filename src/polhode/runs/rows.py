@@ -14,9 +14,9 @@ from polhode.runs.request import Request
 FIRST_ROWS = 1024
 LARGEST_ROWS = 2**31
 """Most numbers of the states recorded, and most steps of a slice."""
-SLICE = 2**22
+SLICE = 2**21
 """Bytes of the states that a slice may record where rows go to a store; at least ``FEWEST`` rows."""
-KEPT = 2**23
+KEPT = 2**22
 """Bytes of the states that stay in memory although a store has them: a short run is whole in memory, too."""
 FEWEST = 16
 

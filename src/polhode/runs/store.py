@@ -5,17 +5,22 @@
 ``state``           states as the kernels keep them: 13 numbers of each body, then those of system and method
 ``step``            sizes of the steps that led to the rows, where they are chosen or set by a clock
 ``iterations``      most solver iterations of a step since the row before
+``trajectory``      the Dataset of the run as far as it is: attitudes, energies and so on, computed from the rows
 ``checkpoint.json`` how many rows count, the request of the run, and all that its next step depends on
 =================== =================================================================================================
 
-The arrays have their full size from the beginning. A chunk is written beside its old version, synced and then put into
-its place; after all chunks the checkpoint is replaced in the same way. So whenever the process is killed or the power
-fails, the checkpoint names rows that are there, and a digest of them tells if they no longer are. Rows behind those it
-names do not count. Numbers of the state are written as ``float.hex``, which is exact.
+Rows are written at every checkpoint, and as soon as there are some megabytes of them, and then leave the memory. The
+trajectory can be computed again from the rows, and is where a run goes on.
+
+The arrays of the rows have their full size from the beginning. A chunk is written beside its old version, synced and
+then put into its place; after all chunks the checkpoint is replaced in the same way. So whenever the process is killed
+or the power fails, the checkpoint names rows that are there, and a digest of them tells if they no longer are. Rows
+behind those it names do not count. Numbers of the state are written as ``float.hex``, which is exact.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -24,31 +29,39 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode.arguments import number
 from polhode.arguments import path as checked_path
-from polhode.errors import FileProblem, InvalidInput, OtherMachineWarning, PolhodeError, shown
+from polhode.errors import FileProblem, InvalidInput, NotFinite, OtherMachineWarning, PolhodeError, shown
 from polhode.kernel import jit
 from polhode.kernel.interrupts import held
 from polhode.runs.event_detection import Found
 from polhode.runs.request import Request
+from polhode.runs.result import finish
 from polhode.runs.rows import Record
 from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
+from polhode.runs.streamed import Streamed
 from polhode.trajectory import foreign
-from polhode.trajectory.durable import write_durably
+from polhode.trajectory.durable import sync, write, write_durably
 from polhode.trajectory.files import CHECKPOINT, is_store
+from polhode.trajectory.growing import encoded, opened
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SECONDS = 30.0
 """Between two checkpoints, unless told otherwise."""
 FORMAT = "polhode live store 1"
+TRAJECTORY = "trajectory"
+"""The group with the Dataset of the run."""
 FIELDS = {
     "rows": int, "over": bool, "run": str, "labels": dict, "scenario_file": str | None, "made_by": list,
     "rows_sha256": dict, "state": dict | None,
@@ -59,16 +72,17 @@ PARTS: dict[str, Callable[[Any], bool]] = {
     "made_by": lambda makers: bool(makers) and all(isinstance(maker, dict) for maker in makers),
     "rows_sha256": lambda digests: set(digests) == {"time", "step", "state", "iterations"},
 }
-CHUNK = 2**22
+CHUNK = 2**21
 """Bytes of the states in a chunk, before compression; at least one row."""
 SHORT_CHUNK = 2**16
 """Rows in a chunk of the other arrays, at least."""
 GUESSED_ROWS = 2**20
 """Rows made room for where a run does not say how many steps it may take; doubled when they are used up."""
 ABOUT = (
-    "rows of a run that may still be going on; polhode.load reads them, polhode.resume goes on. state: of each body "
-    "position and momentum (space frame), attitude quaternion (w, x, y, z) from the principal frame to space, angular "
-    "momentum (principal frame); then numbers of the system and of the method"
+    "rows of a run that may still be going on; polhode.load reads them, polhode.resume goes on; attitudes, energies "
+    "and so on: xarray.open_zarr('run.zarr/trajectory', decode_times=False). state: of each body position and momentum "
+    "(space frame), attitude quaternion (w, x, y, z) from the principal frame to space, angular momentum (principal "
+    "frame); then numbers of the system and of the method"
 )
 
 
@@ -137,6 +151,21 @@ def _unpacked(state: Mapping[str, Any]) -> tuple[dict[str, Any], list[Found]]:
     ]
     memory = {name: _numbers(texts) for name, texts in state["memory"].items()}
     return {**state, "found": len(found), "memory": memory}, found
+
+
+class _Rows:
+    """Rows of an array on disk, read when they are asked for."""
+
+    def __init__(self, array: Any, count: int) -> None:
+        self.array, self.count = array, count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, which: Any) -> Any:
+        if np.ndim(which):
+            return np.array([self.array[int(k)] for k in which])
+        return self.array[int(which)]
 
 
 def _feed(digest: Any, rows: Any) -> None:
@@ -237,6 +266,10 @@ class LiveStore:
         self.row_digests: dict[str, str] = {}
         self.run: Run | None = None
         self.kept: tuple[dict[str, Any], int] | None = None
+        self.room = 0
+        self.unfinished: dict[str, tuple[int, Any, Any, bool]] = {}
+        self.flushed, self.unsynced = 0, set()  # type: int, set[Path]
+        self.streams, self.stream = True, None  # type: bool, Streamed | None
         self.lock: int | None = None
         self.made = False
         self.last = time.perf_counter()
@@ -252,7 +285,7 @@ class LiveStore:
         """
         store = cls.__new__(cls)
         store._set_up(target)
-        store.new, store.writable = False, writable
+        store.new, store.writable, store.streams = False, writable, writable
         if not store.path.is_dir():
             raise FileProblem(f"there is no store {str(store.path)!r}; check the name")
         if not is_store(store.path):
@@ -279,6 +312,7 @@ class LiveStore:
             if not isinstance(body.get(name, ...), kinds) or (name in PARTS and not PARTS[name](body[name])):
                 raise FileProblem(f"{file} is no checkpoint that polhode wrote: {name!r} is missing or of another kind")
         store.rows, store.over, store.run_text = body["rows"], body["over"], body["run"]
+        store.flushed = store.rows
         store.writable = writable and not store.over
         store.labels, store.origin, store.makers = body["labels"], body["scenario_file"], body["made_by"]
         store.state, store.row_digests = body["state"], body["rows_sha256"]
@@ -289,7 +323,7 @@ class LiveStore:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Let go of the folder, which is removed where nothing was computed: the same run may be tried again."""
-        self.run = None
+        self.run = self.stream = None
         if self.made and kind is not None and self.kept is None:
             with held():
                 shutil.rmtree(self.path, ignore_errors=True)
@@ -339,7 +373,7 @@ class LiveStore:
         FileProblem
             The folder cannot be made, or belongs to another process.
         """
-        if not self.writable:
+        if not self.streams:
             return
         if not self.new:
             self._own()
@@ -398,66 +432,177 @@ class LiveStore:
 
         return zarr.open_group(_durable()(self.path), mode="r+" if self.writable else "r", use_consolidated=False)
 
-    def join(self, run: Run, record: Record) -> None:
+    def join(self, run: Run, record: Record, potential: Any) -> None:
         """Follow a run from now on; one that goes on gets its rows and its state back.
 
         Raises
         ------
         FileProblem
-            Rows are torn or missing.
+            Rows are torn or missing; the disk is full.
         """
         self.run, self.record, self.last = run, record, time.perf_counter()
+        if self.streams:
+            request = run.request
+            most = None if run.total is None else run.total // request.recording.every + 2
+            most = most if request.samples is None else len(request.samples) + 2
+            self.stream = Streamed(self.path / TRAJECTORY, run, potential, self.labels, most)
         if self.state is None:
             return
-        rows = self._read()
         try:
             snapshot, found = _unpacked(self.state)
-            before = slice(0, self.state["rows"])
-            record.room(before.stop)
-            record.add(*(rows[name][before] for name in ("time", "state", "iterations", "step")))
+            end = self.state["rows"]
             run.restore(snapshot, found)
+            for begin, rows in self._pieces():
+                before = {name: values[: max(0, end - begin)] for name, values in rows.items()}
+                record.add(*(before[name] for name in ("time", "state", "iterations", "step")))
+                if self.stream is not None:
+                    with self._writing():
+                        self._follow(record.count)
         except PolhodeError:
             raise
         except Exception as problem:  # the digests agree, so that this is no damage
             raise FileProblem(f"{self.path / CHECKPOINT} is not of this run ({problem}); run again") from problem
-        self.kept = snapshot, before.stop
+        self.kept = snapshot, end
 
-    def _read(self) -> dict[str, Any]:
+    def verify(self) -> None:
+        """Read all rows once, to see whether they are those of the checkpoint.
+
+        Raises
+        ------
+        FileProblem
+            They are not.
+        """
+        for _ in self._pieces():
+            pass
+
+    def _pieces(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The rows, some at a time: the number of the first of them, and their arrays."""
         try:
-            foreign.check_zarr(self.path, whole=False)
+            foreign.check_zarr(self.path, whole=False, only=self.digests)
             group = self._group()
             needed = sum(self.rows * math.prod(group[name].shape[1:]) * 8 for name in self.digests)
-            if not 0 <= needed <= foreign.most_memory():
+            if needed < 0 or (not self.streams and needed > foreign.most_memory()):
                 raise ValueError(f"they would need {needed / 1e9:.3g} GB of memory")
-            rows = {name: np.ascontiguousarray(group[name][: self.rows]) for name in self.digests}
+            many = max(1, group["state"].chunks[0])
         except FileProblem:
             raise
         except Exception as problem:
-            why = "a chunk is torn" if isinstance(problem, RuntimeError | ValueError) else str(problem)
-            raise FileProblem(f"cannot read the rows of {self.path}: {why}; run again") from problem
-        for name, values in rows.items():
-            _feed(self.digests[name], values)
+            raise self._unread(problem) from problem
+        for begin in range(0, self.rows, many):
+            here = slice(begin, min(self.rows, begin + many))
+            try:
+                rows = {name: np.ascontiguousarray(group[name][here]) for name in self.digests}
+            except Exception as problem:
+                raise self._unread(problem) from problem
+            for name, values in rows.items():
+                _feed(self.digests[name], values)
+            yield begin, rows
+        for name in self.digests:
             if self.digests[name].hexdigest() != self.row_digests[name]:
                 raise FileProblem(
                     f"the rows of {self.path} are not those its checkpoint names: {name!r} was changed, or a chunk of "
                     "it is missing; run again"
                 )
-        return rows
+
+    def _unread(self, problem: Exception) -> FileProblem:
+        why = "a chunk is torn" if isinstance(problem, RuntimeError | ValueError) else str(problem)
+        return FileProblem(f"cannot read the rows of {self.path}: {why}; run again")
+
+    # -------------------------------------------------------------- its trajectory
+    def complete(self) -> bool:
+        """Whether the trajectory of a run that is over is in the store, too."""
+        try:
+            node = json.loads((self.path / TRAJECTORY / "zarr.json").read_text(encoding="utf-8"))
+            rows = node["consolidated_metadata"]["metadata"]["time"]["shape"]
+            return self.over and "incomplete" not in node["attributes"] and bool(rows == [self.rows])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def trajectory(self) -> xr.Dataset:
+        """The Dataset as far as it is written, its variables left on disk.
+
+        Raises
+        ------
+        FileProblem
+            There is none yet, or it is torn.
+        """
+        folder = self.path / TRAJECTORY
+        if not (folder / "zarr.json").is_file():
+            raise FileProblem(
+                f"the trajectory of the run in {self.path} is not written yet; polhode.load without lazy computes it "
+                "from the rows"
+            )
+        try:
+            foreign.check_zarr(folder, whole=False)
+            ds = opened(folder)
+        except FileProblem:
+            raise
+        except Exception as problem:
+            raise FileProblem(
+                f"cannot read {folder} ({problem}); polhode.resume({str(self.path)!r}) writes it again"
+            ) from problem
+        if self.state is not None:
+            ds.encoding["seconds"] = float(self.state["seconds"])
+        return ds
+
+    def finish(self, potential: Any, error: PolhodeError | None, stopped: str) -> xr.Dataset:
+        """The Dataset of the run, opened from the store; where there is an error it is raised, with the Dataset on it.
+
+        That of a failure is in memory where all its rows still are.
+
+        Raises
+        ------
+        PolhodeError
+        """
+        run, record, stream = self.run, self.record, self.stream
+        assert run is not None
+        whole = record.first == 0
+        if stream is None or (isinstance(error, FileProblem) and whole):
+            return finish(run, potential, record, error, stopped)
+        if isinstance(error, FileProblem):
+            error.trajectory = self.trajectory().assign_attrs(incomplete=str(error))
+            raise error
+        try:
+            judge = error is None or isinstance(error, NotFinite)
+            stream.add(record.between(stream.taken, record.count), judge)
+            if whole and (error or stream.failed) is not None:
+                if self.kept is not None:
+                    stream.show(error or stream.failed, stopped, last=True)
+                return finish(run, potential, record, error, stopped)
+            times, states, *_ = record.between(0, record.count) if whole else self._stored(record.count)
+            return stream.close(error, stopped, times, states)
+        except OSError as refused:
+            raise self._refused(refused) from refused
+
+    def _stored(self, count: int) -> tuple[Any, Any]:
+        """Times and states on disk, which give the rows asked for."""
+        group = self._group()
+        return _Rows(group["time"], count), _Rows(group["state"], count)
 
     # -------------------------------------------------------------- while it goes
     def commit_if_due(self) -> None:
-        """The run is between two slices: remember where, and commit when it is time.
+        """The run is between two slices: remember where, write rows when there are many, and commit when it is time.
 
         Raises
         ------
         FileProblem
             The disk is full, and the like; the checkpoint before is still there.
+        NotFinite, UserFunctionError
+            The energy of a row shows that the run has failed.
         """
         if not self.writable or self.run is None:
             return
         self.kept = self.run.snapshot(), self.record.count
         if time.perf_counter() - self.last >= self.seconds:
             self.commit()
+        elif self.record.count - self.flushed >= self.record.most:
+            with self._writing():
+                self._flush(self.record.count)
+                self._follow(self.record.count)
+        else:
+            return
+        if self.stream is not None and self.stream.failed is not None:
+            raise self.stream.failed
 
     def commit(self, over: bool = False) -> None:
         """Write the rows up to the last look, then the checkpoint.
@@ -471,37 +616,94 @@ class LiveStore:
         """
         if not self.writable or self.run is None or (self.kept is None and not over):
             return
-        record, done, state = self.record, self.run.done, None
-        count = record.count
+        done, state, count = self.run.done, None, self.record.count
         if self.kept is not None:
             snapshot, at = self.kept
             state = _packed(snapshot, self.run.event_detection.found) | {"rows": at}
             if not over:
                 count, done = at, snapshot["done"]
-        here = slice(self.rows, count)
-        digests = {name: digest.copy() for name, digest in self.digests.items()}
-        values = {
-            "time": record.times[here],
-            "step": record.sizes[here],
-            "state": record.states[here],
-            "iterations": record.iterations[here],
-        }
+        with self._writing():
+            self._flush(count, durably=True)
+            self._checkpoint({"steps": done, "of": self.run.total, "rows": count, "over": over}, state, self.digests)
+            self.rows, self.over, self.last = count, over, time.perf_counter()
+            self._follow(count)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What is refused while the store is written becomes the one sentence about it."""
         try:
-            if count > self.rows:
-                group = self._group()
-                if count > group["time"].shape[0]:
-                    for name in values:
-                        group[name].resize((2 * count, *group[name].shape[1:]))
-                    self._consolidate(group)
-                for name, rows in values.items():
-                    group[name][here] = rows
-                    _feed(digests[name], rows)
-            self._checkpoint({"steps": done, "of": self.run.total, "rows": count, "over": over}, state, digests)
+            yield
         except FileProblem:
             raise
         except Exception as problem:
             raise self._refused(problem) from problem
-        self.rows, self.over, self.digests, self.last = count, over, digests, time.perf_counter()
+
+    def _flush(self, count: int, durably: bool = False) -> None:
+        """Write the rows up to a number. They do not count before the next checkpoint.
+
+        Rows of an unfinished chunk are kept in memory, and written only if ``durably``.
+        """
+        if count > self.flushed:
+            if count > self.room:
+                self._make_room(count)
+            rows = self.record.between(self.flushed, count)
+            for name, values in zip(("time", "state", "iterations", "step"), rows, strict=True):
+                self._write(name, values)
+                _feed(self.digests[name], values)
+            self.flushed = count
+        if durably:
+            for name in self.unfinished:
+                self._write_unfinished(name)
+            sync(self.unsynced)
+            self.unsynced.clear()
+
+    def _follow(self, count: int) -> None:
+        """Write the trajectory of the rows up to a number, and let go of them."""
+        if self.stream is not None:
+            self.stream.add(self.record.between(self.stream.taken, count))
+            self.record.forget(min(self.flushed, self.stream.taken))
+            if not self.over:
+                self.stream.show_if_due()
+
+    def _make_room(self, count: int) -> None:
+        """See to it that the arrays have room for so many rows, and know their chunks."""
+        group = self._group()
+        if count > group["time"].shape[0]:
+            for name in self.digests:
+                group[name].resize((2 * count, *group[name].shape[1:]))
+            self._consolidate(group)
+        self.room = group["time"].shape[0]
+        for name in self.digests.keys() - self.unfinished.keys():
+            chunk = group[name].chunks[0]
+            rows = group[name][self.rows // chunk * chunk : self.rows]
+            self.unfinished[name] = chunk, rows, group[name].fill_value, False
+
+    def _write(self, name: str, rows: Any) -> None:
+        """Write rows behind those of an array; those of its last, unfinished chunk are kept in memory."""
+        chunk, before, fill, _ = self.unfinished[name]
+        first = self.flushed // chunk
+        rows = np.concatenate([before, rows])
+        whole = len(rows) // chunk
+        for k in range(whole):
+            file, data = self._file(name, first + k), encoded(rows[k * chunk : (k + 1) * chunk])
+            if (first + k) * chunk < self.rows:  # rows that count are in it
+                write_durably(file, data)
+            else:
+                write(file, data)
+                self.unsynced.add(file)
+        self.unfinished[name] = chunk, rows[whole * chunk :].copy(), fill, True
+
+    def _write_unfinished(self, name: str) -> None:
+        chunk, rows, fill, new = self.unfinished[name]
+        if len(rows) and new:
+            padded = np.full((chunk, *rows.shape[1:]), fill, dtype=rows.dtype)
+            padded[: len(rows)] = rows
+            write_durably(self._file(name, self.flushed // chunk), encoded(padded))
+        self.unfinished[name] = chunk, rows, fill, False
+
+    def _file(self, name: str, chunk: int) -> Path:
+        """The file of a chunk."""
+        return self.path.joinpath(name, "c", str(chunk), *["0"] * (name == "state"))
 
     def _checkpoint(self, done: Mapping[str, Any], state: dict[str, Any] | None, digests: Mapping[str, Any]) -> None:
         body = {

@@ -11,7 +11,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +198,7 @@ def check_folder(path: Path) -> None:
                 raise _refused(path, f"{entry.relative_to(path)} has {_size(info.st_size)}")
 
 
-def check_zarr(path: Path, whole: bool = True) -> None:
+def check_zarr(path: Path, whole: bool = True, only: Collection[str] | None = None) -> None:
     """Refuse a Zarr folder with contents that polhode never writes.
 
     Parameters
@@ -206,6 +206,8 @@ def check_zarr(path: Path, whole: bool = True) -> None:
     path : Path
     whole : bool
         Whether all arrays will be read completely, as for a trajectory; of a live store only some rows are.
+    only : collection of str, optional
+        The folders that will be read; all by default.
 
     Raises
     ------
@@ -219,6 +221,8 @@ def check_zarr(path: Path, whole: bool = True) -> None:
     if root["node_type"] != "group":
         raise _refused(path, "it is one array, not a group of them")
     for folder in sorted(entry for entry in path.iterdir() if entry.is_dir()):
+        if only is not None and folder.name not in only:
+            continue
         if not (folder / "zarr.json").is_file():
             raise _refused(path, f"{folder.name!r} is not an array of Zarr version 3")
         node = _node(folder)

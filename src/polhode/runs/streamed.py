@@ -1,0 +1,203 @@
+"""The trajectory of a run in its store: the Dataset, computed from the rows piece by piece while the run goes.
+
+It is what ``result.finish`` makes of all rows at once, to the last bit: whatever refers to the start of the run, such
+as the error of the energy, is computed with the first row before those of a piece.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import CoarseStepWarning, EnergyWarning, Interrupted, NotFinite, PolhodeError, warn
+from polhode.runs.energy_guard import BEYOND, LARGE, blown_up, energy_ratios, first_beyond, large_error
+from polhode.runs.resolution import coarse_loads
+from polhode.runs.result import attributes, columns, potential_energies, with_found
+from polhode.runs.stepping import Run
+from polhode.trajectory.charts import singular_rows, singular_words
+from polhode.trajectory.growing import Growing, opened
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+PIECE = 2**19
+"""Bytes of the states from which a piece is computed, which takes some ten times that memory; at least one row."""
+SECONDS = 2.0
+"""Least time between two looks of others at the rows, see ``Growing.show``."""
+
+
+class Streamed:
+    """The Dataset of a run, on its way to the disk.
+
+    Parameters
+    ----------
+    folder : Path
+        The group that receives it.
+    run : Run
+    potential : function or None
+        The compiled potential energy.
+    labels : mapping
+        Further attributes.
+    most : int, optional
+        Most rows there will be, where that is known.
+
+    Attributes
+    ----------
+    taken : int
+        Rows handed in.
+    failed : PolhodeError or None
+        What is wrong with one of the rows; it and all after it are left out.
+    """
+
+    def __init__(self, folder: Path, run: Run, potential: Any, labels: Mapping[str, str], most: int | None) -> None:
+        self.folder, self.run, self.potential, self.labels = folder, run, potential, dict(labels)
+        self.growing = Growing(folder, "time", most)
+        self.taken, self.last, self.shown = 0, 0.0, -inf
+        self.failed: PolhodeError | None = None
+        self.first: tuple[Any, ...] | None = None
+        self.worst, self.large_at = 0.0, None  # type: float, float | None
+        self.chart, self.singular, self.singular_at = run.integrator.prepared.coordinates, 0, 0.0
+
+    def add(self, rows: tuple[Any, Any, Any, Any], judge: bool = True) -> None:
+        """Add the next rows: times, states, iterations, sizes of steps.
+
+        Parameters
+        ----------
+        rows : tuple of array
+        judge : bool
+            Whether the energy may show that the run has failed.
+
+        Raises
+        ------
+        OSError
+            The disk is full, and the like.
+        """
+        states = rows[1]
+        most = max(1, PIECE // (8 * states.shape[1]))
+        for begin in range(0, len(states), most):
+            if self.failed is None:
+                self._add(*(a[begin : begin + most] for a in rows), judge=judge)  # type: ignore[misc]
+        self.taken += len(states)
+
+    def _add(self, times: Any, states: Any, iterations: Any, sizes: Any, judge: bool) -> None:
+        run, energies = self.run, None
+        if self.potential is not None:
+            energies, self.failed = potential_energies(run, self.potential, times, states)
+            times, states, iterations, sizes = (a[: len(energies)] for a in (times, states, iterations, sizes))
+        if not len(times):
+            return
+        here: tuple[Any, ...] = (
+            times,
+            states,
+            iterations,
+            sizes,
+            np.zeros(len(times)) if energies is None else energies,
+        )
+        before = 0 if self.first is None else 1
+        if self.first is None:
+            self.first = tuple(a[:1].copy() for a in here)
+        else:
+            here = tuple(np.concatenate([one, a]) for one, a in zip(self.first, here, strict=True))
+        times, states, iterations, sizes, stored = here
+        if judge and run.judged:
+            ratios = energy_ratios(run.system, states, None if energies is None else stored)
+            k = first_beyond(ratios, BEYOND)
+            if k and (self.failed is None or isinstance(self.failed, NotFinite)):
+                since = self.last if k == before else times[k - 1]
+                self.failed = blown_up(times[k], since, run.number(times[k]), run.chosen.label, run.finer, run.system)
+                times, states, iterations, sizes, stored = (a[:k] for a in (times, states, iterations, sizes, stored))
+            elif (large := first_beyond(ratios, LARGE)) is not None and self.large_at is None:
+                self.large_at = times[large]
+            self.worst = max(self.worst, ratios.max())
+        self.last = times[-1]
+        energies = None if energies is None else stored
+        ds = columns(run, times, states, iterations, sizes, energies, {}).isel(time=slice(before, None))
+        if self.chart is not None and self.chart.name in ds:
+            values = ds[self.chart.name].values.reshape(ds.sizes["time"], -1, self.chart.size)
+            rows = singular_rows(self.chart.name, values, self.chart.attributes.get("sequence"), self.chart.rates)
+            if len(rows) and not self.singular:
+                self.singular_at = ds.time.values[rows[0]]
+            self.singular += len(rows)
+        self.growing.add(ds)
+
+    def show(self, error: PolhodeError | None, stopped: str = "", last: bool = False) -> None:
+        """Let others see all rows so far; without an error, and the last, as a complete trajectory.
+
+        Raises
+        ------
+        OSError
+            As ``add``.
+        """
+        run, growing = self.run, self.growing
+        if self.first is None:  # no row, but all variables
+            width = len(run.start)
+            none = np.empty(0), np.empty((0, width)), np.empty(0, dtype=np.int64), np.empty(0)
+            growing.add(columns(run, *none, None if self.potential is None else np.empty(0), {}))
+        if last:
+            import xarray as xr
+
+            growing.put(with_found(run, xr.Dataset(), stopped))
+        if self.chart is not None and self.chart.name in growing.pending:
+            name, sequence = self.chart.name, self.chart.attributes.get("sequence")
+            words = {key: value for key, value in growing.nodes[name]["attributes"].items() if key != "note"}
+            if self.singular:
+                words["note"] = singular_words(
+                    name, sequence, self.singular, growing.rows, self.singular_at, self.chart.rates
+                )
+            growing.describe(name, words)
+        growing.show(attributes(run, error, stopped) | self.labels, last)
+        self.shown = time.perf_counter()
+
+    def show_if_due(self) -> None:
+        """Let others see the rows now and then.
+
+        Raises
+        ------
+        OSError
+            As ``add``.
+        """
+        if time.perf_counter() - self.shown >= SECONDS:
+            run = self.run
+            of = "" if run.total is None else f" of {run.total}"
+            self.show(Interrupted(f"the run was at step {run.done}{of} (t = {run.now:g}) when this was written"))
+
+    def close(self, error: PolhodeError | None, stopped: str, times: Any, states: Any) -> xr.Dataset:
+        """The Dataset, opened; where there is an error it is raised, with the Dataset on it.
+
+        Parameters
+        ----------
+        error : PolhodeError or None
+            What has ended the run.
+        stopped : str
+            The event that has ended it.
+        times, states : array
+            All rows of a run without an error, or what reads them where they lie.
+
+        Raises
+        ------
+        PolhodeError
+        OSError
+            As ``add``.
+        """
+        run = self.run
+        if self.failed is not None and (error is None or isinstance(error, NotFinite)):
+            error = self.failed
+        if error is None and run.guard:
+            if self.large_at is not None:
+                told = large_error(self.worst, self.large_at, run.chosen.label, run.finer, run.system)
+                warn(told, EnergyWarning)
+            told = coarse_loads(run, times, states)
+            if told:
+                warn(told, CoarseStepWarning)
+        self.show(error, stopped, last=True)
+        ds = opened(self.folder)
+        ds.encoding["seconds"] = run.seconds
+        if error is not None:
+            error.trajectory = ds
+            raise error
+        return ds

@@ -1,0 +1,342 @@
+"""A Dataset on disk that grows along one dimension: a Zarr group that others may open at any time.
+
+The arrays are written as Zarr 3 specifies them, a chunk in a file, each file as a whole, and at the end durably. Rows
+of an unfinished chunk stay in memory, so that nothing is ever read back. How many rows there are is said by the
+metadata of the group, one file with those of all arrays (consolidated), which is replaced after the chunks: who opens
+the group sees whole rows only. Attributes, and variables without that dimension, may change until the end.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.trajectory.durable import sync, write, write_durably
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+BUFFER = 2**22
+"""Bytes of the unfinished chunks of all variables; a chunk has one row at least."""
+INDEXED = 2**17
+"""Rows up to which the coordinate along which a Dataset grows is in memory as an index."""
+NODE = "zarr.json"
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as those of JSON."""
+    return value.tolist()
+
+
+def _packed(data: bytes) -> bytes:
+    from numcodecs.zstd import Zstd
+
+    return bytes(Zstd(level=1, checksum=True).encode(data))
+
+
+def _text(values: Any) -> bool:
+    return values.dtype.kind not in "biuf"
+
+
+def encoded(values: Any) -> bytes:
+    """The content of a chunk."""
+    if not _text(values):
+        return _packed(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())
+    from numcodecs.vlen import VLenUTF8
+
+    return _packed(bytes(VLenUTF8().encode(values.astype(object))))
+
+
+def _node(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> dict[str, Any]:
+    """The metadata of an array."""
+    text = _text(variable)
+    kind = "string" if text else variable.dtype.name
+    first = {"name": "vlen-utf8"} if text else {"name": "bytes", "configuration": {"endian": "little"}}
+    fill: Any = {"f": "NaN", "b": False}.get(variable.dtype.kind, "" if text else 0)
+    return {
+        "zarr_format": 3,
+        "node_type": "array",
+        "shape": list(shape),
+        "data_type": kind,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": list(chunk)}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": fill,
+        "codecs": [first, {"name": "zstd", "configuration": {"level": 1, "checksum": True}}],
+        "attributes": dict(variable.attrs),
+        "dimension_names": list(variable.dims),
+        "storage_transformers": [],
+    }
+
+
+class Growing:
+    """Writes a Dataset that grows along a dimension.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the group. What is there is replaced while the new one grows.
+    dimension : str
+        The first one of all variables that grow.
+    most : int, optional
+        Most rows there will be, where that is known.
+    buffer : int
+        Bytes of the rows in a chunk of all variables; 0 for ``BUFFER``.
+
+    Attributes
+    ----------
+    rows : int
+        Rows handed in.
+    shown : int
+        Rows that who opens the group sees.
+    """
+
+    def __init__(self, folder: Path, dimension: str = "time", most: int | None = None, buffer: int = 0) -> None:
+        self.folder, self.dimension, self.most, self.buffer = Path(folder), dimension, most, buffer or BUFFER
+        self.rows, self.shown, self.chunk = 0, 0, 0
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.pending: dict[str, Any] = {}
+        self.attributes: dict[str, Any] = {}
+        self.unsynced: set[Path] = set()
+
+    # -------------------------------------------------------------- rows
+    def add(self, piece: xr.Dataset) -> None:
+        """Add rows. The first piece says which variables there are; those without the dimension are taken from it.
+
+        Raises
+        ------
+        OSError
+            The disk is full, and the like.
+        """
+        n, done = piece.sizes[self.dimension], 0
+        if not self.pending:
+            self._begin(piece)
+        values = {name: piece.variables[name].values for name in self.pending}
+        while done < n:
+            filled = self.rows % self.chunk
+            take = min(self.chunk - filled, n - done)
+            for name, buffer in self.pending.items():
+                buffer[filled : filled + take] = values[name][done : done + take]
+            done += take
+            self.rows += take
+            if filled + take == self.chunk:
+                self._write_chunk(self.rows // self.chunk - 1, self.chunk)
+
+    def _begin(self, piece: xr.Dataset) -> None:
+        growing = {str(name): v for name, v in piece.variables.items() if self.dimension in v.dims}
+        row = sum(v.dtype.itemsize * math.prod(v.shape[1:]) for v in growing.values())
+        self.chunk = max(1, min(self.buffer // row, self.most or self.buffer))
+        for name, variable in growing.items():
+            within = variable.shape[1:]
+            node = _node(variable, (0, *within), (self.chunk, *(max(1, size) for size in within)))
+            fill = np.nan if variable.dtype.kind == "f" else 0
+            self.pending[name] = np.full((self.chunk, *within), fill, dtype=variable.dtype)
+            self._put(name, node)
+        self.put(piece.drop_vars(list(growing)))
+
+    def _write_chunk(self, number: int, filled: int) -> None:
+        for name, buffer in self.pending.items():
+            if filled < self.chunk:
+                buffer[filled:] = np.nan if buffer.dtype.kind == "f" else 0
+            self._write(self._chunk_file(name, number, buffer.ndim), encoded(buffer))
+
+    def _write(self, file: Path, data: bytes) -> None:
+        write(file, data)
+        self.unsynced.add(file)
+
+    def _chunk_file(self, name: str, number: int, dimensions: int) -> Path:
+        return self.folder.joinpath(name, "c", str(number), *["0"] * (dimensions - 1))
+
+    def _remove_beyond(self, name: str) -> None:
+        """Remove chunks of another run of the same, which had more rows when it ended."""
+        chunks = -(-self.rows // self.chunk)
+        for entry in (self.folder / name / "c").glob("*"):
+            if entry.name.isdigit() and int(entry.name) >= chunks:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+    # -------------------------------------------------------------- what does not grow
+    def _put(self, name: str, node: dict[str, Any]) -> None:
+        self.nodes[name] = node
+        self._write(self.folder / name / NODE, json.dumps(node, default=_plain).encode())
+
+    def put(self, fixed: xr.Dataset) -> None:
+        """Write variables that do not grow, each in one chunk, in the place of those of that name.
+
+        Raises
+        ------
+        OSError
+            As ``add``.
+        """
+        for name, variable in fixed.variables.items():
+            values = variable.values
+            chunk = tuple(max(1, size) for size in values.shape)
+            if values.size:
+                file = self.folder.joinpath(str(name), "c", *["0"] * values.ndim)
+                self._write(file, encoded(values))
+            self._put(str(name), _node(variable, values.shape, chunk))
+
+    def describe(self, name: str, attributes: Mapping[str, Any]) -> None:
+        """Other attributes of a variable, from the next ``show`` on."""
+        self.nodes[name]["attributes"] = dict(attributes)
+
+    def show(self, attributes: Mapping[str, Any], last: bool = False) -> None:
+        """Write the unfinished chunk and, after it, the metadata by which others see all rows handed in.
+
+        Parameters
+        ----------
+        attributes : mapping
+            Of the Dataset, from now on.
+        last : bool
+            Whether these are all the rows: the metadata of each array is written, too, and all files are synced.
+
+        Raises
+        ------
+        OSError
+            As ``add``; what was seen before is still seen.
+        """
+        filled = self.rows % self.chunk if self.chunk else 0
+        if filled:
+            self._write_chunk(self.rows // self.chunk, filled)
+        for name in self.pending:
+            self.nodes[name] = {**self.nodes[name], "shape": [self.rows, *self.nodes[name]["shape"][1:]]}
+            if last:
+                self._put(name, self.nodes[name])
+                self._remove_beyond(name)
+        self.attributes = dict(attributes)
+        node = {
+            "zarr_format": 3,
+            "node_type": "group",
+            "attributes": self.attributes,
+            "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": self.nodes},
+        }
+        data = json.dumps(node, default=_plain).encode()
+        if last:
+            sync(self.unsynced)
+            self.unsynced.clear()
+            write_durably(self.folder / NODE, data)
+        else:
+            write(self.folder / NODE, data)
+        self.shown = self.rows
+
+
+# ------------------------------------------------------------------ reading
+@cache
+def _without_indexes() -> dict[str, Any]:
+    """The argument of ``xarray.open_zarr``, where it has one, that reads no coordinate when a Dataset is opened."""
+    import xarray as xr
+
+    known = inspect.signature(xr.open_zarr).parameters
+    return {"create_default_indexes": False} if "create_default_indexes" in known else {}
+
+
+@cache
+def _on_disk() -> Any:
+    """The class of indexes that find rows by a coordinate left on disk, of which they read what they need."""
+    import xarray as xr
+    from xarray.core.indexing import IndexSelResult
+
+    class OnDisk(xr.Index):
+        """Rows by a coordinate that grows, or falls, from row to row."""
+
+        def __init__(self, variable: xr.Variable) -> None:
+            self.variable, self.dimension = variable, variable.dims[0]
+            self.sign = -1.0 if len(variable) > 1 and self.at(-1) < self.at(0) else 1.0
+
+        @classmethod
+        def from_variables(cls, variables: Mapping[Any, xr.Variable], *, options: Mapping[str, Any]) -> OnDisk:
+            (variable,) = variables.values()
+            return cls(variable)
+
+        def create_variables(self, variables: Mapping[Any, xr.Variable] | None = None) -> Any:
+            return dict.fromkeys(variables or [self.dimension], self.variable)
+
+        def at(self, row: int) -> float:
+            return float(self.variable[row].values)
+
+        def first(self, value: float, beyond: bool) -> int:
+            """The first row at a value or behind it; only behind it if ``beyond``."""
+            low, high = 0, len(self.variable)
+            while low < high:
+                middle = (low + high) // 2
+                ahead = self.sign * (self.at(middle) - value)
+                low, high = (middle + 1, high) if ahead < 0.0 or (beyond and ahead == 0.0) else (low, middle)
+            return low
+
+        def one(self, value: float, method: str | None, tolerance: float | None) -> int:
+            """The row of a value, or the one that ``method`` takes for it."""
+            row, rows = self.first(value, False), len(self.variable)
+            if row < rows and self.at(row) == value:
+                return row
+            before, after = ([k] if 0 <= k < rows else [] for k in (row - 1, row))
+            kept = {
+                "nearest": before + after, "pad": before, "ffill": before, "backfill": after, "bfill": after,
+            }.get(method or "", [])  # fmt: skip
+            if not kept:
+                raise KeyError(value)
+            found = min(kept, key=lambda k: abs(self.at(k) - value))
+            if tolerance is not None and abs(self.at(found) - value) > tolerance:
+                raise KeyError(value)
+            return found
+
+        def sel(self, labels: dict[Any, Any], method: str | None = None, tolerance: float | None = None) -> Any:
+            (label,) = labels.values()
+            if isinstance(label, slice):
+                begin = 0 if label.start is None else self.first(float(label.start), False)
+                end = None if label.stop is None else self.first(float(label.stop), True)
+                return IndexSelResult({self.dimension: slice(begin, end, label.step)})
+            values = np.asarray(label, dtype=float)
+            rows = np.array([self.one(x, method, tolerance) for x in values.ravel()], dtype=np.int64)
+            if isinstance(label, xr.DataArray | xr.Variable) and values.ndim:
+                return IndexSelResult({self.dimension: xr.Variable(label.dims, rows.reshape(values.shape))})
+            return IndexSelResult({self.dimension: rows.reshape(values.shape) if values.ndim else int(rows[0])})
+
+        def isel(self, indexers: Mapping[Any, Any]) -> Any:
+            rows = indexers[self.dimension]
+            if isinstance(rows, slice):
+                left = self.variable[rows]
+                return type(self)(left) if len(left) > INDEXED else xr.indexes.PandasIndex(left.values, self.dimension)
+            if np.ndim(rows) == 1 and getattr(rows, "dims", (self.dimension,)) == (self.dimension,):
+                return xr.indexes.PandasIndex(self.variable[rows].values, self.dimension)
+            return None
+
+        def equals(self, other: Any, **_: Any) -> bool:
+            return isinstance(other, OnDisk) and bool(self.variable.equals(other.variable))  # type: ignore[no-untyped-call]
+
+    return OnDisk
+
+
+def opened(folder: Path, dimension: str = "time") -> xr.Dataset:
+    """Open a Dataset on disk: its variables are read when they are used, the parts of them that are used.
+
+    Parameters
+    ----------
+    folder : Path
+        What ``Growing`` wrote, or is writing: the rows shown last.
+    dimension : str
+        The one along which it grows.
+
+    Raises
+    ------
+    OSError, ValueError, KeyError
+        There is none, or it is damaged.
+    """
+    import xarray as xr
+
+    ds: xr.Dataset = xr.open_zarr(
+        folder, chunks=None, decode_times=False, consolidated=True, zarr_format=3, **_without_indexes()
+    ).drop_encoding()
+    for name in [name for name, v in ds.variables.items() if _text(v)]:  # labels and kinds of events: fixed, and few
+        text = ds.variables[name]
+        ds[name] = (text.dims, np.array(text.values.tolist(), dtype=str).reshape(text.shape), text.attrs)
+    for name in map(str, ds.coords):
+        if name in ds.dims and name not in ds.xindexes:
+            many = name == dimension and ds.sizes[dimension] > INDEXED
+            ds = ds.set_xindex(name, _on_disk()) if many else ds.set_xindex(name)
+    return ds

@@ -1,0 +1,288 @@
+"""Rows that go to a store leave the memory, and the trajectory there is the one computed from all rows at once."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import polhode as ph
+from polhode import events, forces
+from polhode.runs import rows, store, streamed
+from polhode.trajectory import growing
+
+START = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
+
+
+def top():
+    return ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.zarr"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """All sizes so small that a run of some hundred rows is a long one: rows leave, pieces and chunks are many."""
+    for module, name, value in (
+        (rows, "SLICE", 1), (rows, "KEPT", 1), (streamed, "PIECE", 5 * 13 * 8), (growing, "BUFFER", 2000),
+        (store, "CHUNK", 1000), (store, "SHORT_CHUNK", 12), (streamed, "SECONDS", 0.0),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # thousands of them, for which the disk would be waited for
+
+
+def three_bodies():
+    return ph.gravitating_bodies(mu=(1.0, 1e-3, 1e-4))
+
+
+def lit():
+    light = forces.radiation_pressure(0.01, direction=(-1, 0, 0), shadow="cylinder", radius=0.5)
+    return ph.orbit(1.0, forces=[forces.impulse(3.33, 0.05, "velocity"), light])
+
+
+ORBIT = {"position": (1, 0, 0), "velocity": (0, 1.0, 0.2)}
+RUNS = {
+    "steps of one size": (top, "trapm", {"step": 0.01, "steps": 300} | START),
+    "processed": (top, "pmlf6", {"step": 0.01, "steps": 300, "every": 2} | START),
+    "own coordinates": (top, "rotation_vector:gauss4", {"step": 0.01, "steps": 100} | START),
+    "angles near their pole": (top, "euler:gauss4", {"step": 0.01, "steps": 100, "sequence": "ZXZ",
+                               "attitude": (1, 0, 0, 0), "angular_velocity": (0, 0, 1.0)}),
+    "a bath": (lambda: ph.particle(mass=2.0, stiffness=3.0), "baoab", {"step": 0.01, "steps": 200, "temperature": 1.0,
+               "friction": 1.0, "position": (1, 0, 0)}),
+    "chosen steps": (top, "mkrk:dp5", {"steps": ph.Tolerance(1e-10), "t_end": 9.0} | START),
+    "a clock": (top, "reversible:v2", {"step": 0.01, "t_end": 3.0} | START),
+    "samples": (top, "trapm", {"step": 0.01, "steps": 300, "t_eval": np.linspace(0.0, 3.0, 77)} | START),
+    "compensated": (three_bodies, "v2", {"step": 0.01, "steps": 100, "settings": {"compensated": True},
+                    "position": [(0, 0, 0), (1, 0, 0), (0, 1.5, 0)],
+                    "velocity": [(0, 0, 0), (0, 1, 0), (-0.8, 0, 0)]}),
+    "works, impulses and events": (lit, "mkrk:dp5", {"step": 0.05, "t_end": 12.0, "events": ["periapsis"]} | ORBIT),
+    "a terminal event": (lit, "mkrk:dp5", {"steps": ph.Tolerance(1e-9), "t_end": 12.0,
+                         "events": [events.altitude(0.3, 1.0, terminal=True)]} | ORBIT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_trajectory_is_that_of_a_run_in_memory(path, small, name):
+    system, method, more = RUNS[name]
+    whole = ph.integrate(system(), method, **more)
+    ds = ph.integrate(system(), method, **more, store=path)
+    assert not ds.variables["energy"]._in_memory
+    assert ds.identical(whole) and ph.load(path).identical(whole) and ph.load(path, lazy=True).identical(whole)
+    assert ph.resume(path).identical(whole)
+    with xr.open_zarr(path / "trajectory", decode_times=False) as other:
+        assert other.load().identical(whole)
+    assert len(list((path / "state" / "c").iterdir())) > 5
+    assert len(list((path / "trajectory" / "energy" / "c").iterdir())) > 2
+
+
+def looked(run, *more):
+    """How rows leave the memory: the first one there, after each commit."""
+    seen = []
+
+    def commit(live, *rest, real=store.LiveStore.commit, **words):
+        real(live, *rest, **words)
+        seen.append((live.record.first, live.record.held))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store.LiveStore, "commit", commit)
+        return run(*more), seen
+
+
+def test_rows_leave_the_memory(path, small):
+    _, seen = looked(lambda: ph.integrate(top(), "trapm", step=0.01, steps=1000, **START, store=path))
+    assert max(held for _, held in seen) <= 33 and seen[-1][0] + seen[-1][1] == 1001
+    samples = np.linspace(0.0, 1.0, 500)  # these stay, as their times do
+    more = {"step": 0.01, "steps": 100, "t_eval": samples, "store": path.with_name("b.zarr")} | START
+    _, seen = looked(lambda: ph.integrate(top(), "trapm", **more))
+    assert seen[-1] == (0, 500)
+
+
+def test_a_run_too_long_for_the_memory_needs_a_store(path, monkeypatch, small):
+    monkeypatch.setattr(rows, "memory", lambda: 16 * 13 * 1000)
+    more = {"step": 0.01, "steps": 3000} | START
+    with pytest.raises(ph.errors.InvalidInput, match=r"larger every, or let them go to a store \(store='run.zarr'\)"):
+        ph.integrate(top(), "trapm", **more)
+    assert ph.integrate(top(), "trapm", **more, store=path).sizes["time"] == 3001
+
+
+def test_ctrl_c_in_a_long_run(path, small):
+    whole = ph.integrate(top(), "trapm", step=0.01, steps=1000, **START)
+
+    def interrupt(progress):
+        if progress.done >= 500:
+            raise KeyboardInterrupt
+
+    with pytest.raises(ph.errors.Interrupted) as caught:
+        ph.integrate(top(), "trapm", step=0.01, steps=1000, **START, store=path, progress=interrupt)
+    so_far = caught.value.trajectory
+    n = so_far.sizes["time"]
+    assert 500 < n < 1001 and not so_far.variables["energy"]._in_memory and so_far.attrs["steps"] == n - 1
+    assert so_far.attrs["incomplete"] == str(caught.value) and so_far.attitude.equals(whole.attitude[:n])
+    assert ph.resume(path).identical(whole)
+    assert so_far.attitude.equals(whole.attitude[:n])  # who has opened it goes on reading
+
+
+def fading(t, q, parameters):
+    return np.inf if t > 6.995 else parameters[0]
+
+
+def test_a_row_that_fails_ends_a_long_run(path, small):
+    """A potential that is infinite: in memory that shows at the end, in a store at the next commit."""
+    body = ph.rigid_body((1, 2, 2.5), potential=fading, parameters=[1e-9])
+    more = {"step": 0.01, "steps": 1000, "angular_velocity": (0.1, 0.2, 0.3), "settings": {"guard": False}}
+    with pytest.raises(ph.errors.PolhodeError, match=r"returned inf at t = 7;") as plain:
+        ph.integrate(body, "v2/mr", **more)
+    with pytest.raises(type(plain.value), match=r"returned inf at t = 7;") as caught:
+        ph.integrate(body, "v2/mr", **more, store=path)
+    kept = caught.value.trajectory
+    assert kept.sizes["time"] == plain.value.trajectory.sizes["time"] == 700
+    assert kept.energy.equals(plain.value.trajectory.energy) and "incomplete" in kept.attrs
+    assert json.loads((path / "checkpoint.json").read_text())["steps"] < 800
+    with pytest.raises(type(plain.value)):
+        ph.resume(path, potential=fading)
+
+
+def test_a_long_run_that_blows_up(path, small):
+    dipping = ph.orbit(1.0)
+    more = {"step": 0.01, "steps": 3000, "position": (1, 0, 0), "velocity": (0, 1e-4, 0)}
+    coarse = pytest.warns(ph.errors.CoarseStepWarning)
+    with coarse, pytest.raises(ph.errors.NotFinite, match="blew up between") as plain:
+        ph.integrate(dipping, "v2", **more)
+    with coarse, pytest.raises(ph.errors.NotFinite, match="blew up between") as caught:
+        ph.integrate(dipping, "v2", **more, store=path)
+    assert str(caught.value) == str(plain.value)
+    assert caught.value.trajectory.position.equals(plain.value.trajectory.position)
+
+
+def test_warnings_of_a_long_run(path, small):
+    coarse = ph.particle(mass=1.0, stiffness=3.9)
+    more = {"step": 1.0, "steps": 400, "position": (1, 0, 0), "velocity": (0, 0, 0)}
+    with pytest.warns(ph.errors.PolhodeWarning) as plain:
+        whole = ph.integrate(coarse, "v2", **more)
+    with pytest.warns(ph.errors.PolhodeWarning) as told:
+        ds = ph.integrate(coarse, "v2", **more, store=path)
+    assert [str(one.message) for one in told] == [str(one.message) for one in plain] and ds.identical(whole)
+
+
+def test_a_disk_that_is_full_when_the_trajectory_is_written(path, small, monkeypatch):
+    whole = ph.integrate(top(), "trapm", step=0.01, steps=1000, **START)
+    count = 0
+
+    def full(file, data, real=growing.write):
+        nonlocal count
+        count += 1
+        if count > 400:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(file, data)
+
+    with monkeypatch.context() as short, pytest.raises(ph.errors.FileProblem, match=r"No space left .*resume") as no:
+        short.setattr(growing, "write", full)
+        ph.integrate(top(), "trapm", step=0.01, steps=1000, **START, store=ph.Store(path, 0))
+    kept = no.value.trajectory
+    n = kept.sizes["time"]
+    assert 20 < n < 900 and "No space left" in kept.attrs["incomplete"] and "\n" not in str(no.value)
+    assert kept.energy.equals(whole.energy[:n]) and ph.load(path).sizes["time"] >= n
+    assert ph.resume(path).identical(whole)
+
+
+def test_reading_what_is_not_there(path, tmp_path):
+    ds = ph.integrate(top(), "trapm", step=0.01, steps=10, **START, store=path)
+    with pytest.raises(ph.errors.InvalidInput, match="a store read lazily needs none"):
+        ph.load(path, lazy=True, torque=fading)
+    with pytest.raises(ph.errors.InvalidInput, match="lazy must be True or False, not 'yes'"):
+        ph.load(path, lazy="yes")
+    ph.save(ds, tmp_path / "a.nc")
+    assert ph.load(tmp_path / "a.nc").identical(ds)
+    with pytest.raises(ph.errors.InvalidInput, match="is no live store of a run, and is read into memory"):
+        ph.load(tmp_path / "a.nc", lazy=True)
+    (path / "trajectory" / "zarr.json").unlink()  # as one that an earlier version wrote
+    with pytest.raises(ph.errors.FileProblem, match=r"is not written yet; polhode\.load without lazy"):
+        ph.load(path, lazy=True)
+    assert ph.resume(path).identical(ds) and ph.load(path, lazy=True).identical(ds)
+
+
+READER = """
+import sys, time, xarray as xr
+seen = []
+end = time.monotonic() + 60
+while time.monotonic() < end and (not seen or seen[-1] < int(sys.argv[2])):
+    try:
+        with xr.open_zarr(sys.argv[1] + "/trajectory", decode_times=False) as ds:
+            n = ds.sizes["time"]
+            if not seen or n > seen[-1]:
+                ds.load()
+                assert not any(bool(v.isnull().any()) for v in ds.variables.values() if v.dtype.kind == "f")
+                assert abs(float(ds.energy_error[-1])) < 1e-3 and ds.attrs["method"] == "trapm"
+                seen.append(n)
+                print(n, flush=True)
+    except FileNotFoundError:
+        time.sleep(0.01)
+"""
+
+
+def test_another_process_reads_while_it_grows(path, small):
+    """It sees whole rows only, and more of them as the run goes on."""
+    reader = None
+    steps, marks = 2000, []
+
+    def tell(progress):
+        nonlocal reader
+        if reader is None and progress.done >= 100:
+            reader = subprocess.Popen([sys.executable, "-c", READER, str(path), str(steps + 1)],
+                                      stdout=subprocess.PIPE, text=True)  # fmt: skip
+        if progress.done >= 200 * (len(marks) + 1) and len(marks) < 3:
+            marks.append(int(reader.stdout.readline()))
+
+    ph.integrate(top(), "trapm", step=0.01, steps=steps, **START, store=path, progress=tell)
+    marks += map(int, reader.stdout.read().split())
+    reader.stdout.close()
+    assert reader.wait(timeout=90) == 0 and marks[0] < 1000 and marks[-1] == steps + 1 and len(marks) > 3
+
+
+MEMORY = """
+import sys, polhode as ph
+top = ph.heavy_top(inertia=(5, 5, 1), center_of_mass=(0, 0, 1), weight=20.0)
+for steps, name in ((1000, "warm"), (int(sys.argv[2]), "run")):
+    ds = ph.integrate(top, "trapm", step=1e-4, steps=steps, attitude=(0.8, 0.6, 0, 0), angular_velocity=(0.3, -0.2, 4),
+                      store=f"{sys.argv[1]}/{name}.zarr")
+rows, middle = ds.sizes["time"], float(ds.energy.sel(time=5e-5 * steps, method="nearest"))
+used = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
+print(rows, float(used[0]) / 1e3)
+"""
+
+
+def memory_of(folder, steps):
+    """Largest memory in MB of a process that takes so many steps, all of them recorded."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, folder, str(steps)], capture_output=True, text=True, check=True
+    )
+    rows, used = done.stdout.split()
+    assert int(rows) == steps + 1
+    return float(used)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    few, many = memory_of(tmp_path / "few", 200_000), memory_of(tmp_path / "many", 1_000_000)
+    assert many < 300.0 and many < few + 15.0  # in memory the rows alone would take 280 MB
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("rows", [10**7, 10**8])
+def test_memory_of_very_long_runs(tmp_path, rows):
+    import shutil
+
+    if shutil.disk_usage(tmp_path).free < 250 * rows:
+        pytest.skip("not enough room on the disk")
+    assert memory_of(tmp_path, rows) < 300.0
+    shutil.rmtree(tmp_path)
