@@ -182,6 +182,47 @@ def test_processed_methods_are_prepared_and_presented():
         assert difference(y[None, k : k + 1], bench.y[None, None]) <= 2
 
 
+REGISTERS = {"ctaid": "load i32, ptr @polhode_thread", "ntid": "add i32 0, 1", "tid": "add i32 0, 0"}
+
+
+class AsOptimised:
+    """The module as it is optimised for a device, run by this processor: a thread, and so a block, for each member."""
+
+    def __init__(self, loop):
+        target = device.ptx()
+        text = str(device.optimised(device.module_of(loop, target, LIBRARY), target.machine(), target))
+        text = re.sub(r"^target .*$", "", text, flags=re.MULTILINE).replace("ptx_kernel ", "")
+        for name, value in REGISTERS.items():
+            own = f"define i32 @its_{name}() {{\n%v = {value}\nret i32 %v\n}}"
+            text = re.sub(rf"^declare .*sreg\.{name}\.x\(\).*$", own, text, flags=re.MULTILINE)
+            text = text.replace(f"@llvm.nvvm.read.ptx.sreg.{name}.x", f"@its_{name}")
+        machine = device.HOST.machine()
+        module = llvm.parse_assembly(text + "\n@polhode_thread = global i32 0\n")
+        module.triple, module.data_layout = device.HOST.triple, str(machine.target_data)
+        self.engine = llvm.create_mcjit_compiler(module, machine)
+        self.engine.finalize_object()
+        kinds = [ctypes.c_int64, *(ctypes.c_double if k is device.FLOAT else ctypes.c_int64 for k in loop.arguments)]
+        self.call = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address(device.ENTRY))
+        self.thread = ctypes.c_int32.from_address(self.engine.get_global_value_address("polhode_thread"))
+
+    def __call__(self, M, *arguments):
+        for k in (*reversed(range(M)), M, M + 7):  # in any order; threads beyond the last member do nothing
+            self.thread.value = k
+            self.call(M, *(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
+
+
+@pytest.mark.parametrize(("name", "chosen"), [("top", "v2/mr"), ("user", "mkrk:rk4"), ("orbit", "rkn6_14a/kepler")])
+def test_what_is_optimised_for_a_device_gives_the_same_numbers(name, chosen):
+    bench, states, h = integrator_of(name, chosen)
+    loop = loop_of(bench)
+    rows, statuses, done = simulated(AsOptimised(loop), bench, states, 10, h, 5)
+    here, _, _ = simulated(device.Simulated(loop, LIBRARY), bench, states, 10, h, 5)
+    assert statuses.tolist() == [L.OK] * 3
+    assert done.tolist() == [10] * 3
+    assert difference(rows, here) <= 2
+    assert difference(rows, scalar(bench, states, 10, h, 5)) <= 4
+
+
 # ------------------------------------------------------------------ PTX
 @functools.cache
 def ptx(name, chosen):

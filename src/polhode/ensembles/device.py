@@ -28,7 +28,7 @@ from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.systems import System
 
-MOST_MEMORY = 4096
+MOST_MEMORY = 8192
 """Most numbers of scratch memory of a member."""
 MOST_STEPS = 2000
 """Most steps of a launch: long ones make a device deaf, and Ctrl-C is heard between them."""
