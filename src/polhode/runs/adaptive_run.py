@@ -60,6 +60,13 @@ class AdaptiveRun(Run):
         return float(self.integrator.controller_state[L.TIME])
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """The longest and the shortest step there may be."""
+        span = abs(self.end - self.t0)
+        most = span / 10.0 if self.integrator.prepared.controller == "ode45" else inf
+        return self.asked.max_step or most, SHORTEST * span
+
+    @property
     def share(self) -> float:
         return (self.now - self.t0) / (self.end - self.t0) if self.end != self.t0 else 1.0
 
@@ -94,9 +101,7 @@ class AdaptiveRun(Run):
 
     def carry_out(self, record: Record, every: int, samples: Any, between_slices: Callable[[], None]) -> None:
         integrator, controller_state, most = self.integrator, self.integrator.controller_state, self.asked.max_steps
-        span = abs(self.end - self.t0)
-        longest = self.asked.max_step or (span / 10.0 if integrator.prepared.controller == "ode45" else inf)
-        shortest = SHORTEST * span
+        longest, shortest = self.limits
         wanted = np.empty(0)
         if samples is None and not self.resumed:
             record.add(self.t0, self.start, 0)

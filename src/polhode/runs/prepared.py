@@ -166,9 +166,9 @@ class PreparedRuns:
         start : State, mapping or xarray.Dataset
             As of ``polhode.integrate``.
         parameters : mapping or sequence of float, optional
-            As of ``polhode.integrate``. Nothing is compiled or set up for them. Numbers of the user's functions, and
-            arguments that are parameters as they are (``weight`` of a top, ``mu`` of an orbit), cost nothing; for
-            others the system is built again, some 0.1 ms.
+            As of ``polhode.integrate``; nothing is compiled for them. Numbers of the user's functions, and arguments
+            that are parameters as they are (``weight`` of a top, ``mu`` of an orbit), cost nothing; for others the
+            system is built again, some 0.1 ms, and set up again by methods that are made for one system (``taylor``).
 
         Raises
         ------

@@ -17,6 +17,7 @@ import numpy as np
 from polhode.arguments import NUMBERS
 from polhode.errors import PolhodeError
 from polhode.kernel import layout as L
+from polhode.runs.adaptive_run import AdaptiveRun
 from polhode.runs.initial_state import of_one_body, start_state
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import Request
@@ -27,11 +28,13 @@ from polhode.systems import System
 STATE_SET = frozenset(STATE_WORDS)
 MOST_MEMORY = 1024
 """Most numbers behind the parameters that are written anew for each run."""
+MOST_TRIED = 1024
+"""Most steps that are tried by a tolerance in one call."""
 Answer = tuple[Any, Any, System | Callable[[], System]]
 
 
 class Repeated:
-    """Runs of one kind, with steps of one size; ``Repeated.of`` says whether runs can be made so.
+    """Runs of one kind; ``Repeated.of`` says whether runs can be made so.
 
     Attributes
     ----------
@@ -40,30 +43,37 @@ class Repeated:
     """
 
     def __init__(self, request: Request) -> None:
-        self.run = run = Run(request)
+        self.run = run = self.kind(request)
         self.integrator, self.system, self.t0 = run.integrator, request.system, request.t0
         self.alone, self.attracted = self.system.alone, "central_gravity" in self.system.provides
-        self.steps, self.every, self.h = int(run.total or 0), request.recording.every, run.h
+        self.every, self.begun = request.recording.every, request.state.values.copy()
+        self.kept, self.parameters = run.step_info.copy(), self.integrator.parameters.copy()
+        self.fixed: frozenset[int] | None = None
+        self.set_out()
+
+    kind: type[Run] = Run
+
+    def set_out(self) -> None:
+        """What the loop asks for beside the state."""
+        run = self.run
+        self.steps, self.h = int(run.total or 0), run.h
         self.rows, over = divmod(self.steps, self.every)
         numbers = [*range(0, self.steps + 1, self.every), *[self.steps] * (over > 0)]
-        self.times = self.t0 + np.array(numbers) * self.h
-        self.begun, self.over = request.state.values.copy(), over > 0
+        self.times, self.over = self.t0 + np.array(numbers) * self.h, over > 0
         self.counts = np.zeros(self.rows, dtype=np.int64)
-        self.kept, self.parameters = run.step_info.copy(), self.integrator.parameters.copy()
-        self.kernel: Any = None
-        self.fixed: frozenset[int] | None = None
 
-    @classmethod
-    def of(cls, run: Run, request: Request) -> Repeated | None:
+    @staticmethod
+    def of(run: Run, request: Request) -> Repeated | None:
         """The runs like this one, which is over; None where they need more than the loop, or more time than a slice."""
+        cls = {Run: Repeated, AdaptiveRun: RepeatedByTolerance}.get(type(run))
         system, prepared = request.system, run.integrator.prepared
         watched = request.events or request.breaks or system.switches or system.impulses or system.watches
         own = prepared.processed or prepared.coordinates or prepared.bath or prepared.step_density
         shared = system.serve is not None or system.memory > MOST_MEMORY or system.check is not None
-        other = type(run) is not Run or request.samples is not None or request.since is not None
-        if other or watched or own or shared or not run.total or run.seconds > SLICE_SECONDS / 2:
+        other = cls is None or request.samples is not None or request.since is not None
+        if other or watched or own or shared or not run.done or run.seconds > SLICE_SECONDS / 2:
             return None
-        return cls(request)
+        return cls(request)  # type: ignore[misc]
 
     def answer(self, start: Any, parameters: Any) -> Answer | None:
         """Times, states and the system (or what makes it) of one run; None where the ordinary run has to tell."""
@@ -100,29 +110,35 @@ class Repeated:
                 y = start_state(system, *map(get, STATE_WORDS))
             except PolhodeError:
                 return None
-        states = np.empty((1 + self.rows + self.over, self.begun.size))
-        states[0] = self.begun
-        states[0, : y.size] = y
-        if system is not self.system and not self._fits(system, states[0]):
+        integrator.y[:] = self.begun
+        integrator.y[: y.size] = y
+        if system is not self.system and not self._fits(system, integrator.y):
             return None
-        integrator.y[:] = states[0]
         integrator.step_info[:] = self.kept
         try:
-            status = integrator.loop(
-                L.MARCHING, 0, self.steps, self.every, self.t0, self.h, integrator.limit, self.system.N,
-                integrator.blocks.size // 2, integrator.y, integrator.addresses, states[1 : 1 + self.rows], self.counts,
-                integrator.event_addresses, integrator.sides, integrator.before,
-            )  # fmt: skip
+            found = self.rows_of()
         except Exception:  # a function of the user's
             return None
         finally:
             if system is not self.system:
                 integrator.bodies[:], integrator.frames[:] = self.system.bodies, np.ravel(self.system.frames)
+        return None if found is None else (*found, made)
+
+    def rows_of(self) -> tuple[Any, Any] | None:
+        """Times and states of the run from the state in the arrays; None where a step fails."""
+        integrator = self.integrator
+        states = np.empty((1 + self.rows + self.over, self.begun.size))
+        states[0] = integrator.y
+        status = integrator.loop(
+            L.MARCHING, 0, self.steps, self.every, self.t0, self.h, integrator.limit, self.system.N,
+            integrator.blocks.size // 2, integrator.y, integrator.addresses, states[1 : 1 + self.rows], self.counts,
+            integrator.event_addresses, integrator.sides, integrator.before,
+        )  # fmt: skip
         if status != L.OK:
             return None
         if self.over:
             states[-1] = integrator.y
-        return self.times.copy(), states, made
+        return self.times.copy(), states
 
     def _places(self, parameters: Any) -> list[tuple[int, float]] | None:
         """Where parameters go that stand among those of the roles as they are given; None where they do not, or where
@@ -171,3 +187,39 @@ class Repeated:
         integrator.bodies[:], integrator.frames[:] = system._bodies, np.ravel(system.frames)
         integrator.parameters[:] = system.with_memory
         return True
+
+
+class RepeatedByTolerance(Repeated):
+    """Runs of one kind, with steps that a tolerance chooses."""
+
+    kind = AdaptiveRun
+
+    def set_out(self) -> None:
+        """What the loop asks for beside the state."""
+        assert isinstance(self.run, AdaptiveRun)
+        self.end, (self.longest, self.shortest) = self.run.final, self.run.limits
+        self.course, self.most = self.integrator.controller_state.copy(), min(MOST_TRIED, self.run.asked.max_steps)
+        rows = self.most // self.every + 1
+        self.at, self.sizes = np.empty((2, rows))
+        self.states, self.counts = np.empty((rows, self.begun.size)), np.zeros(rows, dtype=np.int64)
+        self.none = np.empty(0)
+
+    def rows_of(self) -> tuple[Any, Any] | None:
+        """Times and states of the run from the state in the arrays; None where a step fails, or more are needed."""
+        integrator = self.integrator
+        course, begun = integrator.controller_state, integrator.y.copy()
+        course[:] = self.course
+        status = integrator.march_adaptive(
+            self.most, self.every, self.end, self.none, self.at, self.sizes, self.states, self.counts,
+            longest=self.longest, shortest=self.shortest,
+        )  # fmt: skip
+        if status != L.OK or course[L.TIME] != self.end:
+            return None
+        n = int(course[L.ROWS])
+        over = not n or self.at[n - 1] != self.end
+        times, states = np.empty(1 + n + over), np.empty((1 + n + over, begun.size))
+        times[0], states[0] = self.t0, begun
+        times[1 : n + 1], states[1 : n + 1] = self.at[:n], self.states[:n]
+        if over:
+            times[-1], states[-1] = self.end, integrator.y
+        return times, states
