@@ -198,7 +198,7 @@ class RepeatedByTolerance(Repeated):
         """What the loop asks for beside the state."""
         assert isinstance(self.run, AdaptiveRun)
         self.end, (self.longest, self.shortest) = self.run.final, self.run.limits
-        self.course, self.most = self.integrator.controller_state.copy(), min(MOST_TRIED, self.run.asked.max_steps)
+        self.first_state, self.most = self.integrator.controller_state.copy(), min(MOST_TRIED, self.run.asked.max_steps)
         rows = self.most // self.every + 1
         self.at, self.sizes = np.empty((2, rows))
         self.states, self.counts = np.empty((rows, self.begun.size)), np.zeros(rows, dtype=np.int64)
@@ -207,15 +207,15 @@ class RepeatedByTolerance(Repeated):
     def rows_of(self) -> tuple[Any, Any] | None:
         """Times and states of the run from the state in the arrays; None where a step fails, or more are needed."""
         integrator = self.integrator
-        course, begun = integrator.controller_state, integrator.y.copy()
-        course[:] = self.course
+        controller_state, begun = integrator.controller_state, integrator.y.copy()
+        controller_state[:] = self.first_state
         status = integrator.march_adaptive(
             self.most, self.every, self.end, self.none, self.at, self.sizes, self.states, self.counts,
             longest=self.longest, shortest=self.shortest,
         )  # fmt: skip
-        if status != L.OK or course[L.TIME] != self.end:
+        if status != L.OK or controller_state[L.TIME] != self.end:
             return None
-        n = int(course[L.ROWS])
+        n = int(controller_state[L.ROWS])
         over = not n or self.at[n - 1] != self.end
         times, states = np.empty(1 + n + over), np.empty((1 + n + over, begun.size))
         times[0], states[0] = self.t0, begun
