@@ -1,11 +1,14 @@
 """Ensembles: every member is bit for bit the run it would be alone, whatever the method, the threads and the others."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
-from polhode.ensembles import cuda, members
+from polhode.ensembles import cuda, ensemble, members
 from polhode.errors import InvalidInput
 
 M = 5
@@ -334,3 +337,23 @@ def test_energies_that_are_off_are_warned_of_once():
             ph.ensemble(TOP, "quaternion_rk", members={"angular_velocity": fast}, reduce=reduce,
                         settings={"guard": True}, **words)  # fmt: skip
         assert len([one for one in told if one.category is ph.errors.EnergyWarning]) == 1
+
+
+@pytest.mark.parametrize("events", [(), ["node"]])
+def test_ctrl_c_keeps_the_members_that_are_done(monkeypatch, events):
+    monkeypatch.setattr(ensemble, "BLOCK_SECONDS", 0.0)
+    told_at = []
+
+    def press(progress):
+        told_at.append(progress.done)
+        if told_at.count(3) == 1 and told_at[-1] == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    system, start = ph.orbit(EARTH.mu), orbits(20)
+    with pytest.raises(ph.errors.Interrupted, match="of 20 members") as told:
+        ph.ensemble(system, "kepler", members=start, step=300.0, steps=4, events=events, progress=press, threads=1)
+    ds = told.value.trajectory
+    done = ds.status.values == 0
+    assert 3 <= done.sum() < 20 and (ds.status.values[~done] == -1).all()
+    assert np.isfinite(ds.position[done]).all() and np.isnan(ds.position[~done]).all()
+    assert "interrupted" in str(ds.failure.values[-1])

@@ -80,7 +80,7 @@ class Members:
             with self.lock:
                 found[k], status[k], failures[k] = ds, code, sentence
                 self.done += 1
-            self.report_progress(Progress(self.done, total, self.seconds, "running", self.done / total))
+                self.report_progress(Progress(self.done, total, self.seconds, "running", self.done / total))
 
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always", PolhodeWarning)
