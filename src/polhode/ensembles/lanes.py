@@ -162,6 +162,8 @@ def flags(system: System, guarded: bool, commutes: bool = False) -> tuple[tuple[
         (L.SPLIT_LOADS, 0.0),
         (L.HAS_COMMUTATOR, float(commutes)),
         (L.HAS_SLOPES, 0.0),
+        (L.RELATIVE, 0.0),
+        (L.ABSOLUTE, 0.0),
         (L.AUXILIARY, float(len(system.auxiliary))),
         (L.COMPENSATION_AT, float(L.BODY * system.N + len(system.auxiliary))),
     )
@@ -204,6 +206,9 @@ def engine_for(
 def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[..., Any]:
     """The loop over members with the step of a method and the loads of a system, to be compiled over lanes."""
     loads = module_of(lanes_text(system.dynamics_of(part_of(prepared)), 1), HEAD).loads
+    converting = {}
+    if prepared.processed and prepared.converter is not None:
+        converting = {"convert": prepared.converter[1], "PROCESSED": True}
     commutes = prepared.modified and system.commutator is not None
     if commutes:
         loads = jit.bind(  # type: ignore[no-untyped-call]
@@ -211,7 +216,7 @@ def template(system: System, prepared: CompiledMethod, guard: bool) -> Callable[
         )  # fmt: skip
     return jit.bind(  # type: ignore[no-any-return,no-untyped-call]
         march_lanes, step=prepared.step, loads=loads, IN_LANES=IN_LANES, SHAPE=shape_of(system),
-        KNOWN=flags(system, guard, commutes),
+        KNOWN=flags(system, guard, commutes), **converting,
     )  # fmt: skip
 
 
@@ -230,11 +235,9 @@ def _reason(system: System, method: MethodSpec, prepared: CompiledMethod) -> str
         return "kernels are not compiled (NUMBA_DISABLE_JIT), so there are no lanes"
     if prepared.made_for is not None or prepared.role is not None:
         return f"{label} is written for each system, which is not done over lanes"
-    if prepared.processed:
-        return f"{label} converts its state before and after the steps, which is not done over lanes"
     if prepared.step_density:
         return f"{label} chooses its steps, which differ from lane to lane"
-    if prepared.coordinates is not None or prepared.bath is not None or prepared.slopes:
+    if prepared.bath is not None:
         return f"{label} keeps more than positions, momenta and attitudes, which is not done over lanes"
     if prepared.modified and system.commutator is None:
         return f"{label} takes commutator loads, which {system.name!r} does not state in a form for lanes"

@@ -10,7 +10,7 @@ from math import inf
 
 from numba import f8, i8
 
-from polhode.kernel import jit
+from polhode.kernel import drive, jit
 from polhode.kernel import layout as L
 from polhode.kernel.drive import squared_speed
 from polhode.kernel.jit import integers_at, numbers_at
@@ -18,6 +18,8 @@ from polhode.kernel.lane_mode import as_lanes, lane_numbers, replaced, shared_in
 from polhode.kernel.signatures import I1, Workspace
 
 step = jit.hole("step(t, h, p) -> status", "The step of the method.")
+convert = jit.hole("convert(task, t, h, p) -> status", "The converter of a processed method.", default=drive.convert)
+PROCESSED = jit.hole("PROCESSED", "Whether the method is processed.", default=False)
 loads = jit.hole("loads(part, t, N, y, bodies, parameters, out)", "The loads.")
 IN_LANES = jit.hole("IN_LANES", "Pairs (function, helper): what computes a function over lanes.")
 SHAPE = jit.hole("SHAPE", "Pairs (field, value): what is known of the workspace, such as the number of bodies.")
@@ -51,8 +53,8 @@ def recorded(numbers, at, y, length):
 
 
 def memory_of(sizes):
-    """How many numbers a lane needs: iterations, two states, bodies, frames, parameters, loads, scratch memory."""
-    return 1 + 2 * sizes[WIDTH] + (L.OF_BODY + 4) * sizes[N] + sizes[PARAMETERS] + sizes[LOAD] + sizes[WORK]
+    """How many numbers a lane needs: iterations, three states, bodies, frames, parameters, loads, scratch memory."""
+    return 1 + 3 * sizes[WIDTH] + (L.OF_BODY + 4) * sizes[N] + sizes[PARAMETERS] + sizes[LOAD] + sizes[WORK]
 
 
 def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes, addresses):
@@ -85,7 +87,8 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
     own_info = as_lanes(numbers_at(addresses, MEMORY))
     y = shifted(own_info, 1)
     stage_state = shifted(y, width)
-    bodies = shifted(stage_state, width)
+    kept = shifted(stage_state, width)
+    bodies = shifted(kept, width)
     frames = shifted(bodies, L.OF_BODY * bodies_of_system)
     parameters = shifted(frames, 4 * bodies_of_system)
     load = shifted(parameters, sizes[PARAMETERS])
@@ -113,7 +116,10 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
         info[L.LOADED] = 0.0
         status, done, most = 0, 0, 0.0
         iterations[rows * own] = 0
-        if squared_speed(bodies_of_system, y, bodies) > allowed:
+        if PROCESSED:
+            status = convert(L.PREPARING, t0, h, p)
+            info[L.LOADED] = 0.0
+        if squared_speed(bodies_of_system, y, bodies) > allowed and status == L.OK:
             status = L.TOO_LARGE
         row = 1
         for k in range(n):
@@ -134,7 +140,17 @@ def march_lanes(first_group, last_group, members, n, every, t0, h, limit, sizes,
                         done = k + 1
                         most = max(most, step_info[L.ITERATIONS])
             if (k + 1) % every == 0 or k + 1 == n:
+                if PROCESSED:
+                    for j in range(width):
+                        kept[j] = y[j]
+                    found = convert(L.PRESENTING, info[L.NEXT_TIME], h, p)
+                    if status == L.OK:
+                        status = found
+                    info[L.LOADED] = 0.0
                 recorded(record, width * (rows * own + row), y, width)
+                if PROCESSED:
+                    for j in range(width):
+                        y[j] = kept[j]
                 iterations[rows * own + row] = int(most)
                 most = 0.0 * most
                 row += 1

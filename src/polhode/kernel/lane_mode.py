@@ -125,7 +125,7 @@ def shared_info(numbers, own, known):  # type: ignore[no-untyped-def]
 
 
 COUNTED = frozenset({
-    L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED,
+    L.RESIDUAL, L.TOTAL_ITERATIONS, L.ROW_ITERATIONS, L.EVALUATIONS, L.REPEATED, L.ERROR,
 })  # fmt: skip
 """Slots of ``step_info`` that nothing is decided by."""
 
@@ -730,8 +730,8 @@ class LaneWriter(Writer):
         """Store what ``make`` returns, given a function that reads the slot."""
         owner = opened(owner)
         if isinstance(owner, Tup) and hasattr(owner.cls, "known"):
-            if isinstance(where, Known) and where.it in COUNTED:
-                return
+            if has_lanes(where) or (isinstance(where, Known) and where.it in COUNTED):
+                return  # one of two counters
             if isinstance(where, Known) and where.it in owner.cls.known:
                 raise Unsupported("a flag of the run is set")
             owner, where = self.of_info(owner, where)
