@@ -524,10 +524,16 @@ class System:
 
     @cached_property
     def _bodies(self) -> Any:
-        moments = np.where(self.without_thickness[:, None] & np.isinf(self.moments), 0.0, self.moments)
+        N, thin = self.N, self.without_thickness
+        together = np.empty(L.OF_BODY * N)
+        own = together[: L.CONSTANTS * N].reshape(N, L.CONSTANTS)
+        own[:, L.MASS], own[:, L.INERTIA : L.INERTIA + 3] = self.mass, self.moments
         with np.errstate(divide="ignore"):
-            inverse = 1.0 / np.column_stack([self.mass, self.moments])
-        return np.concatenate([np.column_stack([self.mass, moments, inverse]).ravel(), np.ravel(self.frames)])
+            np.divide(1.0, own[:, : L.INVERSE_MASS], out=own[:, L.INVERSE_MASS :])
+        if thin.any():
+            own[:, L.INERTIA : L.INERTIA + 3][thin[:, None] & np.isinf(self.moments)] = 0.0
+        together[L.CONSTANTS * N :] = np.ravel(self.frames)
+        return together
 
     @property
     def bodies(self) -> Any:
@@ -566,9 +572,10 @@ class System:
 
     @cached_property
     def _blocks(self) -> Any:
-        moves = np.column_stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)])
-        body, column = np.nonzero(moves)
-        return np.column_stack([body, np.array([L.TRANSLATION, L.ROTATION])[column]]).astype(np.int64).ravel()
+        moves = np.stack([np.isfinite(self.mass), np.isfinite(self.moments).any(axis=1)], axis=1)
+        pairs = np.array(np.nonzero(moves), dtype=np.int64).T.copy()
+        pairs[:, 1] = np.where(pairs[:, 1] == 0, L.TRANSLATION, L.ROTATION)
+        return pairs.ravel()
 
     @property
     def blocks(self) -> Any:
