@@ -15,6 +15,8 @@ import click
 COMMANDS = {
     "run": "Integrate a scenario and write the trajectory and its picture.",
     "resume": "Go on with a run from its live store, after Ctrl-C, kill or a power cut.",
+    "info": "How far the run of a live store is: rows, size, rate, time to go.",
+    "tail": "The last rows of a live store, also while it grows.",
     "sweep": "Run a scenario for many values of its keys, on one machine or many.",
     "methods": "List the methods and what they keep.",
     "systems": "List the systems and ready-made problems.",

@@ -176,6 +176,29 @@ def _sealed(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body).encode()).hexdigest()
 
 
+LOOKS, LOOK_SECONDS = 5, 0.02
+"""How often, and in which distance, it is tried to own a folder."""
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a process writes to a store at present; False where a file system has no locks."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
 # ------------------------------------------------------------------ the store
 @dataclass(frozen=True)
 class Store:
@@ -236,6 +259,9 @@ class LiveStore:
         How many rows are committed.
     over : bool
         Whether the run has come to its end.
+    steps, of, progress
+        Of a store that was opened: steps done, and in all where known; times of the ``start``, the ``end`` and the last
+        step, and the ``share`` of the span.
 
     Raises
     ------
@@ -271,6 +297,7 @@ class LiveStore:
         self.flushed, self.unsynced = 0, set()  # type: int, set[Path]
         self.streams, self.stream = True, None  # type: bool, Streamed | None
         self.lock: int | None = None
+        self.steps, self.of, self.progress = 0, None, {}  # type: int, int | None, dict[str, Any]
         self.made = False
         self.last = time.perf_counter()
 
@@ -316,6 +343,9 @@ class LiveStore:
         store.writable = writable and not store.over
         store.labels, store.origin, store.makers = body["labels"], body["scenario_file"], body["made_by"]
         store.state, store.row_digests = body["state"], body["rows_sha256"]
+        store.steps, store.of = body.get("steps", 0), body.get("of")
+        told = body.get("progress")  # an earlier version did not tell
+        store.progress = told if isinstance(told, dict) else {}
         return store
 
     def __enter__(self) -> LiveStore:
@@ -338,15 +368,19 @@ class LiveStore:
         except ImportError:  # Windows
             return
         self.lock = os.open(self.path, os.O_RDONLY)
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise FileProblem(
-                f"another process is writing {self.path}: its run is going on; stop that one first "
-                f"(polhode.load({str(self.path)!r}) reads what is there meanwhile)"
-            ) from None
-        except OSError:  # a file system without locks
-            pass
+        for trial in range(LOOKS):
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if trial < LOOKS - 1:  # it may be somebody who asks whether anybody writes
+                    time.sleep(LOOK_SECONDS)
+            except OSError:  # a file system without locks
+                return
+        raise FileProblem(
+            f"another process is writing {self.path}: its run is going on; stop that one first "
+            f"(polhode.load({str(self.path)!r}) reads what is there meanwhile)"
+        )
 
     def told(self, changed: list[str]) -> None:
         """Warn where bits may be others from here: another machine or version, or other sources of these functions."""
@@ -709,6 +743,7 @@ class LiveStore:
         body = {
             "format": FORMAT,
             **done,
+            "progress": self._progress(),
             "made_by": self.makers,
             "labels": self.labels,
             "scenario_file": self.origin,
@@ -721,6 +756,12 @@ class LiveStore:
             write_durably(self.path / CHECKPOINT, text.encode())
         except OSError as refused:
             raise self._refused(refused) from refused
+
+    def _progress(self) -> dict[str, Any]:
+        run = self.run
+        if run is None:
+            return {}
+        return {"start": run.t0, "time": float(run.now), "end": float(run.final), "share": float(run.share)}
 
     def _refused(self, problem: Exception) -> FileProblem:
         why = getattr(problem, "strerror", None) or str(problem)

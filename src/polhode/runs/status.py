@@ -1,0 +1,231 @@
+"""How far the run of a live store is, and its last rows, as anybody may ask while it goes.
+
+Nothing is computed and no function of the user's is needed: what is told stands in the checkpoint and in the trajectory
+beside it, which the run shows every few seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.errors import FileProblem, unknown_name
+from polhode.runs.store import TRAJECTORY, LiveStore, Store, in_use
+from polhode.trajectory.files import CHECKPOINT
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SHOWN = ("position", "attitude", "angular_velocity", "energy_error", "iterations")
+"""What ``tail`` shows of a run unless told otherwise, as far as it is there."""
+WIDEST = 16
+"""Columns up to which it does."""
+LOOK_SECONDS = 0.5
+"""Between two looks of who follows a run."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is.
+
+    Attributes
+    ----------
+    store, title : str
+        The folder; system, method and step.
+    state : str
+        ``running``, ``stopped`` (it can be resumed), ``complete``, or ``failed``: at its end, where something is wrong.
+    told : str
+        The sentence of what ended it, or how far it was.
+    rows, rows_safe : int
+        Rows that can be read, and those of the last checkpoint, which no failure takes away.
+    steps, of : int, int or None
+        Steps up to that checkpoint, and in all where that is known.
+    start, now, end : float or None
+        Times of the start, of the last row, and of the end asked for; None where a store does not say so.
+    share : float or None
+        Part of the span that is done.
+    seconds : float
+        Time computed up to the checkpoint.
+    steps_per_second, bytes_per_row : float or None
+    left : float or None
+        Seconds that a run still takes at this rate, while it goes.
+    bytes : int
+        Size on the disk.
+    checkpoint_age : float
+        Seconds since the last checkpoint.
+    """
+
+    store: str
+    title: str
+    state: str
+    told: str
+    rows: int
+    rows_safe: int
+    steps: int
+    of: int | None
+    start: float | None
+    now: float | None
+    end: float | None
+    share: float | None
+    seconds: float
+    steps_per_second: float | None
+    bytes_per_row: float | None
+    left: float | None
+    bytes: int
+    checkpoint_age: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Its attributes in JSON's types."""
+        return asdict(self)
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files in a folder."""
+    total = 0
+    for part, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(part, name)).st_size
+            except FileNotFoundError:  # a run has just replaced it
+                continue
+    return total
+
+
+def status(path: str | os.PathLike[str]) -> Status:
+    """How far the run of a live store is.
+
+    Parameters
+    ----------
+    path : path
+        The store.
+
+    Raises
+    ------
+    FileProblem
+        There is none, or its checkpoint is missing, torn or edited.
+    InvalidInput
+        Another suffix.
+    """
+    running = in_use(Path(path))  # before anything else is read, so that what ends meanwhile is not taken for stopped
+    live = LiveStore.opened(Store(path), writable=False)
+    told, asked = live.progress, json.loads(live.run_text)
+    seconds = float(live.state["seconds"]) if live.state is not None else 0.0
+    rows, now, attributes = live.rows, told.get("time"), {}  # type: int, float | None, dict[str, Any]
+    if (live.path / TRAJECTORY / "zarr.json").is_file():
+        ds = live.trajectory()
+        attributes = ds.attrs
+        if ds.sizes["time"] >= rows > 0:
+            rows, now = ds.sizes["time"], float(ds.time[-1])
+    start, end = told.get("start"), told.get("end")
+    share = None
+    if start is not None and end is not None and now is not None:
+        share = (now - start) / (end - start) if end != start else 1.0
+    safe = told.get("share")
+    state = "complete" if live.over else "running" if running else "stopped"
+    if live.over and "incomplete" in attributes:
+        state = "failed"
+    size = size_of(live.path)
+    system, method = asked.get("system", {}).get("name"), asked.get("method")
+    return Status(
+        str(live.path), attributes.get("title") or f"{system}, {method}", state, str(attributes.get("incomplete", "")),
+        rows, live.rows, live.steps, live.of, start, now, end, share, seconds,
+        live.steps / seconds if seconds > 0.0 else None, size / rows if rows else None,
+        (1.0 / safe - 1.0) * seconds if state == "running" and safe else None,
+        size, max(0.0, time.time() - (live.path / CHECKPOINT).stat().st_mtime),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ the last rows
+def shown_of(ds: xr.Dataset, names: list[str]) -> list[str]:
+    """Variables to show: those named, else what fits in a terminal.
+
+    Raises
+    ------
+    InvalidInput
+        There is no such variable along time.
+    """
+    along = [str(name) for name, variable in ds.data_vars.items() if "time" in variable.dims]
+    for name in names:
+        if name not in along:
+            raise unknown_name("variable", name, along)
+    if names:
+        return names
+    found: list[str] = []
+    for name in SHOWN:
+        if name in along and sum(_width(ds, one) for one in [*found, name]) <= WIDEST:
+            found.append(name)
+    return found or along[-2:]
+
+
+def _width(ds: xr.Dataset, name: str) -> int:
+    return int(np.prod(ds[name].shape[1:], dtype=int))
+
+
+def columns_of(ds: xr.Dataset, names: list[str]) -> list[str]:
+    """Names of the numbers of a row: ``attitude.w``, or ``position[2].x`` of one of several bodies."""
+    found = ["time"]
+    for name in names:
+        variable = ds[name]
+        for index in np.ndindex(*variable.shape[1:]):
+            text = name
+            for dimension, k in zip(variable.dims[1:], index, strict=True):
+                text += f".{ds[dimension].values[k]}" if dimension in ds.coords else f"[{k}]"
+            found.append(text)
+    return found
+
+
+def numbers_of(ds: xr.Dataset, names: list[str]) -> Any:
+    """Rows as numbers, in the order of ``columns_of``."""
+    n = ds.sizes["time"]
+    parts = [ds.time.values.reshape(n, 1), *(np.asarray(ds[name].values, dtype=float).reshape(n, -1) for name in names)]
+    return np.concatenate(parts, axis=1)
+
+
+def last_rows(path: str | os.PathLike[str], many: int, follow: bool = False) -> Iterator[tuple[xr.Dataset, int]]:
+    """The last rows of a run, and those that come while it goes.
+
+    Parameters
+    ----------
+    path : path
+        The store.
+    many : int
+        Most rows at a time.
+    follow : bool
+        Go on with new rows until the run has ended; otherwise there is one look.
+
+    Yields
+    ------
+    tuple of (xarray.Dataset, int)
+        Rows, and how many before them were left out since the last ones.
+
+    Raises
+    ------
+    FileProblem
+        No store, or one that is damaged; nothing to read in it yet.
+    """
+    seen, first = 0, True
+    while True:
+        going = follow and in_use(Path(path))
+        live = LiveStore.opened(Store(path), writable=False)
+        try:
+            ds = live.trajectory()
+        except FileProblem:
+            if not going:
+                raise
+            time.sleep(LOOK_SECONDS)
+            continue
+        rows = ds.sizes["time"]
+        if rows > seen or first:
+            begin = max(seen, rows - many)
+            yield ds.isel(time=slice(begin, None)), 0 if first else begin - seen
+            seen, first = rows, False
+        if not going:
+            return
+        time.sleep(LOOK_SECONDS)
