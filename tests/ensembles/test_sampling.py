@@ -235,6 +235,40 @@ def test_a_table_that_is_not_there_is_a_problem_of_files(tmp_path):
         members(tmp_path / "b.csv")
 
 
+def test_what_is_no_table_is_refused(tmp_path):
+    (tmp_path / "t.txt").write_text("a,b\n1,2\n")
+    for wrong, sentence in ((tmp_path / "t.txt", r"table must be the name of a CSV file \(\.csv\)"),
+                            ("many", r"varied must be a mapping of names to values, not 'many'")):  # fmt: skip
+        with pytest.raises(InvalidInput, match=sentence):
+            members(wrong)
+
+
+# ------------------------------------------------------------------ members of ensembles
+def test_ensembles_take_distributions_and_tables_and_record_them(tmp_path):
+    body, run = ph.free_body((3.0, 2.0, 1.5)), {"step": 0.5, "steps": 3}
+    varied = {"inertia": S.inertia((3.0, 2.0, 1.5), 0.1), "angular_velocity": S.normal((0, 0, 1.0), 0.1)}
+    drawn = members(varied, 5, design="sobol", seed=3)
+    ds = ph.ensemble(body, "exact", members=drawn, **run)
+    np.testing.assert_array_equal(ds.inertia, drawn["inertia"])
+    np.testing.assert_array_equal(ds.initial_angular_velocity, drawn["angular_velocity"])
+    record = json.loads(ds.attrs["ensemble"])["drawn"]
+    assert record == json.loads(json.dumps(drawn.record())) and record["seed"] == 3
+    again = ph.ensemble(
+        body, "exact", members=members(record["members"], record["count"], design="sobol", seed=3), **run
+    )
+    np.testing.assert_array_equal(again.energy, ds.energy)
+    beside = {"inertia": varied["inertia"], "angular_velocity": {"uniform": {"low": [0, 0, 1], "high": [0, 1, 2]}},
+              "attitude": np.eye(4)}  # fmt: skip
+    assert ph.ensemble(body, "exact", members=beside, **run).sizes["member"] == 4
+    np.savetxt(tmp_path / "m.csv", ds.initial_angular_velocity, delimiter=",", fmt="%.17g", comments="",
+               header="angular_velocity_x,angular_velocity_y,angular_velocity_z")  # fmt: skip
+    table = ph.ensemble(body, "exact", members=tmp_path / "m.csv", **run)
+    alone = ph.ensemble(body, "exact", members={"angular_velocity": drawn["angular_velocity"]}, **run)
+    np.testing.assert_array_equal(table.attitude, alone.attitude)
+    with pytest.raises(InvalidInput, match=r"count is missing; say how many members to draw: polhode\.sampling"):
+        ph.ensemble(body, "exact", members=varied, **run)
+
+
 # ------------------------------------------------------------------ errors
 WRONG = {
     "negative sigma": (lambda: S.normal(1.0, -0.1), r"sigma is -0\.1; it must be 0 or positive"),
@@ -254,7 +288,7 @@ WRONG = {
     "no body": (lambda: S.inertia((5, 1, 1), 0.1), r"mean\[0\] = 5\.0 exceeds mean\[1\] \+ mean\[2\]"),
     "spread of an inertia": (lambda: S.inertia((1, 1, 1), 5), r"relative is 5; it must be at most 1"),
     "weights": (lambda: S.choice([1, 2], [1, -1]), r"weights must be 2 numbers, 0 or positive and not all 0"),
-    "no count": (lambda: members({"mass": S.normal(1.0, 0.1)}), r"count is missing: say how many members"),
+    "no count": (lambda: members({"mass": S.normal(1.0, 0.1)}), r"count is missing; say how many members"),
     "no members": (lambda: members({}), r"varied is empty"),
     "unequal": (lambda: members({"a": [1.0, 2.0], "b": [1.0] * 3}), r"unequal numbers: b has 3 entries, but a has 2"),
     "another count": (lambda: members({"a": [1.0, 2.0]}, 3), r"a has 2 entries, but count is 3"),

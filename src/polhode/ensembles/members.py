@@ -19,6 +19,9 @@ import numpy as np
 
 from polhode.algebra.short_rows import all_of, any_of
 from polhode.arguments import UNKNOWN, array, has, has_quantity, mapping, room_for, whole
+from polhode.ensembles.sampling import Distribution, Members
+from polhode.ensembles.sampling import members as drawn_members
+from polhode.ensembles.tables import is_table
 from polhode.errors import InvalidInput, shown, unknown_name
 from polhode.kernel import layout as L
 from polhode.programs.dynamics import Dynamics
@@ -52,10 +55,13 @@ class Varied:
         Number of members, M.
     values : mapping of str to array (M, ...)
         Values of each member by name.
+    drawn : mapping or None
+        The record of the distributions they were drawn from.
     """
 
     count: int
     values: Mapping[str, Any]
+    drawn: Mapping[str, Any] | None = None
 
     @classmethod
     def of(cls, given: Any) -> Varied:
@@ -65,13 +71,16 @@ class Varied:
         ------
         InvalidInput
             Neither a number nor a mapping or a table of arrays; arrays of unequal lengths; a value that is no number.
+        FileProblem
+            A table that cannot be read.
         """
         if isinstance(given, Varied):
             return given
         if isinstance(given, int | np.integer) and not isinstance(given, bool):
             return cls(whole(given, "members", 1), {})
-        if has(given, "values") and has(given, "count") and not isinstance(given, Mapping):
-            given = given.values
+        if is_table(given) or (isinstance(given, Mapping) and not isinstance(given, Members) and any(
+                isinstance(value, Distribution | Mapping) for value in given.values())):  # fmt: skip
+            given = drawn_members(given)
         found = {name: _one_each(value, name) for name, value in mapping(given, "members").items()}
         if not found:
             raise InvalidInput("members is empty; give arrays by name, or how many members there are")
@@ -83,7 +92,7 @@ class Varied:
                     f"members has {lengths[first]} values of {first} but {length} of {name}; give one of each for "
                     "every member"
                 )
-        return cls(lengths[first], found)
+        return cls(lengths[first], found, given.record() if isinstance(given, Members) else None)
 
     def at(self, k: int, names: Any = None) -> dict[str, Any]:
         """Values of member k, of some names or all."""
@@ -510,5 +519,7 @@ def _repeated(value: Any, name: str, M: int, N: int) -> Any:
 
 
 def record_of(varied: Varied) -> dict[str, Any]:
-    """Names and shapes of what varies, in JSON's types; the values are coordinates of the Dataset."""
-    return {"members": varied.count, "varied": {name: list(value.shape[1:]) for name, value in varied.values.items()}}
+    """Names and shapes of what varies, and what it was drawn from, in JSON's types; the values are coordinates."""
+    varies = {name: list(value.shape[1:]) for name, value in varied.values.items()}
+    drawn = {} if varied.drawn is None else {"drawn": dict(varied.drawn)}
+    return {"members": varied.count, "varied": varies, **drawn}

@@ -68,7 +68,7 @@ class Distribution:
     _values: Callable[[Array], Array] = field(repr=False)
 
     def of(self, u: ArrayLike) -> Array:
-        """Values (n, *shape) of uniform numbers (n, dimension) between 0 and 1, each from its own row alone."""
+        """Values, n along the first axis, of uniform numbers (n, dimension) from 0 to 1, each from its row alone."""
         given = array(u, "u")
         if given.ndim != 2 or given.shape[1] != self.dimension:
             raise InvalidInput(f"u must have shape (n, {self.dimension}), but has shape {given.shape}")
@@ -76,7 +76,7 @@ class Distribution:
         return np.ascontiguousarray(self._values(columns).reshape(len(given), *self.shape))
 
     def draw(self, count: int, seed: Any = 0) -> Array:
-        """Independent values (count, *shape); ``seed`` is a whole number or a ``numpy.random.Generator``."""
+        """Independent values along the first axis; ``seed`` is a whole number or a ``numpy.random.Generator``."""
         count = whole(count, "count")
         room_for(2.0 * count * self.dimension, "count")
         generator = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(whole(seed, "seed"))
@@ -582,7 +582,7 @@ def members(varied: Any, count: int | None = None, *, design: str = "random", se
     lengths = {name: len(what) for name, what in read.items() if not isinstance(what, Distribution)}
     number_of = None if count is None else whole(count, "count", 1)
     if number_of is None and not lengths:
-        raise InvalidInput("count is missing: say how many members to draw")
+        raise InvalidInput("count is missing; say how many members to draw: polhode.sampling.members(varied, count)")
     first = next(iter(lengths), "count")
     total = lengths[first] if number_of is None else number_of
     for name, length in lengths.items():

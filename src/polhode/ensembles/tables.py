@@ -19,6 +19,8 @@ from polhode.errors import FileProblem, InvalidInput, answering, shown
 MEMBER = "member"
 """The dimension of members in Datasets."""
 
+SUFFIX = ".csv"
+
 INDEXED = re.compile(r"(.+?)\[(\d)(?:, ?(\d))?\]")
 LETTERED = re.compile(r"(.+?)[_.]([wxyz]{1,2})")
 VECTOR, QUATERNION = ("x", "y", "z"), ("w", "x", "y", "z")
@@ -26,8 +28,9 @@ TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
 def is_table(value: Any) -> bool:
-    """Whether a value is a path, a data frame or a Dataset."""
-    return isinstance(value, str | os.PathLike) or _is_dataset(value) or _is_frame(value)
+    """Whether a value is the name of a CSV file, a path, a data frame or a Dataset."""
+    named = isinstance(value, str) and value.lower().endswith(SUFFIX)
+    return named or isinstance(value, os.PathLike) or _is_dataset(value) or _is_frame(value)
 
 
 def _is_dataset(value: Any) -> bool:
@@ -88,13 +91,13 @@ def read_table(table: Any) -> dict[str, Array]:
     FileProblem
         The file cannot be read.
     """
-    if isinstance(table, str | os.PathLike):
-        return _grouped(_csv(Path(checked_path(table, "table"))))
+    if isinstance(table, str | os.PathLike) and (name := checked_path(table, "table")).lower().endswith(SUFFIX):
+        return _grouped(_csv(Path(name)))
     if _is_dataset(table):
         return _from_dataset(table)
     if _is_frame(table):
         return _grouped({str(name): member_array(_column(table, name), str(name)) for name in table.columns})
-    raise InvalidInput(f"table must be the name of a CSV file, a DataFrame or a Dataset, not {shown(table)}")
+    raise InvalidInput(f"table must be the name of a CSV file (.csv), a DataFrame or a Dataset, not {shown(table)}")
 
 
 def _column(frame: Any, name: Any) -> Any:
