@@ -193,9 +193,28 @@ def helped(x, y):
     return rooted(3.0, 1.5)[0] + (rooted(y, 2.0)[0] if y > 2.0 else 0.0)
 
 
+@helper
+def halved(x, y):
+    if x < 1.0:
+        z, n = x + y, 0
+    else:
+        z, n = halved(0.5 * x, y)
+    return 0.5 * z, n + 1
+
+
+def recursive(x, y):
+    z, n = halved(x, y)
+    return z + n + (halved(y, x)[1] if y < 0.5 else 0)
+
+
+@helper
+def recursive_choice(x, y):
+    return x if x < 1.0 else recursive_choice(0.5 * x, y)
+
+
 EXACT = [
     arithmetic, chosen, conditions, joined, early, counted, until, endless, searched, whole, special, of_arrays,
-    of_simd, helped,
+    of_simd, helped, recursive,
 ]  # fmt: skip
 
 
@@ -271,13 +290,6 @@ def test_memory_over_lanes():
     assert info.tolist() == [3.0 if k == 6 else 0.0 for k in range(22)]
 
 
-def recursive(x, y):
-    return x if x < 1.0 else recursive(0.5 * x, y)
-
-
-recursive = helper(recursive)
-
-
 @helper
 def shared_by_some(numbers, x):
     if x > 0.0:
@@ -304,6 +316,6 @@ def test_what_cannot_be_done_is_refused_with_its_place(function, told):
         jit.compile_lanes(function, i8(I1), 8)
 
 
-def test_recursion_is_refused():
-    with pytest.raises(Unsupported, match="calls itself"):
-        both(recursive)
+def test_recursion_where_both_are_computed_is_refused():
+    with pytest.raises(Unsupported, match="calls itself without an if statement"):
+        both(recursive_choice)
