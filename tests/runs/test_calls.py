@@ -11,6 +11,7 @@ import pytest
 import polhode as ph
 from polhode.kernel import jit
 from polhode.runs import initial_state, resolution
+from polhode.runs.request import Request
 
 TOP = ph.heavy_top((5, 5, 1), (0, 0, 1), 20.0)
 TENSOR = ((3.0, 0.2, 0.1), (0.2, 2.0, 0.3), (0.1, 0.3, 2.5))
@@ -141,6 +142,8 @@ def test_the_record_of_many_bodies_holds_the_bytes_of_their_state():
     kept = json.loads(ds.attrs["run"])["state"]
     assert isinstance(kept, str) and len(kept) < 15 * n * 13
     assert ph.rerun(ds).identical(ds)
+    request = Request.from_json(ds.attrs["run"], {})
+    assert json.loads(request.to_text()) == request.to_json() and list(request.to_json()).index("state") > 3
     assert (ph.integrate(bodies, "v2", step=1e-3, steps=1, start=ds.isel(time=[0, 1])).time.values[-1]) == 2e-3
     short = ph.integrate(TOP, "v2", step=1e-3, steps=1, angular_velocity=(0, 0, 1))
     assert isinstance(json.loads(short.attrs["run"])["state"], list)

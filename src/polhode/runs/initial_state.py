@@ -361,7 +361,7 @@ class InitialState:
         twentieth of the time and half of the room (see ``numbers_of``)."""
         if self.values.size <= MOST_AS_LIST:
             return self.values.tolist()  # type: ignore[no-any-return]
-        return PACKED + base64.b64encode(self.values.astype("<f8").tobytes()).decode("ascii")
+        return PACKED + base64.b64encode(np.ascontiguousarray(self.values, dtype="<f8").data).decode("ascii")
 
 
 MOST_AS_LIST = 1000

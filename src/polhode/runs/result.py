@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -92,7 +91,7 @@ def attributes(run: Run, error: PolhodeError | None, stopped: str) -> dict[str, 
         "conventions": CONVENTIONS,
         "units": request.settings.units,
         "polhode_version": release(),
-        "run": json.dumps(request.to_json()),
+        "run": request.to_text(),
     }
     if request.settings.epoch is not None:
         found["epoch"] = request.settings.epoch

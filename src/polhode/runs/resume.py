@@ -74,7 +74,7 @@ def resume(
     request = _read(live, system, functions, "resume").on(threads)
     if live.complete():
         live.verify()
-        return live.trajectory().assign_attrs(run=json.dumps(request.to_json()))
+        return live.trajectory().assign_attrs(run=request.to_text())
     return _labelled(live, lambda: carry_out(request, progress, live))
 
 

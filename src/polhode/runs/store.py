@@ -412,7 +412,7 @@ class LiveStore:
         if not self.new:
             self._own()
             return
-        self.run_text, self.makers = json.dumps(request.to_json()), [here()]
+        self.run_text, self.makers = request.to_text(), [here()]
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._own()
