@@ -218,8 +218,8 @@ class Request:
         state = found["state"]
         if not isinstance(state, str):
             return json.dumps(found)
-        before, place, after = json.dumps(found | {"state": BYTES}).partition(f'"state": "{BYTES}"')
-        assert place
+        before, mark, after = json.dumps(found | {"state": BYTES}).partition(f'"state": "{BYTES}"')
+        assert mark
         return f'{before}"state": "{state}"{after}'
 
     @classmethod
