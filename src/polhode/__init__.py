@@ -17,7 +17,7 @@ from typing import Any
 _HOMES = {
     "problem": "systems", "thruster": "systems", "plate": "systems",
     "integrate": "runs.integrate", "rerun": "runs.integrate", "prepare": "runs.prepared", "compare": "runs.compare",
-    "ensemble": "ensembles.ensemble",
+    "ensemble": "ensembles.ensemble", "ensemble_of": "ensembles.of_scenario",
     "Tolerance": "runs.steps", "State": "runs.state", "Settings": "runs.settings", "Store": "runs.store",
     "Progress": "runs.display", "read_scenario": "runs.scenario",
     "check_method": "checks", "check_system": "checks",

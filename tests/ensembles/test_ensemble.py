@@ -206,7 +206,7 @@ def test_seeds_of_a_bath_vary():
         ({"angular_velocity": np.ones((2, 2))}, {}, "angular_velocity must be 3 numbers"),
         ({}, {}, "members is empty"),
         (0, {}, "members is 0; it must be 1 or more"),
-        ("many", {}, "members must be a mapping"),
+        ("many", {}, "many cannot be read"),
         ({"rtol": [1e-6, 1e-8]}, {}, "steps is no polhode.Tolerance"),
         ({"parameters.0": [1, 2]}, {}, "parameters.0"),
         ({"weight": [1.0, 2.0]}, {"step": None}, "give either step"),

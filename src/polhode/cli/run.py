@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polhode.cli.members import is_ensemble, picture_of_members, summary_of_members, table_of_members
 from polhode.cli.text import complete_method
 from polhode.errors import (
     FileProblem,
@@ -106,6 +107,9 @@ def command(
     and state are written to disk every half minute, and `polhode resume long.zarr` completes it, bit for bit as an
     uninterrupted run.
 
+    A scenario with a table [members] is many runs that differ in what it lists: its trajectory has the dimension
+    member, or the statistics that its `reduce` asks for, and its picture the bands of them over time.
+
     In Python: polhode.read_scenario("fast-top.toml").integrate().
     """
     deliver(
@@ -165,13 +169,14 @@ def deliver(compute: Callable[[Display], Result], *, quiet: bool, no_picture: bo
         click.echo(f"polhode: note: {warning.message}", err=True)
     written = [result.out]
     if result.failed is None and not no_picture:
-        written.append(_picture(result.ds, result.picture or result.out.with_suffix(".png")))
-    facts = summary(result.ds)
+        written += _picture(result.ds, result.picture or result.out.with_suffix(".png"))
+    many = is_ensemble(result.ds)
+    facts = summary_of_members(result.ds) if many else summary(result.ds)
     facts |= {"scenario": result.scenario, "written": [str(path) for path in written]}
     if as_json:
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
     if not quiet:
-        click.echo(table(facts), err=True)
+        click.echo(table_of_members(facts) if many else table(facts), err=True)
     if result.failed is not None:
         _report(result.failed, facts, result)
 
@@ -199,6 +204,8 @@ def _computed(
         if start.resolve() == out.resolve():
             raise InvalidInput(f"{out} is what the run goes on from and would be replaced; name another with -o")
         scenario = scenario.continued(load(start))
+    if scenario.members is not None:
+        return _of_members(scenario, out, start, store, threads, display)
     on = resuming(store, out, allow_code) if store is not None else _going_on(scenario, out, allow_code)
     return caught(
         lambda: scenario.integrate(display, store, threads=threads),
@@ -208,6 +215,23 @@ def _computed(
         str(path),
         on,
     )
+
+
+def _of_members(
+    scenario: Scenario, out: Path, start: Path | None, store: Path | None, threads: int, display: Display
+) -> Result:
+    """What a scenario with [members] leaves."""
+    from polhode.ensembles.of_scenario import ensemble_of
+
+    for given, word in ((start, "--from"), (store, "a store")):
+        if given is not None:
+            raise InvalidInput(f"{scenario.path} is many members, which go without {word}; leave it out")
+    display.counted = "members"
+    again = f"run it again with: {shlex.join(['polhode', 'run', str(scenario.path)])}"
+    return caught(
+        lambda: ensemble_of(scenario, display, None if threads == 1 else threads), display, out,
+        scenario.output.picture, str(scenario.path), again,
+    )  # fmt: skip
 
 
 def caught(
@@ -282,16 +306,18 @@ def _save(ds: xr.Dataset, out: Path) -> None:
         raise FileProblem(f"{refused}; the trajectory was kept in {elsewhere}", trajectory=ds) from refused
 
 
-def _picture(ds: xr.Dataset, path: Path) -> Path:
+def _picture(ds: xr.Dataset, path: Path) -> list[Path]:
     from polhode.plots import dashboard
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if is_ensemble(ds):
+            return [path] if picture_of_members(ds, path) else []
         dashboard(ds, path)
     except OSError as refused:
         why = refused.strerror or refused
         raise FileProblem(f"cannot write the picture {path}: {why}; --no-picture does without") from refused
-    return path
+    return [path]
 
 
 def summary(ds: xr.Dataset) -> dict[str, Any]:
@@ -450,6 +476,8 @@ def _report(failed: PolhodeError, facts: dict[str, Any], result: Result) -> None
     if isinstance(failed, UserFunctionError):
         _show_traceback(failed)
     message = f"{failed}; the {facts['rows']} rows up to t = {facts['t'][1]:g} are in {result.out}"
+    if "members" in facts:
+        message = f"{failed}; what they computed is in {result.out}"
     if isinstance(failed, Interrupted) and not facts["complete"]:
         message += f"; {result.on}"
     failed.args = (message,)

@@ -102,8 +102,8 @@ def ensemble(
         ``polhode.State`` (``angular_velocity`` (M, 3), ``attitude`` (M, 4), ``position``...), arguments of the function
         that builds the system (``inertia`` (M, 3) or (M, 3, 3), ``mass`` (M,), ``mu``...), ``parameters`` (M, k) of the
         user's functions or one of them (``parameters.0`` (M,)), a number within an argument (``forces.0.area`` (M,)),
-        ``rtol`` and ``atol``, options of the method (``seed``). Or what ``polhode.sampling.members`` draws; or an
-        integer: so many members that do not differ.
+        ``rtol`` and ``atol``, options of the method (``seed``). Or what ``polhode.sampling.members`` draws; a table
+        (CSV file, DataFrame, Dataset) of such arrays; or an integer: so many members that do not differ.
     step, steps, t_end, every, start, attitude, angular_velocity, angular_momentum, position, velocity, momentum
         As of ``integrate``, for all members.
     t_eval : array_like, optional
@@ -162,6 +162,7 @@ def ensemble(
     plan = planned(system, method, members, given, start, options)
     if progress is True:
         with Display() as display:
+            display.counted = "members"
             return Ensemble(plan, engine, workers, display, reduce).carry_out()
     return Ensemble(plan, engine, workers, None if progress is False else progress, reduce).carry_out()
 

@@ -38,9 +38,16 @@ class Progress:
 
 
 class Display:
-    """Tells how far a run is, on stderr: a bar in a terminal, a line now and then elsewhere, nothing when quiet."""
+    """Tells how far a run is, on stderr: a bar in a terminal, a line now and then elsewhere, nothing when quiet.
+
+    Attributes
+    ----------
+    counted : str
+        What is counted: ``steps``, or ``members`` of an ensemble.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
+        self.counted = "steps"
         self.quiet, self.bar, self.task, self.told = quiet, None, None, 0.0  # type: Any, Any, Any, float
         self.running = False
 
@@ -61,7 +68,7 @@ class Display:
 
     def __call__(self, progress: Progress) -> None:
         """Tell it."""
-        rate = f"{progress.done / progress.seconds:,.0f} steps/s" if progress.seconds > 0.0 else ""
+        rate = f"{progress.done / progress.seconds:,.0f} {self.counted}/s" if progress.seconds > 0.0 else ""
         if self.bar is not None:
             total = 1.0 if progress.stage == "running" else None
             self.bar.update(self.task, description=progress.stage, completed=progress.share, total=total, rate=rate)
@@ -76,7 +83,7 @@ class Display:
                     of = f" of {progress.total}"
                 left = (1.0 / progress.share - 1.0) * progress.seconds if progress.share > 0.0 else float("inf")
                 steps_taken = f", {rate}, {duration(round(left))} to go" if progress.seconds > 0.1 else ""
-                self.say(f"running {share}  {progress.done}{of} steps{steps_taken}")
+                self.say(f"running {share}  {progress.done}{of} {self.counted}{steps_taken}")
             self.running = True
 
     def say(self, line: str) -> None:

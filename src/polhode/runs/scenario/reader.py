@@ -31,7 +31,7 @@ from polhode.runs.scenario.changes import with_changes
 from polhode.runs.scenario.initial_state import AS_GIVEN, carried_out, given_state, keys, ways_to_give
 from polhode.runs.scenario.messages import as_toml, dotted, expected, plain_key
 from polhode.runs.scenario.record import Files, Scenario, has_step_density, span_of
-from polhode.runs.scenario.schema import Elements, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
+from polhode.runs.scenario.schema import Elements, Members, MethodTable, Output, Run, ScenarioFile, Sweep, scenario_file
 from polhode.runs.scenario.toml_lines import Key, key_lines
 from polhode.runs.scenario.units import in_units_of, unit_keys
 from polhode.runs.scenario.values import Body, models_in, tags_of
@@ -124,7 +124,7 @@ class _Reader:
             why = "there is no such file; check the name" if not path.exists() else refused.strerror
             raise FileProblem(f"cannot read the scenario {str(path)!r}: {why}") from None
         self.raw: dict[str, Any] = self.tables()
-        self.swept = self.raw.pop("sweep", None)
+        self.swept, self.varied = self.raw.pop("sweep", None), self.raw.pop("members", None)
         self.raw = with_changes(self.raw, self.changes)
         self.seed: int | None = None
         self.spelled: dict[Key, str] = {}
@@ -244,12 +244,31 @@ class _Reader:
             times["events"] = events
         if system is not None and not self.problems:
             self.check_request(system, label, times | state)
+        members = self.members()
         self.report()
         assert system is not None
         title = parsed.title or (ready.description if ready else system.name)
         asked = (("method", method), ("step", step), ("rtol", rtol))
         changes = self.changes | {key: value for key, value in asked if value is not None}
-        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed)
+        return Scenario(self.path, self.text, title, system, label, times | state, output, changes, self.seed, members)
+
+    def members(self) -> dict[str, Any] | None:
+        """The [members] of the file; its table by its path."""
+        if self.varied is None:
+            return None
+        found = self.bounded(self.varied, ("members",))
+        try:
+            made = Members.model_validate(found).model_dump()
+        except ValidationError as wrong:
+            for error in wrong.errors(include_url=False):
+                key = ("members", *error["loc"])
+                self.wrong(key, expected({**error, "loc": key}))
+            return None
+        if (made["vary"] is None) == (made["table"] is None):
+            self.wrong(("members",), "give either vary, what varies by name, or table, a CSV file")
+        if made["table"] is not None:
+            made["table"] = str(self.path.parent / made["table"])
+        return made  # type: ignore[no-any-return]
 
     def report(self) -> None:
         """Raise all mistakes found, if any, in the order of their lines."""

@@ -55,6 +55,8 @@ class Scenario:
         What the caller changed (``method``, ``step``, ``rtol``).
     seed : int or None
         Of the random numbers of its initial state, where that has some.
+    members : dict, optional
+        What varies among its members, where it is an ensemble: the words of its [members].
     """
 
     path: Path
@@ -66,6 +68,7 @@ class Scenario:
     output: Files
     changes: dict[str, Any]
     seed: int | None = None
+    members: dict[str, Any] | None = None
 
     def integrate(
         self,
@@ -78,8 +81,11 @@ class Scenario:
         Raises
         ------
         PolhodeError
-            As ``polhode.integrate``.
+            As ``polhode.integrate``; a scenario with [members], which is many runs.
         """
+        if self.members is not None:
+            raise InvalidInput(f"{self.path} is many members; run them with `polhode run` or "
+                               "polhode.ensemble_of(scenario)")  # fmt: skip
         try:
             live = None
             if store is not None:

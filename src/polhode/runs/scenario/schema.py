@@ -119,6 +119,23 @@ class Sweep(Table):
     store: Annotated[str, Field(description="Zarr folder, ends in .zarr, or a URL of object storage")] | None = None
 
 
+class Members(Table):
+    """Many members, for `polhode run`: what varies, in the place of the values of [system] and [initial]."""
+
+    vary: (
+        Annotated[ByKey, Field(description="values by name, or how they are drawn: weight = { normal = { ... } }")]
+        | None
+    ) = None
+    table: Annotated[str, Field(description="CSV file with a column for each name, beside the scenario")] | None = None
+    count: Annotated[int, Field(ge=1, description="how many are drawn")] | None = None
+    design: Annotated[str, Field(description="random, latin_hypercube or sobol")] = "random"
+    seed: Annotated[int, Field(ge=0, description="of what is drawn")] = 0
+    reduce: (
+        Annotated[ByKey, Field(description="statistics that are kept alone: attitude = ['mean', 'covariance']")] | None
+    ) = None
+    engine: Annotated[Literal["auto", "threads", "lanes", "device"], Field(description="what computes")] = "auto"
+
+
 class ScenarioFile(MethodOptions):
     """A polhode scenario: one run, written down. Options of a method may stand beside its name or in its table."""
 
@@ -136,6 +153,7 @@ class ScenarioFile(MethodOptions):
     run: Run = Field(default_factory=Run)
     output: Output = Field(default_factory=Output)
     sweep: Sweep | None = None
+    members: Members | None = None
 
 
 def scenario_file() -> type[ScenarioFile]:

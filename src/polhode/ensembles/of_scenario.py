@@ -1,0 +1,92 @@
+"""The ensemble of a scenario: what its table [members] says varies, in the place of the values of its other tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from polhode.ensembles.ensemble import ensemble
+from polhode.ensembles.sampling import Members, members
+from polhode.errors import InvalidInput, PolhodeError
+from polhode.runs.display import Progress
+from polhode.runs.request import grouped
+from polhode.runs.scenario import Scenario
+from polhode.runs.state import ATTITUDES, TURNING
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+ALIKE = ((*ATTITUDES, "sequence", "coordinates"), TURNING, ("position",), ("velocity", "momentum"))
+"""Words of a start that say the same thing: one that varies takes the place of all of them."""
+
+WITHIN = (*ATTITUDES[1:], "sequence", *TURNING[2:])
+"""Words of a start that are no arguments of ``polhode.ensemble``."""
+
+
+def ensemble_of(
+    scenario: Scenario, progress: Callable[[Progress], None] | bool | None = None, threads: int | None = None
+) -> xr.Dataset:
+    """Run all members of a scenario with a table [members].
+
+        [members]
+        count = 1000
+        seed = 7
+        vary = { weight = { normal = { mean = 20.0, sigma = 0.1 } }, angular_velocity = { ... } }
+        reduce = { angular_velocity = "quantiles" }     # left out: all trajectories are kept
+
+    Names are those of ``polhode.ensemble``; numbers are plain, of a scenario with units in its keys in SI.
+    Distributions are written as ``polhode.sampling.from_record`` reads them, reductions as
+    ``polhode.reduce.reductions_from`` does.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        From ``polhode.read_scenario``.
+    progress, threads
+        As of ``polhode.ensemble``.
+
+    Returns
+    -------
+    xarray.Dataset
+        As of ``polhode.ensemble``, with the text of the scenario.
+
+    Raises
+    ------
+    InvalidInput
+        A scenario without [members], or as ``polhode.ensemble``.
+    """
+    words = scenario.members
+    if words is None:
+        raise InvalidInput(f"{scenario.path} has no [members]; run it with scenario.integrate()")
+    try:
+        varied: Members = members(
+            words["table"] or words["vary"], words["count"], design=words["design"], seed=words["seed"]
+        )
+        given = _without(grouped(scenario.arguments), varied)
+        ds = ensemble(
+            scenario.system, scenario.method, members=varied, reduce=words["reduce"], engine=words["engine"],
+            threads=threads, progress=progress, **given,
+        )  # fmt: skip
+        return _labelled(ds, scenario)
+    except PolhodeError as failed:
+        if failed.trajectory is not None:
+            _labelled(failed.trajectory, scenario)
+        if isinstance(failed, InvalidInput):
+            failed.args = (f"{scenario.path}: {failed}",)
+        raise
+
+
+def _without(given: dict[str, Any], varied: Members) -> dict[str, Any]:
+    """The words of a run without those in whose place something varies."""
+    names = set(varied)
+    gone = {word for group in ALIKE if names.intersection(group) for word in group}
+    found = {name: value for name, value in given.items() if name not in gone}
+    start = {name: value for name, value in (found.pop("start", None) or {}).items() if name not in gone}
+    for name in [name for name in found if name in WITHIN]:
+        start[name] = found.pop(name)
+    return found | ({"start": start} if start else {})
+
+
+def _labelled(ds: xr.Dataset, scenario: Scenario) -> xr.Dataset:
+    ds.attrs |= scenario.labels
+    return ds
