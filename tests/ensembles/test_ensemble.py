@@ -216,7 +216,7 @@ def test_seeds_of_a_bath_vary():
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_a_sentence(members, words, said):
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises((InvalidInput, ph.errors.FileProblem)) as told:
         ph.ensemble(TOP, "v2", members=members, **({"step": 0.1, "steps": 10} | words))
     assert said in str(told.value)
 
