@@ -25,6 +25,7 @@ from polhode.kernel import layout as L
 from polhode.kernel.jit import helper
 from polhode.methods import method
 from polhode.runs.integrator import Integrator
+from ptx import Text
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 EARTH = ph.planets.EARTH
@@ -92,10 +93,12 @@ def scalar(bench, states, n, h, every):
 
 
 def difference(found, expected):
-    """Largest difference of bodies in ulp of the largest value of each number."""
-    found, expected = found[..., : L.BODY], expected[..., : L.BODY]
-    size = np.maximum(np.abs(expected).max(axis=(0, 1)), 1e-300)
-    return float((np.abs(found - expected) / np.spacing(size)).max())
+    """Largest difference of bodies in ulp of the largest component of each vector."""
+    worst = 0.0
+    for first, last in ((0, 3), (3, 6), (6, 10), (10, 13)):
+        a, b = found[..., first:last], expected[..., first:last]
+        worst = max(worst, float(np.abs(a - b).max() / np.spacing(max(np.abs(b).max(), 1e-300))))
+    return worst
 
 
 CASES = [
@@ -331,3 +334,96 @@ def test_parts_of_numbers():
                 assert scaled == math.copysign(math.inf, x)
             assert last == 2.0 * x + math.sqrt(abs(n))
     assert math.isnan(run(math.nan, 3)[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen", "steps", "t0"),
+    [("top", "v2/mr", 3, 0.0), ("top", "v2/exact", 1, 0.0), ("user", "mkrk:rk4", 2, 0.0), ("user", "v2/mr", 1, 1e6),
+     ("orbit", "rkn6_14a/kepler", 1, 0.0), ("top", "taylor16", 1, 0.0)],
+)  # fmt: skip
+def test_ptx_carried_out_gives_the_numbers_of_a_run(name, chosen, steps, t0):
+    """An instruction at a time, in a thread of the second block: from Python to the text for the driver."""
+    bench, states, h = integrator_of(name, chosen, 2)
+    states = np.repeat(states, 65, 0)
+    text, M = Text(ptx(name, chosen)), len(states)
+    y, carried = states.copy(), np.zeros((M, len(device.CARRIED)))
+    rows, counts = np.zeros((M, 1, y.shape[1])), np.zeros((M, 1), np.int64)
+    statuses, done = np.zeros(M, np.int64), np.zeros(M, np.int64)
+    arguments = (M, L.MARCHING, 0, steps, steps, 1, t0, h, float(bench.limit), y, bench.bodies, 0, bench.parameters, 0,
+                 carried, rows, counts, statuses, done)  # fmt: skip
+    for thread in (129, 130):  # the last member, and one beyond
+        text.run(device.ENTRY, arguments, thread, writable=(y, carried, rows, counts, statuses, done))
+    assert not statuses.any()
+    assert done.tolist() == [0] * 129 + [steps]
+    np.testing.assert_array_equal(y[-1], rows[-1, 0])
+    np.testing.assert_array_equal(y[:-1], states[:-1])
+    wanted = np.zeros((1, y.shape[1]))
+    bench.y[:] = states[-1]
+    bench.forget()
+    assert bench.march(0, steps, steps, t0, h, wanted, np.zeros(1, np.int64)) == L.OK
+    assert difference(rows[-1:], wanted[None]) <= 4
+    assert sum(text.carried_out.values()) > 500 * steps
+    if t0 > 0.0:
+        assert text.carried_out["call.uni"] > 0, "the angle of the torque is beyond what is reduced at once"
+    again = np.zeros_like(rows[-1:]), counts[-1:].copy(), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    AsOptimised(loop_of(bench))(
+        1, *arguments[1:9], states[-1:].copy(), *arguments[10:14], np.zeros((1, len(device.CARRIED))), *again
+    )  # fmt: skip
+    np.testing.assert_array_equal(rows[-1:], again[0])
+
+
+MODULE = """
+define double @compensated(double %a, double %b, double %c) {
+body:
+  %p = fmul contract double %a, %b
+  %d = fsub contract double %c, %p
+  %e = fneg contract double %p
+  %r = tail call contract double @llvm.fma.f64(double %a, double %b, double %e)
+  %s = fsub contract double %d, %r
+  %q = fmul contract double %a, %a
+  %t = fsub contract double %s, %q
+  %u = fmul contract double %b, %b
+  %v = fneg contract double %u
+  %w = fadd contract double %t, %v
+  %x = fmul contract double %c, %c
+  %y = fsub contract double %x, %w
+  ret double %y
+}
+"""
+
+
+def test_products_that_two_read_are_rounded():
+    lines = device.fused(MODULE).splitlines()
+    assert "  %p = fmul double %a, %b" in lines
+    assert "  %d = fsub double %c, %p" in lines
+    call = "tail call double @llvm.fma.f64"
+    assert lines.count("  %fused.1 = fneg double %a") == 1
+    assert f"  %t = {call}(double %fused.1, double %a, double %s)" in lines
+    assert f"  %w = {call}(double %fused.2, double %b, double %t)" in lines
+    assert f"  %y = {call}(double %c, double %c, double %fused.3)" in lines
+    assert not any("contract" in line or "%q" in line or "%u" in line or "%v" in line for line in lines)
+
+
+def test_ptx_of_chosen_steps():
+    bench, states, _ = integrator_of("top", "mkrk:dp5", 1)
+    bench.adapt(0.0, 1e-6, 1e-9)
+    text = Text(device.ptx_of(loop_of(bench, True), LIBRARY))
+    samples, y, carried = np.array([0.0, 0.01, 0.05]), states.copy(), np.zeros((1, len(device.CARRIED)))
+    controls, left = bench.controller_state[None].copy(), np.ones(1, np.int64)
+    rows, counts, sizes = np.zeros((1, 3, y.shape[1])), np.zeros((1, 3), np.int64), np.zeros((1, 3))
+    statuses, done = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    written = (y, carried, controls, rows, counts, sizes, statuses, done, left)
+    q = bench.prepared.estimate + 1
+    given = (1, 2, 100, q, 3, 1e-6, 1e-9, math.inf, 1e-15, 0.05, float(bench.limit), samples, y, bench.bodies, 0,
+             bench.parameters, 0, *written[1:])  # fmt: skip
+    while left[0]:
+        text.run(device.ENTRY, given, 0, writable=written)
+    assert (statuses[0], done[0]) == (L.OK, 3)
+    found = np.zeros((3, y.shape[1]))
+    bench.y[:] = states[0]
+    status = bench.march_adaptive(
+        100, 0, 0.05, samples, np.zeros(3), np.zeros(3), found, np.zeros(3, np.int64), shortest=1e-15
+    )  # fmt: skip
+    assert status == L.OK
+    assert difference(rows, found[None]) <= 100
+    np.testing.assert_array_equal(rows[0, -1], y[0])
