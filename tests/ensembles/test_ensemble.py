@@ -206,7 +206,7 @@ def test_seeds_of_a_bath_vary():
         ({"angular_velocity": np.ones((2, 2))}, {}, "angular_velocity must be 3 numbers"),
         ({}, {}, "members is empty"),
         (0, {}, "members is 0; it must be 1 or more"),
-        ("many", {}, "many cannot be read"),
+        ("many", {}, "members must be a mapping"),
         ({"rtol": [1e-6, 1e-8]}, {}, "steps is no polhode.Tolerance"),
         ({"parameters.0": [1, 2]}, {}, "parameters.0"),
         ({"weight": [1.0, 2.0]}, {"step": None}, "give either step"),
@@ -216,7 +216,7 @@ def test_seeds_of_a_bath_vary():
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_a_sentence(members, words, said):
-    with pytest.raises((InvalidInput, ph.errors.FileProblem)) as told:
+    with pytest.raises(InvalidInput) as told:
         ph.ensemble(TOP, "v2", members=members, **({"step": 0.1, "steps": 10} | words))
     assert said in str(told.value)
 
@@ -284,7 +284,7 @@ def test_lanes_are_the_same_to_rounding_and_taken_where_they_pay():
 @pytest.mark.parametrize(
     ("engine", "words", "said"),
     [
-        ("lanes", {"method": "mkrk:gauss4", "step": 0.1, "steps": 2}, "engine 'lanes' cannot run these members"),
+        ("lanes", {"method": "euler", "step": 0.1, "steps": 2}, "engine 'lanes' cannot run these members"),
         ("lanes", {"method": "mkrk:dp8", "steps": ph.Tolerance(1e-6), "t_end": 1.0}, "each its own"),
         ("device", {"method": "v2", "step": 0.1, "steps": 2}, "engine 'device' cannot run these members"),
     ],
