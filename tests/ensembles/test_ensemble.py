@@ -284,7 +284,7 @@ def test_lanes_are_the_same_to_rounding_and_taken_where_they_pay():
 @pytest.mark.parametrize(
     ("engine", "words", "said"),
     [
-        ("lanes", {"method": "euler", "step": 0.1, "steps": 2}, "engine 'lanes' cannot run these members"),
+        ("lanes", {"method": "taylor16", "step": 0.1, "steps": 2}, "engine 'lanes' cannot run these members"),
         ("lanes", {"method": "mkrk:dp8", "steps": ph.Tolerance(1e-6), "t_end": 1.0}, "each its own"),
         ("device", {"method": "v2", "step": 0.1, "steps": 2}, "engine 'device' cannot run these members"),
     ],
