@@ -112,6 +112,30 @@ def on_device(members: int, n: int) -> None:
         )
 
 
+def with_fewer_registers(members: int, n: int) -> None:
+    """Print what a step of a top takes with fewer registers, of which more blocks fit, and with other blocks."""
+    name, system, method, h = CASES[1]
+    made, bench = engines.engine_for(system, method), engines.integrator_for(system, method)
+    text, usual = engines.ptx_for(made.loop, made.device.architecture), device.THREADS
+    print(f"\n{name}, {method}: G body-steps/s by most registers (0: as many as it needs) and threads of a block")
+    for registers in (0, 168, 128, 96, 80, 64):
+        row = []
+        for threads in (32, 64, 128, 256):
+            device.THREADS, made.function = threads, made.device.kernel(text, device.ENTRY, registers)
+            seconds = []
+            for steps in (2, n):
+                block = block_of(system, bench, members, steps, h)
+                begin = time.perf_counter()
+                try:
+                    made.run(block)
+                except ph.errors.PolhodeError:  # a block has not so many registers
+                    break
+                seconds.append(time.perf_counter() - begin)
+            row.append(members * (n - 2) / (seconds[1] - seconds[0]) / 1e9 if len(seconds) == 2 else math.nan)
+        print(f"{registers:5}" + "".join(f"{rate:9.2f}" for rate in row))
+    device.THREADS = usual
+
+
 def assembled(text: str, ptxas: str) -> tuple[int, int, int]:
     """Registers, bytes of stack and bytes of spills, as ptxas says."""
     with tempfile.TemporaryDirectory() as folder:
@@ -163,6 +187,7 @@ def main() -> None:
         members, n = (given + [1_000_000, 1_000][len(given) :])[:2]
         print(f"{engines.the_device().name}: {members:,} members, {n:,} steps")
         on_device(members, n)
+        with_fewer_registers(members, n)
 
 
 if __name__ == "__main__":

@@ -143,14 +143,13 @@ class Device:
 
         Raises
         ------
-        MemoryError
-            The device, or memory for its copies, is full.
         DeviceProblem
-            It reports another error.
+            It reports an error; its memory, or that for its copies, is full.
         """
         code = getattr(self.library, name)(*arguments)
         if code == OUT_OF_MEMORY:
-            raise MemoryError(f"the memory of the device is full ({name})")
+            raise DeviceProblem(f"the memory of the device, or of this machine for its copies, is full ({name}); "
+                                "record less with a larger every, or run with engine='threads'")  # fmt: skip
         if code:
             told = c_char_p()
             self.library.cuGetErrorString(c_int(code), byref(told))

@@ -205,10 +205,8 @@ class DeviceEngine:
 
         Raises
         ------
-        MemoryError
-            The memory of the device is full.
         cuda.DeviceProblem
-            The driver reports an error.
+            The driver reports an error, or the memory of the device is full.
         """
         with self.lock:
             self.device.enter()
