@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
 import polhode as ph
@@ -142,6 +143,34 @@ def test_direct_arguments_are_parameters_and_nothing_else(name):
         parameters[k] = 1.25
         assert (other.parameters == parameters).all() and (other.bodies == system.bodies).all()
         assert other.provides == system.provides and other.auxiliary == system.auxiliary
+
+
+def pushed(t, position, velocity, parameters):
+    return (parameters[0], 0.0, -parameters[1] * velocity[2])
+
+
+def twisted(t, q, omega, parameters):
+    return (parameters[0], 0.0, -parameters[1] * omega[2])
+
+
+WITH_NUMBERS = {
+    "body": lambda p: ph.rigid_body((1, 2, 2.5), torque=braked, parameters=p),
+    "body in space": lambda p: ph.rigid_body(np.diag([1, 2, 2.5]) + 0.1, torque=braked, mass=2.0, parameters=p),
+    "particle": lambda p: ph.particle(2.0, force=pushed, parameters=p),
+    "orbit": lambda p: ph.orbit(
+        1.0, 2.0, [J2, ph.forces.drag(kd=1e-3, radius=0.5, scale=1.0)], force=pushed, parameters=p
+    ),
+    "craft": lambda p: ph.spacecraft((1, 2, 2.5), 1.0, mass=2.0, forces=[J2], torque=twisted, parameters=p),
+}
+
+
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_numbers_of_users_stand_behind_all_others(name):
+    system, other = WITH_NUMBERS[name]([0.1, 0.2]), WITH_NUMBERS[name]([0.3, 0.5])
+    parameters = system.parameters.copy()
+    assert (parameters[-2:] == [0.1, 0.2]).all()
+    parameters[-2:] = 0.3, 0.5
+    assert (other.parameters == parameters).all() and (other.bodies == system.bodies).all()
 
 
 def test_what_is_refused_is_told_after_runs_that_were_not():
