@@ -15,7 +15,7 @@ import xarray as xr
 import polhode as ph
 from polhode import events, forces
 from polhode.runs import rows, store, streamed
-from polhode.trajectory import growing
+from polhode.trajectory import durable, growing
 
 START = {"attitude": (0.8, 0.6, 0.0, 0.0), "angular_velocity": (0.3, -0.2, 4.0)}
 
@@ -177,15 +177,15 @@ def test_a_disk_that_is_full_when_the_trajectory_is_written(path, small, monkeyp
     whole = ph.integrate(top(), "trapm", step=0.01, steps=1000, **START)
     count = 0
 
-    def full(file, data, real=growing.write):
+    def full(disk, file, data, real=durable.Unsynced.write):
         nonlocal count
         count += 1
         if count > 400:
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(file, data)
+        real(disk, file, data)
 
     with monkeypatch.context() as short, pytest.raises(ph.errors.FileProblem, match=r"No space left .*resume") as no:
-        short.setattr(growing, "write", full)
+        short.setattr(durable.Unsynced, "write", full)
         ph.integrate(top(), "trapm", step=0.01, steps=1000, **START, store=ph.Store(path, 0))
     kept = no.value.trajectory
     n = kept.sizes["time"]

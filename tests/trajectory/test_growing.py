@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from polhode.trajectory import foreign, growing
+from polhode.trajectory import durable, foreign, growing
 from polhode.trajectory.growing import Growing, opened
 
 
@@ -104,13 +104,13 @@ def test_a_full_disk_leaves_what_was_seen(tmp_path, monkeypatch):
     writer.show(ds.attrs)
     written = []
 
-    def full(file, data, real=growing.write):
+    def full(file, data, real=durable.write):
         written.append(file)
         if len(written) > 4:
             raise OSError(errno.ENOSPC, "No space left on device")
         real(file, data)
 
-    monkeypatch.setattr(growing, "write", full)
+    monkeypatch.setattr(durable, "write", full)
     with pytest.raises(OSError, match="No space left"):
         writer.add(ds.isel(time=slice(40, 100)))
     assert opened(folder).identical(ds.isel(time=slice(40)))
@@ -159,3 +159,20 @@ def test_the_metadata_are_those_of_zarr(tmp_path):
     for name, array in group.arrays():
         assert json.loads((tmp_path / "a.zarr" / name / "zarr.json").read_text())["shape"] == list(array.shape)
     assert group["attitude"].chunks == (9, 4) and group["energy"].chunks == (9,)
+
+
+def test_files_that_wait_are_synced(tmp_path, monkeypatch):
+    """With all of their names, however many they are; they are whole before."""
+    import os
+
+    done = []
+    monkeypatch.setattr(os, "fsync", lambda handle: done.append(os.path.realpath(f"/proc/self/fd/{handle}")))
+    monkeypatch.setattr(durable, "MANY", 3)
+    disk = durable.Unsynced()
+    for k in range(4):
+        disk.write(tmp_path / "folder" / str(k), b"new")
+        assert (tmp_path / "folder" / str(k)).read_bytes() == b"new"
+        assert len(done) == (0 if k < 2 else 4)
+    disk.sync()
+    folder = os.path.realpath(tmp_path / "folder")
+    assert sorted(done[:3]) == [f"{folder}/{k}" for k in range(3)] and done[3:] == [folder, f"{folder}/3", folder]

@@ -16,9 +16,10 @@ from polhode.arguments import choice, memory, whole
 from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
 from polhode.ensembles.members import Kind
-from polhode.ensembles.outcome import Outcome, warn_of
+from polhode.ensembles.outcome import Outcome, attributes_of, warn_of
 from polhode.ensembles.plan import Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
+from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.ensembles.threads import ThreadsEngine
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, warn
 from polhode.kernel import jit
@@ -81,6 +82,7 @@ def ensemble(
     reduce: Any = None,
     engine: str = "auto",
     threads: int | None = None,
+    store: str | os.PathLike[str] | None = None,
     progress: Callable[[Progress], None] | bool | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
@@ -122,6 +124,9 @@ def ensemble(
         of the Dataset says what did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
+    store : path, optional
+        A new folder (``members.zarr``) that receives members as they are done, so that memory does not grow with them.
+        The Dataset is opened from there: a variable is read when it is used, the part of it that is used.
     progress : function or True, optional
         As of ``integrate``; it is told of members in the place of steps.
     settings : Settings or mapping, optional
@@ -142,6 +147,8 @@ def ensemble(
         An argument is wrong, or a value of a member, which is named by its number from 0.
     Interrupted
         Ctrl-C; ``.trajectory`` holds the members that were done.
+    FileProblem
+        The store exists already or cannot be written.
 
     Examples
     --------
@@ -163,8 +170,8 @@ def ensemble(
     if progress is True:
         with Display() as display:
             display.counted = "members"
-            return Ensemble(plan, engine, workers, display, reduce).carry_out()
-    return Ensemble(plan, engine, workers, None if progress is False else progress, reduce).carry_out()
+            return Ensemble(plan, engine, workers, display, reduce, store).carry_out()
+    return Ensemble(plan, engine, workers, None if progress is False else progress, reduce, store).carry_out()
 
 
 def processors() -> int:
@@ -184,11 +191,16 @@ class _Watch(Noticed):
 class Ensemble:
     """One call of ``ensemble``, checked, and how it is carried out."""
 
-    def __init__(self, plan: Plan, engine: str, workers: int, progress: Any, reduce: Any) -> None:
+    def __init__(
+        self, plan: Plan, engine: str, workers: int, progress: Any, reduce: Any, store: str | os.PathLike[str] | None
+    ) -> None:
+        if reduce is not None and store is not None:
+            raise InvalidInput("store receives trajectories, of which reduce keeps none; leave one of them out")
         self.plan, self.asked, self.workers = plan, engine, workers
         self.report_progress = teller(progress, "progress", "True or a function")
         self.count, self.seconds = plan.varied.count, 0.0
         self.running = None if reduce is None else Running(reduce, self.count)
+        self.store = None if store is None else StoreOfMembers(store, self.count)
         self.failures: dict[int, str] = {}
         self.off: list[tuple[int, int, float]] = []
         self.coarse = ""
@@ -210,6 +222,11 @@ class Ensemble:
             kind, states = plan.together(request)
             why = kind.alone
         if why:
+            if self.store is not None:
+                raise InvalidInput(
+                    f"these members are runs by themselves, with rows of their own ({why}), which no store takes; "
+                    "leave store out, or keep reductions alone (reduce=)"
+                )
             if self.asked not in ("auto", "threads"):
                 raise InvalidInput(f"engine {self.asked!r} cannot run these members, for {why}; leave engine out")
             return self._each(why)
@@ -253,7 +270,9 @@ class Ensemble:
         work = Work(self.plan, run, kind.constants, *self._block(request, run, kind, states), states)
         about = {"engine": f"{engine.name}: {engine.about}{why}"}
         if self.running is not None:
-            return self._reduced(work, engine, about)
+            return self._reduced(work, engine, about, self.running)
+        if self.store is not None:
+            return self._stored(work, engine, about, self.store)
         self._check_room(work, self.count)
         work.block = work.with_room(work.block)
         stopped = self._carry(work.block, engine.run, whole=engine.name == "device")
@@ -265,10 +284,32 @@ class Ensemble:
             raise Interrupted(f"interrupted after {done} of {self.count} members", trajectory=ds)
         return ds
 
-    def _reduced(self, work: Work, engine: Engine, about: Mapping[str, Any]) -> xr.Dataset:
+    def _reduced(self, work: Work, engine: Engine, about: Mapping[str, Any], running: Running) -> xr.Dataset:
         """The same without keeping trajectories: blocks of members are reduced as they are done."""
-        running = self.running
-        assert running is not None
+
+        def take(first: int, ds: xr.Dataset, failures: list[str]) -> None:
+            running.add(first, ds)
+            self._note(first, failures)
+
+        stopped = self._by_blocks(work, engine, about, take)
+        return self._result(running, about, stopped)
+
+    def _stored(self, work: Work, engine: Engine, about: Mapping[str, Any], store: StoreOfMembers) -> xr.Dataset:
+        """The same with trajectories on disk, where blocks of members go as they are done."""
+        stopped = self._by_blocks(work, engine, about, lambda first, ds, failures: store.add(first, ds))
+        if not store.added:
+            raise Interrupted("interrupted before any member was done")
+        ds = store.close(attributes_of(self.plan, work.run, about))
+        ds.encoding["seconds"] = self.seconds
+        if stopped:
+            told = f"interrupted after {store.added} of {self.count} members, which are in {store.path}"
+            raise Interrupted(told, trajectory=ds)
+        return ds
+
+    def _by_blocks(
+        self, work: Work, engine: Engine, about: Mapping[str, Any], take: Callable[[int, xr.Dataset, list[str]], None]
+    ) -> bool:
+        """Hand over blocks of members as they are done; returns whether Ctrl-C stopped it."""
         each = 32 * work.numbers
         most = int(min(BATCH, max(1, MOST_OF_BLOCK // each)))
         if engine.name == "device":
@@ -282,12 +323,11 @@ class Ensemble:
             if (part.status != NOT_RUN).all():
                 outcome = self._outcome(work, part, first)
                 varied = self.plan.varied.part(first, first + len(part.states))
-                running.add(first, outcome.dataset(about, varied))
-                self._note(first, outcome.failures)
+                take(first, outcome.dataset(about, varied), outcome.failures)
 
         stopped = self._carry(work.block, run, most, engine.name == "device")
         self._warn(work.run)
-        return self._result(running, about, stopped)
+        return stopped
 
     def _outcome(self, work: Work, block: Block, first: int) -> Outcome:
         """What a block has come to; of what is to be warned is noted."""
@@ -395,7 +435,7 @@ class Ensemble:
         if size > memory() / 8:
             raise InvalidInput(
                 f"{members} members with {work.R} rows each would need {size * 1e-9:,.1f} GB of memory; record less "
-                "with a larger every or with t_eval, or keep reductions alone (reduce=)"
+                "with a larger every or with t_eval, keep reductions alone (reduce=), or give a store"
             )
 
     def _carry(self, block: Block, run: Callable[[Block], None], most: int = 2**62, whole: bool = False) -> bool:

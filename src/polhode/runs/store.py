@@ -50,7 +50,7 @@ from polhode.runs.stepping import Run
 from polhode.runs.steps import Tolerance
 from polhode.runs.streamed import Streamed
 from polhode.trajectory import foreign
-from polhode.trajectory.durable import sync, write, write_durably
+from polhode.trajectory.durable import Unsynced, write_durably
 from polhode.trajectory.files import CHECKPOINT, is_store
 from polhode.trajectory.growing import encoded, opened
 
@@ -294,7 +294,7 @@ class LiveStore:
         self.kept: tuple[dict[str, Any], int] | None = None
         self.room = 0
         self.unfinished: dict[str, tuple[int, Any, Any, bool]] = {}
-        self.flushed, self.unsynced = 0, set()  # type: int, set[Path]
+        self.flushed, self.disk = 0, Unsynced()
         self.streams, self.stream = True, None  # type: bool, Streamed | None
         self.lock: int | None = None
         self.steps, self.of, self.progress = 0, None, {}  # type: int, int | None, dict[str, Any]
@@ -688,8 +688,7 @@ class LiveStore:
         if durably:
             for name in self.unfinished:
                 self._write_unfinished(name)
-            sync(self.unsynced)
-            self.unsynced.clear()
+            self.disk.sync()
 
     def _follow(self, count: int) -> None:
         """Write the trajectory of the rows up to a number, and let go of them."""
@@ -723,8 +722,7 @@ class LiveStore:
             if (first + k) * chunk < self.rows:  # rows that count are in it
                 write_durably(file, data)
             else:
-                write(file, data)
-                self.unsynced.add(file)
+                self.disk.write(file, data)
         self.unfinished[name] = chunk, rows[whole * chunk :].copy(), fill, True
 
     def _write_unfinished(self, name: str) -> None:

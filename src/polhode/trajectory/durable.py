@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection
 from pathlib import Path
 
 MANY = 256
-"""Files from which on all that waits to be written is synced at once, in the place of each file."""
+"""Files that may wait to be synced."""
 
 
 def write_durably(path: Path, data: bytes) -> None:
@@ -18,7 +17,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def write(path: Path, data: bytes, durably: bool = False) -> None:
-    """Replace a file as a whole: whoever reads it sees the old one or the new one. It is safe after ``sync``."""
+    """Replace a file as a whole: whoever reads it sees the old one or the new one. It is safe once it is synced."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.partial")
     try:
@@ -34,16 +33,27 @@ def write(path: Path, data: bytes, durably: bool = False) -> None:
         raise
 
 
-def sync(files: Collection[Path]) -> None:
-    """Make files durable that ``write`` has written."""
-    if len(files) > MANY and hasattr(os, "sync"):
-        os.sync()
-        return
-    for file in files:
-        with file.open("rb+") as opened:
-            os.fsync(opened.fileno())
-    for folder in {file.parent for file in files}:
-        sync_folder(folder)
+class Unsynced:
+    """Files that are written as a whole, and are safe after ``sync``: the disk has written most of them until then."""
+
+    def __init__(self) -> None:
+        self.files: set[Path] = set()
+
+    def write(self, path: Path, data: bytes) -> None:
+        """As the function of this name."""
+        write(path, data)
+        self.files.add(path)
+        if len(self.files) >= MANY:
+            self.sync()
+
+    def sync(self) -> None:
+        """Make all files durable."""
+        for file in self.files:
+            with file.open("rb+") as opened:
+                os.fsync(opened.fileno())
+        for folder in {file.parent for file in self.files}:
+            sync_folder(folder)
+        self.files.clear()
 
 
 def sync_folder(folder: Path) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.trajectory.durable import sync, write, write_durably
+from polhode.trajectory.durable import Unsynced, write, write_durably
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -55,7 +55,7 @@ def encoded(values: Any) -> bytes:
     return _packed(bytes(VLenUTF8().encode(values.astype(object))))
 
 
-def _node(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> dict[str, Any]:
+def node_of(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> dict[str, Any]:
     """The metadata of an array."""
     text = _text(variable)
     kind = "string" if text else variable.dtype.name
@@ -74,6 +74,22 @@ def _node(variable: Any, shape: tuple[int, ...], chunk: tuple[int, ...]) -> dict
         "dimension_names": list(variable.dims),
         "storage_transformers": [],
     }
+
+
+def group_of(nodes: Mapping[str, Any], attributes: Mapping[str, Any]) -> bytes:
+    """The metadata of a group, with those of all its arrays."""
+    node = {
+        "zarr_format": 3,
+        "node_type": "group",
+        "attributes": dict(attributes),
+        "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": dict(nodes)},
+    }
+    return text_of(node)
+
+
+def text_of(node: Mapping[str, Any]) -> bytes:
+    """Metadata as the content of a file."""
+    return json.dumps(node, default=_plain).encode()
 
 
 class Growing:
@@ -104,7 +120,7 @@ class Growing:
         self.nodes: dict[str, dict[str, Any]] = {}
         self.pending: dict[str, Any] = {}
         self.attributes: dict[str, Any] = {}
-        self.unsynced: set[Path] = set()
+        self.disk = Unsynced()
 
     # -------------------------------------------------------------- rows
     def add(self, piece: xr.Dataset) -> None:
@@ -135,7 +151,7 @@ class Growing:
         self.chunk = max(1, min(self.buffer // row, self.most or self.buffer))
         for name, variable in growing.items():
             within = variable.shape[1:]
-            node = _node(variable, (0, *within), (self.chunk, *(max(1, size) for size in within)))
+            node = node_of(variable, (0, *within), (self.chunk, *(max(1, size) for size in within)))
             fill = np.nan if variable.dtype.kind == "f" else 0
             self.pending[name] = np.full((self.chunk, *within), fill, dtype=variable.dtype)
             self._put(name, node)
@@ -145,11 +161,7 @@ class Growing:
         for name, buffer in self.pending.items():
             if filled < self.chunk:
                 buffer[filled:] = np.nan if buffer.dtype.kind == "f" else 0
-            self._write(self._chunk_file(name, number, buffer.ndim), encoded(buffer))
-
-    def _write(self, file: Path, data: bytes) -> None:
-        write(file, data)
-        self.unsynced.add(file)
+            self.disk.write(self._chunk_file(name, number, buffer.ndim), encoded(buffer))
 
     def _chunk_file(self, name: str, number: int, dimensions: int) -> Path:
         return self.folder.joinpath(name, "c", str(number), *["0"] * (dimensions - 1))
@@ -164,7 +176,7 @@ class Growing:
     # -------------------------------------------------------------- what does not grow
     def _put(self, name: str, node: dict[str, Any]) -> None:
         self.nodes[name] = node
-        self._write(self.folder / name / NODE, json.dumps(node, default=_plain).encode())
+        self.disk.write(self.folder / name / NODE, text_of(node))
 
     def put(self, fixed: xr.Dataset) -> None:
         """Write variables that do not grow, each in one chunk, in the place of those of that name.
@@ -179,8 +191,8 @@ class Growing:
             chunk = tuple(max(1, size) for size in values.shape)
             if values.size:
                 file = self.folder.joinpath(str(name), "c", *["0"] * values.ndim)
-                self._write(file, encoded(values))
-            self._put(str(name), _node(variable, values.shape, chunk))
+                self.disk.write(file, encoded(values))
+            self._put(str(name), node_of(variable, values.shape, chunk))
 
     def describe(self, name: str, attributes: Mapping[str, Any]) -> None:
         """Other attributes of a variable, from the next ``show`` on."""
@@ -210,16 +222,9 @@ class Growing:
                 self._put(name, self.nodes[name])
                 self._remove_beyond(name)
         self.attributes = dict(attributes)
-        node = {
-            "zarr_format": 3,
-            "node_type": "group",
-            "attributes": self.attributes,
-            "consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": self.nodes},
-        }
-        data = json.dumps(node, default=_plain).encode()
+        data = group_of(self.nodes, self.attributes)
         if last:
-            sync(self.unsynced)
-            self.unsynced.clear()
+            self.disk.sync()
             write_durably(self.folder / NODE, data)
         else:
             write(self.folder / NODE, data)
@@ -332,11 +337,11 @@ def opened(folder: Path, dimension: str = "time") -> xr.Dataset:
     ds: xr.Dataset = xr.open_zarr(
         folder, chunks=None, decode_times=False, consolidated=True, zarr_format=3, **_without_indexes()
     ).drop_encoding()
-    for name in [name for name, v in ds.variables.items() if _text(v)]:  # labels and kinds of events: fixed, and few
+    few = ds.sizes[dimension] <= INDEXED
+    for name in [name for name, v in ds.variables.items() if _text(v) and (few or dimension not in v.dims)]:
         text = ds.variables[name]
         ds[name] = (text.dims, np.array(text.values.tolist(), dtype=str).reshape(text.shape), text.attrs)
     for name in map(str, ds.coords):
         if name in ds.dims and name not in ds.xindexes:
-            many = name == dimension and ds.sizes[dimension] > INDEXED
-            ds = ds.set_xindex(name, _on_disk()) if many else ds.set_xindex(name)
+            ds = ds.set_xindex(name) if few or name != dimension else ds.set_xindex(name, _on_disk())
     return ds
