@@ -357,3 +357,38 @@ def test_ctrl_c_keeps_the_members_that_are_done(monkeypatch, events):
     assert 3 <= done.sum() < 20 and (ds.status.values[~done] == -1).all()
     assert np.isfinite(ds.position[done]).all() and np.isnan(ds.position[~done]).all()
     assert "interrupted" in str(ds.failure.values[-1])
+
+
+def test_what_only_some_members_conserve_is_left_out():
+    symmetric = ph.heavy_top((5, 5, 1), (0, 0, 1), weight=20.0)
+    values = {"inertia": [[5.0, 5.0, 1.0], [5.0, 4.9, 1.0], [4.8, 5.0, 1.0]]}
+    words = {"angular_velocity": (0.1, 0, 9), "step": 0.01, "steps": 20, "every": 10}
+    ds = ph.ensemble(symmetric, "v2", members=values, **words)
+    assert ds.attrs["engine"].startswith("threads: the compiled loop")
+    assert "axial_angular_momentum" not in ds and "axial" not in ds.attrs["conserves"]
+    for k, inertia in enumerate(values["inertia"]):
+        one = ph.integrate(symmetric, "v2", parameters={"inertia": inertia}, **words)
+        assert_same(ds.isel(member=k), one.drop_vars("axial_angular_momentum", errors="ignore"))
+    same = ph.ensemble(symmetric, "v2", members={"weight": [20.0, 21.0]}, **words)
+    assert same.axial_angular_momentum.sizes == {"member": 2, "time": 3}
+    alone = ph.ensemble(ph.orbit(EARTH.mu), "kepler", members=orbits(2) | {"mass": [1.0, 2.0]}, step=60.0, steps=4,
+                        events=["node"])  # fmt: skip
+    assert alone.sizes["member"] == 2
+
+
+@pytest.mark.filterwarnings("ignore::polhode.errors.PolhodeWarning")
+def test_members_go_on_from_the_end_of_a_run():
+    words = {"step": 0.05, "steps": 10, "settings": {"compensated": True}}
+    begun = ph.integrate(TOP, "rkn6_14a", angular_velocity=(1, 2, 3), **words)
+    weights = [2.0, 3.0, 4.0]
+    ds = ph.ensemble(TOP, "rkn6_14a", members={"weight": weights}, start=begun, **words)
+    one = ph.integrate(TOP, "rkn6_14a", start=begun, parameters={"weight": 4.0}, **words)
+    assert_same(ds.isel(member=2), one)
+
+
+def test_numbers_of_a_method_vary():
+    turned = np.array([[0.1, 0.2, 7.0], [0.1, 0.2, 0.3]])  # beyond a half turn: no attitude says so
+    words = {"step": 0.05, "steps": 10, "angular_velocity": (0, 0, 1.0)}
+    ds = ph.ensemble(TOP, "rotation_vector:continuous", members={"coordinates": turned}, **words)
+    one = ph.integrate(TOP, "rotation_vector:continuous", start={"coordinates": turned[0]}, **words)
+    assert_same(ds.isel(member=0), one)

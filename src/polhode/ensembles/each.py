@@ -124,6 +124,8 @@ def combined(
     whole = max(there, key=lambda ds: ds.sizes.get("time", 0))
     variables: dict[str, Any] = {}
     for name in whole.data_vars:
+        if not all(name in ds for ds in there):  # what only some of them conserve
+            continue
         own = whole[name]
         ragged = {"time", "event"} & set(map(str, own.dims))
         if not ragged and all(np.array_equal(own.values, ds[name].values) for ds in there):

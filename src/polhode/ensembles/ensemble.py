@@ -260,6 +260,8 @@ class Ensemble:
 
     def _together(self, request: Request, kind: Kind, states: Any) -> xr.Dataset:
         """Members that one compiled loop serves."""
+        if kind.system is not request.system:
+            request = replace(request, system=kind.system)
         with jit.watched(lambda: self.report_progress(Progress(0, self.count, 0.0, "compiling"))):
             run = RUNS[type(request.steps)](request)
             engine, why = self._engine(run, kind)

@@ -10,8 +10,8 @@ of them, which shows what each argument becomes. Where that is not a copy of its
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -269,21 +269,23 @@ def kind_of(system: System, first: System, varied: Varied, names: tuple[str, ...
     for k in some:
         systems[k] = first if k == 0 else system_of(system, varied.at(k, names))
     why = _differences(list(systems.values()))
+    first = _with_what_all_conserve(first, systems.values())
     copied = None if why else _by_copies(first, systems, varied, names)
     if not why and copied is None and varied.count > SURE:
         for k in {*np.linspace(0, varied.count - 1, SURE).astype(int).tolist()} - set(systems):
             systems[k] = system_of(system, varied.at(k, names))
-        why = _differences(list(systems.values()))
+        why, first = _differences(list(systems.values())), _with_what_all_conserve(first, systems.values())
         copied = None if why else _by_copies(first, systems, varied, names)
     if copied is not None:
         return Kind(first, copied, _decided_by(first, copied))
     built = [systems.get(k) or system_of(system, varied.at(k, names)) for k in range(varied.count)]
-    why = why or _differences(built)
+    why, first = why or _differences(built), _with_what_all_conserve(first, built)
     if not why and len({one.with_memory.size for one in built}) > 1:
         why = "their parameters differ in number"
     if why:
         return Kind(first, _alone(first), why)
-    axis = None if first.axis is None or any(one.axis is None for one in built) else np.array([s.axis for s in built])
+    axial = "axial_angular_momentum" in first.conserves
+    axis = np.array([one.axis for one in built]) if axial else None
     found = Constants(
         np.array([one.mass for one in built]), np.array([one.moments for one in built]),
         np.array([one.frames for one in built]), np.array([one.with_memory for one in built]), axis,
@@ -301,14 +303,20 @@ def _looked_at(varied: Varied, names: tuple[str, ...]) -> list[int]:
     return sorted(found)
 
 
+def _with_what_all_conserve(first: System, systems: Iterable[System]) -> System:
+    """The first system, said to conserve what all of them do."""
+    common = tuple(name for name in first.conserves if all(name in one.conserves for one in systems))
+    return first if common == first.conserves else replace(first, conserves=common)
+
+
 def _differences(systems: list[System]) -> str:
     """In what systems differ but for numbers, a clause; empty where they do not."""
     first = systems[0]
     for one in systems[1:]:
         if one.N != first.N:
             return "their numbers of bodies differ"
-        if one.conserves != first.conserves or one.provides != first.provides or one.auxiliary != first.auxiliary:
-            return "what they conserve or record differs"
+        if one.provides != first.provides or one.auxiliary != first.auxiliary:
+            return "what they provide or record differs"
         if one.parameters.shape != first.parameters.shape or (one.blocks != first.blocks).any():
             return "what moves differs"
         if (np.isfinite(one.moments) != np.isfinite(first.moments)).any():
@@ -369,7 +377,7 @@ def _by_copies(first: System, systems: Mapping[int, System], varied: Varied, nam
         return None
     together = np.zeros((M, first.with_memory.size))
     together[:, : parameters.shape[1]] = parameters
-    axis = first.axis
+    axis = first.axis if "axial_angular_momentum" in first.conserves else None
     if axis is not None and not all(np.array_equal(one.axis, axis) for one in systems.values()):
         return None
     return Constants(
@@ -478,6 +486,11 @@ def states_of(kind: Kind, request: Request, varied: Varied, names: tuple[str, ..
     )  # fmt: skip
     moved = {name: given.get(name) for name in STATE_WORDS[3:]}
     y = start_state(all_bodies, **kept, **moved).reshape(M, L.BODY * N)  # type: ignore[arg-type]
+    if system.check is not None:
+        for k in range(M):
+            wrong = system.check(y[k])
+            if wrong:
+                raise InvalidInput(f"the run cannot start: {wrong}")
     prepared = request.method.prepare()
     if prepared.coordinates is not None:
         return np.array([extended(_with_frames(system, constants, k), prepared, y[k]) for k in range(M)])

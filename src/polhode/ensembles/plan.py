@@ -15,7 +15,7 @@ from polhode.methods import Method
 from polhode.methods import method as find_method
 from polhode.runs.parameters import with_parameters
 from polhode.runs.request import MEASURED, Request, in_units_of, requested
-from polhode.runs.state import STATE_WORDS, State, state_of
+from polhode.runs.state import OF_METHODS, STATE_WORDS, State, state_of
 from polhode.runs.steps import FixedStep, Tolerance
 from polhode.systems import System
 
@@ -103,6 +103,8 @@ class Plan:
         kind = kind_of(self.system, request.system, varied, names.system)
         if kind.alone:
             return kind, None
+        if any(name in self.start or name in names.starting for name in OF_METHODS):
+            return kind, np.array([self.request(k).state.values for k in range(varied.count)])
         start = {name: self.start.get(name) for name in MEASURED if name in self.start} | {
             "sequence": self.start.get("sequence", self.options.get("sequence"))
         }
