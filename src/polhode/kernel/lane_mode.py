@@ -105,8 +105,8 @@ def info_class(known: tuple[tuple[int, float], ...]) -> Any:
     return Info
 
 
-MOST_UNROLLED = 4
-"""Loops of a known number of rounds, at most this many, are written round by round."""
+MOST_UNROLLED, MOST_COPIED = 4, 32
+"""Loops of a known number of rounds, at most this many, are written round by round; those that only copy numbers."""
 
 
 # ------------------------------------------------------------------ translation
@@ -336,7 +336,7 @@ class LaneWriter(LaneMemory):
             self.notes.needs_mask = True
             if self.chosen_within:  # both of what is chosen from are computed
                 raise Unsupported(f"{function.__qualname__}, which calls itself without an if statement")
-        written = None if again and self.partial else self.unit.written(function, options, given)
+        written: Any = None if again and self.partial else self.unit.written(function, options, given)
         if written is None or written.masked:
             if self.partial or self.masked:
                 given = [*given, Scalar(Mask(self.width), self.mask())]
@@ -415,7 +415,8 @@ class LaneWriter(LaneMemory):
         """Both sides of an ``if``, each for the lanes that take it."""
         builder = self.builder
         before, partial, escapes = self.mask(), self.partial, self.escapes
-        left, after = [], []
+        left: list[Any] = []
+        after = []
         for bits, statements in ((test, s.body), (builder.not_(test), s.orelse)):
             mask = builder.and_(before, bits)
             if not statements:
@@ -504,13 +505,15 @@ class LaneWriter(LaneMemory):
             return None
         if any(_leaves_loop(part) or _goes_on(part) for part in s.body) or s.target.id in self.notes.slotted:  # type: ignore[attr-defined]
             return None
-        if not all(isinstance(part, ast.Name | ast.Attribute | ast.Constant) for part in e.args):
+        plain = (ast.Name, ast.Attribute, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
+        if not all(isinstance(part, plain) for argument in e.args for part in ast.walk(argument)):
             return None
         numbers = [self.value(a) for a in e.args]
         if not all(isinstance(x, Known) and type(x.it) is int for x in numbers):
             return None
         rounds = range(*(x.it for x in numbers))  # type: ignore[union-attr]
-        return rounds if len(rounds) <= MOST_UNROLLED else None
+        copies = len(s.body) == 1 and isinstance(s.body[0], ast.Assign | ast.AugAssign) and not _is_costly(s.body)
+        return rounds if len(rounds) <= (MOST_COPIED if copies else MOST_UNROLLED) else None
 
     def round_by_round(self, s: ast.For, rounds: range) -> Any:
         for k in rounds:
