@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from polhode.errors import FileProblem, InvalidInput
+from polhode.errors import FileProblem, InvalidInput, PolhodeWarning
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,6 +31,7 @@ MOST_LINES = 12
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Trajectory of --member; default member-K.nc.")
 @click.option("--status", is_flag=True, help="Tell how far the sweep in the store SCENARIO is.")
 @click.option("--check", is_flag=True, help="Compare the numbers in the store SCENARIO with the digests in its marks.")
+@click.option("--show", help="Variable in the picture; default the largest energy error.")
 @click.option("--no-picture", is_flag=True, help="Write no PNG.")
 @click.option("--json", "as_json", is_flag=True, help="Print a summary for machines on stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -44,6 +46,7 @@ def command(
     output: Path | None,
     status: bool,
     check: bool,
+    show: str | None,
     no_picture: bool,
     as_json: bool,
     quiet: bool,
@@ -53,9 +56,9 @@ def command(
 
     \b
     Examples:
-        polhode sweep examples/sleeping-top.toml --workers 2
-        polhode sweep --status sleeping-top-sweep.zarr
-        polhode sweep examples/sleeping-top.toml --member 17 -o one.nc
+        polhode sweep examples/sweeps/affordable-step.toml --workers 2
+        polhode sweep --status affordable-step-sweep.zarr
+        polhode sweep examples/sweeps/affordable-step.toml --member 17 -o one.nc
         polhode sweep study.toml --store s3://bucket/study.zarr --scheduler tcp://10.0.0.1:8786
         polhode sweep study.toml --store /shared/study.zarr --part 3/20
 
@@ -77,17 +80,21 @@ def command(
         return
     if output is not None:
         raise InvalidInput("-o names the trajectory of one --member; the store of a sweep is named by --store")
-    ds = sweep(
-        scenario, store=store, workers=workers, scheduler=scheduler, part=_part(part), allow_code=allow_code,
-        progress=None if quiet else True,
-    )  # fmt: skip
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always", PolhodeWarning)
+        ds = sweep(
+            scenario, store=store, workers=workers, scheduler=scheduler, part=_part(part), allow_code=allow_code,
+            progress=None if quiet else True,
+        )  # fmt: skip
+    for warning in noted:
+        click.echo(f"polhode: note: {warning.message}", err=True)
     path = ds.encoding["store"]
     facts = summary(ds, sweep_status(path)) | {"store": path}
     if not no_picture and "incomplete" not in ds.attrs and "://" not in path:
         from polhode.ensembles.sweep.picture import picture
 
         facts["picture"] = str(Path(path).with_suffix(".png"))
-        picture(ds, facts["picture"])
+        picture(ds, facts["picture"], show)
     if as_json:
         click.echo(json.dumps(facts, indent=2, allow_nan=False))
     if not quiet:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST = 200_000
 """Members that are drawn."""
 MOST_PANELS = 6
-LOGARITHMIC = 50.0
+LOGARITHMIC = 15.0
 """Largest over smallest of positive numbers, from which on an axis is logarithmic."""
 
 
