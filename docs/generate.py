@@ -62,6 +62,7 @@ ROOMS = {
     "runs.compare": "Comparing and checking",
     "checks": "Comparing and checking",
     "runs.free_motion": "Free motion",
+    "ensembles.sweep": "Sweeps",
 }
 """Heading on the API page for each module of public names; a module not listed gets its own name as heading."""
 
