@@ -228,8 +228,10 @@ rows = "all"
         + '"system.inertia" = { inertia = { mean = [5.0, 4.0, 3.0], relative = 0.2 } }\n',
         BODY + DRAWS.replace('"run.step" = [0.02, 0.01]', 'method = ["v2/mr", "trapm", "mkrk:rk4"]'),
         SPACECRAFT,
+        BODY.replace("step = 0.01", "rtol = 1e-8\nt_eval = [0.0, 0.1, 0.2]").replace("v2/mr", "mkrk:dp8")
+        + DRAWS.replace('"run.step" = [0.02, 0.01]', '"run.rtol" = [1e-6, 1e-9]'),
     ],
-    ids=["top", "methods", "spacecraft"],
+    ids=["top", "methods", "spacecraft", "tolerances"],
 )
 def test_members_together_have_the_bits_of_members_alone(study, monkeypatch, text):
     path, together = study(text), []

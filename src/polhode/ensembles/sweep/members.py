@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,8 @@ def kept_of(ds: xr.Dataset, study: Study) -> tuple[dict[str, Variable], dict[str
     if whole:
         _check_rows(ds, study)
     found = dict(ALWAYS)
+    if "step" in of_time and _timed(study):
+        del found["steps"]  # which members together do not tell
     for name in table.get("keep") or of_time:
         part = of_time[name]
         dims, shape = [str(dim) for dim in part.dims], list(part.shape)
@@ -126,12 +129,14 @@ def kept_of(ds: xr.Dataset, study: Study) -> tuple[dict[str, Variable], dict[str
     return found, labels, attributes
 
 
+def _timed(study: Study) -> bool:
+    """Whether the scenario names the times of its rows."""
+    return any(name.startswith("t_eval") for name in tomllib.loads(study.text).get("run", {}))
+
+
 def _check_rows(ds: xr.Dataset, study: Study) -> None:
     """Whether all members have the rows of this one, as far as that can be known before."""
-    import tomllib
-
-    run = tomllib.loads(study.text).get("run", {})
-    timed = [name for name in run if name.startswith("t_eval")]
+    timed = _timed(study)
     varies = [name for name in study.design.names if name.startswith(("run.", "method")) or name == "problem"]
     of_t_eval = [name for name in varies if name.startswith("run.t_eval")]
     if of_t_eval or (not timed and (varies or "step" in ds.variables or "stopped" in ds.attrs)):
@@ -167,7 +172,8 @@ def put(block: Block, member: int, ds: xr.Dataset, variables: Mapping[str, Varia
             else:
                 block.values[name][k] = values[-1]
     block.values["end_time"][k] = ds["time"].values[-1]
-    block.values["steps"][k] = int(ds.attrs["steps"])
+    if "steps" in variables:
+        block.values["steps"][k] = int(ds.attrs["steps"])
     if WORST in variables and "energy_error" in ds.variables:
         block.values[WORST][k] = np.abs(ds["energy_error"].values).max()
 
@@ -206,7 +212,8 @@ def mark(
             if times is not None:
                 put(block, member, ds, variables, times)
             block.values["end_time"][member - block.first] = ds["time"].values[-1]
-            block.values["steps"][member - block.first] = int(ds.attrs["steps"])
+            if "steps" in variables:
+                block.values["steps"][member - block.first] = int(ds.attrs["steps"])
     status = next(code for kind, code in FAILED if isinstance(failed, kind))
     block.fail(member, status, str(failed).replace(str(study.file), study.name))
 

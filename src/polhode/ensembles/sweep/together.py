@@ -30,7 +30,7 @@ MOST_BYTES = 2**26
 """Of the rows of the members of one ensemble, about."""
 NUMBERS = 60
 """In a row of one body, about, with all that follows from a state."""
-ALONE = ("rtol", "events", "breaks", "clock", "since", "store")
+ALONE = ("events", "breaks", "clock", "since", "store")
 """Words of a run whose members are runs of their own."""
 
 
@@ -82,6 +82,8 @@ def _fill_group(
     except PolhodeError:
         return
     if any(word in base.arguments for word in ALONE) or has_step_density(base.method):
+        return
+    if "rtol" in base.arguments and "steps" in variables:  # rows where the steps of each member end
         return
     rows = len(request.samples) if request.samples is not None else (request.total or 0) // request.recording.every + 2
     most = max(FEWEST, int(MOST_BYTES / (8 * NUMBERS * base.system.N * rows)))
@@ -155,7 +157,8 @@ def _put(block: Block, members: Any, ds: Any, variables: Mapping[str, Variable],
     for name, values in found.items():
         block.values[name][at] = values
     block.values["end_time"][at] = ds["time"].values[-1]
-    block.values["steps"][at] = int(ds.attrs["steps"])
+    if "steps" in variables:
+        block.values["steps"][at] = int(ds.attrs["steps"])
     if WORST in variables:
         block.values[WORST][at] = np.abs(ds["energy_error"].values[good]).max(axis=1)
     block.values["status"][at] = OK
