@@ -58,15 +58,17 @@ class Cluster:
         if not isinstance(self.address, str) or not re.fullmatch(ADDRESS, self.address):
             raise InvalidInput(f"scheduler must be an address such as 'tcp://10.0.0.1:8786', not {shown(scheduler)}")
         self.client: Any = None if self.mine else scheduler
-        self.size, self.quiet = 1, _Quiet()
+        self.size, self.counted, self.quiet = 1, -LOOKS, _Quiet()
         if self.mine:
             self._connect(10.0)
 
     @property
     def threads(self) -> int:
         """How many threads its workers have together, or had when that was last known; at least one."""
-        with suppress(Exception):  # the connection broke just now, which is looked at elsewhere
-            self.size = max(1, sum(self.client.nthreads().values()))
+        if time.monotonic() - self.counted > LOOKS:
+            with suppress(Exception):  # the connection broke just now, which is looked at elsewhere
+                self.size = max(1, sum(self.client.nthreads().values()))
+            self.counted = time.monotonic()
         return self.size
 
     def close(self) -> None:
