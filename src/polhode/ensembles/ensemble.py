@@ -15,10 +15,11 @@ import numpy as np
 from polhode.arguments import choice, memory, whole
 from polhode.ensembles.each import Members
 from polhode.ensembles.engines import NOT_RUN, Block, Engine
-from polhode.ensembles.members import Kind
+from polhode.ensembles.members import Kind, Varied
 from polhode.ensembles.outcome import Outcome, attributes_of, warn_of
 from polhode.ensembles.plan import Plan, planned, rows_of
 from polhode.ensembles.reductions import BATCH, Running
+from polhode.ensembles.sampling import Members as Drawn
 from polhode.ensembles.store_of_members import StoreOfMembers
 from polhode.ensembles.threads import ThreadsEngine
 from polhode.errors import CoarseStepWarning, Interrupted, InvalidInput, warn
@@ -51,6 +52,8 @@ OF_DEVICE = 2**30
 """The same for a device, which is the faster the more members it has."""
 FAILURES_TOLD = 10
 """Members that failed whose reasons the result of reductions has."""
+PART = 1 << 17
+"""Members that are drawn at once, where only reductions are kept."""
 BLOCK_SECONDS = 0.1
 """How long a block of members is to take: Ctrl-C and progress wait for it."""
 FEWEST = 64
@@ -166,12 +169,31 @@ def ensemble(
     }  # fmt: skip
     choice(engine, "engine", ENGINES)
     workers = processors() if threads is None else whole(threads, "threads", 1, 4096)
+    if reduce is not None and store is None and isinstance(members, Drawn) and members.count > PART:
+        return _in_parts(members, (system, method, given, start, options), engine, workers, progress, reduce)
     plan = planned(system, method, members, given, start, options)
     if progress is True:
         with Display() as display:
             display.counted = "members"
             return Ensemble(plan, engine, workers, display, reduce, store).carry_out()
     return Ensemble(plan, engine, workers, None if progress is False else progress, reduce, store).carry_out()
+
+
+def _in_parts(members: Drawn, what: Any, engine: str, workers: int, progress: Any, reduce: Any) -> xr.Dataset:
+    """Many members that are drawn: each part of them when its turn comes."""
+    from polhode.ensembles.parts import InParts
+
+    system, method, given, start, options = what
+    record = members.record()
+
+    def plan_of(first: int, stop: int) -> Plan:
+        varied = Varied(stop - first, members.rows(first, stop), record)
+        return planned(system, method, varied, given, start, options)
+
+    if progress is True:
+        with Display() as display:
+            return InParts(plan_of, members.count, engine, workers, display, reduce).carry_out()
+    return InParts(plan_of, members.count, engine, workers, None if progress is False else progress, reduce).carry_out()
 
 
 def processors() -> int:
