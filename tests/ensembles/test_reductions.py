@@ -383,7 +383,7 @@ def test_more_wrong_things(ensemble):
         (lambda: R.crossings("x", 1.0, "up"), "unknown direction 'up'"),
         (lambda: R.mean("x", of=3), "of must be a function"),
         (lambda: R.apply(ensemble.isel(member=0), {"energy": "mean"}), "ds must be a Dataset with the dim"),
-        (lambda: running_of(ensemble, [(0, 2)]).add(2, block_of(0, 2, rows=3)), r"has shape \(3, 4\) here and"),
+        (lambda: running_of(ensemble, [(0, 2)]).add(2, block_of(0, 2, rows=3)), r"has shape \(3, 4\) in some members"),
         (lambda: Running({"energy": "mean"}, 2).add(1, block_of(0, 2)), "members 1 to 2 are added to an ensemble of 2"),
     ):  # fmt: skip
         with pytest.raises(InvalidInput, match=sentence):

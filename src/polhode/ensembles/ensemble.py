@@ -54,6 +54,8 @@ FAILURES_TOLD = 10
 """Members that failed whose reasons the result of reductions has."""
 PART = 1 << 17
 """Members that are drawn at once, where only reductions are kept."""
+BATCHES = 8
+"""Most batches of members that are reduced at once."""
 BLOCK_SECONDS = 0.1
 """How long a block of members is to take: Ctrl-C and progress wait for it."""
 FEWEST = 64
@@ -335,7 +337,7 @@ class Ensemble:
     ) -> bool:
         """Hand over blocks of members as they are done; returns whether Ctrl-C stopped it."""
         each = 32 * work.numbers
-        most = int(min(BATCH, max(1, MOST_OF_BLOCK // each)))
+        most = int(min(BATCHES * BATCH, max(1, MOST_OF_BLOCK // each)))
         if engine.name == "device":
             most = BATCH * max(1, OF_DEVICE // (BATCH * each))
         self._check_room(work, most * self.workers)
@@ -581,8 +583,11 @@ class _Counter:
         """The next range, empty at the end."""
         with self.lock:
             first = self.given
-            self.given = min(self.count, first + self.size)
-            return first, self.given
+            last = min(self.count, first + self.size)
+            if last < self.count and last // BATCH > first // BATCH:
+                last -= last % BATCH  # reductions take whole batches as they are
+            self.given = last
+            return first, last
 
     def took(self, members: int, seconds: float) -> None:
         """So many members took so long."""

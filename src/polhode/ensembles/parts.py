@@ -69,12 +69,12 @@ class InParts(Ensemble):
         self.whole = _Shifted(reduce, count)
         super().__init__(plan_of(0, min(self.size, count)), engine, workers, progress, None)
         self.running = self.whole
-        tell, self.before = self.report_progress, 0.0
+        report_whole, self.before = self.report_progress, 0.0
         self.all_off: list[tuple[int, int, float]] = []
 
         def report(at: Progress) -> None:
             done = self.offset + at.done
-            tell(replace(at, done=done, total=count, seconds=self.before + at.seconds, share=done / count))
+            report_whole(replace(at, done=done, total=count, seconds=self.before + at.seconds, share=done / count))
 
         self.report_progress = report
 

@@ -56,7 +56,7 @@ class Signal:
             if MEMBER not in getattr(found, "dims", ()) or found.sizes[MEMBER] != block.sizes[MEMBER]:
                 raise UserFunctionError(f"the function of {self.name!r} must return a DataArray with the dimension "
                                         f"'member' of its block, not {shown(found)}")  # fmt: skip
-        return found.transpose(MEMBER, ...)
+        return found if found.dims[0] == MEMBER else found.transpose(MEMBER, ...)
 
 
 def called(of: Callable[..., Any], what: str, *given: Any) -> Any:
@@ -73,14 +73,18 @@ class Shape:
     """What the values of a signal look like: dimensions behind the member, their coordinates, attributes."""
 
     def __init__(self, values: xr.DataArray) -> None:
-        self.dims = tuple(str(dim) for dim in values.dims[1:])
-        self.sizes = tuple(int(size) for size in values.shape[1:])
+        self.dims, self.sizes = self.of(values)
         self.coords = {
             str(name): coord.variable
             for name, coord in values.coords.items() if coord.dims and MEMBER not in coord.dims
         }  # fmt: skip
         units = values.attrs.get("units")
         self.attrs = {} if units is None else {"units": units}
+
+    @staticmethod
+    def of(values: xr.DataArray) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Dimensions and sizes behind the member."""
+        return tuple(map(str, values.dims[1:])), tuple(map(int, values.shape[1:]))
 
 
 class Reduction:

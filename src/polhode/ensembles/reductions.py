@@ -472,13 +472,14 @@ class Running:
                 if values.dtype.kind not in "biuf":
                     raise InvalidInput(f"{signal.name} are no numbers; there is nothing to reduce")
                 arrays[signal.key] = np.ascontiguousarray(values.values, dtype=float)
-                shape = Shape(values)
                 with self._lock:
-                    known = self._shapes.setdefault(signal.key, shape)
+                    if signal.key not in self._shapes:
+                        self._shapes[signal.key] = Shape(values)
                     self._attrs = self._attrs or dict(block.attrs)
-                if known.dims != shape.dims or known.sizes != shape.sizes:
-                    raise InvalidInput(f"{signal.name} has shape {shape.sizes} here and {known.sizes} in other "
-                                       "members; record all members at the same times")  # fmt: skip
+                known, (dims, sizes) = self._shapes[signal.key], Shape.of(values)
+                if known.dims != dims or known.sizes != sizes:
+                    raise InvalidInput(f"{signal.name} has shape {sizes} in some members and {known.sizes} in others; "
+                                       "record all members at the same times")  # fmt: skip
         self._check()
         return arrays
 
