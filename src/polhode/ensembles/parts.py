@@ -67,7 +67,7 @@ class InParts(Ensemble):
     ) -> None:
         self.plan_of, self.total, self.size, self.offset = plan_of, count, part_size(count, home.PART), 0
         self.whole = _Shifted(reduce, count)
-        super().__init__(plan_of(0, min(self.size, count)), engine, workers, progress, None)
+        super().__init__(plan_of(0, min(self.size, count)), engine, workers, progress, None, None)
         self.running = self.whole
         report_whole, self.before = self.report_progress, 0.0
         self.all_off: list[tuple[int, int, float]] = []
