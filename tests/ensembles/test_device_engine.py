@@ -167,11 +167,18 @@ def test_rows_are_those_of_runs(n, every, own):
     assert made.measured == {"registers": 156, "local_bytes": 0, "blocks": 3}
 
 
+class Slow(engines.LaunchLength):
+    """Launches of so many steps, which are as long as they are to be."""
+
+    def took(self, steps, seconds):
+        self.known = True
+
+
 def test_launches_and_buffers_change_nothing(monkeypatch):
     _, whole = block_of(7, 40, 3)
     engine()[0].run(whole)
     monkeypatch.setattr(engines, "BUFFER", 400)
-    monkeypatch.setattr(engines.launches, "__defaults__", (6,))
+    monkeypatch.setattr(engines, "LaunchLength", lambda: Slow(6))
     _, parts = block_of(7, 40, 3)
     made, library = engine()
     made.run(parts)
@@ -214,13 +221,31 @@ def test_a_member_that_fails_stops_nobody():
     [(10, 3, 2, 100), (10, 3, 9, 4), (10, 20, 1, 3), (9, 3, 2, 6), (5, 1, 2, 3)],
 )
 def test_launches_cover_all_steps_and_rows(n, every, most_rows, most_steps):
-    made = list(engines.launches(n, every, most_rows, most_steps))
+    made = list(engines.launches(n, every, most_rows, engines.LaunchLength(most_steps)))
     assert [one.first for one in made] == [0, *(one.last for one in made[:-1])]
     assert made[-1].last == n
     rows = [one.row + k for one in made for k in range(one.due)]
     assert rows == list(range(1, 1 + -(-n // every)))
     assert all(one.due <= most_rows for one in made)
     assert all(one.last - one.first <= max(most_steps, every) for one in made)
+
+
+def test_the_length_of_launches():
+    """Each time eight times as many steps until a launch takes long enough to be measured."""
+    length, steps, each = engines.LaunchLength(), [], 1e-4
+    for launch in engines.launches(50_000, 10, 10**6, length):
+        steps.append(launch.last - launch.first)
+        if not length.known:
+            length.took(steps[-1], each * steps[-1])
+    assert steps[:3] == [30, 250, 2500]
+    assert all(one == 2500 for one in steps[3:-1])
+    assert sum(steps) == 50_000
+    slow = engines.LaunchLength()
+    slow.took(32, 8.0)
+    assert (slow.steps, slow.known) == (1, True)
+    few = engines.LaunchLength()
+    few.took(3, 1e-5)  # as there is no room for more rows
+    assert (few.steps, few.known) == (32, True)
 
 
 # ------------------------------------------------------------------ where there is none
@@ -320,7 +345,7 @@ def a_device(monkeypatch):
 
     monkeypatch.setattr(cuda, "driver", lambda: library)
     monkeypatch.setattr(engines, "ptx_for", ptx_for)
-    monkeypatch.setattr(engines, "_devices", [])
+    monkeypatch.setattr(engines, "_devices", {})
     return library
 
 

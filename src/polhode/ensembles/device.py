@@ -8,8 +8,10 @@ fills the other. A member whose step fails is left alone from then on.
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Iterator
+from time import perf_counter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -30,8 +32,8 @@ from polhode.systems import System
 
 MOST_MEMORY = 8192
 """Most numbers of scratch memory of a member."""
-MOST_STEPS = 2000
-"""Most steps of a launch: long ones make a device deaf, and Ctrl-C is heard between them."""
+FIRST_STEPS, MOST_STEPS, LAUNCH_SECONDS = 32, 100_000, 0.25
+"""Steps of the first launch, most steps of one, and how long one is to take: Ctrl-C is heard between them."""
 ATTEMPTS = 250
 """Most steps of chosen size that a launch tries."""
 BUFFER = 1 << 28
@@ -105,17 +107,35 @@ class Launch(NamedTuple):
     due: int
 
 
-def launches(n: int, every: int, most_rows: int, most_steps: int = MOST_STEPS) -> Iterator[Launch]:
+class LaunchLength:
+    """How many steps a launch takes: few at first, then as many as take a quarter of a second."""
+
+    def __init__(self, steps: int = FIRST_STEPS) -> None:
+        self.steps, self.known = steps, False
+
+    def took(self, steps: int, seconds: float) -> None:
+        """A launch of so many steps took so long."""
+        if seconds >= LAUNCH_SECONDS / 16:
+            self.steps, self.known = max(1, min(MOST_STEPS, int(steps * LAUNCH_SECONDS / seconds))), True
+        elif 2 * steps > self.steps:
+            self.steps = min(MOST_STEPS, 8 * self.steps)
+            self.known = self.steps == MOST_STEPS
+        else:
+            self.known = True  # rows, not time, say how long launches are
+
+
+def launches(n: int, every: int, most_rows: int, length: LaunchLength) -> Iterator[Launch]:
     """The launches of a run of ``n`` steps, a row after each multiple of ``every`` and at the end, row 0 the start."""
     whole, first = n - n % every, 0
-    longest = max(1, min(most_rows, most_steps // every)) * every if every <= most_steps else most_steps
-    while first < whole:
-        last = min(first + longest, whole)
-        yield Launch(first, last, every, first // every + 1, last // every - first // every)
-        first = last
     while first < n:
-        last = min(first + most_steps, n)
-        yield Launch(first, last, n, whole // every + 1, int(last == n))
+        steps, end = length.steps, whole if first < whole else n
+        if first < whole and every <= steps:
+            steps = max(1, min(most_rows, steps // every)) * every
+        last = min(first + steps, end)
+        if first < whole:
+            yield Launch(first, last, every, first // every + 1, last // every - first // every)
+        else:
+            yield Launch(first, last, n, whole // every + 1, int(last == n))
         first = last
 
 
@@ -262,9 +282,9 @@ class DeviceEngine:
         on, M, parts = self.device, members.stop - members.start, []  # type: tuple[cuda.Device, int, list[Any]]
         with on.lent(parts):
             (states, bodies, parameters, carried, statuses, done), own = self._sent(block, members, parts)
-            planned = list(launches(block.n, block.every, rows))
-            several = sum(launch.due > 0 for launch in planned) > 1
-            buffers = [Buffer(on, M, rows, block.states.shape[1], parts) for _ in range(1 + several)]
+            due, length = block.rows.shape[1] - 1, LaunchLength()
+            rows = min(rows, max(1, -(-due // 2)))
+            buffers = [Buffer(on, M, rows, block.states.shape[1], parts) for _ in range(min(2, max(1, due)))]
             block.rows[members, 0], block.iterations[members, 0] = block.states[members], 0
 
             def start(task: int, launch: Launch, into: Buffer) -> None:
@@ -277,16 +297,19 @@ class DeviceEngine:
             if self.loop.processed:
                 start(L.PREPARING, Launch(0, 0, 1, 1, 0), buffers[0])
             turn = 0
-            for launch in planned:
+            for launch in launches(block.n, block.every, rows, length):
                 if block.stopped is not None and block.stopped():
                     return
                 buffers[turn].deliver(block)
+                begun = perf_counter()
                 start(L.MARCHING, launch, buffers[turn])
                 if launch.due:
                     buffers[turn].fetch(members, launch)
                     turn = (turn + 1) % len(buffers)
-                else:
+                if not (launch.due and length.known):
                     on.wait(on.launches)
+                if not length.known:
+                    length.took(launch.last - launch.first, perf_counter() - begun)
             for buffer in (buffers[turn], buffers[turn - 1]):
                 buffer.deliver(block)
             self._told(block, members, statuses, done)
@@ -330,15 +353,17 @@ class DeviceEngine:
             self._told(block, members, statuses, done)
 
 
-_devices: list[cuda.Device] = []
+_devices: dict[int, cuda.Device] = {}
+_finding = threading.Lock()
 _kernels: dict[Any, str] = {}
 
 
 def the_device() -> cuda.Device:
-    """The device of this process, found once."""
-    if not _devices:
-        _devices.append(cuda.Device())
-    return _devices[0]
+    """The device of this process, found once; a process that another one forked finds its own."""
+    with _finding:
+        if os.getpid() not in _devices:
+            _devices[os.getpid()] = cuda.Device()
+        return _devices[os.getpid()]
 
 
 def engine_for(
