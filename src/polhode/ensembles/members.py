@@ -39,7 +39,7 @@ from polhode.trajectory.quantities import Constants
 TOLERANCES = ("rtol", "atol")
 STARTING = (*(name for name in FORMS if name != "sequence"), *STATE_WORDS[3:], *OF_METHODS)
 """Words of a start that may vary."""
-LOOKED_AT = 4
+LOOKED_AT = 3
 """Systems that are built and compared, beside those at which a number is smallest or largest."""
 SURE = 64
 """Systems by which it is known that a number is a constant times a varied one: other formulas round some otherwise."""

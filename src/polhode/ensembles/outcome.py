@@ -197,7 +197,7 @@ class Outcome:
         compensation = "bodies" if prepared.compensates_rotation else "points" if prepared.compensation else ""
         more: dict[str, Any] = {
             "status": (("member",), np.asarray(self.status), {"long_name": "how a member ended", "flags": STATUS}),
-            "failure": (("member",), np.array(self.failures), {"long_name": "why a member failed"}),
+            "failure": (("member",), words_of(self.failures), {"long_name": "why a member failed"}),
         }
         if run.adaptive:
             words = {"long_name": MEANING["step"], "units": UNITS[units]["step"]}
@@ -218,6 +218,11 @@ class Outcome:
                 if one.dims[:2] == ("member", "time") and one.dtype.kind == "f":
                     one.values[k, self.good[k] :] = np.nan
         return ds
+
+
+def words_of(failures: list[str]) -> Any:
+    """Sentences as an array; where there are none it need not look at each."""
+    return np.array(failures) if any(failures) else np.zeros(len(failures), dtype="<U1")
 
 
 def attributes_of(plan: Plan, run: Run, about: Mapping[str, Any]) -> dict[str, Any]:
