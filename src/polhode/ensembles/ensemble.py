@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "threads", "lanes", "device")
 WORTH_LANES = 200_000
 """Steps of all members together from which on lanes are taken where they can be had; to compile them takes seconds."""
+MANY = 5000
+"""Members from which on lanes are taken however few steps there are."""
 STEPS_OF_TOLERANCE = 200
 """As how many steps a run with a tolerance counts there."""
 MOST_OF_BLOCK = 2**26
@@ -124,9 +126,9 @@ def ensemble(
     engine : {"auto", "threads", "lanes", "device"}
         What computes. ``threads``: the loop of a single run over one member after the other, on every processor.
         ``lanes``: several members in each instruction, where method and system allow it; numbers differ from those of
-        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 200,000
-        steps of all members together or more (1,000 members with a tolerance), else threads. The attribute ``engine``
-        of the Dataset says what did it, and why.
+        ``integrate`` by rounding. ``device``: a graphics processor. ``auto``: lanes where they can be had, for 5,000
+        members or more, or 200,000 steps of all together (1,000 members with a tolerance), else threads. The attribute
+        ``engine`` of the Dataset says what did it, and why.
     threads : int, optional
         How many processors may be used; all of this machine unless given. No bit of a result depends on it.
     store : path, optional
@@ -394,7 +396,7 @@ class Ensemble:
         InvalidInput
             One is asked for that cannot run these members.
         """
-        short = self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
+        short = self.count < MANY and self.count * (run.request.total or STEPS_OF_TOLERANCE) < WORTH_LANES
         if self.asked == "threads" or (self.asked == "auto" and short):
             return ThreadsEngine(run), ""
         name = "lanes" if self.asked == "auto" else self.asked
