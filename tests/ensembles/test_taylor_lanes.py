@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from numba import njit
+from numba.core import sigutils
 
 import polhode as ph
 from polhode.ensembles import taylor_lanes
 from polhode.errors import InvalidInput
-from polhode.kernel import jit
+from polhode.flows.polynomial_lanes import MARCH_TAYLOR
+from polhode.kernel import direct, jit
+from polhode.kernel import layout as L
 
 pytestmark = pytest.mark.skipif(jit.disabled(), reason="nothing is compiled")
 
@@ -138,3 +144,12 @@ def test_widths_agree(monkeypatch):
     assert found[0].engine.startswith("lanes: 4")
     for one in ("attitude", "angular_momentum"):
         np.testing.assert_array_equal(found[0][one], found[1][one])
+
+
+def test_sums_of_products_are_vector_instructions():
+    system, width = top_case()[0], taylor_lanes.lane_width()
+    kernel = taylor_lanes.template(system, taylor_lanes.series_of(system), ((L.COMPENSATION_AT, 13.0),))
+    arguments, result = sigutils.normalize_signature(MARCH_TAYLOR)
+    text = direct.compiled(njit(**jit.OPTIONS)(kernel), arguments, result, width).library.get_asm_str()
+    products = re.findall(rf"vf?n?m(?:add|sub)\w*pd.*{'zmm' if width == 8 else 'ymm'}", text)
+    assert len(products) > 10 * len(re.findall(r"vf?n?m(?:add|sub)\w*sd\s", text))

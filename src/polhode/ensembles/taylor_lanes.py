@@ -135,11 +135,8 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
     if system.switches or system.watches or system.impulses or run.breaks:
         return f"{system.name!r} changes its loads during a run (burns, shadows, impulses), each member at its own time"
     dynamics = system.dynamics
-    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
     try:
-        made = series_of_lanes(
-            dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns
-        )  # fmt: skip
+        made = series_of(system)
     except InvalidInput as problem:
         return str(problem)
     if made is None:
@@ -152,6 +149,15 @@ def engine_for(run: Run, again: Callable[[], Engine], width: int | None = None) 
         return f"{label} with {system.name!r} is not done over lanes, because of {problem}"
     fixed = tuple((int(name[1:]), value) for name, value in dynamics.fixed.items())
     return TaylorLaneEngine(run, made, kernel, width, again, fixed)
+
+
+def series_of(system: System) -> SeriesOfLanes | None:
+    """The series of a system, as of ``series_of_lanes``."""
+    dynamics = system.dynamics
+    moves, turns = (tuple(np.isfinite(one).tolist()) for one in (system.mass, np.min(system.moments, axis=1)))
+    return series_of_lanes(
+        dynamics.graph, system.N, dynamics.force, dynamics.torque, dynamics.rates, moves, turns
+    )  # fmt: skip
 
 
 def template(system: System, made: SeriesOfLanes, known: tuple[tuple[int, float], ...]) -> Callable[..., Any]:

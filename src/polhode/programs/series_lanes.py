@@ -22,9 +22,13 @@ from polhode.programs.roles import of_flat_memory
 from polhode.programs.series import Series
 from polhode.programs.series_role import HEAD, LARGEST_ORDER, SCALE, series_of_motion
 from polhode.programs.series_text import SeriesWriter
+from polhode.programs.text import HEAD as IMPORTS
 from polhode.programs.text import Lines, literal
 from polhode.programs.written import module_of
 
+HEAD_OF_MEMBERS = f"{IMPORTS}from polhode.kernel.lane_mode import lane_numbers\n"
+NOTHING = "nothing"
+"""The variable that is zero in each lane: variables that all lanes share at first would be translated again."""
 AT_ONCE = 12
 """Sums that are made in one loop: of more, they do not stay in registers."""
 
@@ -97,7 +101,7 @@ class _Writer(SeriesWriter):
         for group in self._groups():
             slots = [(n, *self.S.slots[n]) for n in group]
             squares = slots[0][1] == slots[0][2]
-            lines += [f"q{n} = 0.0" for n in group]
+            lines += [f"q{n} = {NOTHING}" for n in group]
             lines.append(f"for j in range(1, {'(k + 1) // 2' if squares else 'k'}):")
             lines += [f"    q{n} = q{n} + {factor(a, 'j')} * {factor(b, '(k - j)')}" for n, a, b in slots]
             if squares:
@@ -113,7 +117,7 @@ class _Writer(SeriesWriter):
         g, needed = self.S.g, [self.S.g.input(name) for name in names]
         stays = factored(g, self.S.fixed)
         body = Lines(g, [*needed, *stays], given)
-        lines = ["K = part", f"h = work[{SCALE}]", *read, *body.lines]
+        lines = ["K = part", f"{NOTHING} = float(0 * lane_numbers())", f"h = work[{SCALE}]", *read, *body.lines]
         lines += [f"z{k} = {body.names[a]}" for k, a in enumerate(stays)]
         lines += [f"y{i}0 = {body.names[a]}" for i, a in enumerate(needed)]
         lines += [
@@ -123,8 +127,8 @@ class _Writer(SeriesWriter):
             *self.next_states("0", "h"),
             *self.states_kept("k", "1"),
         ]
-        lines += ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = 0.0" for s in range(len(self.S.slots)))]
-        lines += [*self.rules(zero=False), *self.kept("k", "1"), *self.next_states("k", "0.5 * h"), "tk = 0.0"]
+        lines += ["k = 1", "fk = 1.0", "ik = 1.0", "tk = h", *(f"q{s} = {NOTHING}" for s in range(len(self.S.slots)))]
+        lines += [*self.rules(zero=False), *self.kept("k", "1"), *self.next_states("k", "0.5 * h"), f"tk = {NOTHING}"]
         lines += self.states_kept("k", "2")
         loop = [*self.products(), "fk = float(k)", "ik = 1.0 / fk", *self.rules(zero=False), *self.kept("k", "k")]
         loop += ["g = h * (1.0 / (fk + 1.0))", *self.next_states("k", "g"), *self.states_kept("k", "(k + 1)")]
@@ -175,5 +179,5 @@ def series_of_lanes(
     _ = writer.rules(zero=True), writer.rules(zero=False), writer.next_states("0", "h")  # what stays becomes known
     read, given = of_flat_memory({*names, *g.names(series.fixed)}, N)
     given |= {f"w{k}": f"y[{L.BODY * N + k}]" for k in range(len(rates))}
-    made = module_of(writer.text(read, names, given))
+    made = module_of(writer.text(read, names, given), HEAD_OF_MEMBERS)
     return SeriesOfLanes(made.series, made.increments, states, writer.width, writer.sums, writer.size)
