@@ -256,6 +256,28 @@ def test_ensembles_are_drawn_part_by_part(monkeypatch):
         ph.ensemble(ph.particle(1.0), members=table, step=0.1, steps=2, reduce={"velocity": "mean"})
 
 
+def test_memory_of_ensembles_does_not_grow_with_their_members(monkeypatch):
+    from polhode.ensembles import ensemble as home
+
+    monkeypatch.setattr(home, "PART", 2048)
+    body = ph.free_body((3.0, 2.0, 1.5))
+    varied = {
+        "inertia": ph.sampling.inertia((3.0, 2.0, 1.5), 0.1),
+        "angular_velocity": ph.sampling.normal((0, 0, 1), 0.1),
+    }
+    what = {"step": 1.0, "steps": 1, "engine": "threads", "threads": 1, "reduce": {"angular_velocity": "mean"}}
+
+    def peak(count):
+        tracemalloc.start()
+        ph.ensemble(body, "exact", members=ph.sampling.members(varied, count), **what)
+        high = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return high
+
+    peak(4096)
+    assert peak(32_768) < peak(4096) + 1e6  # the numbers that differ are 3 MB
+
+
 # ------------------------------------------------------------------ crossings and events
 def test_crossings_are_counted_and_timed():
     phase = np.linspace(0.0, 6.0, 700)
