@@ -240,9 +240,12 @@ def answering(function: Asked) -> Asked:
             if name not in known and not open_ended:
                 raise unknown_name(f"argument of {function.__name__}", name, known)
         try:
-            signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            raise InvalidInput(f"{function.__name__}: {error}; its arguments are {', '.join(known)}") from None
-        return function(*arguments, **keywords)
+            return function(*arguments, **keywords)
+        except TypeError:
+            try:
+                signature.bind(*arguments, **keywords)
+            except TypeError as error:
+                raise InvalidInput(f"{function.__name__}: {error}; its arguments are {', '.join(known)}") from None
+            raise  # of its own
 
     return cast(Asked, wrapper)

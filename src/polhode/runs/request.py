@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf, isfinite
 from typing import Any
 
@@ -20,7 +21,7 @@ from polhode.kernel import layout as L
 from polhode.methods import MethodSpec
 from polhode.methods import method as find_method
 from polhode.runs.event_detection import check_span
-from polhode.runs.initial_state import InitialState, initial_state, numbers_of
+from polhode.runs.initial_state import InitialState, initial_state, numbers_of, of_one_body
 from polhode.runs.integrator import check_estimate
 from polhode.runs.parameters import with_parameters
 from polhode.runs.settings import Settings, unknown_argument
@@ -160,6 +161,11 @@ class Request:
         """How many steps, where they are counted beforehand."""
         return None if isinstance(self.steps, Tolerance) else self.steps.steps
 
+    @cached_property
+    def behind(self) -> Any:
+        """The numbers behind the bodies in a state that nothing else is said of."""
+        return self.state.values[L.BODY * self.system.N :].copy()
+
     @property
     def samples(self) -> Any:
         """The times to record, as an array, or None."""
@@ -290,6 +296,13 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
     """
     if not isinstance(system, System):
         raise InvalidInput(f"the first argument must be a system such as polhode.free_body(...), not {shown(system)}")
+    key = None if options else _key_of(method, given)
+    if key is not None:
+        before, request = system.__dict__.get("_request", (None, None))
+        if before == key and find_method(method or system.recommended) is request.method:
+            begun = _state_of_one_body(request, system.alone, "central_gravity" in system.provides, given)
+            if begun is not None:
+                return replace(request, state=begun)  # type: ignore[no-any-return]
     given, parameters = dict(given), given.get("parameters")
     if parameters is not None:
         system = with_parameters(system, parameters)
@@ -346,11 +359,40 @@ def requested(system: Any, method: Any, given: Mapping[str, Any], options: Mappi
         raise InvalidInput(f"units is 'molecular', but {system.name} has no such units of its own; leave it out")
     recording = Recording.of(given.get("every", 1), given["t_eval"], steps, t0, t_end)
     y = initial_state(system, chosen, {name: given[name] for name in (*STATE_WORDS, *OF_METHODS)}, t0)
-    return Request(
+    made = Request(
         system, chosen, InitialState(y), steps, t0, t_end, recording, tuple(events), tuple(breaks),
         None if first == t0 else first, settings if units == settings.units else replace(settings, units=units),
         parameters,
     )  # fmt: skip
+    if key is not None:
+        system.__dict__["_request"] = key, made
+    return made
+
+
+COUNTED, SIZED = (int, type(None)), (float, int, type(None))
+
+
+def _key_of(method: Any, given: Mapping[str, Any]) -> Any:
+    """What a request depends on beside the system and the start, where that is but a method by name and plain numbers;
+    else None."""
+    get = given.get
+    step, steps, t_end, every = get("step"), get("steps"), get("t_end"), get("every", 1)
+    usual = all(get(name) is None for name in ("t_eval", "start", "parameters", "settings"))
+    empty = all(type(one) is tuple and not one for one in (get("events", ()), get("breaks", ())))
+    plain_numbers = type(step) in SIZED and type(steps) in COUNTED and type(t_end) in SIZED and type(every) is int
+    named = method is None or type(method) is str
+    return (method, step, steps, t_end, every) if usual and plain_numbers and named and empty else None
+
+
+def _state_of_one_body(request: Request, alone: Any, attracted: bool, given: Mapping[str, Any]) -> InitialState | None:
+    """Where another run like ``request`` starts, one body and plain numbers; None for anything else."""
+    y = of_one_body(alone, attracted, *map(given.get, STATE_WORDS))
+    behind = request.method.prepare()
+    if y is None or behind.coordinates is not None or request.system.check is not None:
+        return None
+    if attracted and given.get("velocity") is None and given.get("momentum") is None:
+        return None
+    return InitialState(np.concatenate([y, request.behind]))
 
 
 ARGUMENTS = (

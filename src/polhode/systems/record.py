@@ -54,8 +54,15 @@ class FrozenList(list[Any]):
         return FrozenList, (list(self),)
 
 
+SIMPLE = frozenset({float, int, str, bool, type(None)})
+
+
 def frozen(value: Any) -> Any:
     """An immutable copy of nested mappings, sequences and arrays; anything else is returned as it is."""
+    if type(value) in SIMPLE:
+        return value
+    if type(value) is list:
+        return FrozenList([one if type(one) in SIMPLE else frozen(one) for one in value])
     if isinstance(value, Mapping):
         return FrozenDict({key: frozen(inner) for key, inner in value.items()})
     if isinstance(value, list):

@@ -75,6 +75,10 @@ def principal(inertia: ArrayLike, *, triangle: bool = True, name: str = "inertia
     """
     given = array(inertia, text(name, "name", LONGEST_WORD), KG_M2)
     triangle = truth(triangle, "triangle")
+    if given.shape == (3,):
+        a, b, c = given.tolist()
+        if min(a, b, c) > 0.0 and (not triangle or (a <= b + c and b <= c + a and c <= a + b)):
+            return Principal(np.array((a, b, c)), np.array((1.0, 0.0, 0.0, 0.0)))
     tensor = tensor_from(given, name)
     given_as_tensor = given.ndim == 2
     diagonal = [float(tensor[k, k]) for k in range(3)]
